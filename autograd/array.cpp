@@ -1,0 +1,509 @@
+#include "autograd/array.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace autograd {
+namespace {
+
+using catena::check;
+using catena::EagerProgram;
+using catena::fail;
+using catena::KernelDef;
+using catena::KernelKind;
+using catena::TypeError;
+using catena::ValueError;
+
+Device device_or_default(Backend& backend, const std::optional<Device>& device) {
+  return device ? *device : backend.default_device();
+}
+
+// The operands of one call as the binder and the backends take them. Everything lives on the stack.
+class Inputs {
+ public:
+  Inputs(std::string_view op, std::span<const Operand> operands) {
+    check<TypeError>(operands.size() <= catena::kMaxOperands, op, operands.size(), " operands exceed the limit of ", catena::kMaxOperands);
+    for (const Operand& o : operands) add(op, o);
+  }
+  void add(std::string_view op, const Operand& o) {
+    if (o.is_array()) add(op, o.array());
+    else inputs_.emplace_back(o.scalar());
+  }
+  void add(std::string_view op, const Array& a) {
+    if (first_ == nullptr) {
+      first_ = &a;
+    } else {
+      if (a->owner != (*first_)->owner || !(a.device() == first_->device())) [[unlikely]] {
+        const Array both[] = {*first_, a};
+        check_same_device(op, both);
+      }
+      same_shape_ = same_shape_ && a.shape() == first_->shape();
+    }
+    inputs_.emplace_back(*a.get());
+  }
+
+  std::span<const Input> span() const { return inputs_; }
+  const Array* first() const { return first_; }
+  Backend& backend() const { return first_ ? first_->backend() : default_backend(); }
+  Device device() const { return first_ ? first_->device() : default_backend().default_device(); }
+  Shape shape(std::string_view op) const {
+    if (first_ == nullptr) return {};
+    return same_shape_ ? first_->shape() : catena::broadcast_shape(op, inputs_);
+  }
+
+ private:
+  catena::SmallVector<Input, 8> inputs_;
+  const Array* first_ = nullptr;  // the first array
+  bool same_shape_ = true;
+};
+
+void check_kind(const KernelDef& kernel, KernelKind kind, const char* function) {
+  check<TypeError>(kernel.kind == kind, function, kernel.name, " is a kernel of another kind");
+}
+
+// ---- layouts ----
+// Images are often channels-last in memory behind their logical axes. Elementwise and row kernels then run over the axes in memory order,
+// as over contiguous arrays, and their results have the layout of their operands.
+
+// The order of axes in which a dense array that is not C-contiguous would be; nothing for others.
+std::optional<Dims> memory_order(const Array& a) {
+  if (a.is_c_contiguous() || a.ndim() > 8) return {};
+  Dims order;
+  for (int axis = 0; axis < a.ndim(); ++axis) {  // insertion: stable, so axes of equal strides stay in their order
+    int at = order.size();
+    while (at > 0 && a.strides()[int(order[at - 1])] < a.strides()[axis]) --at;
+    order.insert(at, axis);
+  }
+  auto step = static_cast<std::int64_t>(catena::itemsize(a.dtype()));
+  for (int k = order.size() - 1; k >= 0; --k) {
+    const int axis = int(order[k]);
+    if (a.shape(axis) == 1) continue;
+    if (a.strides()[axis] != step) return {};
+    step *= a.shape(axis);
+  }
+  return order;
+}
+
+Dims inverse_of(const Dims& order) {
+  Dims inverse = order;
+  for (int k = 0; k < order.size(); ++k) inverse[int(order[k])] = k;
+  return inverse;
+}
+
+// The order that suits all operands of a call over `shape`: the first array's, if those of its shape lie like it.
+std::optional<Dims> common_order(const Array& model, std::span<const Operand> operands) {
+  std::optional<Dims> order = memory_order(model);
+  for (const Operand& o : operands) {
+    if (!order || !o.is_array()) continue;
+    const Array& a = o.array();
+    if (a.ndim() > model.ndim()) return {};
+    if (!(a.shape() == model.shape())) {
+      if (a.size() * 2 > model.size()) return {};  // broadcast the other way round, perhaps
+      continue;
+    }
+    for (int axis = 0; axis < a.ndim(); ++axis)
+      if (a.shape(axis) != 1 && a.strides()[axis] * std::int64_t(catena::itemsize(model.dtype())) !=
+                                    model.strides()[axis] * std::int64_t(catena::itemsize(a.dtype())))
+        return {};
+  }
+  return order;
+}
+
+Operand reordered(const Operand& o, const Dims& order) {
+  if (!o.is_array() || o.array().ndim() == 0) return o;
+  Array a = o.array();
+  while (a.ndim() < order.size()) a = expand_dims(a, 0);
+  return transpose(a, order);
+}
+catena::SmallVector<Operand, 8> reordered(std::span<const Operand> operands, const Dims& order) {
+  catena::SmallVector<Operand, 8> v;
+  for (const Operand& o : operands) v.push_back(reordered(o, order));
+  return v;
+}
+
+// The kernel "copy" converts nothing itself: its loop is chosen by the wanted dtype and the backend converts into that slot.
+int copy_loop(Dtype dtype) {
+  static const auto loops = [] {
+    std::array<int, catena::kNumDtypes> table{};
+    for (int t = 0; t < catena::kNumDtypes; ++t)
+      table[std::size_t(t)] = catena::choose_loop_by_output(catena::kernel<"copy">(), static_cast<Dtype>(t));
+    return table;
+  }();
+  check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, "assign", "the dtype ", dtype, " has no kernels");
+  return loops[static_cast<std::size_t>(dtype)];
+}
+
+}  // namespace
+
+// ---- creation ------------------------------------------------------------------------------------------------------------
+Array empty(const Shape& shape, Dtype dtype, std::optional<Device> device) {
+  Backend& backend = default_backend();
+  return backend.empty(shape, dtype, device_or_default(backend, device));
+}
+
+Array full(const Shape& shape, const Scalar& value, Dtype dtype, std::optional<Device> device) {
+  Array a = empty(shape, dtype, device);
+  fill(a, value);
+  return a;
+}
+Array zeros(const Shape& shape, Dtype dtype, std::optional<Device> device) { return full(shape, 0, dtype, device); }
+Array ones(const Shape& shape, Dtype dtype, std::optional<Device> device) { return full(shape, 1, dtype, device); }
+
+Array empty_like(const Array& a) { return a.backend().empty(a.shape(), a.dtype(), a.device()); }
+Array full_like(const Array& a, const Scalar& value) {
+  Array b = empty_like(a);
+  fill(b, value);
+  return b;
+}
+Array zeros_like(const Array& a) { return full_like(a, 0); }
+Array ones_like(const Array& a) { return full_like(a, 1); }
+
+Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional<Device> device) {
+  Backend& backend = default_backend();
+  return backend.from_host(data, shape, dtype, device_or_default(backend, device));
+}
+
+Array arange(std::int64_t n, Dtype dtype, std::optional<Device> device) {
+  check<ValueError>(n >= 0, "arange", "the length ", n, " is negative");
+  std::vector<std::int64_t> values(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) values[std::size_t(i)] = i;
+  return astype(from_host(values.data(), {n}, Dtype::int64, device), dtype);
+}
+
+// ---- reading back --------------------------------------------------------------------------------------------------------
+void to_host(const Array& a, void* c_order) { a.backend().to_host(a, c_order); }
+
+Scalar item(const Array& a) {
+  check<ValueError>(a.size() == 1, "item", "an array of shape ", a.shape(), " is not one element");
+  alignas(16) std::byte bytes[16];
+  a.backend().to_host(a, bytes);
+  return catena::visit_dtype(a.dtype(), [&](auto tag) {
+    typename decltype(tag)::type value;
+    std::memcpy(&value, bytes, sizeof(value));
+    return Scalar(value);
+  });
+}
+
+// ---- copies and moves ----------------------------------------------------------------------------------------------------
+Array copy(const Array& a) {
+  Array out = empty_like(a);
+  assign(out, a);
+  return out;
+}
+
+Array contiguous(const Array& a) { return a.is_c_contiguous() ? a : copy(a); }
+
+Array astype(const Array& a, Dtype dtype) {
+  if (a.dtype() == dtype) return a;
+  Array out = a.backend().empty(a.shape(), dtype, a.device());
+  assign(out, a);
+  return out;
+}
+
+Array to_device(const Array& a, Device device) { return a.device() == device ? a : a.backend().to_device(a, device); }
+
+void assign(const Array& to, const Operand& from) {
+  check<ValueError>(bool(to), "assign", "the array to write is null");
+  if (from.is_array()) {
+    const Array& source = from.array();
+    if (source.get() == to.get()) return;
+    const Array both[] = {to, source};
+    check_same_device("assign", both);
+    // NumPy's rule: the source may have more axes than the target if they have length 1.
+    const int extra = source.ndim() - to.ndim();
+    if (extra > 0) {
+      Shape shape = source.shape();
+      for (int i = 0; i < extra; ++i) {
+        check<ValueError>(shape[0] == 1, "assign", "shape ", source.shape(), " does not broadcast to ", to.shape());
+        shape.erase(0);
+      }
+      return assign(to, reshape(source, shape));
+    }
+  }
+  const Input input = from.is_array() ? Input(*from.array().get()) : Input(from.scalar());
+  const EagerProgram program(catena::kernel<"copy">(), copy_loop(to.dtype()));
+  to.backend().elementwise(program, {&input, 1}, {&to, 1});
+}
+
+void fill(const Array& to, const Scalar& value) { assign(to, value); }
+
+void copy_across(const Array& to, const Array& from) {
+  check<ValueError>(to.shape() == from.shape(), "copy_across", "shapes ", to.shape(), " and ", from.shape(), " differ");
+  if (same_backend(to, from)) return assign(to, to_device(from, to.device()));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(from.size()) * catena::itemsize(from.dtype()));
+  to_host(from, bytes.data());
+  assign(to, to.backend().from_host(bytes.data(), from.shape(), from.dtype(), to.device()));
+}
+
+bool same_backend(const Array& a, const Array& b) noexcept { return a->owner == b->owner; }
+
+void check_same_device(std::string_view op, std::span<const Array> arrays) {
+  const Array* first = nullptr;
+  for (const Array& a : arrays) {
+    if (!a) continue;
+    if (first == nullptr) first = &a;
+    check<ValueError>(same_backend(a, *first), op, "arrays of ", (*first)->owner->name, " and of ", a->owner->name,
+                      " do not go together; copy_across moves elements");
+    check<ValueError>(a.device() == first->device(), op, "arrays live on ", first->device(), " and on ", a.device(),
+                      "; they must be on one device");
+  }
+}
+
+// ---- kernels -------------------------------------------------------------------------------------------------------------
+namespace {
+
+Array apply_one(const KernelDef& kernel, std::span<const Operand> operands) {
+  check_kind(kernel, KernelKind::elementwise, "apply");
+  check<TypeError>(kernel.nout == 1 && kernel.ninout == 0, "apply", kernel.name, " does not have exactly one output");
+  const Inputs in(kernel.name, operands);
+  const int loop = catena::choose_loop(kernel, in.span());
+  if (in.first() && !in.first()->is_c_contiguous()) [[unlikely]]
+    if (const auto order = common_order(*in.first(), operands))
+      return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
+  Backend& backend = in.backend();
+  Array out = backend.empty(in.shape(kernel.name), kernel.loop_table[loop].type[kernel.nin], in.device());
+  backend.elementwise(EagerProgram(kernel, loop), in.span(), {&out, 1});
+  return out;
+}
+
+Array& apply_in_place(const KernelDef& kernel, Array& a, const Operand& b) {
+  const Operand operands[] = {a, b};
+  apply_into(kernel, operands, {&a, 1});
+  return a;
+}
+
+}  // namespace
+
+Array apply(const KernelDef& kernel, std::initializer_list<Operand> inputs) { return apply_one(kernel, {inputs.begin(), inputs.size()}); }
+
+Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
+  check_kind(kernel, KernelKind::elementwise, "apply_all");
+  check<TypeError>(kernel.ninout == 0, "apply_all", kernel.name, " has in-out operands; use apply_into");
+  const Inputs in(kernel.name, inputs);
+  const int loop = catena::choose_loop(kernel, in.span());
+  Backend& backend = in.backend();
+  const Shape shape = in.shape(kernel.name);
+  const Device device = in.device();
+  Arrays out;
+  for (int k = 0; k < kernel.nout; ++k)
+    out.push_back(backend.empty(shape, kernel.loop_table[loop].type[std::size_t(kernel.nin + k)], device));
+  backend.elementwise(EagerProgram(kernel, loop), in.span(), out);
+  return out;
+}
+
+void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
+  check_kind(kernel, KernelKind::elementwise, "apply_into");
+  check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(), " were given");
+  check<TypeError>(int(outputs.size()) == kernel.ninout + kernel.nout, kernel.name, "writes ", kernel.ninout + kernel.nout, " arrays, ",
+                   outputs.size(), " were given");
+  Inputs in(kernel.name, inputs);
+  for (int k = 0; k < kernel.ninout; ++k) in.add(kernel.name, outputs[std::size_t(k)]);
+  const int loop = catena::choose_loop(kernel, in.span());
+  const catena::Loop& types = kernel.loop_table[loop];
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    check<ValueError>(bool(outputs[k]), kernel.name, "output ", k, " is null");
+    catena::check_output_cast(kernel.name, types.type[kernel.nin + k], outputs[k].dtype(), catena::Casting::same_kind);
+    const Array both[] = {outputs[0], outputs[k]};
+    if (k > 0) check_same_device(kernel.name, both);
+  }
+  for (const Operand& o : inputs) {
+    if (!o.is_array() || (o.array()->owner == outputs[0]->owner && o.array().device() == outputs[0].device())) continue;
+    const Array both[] = {outputs[0], o.array()};
+    check_same_device(kernel.name, both);
+  }
+  if (!outputs[0].is_c_contiguous() && outputs.size() == 1) [[unlikely]] {
+    if (const auto order = common_order(outputs[0], inputs)) {
+      const Array out = transpose(outputs[0], *order);
+      const auto operands = reordered(inputs, *order);
+      const Inputs same(kernel.name, operands);
+      return out.backend().elementwise(EagerProgram(kernel, loop), same.span(), {&out, 1});
+    }
+  }
+  outputs[0].backend().elementwise(EagerProgram(kernel, loop), in.span().first(kernel.nin), outputs);
+}
+
+namespace {
+
+// The loop with exactly the outputs' dtypes (a kernel may write values and indices); else all outputs as the first one.
+int choose_indexed_loop(const KernelDef& kernel, std::span<const Array> outputs) {
+  for (int i = 0; i < kernel.num_loops; ++i) {
+    bool equal = true;
+    for (std::size_t k = 0; k < outputs.size(); ++k) equal &= kernel.loop_table[i].type[kernel.nin + k] == outputs[k].dtype();
+    if (equal) return i;
+  }
+  return catena::choose_loop_by_output(kernel, outputs[0].dtype());
+}
+
+}  // namespace
+
+void apply_indexed(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
+  check_kind(kernel, KernelKind::indexed, "apply_indexed");
+  check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(), " were given");
+  check<TypeError>(int(outputs.size()) == kernel.ninout + kernel.nout && !outputs.empty(), kernel.name, "writes ",
+                   kernel.ninout + kernel.nout, " arrays, ", outputs.size(), " were given");
+  const int loop = choose_indexed_loop(kernel, outputs);
+  const catena::Loop& types = kernel.loop_table[loop];
+  // Bodies read raw operands where they like, so those must have the loop's dtype as they lie in memory.
+  catena::SmallVector<Operand, 8> given;
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const bool raw = (kernel.raw >> k) & 1;
+    check<TypeError>(!raw || inputs[k].is_array(), kernel.name, "operand ", k, " must be an array");
+    if (raw) given.emplace_back(astype(inputs[k].array(), types.type[k]));
+    else given.push_back(inputs[k]);
+  }
+  Inputs in(kernel.name, given);
+  Inputs all(kernel.name, given);
+  for (const Array& out : outputs) all.add(kernel.name, out);  // checks the devices
+  outputs[0].backend().elementwise(EagerProgram(kernel, loop), in.span(), outputs);
+}
+
+namespace {
+
+// Of the loops that give `dtype` the one whose input fits best: sum has "?->l" beside "i->l".
+int choose_reduction_loop(const KernelDef& kernel, const Array& a, std::optional<Dtype> dtype) {
+  const Input input(*a.get());
+  if (!dtype) return catena::choose_loop(kernel, {&input, 1});
+  int best = -1, best_rank = 0;
+  for (int i = 0; i < kernel.num_loops; ++i) {
+    const auto& type = kernel.loop_table[i].type;
+    if (type[1] != *dtype) continue;
+    const int rank = type[0] == a.dtype() ? 4 : (type[0] == *dtype ? 3 : (catena::can_cast(a.dtype(), type[0]) ? 2 : 1));
+    if (rank > best_rank) best = i, best_rank = rank;
+  }
+  return best >= 0 ? best : catena::choose_loop_by_output(kernel, *dtype);
+}
+
+}  // namespace
+
+Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims, std::optional<Dtype> dtype) {
+  check_kind(kernel, KernelKind::reduction, "reduce");
+  check<ValueError>(bool(a), kernel.name, "the array is null");
+  const Dims along = catena::normalize_axes(kernel.name, axes, a.ndim());
+  const int loop = choose_reduction_loop(kernel, a, dtype);
+  if (!kernel.has_identity && a.size() == 0)
+    for (std::int64_t axis : along)
+      check<ValueError>(a.shape(int(axis)) != 0, kernel.name, "an array of shape ", a.shape(), " has no elements along axis ", axis,
+                        " and the reduction has no identity");
+  Backend& backend = a.backend();
+  Array out = backend.empty(catena::reduced_shape(a.shape(), along, keepdims), kernel.loop_table[loop].type[1], a.device());
+  backend.reduce(kernel, loop, a, along, out);
+  return out;
+}
+
+Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes) {
+  check_kind(kernel, KernelKind::row, "rows");
+  const Inputs in(kernel.name, inputs);
+  const int loop = catena::choose_loop(kernel, in.span());
+  const catena::Loop& types = kernel.loop_table[loop];
+  const Shape shape = in.shape(kernel.name);
+  const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
+  if (in.first() && !in.first()->is_c_contiguous() && in.first()->shape() == shape) [[unlikely]] {
+    if (const auto order = common_order(*in.first(), inputs)) {
+      const Dims inverse = inverse_of(*order);
+      Dims moved;
+      for (std::int64_t axis : along) moved.push_back(inverse[int(axis)]);
+      Arrays out = rows(kernel, reordered(inputs, *order), moved);
+      for (Array& a : out) a = transpose(a, inverse);
+      return out;
+    }
+  }
+  const Shape per_row = catena::reduced_shape(shape, along, true);
+  Backend& backend = in.backend();
+  const Device device = in.device();
+  Arrays out;
+  for (int k = 0; k < kernel.nout; ++k) out.push_back(backend.empty(shape, types.type[std::size_t(kernel.first_output() + k)], device));
+  for (int k = 0; k < kernel.nrow; ++k)
+    out.push_back(backend.empty(per_row, types.type[std::size_t(kernel.first_output() + kernel.nout + k)], device));
+  backend.rows(kernel, loop, shape, along, in.span(), out);
+  return out;
+}
+
+#define AUTOGRAD_BINARY(op, name)                                  \
+  Array operator op(const Operand& a, const Operand& b) {          \
+    const Operand both[] = {a, b};                                 \
+    return apply_one(catena::kernel<name>(), both);                \
+  }                                                                \
+  Array& operator op##=(Array& a, const Operand& b) { return apply_in_place(catena::kernel<name>(), a, b); }
+AUTOGRAD_BINARY(+, "add")
+AUTOGRAD_BINARY(-, "subtract")
+AUTOGRAD_BINARY(*, "multiply")
+AUTOGRAD_BINARY(/, "true_divide")
+#undef AUTOGRAD_BINARY
+
+Array operator-(const Array& a) { return apply(catena::kernel<"negative">(), {a}); }
+
+namespace {
+
+// A reduction that does not ask for the positions of elements may take them in memory order.
+Array reduce_in_any_order(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims) {
+  const auto order = a && axes.given() ? memory_order(a) : std::nullopt;
+  if (!order) return reduce(kernel, a, axes, keepdims);
+  const Dims along = catena::normalize_axes(kernel.name, axes, a.ndim()), inverse = inverse_of(*order);
+  Dims moved;
+  for (std::int64_t axis : along) moved.push_back(inverse[int(axis)]);
+  const Array kept = transpose(reduce(kernel, transpose(a, *order), moved, true), inverse);
+  return keepdims ? kept : squeeze(kept, along);
+}
+
+}  // namespace
+
+Array sum(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"sum">(), a, axes, keepdims); }
+Array mean(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"mean">(), a, axes, keepdims); }
+Array amax(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"amax">(), a, axes, keepdims); }
+Array amin(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"amin">(), a, axes, keepdims); }
+
+Array where(const Operand& condition, const Operand& x, const Operand& y) {
+  // What is not 0 counts as true. A scalar condition becomes an array, because as a number it would take part in the promotion.
+  const Array* near = condition.is_array() ? &condition.array() : x.is_array() ? &x.array() : y.is_array() ? &y.array() : nullptr;
+  Array truth;
+  if (condition.is_array()) {
+    truth = astype(condition.array(), Dtype::bool_);
+  } else {
+    Backend& backend = near ? near->backend() : default_backend();
+    truth = backend.empty({}, Dtype::bool_, near ? near->device() : backend.default_device());
+    fill(truth, condition.scalar());
+  }
+  return apply(catena::kernel<"where">(), {truth, x, y});
+}
+
+bool has_nan(const Array& a) {
+  if (!catena::is_floating(a.dtype()) || a.size() == 0) return false;
+  return item(reduce(catena::kernel<"any">(), apply(catena::kernel<"isnan">(), {a}))).to<bool>();
+}
+
+Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {
+  check<ValueError>(bool(a) && bool(b), "matmul", "an operand is null");
+  const Array both[] = {a, b};
+  check_same_device("matmul", both);
+  check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "shapes ", a.shape(), " and ", b.shape(), ": 0-dimensional operands have no rows");
+  if (a.dtype() != b.dtype()) {
+    const Dtype t = catena::promote_types(a.dtype(), b.dtype());
+    return matmul(astype(a, t), astype(b, t), transpose_a, transpose_b);
+  }
+  // A vector is a row on the left and a column on the right; the axis it lends is taken off the result.
+  const bool row = a.ndim() == 1, column = b.ndim() == 1;
+  Array left = row ? expand_dims(a, 0) : (transpose_a ? swapaxes(a, -1, -2) : a);
+  Array right = column ? expand_dims(b, 1) : (transpose_b ? swapaxes(b, -1, -2) : b);
+  const std::int64_t k = left.shape(left.ndim() - 1);
+  check<ValueError>(k == right.shape(right.ndim() - 2), "matmul", "shapes ", left.shape(), " and ", right.shape(), ": the inner lengths ", k,
+                    " and ", right.shape(right.ndim() - 2), " differ");
+  Shape shape;
+  if (left.ndim() > 2 || right.ndim() > 2) {
+    const auto leading = [](const Array& x) { return Shape(std::span<const std::int64_t>(x.shape().data(), std::size_t(x.ndim() - 2))); };
+    shape = catena::broadcast_shapes("matmul", leading(left), leading(right));
+  }
+  shape.push_back(left.shape(left.ndim() - 2));
+  shape.push_back(right.shape(right.ndim() - 1));
+  Array out = a.backend().empty(shape, a.dtype(), a.device());
+  a.backend().matmul(left, right, out);
+  if (column) {
+    shape.pop_back();
+    if (row) shape.pop_back();
+    return reshape(out, shape);
+  }
+  if (row) shape.erase(shape.size() - 2);
+  return row ? reshape(out, shape) : out;
+}
+
+}  // namespace autograd

@@ -1,0 +1,141 @@
+// The value API over seam S2: what derivative rules on raw arrays, optimizers and converters use when no graph is wanted.
+// Semantics are NumPy's (broadcasting, weak scalars); see kernels/host/bind.h. All functions allocate their result on the
+// device of their array operands; mixing devices or backends is a ValueError naming both.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/backend/backend.h"
+
+namespace autograd {
+
+// ---- creation ----
+CATENA_EXPORT Array empty(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
+CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
+CATENA_EXPORT Array zeros(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
+CATENA_EXPORT Array ones(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
+CATENA_EXPORT Array empty_like(const Array& a);  // shape, dtype, device and backend of a; C order
+CATENA_EXPORT Array zeros_like(const Array& a);
+CATENA_EXPORT Array ones_like(const Array& a);
+CATENA_EXPORT Array full_like(const Array& a, const Scalar& value);
+CATENA_EXPORT Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional<Device> device = {});
+template <class T> Array array(const std::vector<T>& values, const Shape& shape, std::optional<Device> device = {}) {
+  catena::check<catena::ValueError>(std::int64_t(values.size()) == catena::size_of(shape), "array", values.size(),
+                                    " values do not fill the shape ", catena::to_string(shape));
+  return from_host(values.data(), shape, catena::dtype_of<T>, device);
+}
+CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::optional<Device> device = {});
+
+// ---- reading back (these block) ----
+CATENA_EXPORT void to_host(const Array& a, void* c_order);
+CATENA_EXPORT Scalar item(const Array& a);  // one element; ValueError when a has another size
+template <class T> std::vector<T> to_vector(const Array& a);  // C order, converted to T
+CATENA_EXPORT std::string to_string(const Array& a);           // NumPy-like text, at most ~1000 elements
+
+// ---- copies and moves ----
+CATENA_EXPORT Array copy(const Array& a);                  // C order
+CATENA_EXPORT Array contiguous(const Array& a);            // itself when C-contiguous
+CATENA_EXPORT Array astype(const Array& a, Dtype dtype);   // itself when the dtype is the same
+CATENA_EXPORT Array to_device(const Array& a, Device device);
+class Operand;
+CATENA_EXPORT void assign(const Array& to, const Operand& from);  // broadcast, unsafe cast
+CATENA_EXPORT void fill(const Array& to, const Scalar& value);
+// Copies elements between arrays of equal shape across devices and backends.
+CATENA_EXPORT void copy_across(const Array& to, const Array& from);
+
+// ---- kernels ----
+// Any elementwise row by name: apply(kernel<"add">(), {a, b}). Inputs convert implicitly from Array (see Operand) and Scalar.
+class Operand {
+ public:
+  Operand(const Array& a) : array_(a) {
+    catena::check<catena::ValueError>(bool(a), "Operand", "the array is null");
+  }
+  Operand(const Scalar& s) : scalar_(s) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Operand(T v) : scalar_(v) {}
+  bool is_array() const noexcept { return bool(array_); }
+  const Array& array() const noexcept { return array_; }
+  const Scalar& scalar() const noexcept { return scalar_; }
+
+ private:
+  Array array_;
+  Scalar scalar_;
+};
+CATENA_EXPORT Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs);
+CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);  // several outputs
+// Writes into given outputs (in-outs first); loop chosen by the inputs, in-outs included.
+CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs);
+// Indexed rows: raw inputs keep their shape; the loop shape is that of `out`, whose dtype chooses the loop.
+CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs);
+CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {}, bool keepdims = false,
+                           std::optional<Dtype> dtype = {});
+// Row kernels over `axes`: outputs of the common shape first, then the per-row ones (axes kept with length 1).
+CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
+
+CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);
+CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);
+CATENA_EXPORT Array operator*(const Operand& a, const Operand& b);
+CATENA_EXPORT Array operator/(const Operand& a, const Operand& b);
+CATENA_EXPORT Array operator-(const Array& a);
+CATENA_EXPORT Array& operator+=(Array& a, const Operand& b);
+CATENA_EXPORT Array& operator-=(Array& a, const Operand& b);
+CATENA_EXPORT Array& operator*=(Array& a, const Operand& b);
+CATENA_EXPORT Array& operator/=(Array& a, const Operand& b);
+
+CATENA_EXPORT Array sum(const Array& a, const Axes& axes = {}, bool keepdims = false);
+CATENA_EXPORT Array mean(const Array& a, const Axes& axes = {}, bool keepdims = false);
+CATENA_EXPORT Array amax(const Array& a, const Axes& axes = {}, bool keepdims = false);
+CATENA_EXPORT Array amin(const Array& a, const Axes& axes = {}, bool keepdims = false);
+CATENA_EXPORT Array matmul(const Array& a, const Array& b, bool transpose_a = false, bool transpose_b = false);
+CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Operand& y);
+
+// ---- shape (views wherever strides allow) ----
+CATENA_EXPORT Array reshape(const Array& a, const Shape& shape);
+CATENA_EXPORT Array transpose(const Array& a, const std::optional<Dims>& axes = {});
+CATENA_EXPORT Array swapaxes(const Array& a, int axis1, int axis2);
+CATENA_EXPORT Array broadcast_to(const Array& a, const Shape& shape);
+CATENA_EXPORT Array sum_to(const Array& a, const Shape& shape);  // adjoint of broadcast_to
+CATENA_EXPORT Array expand_dims(const Array& a, int axis);
+CATENA_EXPORT Array squeeze(const Array& a, const Axes& axes = {});
+CATENA_EXPORT Array concatenate(std::span<const Array> arrays, int axis = 0);
+// a[start:stop] along one axis, as a view.
+CATENA_EXPORT Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1);
+CATENA_EXPORT Array take(const Array& a, const Array& indices, int axis);
+
+CATENA_EXPORT bool same_backend(const Array& a, const Array& b) noexcept;
+// ValueError naming op and the devices when the arrays do not live on one device of one backend. Nulls are skipped.
+CATENA_EXPORT void check_same_device(std::string_view op, std::span<const Array> arrays);
+CATENA_EXPORT bool has_nan(const Array& a);  // floating dtypes; blocks
+
+// ---- random numbers ----
+// {seed, offset} of a Philox stream; every draw advances the offset.
+struct Generator {
+  std::uint64_t seed = 0, offset = 0;
+  std::uint64_t take(std::int64_t n) noexcept {  // the offset to use for n elements
+    return std::exchange(offset, offset + catena::random_counters(n));
+  }
+};
+// The thread's default generator; reseeded by seed().
+CATENA_EXPORT Generator& default_generator();
+CATENA_EXPORT void seed(std::uint64_t seed);
+CATENA_EXPORT Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g, std::optional<Device> device = {});
+CATENA_EXPORT Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g, std::optional<Device> device = {});
+
+template <class T> std::vector<T> to_vector(const Array& a) {
+  const Array same = astype(a, catena::dtype_of<T>);
+  std::vector<T> out(static_cast<std::size_t>(a.size()));
+  if constexpr (std::is_same_v<T, bool>) {
+    std::vector<unsigned char> bytes(out.size());
+    to_host(same, bytes.data());
+    out.assign(bytes.begin(), bytes.end());
+  } else {
+    to_host(same, out.data());
+  }
+  return out;
+}
+
+}  // namespace autograd

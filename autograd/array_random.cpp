@@ -1,0 +1,61 @@
+// Random numbers of the value API: a generator is {seed, offset} on the host, the backend computes element i from it.
+#include <atomic>
+#include <cstdlib>
+#include <random>
+
+#include "autograd/array.h"
+
+namespace autograd {
+namespace {
+
+using catena::check;
+using catena::ValueError;
+
+// The first seed of a process: CHAINER_SEED if it is a number, else entropy. Further threads get streams of their own.
+std::uint64_t initial_seed() {
+  static const std::uint64_t base = [] {
+    if (const char* text = std::getenv("CHAINER_SEED"); text && *text) {
+      char* end = nullptr;
+      const unsigned long long value = std::strtoull(text, &end, 10);
+      if (*end == '\0') return static_cast<std::uint64_t>(value);
+    }
+    std::random_device entropy;
+    return (static_cast<std::uint64_t>(entropy()) << 32) | entropy();
+  }();
+  static std::atomic<std::uint64_t> threads{0};
+  return base + threads.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15u;
+}
+
+Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dtype, Generator& g, const std::optional<Device>& device) {
+  check<catena::TypeError>(catena::is_floating(dtype), op, "the dtype must be floating, it is ", dtype);
+  Array out = empty(shape, dtype, device);
+  out.backend().random(kind, g.seed, g.take(out.size()), 0, 0, out);
+  return out;
+}
+
+}  // namespace
+
+Generator& default_generator() {
+  static thread_local Generator generator{initial_seed(), 0};
+  return generator;
+}
+
+void seed(std::uint64_t seed) { default_generator() = {seed, 0}; }
+
+Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g, std::optional<Device> device) {
+  Array out = draw("random_uniform", catena::RandomKind::uniform, shape, dtype, g, device);
+  if (low == 0 && high == 1) return out;
+  out *= high - low;
+  out += low;
+  return out;
+}
+
+Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g, std::optional<Device> device) {
+  check<ValueError>(stddev >= 0, "random_normal", "the standard deviation ", stddev, " is negative");
+  Array out = draw("random_normal", catena::RandomKind::normal, shape, dtype, g, device);
+  if (stddev != 1) out *= stddev;
+  if (mean != 0) out += mean;
+  return out;
+}
+
+}  // namespace autograd

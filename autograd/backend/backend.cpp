@@ -1,0 +1,35 @@
+#include "autograd/backend/backend.h"
+
+#include <atomic>
+
+namespace autograd {
+
+Backend::~Backend() = default;
+
+void* Backend::find_extension(std::string_view, Device) { return nullptr; }
+
+Backend& Array::backend() const {
+  catena::check<catena::ValueError>(h_ != nullptr, "Array", "a null array has no backend");
+  void* const framework = h_->owner->framework.load(std::memory_order_acquire);
+  catena::check<catena::RuntimeError>(framework != nullptr, "Array", "nothing adapts arrays made by ", h_->owner->name,
+                                      "; include catena.h or link the adapter of that library");
+  return *static_cast<Backend*>(framework);
+}
+
+namespace {
+
+std::atomic<BackendFactory> default_factory{nullptr};
+
+}  // namespace
+
+void set_default_backend(BackendFactory factory) noexcept { default_factory.store(factory, std::memory_order_release); }
+
+Backend& default_backend() {
+  const BackendFactory factory = default_factory.load(std::memory_order_acquire);
+  catena::check<catena::RuntimeError>(
+      factory != nullptr, "default_backend",
+      "no array library was chosen; include catena.h in the program or call autograd::set_default_backend");
+  return factory();
+}
+
+}  // namespace autograd

@@ -1,0 +1,335 @@
+// Checks and types of NnExtension, and the portable convolution: patches as columns, then matrix products.
+#include "autograd/backend/nn_extension.h"
+
+#include <algorithm>
+
+
+namespace autograd {
+namespace {
+
+using catena::AssertionError;
+using catena::check;
+using catena::TypeError;
+using catena::ValueError;
+
+thread_local constinit std::string_view last_used{};
+
+// Python's floor division; b > 0.
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
+
+void check_positive(const char* op, const Dims& v, const char* what, std::int64_t least) {
+  for (std::int64_t n : v) check<ValueError>(n >= least, op, what, " ", v, " must be at least ", least);
+}
+
+int spatial_rank(const char* op, const Array& x) {
+  check<ValueError>(bool(x) && x.ndim() >= 3, op, "the array must have shape (N, C, spatial...), it has ", x ? x.shape() : Shape());
+  check<TypeError>(catena::is_floating(x.dtype()), op, "the dtype must be floating, it is ", x.dtype());
+  return x.ndim() - 2;
+}
+
+Dims spatial_shape(const Array& x) { return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2))); }
+
+void check_output(const char* op, const Dims& out) {
+  if (out.size() == 2) {
+    check<AssertionError>(out[0] > 0, op, "Height in the output should be positive, it is ", out[0]);
+    check<AssertionError>(out[1] > 0, op, "Width in the output should be positive, it is ", out[1]);
+  }
+  for (std::int64_t n : out) check<AssertionError>(n > 0, op, "Output sizes should be positive, they are ", out);
+}
+
+// The spec with one dilation per axis, every entry checked.
+ConvolutionSpec checked(const char* op, const ConvolutionSpec& given, int rank) {
+  ConvolutionSpec spec = given;
+  if (spec.dilate.empty()) spec.dilate = Dims::filled(rank, 1);
+  check<ValueError>(spec.stride.size() == rank && spec.pad.size() == rank && spec.dilate.size() == rank, op, "stride ", spec.stride, ", pad ",
+                    spec.pad, " and dilate ", spec.dilate, " need one entry for each of ", rank, " spatial axes");
+  check_positive(op, spec.stride, "stride", 1);
+  check_positive(op, spec.pad, "pad", 0);
+  check_positive(op, spec.dilate, "dilate", 1);
+  check<ValueError>(spec.groups >= 1, op, "groups ", spec.groups, " must be at least 1");
+  return spec;
+}
+
+void check_pooling(const char* op, const PoolingSpec& spec, int rank) {
+  check<ValueError>(spec.size.size() == rank && spec.stride.size() == rank && spec.pad.size() == rank, op, "size ", spec.size, ", stride ",
+                    spec.stride, " and pad ", spec.pad, " need one entry for each of ", rank, " spatial axes");
+  check_positive(op, spec.size, "size", 1);
+  check_positive(op, spec.stride, "stride", 1);
+  check_positive(op, spec.pad, "pad", 0);
+}
+
+Dims convolution_outsize(const Dims& spatial, const Dims& kernel, const ConvolutionSpec& spec) {
+  Dims out;
+  for (int i = 0; i < spatial.size(); ++i)
+    out.push_back(get_conv_outsize(spatial[i], kernel[i], spec.stride[i], spec.pad[i], spec.cover_all, spec.dilate[i]));
+  return out;
+}
+
+Dims pooling_outsize(const char* op, const Array& x, const PoolingSpec& spec) {
+  check_pooling(op, spec, spatial_rank(op, x));
+  Dims out;
+  for (int i = 0; i < spec.size.size(); ++i)
+    out.push_back(get_conv_outsize(x.shape(i + 2), spec.size[i], spec.stride[i], spec.pad[i], spec.cover_all));
+  check_output(op, out);
+  return out;
+}
+
+// Products of several dtypes are computed in the widest, 16-bit ones in float32.
+Dtype computed_in(Dtype a, Dtype b) {
+  const Dtype t = catena::promote_types(a, b);
+  return catena::itemsize(t) < 4 ? Dtype::float32 : t;
+}
+
+// Pooling over more than two axes runs on columns; their sums must not round between windows.
+bool needs_wider(const Array& x) { return x.ndim() > 4 && catena::itemsize(x.dtype()) < 4; }
+
+}  // namespace
+
+std::int64_t get_conv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p, bool cover_all, std::int64_t d) {
+  const std::int64_t room = size + 2 * p - (k + (k - 1) * (d - 1));
+  return floor_divide(cover_all ? room + s - 1 : room, s) + 1;
+}
+
+std::int64_t get_deconv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p, bool cover_all) {
+  return cover_all ? s * (size - 1) + k - s + 1 - 2 * p : s * (size - 1) + k - 2 * p;
+}
+
+std::string_view last_implementation() noexcept { return last_used; }
+void set_last_implementation(std::string_view name) noexcept { last_used = name; }
+
+NnExtension::~NnExtension() = default;
+
+NnExtension& portable_nn_extension() {
+  static NnExtension& portable = *new NnExtension;
+  return portable;
+}
+
+NnExtension& nn_extension(const Array& x) {
+  NnExtension* own = x.backend().extension<NnExtension>(x.device());
+  return own ? *own : portable_nn_extension();
+}
+
+// ---- convolution ---------------------------------------------------------------------------------------------------------
+Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& given) {
+  constexpr const char* op = "convolution";
+  const int rank = spatial_rank(op, x);
+  const ConvolutionSpec spec = checked(op, given, rank);
+  const Array operands[] = {x, w, b};
+  check_same_device(op, operands);
+  check<ValueError>(bool(w) && w.ndim() == x.ndim() && w.shape(1) * spec.groups == x.shape(1) && w.shape(0) % spec.groups == 0, op,
+                    "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the input ", x.shape());
+  check<ValueError>(!b || (b.ndim() == 1 && b.shape(0) == w.shape(0)), op, "the bias ", b ? b.shape() : Shape(), " does not fit the filter ",
+                    w.shape());
+  const Dims out = convolution_outsize(spatial_shape(x), spatial_shape(w), spec);
+  check_output(op, out);
+  const Dtype t = computed_in(x.dtype(), w.dtype());
+  return astype(do_convolution(astype(x, t), astype(w, t), b ? astype(b, t) : b, spec, out), x.dtype());
+}
+
+Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& given) {
+  constexpr const char* op = "convolution_backward_data";
+  const int rank = spatial_rank(op, gy);
+  const ConvolutionSpec spec = checked(op, given, rank);
+  const Array operands[] = {w, gy};
+  check_same_device(op, operands);
+  check<ValueError>(bool(w) && w.ndim() == gy.ndim() && w.shape(0) == gy.shape(1) && w.shape(0) % spec.groups == 0 && spatial.size() == rank, op,
+                    "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the gradient ", gy.shape());
+  check_positive(op, spatial, "the input size", 0);
+  const Dims out = convolution_outsize(spatial, spatial_shape(w), spec);
+  check<ValueError>(out == spatial_shape(gy), op, "an input of size ", spatial, " gives ", out, ", the gradient has ", spatial_shape(gy));
+  const Dtype t = computed_in(gy.dtype(), w.dtype());
+  return astype(do_convolution_backward_data(astype(w, t), astype(gy, t), spatial, spec), gy.dtype());
+}
+
+Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, Dtype dtype,
+                                               const ConvolutionSpec& given) {
+  constexpr const char* op = "convolution_backward_filter";
+  const int rank = spatial_rank(op, x);
+  const ConvolutionSpec spec = checked(op, given, rank);
+  const Array operands[] = {x, gy};
+  check_same_device(op, operands);
+  check<ValueError>(bool(gy) && gy.ndim() == x.ndim() && gy.shape(0) == x.shape(0) && kernel.size() == rank &&
+                        x.shape(1) % spec.groups == 0 && gy.shape(1) % spec.groups == 0,
+                    op, "the gradient ", gy ? gy.shape() : Shape(), " does not fit the input ", x.shape(), " with ", spec.groups, " groups");
+  const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
+  check<ValueError>(out == spatial_shape(gy), op, "a filter of size ", kernel, " gives ", out, ", the gradient has ", spatial_shape(gy));
+  const Dtype t = computed_in(x.dtype(), gy.dtype());
+  return astype(do_convolution_backward_filter(astype(x, t), astype(gy, t), kernel, spec), dtype);
+}
+
+namespace {
+
+// Sizes of a convolution, and how many images at a time: the columns of a batch may be many times as large as the batch.
+struct Sizes {
+  Sizes(std::int64_t images, std::int64_t inputs, std::int64_t outputs, const Dims& kernel, const Dims& out, const ConvolutionSpec& spec)
+      : n(images), groups(spec.groups), o(outputs / groups), p(catena::size_of(out)), ck(inputs / groups * catena::size_of(kernel)) {
+    constexpr std::int64_t kMaxColumns = std::int64_t(1) << 23;  // elements
+    step = std::clamp<std::int64_t>(kMaxColumns / std::max<std::int64_t>(groups * ck * std::max(p, o), 1), 1, std::max<std::int64_t>(n, 1));
+  }
+  std::int64_t n, groups, o, p, ck;  // images, groups, outputs of a group, positions, column length of a group
+  std::int64_t step;
+};
+
+bool is_pointwise(const Dims& kernel, const ConvolutionSpec& spec) {
+  const auto all = [](const Dims& d, std::int64_t v) { return std::all_of(d.begin(), d.end(), [v](std::int64_t n) { return n == v; }); };
+  return all(kernel, 1) && all(spec.stride, 1) && all(spec.pad, 0);
+}
+
+// (images, groups, column, position)
+Array columns_of(NnExtension& nn, const Array& x, const Dims& kernel, const ConvolutionSpec& spec, const Sizes& s) {
+  return reshape(is_pointwise(kernel, spec) ? x : nn.im2col(x, kernel, spec), {x.shape(0), s.groups, s.ck, s.p});
+}
+
+Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {
+  Shape shape{n, channels};
+  for (std::int64_t length : spatial) shape.push_back(length);
+  return shape;
+}
+
+}  // namespace
+
+Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) {
+  const Dims kernel = spatial_shape(w);
+  const Sizes s(x.shape(0), x.shape(1), w.shape(0), kernel, out, spec);
+  Backend& backend = x.backend();
+  Array y = backend.empty(image_shape(s.n, w.shape(0), out), x.dtype(), x.device());
+  const Array filter = reshape(w, {s.groups, s.o, s.ck});
+  for (std::int64_t i = 0; i < s.n && y.size() > 0; i += s.step) {
+    const std::int64_t end = std::min(i + s.step, s.n);
+    const Array part = reshape(slice(y, 0, i, end), {end - i, s.groups, s.o, s.p});  // a view: images lie one after the other
+    if (s.ck == 0) fill(part, 0);
+    else backend.matmul(filter, columns_of(*this, slice(x, 0, i, end), kernel, spec, s), part);
+  }
+  if (b) y += reshape(b, image_shape(1, w.shape(0), Dims::filled(out.size(), 1)));
+  set_last_implementation("portable");
+  return y;
+}
+
+Array NnExtension::do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) {
+  const Dims kernel = spatial_shape(w), out = spatial_shape(gy);
+  const std::int64_t inputs = w.shape(1) * spec.groups;
+  const Sizes s(gy.shape(0), inputs, w.shape(0), kernel, out, spec);
+  Array gx = gy.backend().empty(image_shape(s.n, inputs, spatial), gy.dtype(), gy.device());
+  const Array filter = swapaxes(reshape(w, {s.groups, s.o, s.ck}), 1, 2);
+  Shape column_shape = image_shape(0, inputs, kernel);
+  for (std::int64_t length : out) column_shape.push_back(length);
+  for (std::int64_t i = 0; i < s.n && gx.size() > 0; i += s.step) {
+    const std::int64_t end = std::min(i + s.step, s.n);
+    column_shape[0] = end - i;
+    if (s.o == 0) {
+      fill(slice(gx, 0, i, end), 0);
+      continue;
+    }
+    const Array columns = matmul(filter, reshape(slice(gy, 0, i, end), {end - i, s.groups, s.o, s.p}));
+    const Array images = is_pointwise(kernel, spec) ? reshape(columns, image_shape(end - i, inputs, spatial))
+                                                    : col2im(reshape(columns, column_shape), spatial, spec);
+    if (s.step >= s.n) gx = images;
+    else assign(slice(gx, 0, i, end), images);
+  }
+  set_last_implementation("portable");
+  return gx;
+}
+
+Array NnExtension::do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) {
+  const Dims out = spatial_shape(gy);
+  const Sizes s(x.shape(0), x.shape(1), gy.shape(1), kernel, out, spec);
+  Array gw;
+  for (std::int64_t i = 0; i < s.n && s.ck > 0 && s.o > 0 && s.p > 0; i += s.step) {
+    const std::int64_t end = std::min(i + s.step, s.n);
+    const Array columns = columns_of(*this, slice(x, 0, i, end), kernel, spec, s);
+    const Array product = matmul(reshape(slice(gy, 0, i, end), {end - i, s.groups, s.o, s.p}), columns, false, true);
+    const Array part = reshape(end - i == 1 ? product : sum(product, 0), {s.groups, s.o, s.ck});
+    if (!gw) gw = part;
+    else gw += part;
+  }
+  if (!gw) {
+    gw = x.backend().empty({s.groups, s.o, s.ck}, x.dtype(), x.device());
+    fill(gw, 0);
+  }
+  set_last_implementation("portable");
+  return reshape(gw, image_shape(gy.shape(1), x.shape(1) / s.groups, kernel));
+}
+
+// ---- pooling -------------------------------------------------------------------------------------------------------------
+Arrays NnExtension::max_pooling(const Array& x, const PoolingSpec& spec) {
+  const Dims out = pooling_outsize("max_pooling", x, spec);
+  if (!needs_wider(x)) return do_max_pooling(x, spec, out);
+  Arrays y = do_max_pooling(astype(x, Dtype::float32), spec, out);
+  y[0] = astype(y[0], x.dtype());
+  return y;
+}
+
+Array NnExtension::max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+  constexpr const char* op = "max_pooling_backward";
+  check_pooling(op, spec, spatial_rank(op, gy));
+  check<ValueError>(indexes.shape() == gy.shape() && spatial.size() == spec.size.size(), op, "indexes ", indexes.shape(),
+                    " do not fit the gradient ", gy.shape());
+  if (!needs_wider(gy)) return do_max_pooling_backward(gy, indexes, spatial, spec);
+  return astype(do_max_pooling_backward(astype(gy, Dtype::float32), indexes, spatial, spec), gy.dtype());
+}
+
+Array NnExtension::max_pooling_by_index(const Array& x, const Array& indexes, const PoolingSpec& spec) {
+  constexpr const char* op = "max_pooling_by_index";
+  check_pooling(op, spec, spatial_rank(op, x));
+  check<ValueError>(indexes.ndim() == x.ndim() && indexes.shape(0) == x.shape(0) && indexes.shape(1) == x.shape(1), op, "indexes ",
+                    indexes.shape(), " do not fit the input ", x.shape());
+  return do_max_pooling_by_index(x, indexes, spec);
+}
+
+Array NnExtension::average_pooling(const Array& x, const PoolingSpec& spec) {
+  const Dims out = pooling_outsize("average_pooling", x, spec);
+  if (!needs_wider(x)) return do_average_pooling(x, spec, out);
+  return astype(do_average_pooling(astype(x, Dtype::float32), spec, out), x.dtype());
+}
+
+Array NnExtension::average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec) {
+  constexpr const char* op = "average_pooling_backward";
+  check_pooling(op, spec, spatial_rank(op, gy));
+  check<ValueError>(spatial.size() == spec.size.size(), op, "the input size ", spatial, " does not fit the gradient ", gy.shape());
+  if (!needs_wider(gy)) return do_average_pooling_backward(gy, spatial, spec);
+  return astype(do_average_pooling_backward(astype(gy, Dtype::float32), spatial, spec), gy.dtype());
+}
+
+// ---- batch normalisation -------------------------------------------------------------------------------------------------
+Arrays NnExtension::batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) {
+  const Array operands[] = {x, gamma, beta};
+  check_same_device("batch_normalization", operands);
+  return do_batch_normalization(x, astype(gamma, x.dtype()), astype(beta, x.dtype()), eps, axes);
+}
+
+Arrays NnExtension::batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
+                                                 const Array& inv_std, const Dims& axes) {
+  const Array operands[] = {x, gy, gamma, mean, inv_std};
+  check_same_device("batch_normalization_backward", operands);
+  return do_batch_normalization_backward(x, astype(gy, x.dtype()), astype(gamma, x.dtype()), mean, inv_std, axes);
+}
+
+Array NnExtension::fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
+                                             double eps) {
+  const Array operands[] = {x, gamma, beta, mean, var};
+  check_same_device("fixed_batch_normalization", operands);
+  const Dtype t = x.dtype();
+  return do_fixed_batch_normalization(x, astype(gamma, t), astype(beta, t), astype(mean, t), astype(var, t), eps);
+}
+
+// ---- columns -------------------------------------------------------------------------------------------------------------
+Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& given) {
+  const int rank = spatial_rank("im2col", x);
+  const ConvolutionSpec spec = checked("im2col", given, rank);
+  check<ValueError>(kernel.size() == rank, "im2col", "the kernel ", kernel, " needs one entry for each of ", rank, " spatial axes");
+  check_positive("im2col", kernel, "the kernel", 1);
+  const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
+  check_output("im2col", out);
+  return do_im2col(x, kernel, spec, out);
+}
+
+Array NnExtension::col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& given) {
+  const int rank = spatial.size();
+  check<ValueError>(bool(col) && col.ndim() == 2 + 2 * rank, "col2im", "columns ", col ? col.shape() : Shape(), " do not fit images of ", spatial);
+  const ConvolutionSpec spec = checked("col2im", given, rank);
+  check_positive("col2im", spatial, "the image size", 0);
+  if (rank <= 2 || catena::itemsize(col.dtype()) >= 4) return do_col2im(col, spatial, spec);
+  return astype(do_col2im(astype(col, Dtype::float32), spatial, spec), col.dtype());
+}
+
+}  // namespace autograd

@@ -1,0 +1,265 @@
+// The portable pooling, batch normalisation and columns of NnExtension. One and two spatial axes are indexed kernels; more are composed of
+// strided views.
+#include <algorithm>
+#include <limits>
+
+#include "autograd/backend/nn_extension.h"
+
+namespace autograd {
+namespace {
+
+using catena::kernel;
+
+void ran() { set_last_implementation("portable"); }
+
+// One spatial axis is an image of height 1: (N, C, W) as (N, C, 1, W), (N, C, K, O) as (N, C, 1, K, 1, O).
+Array lifted(const Array& x) { return expand_dims(x, 2); }
+Array lifted_columns(const Array& col) { return expand_dims(expand_dims(col, 2), 4); }
+Dims lifted(const Dims& d, std::int64_t first) { return {first, d[0]}; }
+PoolingSpec lifted(const PoolingSpec& s) { return {lifted(s.size, 1), lifted(s.stride, 1), lifted(s.pad, 0), s.cover_all}; }
+ConvolutionSpec lifted(const ConvolutionSpec& s) {
+  return {lifted(s.stride, 1), lifted(s.pad, 0), lifted(s.dilate, 1), s.groups, s.cover_all, s.deterministic};
+}
+Array flattened(const Array& x) { return squeeze(x, 2); }
+
+// An array near x, (n, c, spatial...).
+Array near(const Array& x, const Dims& spatial, Dtype dtype) {
+  Shape shape{x.shape(0), x.shape(1)};
+  for (std::int64_t n : spatial) shape.push_back(n);
+  return x.backend().empty(shape, dtype, x.device());
+}
+
+Dims lengths_of(const Array& x, int first, int count) {
+  return Dims(std::span<const std::int64_t>(x.shape().data() + first, std::size_t(count)));
+}
+
+// ---- any number of spatial axes ------------------------------------------------------------------------------------------
+// The positions a tap reads: padded[start : start + step * out : step] along every spatial axis.
+Array tap(const Array& padded, const Dims& at, const ConvolutionSpec& spec, const Dims& out) {
+  Array view = padded;
+  for (int i = 0; i < at.size(); ++i) {
+    const std::int64_t start = at[i] * spec.dilate[i];
+    view = slice(view, i + 2, start, start + (out[i] - 1) * spec.stride[i] + 1, spec.stride[i]);
+  }
+  return view;
+}
+
+// Calls f(position) for every position of the kernel in C order.
+template <class F> void for_each_tap(const Dims& size, F&& f) {
+  Dims at = Dims::filled(size.size(), 0);
+  for (std::int64_t i = 0, n = catena::size_of(size); i < n; ++i) {
+    f(at);
+    for (int axis = size.size() - 1; axis >= 0 && ++at[axis] == size[axis]; --axis) at[axis] = 0;
+  }
+}
+
+// Lengths that all taps stay within.
+Dims padded_lengths(const Dims& spatial, const Dims& taps, const ConvolutionSpec& spec, const Dims& out) {
+  Dims lengths;
+  for (int i = 0; i < spatial.size(); ++i)
+    lengths.push_back(std::max(spatial[i] + spec.pad[i], (taps[i] - 1) * spec.dilate[i] + (out[i] - 1) * spec.stride[i] + 1));
+  return lengths;
+}
+
+Array inner(const Array& padded, const Dims& spatial, const Dims& pad) {
+  Array view = padded;
+  for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, pad[i], pad[i] + spatial[i]);
+  return view;
+}
+
+// The columns of tap `at`: col[:, :, at...].
+Array column(const Array& col, const Dims& at) {
+  Array view = col;
+  for (std::int64_t k : at) {
+    view = slice(view, 2, k, k + 1);
+    view = squeeze(view, 2);
+  }
+  return view;
+}
+
+Array columns_by_views(const Array& x, const Dims& taps, const ConvolutionSpec& spec, const Dims& out, const Scalar& outside) {
+  const Dims spatial = lengths_of(x, 2, taps.size());
+  Array padded = near(x, padded_lengths(spatial, taps, spec, out), x.dtype());
+  fill(padded, outside);
+  assign(inner(padded, spatial, spec.pad), x);
+  Dims shape = taps;
+  for (std::int64_t n : out) shape.push_back(n);
+  Array col = near(x, shape, x.dtype());
+  for_each_tap(taps, [&](const Dims& at) { assign(column(col, at), tap(padded, at, spec, out)); });
+  return col;
+}
+
+Array images_by_views(const Array& col, const Dims& spatial, const ConvolutionSpec& spec) {
+  const int rank = spatial.size();
+  const Dims taps = lengths_of(col, 2, rank), out = lengths_of(col, 2 + rank, rank);
+  Array padded = near(col, padded_lengths(spatial, taps, spec, out), col.dtype());
+  fill(padded, 0);
+  for_each_tap(taps, [&](const Dims& at) {
+    Array part = tap(padded, at, spec, out);
+    part += column(col, at);
+  });
+  return copy(inner(padded, spatial, spec.pad));
+}
+
+ConvolutionSpec as_convolution(const PoolingSpec& s) {
+  ConvolutionSpec spec;
+  spec.stride = s.stride;
+  spec.pad = s.pad;
+  spec.dilate = Dims::filled(s.size.size(), 1);
+  spec.cover_all = s.cover_all;
+  return spec;
+}
+
+// (n, c, positions in the window, out...)
+Array windows(const Array& x, const PoolingSpec& spec, const Dims& out, const Scalar& outside) {
+  Shape shape{x.shape(0), x.shape(1), catena::size_of(spec.size)};
+  for (std::int64_t n : out) shape.push_back(n);
+  return reshape(columns_by_views(x, spec.size, as_convolution(spec), out, outside), shape);
+}
+
+// True where a position in the window is the one that indexes name.
+Array is_indexed(const Array& indexes, const PoolingSpec& spec) {
+  const std::int64_t count = catena::size_of(spec.size);
+  std::vector<std::int32_t> numbers;
+  for (std::int64_t i = 0; i < count; ++i) numbers.push_back(std::int32_t(i));
+  const Array positions = indexes.backend().from_host(numbers.data(), {count}, Dtype::int32, indexes.device());
+  Shape shape = Shape::filled(indexes.ndim() - 1, 1);
+  shape[0] = count;
+  return apply(kernel<"equal">(), {expand_dims(indexes, 2), reshape(positions, shape)});
+}
+
+Array unwindowed(const Array& values, const Dims& spatial, const PoolingSpec& spec) {
+  Shape shape{values.shape(0), values.shape(1)};
+  for (std::int64_t n : spec.size) shape.push_back(n);
+  for (int i = 3; i < values.ndim(); ++i) shape.push_back(values.shape(i));
+  return images_by_views(reshape(values, shape), spatial, as_convolution(spec));
+}
+
+}  // namespace
+
+// ---- pooling -------------------------------------------------------------------------------------------------------------
+Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  if (out.size() == 1) {
+    const Arrays y = do_max_pooling(lifted(x), lifted(spec), lifted(out, 1));
+    return {flattened(y[0]), flattened(y[1])};
+  }
+  if (out.size() > 2) {
+    const Array col = windows(x, spec, out, -std::numeric_limits<double>::infinity());
+    ran();
+    return {amax(col, 2), astype(reduce(kernel<"argmax">(), col, 2), Dtype::int32)};
+  }
+  const Arrays y{near(x, out, x.dtype()), near(x, out, Dtype::int32)};
+  const Operand in[] = {x, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
+  apply_indexed(kernel<"max_pool_2d">(), in, y);
+  ran();
+  return y;
+}
+
+Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+  if (spatial.size() == 1)
+    return flattened(do_max_pooling_backward(lifted(gy), lifted(indexes), lifted(spatial, 1), lifted(spec)));
+  if (spatial.size() > 2) {
+    const Array sent = where(is_indexed(indexes, spec), expand_dims(gy, 2), 0);
+    ran();
+    return unwindowed(sent, spatial, spec);
+  }
+  Array gx = near(gy, spatial, gy.dtype());
+  const Operand in[] = {gy, indexes, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
+  apply_indexed(kernel<"max_pool_2d_bwd">(), in, {&gx, 1});
+  ran();
+  return gx;
+}
+
+Array NnExtension::do_max_pooling_by_index(const Array& x, const Array& indexes, const PoolingSpec& spec) {
+  const int rank = spec.size.size();
+  if (rank == 1) return flattened(do_max_pooling_by_index(lifted(x), lifted(indexes), lifted(spec)));
+  const Dims out = lengths_of(indexes, 2, rank);
+  if (rank > 2) {
+    ran();
+    return sum(where(is_indexed(indexes, spec), windows(x, spec, out, 0), 0), 2);
+  }
+  Array y = near(x, out, x.dtype());
+  const Operand in[] = {x, indexes, spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
+  apply_indexed(kernel<"max_pool_2d_by_index">(), in, {&y, 1});
+  ran();
+  return y;
+}
+
+Array NnExtension::do_average_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  if (out.size() == 1) return flattened(do_average_pooling(lifted(x), lifted(spec), lifted(out, 1)));
+  if (out.size() > 2) {
+    ran();
+    return sum(windows(x, spec, out, 0), 2) / double(catena::size_of(spec.size));
+  }
+  Array y = near(x, out, x.dtype());
+  const Operand in[] = {x, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
+  apply_indexed(kernel<"average_pool_2d">(), in, {&y, 1});
+  ran();
+  return y;
+}
+
+Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec) {
+  if (spatial.size() == 1) return flattened(do_average_pooling_backward(lifted(gy), lifted(spatial, 1), lifted(spec)));
+  if (spatial.size() > 2) {
+    const std::int64_t count = catena::size_of(spec.size);
+    Array share = expand_dims(gy / double(count), 2);
+    Shape shape = share.shape();
+    shape[2] = count;
+    ran();
+    return unwindowed(broadcast_to(share, shape), spatial, spec);
+  }
+  Array gx = near(gy, spatial, gy.dtype());
+  const Operand in[] = {gy, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
+  apply_indexed(kernel<"average_pool_2d_bwd">(), in, {&gx, 1});
+  ran();
+  return gx;
+}
+
+// ---- batch normalisation -------------------------------------------------------------------------------------------------
+Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) {
+  const Operand in[] = {x, gamma, beta, eps};
+  Arrays y = rows(kernel<"batch_norm_fwd">(), in, axes);
+  ran();
+  return y;
+}
+
+Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
+                                                    const Array& inv_std, const Dims& axes) {
+  const Operand in[] = {x, gy, gamma, mean, inv_std};
+  Arrays g = rows(kernel<"batch_norm_bwd">(), in, axes);
+  for (int k = 1; k < 3; ++k) g[std::size_t(k)] = astype(g[std::size_t(k)], x.dtype());
+  ran();
+  return g;
+}
+
+Array NnExtension::do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
+                                                double eps) {
+  ran();
+  return apply(kernel<"fixed_batch_norm">(), {x, gamma, beta, mean, var, eps});
+}
+
+// ---- columns -------------------------------------------------------------------------------------------------------------
+Array NnExtension::do_im2col(const Array& x, const Dims& taps, const ConvolutionSpec& spec, const Dims& out) {
+  ran();
+  if (taps.size() == 1) {
+    const Array col = do_im2col(lifted(x), lifted(taps, 1), lifted(spec), lifted(out, 1));
+    return squeeze(col, {2, 4});
+  }
+  if (taps.size() > 2) return columns_by_views(x, taps, spec, out, 0);
+  Array col = x.backend().empty({x.shape(0), x.shape(1), taps[0], taps[1], out[0], out[1]}, x.dtype(), x.device());
+  const Operand in[] = {x, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
+  apply_indexed(kernel<"im2col_2d">(), in, {&col, 1});
+  return col;
+}
+
+Array NnExtension::do_col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec) {
+  ran();
+  if (spatial.size() == 1) return flattened(do_col2im(lifted_columns(col), lifted(spatial, 1), lifted(spec)));
+  if (spatial.size() > 2) return images_by_views(col, spatial, spec);
+  Array x = near(col, spatial, col.dtype());
+  const Operand in[] = {col, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
+  apply_indexed(kernel<"col2im_2d">(), in, {&x, 1});
+  return x;
+}
+
+}  // namespace autograd

@@ -1,0 +1,329 @@
+#include "autograd/backward.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "autograd/function_node.h"
+#include "autograd/hooks.h"
+#include "autograd/variable_node.h"
+
+namespace autograd {
+
+using internal::Access;
+using internal::VariableNode;
+
+namespace {
+
+std::atomic<std::uint64_t> last_run{0};
+
+// Rules run with a graph of their own only when the gradients are to be differentiated again.
+class RuleModes {
+ public:
+  explicit RuleModes(bool double_backprop) : modes_(internal::modes()), saved_(modes_) {
+    modes_.enable_backprop = modes_.double_backprop = double_backprop;
+    modes_.in_backward_rule = !double_backprop;
+  }
+  ~RuleModes() {
+    modes_.enable_backprop = saved_.enable_backprop;
+    modes_.double_backprop = saved_.double_backprop;
+    modes_.in_backward_rule = saved_.in_backward_rule;
+  }
+  RuleModes(const RuleModes&) = delete;
+  RuleModes& operator=(const RuleModes&) = delete;
+
+ private:
+  internal::Modes& modes_;
+  internal::Modes saved_;
+};
+
+}  // namespace
+
+// One run. Gradients travel in VariableNode::grad; a node's `run` says whether this run has written it.
+class BackwardEngine {
+ public:
+  BackwardEngine(bool double_backprop, bool retain_grad)
+      : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1), double_(double_backprop), retain_grad_(retain_grad) {}
+  ~BackwardEngine() {
+    if (!queue_.empty()) abandon();
+  }
+
+  // For grad(): only these functions take part, gradients found in variables do not count, and everything is put back.
+  struct Isolated {
+    std::unordered_set<const FunctionNode*> functions;
+    std::unordered_set<const VariableNode*> wanted;
+    struct Saved {
+      VariableNode* node;
+      Variable grad;
+      bool shared;
+    };
+    std::vector<Saved> saved;
+  };
+  void isolate(Isolated* isolated) { isolated_ = isolated; }
+
+  void keep(VariableNode* n) { kept_ = n; }
+
+  void enqueue(VariableNode* n) {
+    FunctionNode* f = n->creator;
+    if (f == nullptr || f->run_ == id_ || (isolated_ && !isolated_->functions.contains(f))) return;
+    catena::check<catena::RuntimeError>(f->lists_output(n), "backward", f->label(),
+                                        " was applied again after it made this variable; make one function object per call");
+    f->run_ = id_;
+    retain(f);
+    queue_.push_back({f->rank(), order_++, f});
+    std::push_heap(queue_.begin(), queue_.end());
+  }
+
+  void run() {
+    while (!queue_.empty()) {
+      std::pop_heap(queue_.begin(), queue_.end());
+      const NodePtr<FunctionNode> f(queue_.back().function);
+      queue_.pop_back();
+      process(*f);
+    }
+  }
+
+  void accumulate(VariableNode* x, const Variable& gx);
+
+ private:
+  struct Item {
+    int rank;
+    std::uint32_t order;
+    FunctionNode* function;  // owned
+    friend bool operator<(const Item& a, const Item& b) { return a.rank != b.rank ? a.rank < b.rank : a.order > b.order; }
+  };
+
+  bool wanted(const VariableNode* x) const {
+    if (isolated_) return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
+    // A leaf that nobody holds any more needs no gradient: nobody could read it.
+    return x->requires_grad && (x->creator != nullptr || x->handles.load(std::memory_order_relaxed) != 0);
+  }
+  void process(FunctionNode& f);
+  Variables call_rule(FunctionNode& f, const Targets& targets, const Variables& gy);
+  Variables take_output_grads(FunctionNode& f);
+  void abandon() noexcept;
+
+  std::uint64_t id_;
+  bool double_, retain_grad_;
+  Isolated* isolated_ = nullptr;
+  VariableNode* kept_ = nullptr;  // the variable that backward was called on keeps its gradient
+  std::uint32_t order_ = 0;
+  catena::SmallVector<Item, 16> queue_;
+};
+
+void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
+  if (x->run != id_ && (x->creator != nullptr || isolated_)) {
+    if (isolated_) {
+      retain(x);
+      isolated_->saved.push_back({x, x->grad_handle(), x->grad_shared});
+    }
+    x->run = id_;
+    x->set_grad(gx, true);
+    enqueue(x);
+  } else if (x->grad == nullptr) {
+    x->set_grad(gx, true);
+  } else if (double_) {
+    x->set_grad(x->grad_handle() + gx, false);
+  } else if (x->grad_shared || !x->grad->data.is_c_contiguous() || x->grad->creator != nullptr) {
+    x->set_grad(internal::constant_variable(x->grad->data + gx.data()), false);
+  } else {
+    x->grad->data += gx.data();
+  }
+}
+
+// The gradients of f's outputs, which leave their variables unless they are to be kept.
+Variables BackwardEngine::take_output_grads(FunctionNode& f) {
+  Variables gy;
+  gy.reserve(f.num_outputs());
+  for (std::size_t i = 0; i < f.num_outputs(); ++i) {
+    gy.emplace_back();
+    VariableNode* y = f.lock_output(i);
+    if (y == nullptr) continue;
+    if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
+      gy.back() = y->grad_handle();
+      // In an ordinary run a gradient that the user gave with a graph must not draw the rules into that graph.
+      if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
+        gy.back() = internal::constant_variable(gy.back().data());
+    }
+    const bool keep = y == kept_ || (retain_grad_ && y->handles.load(std::memory_order_relaxed) != 0) ||
+                      (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
+    if (!keep) y->set_grad({}, false);
+    internal::release(y);
+  }
+  return gy;
+}
+
+namespace {
+
+Arrays live_inputs(const FunctionNode& f) {
+  Arrays in;
+  for (std::size_t i = 0; i < f.num_inputs(); ++i) in.push_back(f.input_node(i)->data);
+  return in;
+}
+
+Arrays arrays_of(const Variables& v) {
+  Arrays a;
+  for (const Variable& g : v) a.push_back(g ? g.data() : Array());
+  return a;
+}
+
+}  // namespace
+
+Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, const Variables& gy) {
+  std::vector<FunctionHook*> hooks;
+  Arrays in, out_grad;
+  const bool hooked = !internal::modes().in_backward_rule && (internal::thread_hooks() != nullptr || !f.local_function_hooks().empty());
+  if (hooked) [[unlikely]] {
+    hooks = internal::merged_hooks(f.local_function_hooks());
+    in = live_inputs(f);
+    out_grad = arrays_of(gy);
+    for (FunctionHook* h : hooks) h->backward_preprocess(f, in, out_grad);
+  }
+  Variables gx;
+  {
+    const RuleModes modes(double_);
+    gx = f.backward(targets, gy);
+  }
+  for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);
+  catena::check<catena::AssertionError>(gx.size() == targets.size(), f.label(), "backward returned ", gx.size(), " gradients for ",
+                                        targets.size(), " inputs");
+  return gx;
+}
+
+void BackwardEngine::process(FunctionNode& f) {
+  const Variables gy = take_output_grads(f);
+  Targets targets;
+  const std::size_t n = f.num_inputs();
+  for (std::size_t i = 0; i < n; ++i)
+    if (wanted(f.input_node(i))) targets.push_back(int(i));
+  if (targets.empty()) return;
+  const Variables gx = call_rule(f, targets, gy);
+  if (f.num_inputs() != n) return;  // its rule unchained the graph
+  if (is_debug() && !internal::modes().in_backward_rule)
+    for (const Variable& g : gx)
+      if (g && catena::is_floating(g.dtype()) && has_nan(g.data())) f.fail_nan("backward");
+  for (std::size_t k = 0; k < gx.size(); ++k) {
+    if (!gx[k]) continue;
+    VariableNode* x = f.input_node(std::size_t(targets[k]));
+    const Array& g = gx[k].data();
+    if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) || !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
+        (x->data && x->data->owner != g->owner)) [[unlikely]]
+      internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)), g);
+    const RuleModes modes(double_);
+    accumulate(x, gx[k]);
+  }
+}
+
+// After an exception: gradients on their way would keep their graphs alive.
+void BackwardEngine::abandon() noexcept {
+  for (const Item& item : queue_) {
+    for (std::size_t i = 0; i < item.function->num_outputs(); ++i) {
+      VariableNode* y = item.function->lock_output(i);
+      if (y == nullptr) continue;
+      if (y->run == id_ && y != kept_) y->set_grad({}, false);
+      internal::release(y);
+    }
+    release(item.function);
+  }
+}
+
+namespace internal {
+
+void run_backward(const Variable& start, const BackwardOptions& options) {
+  catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
+  VariableNode* y = Access::node(start)->root();
+  const FunctionNode* f = y->creator;
+  if (f == nullptr) return;
+  if (y->grad == nullptr) {
+    if (start.size() == 1) {
+      y->set_grad(internal::constant_variable(ones_like(start.data())), false);
+    } else {
+      bool other = false;
+      for (std::size_t i = 0; i < f->num_outputs(); ++i) other |= f->output(i) && f->output(i).grad();
+      catena::check<catena::RuntimeError>(other, "backward", "the variable has shape ", start.shape(),
+                                          " and no gradient; set its grad first (only a single element starts with 1 by itself)");
+    }
+  }
+  BackwardEngine engine(options.enable_double_backprop, options.retain_grad);
+  engine.keep(y);
+  y->run = 0;
+  engine.enqueue(y);
+  engine.run();
+}
+
+}  // namespace internal
+
+namespace {
+
+// All functions behind the outputs through which a wanted variable is reached.
+std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs, const std::unordered_set<const VariableNode*>& wanted) {
+  std::vector<const FunctionNode*> all, pending;
+  std::unordered_set<const FunctionNode*> seen, needed;
+  const auto visit = [&](const FunctionNode* f) {
+    if (f != nullptr && seen.insert(f).second) pending.push_back(f);
+  };
+  for (const Variable& y : outputs) visit(y.creator());
+  while (!pending.empty()) {
+    const FunctionNode* f = pending.back();
+    pending.pop_back();
+    all.push_back(f);
+    for (std::size_t i = 0; i < f->num_inputs(); ++i) visit(f->input_node(i)->creator);
+  }
+  std::sort(all.begin(), all.end(), [](const FunctionNode* a, const FunctionNode* b) { return a->rank() < b->rank(); });
+  for (const FunctionNode* f : all)
+    for (std::size_t i = 0; i < f->num_inputs(); ++i) {
+      const VariableNode* x = f->input_node(i);
+      if (wanted.contains(x) || (x->creator != nullptr && needed.contains(x->creator))) needed.insert(f);
+    }
+  return needed;
+}
+
+// Puts the gradients of all touched variables back, also when a rule throws.
+class Restore {
+ public:
+  explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}
+  ~Restore() {
+    for (auto& s : isolated_.saved) {
+      s.node->set_grad(s.grad, s.shared);
+      internal::release(s.node);
+    }
+  }
+  Restore(const Restore&) = delete;
+  Restore& operator=(const Restore&) = delete;
+
+ private:
+  BackwardEngine::Isolated& isolated_;
+};
+
+}  // namespace
+
+Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs, bool enable_double_backprop) {
+  catena::check<catena::ValueError>(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad", grad_outputs.size(),
+                                    " grad_outputs given for ", outputs.size(), " outputs");
+  for (const Variables* list : {&outputs, &inputs})
+    for (const Variable& v : *list) catena::check<catena::TypeError>(bool(v), "grad", "an output or input is a null Variable");
+  BackwardEngine::Isolated isolated;
+  for (const Variable& x : inputs) isolated.wanted.insert(Access::node(x)->root());
+  isolated.functions = functions_between(outputs, isolated.wanted);
+  const Restore restore(isolated);
+  BackwardEngine engine(enable_double_backprop, false);
+  engine.isolate(&isolated);
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    Variable g = grad_outputs.empty() ? Variable() : grad_outputs[k];
+    if (!g) g = internal::constant_variable(ones_like(outputs[k].data()));
+    internal::check_grad(nullptr, outputs[k].data(), outputs[k].dtype(), outputs[k].shape(), g.data());
+    const RuleModes modes(enable_double_backprop);
+    engine.accumulate(Access::node(outputs[k])->root(), g);
+  }
+  engine.run();
+  Variables result;
+  for (const Variable& x : inputs) {
+    VariableNode* n = Access::node(x)->root();
+    const bool reached = std::any_of(isolated.saved.begin(), isolated.saved.end(), [n](const auto& s) { return s.node == n; });
+    result.push_back(reached ? n->grad_handle() : Variable());
+  }
+  return result;
+}
+
+}  // namespace autograd

@@ -1,0 +1,85 @@
+#include "autograd/debug.h"
+
+#include <cxxabi.h>
+#include <execinfo.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "kernels/host/error.h"
+
+namespace autograd {
+namespace {
+
+std::atomic<WarningHandler> warning_handler{nullptr};
+std::atomic<bool> experimental_silenced{false};
+
+void print_once(std::string_view category, std::string_view message) {
+  static std::mutex mutex;
+  static std::set<std::string> printed;
+  const std::string text = catena::concat(category, ": ", message);
+  const std::lock_guard lock(mutex);
+  if (printed.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+std::string demangle(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : name;
+}
+
+}  // namespace
+
+WarningHandler set_warning_handler(WarningHandler handler) noexcept { return warning_handler.exchange(handler); }
+
+void warn(std::string_view category, std::string_view message) {
+  const WarningHandler handler = warning_handler.load();
+  (handler ? handler : &print_once)(category, message);
+}
+
+void set_disable_experimental_feature_warning(bool disable) noexcept { experimental_silenced = disable; }
+bool disable_experimental_feature_warning() noexcept { return experimental_silenced; }
+
+void experimental(std::string_view api_name) {
+  if (!experimental_silenced)
+    warn("FutureWarning", catena::concat(api_name, " is experimental. The interface can change in the future."));
+}
+
+namespace internal {
+
+std::string capture_stack() {
+  constexpr int kFrames = 48, kOwn = 2;  // the frames of this function and its caller say nothing
+  void* address[kFrames];
+  const int n = backtrace(address, kFrames);
+  const std::unique_ptr<char*, void (*)(void*)> symbols(backtrace_symbols(address, n), std::free);
+  std::string text;
+  for (int i = kOwn; symbols && i < n; ++i) {
+    // "module(mangled+0x12) [0x...]": the name is made readable.
+    const std::string frame = symbols.get()[i];
+    const std::size_t open = frame.find('('), plus = frame.find('+', open);
+    if (open != std::string::npos && plus != std::string::npos && plus > open + 1)
+      text += "  " + frame.substr(0, open) + " " + demangle(frame.substr(open + 1, plus - open - 1).c_str()) + "\n";
+    else
+      text += "  " + frame + "\n";
+  }
+  return text;
+}
+
+std::string class_name(const std::type_info& type) {
+  std::string name = demangle(type.name());
+  // The last component outside template arguments: autograd::(anonymous namespace)::Exp -> Exp.
+  std::size_t depth = 0, start = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<' || name[i] == '(') ++depth;
+    else if (name[i] == '>' || name[i] == ')') --depth;
+    else if (name[i] == ':' && depth == 0) start = i + 1;
+  }
+  return name.substr(start);
+}
+
+}  // namespace internal
+}  // namespace autograd

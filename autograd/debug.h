@@ -1,0 +1,29 @@
+// Debugging aids: recorded call stacks, warnings, readable type names. Debug mode itself is in flag.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "kernels/host/export.h"
+
+namespace autograd {
+
+// A warning of a category ("DeprecationWarning", "FutureWarning", ...). The default handler prints each text once per process
+// to standard error.
+using WarningHandler = void (*)(std::string_view category, std::string_view message);
+// Returns the previous handler; null restores the default. Process-wide.
+CATENA_EXPORT WarningHandler set_warning_handler(WarningHandler handler) noexcept;
+CATENA_EXPORT void warn(std::string_view category, std::string_view message);
+
+// Announces that an interface may still change, unless disable_experimental_feature_warning is set.
+CATENA_EXPORT void experimental(std::string_view api_name);
+CATENA_EXPORT void set_disable_experimental_feature_warning(bool disable) noexcept;
+CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;
+
+namespace internal {
+CATENA_EXPORT std::string capture_stack();                          // one frame per line, innermost first
+CATENA_EXPORT std::string class_name(const std::type_info& type);   // readable, without namespaces
+}  // namespace internal
+
+}  // namespace autograd

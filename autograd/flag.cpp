@@ -1,0 +1,58 @@
+#include "autograd/flag.h"
+
+#include <cstdlib>
+#include <ostream>
+
+namespace autograd {
+namespace {
+
+// As the reference reads its switches: unset means the default, "0" means off, anything else on.
+bool environment(const char* name, bool otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr || *text == 0 ? otherwise : std::string_view(text) != "0";
+}
+
+}  // namespace
+
+Flag::Flag(std::string_view text) {
+  if (text == "on" || text == "ON") v_ = kOn;
+  else if (text == "off" || text == "OFF") v_ = kOff;
+  else if (text == "auto" || text == "AUTO") v_ = kAuto;
+  else catena::fail<catena::ValueError>("Flag", "'", text, "' is not one of on, off, auto");
+}
+
+Flag::operator bool() const {
+  catena::check<catena::ValueError>(v_ != kAuto, "Flag", "AUTO is neither true nor false");
+  return v_ == kOn;
+}
+
+std::ostream& operator<<(std::ostream& out, Flag f) {
+  return out << (f.value() == Flag::kOn ? "ON" : f.value() == Flag::kOff ? "OFF" : "AUTO");
+}
+
+Flag aggregate_flags(std::span<const Flag> flags) {
+  bool on = false, off = false;
+  for (const Flag f : flags) {
+    on |= f == ON;
+    off |= f == OFF;
+  }
+  catena::check<catena::ValueError>(!(on && off), "aggregate_flags",
+                                    "ON and OFF flags cannot be mixed: an input is volatile and another is not");
+  return on ? ON : off ? OFF : AUTO;
+}
+
+namespace internal {
+
+std::atomic<bool> debug_flag{environment("CHAINER_DEBUG", false)};
+
+Modes& modes() noexcept {
+  static constinit thread_local Modes m;
+  if (!m.ready) [[unlikely]] {
+    m.type_check = environment("CHAINER_TYPE_CHECK", true);
+    m.ready = true;
+  }
+  return m;
+}
+
+}  // namespace internal
+}  // namespace autograd

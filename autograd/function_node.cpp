@@ -1,0 +1,363 @@
+#include "autograd/function_node.h"
+
+#include <algorithm>
+#include <typeinfo>
+
+#include "autograd/debug.h"
+#include "autograd/free_list.h"
+#include "autograd/hooks.h"
+#include "autograd/variable_node.h"
+
+namespace autograd {
+
+using internal::Access;
+using internal::VariableNode;
+
+// ---- life and death ------------------------------------------------------------------------------------------------------
+
+void* FunctionNode::operator new(std::size_t n) { return internal::allocate_block(n); }
+void FunctionNode::operator delete(void* p, std::size_t n) noexcept { internal::free_block(p, n); }
+
+FunctionNode::~FunctionNode() { drop_inputs(); }
+
+// Held for a few instructions only; contended only when one thread drops a variable while another works on its graph.
+class FunctionNode::OutputLock {
+ public:
+  explicit OutputLock(const FunctionNode& f) noexcept : lock_(f.output_lock_) {
+    while (lock_.exchange(true, std::memory_order_acquire)) {
+    }
+  }
+  ~OutputLock() { lock_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool>& lock_;
+};
+
+namespace {
+constinit thread_local FunctionNode* doomed = nullptr;  // a list through next_
+constinit thread_local bool draining = false;
+}  // namespace
+
+void release(FunctionNode* f) noexcept {
+  if (f == nullptr || f->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  f->next_ = std::exchange(doomed, f);
+  if (draining) return;  // the loop below is running further up the stack and will come to it
+  draining = true;
+  while (FunctionNode* dying = doomed) {
+    doomed = dying->next_;
+    delete dying;
+  }
+  draining = false;
+}
+
+void FunctionNode::drop_inputs() noexcept {
+  for (VariableNode* n : inputs_) internal::release(n);
+  inputs_.clear();
+}
+
+namespace internal {
+
+void* VariableNode::operator new(std::size_t n) { return allocate_block(n); }
+void VariableNode::operator delete(void* p, std::size_t n) noexcept { free_block(p, n); }
+
+void VariableNode::destroy() noexcept {
+  set_creator(nullptr, 0);
+  set_grad({}, false);
+  if (alias_of) release(alias_of);
+  delete this;
+}
+
+void VariableNode::set_creator(FunctionNode* f, int index) noexcept {
+  if (creator != nullptr) {
+    {
+      const FunctionNode::OutputLock lock(*creator);
+      auto& outputs = creator->outputs_;
+      if (std::size_t(output_index) < outputs.size() && outputs[std::size_t(output_index)] == this) outputs[std::size_t(output_index)] = nullptr;
+    }
+    autograd::release(std::exchange(creator, nullptr));
+    rank = 0;
+  }
+  if (f != nullptr) {
+    retain(f);
+    creator = f;
+    output_index = index;
+    rank = f->rank() + 1;
+    const FunctionNode::OutputLock lock(*f);
+    if (f->outputs_.size() <= std::size_t(index)) f->outputs_.resize(std::size_t(index) + 1);
+    f->outputs_[std::size_t(index)] = this;
+  }
+}
+
+Variable VariableNode::handle() noexcept { return Access::adopt(try_retain(handles) ? this : nullptr); }
+
+Plan plan_of(std::span<const Variable> inputs) {
+  bool on = false, off = false, wanted = inputs.empty();
+  for (const Variable& v : inputs) {
+    const VariableNode* n = Access::node(v);
+    if (n == nullptr) [[unlikely]]
+      catena::fail<catena::TypeError>("apply", "input ", &v - inputs.data(), " is a null Variable");
+    on |= n->volatile_flag == ON;
+    off |= n->volatile_flag == OFF;
+    wanted |= n->requires_grad;
+  }
+  if (on && off) [[unlikely]] aggregate_flags(std::initializer_list<Flag>{ON, OFF});
+  return {on ? ON : off ? OFF : AUTO, wanted, !on && wanted && (off || modes().enable_backprop)};
+}
+
+}  // namespace internal
+
+// ---- application ---------------------------------------------------------------------------------------------------------
+
+void FunctionNode::check_type_forward(const type_check::TypeInfoTuple&) const {}
+
+Variables FunctionNode::backward(const Targets& targets, const Variables&) { return Variables(targets.size()); }
+
+void FunctionNode::check_types(const type_check::TypeInfoTuple& in_types) const {
+  try {
+    check_type_forward(in_types);
+  } catch (const catena::InvalidType& e) {
+    throw catena::InvalidType(e.expect(), e.actual(), "Invalid operation is performed in: " + label() + " (Forward)\n\n");
+  }
+}
+
+FunctionNode::Extras& FunctionNode::extras() {
+  if (!extras_) extras_ = std::make_unique<Extras>();
+  return *extras_;
+}
+
+void FunctionNode::fail_nan(const char* where) const {
+  std::string text = catena::concat("NaN is detected on ", where, " computation of ", label());
+  if (!stack().empty()) text += "\nStacktrace of the function is below:\n" + stack();
+  throw catena::RuntimeError(text);
+}
+
+namespace {
+bool contains_nan(const Array& a) { return a && catena::is_floating(a.dtype()) && has_nan(a); }
+}  // namespace
+
+Arrays FunctionNode::run_forward_with_hooks(const Arrays& in) {
+  const std::vector<FunctionHook*> hooks = internal::merged_hooks(local_function_hooks());
+  for (FunctionHook* h : hooks) h->forward_preprocess(*this, in);
+  Arrays out = forward(in);
+  for (FunctionHook* h : hooks) h->forward_postprocess(*this, in);
+  return out;
+}
+
+Arrays FunctionNode::run_forward(const Arrays& in) {
+  const internal::Modes& modes = internal::modes();
+  if (is_debug() && !modes.in_backward_rule) extras().stack = internal::capture_stack();
+  if (modes.type_check) check_types(type_check::TypeInfoTuple(in));
+  const bool hooked = !modes.in_backward_rule && (internal::thread_hooks() != nullptr || !local_function_hooks().empty());
+  Arrays out = hooked ? run_forward_with_hooks(in) : forward(in);
+  if (is_debug() && !modes.in_backward_rule && std::any_of(out.begin(), out.end(), contains_nan)) fail_nan("forward");
+  return out;
+}
+
+void FunctionNode::start(const internal::Plan&) {
+  if (applied_) {
+    catena::check<catena::RuntimeError>(raw_style_, label(), "this function node was applied before; one node is one call: make another");
+    drop_inputs();
+    const OutputLock lock(*this);  // earlier outputs keep this as their creator, which does not list them any more
+    outputs_.clear();
+  }
+  applied_ = true;
+  retained_inputs_.clear();
+  retained_outputs_.clear();
+}
+
+Variables FunctionNode::apply(const Variables& inputs) {
+  const internal::Plan plan = internal::plan_of(inputs);
+  start(plan);
+  Arrays in;
+  in.reserve(inputs.size());
+  for (const Variable& v : inputs) in.push_back(Access::node(v)->data);
+  for (std::size_t i = 1; i < in.size(); ++i)
+    if ((in[i]->owner != in[0]->owner || in[i].device() != in[0].device()) && !allows_mixed_devices()) [[unlikely]]
+      check_same_device(label(), in);
+  const Arrays out = run_forward(in);
+  if (plan.graph) {
+    connect_inputs(inputs, in);
+    fill_retained(in, out);
+  }
+  Variables result;
+  result.reserve(out.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    catena::check<catena::TypeError>(bool(out[k]), "apply", "forward returned a null array");
+    result.push_back(connect_output(plan, int(k), out[k]));
+  }
+  return result;
+}
+
+Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in, const Array& out) {
+  applied_ = true;
+  connect_inputs(inputs, in);
+  for (Retained& r : retained_inputs_) r.array = in[std::size_t(r.index)];
+  for (Retained& r : retained_outputs_) r.array = out;
+  return connect_output(plan, 0, out);
+}
+
+void FunctionNode::connect_inputs(std::span<const Variable> inputs, const Arrays& in) {
+  inputs_.reserve(inputs.size());
+  rank_ = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    VariableNode* n = Access::node(inputs[i])->root();
+    n->dtype = in[i].dtype();
+    if (const Shape& s = in[i].shape(); n->shape.size() != std::size_t(s.size()) || !std::equal(s.begin(), s.end(), n->shape.begin())) {
+      n->shape.clear();
+      for (const std::int64_t d : s) n->shape.push_back(d);
+    }
+    retain(n);
+    inputs_.push_back(n);
+    rank_ = std::max(rank_, n->rank);
+  }
+}
+
+Variable FunctionNode::connect_output(const internal::Plan& plan, int index, const Array& data) {
+  auto* n = new VariableNode;
+  Variable v = Access::adopt(n);
+  n->data = data;
+  n->volatile_flag = plan.flag;
+  n->requires_grad = plan.requires_grad;
+  if (plan.graph) {  // set_creator without the lock: nobody else knows this output yet
+    retain(this);
+    n->creator = this;
+    n->output_index = index;
+    n->rank = rank_ + 1;
+    outputs_.push_back(n);
+  }
+  return v;
+}
+
+void FunctionNode::fill_retained(const Arrays& in, const Arrays& out) {
+  if (raw_style_) {
+    retained_inputs_.clear();
+    for (std::size_t i = 0; i < in.size(); ++i) retained_inputs_.push_back({int(i), in[i]});
+  }
+  for (Retained& r : retained_inputs_) {
+    catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < in.size(), "retain_inputs", "there is no input ", r.index);
+    r.array = in[std::size_t(r.index)];
+  }
+  for (Retained& r : retained_outputs_) {
+    catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < out.size(), "retain_outputs", "there is no output ", r.index);
+    r.array = out[std::size_t(r.index)];
+  }
+}
+
+// ---- retained values -----------------------------------------------------------------------------------------------------
+
+void FunctionNode::retain_inputs(std::initializer_list<int> indices) {
+  for (const int i : indices) retained_inputs_.push_back({i, {}});
+}
+void FunctionNode::retain_outputs(std::initializer_list<int> indices) {
+  for (const int i : indices) retained_outputs_.push_back({i, {}});
+}
+
+namespace {
+// A handle to `data` that stands for `root` in graphs. The variable itself may be gone or hold another array by now.
+Variable alias(VariableNode* root, const Array& data) {
+  auto* n = new VariableNode;
+  Variable v = Access::adopt(n);
+  n->data = data;
+  if (root != nullptr) {
+    n->requires_grad = root->requires_grad;
+    n->rank = root->rank;
+    retain(root);
+    n->alias_of = root;
+  }
+  return v;
+}
+}  // namespace
+
+Variable FunctionNode::retained_input(int index) const {
+  for (const Retained& r : retained_inputs_)
+    if (r.index == index && r.array) return alias(needs_double_backprop() ? inputs_[std::size_t(index)] : nullptr, r.array);
+  catena::fail<catena::RuntimeError>(label(), "input ", index, " was not retained by forward");
+}
+
+Variable FunctionNode::retained_output(int index) {
+  for (const Retained& r : retained_outputs_) {
+    if (r.index != index || !r.array) continue;
+    if (!needs_double_backprop()) return alias(nullptr, r.array);
+    VariableNode* y = lock_output(std::size_t(index));
+    if (y == nullptr) {  // the variable is gone: another takes its place among the outputs
+      y = new VariableNode;
+      y->data = r.array;
+      Variable fresh = Access::adopt(y);
+      y->set_creator(this, index);
+      return fresh;
+    }
+    Variable v = alias(y, r.array);
+    internal::release(y);
+    return v;
+  }
+  catena::fail<catena::RuntimeError>(label(), "output ", index, " was not retained by forward");
+}
+
+Shape FunctionNode::input_shape(int i) const {
+  const auto& s = inputs_[std::size_t(i)]->shape;
+  return Shape(std::span<const std::int64_t>(s));
+}
+Dtype FunctionNode::input_dtype(int i) const { return inputs_[std::size_t(i)]->dtype; }
+
+// ---- the graph around a node ---------------------------------------------------------------------------------------------
+
+VariableNode* FunctionNode::lock_output(std::size_t i) const noexcept {
+  const OutputLock lock(*this);
+  VariableNode* n = i < outputs_.size() ? outputs_[i] : nullptr;
+  return n != nullptr && internal::try_retain(n->refs) ? n : nullptr;
+}
+
+bool FunctionNode::lists_output(const VariableNode* n) const noexcept {
+  return std::size_t(n->output_index) < outputs_.size() && outputs_[std::size_t(n->output_index)] == n;
+}
+
+Variable FunctionNode::input(std::size_t i) const { return i < inputs_.size() ? inputs_[i]->handle() : Variable(); }
+
+Variable FunctionNode::output(std::size_t i) const {
+  VariableNode* n = lock_output(i);
+  if (n == nullptr) return {};
+  Variable v = n->handle();
+  internal::release(n);
+  return v;
+}
+
+void FunctionNode::unchain() {
+  retain(this);  // its outputs may be all that keeps it
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    VariableNode* n = lock_output(i);
+    if (n == nullptr) continue;
+    n->set_creator(nullptr, 0);
+    internal::release(n);
+  }
+  drop_inputs();
+  retained_inputs_.clear();
+  retained_outputs_.clear();
+  release(this);
+}
+
+const std::string& FunctionNode::stack() const noexcept {
+  static const std::string none;
+  return extras_ ? extras_->stack : none;
+}
+
+void FunctionNode::add_hook(std::shared_ptr<FunctionHook> hook, const std::string& name) {
+  catena::check<catena::TypeError>(hook != nullptr, "add_hook", "the hook is null");
+  const std::string key = name.empty() ? hook->name() : name;
+  for (const auto& entry : local_function_hooks())
+    catena::check<catena::KeyError>(entry.first != key, "add_hook", "a hook named ", key, " is registered already");
+  extras().hooks.emplace_back(key, std::move(hook));
+}
+
+void FunctionNode::delete_hook(const std::string& name) {
+  auto& hooks = extras().hooks;
+  const auto at = std::find_if(hooks.begin(), hooks.end(), [&](const auto& entry) { return entry.first == name; });
+  catena::check<catena::KeyError>(at != hooks.end(), "delete_hook", "no hook is named ", name);
+  hooks.erase(at);
+}
+
+const internal::NamedHooks& FunctionNode::local_function_hooks() const noexcept {
+  static const internal::NamedHooks none;
+  return extras_ ? extras_->hooks : none;
+}
+
+}  // namespace autograd

@@ -1,0 +1,178 @@
+// FunctionNode: one application of a differentiable function. The backward rule is written on Variables, so every derivative can
+// be differentiated again. Reference-style functions on raw arrays derive from Function (function.h) instead.
+//
+//   struct Exp : FunctionNode {
+//     std::string label() const override { return "exp"; }
+//     Arrays forward(const Arrays& x) override { retain_outputs({0}); return {apply(catena::kernel<"exp">(), {x[0]})}; }
+//     Variables backward(const Targets&, const Variables& gy) override { return {gy[0] * retained_output(0)}; }
+//   };
+//   Variable exp(const Variable& x) { return apply_node<Exp>({x})[0]; }
+//
+// Plain elementwise functions do not need a class: see functions/elementwise.h, where one is a row of a table.
+//
+// Thread safety: a graph belongs to one thread at a time; its variables may be dropped on any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/operators.h"
+#include "autograd/type_check.h"
+#include "autograd/variable.h"
+
+namespace autograd {
+
+class BackwardEngine;
+class FunctionHook;
+using Targets = catena::SmallVector<int, 4>;  // indices of the inputs whose gradient is wanted
+
+namespace internal {
+
+using NamedHooks = std::vector<std::pair<std::string, std::shared_ptr<FunctionHook>>>;
+
+// How a call takes part in a graph, decided from the inputs' flags and the thread's mode.
+struct Plan {
+  Flag flag = AUTO;           // of the outputs
+  bool requires_grad = true;  // of the outputs
+  bool graph = false;
+};
+// TypeError naming the input for a null one; ValueError when ON and OFF are mixed.
+CATENA_EXPORT Plan plan_of(std::span<const Variable> inputs);
+
+}  // namespace internal
+
+class CATENA_EXPORT FunctionNode {
+ public:
+  FunctionNode() = default;
+  FunctionNode(const FunctionNode&) = delete;
+  FunctionNode& operator=(const FunctionNode&) = delete;
+  virtual ~FunctionNode();
+  static void* operator new(std::size_t n);  // from a thread-local free list
+  static void operator delete(void* p, std::size_t n) noexcept;
+
+  // Checks types, runs hooks and forward, and builds the graph when the inputs' flags and the thread's mode ask for one.
+  // A node may be applied once; applying it again is a RuntimeError.
+  Variables apply(const Variables& inputs);
+
+  virtual std::string label() const = 0;
+  virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
+  virtual Arrays forward(const Arrays& inputs) = 0;
+  // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
+  // allocated zeros. Must not write into the arrays of grad_outputs or of retained values. Not called when nobody wants a gradient.
+  virtual Variables backward(const Targets& targets, const Variables& grad_outputs);
+
+  int rank() const noexcept { return rank_; }
+  std::size_t num_inputs() const noexcept { return inputs_.size(); }
+  std::size_t num_outputs() const noexcept { return outputs_.size(); }
+  void unchain();  // outputs lose their creator, inputs are dropped
+  const std::string& stack() const noexcept;  // where it was called, in debug mode
+
+  // The graph around this node. input_node: null after unchain; output: null when nobody holds that variable any more.
+  internal::VariableNode* input_node(std::size_t i) const noexcept { return i < inputs_.size() ? inputs_[i] : nullptr; }
+  Variable input(std::size_t i) const;   // null when nobody holds it any more
+  Variable output(std::size_t i) const;
+
+  // Hooks of this node alone, by name, in order; run after the thread's hooks, one of the same name takes the place of the
+  // thread's. TypeError null, KeyError duplicate or unknown.
+  void add_hook(std::shared_ptr<FunctionHook> hook, const std::string& name = "");
+  void delete_hook(const std::string& name);
+  const internal::NamedHooks& local_function_hooks() const noexcept;
+
+ protected:
+  // To be called in forward: which arrays backward will read. Everything else is free to die with its variable.
+  void retain_inputs(std::initializer_list<int> indices);
+  void retain_outputs(std::initializer_list<int> indices);
+  // In backward: the retained value as the variable of the graph (so that rules stay differentiable).
+  Variable retained_input(int index) const;
+  Variable retained_output(int index);
+  // Shape and dtype of input i, kept without its data.
+  Shape input_shape(int i) const;
+  Dtype input_dtype(int i) const;
+  // autograd::apply, which the member of that name hides in derived classes.
+  static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) { return autograd::apply(kernel, inputs); }
+  // False while the gradients being computed will not be differentiated again: a fused backward row may then be used.
+  static bool needs_double_backprop() noexcept { return internal::modes().double_backprop; }
+
+  // Inputs and outputs may live on several devices (copies between devices).
+  virtual bool allows_mixed_devices() const noexcept { return false; }
+
+  // For functions that run their forward themselves, without a node when no graph is wanted (functions/elementwise.h).
+  void check_types(const type_check::TypeInfoTuple& in_types) const;  // adds "Invalid operation is performed in: ..."
+  Variable connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in, const Array& out);
+
+ private:
+  friend class Variable;
+  friend class BackwardEngine;
+  friend class Function;
+  friend struct internal::VariableNode;
+  friend void retain(FunctionNode* f) noexcept {
+    if (f) f->refs_.fetch_add(1, std::memory_order_relaxed);
+  }
+  CATENA_EXPORT friend void release(FunctionNode* f) noexcept;  // iterative: chains of any length die without recursion
+
+  struct Retained {
+    int index;
+    Array array;
+  };
+  struct Extras {  // what few nodes have
+    std::string stack;
+    internal::NamedHooks hooks;
+  };
+  // Guards outputs_ against a variable that dies on another thread.
+  class OutputLock;
+
+  void start(const internal::Plan& plan);
+  void connect_inputs(std::span<const Variable> inputs, const Arrays& in);
+  Variable connect_output(const internal::Plan& plan, int index, const Array& data);
+  void fill_retained(const Arrays& in, const Arrays& out);
+  void drop_inputs() noexcept;
+  internal::VariableNode* lock_output(std::size_t i) const noexcept;  // with a reference of its own, or null
+  bool lists_output(const internal::VariableNode* n) const noexcept;
+  Extras& extras();
+  [[noreturn]] void fail_nan(const char* where) const;
+  Arrays run_forward(const Arrays& in);
+  Arrays run_forward_with_hooks(const Arrays& in);
+
+  std::atomic<std::uint32_t> refs_{1};
+  int rank_ = 0;
+  std::uint64_t run_ = 0;         // the backward run that has enqueued this node
+  FunctionNode* next_ = nullptr;  // of the list of nodes about to be destroyed
+  mutable std::atomic<bool> output_lock_{false};
+  bool applied_ = false;
+  // A Function (function.h) keeps all its inputs, and may be applied again: that takes its earlier outputs out of the graph.
+  bool raw_style_ = false;
+  catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owned references
+  catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owned: a node that dies clears its place
+  catena::SmallVector<Retained, 2> retained_inputs_;
+  catena::SmallVector<Retained, 1> retained_outputs_;
+  std::unique_ptr<Extras> extras_;
+};
+
+// Owning pointer to a node.
+template <class F> class NodePtr {
+ public:
+  explicit NodePtr(F* adopt) noexcept : f_(adopt) {}
+  NodePtr(NodePtr&& o) noexcept : f_(std::exchange(o.f_, nullptr)) {}
+  NodePtr(const NodePtr& o) noexcept : f_(o.f_) { retain(static_cast<FunctionNode*>(f_)); }
+  NodePtr& operator=(NodePtr o) noexcept {
+    std::swap(f_, o.f_);
+    return *this;
+  }
+  ~NodePtr() { release(static_cast<FunctionNode*>(f_)); }
+  F* operator->() const noexcept { return f_; }
+  F& operator*() const noexcept { return *f_; }
+  F* get() const noexcept { return f_; }
+
+ private:
+  F* f_;
+};
+template <class F, class... A> NodePtr<F> make_node(A&&... a) { return NodePtr<F>(new F(std::forward<A>(a)...)); }
+template <class F, class... A> Variables apply_node(const Variables& inputs, A&&... a) {
+  return make_node<F>(std::forward<A>(a)...)->apply(inputs);
+}
+
+}  // namespace autograd

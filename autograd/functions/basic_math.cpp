@@ -1,0 +1,218 @@
+#include "autograd/functions/basic_math.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "autograd/function_node.h"
+#include "autograd/functions/array.h"
+#include "autograd/functions/elementwise.h"
+#include "autograd/functions/math.h"
+
+namespace autograd {
+
+using catena::kernel;
+
+std::string Constant::label() const {
+  if (array_) return "constant array";
+  const Scalar& s = scalar_;
+  if (s.kind() == Scalar::Kind::bool_) return s.to<bool>() ? "True" : "False";
+  char text[64];
+  if (!s.is_floating()) {
+    const auto end = s.kind() == Scalar::Kind::unsigned_ ? std::to_chars(text, text + sizeof text, s.to<std::uint64_t>())
+                                                         : std::to_chars(text, text + sizeof text, s.to<std::int64_t>());
+    *end.ptr = 0;
+  } else {
+    *std::to_chars(text, text + sizeof text - 3, s.to_double()).ptr = 0;
+  }
+  std::string t = text;
+  if (s.is_floating() && t.find_first_of(".en") == std::string::npos) t += ".0";  // as Python prints a whole float
+  return t[0] == '-' ? "(" + t + ")" : t;
+}
+
+namespace {
+
+using Values = ElementwiseValues;
+
+// ---- the rows ------------------------------------------------------------------------------------------------------------
+
+constexpr ElementwiseRow kNegate = {
+    .label = "__neg__", .kernel = kernel<"negative">, .gradient = [](int, const Values& v) { return -v.gy; }, .any_dtype = true};
+
+constexpr ElementwiseRow kAbsolute = {
+    .label = "|_|", .kernel = kernel<"absolute">, .retain = kRetainX,
+    .gradient = [](int, const Values& v) { return v.gy * apply(kernel<"sign">(), {v.x0.data()}); }};
+
+constexpr ElementwiseRow kAdd = {
+    .label = "_ + _", .kernel = kernel<"add">, .gradient = [](int, const Values& v) { return v.gy; }, .any_dtype = true};
+constexpr ElementwiseRow kAddConstant = {
+    .label = "_ + $", .kernel = kernel<"add">, .gradient = [](int, const Values& v) { return v.gy; }, .any_dtype = true};
+
+constexpr ElementwiseRow kSubtract = {
+    .label = "_ - _", .kernel = kernel<"subtract">,
+    .gradient = [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; }, .any_dtype = true};
+constexpr ElementwiseRow kSubtractFromConstant = {
+    .label = "$ - _", .kernel = kernel<"subtract">, .gradient = [](int, const Values& v) { return -v.gy; }, .any_dtype = true,
+    .constant_first = true};
+
+constexpr ElementwiseRow kMultiply = {
+    .label = "_ * _", .kernel = kernel<"multiply">, .retain = kRetainXs,
+    .gradient = [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }};
+constexpr ElementwiseRow kMultiplyConstant = {
+    .label = "_ * $", .kernel = kernel<"multiply">, .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }, .any_dtype = true};
+constexpr ElementwiseRow kDivideByConstant = {  // the constant is the reciprocal
+    .label = "_ * $", .kernel = kernel<"multiply">, .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }};
+
+constexpr ElementwiseRow kDivide = {
+    .label = "_ / _", .kernel = kernel<"true_divide">, .retain = kRetainX1 | kRetainY,
+    .gradient = [](int target, const Values& v) { return target == 0 ? v.gy / v.x1 : -(v.gy * v.y / v.x1); }};
+constexpr ElementwiseRow kDivideConstant = {
+    .label = "_ / $", .kernel = kernel<"true_divide">, .retain = kRetainX | kRetainY,
+    .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); }, .constant_first = true};
+
+constexpr ElementwiseRow kPower = {
+    .label = "_ ** _", .kernel = kernel<"power">, .retain = kRetainXs | kRetainY,
+    .gradient = [](int target, const Values& v) {
+      return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
+    }};
+
+Variable power_constant_gradient(int, const Values& v) {
+  const Constant& c = v.c[0];
+  if (c.is_array()) return v.gy * pow(v.x0, c.array() - 1) * c;
+  const double exponent = c.scalar().to_double();
+  if (exponent == 0) return zeros_of(v.gy);
+  return exponent == 2 ? v.gy * v.x0 * 2 : v.gy * pow(v.x0, exponent - 1) * exponent;
+}
+constexpr ElementwiseRow kPowerConstant = {
+    .label = "_ ** $", .kernel = kernel<"power">, .retain = kRetainX, .gradient = power_constant_gradient};
+
+Variable constant_power_gradient(int, const Values& v) {
+  const Constant& c = v.c[0];
+  const Variable g = v.gy * v.y;
+  return c.is_array() ? g * apply(kernel<"log">(), {c.array()}) : g * std::log(c.scalar().to_double());
+}
+constexpr ElementwiseRow kConstantPower = {
+    .label = "$ ** _", .kernel = kernel<"power">, .retain = kRetainY, .gradient = constant_power_gradient, .constant_first = true};
+
+// x ** 2 without the general power. Its label still shows the exponent.
+class PowerOfTwo final : public FunctionNode {
+ public:
+  explicit PowerOfTwo(const Constant& c) : c_(c) {}
+  std::string label() const override { return "_ ** " + c_.label(); }
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    expect(in_types[0].dtype.kind() == 'f');
+  }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0});
+    return {apply(kernel<"square">(), {x[0]})};
+  }
+  Variables backward(const Targets&, const Variables& gy) override { return {gy[0] * retained_input(0) * 2}; }
+
+ private:
+  Constant c_;
+};
+
+// ---- matrix products -----------------------------------------------------------------------------------------------------
+
+class MatMul final : public FunctionNode {
+ public:
+  MatMul(bool transa, bool transb, const char* label) : transa_(transa), transb_(transb), label_(label) {}
+  std::string label() const override { return label_; }
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    expect(in_types.size() == 2);
+    const auto a = in_types[0], b = in_types[1];
+    expect(a.dtype.kind() == 'f', a.dtype == b.dtype, a.ndim >= 1, a.ndim <= 2, b.ndim >= 1, b.ndim <= 2);
+    // Which axis of an operand is summed over: a vector is a column, so its second length is 1.
+    const bool a_rows = transa_, b_rows = !transb_;
+    const bool a_is_one = !a_rows && in_types.shape(0).size() == 1, b_is_one = !b_rows && in_types.shape(1).size() == 1;
+    const auto one = variable(1, "1");
+    if (a_is_one && !b_is_one) expect(one == b.shape[b_rows ? 0 : 1]);
+    else if (!a_is_one && b_is_one) expect(a.shape[a_rows ? 0 : 1] == one);
+    else if (!a_is_one) expect(a.shape[a_rows ? 0 : 1] == b.shape[b_rows ? 0 : 1]);
+  }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0, 1});
+    return {autograd::matmul(as_matrix(x[0]), as_matrix(x[1]), transa_, transb_)};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (const int t : targets) {
+      const Variable other = retained_input(1 - t);
+      Variable g;
+      if (t == 0) g = transa_ ? product(other, gy[0], transb_, true) : product(gy[0], other, false, !transb_);
+      else g = transb_ ? product(gy[0], other, true, transa_) : product(other, gy[0], !transa_, false);
+      gx.push_back(reshape(g, input_shape(t)));
+    }
+    return gx;
+  }
+
+ private:
+  static Array as_matrix(const Array& a) { return a.ndim() == 1 ? expand_dims(a, 1) : a; }
+  Variable product(const Variable& a, const Variable& b, bool ta, bool tb) const { return internal::matmul(a, b, ta, tb, label_); }
+  bool transa_, transb_;
+  const char* label_;
+};
+
+// The constant as a variable without gradient beside x.
+Variable constant_operand(const Constant& c, const Variable& x) {
+  catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ", c.scalar());
+  const Array& a = c.array();
+  catena::check<catena::TypeError>(a->owner == x.data()->owner && a.device() == x.device(), "_ @ C", "the variable lives on ", x.device(),
+                                   ", the constant array on ", a.device());
+  return Variable(astype(a, x.dtype()), {.volatile_ = AUTO, .requires_grad = false});
+}
+
+// ---- arithmetic on constants ---------------------------------------------------------------------------------------------
+
+Constant negative(const Constant& c, const Variable& x) {
+  if (c.is_array()) return -astype(c.array(), x.dtype());
+  const Scalar& s = c.scalar();
+  return s.is_floating() ? Constant(-s.to_double()) : Constant(-s.to<std::int64_t>());
+}
+
+Constant reciprocal(const Constant& c) {
+  if (c.is_array()) return 1.0 / astype(c.array(), Dtype::float64);
+  return 1.0 / c.scalar().to_double();
+}
+
+}  // namespace
+
+Variable absolute(const Variable& x) { return elementwise(kAbsolute, x); }
+
+namespace internal {
+
+Variable negate(const Variable& x) { return elementwise(kNegate, x); }
+
+Variable add(const Variable& x, const Variable& y) { return elementwise(kAdd, x, y); }
+Variable add(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, c); }
+Variable add(const Constant& c, const Variable& x) { return elementwise(kAddConstant, x, c); }
+
+Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSubtract, x, y); }
+Variable subtract(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, negative(c, x)); }
+Variable subtract(const Constant& c, const Variable& x) { return elementwise(kSubtractFromConstant, x, c); }
+
+Variable multiply(const Variable& x, const Variable& y) { return elementwise(kMultiply, x, y); }
+Variable multiply(const Variable& x, const Constant& c) { return elementwise(kMultiplyConstant, x, c); }
+Variable multiply(const Constant& c, const Variable& x) { return elementwise(kMultiplyConstant, x, c); }
+
+Variable divide(const Variable& x, const Variable& y) { return elementwise(kDivide, x, y); }
+Variable divide(const Variable& x, const Constant& c) { return elementwise(kDivideByConstant, x, reciprocal(c)); }
+Variable divide(const Constant& c, const Variable& x) { return elementwise(kDivideConstant, x, c); }
+
+Variable power(const Variable& x, const Variable& y) { return elementwise(kPower, x, y); }
+Variable power(const Variable& x, const Constant& c) {
+  if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({x}, c)[0];
+  return elementwise(kPowerConstant, x, c);
+}
+Variable power(const Constant& c, const Variable& x) { return elementwise(kConstantPower, x, c); }
+
+Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb, const char* label) {
+  return apply_node<MatMul>({a, b}, transa, transb, label)[0];
+}
+Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }
+Variable matrix_multiply(const Variable& x, const Constant& c) { return matmul(x, constant_operand(c, x), false, false, "_ @ C"); }
+Variable matrix_multiply(const Constant& c, const Variable& x) { return matmul(constant_operand(c, x), x, false, false, "C @ _"); }
+
+}  // namespace internal
+}  // namespace autograd

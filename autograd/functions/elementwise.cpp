@@ -1,0 +1,198 @@
+#include "autograd/functions/elementwise.h"
+
+#include <algorithm>
+#include <array>
+
+#include "autograd/function_node.h"
+#include "autograd/functions/reduction.h"
+#include "autograd/hooks.h"
+#include "autograd/variable_node.h"
+
+namespace autograd {
+
+using internal::Access;
+
+namespace {
+
+Array run_kernel(const ElementwiseRow& row, std::span<const Array* const> x, std::span<const Constant> c) {
+  const catena::KernelDef& kernel = row.kernel();
+  const auto operand = [](const Constant& k) { return k.is_array() ? Operand(k.array()) : Operand(k.scalar()); };
+  if (c.empty()) return x.size() == 1 ? apply(kernel, {*x[0]}) : apply(kernel, {*x[0], *x[1]});
+  if (c.size() == 1) return row.constant_first ? apply(kernel, {operand(c[0]), *x[0]}) : apply(kernel, {*x[0], operand(c[0])});
+  return apply(kernel, {*x[0], operand(c[0]), operand(c[1])});
+}
+
+bool broadcast_together(const Shape& a, const Shape& b) {
+  for (int i = 1; i <= std::min(a.size(), b.size()); ++i) {
+    const std::int64_t p = a[a.size() - i], q = b[b.size() - i];
+    if (p != q && p != 1 && q != 1) return false;
+  }
+  return true;
+}
+
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return false;
+  for (int i = 1; i <= from.size(); ++i)
+    if (from[from.size() - i] != 1 && from[from.size() - i] != to[to.size() - i]) return false;
+  return true;
+}
+
+class Elementwise final : public FunctionNode {
+ public:
+  Elementwise(const ElementwiseRow& row, std::size_t inputs, std::span<const Constant> c) : row_(row), num_constants_(c.size()) {
+    std::copy(c.begin(), c.end(), constants_.begin());
+    if (row.retain & kRetainX) retain_inputs({0});
+    if ((row.retain & kRetainX1) && inputs > 1) retain_inputs({1});
+    if (row.retain & kRetainY) retain_outputs({0});
+  }
+
+  std::string label() const override {
+    std::string text = row_.label;
+    if (const std::size_t at = text.find('$'); at != std::string::npos) text.replace(at, 1, constants_[0].label());
+    return text;
+  }
+
+  // Only asked when the quick test below has failed.
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    if (!row_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
+    if (in_types.count() < 2) return;
+    expect(in_types[0].dtype == in_types[1].dtype);
+    if (!broadcast_together(in_types.shape(0), in_types.shape(1)))
+      throw catena::InvalidType("in_types[0].shape and in_types[1].shape broadcast together",
+                                catena::concat(in_types.shape(0), " and ", in_types.shape(1)));
+  }
+
+  Arrays forward(const Arrays& x) override {
+    if (row_.retain & kRetainX) retain_inputs({0});
+    if ((row_.retain & kRetainX1) && x.size() > 1) retain_inputs({1});
+    if (row_.retain & kRetainY) retain_outputs({0});
+    const Array* in[2] = {&x[0], x.size() > 1 ? &x[1] : nullptr};
+    return {run_kernel(row_, {in, x.size()}, constants())};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx(targets.size());
+    if (!gy[0]) return gx;
+    const bool fused = row_.fused != nullptr && !needs_double_backprop();
+    ElementwiseValues v;
+    if (row_.retain & kRetainX) v.x0 = retained_input(0);
+    if ((row_.retain & kRetainX1) && num_inputs() > 1) v.x1 = retained_input(1);
+    if (row_.retain & kRetainY) v.y = retained_output(0);
+    v.gy = gy[0];
+    v.c = constants();
+    for (std::size_t k = 0; k < targets.size(); ++k) {
+      gx[k] = fused ? run_fused(targets[k], v) : row_.gradient(targets[k], v);
+      if (num_inputs() > 1 && gx[k]) gx[k] = sum_to(gx[k], input_shape(targets[k]));
+    }
+    return gx;
+  }
+
+  Variable connect(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in, const Array& out) {
+    return connect_single(plan, inputs, in, out);
+  }
+  void fail_types(const Arrays& in) const { check_types(type_check::TypeInfoTuple(in)); }
+
+ private:
+  std::span<const Constant> constants() const { return {constants_.data(), num_constants_}; }
+  Variable run_fused(int target, const ElementwiseValues& v) const {
+    const auto data = [](const Variable& a) { return a ? a.data() : Array(); };
+    return internal::constant_variable(row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c}));
+  }
+
+  const ElementwiseRow& row_;
+  std::size_t num_constants_;
+  std::array<Constant, 2> constants_;
+};
+
+bool types_fit(const ElementwiseRow& row, std::span<const Array* const> x) {
+  if (!row.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
+  if (x.size() < 2) return true;
+  return x[0]->dtype() == x[1]->dtype() && (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
+}
+
+Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::span<const Constant> c) {
+  const internal::Plan plan = internal::plan_of(inputs);
+  const internal::Modes& modes = internal::modes();
+  // What is rare goes the general way.
+  if (!modes.in_backward_rule && (internal::thread_hooks() != nullptr || is_debug())) [[unlikely]] {
+    Variables list;
+    for (const Variable& v : inputs) list.push_back(v);
+    return apply_node<Elementwise>(list, row, inputs.size(), c)[0];
+  }
+  const Array* x[2] = {&Access::node(inputs[0])->data, nullptr};
+  if (inputs.size() > 1) x[1] = &Access::node(inputs[1])->data;
+  const std::span<const Array* const> xs(x, inputs.size());
+  const auto arrays = [&] {
+    Arrays list;
+    for (const Array* a : xs) list.push_back(*a);
+    return list;
+  };
+  if (modes.type_check && !types_fit(row, xs)) [[unlikely]] make_node<Elementwise>(row, inputs.size(), c)->fail_types(arrays());
+  if (xs.size() > 1 && ((*x[0])->owner != (*x[1])->owner || x[0]->device() != x[1]->device())) [[unlikely]]
+    check_same_device(make_node<Elementwise>(row, inputs.size(), c)->label(), arrays());
+  const Array out = run_kernel(row, xs, c);
+  if (plan.graph) return make_node<Elementwise>(row, inputs.size(), c)->connect(plan, inputs, arrays(), out);
+  const Variable y = internal::constant_variable(out);
+  Access::node(y)->volatile_flag = plan.flag;
+  Access::node(y)->requires_grad = plan.requires_grad;
+  return y;
+}
+
+class Masked final : public FunctionNode {
+ public:
+  explicit Masked(const Array& condition) : condition_(condition) {}
+  std::string label() const override { return "masked"; }
+  Arrays forward(const Arrays& g) override { return {where(condition_, g[0], 0)}; }
+  Variables backward(const Targets&, const Variables& gy) override { return {masked(gy[0], condition_)}; }
+
+ private:
+  Array condition_;
+};
+
+// 300 as int8 wraps and 1.5 as int32 is 1, as NumPy's astype does. Floating dtypes take any number as it is.
+Scalar as_dtype(const Scalar& s, Dtype t) {
+  if (catena::is_floating(t)) return s;
+  return catena::visit_dtype(t, [&](auto tag) { return Scalar(s.to<typename decltype(tag)::type>()); });
+}
+
+}  // namespace
+
+Variable elementwise(const ElementwiseRow& row, const Variable& x) { return call(row, {&x, 1}, {}); }
+
+Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variable& x1) {
+  const Variable inputs[2] = {x0, x1};
+  return call(row, inputs, {});
+}
+
+Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c) { return elementwise(row, x, {&c, 1}); }
+
+Variable elementwise(const ElementwiseRow& row, const Variable& x, std::span<const Constant> c) {
+  catena::check<catena::ValueError>(c.size() <= 2, row.label, c.size(), " constants given; a row takes at most two");
+  Constant own[2];
+  for (std::size_t k = 0; k < c.size(); ++k) own[k] = internal::converted(row.label, c[k], x);
+  return call(row, {&x, 1}, {own, c.size()});
+}
+
+Variable masked(const Variable& g, const Array& condition) {
+  if (!internal::plan_of({&g, 1}).graph) return internal::constant_variable(where(condition, g.data(), 0));
+  return apply_node<Masked>({g}, condition)[0];
+}
+
+Variable zeros_of(const Variable& g) { return internal::constant_variable(zeros_like(g.data())); }
+
+namespace internal {
+
+Constant converted(const char* op, const Constant& c, const Variable& x) {
+  const Array& data = x.data();
+  if (!c.is_array()) return as_dtype(c.scalar(), data.dtype());
+  const Array& a = c.array();
+  catena::check<catena::TypeError>(a->owner == data->owner && a.device() == data.device(), op, "the variable lives on ", data.device(),
+                                   " (", data.backend().name(), "), the constant array on ", a.device(), " (", a.backend().name(), ")");
+  catena::check<catena::ValueError>(broadcasts_to(a.shape(), data.shape()), op, "Failed to broadcast arrays: a constant of shape ", a.shape(),
+                                    " does not broadcast to the shape ", data.shape(), " of the variable");
+  return astype(a, data.dtype());
+}
+
+}  // namespace internal
+}  // namespace autograd

@@ -1,0 +1,216 @@
+#include <algorithm>
+
+#include "autograd/function_node.h"
+#include "autograd/functions/array.h"
+
+namespace autograd {
+
+using catena::check;
+using catena::IndexError;
+using catena::Key;
+using catena::ViewSpec;
+
+IndexItem::IndexItem(const std::vector<std::int64_t>& integers) : key_(0), array_(autograd::array(integers, {std::int64_t(integers.size())})) {}
+
+namespace {
+
+// An index taken apart: first a basic one, in which arrays stand for full slices, then gathering along `axes` of that view.
+struct Plan {
+  ViewSpec view;
+  std::vector<Array> indices;
+  Dims axes;       // of the view
+  Shape loop;      // of the result
+  Dims base_axis;  // which axis of the view a loop axis walks; -1: the index arrays
+};
+
+// Where an integer stands beside arrays it is an index array, too (NumPy), so it takes part in their placement.
+struct Resolved {
+  std::vector<Key> keys;
+  std::vector<Array> arrays;
+  std::vector<int> array_axes;  // axes of the view that arrays index
+  bool adjacent = true;
+};
+
+Resolved resolve(const Array& x, const std::vector<IndexItem>& items) {
+  Resolved r;
+  const bool advanced = std::any_of(items.begin(), items.end(), [](const IndexItem& i) { return i.is_array(); });
+  int consumed = 0;
+  for (const IndexItem& i : items)
+    consumed += i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice;
+  int axis = 0, last_array = -2, position = 0, source = 0;
+  for (const IndexItem& i : items) {
+    const Key& k = i.key();
+    if (i.is_array() || (advanced && k.kind() == Key::Kind::integer)) {
+      Array a = i.array();
+      if (!i.is_array()) {
+        const std::int64_t n = source < x.ndim() ? x.shape(source) : 0, value = k.index();
+        check<IndexError>(value >= -n && value < n, "get_item", "the index ", value, " is out of range for axis ", source, " of length ", n);
+        a = full({}, value, Dtype::int64, x.device());
+      }
+      check<IndexError>(catena::is_integer(a.dtype()), "get_item", "an index array has the dtype ", a.dtype(), "; integers are needed");
+      if (!r.arrays.empty() && last_array != position - 1) r.adjacent = false;
+      r.arrays.push_back(to_device(a, x.device()));
+      r.array_axes.push_back(axis++);
+      r.keys.push_back(Slice());
+      last_array = position++;
+      ++source;
+      continue;
+    }
+    r.keys.push_back(k);
+    ++position;
+    switch (k.kind()) {
+      case Key::Kind::integer: ++source; break;
+      case Key::Kind::slice: ++axis, ++source; break;
+      case Key::Kind::newaxis: ++axis; break;
+      case Key::Kind::ellipsis: axis += x.ndim() - consumed, source += x.ndim() - consumed; break;
+    }
+  }
+  return r;
+}
+
+Plan plan_of(const Array& x, const std::vector<IndexItem>& items) {
+  Resolved r = resolve(x, items);
+  Plan p;
+  p.view = catena::basic_index("get_item", x.shape(), x.strides(), r.keys);
+  if (r.arrays.empty()) return p;
+  Shape common;
+  try {
+    for (const Array& a : r.arrays) common = catena::broadcast_shapes("get_item", common, a.shape());
+  } catch (const catena::ValueError& e) {
+    throw IndexError(e.what());
+  }
+  const int place = r.adjacent ? r.array_axes.front() : 0;
+  const auto put_arrays = [&] {
+    for (const std::int64_t n : common) {
+      p.loop.push_back(n);
+      p.base_axis.push_back(-1);
+    }
+  };
+  for (int axis = 0; axis <= p.view.shape.size(); ++axis) {
+    if (axis == place) put_arrays();
+    if (axis == p.view.shape.size()) break;
+    if (std::find(r.array_axes.begin(), r.array_axes.end(), axis) != r.array_axes.end()) continue;
+    p.loop.push_back(p.view.shape[axis]);
+    p.base_axis.push_back(axis);
+  }
+  // Index arrays lie on consecutive loop axes; trailing ones of length 1 make them broadcast to the loop.
+  int after = 0;
+  for (int k = p.base_axis.size() - 1; k >= 0 && p.base_axis[k] >= 0; --k) ++after;
+  if (common.empty()) after = p.loop.size() - place;
+  for (std::size_t k = 0; k < r.arrays.size(); ++k) {
+    Shape shape = r.arrays[k].shape();
+    for (int i = 0; i < after; ++i) shape.push_back(1);
+    p.indices.push_back(reshape(r.arrays[k], shape));
+    p.axes.push_back(r.array_axes[k]);
+  }
+  return p;
+}
+
+Array view_of(const Array& a, const ViewSpec& v) { return a.backend().view(a, v.shape, v.strides, v.offset); }
+
+class GetItem final : public FunctionNode {
+ public:
+  explicit GetItem(const std::vector<IndexItem>& items) : items_(items) {}
+  std::string label() const override { return "GetItem"; }
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    expect(in_types.size() == 1);
+    int consumed = 0;
+    for (const IndexItem& i : items_)
+      consumed += i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice;
+    expect(in_types[0].ndim >= variable(consumed, "number of indices"));
+  }
+  Arrays forward(const Arrays& x) override {
+    const Plan p = plan_of(x[0], items_);
+    if (p.indices.empty()) return {view_of(x[0], p.view)};
+    const Array y = x[0].backend().empty(p.loop, x[0].dtype(), x[0].device());
+    x[0].backend().gather(view_of(x[0], p.view), p.indices, p.axes, p.loop, p.base_axis, y);
+    return {y};
+  }
+  Variables backward(const Targets&, const Variables& gy) override;
+
+ private:
+  std::vector<IndexItem> items_;
+};
+
+// gy spread into zeros of x's shape.
+class GetItemGrad final : public FunctionNode {
+ public:
+  GetItemGrad(const std::vector<IndexItem>& items, const Shape& shape) : items_(items), shape_(shape) {}
+  std::string label() const override { return "GetItemGrad"; }
+  Arrays forward(const Arrays& gy) override {
+    const Array gx = gy[0].backend().empty(shape_, gy[0].dtype(), gy[0].device());
+    fill(gx, 0);
+    const Plan p = plan_of(gx, items_);
+    const Array target = view_of(gx, p.view);
+    if (p.indices.empty()) assign(target, gy[0]);
+    else gx.backend().scatter(catena::ScatterMode::add, target, p.indices, p.axes, p.loop, p.base_axis, *gy[0].get());
+    return {gx};
+  }
+  Variables backward(const Targets&, const Variables& ggx) override { return {get_item(ggx[0], items_)}; }
+
+ private:
+  std::vector<IndexItem> items_;
+  Shape shape_;
+};
+
+Variables GetItem::backward(const Targets&, const Variables& gy) { return apply_node<GetItemGrad>({gy[0]}, items_, input_shape(0)); }
+
+class Concat final : public FunctionNode {
+ public:
+  explicit Concat(int axis) : axis_(axis) {}
+  std::string label() const override { return "Concat"; }
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    const auto axis = variable(axis_, "axis");
+    expect(in_types.size() > 0, -in_types[0].ndim <= axis, axis < in_types[0].ndim);
+    const int own = catena::normalize_axis("concat", axis_, in_types.shape(0).size());
+    for (int i = 1; i < int(in_types.count()); ++i) {
+      expect(in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim);
+      for (int a = 0; a < in_types.shape(0).size(); ++a)
+        if (a != own) expect(in_types[0].shape[a] == in_types[i].shape[a]);
+    }
+  }
+  Arrays forward(const Arrays& xs) override { return {concatenate(xs, axis_)}; }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const int axis = catena::normalize_axis("concat", axis_, gy[0].ndim());
+    Variables gradients;
+    for (const int target : targets) {
+      std::int64_t start = 0;
+      for (int i = 0; i < target; ++i) start += input_shape(i)[axis];
+      std::vector<IndexItem> items(static_cast<std::size_t>(axis), IndexItem(Slice()));
+      items.emplace_back(Slice(start, start + input_shape(target)[axis]));
+      gradients.push_back(get_item(gy[0], items));
+    }
+    return gradients;
+  }
+
+ private:
+  int axis_;
+};
+
+}  // namespace
+
+Variable get_item(const Variable& x, const std::vector<IndexItem>& items) { return apply_node<GetItem>({x}, items)[0]; }
+
+Variable concat(const Variables& xs, int axis) {
+  check<catena::ValueError>(!xs.empty(), "concat", "there are no variables");
+  return apply_node<Concat>(xs, axis)[0];
+}
+
+Variables broadcast(const Variables& xs) {
+  check<catena::ValueError>(!xs.empty(), "broadcast", "there are no variables");
+  Shape common = xs[0].shape();
+  for (const Variable& x : xs) {
+    try {
+      common = catena::broadcast_shapes("broadcast", common, x.shape());
+    } catch (const catena::ValueError&) {
+      throw catena::InvalidType("each dimension has the same size or is 1", catena::concat(common, " and ", x.shape()));
+    }
+  }
+  Variables result;
+  for (const Variable& x : xs) result.push_back(broadcast_to(x, common));
+  return result;
+}
+
+}  // namespace autograd

@@ -1,0 +1,212 @@
+#include "autograd/functions/math.h"
+
+#include "autograd/function_node.h"
+#include "autograd/functions/basic_math.h"
+#include "autograd/functions/elementwise.h"
+#include "autograd/functions/reduction.h"
+
+namespace autograd {
+
+using catena::kernel;
+using type_check::TypeInfoTuple;
+
+// ---- the lines of CATENA_UNARY_MATH --------------------------------------------------------------------------------------
+
+namespace {
+
+// The words of the list.
+constexpr Retain retain_x = kRetainX, retain_y = kRetainY, retain_nothing = kRetainNothing;
+constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
+template <catena::fixed_string Kernel> Array run_fused(int, const ElementwiseArrays& v) {
+  return apply(kernel<Kernel>(), {v.x0 ? v.x0 : v.y, v.gy});
+}
+#define rule_fused(name) run_fused<#name>
+
+#define CATENA_ROW(name, reads, rule, fused_rule)                                                             \
+  struct name##_row {                                                                                         \
+    static Variable gradient(int, const ElementwiseValues& v) {                                               \
+      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                                        \
+      return rule;                                                                                            \
+    }                                                                                                         \
+    static constexpr ElementwiseRow row = {.label = #name, .kernel = kernel<#name>, .retain = retain_##reads, \
+                                           .gradient = gradient, .fused = rule_##fused_rule};                 \
+  };
+CATENA_UNARY_MATH(CATENA_ROW)
+#undef CATENA_ROW
+#undef rule_fused
+
+}  // namespace
+
+#define CATENA_DEFINE(name, ...) \
+  Variable name(const Variable& x) { return elementwise(name##_row::row, x); }
+CATENA_UNARY_MATH(CATENA_DEFINE)
+#undef CATENA_DEFINE
+
+// ---- several arguments ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+// The reference's check of two operands: one floating dtype, one shape.
+void expect_same(const TypeInfoTuple& in_types) {
+  using namespace type_check;
+  expect(in_types[0].dtype.kind() == 'f');
+  for (int i = 1; i < int(in_types.count()); ++i)
+    expect(in_types[i].dtype == in_types[0].dtype, in_types[i].shape == in_types[0].shape);
+}
+
+// An elementwise function of arguments of one shape.
+class SameShape : public FunctionNode {
+ public:
+  void check_type_forward(const TypeInfoTuple& in_types) const override { expect_same(in_types); }
+};
+
+Array compare(const catena::KernelDef& k, const Array& a, const Array& b) { return apply(k, {a, b}); }
+
+template <bool kMaximum> class Extremum final : public SameShape {
+ public:
+  std::string label() const override { return kMaximum ? "Maximum" : "Minimum"; }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0, 1});
+    return {apply(kMaximum ? kernel<"maximum">() : kernel<"minimum">(), {x[0], x[1]})};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const Array a = retained_input(0).data(), b = retained_input(1).data();
+    Variables gx;
+    for (const int t : targets) {
+      const catena::KernelDef& k = t == 0 ? (kMaximum ? kernel<"greater_equal">() : kernel<"less_equal">())
+                                          : (kMaximum ? kernel<"less">() : kernel<"greater">());
+      gx.push_back(masked(gy[0], compare(k, a, b)));
+    }
+    return gx;
+  }
+};
+
+class Fmod final : public SameShape {
+ public:
+  std::string label() const override { return "Fmod"; }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0, 1});
+    return {apply(kernel<"fmod">(), {x[0], x[1]})};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (const int t : targets) {
+      if (t == 0) {
+        gx.push_back(gy[0]);
+      } else {  // the quotient is piecewise constant: no second derivative
+        const Array quotient = apply(kernel<"trunc">(), {retained_input(0).data() / retained_input(1).data()});
+        gx.push_back(-(gy[0] * quotient));
+      }
+    }
+    return gx;
+  }
+};
+
+class SquaredDifference final : public SameShape {
+ public:
+  std::string label() const override { return "SquaredDifference"; }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0, 1});
+    return {apply(kernel<"square">(), {x[0] - x[1]})};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const Variable g = gy[0] * (retained_input(0) - retained_input(1)) * 2;
+    Variables gx;
+    for (const int t : targets) gx.push_back(t == 0 ? g : -g);
+    return gx;
+  }
+};
+
+class LinearInterpolate final : public SameShape {
+ public:
+  std::string label() const override { return "LinearInterpolate"; }
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0, 1, 2});
+    return {in[0] * in[1] + (1 - in[0]) * in[2]};
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (const int t : targets) {
+      const Variable p = retained_input(0);
+      if (t == 0) gx.push_back(gy[0] * (retained_input(1) - retained_input(2)));
+      else gx.push_back(t == 1 ? gy[0] * p : gy[0] * (1 - p));
+    }
+    return gx;
+  }
+};
+
+class Where final : public FunctionNode {
+ public:
+  explicit Where(const Array& condition) : condition_(condition) {}
+  std::string label() const override { return "Where"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    const auto condition = variable(condition_.shape(), "condition.shape");
+    expect(in_types[0].dtype == in_types[1].dtype, condition == in_types[0].shape, in_types[0].shape == in_types[1].shape);
+  }
+  Arrays forward(const Arrays& x) override { return {where(condition_, x[0], x[1])}; }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (const int t : targets)
+      gx.push_back(masked(gy[0], t == 0 ? condition_ : apply(kernel<"logical_not">(), {condition_})));
+    return gx;
+  }
+
+ private:
+  static Array where(const Array& c, const Array& x, const Array& y) { return autograd::where(Operand(c), Operand(x), Operand(y)); }
+  Array condition_;
+};
+
+class Identity final : public FunctionNode {
+ public:
+  std::string label() const override { return "Identity"; }
+  Arrays forward(const Arrays& xs) override { return xs; }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gx;
+    for (const int t : targets) gx.push_back(gy[std::size_t(t)]);
+    return gx;
+  }
+};
+
+Variable clip_gradient(int, const ElementwiseValues& v) {
+  const Array x = v.x0.data();
+  const Array inside = apply(kernel<"logical_and">(), {apply(kernel<"greater">(), {x, v.c[0].scalar()}),
+                                                        apply(kernel<"less">(), {x, v.c[1].scalar()})});
+  return masked(v.gy, inside);
+}
+constexpr ElementwiseRow kClip = {.label = "Clip", .kernel = kernel<"clip">, .retain = kRetainX, .gradient = clip_gradient};
+
+constexpr ElementwiseRow kRsqrt = {
+    .label = "rsqrt", .kernel = kernel<"rsqrt">, .retain = kRetainY,
+    .gradient = [](int, const ElementwiseValues& v) { return v.gy * (v.y * v.y * v.y * -0.5); }};
+
+}  // namespace
+
+Variable rsqrt(const Variable& x) { return elementwise(kRsqrt, x); }
+
+Variable maximum(const Variable& x1, const Variable& x2) { return apply_node<Extremum<true>>({x1, x2})[0]; }
+Variable minimum(const Variable& x1, const Variable& x2) { return apply_node<Extremum<false>>({x1, x2})[0]; }
+Variable fmod(const Variable& x, const Variable& divisor) { return apply_node<Fmod>({x, divisor})[0]; }
+Variable squared_difference(const Variable& x1, const Variable& x2) { return apply_node<SquaredDifference>({x1, x2})[0]; }
+Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y) {
+  return apply_node<LinearInterpolate>({p, x, y})[0];
+}
+
+Variable clip(const Variable& x, double x_min, double x_max) {
+  catena::check<catena::AssertionError>(x_min < x_max, "clip", "x_min ", x_min, " is not less than x_max ", x_max);
+  const Constant bounds[2] = {x_min, x_max};
+  return elementwise(kClip, x, bounds);
+}
+
+Variables identity(const Variables& xs) { return apply_node<Identity>(xs); }
+Variable identity(const Variable& x) { return apply_node<Identity>({x})[0]; }
+
+namespace internal {
+
+Variable select(const Array& condition, const Variable& x, const Variable& y) {
+  catena::check<catena::TypeError>(condition && condition.dtype() == Dtype::bool_, "where", "the condition must be a bool array");
+  return apply_node<Where>({x, y}, condition)[0];
+}
+
+}  // namespace internal
+}  // namespace autograd

@@ -1,0 +1,63 @@
+// Differentiable mathematical functions of one and of several arguments, elementwise. Floating inputs; the result has the dtype
+// of x; shapes are kept (several arguments: must be equal).
+#pragma once
+
+#include "autograd/operators.h"
+
+namespace autograd {
+
+// A unary function is one line: its name (which is its label and its kernel's name), what its rule reads (x, y or nothing), its
+// rule: the gradient of x from gy, and perhaps a fused rule on arrays (fused(<kernel>) reads what the rule reads, then gy).
+// clang-format off
+#define CATENA_UNARY_MATH(X)  \
+  X(exp,     y,       gy * y,                              none) \
+  X(expm1,   y,       gy * (y + 1),                        none) \
+  X(log,     x,       gy / x,                              none) \
+  X(log2,    x,       gy / (x * 0.693147180559945309417),  none) \
+  X(log10,   x,       gy / (x * 2.30258509299404568402),   none) \
+  X(log1p,   x,       gy / (x + 1),                        none) \
+  X(sqrt,    y,       gy / (y * 2),                        none) \
+  X(square,  x,       gy * (x * 2),                        none) \
+  X(sin,     x,       gy * cos(x),                         none) \
+  X(cos,     x,       -(gy * sin(x)),                      none) \
+  X(tan,     x,       gy / square(cos(x)),                 none) \
+  X(arcsin,  x,       gy * rsqrt(1 - square(x)),           none) \
+  X(arccos,  x,       -(gy * rsqrt(1 - square(x))),        none) \
+  X(arctan,  x,       gy / (square(x) + 1),                none) \
+  X(sinh,    x,       gy * cosh(x),                        none) \
+  X(cosh,    x,       gy * sinh(x),                        none) \
+  X(tanh,    y,       gy * (1 - square(y)),                fused(tanh_bwd)) \
+  X(sigmoid, y,       gy * y * (1 - y),                    fused(sigmoid_bwd)) \
+  X(floor,   nothing, zeros_of(gy),                        none) \
+  X(ceil,    nothing, zeros_of(gy),                        none) \
+  X(sign,    nothing, zeros_of(gy),                        none)
+// clang-format on
+
+#define CATENA_DECLARE(name, ...) CATENA_EXPORT Variable name(const Variable& x);
+CATENA_UNARY_MATH(CATENA_DECLARE)
+#undef CATENA_DECLARE
+
+namespace internal {
+CATENA_EXPORT Variable select(const Array& condition, const Variable& x, const Variable& y);
+}
+
+CATENA_EXPORT Variable rsqrt(const Variable& x);
+
+// On ties the whole gradient goes to x1.
+CATENA_EXPORT Variable maximum(const Variable& x1, const Variable& x2);
+CATENA_EXPORT Variable minimum(const Variable& x1, const Variable& x2);
+// The remainder with the sign of x, as in C.
+CATENA_EXPORT Variable fmod(const Variable& x, const Variable& divisor);
+CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2);
+// p x + (1 - p) y
+CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
+// No gradient at and outside the bounds. AssertionError unless x_min < x_max.
+CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
+// condition is a bool array (TypeError); all shapes are equal (InvalidType).
+template <class X, class Y> requires VariableLike<X> || VariableLike<Y>
+Variable where(const Array& condition, const X& x, const Y& y) { return internal::select(condition, x, y); }
+// The same arrays and gradients, behind one function node.
+CATENA_EXPORT Variables identity(const Variables& xs);
+CATENA_EXPORT Variable identity(const Variable& x);
+
+}  // namespace autograd

@@ -1,0 +1,224 @@
+#include "autograd/gradient_check.h"
+
+#include <algorithm>
+
+#include "autograd/debug.h"
+#include "autograd/functions/array.h"
+#include "autograd/functions/math.h"
+#include "autograd/testing.h"
+
+namespace autograd::gradient_check {
+namespace {
+
+// One element of an array, set to other values and restored at the end.
+class Element {
+ public:
+  Element(const Array& a, std::int64_t index) {
+    std::int64_t offset = 0;
+    for (int axis = a.ndim() - 1; axis >= 0; --axis) {
+      offset += index % a.shape(axis) * a.strides()[axis];
+      index /= a.shape(axis);
+    }
+    view_ = a.backend().view(a, Shape{}, Strides{}, offset);
+    value_ = item(view_);
+  }
+  ~Element() { fill(view_, value_); }
+  Element(const Element&) = delete;
+  Element& operator=(const Element&) = delete;
+  void move(double by) { fill(view_, value_.to_double() + by); }
+
+ private:
+  Array view_;
+  Scalar value_;
+};
+
+double weighted_difference(const std::vector<std::vector<double>>& plus, const std::vector<std::vector<double>>& minus,
+                           const std::vector<std::vector<double>>& weights) {
+  double sum = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    for (std::size_t i = 0; i < weights[k].size(); ++i) sum += (plus[k][i] - minus[k][i]) * weights[k][i];
+  return sum;
+}
+
+std::vector<std::vector<double>> host_values(const Arrays& arrays) {
+  std::vector<std::vector<double>> v;
+  for (const Array& a : arrays) v.push_back(a ? to_vector<double>(a) : std::vector<double>());
+  return v;
+}
+
+}  // namespace
+
+Arrays numerical_grad(const std::function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs, double eps) {
+  catena::check<catena::AssertionError>(eps > 0, "numerical_grad", "eps is ", eps, " and must be positive");
+  const Array* first = nullptr;
+  for (const Arrays* list : {&inputs, &grad_outputs})
+    for (const Array& a : *list) {
+      if (!a) continue;
+      if (first == nullptr) first = &a;
+      catena::check<catena::RuntimeError>(a->owner == (*first)->owner && a.device().kind == first->device().kind, "numerical_grad",
+                                          "arrays on ", first->device(), " and on ", a.device(), " are mixed");
+    }
+  const ModeScope unchecked = type_check_mode(false);
+  const std::vector<std::vector<double>> weights = host_values(grad_outputs);
+  Arrays grads;
+  for (const Array& x : inputs) {
+    std::vector<double> g(static_cast<std::size_t>(x.size()));
+    for (std::int64_t i = 0; i < x.size(); ++i) {
+      Element element(x, i);
+      element.move(eps);
+      const auto plus = host_values(f());
+      element.move(-eps);
+      const auto minus = host_values(f());
+      catena::check<catena::ValueError>(plus.size() == weights.size(), "numerical_grad", grad_outputs.size(), " grad_outputs for ", plus.size(),
+                                        " outputs");
+      g[std::size_t(i)] = weighted_difference(plus, minus, weights) / (2 * eps);
+    }
+    grads.push_back(x.backend().from_host(g.data(), x.shape(), Dtype::float64, x.device()));
+    if (catena::is_floating(x.dtype())) grads.back() = astype(grads.back(), x.dtype());
+  }
+  return grads;
+}
+
+namespace internal {
+namespace {
+
+void compare(const char* check, const std::string& what, const Array& analytic, const Array& numeric, const Options& o) {
+  try {
+    testing::assert_allclose(analytic, numeric, o.atol, o.rtol);
+  } catch (const catena::AssertionError& e) {
+    catena::fail<catena::AssertionError>(check, "the gradient of ", what, " is wrong (x: backward, y: numerical)\n", e.what());
+  }
+}
+
+std::vector<bool> skipped_inputs(const char* check, const Arrays& x, const Options& o) {
+  if (o.no_grads.empty()) {
+    std::vector<bool> skip;
+    for (const Array& a : x) skip.push_back(!catena::is_floating(a.dtype()));
+    return skip;
+  }
+  catena::check<catena::ValueError>(o.no_grads.size() == x.size(), check, "no_grads has ", o.no_grads.size(), " entries for ", x.size(), " inputs");
+  return o.no_grads;
+}
+
+Arrays data_of(const Variables& v) {
+  Arrays a;
+  for (const Variable& y : v) a.push_back(y.data());
+  return a;
+}
+
+// The outputs behind one node, with their gradients set, so that one backward reaches all.
+Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
+  const Variables joined = identity(ys);
+  if (gy.empty()) {
+    catena::check<catena::ValueError>(joined.size() == 1, check, "func returned ", joined.size(), " outputs and no y_grad is given");
+    catena::check<catena::ValueError>(joined[0].size() == 1, check, "the output has shape ", joined[0].shape(), " and no y_grad is given");
+    gy.push_back(ones_like(joined[0].data()));
+  }
+  catena::check<catena::ValueError>(joined.size() == gy.size(), check, gy.size(), " y_grad for ", joined.size(), " outputs");
+  for (std::size_t k = 0; k < gy.size(); ++k) Variable(joined[k]).set_grad(gy[k]);
+  return joined;
+}
+
+}  // namespace
+
+void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, const Options& o, bool absent_is_zero) {
+  const char* check = "check_backward";
+  if (o.dtype) {
+    catena::check<catena::ValueError>(catena::is_floating(*o.dtype), check, "dtype is ", *o.dtype, " and must be floating");
+    catena::check<catena::ValueError>(o.params.empty(), check, "dtype is only available when params is empty");
+  }
+  const std::vector<bool> skip = skipped_inputs(check, x, o);
+
+  Variables xs;
+  for (const Array& a : x) xs.push_back(Variable(a));
+  for (Variable p : o.params) p.cleargrad();
+  Arrays gy = gy_given;
+  {
+    Variable y = joined_outputs(check, f(xs), gy)[0];
+    y.backward();
+  }
+
+  // The numerical side: the floating inputs that are compared, perhaps in another dtype, and the parameters where they are.
+  Arrays moved = x, perturbed;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (o.dtype && catena::is_floating(x[i].dtype())) moved[i] = astype(x[i], *o.dtype);
+    if (moved[i].get() == x[i].get() || !moved[i].is_c_contiguous()) moved[i] = copy(moved[i]);
+    if (!skip[i]) perturbed.push_back(moved[i]);
+  }
+  for (const Variable& p : o.params) perturbed.push_back(p.data());
+  const auto evaluate = [&] {
+    Variables in;
+    for (const Array& a : moved) in.push_back(Variable(a));
+    return data_of(f(in));
+  };
+  const Arrays numeric = numerical_grad(evaluate, perturbed, gy, o.eps);
+
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Array g = xs[i].grad();
+    const std::string what = catena::concat("input ", i);
+    if (skip[i]) {
+      catena::check<catena::AssertionError>(!g, check, what, " has a gradient and should have none");
+      continue;
+    }
+    const Array& expected = numeric[next++];
+    catena::check<catena::AssertionError>(g || absent_is_zero, check, what, " has no gradient");
+    compare(check, what, g ? g : zeros_like(x[i]), expected, o);
+  }
+  for (std::size_t i = 0; i < o.params.size(); ++i) {
+    const Array g = o.params[i].grad();
+    const std::string what = catena::concat("parameter ", i);
+    catena::check<catena::AssertionError>(g || absent_is_zero, check, what, " has no gradient");
+    const Array& expected = numeric[next++];
+    if (g) catena::check<catena::AssertionError>(g.dtype() == expected.dtype(), check, what, " has dtype ", expected.dtype(), ", its gradient ", g.dtype());
+    compare(check, what, g ? g : zeros_like(o.params[i].data()), expected, o);
+  }
+}
+
+void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, const Arrays& ggx, const Options& o) {
+  const std::vector<bool> skip = skipped_inputs("check_double_backward", x, o);
+  catena::check<catena::ValueError>(ggx.size() == x.size(), "check_double_backward", ggx.size(), " x_grad_grad for ", x.size(), " inputs");
+  // The first gradients as a function of the inputs and of the given output gradients.
+  std::vector<std::size_t> given;
+  Arrays inputs = x, weights;
+  Options options = o;
+  options.no_grads = skip;
+  for (std::size_t k = 0; k < gy.size(); ++k)
+    if (gy[k]) {
+      given.push_back(k);
+      inputs.push_back(gy[k]);
+      options.no_grads.push_back(false);
+    }
+  std::vector<bool> wanted(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) wanted[i] = !skip[i] && ggx[i];
+  const auto first = [&](const Variables& in) {
+    Variables xs, sources, gys(gy.size()), outputs, output_grads;
+    for (std::size_t i = 0; i < x.size(); ++i) xs.push_back(in[i]);
+    for (std::size_t j = 0; j < given.size(); ++j) gys[given[j]] = in[x.size() + j];
+    const Variables ys = f(xs);
+    catena::check<catena::ValueError>(ys.size() == gys.size(), "check_double_backward", gys.size(), " y_grad for ", ys.size(), " outputs");
+    for (std::size_t k = 0; k < ys.size(); ++k)
+      if (gys[k]) {
+        outputs.push_back(ys[k]);
+        output_grads.push_back(gys[k].dtype() == ys[k].dtype() ? gys[k] : cast(gys[k], ys[k].dtype()));
+      }
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (wanted[i]) sources.push_back(xs[i]);
+    const Variables gx = grad(outputs, sources, output_grads, true);
+    Variables result;
+    for (std::size_t i = 0; i < gx.size(); ++i) result.push_back(gx[i] ? gx[i] : Variable(zeros_like(sources[i].data())));
+    return result;
+  };
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (wanted[i]) weights.push_back(ggx[i]);
+  check_backward(first, inputs, weights, options, true);
+}
+
+}  // namespace internal
+
+void assert_allclose(const Array& x, const Array& y, double atol, double rtol, bool verbose) {
+  warn("DeprecationWarning", "gradient_check.assert_allclose is deprecated. Use testing.assert_allclose instead.");
+  testing::assert_allclose(x, y, atol, rtol, verbose);
+}
+
+}  // namespace autograd::gradient_check

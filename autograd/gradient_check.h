@@ -1,0 +1,54 @@
+// Comparison of backward with numerical differentiation.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#include "autograd/variable.h"
+
+namespace autograd::gradient_check {
+
+// Central differences of f at the present values of `inputs`, which f reads: for every input the gradient of
+// sum_k(outputs[k] * grad_outputs[k]), in the input's dtype; null grad_outputs are skipped. Inputs are perturbed in place and
+// restored, also when f throws. AssertionError unless eps > 0; RuntimeError when host and device arrays are mixed. Type checks
+// are off meanwhile.
+CATENA_EXPORT Arrays numerical_grad(const std::function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs, double eps = 1e-3);
+
+struct Options {
+  double eps = 1e-3, atol = 1e-5, rtol = 1e-4;
+  std::vector<bool> no_grads;  // inputs that must have no gradient; by default those of no floating dtype
+  std::optional<Dtype> dtype;  // floating: of the numerical side
+  Variables params;            // whose gradients are compared too
+};
+
+using Call = std::function<Variables(const Variables&)>;
+
+namespace internal {
+CATENA_EXPORT void check_backward(const Call& f, const Arrays& x, const Arrays& gy, const Options& options, bool absent_is_zero = false);
+CATENA_EXPORT void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, const Arrays& ggx, const Options& options);
+template <class F> Call as_call(const F& f) {
+  if constexpr (std::is_convertible_v<std::invoke_result_t<const F&, const Variables&>, Variables>) return f;
+  else return [f](const Variables& x) { return Variables{f(x)}; };
+}
+}  // namespace internal
+
+// Compares the gradients that func's outputs hand back, given y_grad (null: absent; none at all: one output of one element), with numerical_grad.
+// func takes Variables and returns one or several; it is called many times and must give the same each time. AssertionError names
+// the input that differs.
+template <class F> void check_backward(const F& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
+  internal::check_backward(internal::as_call(func), x_data, y_grad, options);
+}
+
+// The same for the gradients of the gradients, as functions of x and y_grad. x_grad_grad: weights of the first gradients, one per input (null for
+// inputs without one).
+template <class F>
+void check_double_backward(const F& func, const Arrays& x_data, const Arrays& y_grad, const Arrays& x_grad_grad, const Options& options = {}) {
+  internal::check_double_backward(internal::as_call(func), x_data, y_grad, x_grad_grad, options);
+}
+
+// Deprecated: testing::assert_allclose.
+CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true);
+
+}  // namespace autograd::gradient_check

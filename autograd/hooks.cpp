@@ -1,0 +1,118 @@
+#include "autograd/hooks.h"
+
+#include <algorithm>
+#include <iostream>
+
+namespace autograd {
+namespace {
+
+using HookList = std::vector<std::pair<std::string, FunctionHook*>>;
+
+// A pointer, so that a thread without hooks pays one load; the list exists while it has entries.
+constinit thread_local HookList* hooks_of_thread = nullptr;
+
+}  // namespace
+
+FunctionHook::~FunctionHook() = default;
+void FunctionHook::forward_preprocess(const FunctionNode&, const Arrays&) {}
+void FunctionHook::forward_postprocess(const FunctionNode&, const Arrays&) {}
+void FunctionHook::backward_preprocess(const FunctionNode&, const Arrays&, const Arrays&) {}
+void FunctionHook::backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) {}
+
+HookScope::HookScope(FunctionHook& hook) : hook_(&hook) {
+  const std::string name = hook.name();
+  for (const auto& entry : function_hooks())
+    catena::check<catena::KeyError>(entry.first != name, "HookScope", "a hook named ", name, " is registered already");
+  if (hooks_of_thread == nullptr) hooks_of_thread = new HookList;
+  hooks_of_thread->emplace_back(name, &hook);
+}
+
+HookScope::~HookScope() {
+  std::erase_if(*hooks_of_thread, [this](const auto& entry) { return entry.second == hook_; });
+  if (hooks_of_thread->empty()) delete std::exchange(hooks_of_thread, nullptr);
+}
+
+std::vector<std::pair<std::string, FunctionHook*>> function_hooks() { return hooks_of_thread ? *hooks_of_thread : HookList(); }
+
+namespace internal {
+
+const HookList* thread_hooks() noexcept { return hooks_of_thread; }
+
+std::vector<FunctionHook*> merged_hooks(const NamedHooks& local) {
+  HookList merged = function_hooks();
+  for (const auto& [name, hook] : local) {
+    const auto same = std::find_if(merged.begin(), merged.end(), [&name = name](const auto& entry) { return entry.first == name; });
+    if (same != merged.end()) same->second = hook.get();
+    else merged.emplace_back(name, hook.get());
+  }
+  std::vector<FunctionHook*> result;
+  for (const auto& entry : merged) result.push_back(entry.second);
+  return result;
+}
+
+}  // namespace internal
+
+// ---- TimerHook -----------------------------------------------------------------------------------------------------------
+
+namespace {
+// Work on a device is only queued by a call: time ends when the device has finished it.
+void finish(const Arrays& arrays) {
+  for (const Array& a : arrays)
+    if (a && a.device().kind != Device::Kind::cpu) return a.backend().synchronize(a.device());
+}
+}  // namespace
+
+void TimerHook::forward_preprocess(const FunctionNode&, const Arrays& in_data) {
+  finish(in_data);
+  started_.push_back(Clock::now());
+}
+void TimerHook::backward_preprocess(const FunctionNode&, const Arrays& in_data, const Arrays& out_grad) {
+  finish(in_data);
+  finish(out_grad);
+  started_.push_back(Clock::now());
+}
+void TimerHook::stop(const FunctionNode& function, const Arrays& arrays) {
+  finish(arrays);
+  const std::chrono::duration<double> elapsed = Clock::now() - started_.back();
+  started_.pop_back();
+  call_history_.emplace_back(function.label(), elapsed.count());
+}
+void TimerHook::forward_postprocess(const FunctionNode& function, const Arrays& in_data) { stop(function, in_data); }
+void TimerHook::backward_postprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) { stop(function, out_grad); }
+
+double TimerHook::total_time() const noexcept {
+  double sum = 0;
+  for (const auto& call : call_history_) sum += call.second;
+  return sum;
+}
+
+// ---- PrintHook -----------------------------------------------------------------------------------------------------------
+
+// `sep` would stand between the parts of one line; every line here is of one part.
+PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, bool flush)
+    : end_(std::move(end)), file_(file ? file : &std::cout), flush_(flush) {}
+
+void PrintHook::line(const std::string& text) {
+  *file_ << text << end_;
+  if (flush_) file_->flush();
+}
+
+namespace {
+std::string describe(const Array& a) { return Variable(a, {.volatile_ = AUTO}).debug_print(); }
+}  // namespace
+
+void PrintHook::forward_preprocess(const FunctionNode& function, const Arrays& in_data) {
+  line("function\t" + function.label());
+  line("input data");
+  for (const Array& a : in_data)
+    if (a) line(describe(a));
+}
+
+void PrintHook::backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) {
+  forward_preprocess(function, in_data);
+  line("output gradient");
+  for (const Array& a : out_grad)
+    if (a) line(describe(a));
+}
+
+}  // namespace autograd

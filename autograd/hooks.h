@@ -1,0 +1,95 @@
+// Function hooks: code that runs before and after every forward and backward of a thread's functions, or of one function.
+//
+//   TimerHook timer;
+//   {
+//     HookScope scope(timer);
+//     loss = model(x); loss.backward();
+//   }
+//   std::cout << timer.total_time();
+//
+// Inside a backward rule the operations that the rule is made of run no hooks: a hook sees one backward per function.
+//
+// Thread safety: a scope belongs to the thread that opened it. A hook registered by several threads must itself be safe for that.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/function_node.h"
+
+namespace autograd {
+
+// Base class; every step does nothing unless overridden. In backward, in_data holds what is still alive (null otherwise) and
+// out_grad is null where no gradient arrived.
+class CATENA_EXPORT FunctionHook {
+ public:
+  virtual ~FunctionHook();
+  virtual std::string name() const = 0;
+  virtual void forward_preprocess(const FunctionNode& function, const Arrays& in_data);
+  virtual void forward_postprocess(const FunctionNode& function, const Arrays& in_data);
+  virtual void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad);
+  virtual void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad);
+};
+
+// Registers a hook for the calling thread until the end of the scope, under its name. KeyError when the name is taken.
+class CATENA_EXPORT HookScope {
+ public:
+  explicit HookScope(FunctionHook& hook);
+  ~HookScope();
+  HookScope(const HookScope&) = delete;
+  HookScope& operator=(const HookScope&) = delete;
+
+ private:
+  FunctionHook* hook_;
+};
+
+// The calling thread's hooks, in the order of registration.
+CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> function_hooks();
+
+// Measures every forward and backward: the host's clock, after the device of the inputs has finished.
+class CATENA_EXPORT TimerHook : public FunctionHook {
+ public:
+  std::string name() const override { return "TimerHook"; }
+  void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void forward_postprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+  void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+
+  // Label of the function and seconds, in order of execution.
+  const std::vector<std::pair<std::string, double>>& call_history() const noexcept { return call_history_; }
+  double total_time() const noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void stop(const FunctionNode& function, const Arrays& in_data);
+  std::vector<Clock::time_point> started_;  // a stack: functions may call functions
+  std::vector<std::pair<std::string, double>> call_history_;
+};
+
+// Prints label, inputs and gradients before every forward and backward.
+class CATENA_EXPORT PrintHook : public FunctionHook {
+ public:
+  explicit PrintHook(std::string sep = "", std::string end = "\n", std::ostream* file = nullptr, bool flush = true);  // null: std::cout
+  std::string name() const override { return "PrintHook"; }
+  void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+
+ private:
+  void line(const std::string& text);
+  std::string end_;
+  std::ostream* file_;
+  bool flush_;
+};
+
+namespace internal {
+// Null when the thread has no hooks.
+CATENA_EXPORT const std::vector<std::pair<std::string, FunctionHook*>>* thread_hooks() noexcept;
+// The thread's hooks and then the function's; a local one of the same name takes the place of the thread's.
+std::vector<FunctionHook*> merged_hooks(const NamedHooks& local);
+}  // namespace internal
+
+}  // namespace autograd

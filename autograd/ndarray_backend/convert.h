@@ -1,0 +1,36 @@
+// nd::Array <-> autograd::Array. Both are handles to one header, so a conversion costs a check and a reference count; elements are
+// shared: what is written through one is read through the other.
+//
+//   nd::Array x = nd::ones({2, 3});
+//   autograd::Array y = x;
+//   nd::Array z = y;                 // the header of x again
+#pragma once
+
+#include "autograd/backend/backend.h"
+#include "autograd/ndarray_backend/ndarray_backend.h"
+#include "ndarray/core/array.h"
+#include "ndarray/core/storage.h"
+
+namespace autograd {
+
+template <> struct foreign_array<nd::Array> {
+  static Array from(const nd::Array& a) {
+    if (nd::array_owner().framework.load(std::memory_order_acquire) == nullptr) [[unlikely]] ndarray_backend();
+    return Array(retained(a));
+  }
+  // ValueError for an array that another library made; copy_across moves its elements.
+  static nd::Array to(const Array& a) {
+    catena::check<catena::ValueError>(!a || a->owner == &nd::array_owner(), "nd::Array", "the array was made by ",
+                                      a ? a->owner->name : "", ", not by ndarray");
+    return nd::Array(retained(a));
+  }
+
+ private:
+  static catena::ArrayHeader* retained(const catena::HeaderRef& a) noexcept {
+    catena::ArrayHeader* const h = a.get();
+    if (h) h->refs.fetch_add(1, std::memory_order_relaxed);
+    return h;
+  }
+};
+
+}  // namespace autograd

@@ -1,0 +1,362 @@
+#include "autograd/ndarray_backend/onednn_extension.h"
+
+#if !CATENA_HAS_ONEDNN
+
+namespace autograd::internal {
+NnExtension* onednn_extension() { return nullptr; }
+}  // namespace autograd::internal
+
+#else
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace autograd::internal {
+namespace {
+
+using dnnl::memory;
+
+// ---- oneDNN 2 and 3 ------------------------------------------------------------------------------------------------------
+// Version 3 dropped the operation descriptors: what they held are arguments of the primitive descriptor.
+struct Geometry {
+  memory::dims stride, dilate, pad, pad_end;
+};
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // primitives then keep no memory, and ours comes from the pool
+  return attr;
+}
+
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+#if DNNL_VERSION_MAJOR >= 3
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, const memory::desc& src, const memory::desc& w,
+                                                           const memory::desc* b, const memory::desc& dst, const Geometry& g) {
+  constexpr auto kind = dnnl::prop_kind::forward_training;
+  if (b) return {e, kind, kDirect, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
+  return {e, kind, kDirect, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
+}
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, const memory::desc& src, const memory::desc& w,
+                                                              const memory::desc& dst, const Geometry& g,
+                                                              const dnnl::convolution_forward::primitive_desc& hint) {
+  return {e, kDirect, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
+}
+dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, const memory::desc& src, const memory::desc& w,
+                                                                    const memory::desc& dst, const Geometry& g,
+                                                                    const dnnl::convolution_forward::primitive_desc& hint) {
+  return {e, kDirect, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
+}
+#else
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, const memory::desc& src, const memory::desc& w,
+                                                           const memory::desc* b, const memory::desc& dst, const Geometry& g) {
+  using Desc = dnnl::convolution_forward::desc;
+  constexpr auto kind = dnnl::prop_kind::forward_training;
+  const Desc desc = b ? Desc(kind, kDirect, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end)
+                      : Desc(kind, kDirect, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end);
+  return {desc, attributes(), e};
+}
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, const memory::desc& src, const memory::desc& w,
+                                                              const memory::desc& dst, const Geometry& g,
+                                                              const dnnl::convolution_forward::primitive_desc& hint) {
+  return {{kDirect, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
+}
+dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, const memory::desc& src, const memory::desc& w,
+                                                                    const memory::desc& dst, const Geometry& g,
+                                                                    const dnnl::convolution_forward::primitive_desc& hint) {
+  return {{kDirect, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
+}
+#endif
+
+// ---- what one thread keeps -----------------------------------------------------------------------------------------------
+enum class Pass : std::int64_t { forward, forward_bias, data, filter };
+
+// Everything a primitive depends on.
+struct Key {
+  std::array<std::int64_t, 26> v{};
+  friend bool operator==(const Key&, const Key&) = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept {
+    std::uint64_t h = 0xcbf29ce484222325u;
+    for (std::int64_t n : key.v) h = (h ^ static_cast<std::uint64_t>(n)) * 0x100000001b3u;
+    return static_cast<std::size_t>(h);
+  }
+};
+
+struct Plan {
+  dnnl::primitive primitive;
+  memory::desc src, weights, dst, scratchpad;
+};
+
+const dnnl::engine& engine() {
+  static const dnnl::engine& e = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return e;
+}
+
+// A thread has its own plans, so that looking one up takes no lock. They refer to oneDNN's own cache, which threads share.
+struct ThreadState {
+  static constexpr std::size_t kMaxPlans = 1024;
+  std::unordered_map<Key, std::unique_ptr<const Plan>, KeyHash> plans;  // null: oneDNN cannot do it
+  dnnl::stream stream{engine()};
+};
+ThreadState& thread_state() {
+  static thread_local ThreadState state;
+  return state;
+}
+
+// ---- a convolution as oneDNN describes it --------------------------------------------------------------------------------
+memory::format_tag plain_tag(int rank) {
+  return rank == 1 ? memory::format_tag::ncw : (rank == 2 ? memory::format_tag::nchw : memory::format_tag::ncdhw);
+}
+memory::format_tag channels_last_tag(int rank) {
+  return rank == 1 ? memory::format_tag::nwc : (rank == 2 ? memory::format_tag::nhwc : memory::format_tag::ndhwc);
+}
+memory::format_tag filter_tag(int rank, bool grouped) {
+  if (grouped) return rank == 1 ? memory::format_tag::goiw : (rank == 2 ? memory::format_tag::goihw : memory::format_tag::goidhw);
+  return rank == 1 ? memory::format_tag::oiw : (rank == 2 ? memory::format_tag::oihw : memory::format_tag::oidhw);
+}
+
+memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
+
+class Problem {
+ public:
+  Problem(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) : rank_(x.size() - 2), grouped_(spec.groups > 1) {
+    src.assign(x.begin(), x.end());
+    dst.assign(y.begin(), y.end());
+    if (grouped_) weights = {spec.groups, w[0] / spec.groups};
+    else weights = {w[0]};
+    weights.insert(weights.end(), w.begin() + 1, w.end());
+    for (int i = 0; i < rank_; ++i) {
+      g.stride.push_back(spec.stride[i]);
+      g.dilate.push_back(spec.dilate[i] - 1);
+      g.pad.push_back(spec.pad[i]);
+      // cover_all lets the last window reach beyond the padding.
+      const std::int64_t reach = (y[i + 2] - 1) * spec.stride[i] + (w[i + 2] - 1) * spec.dilate[i] + 1;
+      g.pad_end.push_back(std::max(spec.pad[i], reach - x[i + 2] - spec.pad[i]));
+    }
+  }
+
+  Key key(Pass pass) const {
+    Key key;
+    std::size_t n = 0;
+    key.v[n++] = static_cast<std::int64_t>(pass);
+    key.v[n++] = rank_;
+    for (const memory::dims* d : {&src, &weights, &g.stride, &g.dilate, &g.pad, &g.pad_end})
+      for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3; the output follows from these
+    return key;
+  }
+  memory::desc plain_filter() const { return described(weights, filter_tag(rank_, grouped_)); }
+  int rank() const { return rank_; }
+
+  memory::dims src, weights, dst;
+  Geometry g;
+
+ private:
+  int rank_;
+  bool grouped_;
+};
+
+template <class Description> std::unique_ptr<const Plan> plan_of(const Description& pd) {
+  auto plan = std::make_unique<Plan>();
+  if constexpr (std::is_same_v<Description, dnnl::convolution_backward_data::primitive_desc>) {
+    plan->src = pd.diff_src_desc();
+    plan->weights = pd.weights_desc();
+    plan->dst = pd.diff_dst_desc();
+    plan->primitive = dnnl::convolution_backward_data(pd);
+  } else if constexpr (std::is_same_v<Description, dnnl::convolution_backward_weights::primitive_desc>) {
+    plan->src = pd.src_desc();
+    plan->weights = pd.diff_weights_desc();
+    plan->dst = pd.diff_dst_desc();
+    plan->primitive = dnnl::convolution_backward_weights(pd);
+  } else {
+    plan->src = pd.src_desc();
+    plan->weights = pd.weights_desc();
+    plan->dst = pd.dst_desc();
+    plan->primitive = dnnl::convolution_forward(pd);
+  }
+  plan->scratchpad = pd.scratchpad_desc();
+  return plan;
+}
+
+// Activations are channels-last, so that what one convolution gives the next one takes as it is. A few input channels (the
+// images themselves) are no whole vector: there oneDNN chooses.
+std::unique_ptr<const Plan> make_plan(const Problem& p, Pass pass) {
+  const memory::format_tag last = channels_last_tag(p.rank()), any = memory::format_tag::any;
+  const bool few_channels = p.src[1] < 8;
+  const memory::desc src = described(p.src, few_channels && pass != Pass::data ? any : last), w = described(p.weights, any),
+                     dst = described(p.dst, last), b({p.dst[1]}, memory::data_type::f32, memory::format_tag::x);
+  const auto forward = describe_forward(engine(), src, w, pass == Pass::forward_bias ? &b : nullptr, dst, p.g);
+  if (pass == Pass::data) return plan_of(describe_data(engine(), src, w, dst, p.g, forward));
+  if (pass == Pass::filter) return plan_of(describe_weights(engine(), src, w, dst, p.g, forward));
+  return plan_of(forward);
+}
+
+// Null when oneDNN has no implementation.
+const Plan* find_plan(const Problem& p, Pass pass) {
+  ThreadState& state = thread_state();
+  const Key key = p.key(pass);
+  if (const auto found = state.plans.find(key); found != state.plans.end()) return found->second.get();
+  if (state.plans.size() >= ThreadState::kMaxPlans) state.plans.clear();
+  std::unique_ptr<const Plan> plan;
+  try {
+    plan = make_plan(p, pass);
+  } catch (const dnnl::error& e) {
+    if (e.status == dnnl_out_of_memory) throw catena::OutOfMemoryError("convolution: oneDNN ran out of memory");
+  }
+  return state.plans.emplace(key, std::move(plan)).first->second.get();
+}
+
+// ---- arrays --------------------------------------------------------------------------------------------------------------
+Array channels_last_view(const Array& packed) {  // (n, spatial..., c) seen as (n, c, spatial...)
+  Dims axes{0, packed.ndim() - 1};
+  for (int i = 1; i < packed.ndim() - 1; ++i) axes.push_back(i);
+  return transpose(packed, axes);
+}
+
+Array empty_channels_last(const Array& near, const memory::dims& dims) {
+  Shape shape{dims[0]};
+  for (std::size_t i = 2; i < dims.size(); ++i) shape.push_back(dims[i]);
+  shape.push_back(dims[1]);
+  return channels_last_view(near.backend().empty(shape, Dtype::float32, near.device()));
+}
+
+bool is_channels_last(const Array& a) {
+  Shape shape{a.shape(0)};
+  Strides strides{a.strides()[0]};
+  for (int i = 2; i < a.ndim(); ++i) {
+    shape.push_back(a.shape(i));
+    strides.push_back(a.strides()[i]);
+  }
+  shape.push_back(a.shape(1));
+  strides.push_back(a.strides()[1]);
+  return catena::is_c_contiguous(shape, strides, catena::itemsize(a.dtype()));
+}
+
+Array scratch(const Array& near, const memory::desc& desc) {
+  return near.backend().empty({static_cast<std::int64_t>(desc.get_size())}, Dtype::uint8, near.device());
+}
+
+memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
+
+// An operand in the layout a primitive wants. Keeps its memory alive.
+class Operand {
+ public:
+  Operand(const Array& a, const memory::desc& given, const memory::desc& wanted) : array_(a), memory_(at(given, a)) {
+    if (given == wanted) return;
+    array_ = scratch(a, wanted);
+    memory from = std::exchange(memory_, at(wanted, array_));
+    dnnl::reorder(from, memory_).execute(thread_state().stream, from, memory_);
+    thread_state().stream.wait();
+  }
+  const memory& get() const { return memory_; }
+
+ private:
+  Array array_;
+  memory memory_;
+};
+
+Operand activations(const Array& a, const memory::dims& dims, int rank, const memory::desc& wanted) {
+  if (is_channels_last(a)) return {a, described(dims, channels_last_tag(rank)), wanted};
+  return {contiguous(a), described(dims, plain_tag(rank)), wanted};
+}
+
+void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory> arguments) {
+  const Array pad = scratch(near, plan.scratchpad);
+  if (plan.scratchpad.get_size() > 0) arguments.emplace(DNNL_ARG_SCRATCHPAD, at(plan.scratchpad, pad));
+  plan.primitive.execute(thread_state().stream, arguments);
+  thread_state().stream.wait();
+  set_last_implementation("onednn");
+}
+
+// What goes wrong inside oneDNN from here on are resources.
+template <class F> auto guarded(const char* op, F&& f) {
+  try {
+    return f();
+  } catch (const dnnl::error& e) {
+    if (e.status == dnnl_out_of_memory) catena::fail<catena::OutOfMemoryError>(op, "oneDNN ran out of memory");
+    catena::fail<catena::RuntimeError>(op, "oneDNN: ", e.what());
+  }
+}
+
+class OnednnExtension final : public NnExtension {
+ protected:
+  Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) override {
+    Shape y_shape{x.shape(0), w.shape(0)};
+    for (std::int64_t n : out) y_shape.push_back(n);
+    const Problem p(x.shape(), w.shape(), y_shape, spec);
+    const Plan* plan = takes(x, w, catena::size_of(y_shape)) ? find_plan(p, b ? Pass::forward_bias : Pass::forward) : nullptr;
+    if (plan == nullptr) return NnExtension::do_convolution(x, w, b, spec, out);
+    return guarded("convolution", [&] {
+      const Operand src = activations(x, p.src, p.rank(), plan->src);
+      const Operand filter(contiguous(w), p.plain_filter(), plan->weights);
+      Array y = empty_channels_last(x, p.dst);
+      std::unordered_map<int, memory> arguments{
+          {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DST, at(plan->dst, y)}};
+      const Array bias = b ? contiguous(b) : b;
+      if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
+      execute(*plan, x, std::move(arguments));
+      return y;
+    });
+  }
+
+  Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) override {
+    Shape x_shape{gy.shape(0), w.shape(1) * spec.groups};
+    for (std::int64_t n : spatial) x_shape.push_back(n);
+    const Problem p(x_shape, w.shape(), gy.shape(), spec);
+    const Plan* plan = takes(gy, w, catena::size_of(x_shape)) ? find_plan(p, Pass::data) : nullptr;
+    if (plan == nullptr) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
+    return guarded("convolution_backward_data", [&] {
+      const Operand dst = activations(gy, p.dst, p.rank(), plan->dst);
+      const Operand filter(contiguous(w), p.plain_filter(), plan->weights);
+      Array gx = empty_channels_last(gy, p.src);
+      execute(*plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DIFF_SRC, at(plan->src, gx)}});
+      return gx;
+    });
+  }
+
+  Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) override {
+    Shape w_shape{gy.shape(1), x.shape(1) / spec.groups};
+    for (std::int64_t n : kernel) w_shape.push_back(n);
+    const Problem p(x.shape(), w_shape, gy.shape(), spec);
+    const Plan* plan = takes(x, gy, catena::size_of(w_shape)) ? find_plan(p, Pass::filter) : nullptr;
+    if (plan == nullptr) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
+    return guarded("convolution_backward_filter", [&] {
+      const Operand src = activations(x, p.src, p.rank(), plan->src);
+      const Operand dst = activations(gy, p.dst, p.rank(), plan->dst);
+      Array gw = x.backend().empty(w_shape, Dtype::float32, x.device());
+      const bool plain = plan->weights == p.plain_filter();
+      const Array blocked = plain ? gw : scratch(x, plan->weights);
+      memory result = at(plan->weights, blocked);
+      execute(*plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result}});
+      if (!plain) {
+        memory to = at(p.plain_filter(), gw);
+        dnnl::reorder(result, to).execute(thread_state().stream, result, to);
+        thread_state().stream.wait();
+      }
+      return gw;
+    });
+  }
+
+ private:
+  static bool takes(const Array& a, const Array& b, std::int64_t result_size) {
+    return a.dtype() == Dtype::float32 && b.dtype() == Dtype::float32 && a.ndim() >= 3 && a.ndim() <= 5 && a.size() > 0 && b.size() > 0 &&
+           result_size > 0;
+  }
+};
+
+}  // namespace
+
+NnExtension* onednn_extension() {
+  static NnExtension* extension = new OnednnExtension;
+  return extension;
+}
+
+}  // namespace autograd::internal
+
+#endif

@@ -1,0 +1,76 @@
+#include "autograd/type_check.h"
+
+namespace autograd::type_check {
+namespace internal {
+
+std::int64_t element(const Dims& d, std::int64_t i) {
+  const std::int64_t n = d.size();
+  catena::check<catena::IndexError>(i >= -n && i < n, "type check", "index ", i, " is out of range for ", catena::to_string(d));
+  return d[static_cast<int>(i < 0 ? i + n : i)];
+}
+
+Dims elements(const Dims& d, const Slice& s) {
+  const std::int64_t n = d.size(), step = s.step.value_or(1);
+  catena::check<catena::ValueError>(step != 0, "type check", "a slice has step 0");
+  const auto clamp = [&](std::int64_t i) {
+    if (i < 0) i += n;
+    const std::int64_t low = step < 0 ? -1 : 0, high = step < 0 ? n - 1 : n;
+    return i < low ? low : i > high ? high : i;
+  };
+  const std::int64_t start = s.start ? clamp(*s.start) : step > 0 ? 0 : n - 1;
+  const std::int64_t stop = s.stop ? clamp(*s.stop) : step > 0 ? n : -1;
+  Dims result;
+  for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) result.push_back(d[static_cast<int>(i)]);
+  return result;
+}
+
+void print_index(std::ostream& out, const Slice& s) {
+  if (s.start) out << *s.start;
+  out << ':';
+  if (s.stop) out << *s.stop;
+  if (s.step) out << ':' << *s.step;
+}
+
+void EntryBase::print(std::ostream& out) const { out << tuple->name() << '[' << index << ']'; }
+
+namespace {
+std::size_t checked(const EntryBase& e) {
+  const auto n = std::int64_t(e.tuple->count());
+  const std::int64_t i = e.index < 0 ? e.index + n : e.index;
+  catena::check<catena::IndexError>(i >= 0 && i < n, "type check", e.tuple->name(), "[", e.index, "] does not exist: there are ", n,
+                                    " inputs");
+  return static_cast<std::size_t>(i);
+}
+}  // namespace
+
+const Shape& EntryBase::shape_value() const { return tuple->shape(checked(*this)); }
+Dtype EntryBase::dtype_value() const { return tuple->dtype(checked(*this)); }
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  catena::check<catena::ValueError>(b != 0, "type check", a, " // 0");
+  const std::int64_t q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+std::int64_t modulo(std::int64_t a, std::int64_t b) {
+  catena::check<catena::ValueError>(b != 0, "type check", a, " % 0");
+  const std::int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+std::int64_t power(std::int64_t a, std::int64_t b) {
+  catena::check<catena::ValueError>(b >= 0, "type check", a, " ** ", b, " is not an integer");
+  std::int64_t result = 1;
+  for (; b > 0; --b) result *= a;
+  return result;
+}
+
+}  // namespace internal
+
+bool same_types(std::span<const Array> arrays) noexcept {
+  for (const Array& a : arrays)
+    if (a->owner != arrays[0]->owner || a.device().kind != arrays[0].device().kind) return false;
+  return true;
+}
+
+}  // namespace autograd::type_check

@@ -1,0 +1,200 @@
+#include "autograd/variable.h"
+
+#include "autograd/backward.h"
+#include "autograd/debug.h"
+#include "autograd/function_node.h"
+#include "autograd/variable_node.h"
+
+namespace autograd {
+
+using internal::Access;
+using internal::VariableNode;
+
+namespace internal {
+
+Variable VariableNode::grad_handle() noexcept {
+  if (grad != nullptr) grad->handles.fetch_add(1, std::memory_order_relaxed);
+  return Access::adopt(grad);
+}
+
+void VariableNode::set_grad(const Variable& g, bool shared) {
+  const Variable old = Access::adopt(grad);  // dropped after the new one is in place
+  grad = Access::node(g);
+  if (grad != nullptr) grad->handles.fetch_add(1, std::memory_order_relaxed);
+  grad_shared = shared;
+}
+
+void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, const Array& grad) {
+  const bool other_backend = data && (data->owner != grad->owner || data.device().kind != grad.device().kind);
+  if (!other_backend && grad.dtype() == dtype && grad.shape() == shape) [[likely]] return;
+  std::string detail;
+  if (function != nullptr) {
+    detail = catena::concat("Function `", class_name(typeid(*function)), "` (", function->label(), ") has a bug.\n");
+    if (!function->stack().empty()) detail += "Stacktrace of the function is below:\n" + function->stack();
+  }
+  if (other_backend)
+    throw catena::TypeError(catena::concat(detail, "Type of data and grad mismatch\n", data.backend().name(), " on ", data.device(), " != ",
+                                           grad.backend().name(), " on ", grad.device()));
+  if (grad.dtype() != dtype) throw catena::TypeError(catena::concat(detail, "Dtype of data and grad mismatch\n", dtype, " != ", grad.dtype()));
+  throw catena::ValueError(catena::concat(detail, "Shape of data and grad mismatch\n", shape, " != ", grad.shape()));
+}
+
+}  // namespace internal
+
+// ---- handles -------------------------------------------------------------------------------------------------------------
+
+Variable::Variable(const Array& data, const VariableOptions& options) {
+  catena::check<catena::TypeError>(bool(data), "Variable", "an array is needed, not a null one");
+  node_ = new VariableNode;
+  node_->data = data;
+  node_->volatile_flag = options.volatile_;
+  node_->requires_grad = options.requires_grad;
+  try {
+    if (options.grad) set_grad(options.grad);
+    if (!options.name.empty()) set_name(options.name);
+  } catch (...) {
+    drop_handle();
+    throw;
+  }
+}
+
+Variable Variable::wrap(const Array& data) {
+  catena::check<catena::TypeError>(bool(data), "Variable", "an array is needed, not a null one");
+  return internal::constant_variable(data);
+}
+
+void Variable::add_handle() const noexcept { node_->handles.fetch_add(1, std::memory_order_relaxed); }
+
+void Variable::drop_handle() noexcept {
+  VariableNode* n = std::exchange(node_, nullptr);
+  if (n->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  n->data = {};
+  n->set_grad({}, false);
+  n->name.reset();
+  internal::release(n);
+}
+
+VariableNode& Variable::checked() const {
+  if (node_ == nullptr) [[unlikely]] catena::fail<catena::ValueError>("Variable", "a null Variable has no properties");
+  return *node_;
+}
+
+// ---- plain properties ----------------------------------------------------------------------------------------------------
+
+const Array& Variable::data() const { return checked().data; }
+
+void Variable::set_data(const Array& data) {
+  catena::check<catena::TypeError>(bool(data), "set_data", "an array is needed, not a null one");
+  checked().data = data;
+}
+
+Array Variable::grad() const {
+  const VariableNode* n = checked().root();
+  return n->grad ? n->grad->data : Array();
+}
+
+void Variable::set_grad(const Array& grad) {
+  if (grad) set_grad_variable(wrap(grad));
+  else cleargrad();
+}
+
+Variable Variable::grad_variable() const { return checked().root()->grad_handle(); }
+
+void Variable::set_grad_variable(const Variable& grad) {
+  VariableNode* n = checked().root();
+  if (grad) internal::check_grad(nullptr, node_->data, node_->data.dtype(), node_->data.shape(), grad.data());
+  n->set_grad(grad, false);
+}
+
+FunctionNode* Variable::creator() const noexcept { return node_ ? node_->root()->creator : nullptr; }
+int Variable::rank() const noexcept { return node_ ? node_->root()->rank : 0; }
+Flag Variable::volatile_flag() const noexcept { return node_ ? node_->volatile_flag : AUTO; }
+void Variable::set_volatile(Flag f) { checked().volatile_flag = f; }
+bool Variable::requires_grad() const noexcept { return node_ && node_->requires_grad; }
+
+const std::string& Variable::name() const {
+  static const std::string none;
+  const VariableNode& n = checked();
+  return n.name ? *n.name : none;
+}
+
+void Variable::set_name(const std::string& name) {
+  VariableNode& n = checked();
+  if (name.empty()) n.name.reset();
+  else n.name = std::make_unique<std::string>(name);
+}
+
+void Variable::set_creator(FunctionNode* creator, int output_index) { checked().root()->set_creator(creator, output_index); }
+
+// ---- moving and copying values -------------------------------------------------------------------------------------------
+
+void Variable::to_device(Device device) {
+  VariableNode& n = checked();
+  n.data = autograd::to_device(n.data, device);
+  VariableNode* root = n.root();
+  if (root->grad == nullptr || root->grad->data.device() == device) return;
+  root->set_grad(wrap(autograd::to_device(root->grad->data, device)), false);
+}
+
+void Variable::to_gpu(std::optional<int> id) {
+  Device device{Device::Kind::cuda, 0};
+  if (id) {
+    device.id = static_cast<std::int16_t>(*id);
+  } else if (const Device current = data().backend().default_device(); current.kind == Device::Kind::cuda) {
+    device = current;
+  }
+  to_device(device);
+}
+
+void Variable::cleargrad() { checked().root()->set_grad({}, false); }
+
+void Variable::zerograd() {
+  warn("DeprecationWarning", "Variable.zerograd is deprecated. Use Variable.cleargrad instead.");
+  VariableNode* n = checked().root();
+  if (n->grad != nullptr && !n->grad_shared) fill(n->grad->data, 0);
+  else n->set_grad(wrap(zeros_like(data())), false);
+}
+
+void Variable::copydata(const Variable& from) { copy_across(data(), from.data()); }
+
+void Variable::addgrad(const Variable& from) {
+  const VariableNode* source = from.checked().root();
+  if (source->grad == nullptr) return;
+  VariableNode* n = checked().root();
+  Array g = source->grad->data;
+  const bool foreign = g->owner != data()->owner || g.device() != data().device();
+  if (foreign || n->grad == nullptr) {
+    const Array own = empty_like(data());
+    copy_across(own, g);
+    g = own;
+  }
+  if (n->grad == nullptr) n->set_grad(wrap(g), false);
+  else if (n->grad_shared) n->set_grad(wrap(n->grad->data + g), false);
+  else n->grad->data += g;
+}
+
+// ---- graph ---------------------------------------------------------------------------------------------------------------
+
+void Variable::backward(const BackwardOptions& options) { internal::run_backward(*this, options); }
+
+void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
+
+void Variable::unchain_backward() {
+  // Every function is unchained when it is met, which drops its inputs: what it leads to is noted before.
+  std::vector<NodePtr<FunctionNode>> pending;
+  const auto visit = [&pending](FunctionNode* f) {
+    if (f == nullptr) return;
+    retain(f);
+    pending.emplace_back(f);
+  };
+  visit(creator());
+  while (!pending.empty()) {
+    const NodePtr<FunctionNode> f = std::move(pending.back());
+    pending.pop_back();
+    for (std::size_t i = 0; i < f->num_inputs(); ++i) visit(f->input_node(i)->creator);
+    f->unchain();
+  }
+  unchain();
+}
+
+}  // namespace autograd

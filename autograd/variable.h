@@ -1,0 +1,146 @@
+// Variable: an array with a gradient and the function that made it.
+//
+// A Variable is a shared handle: copies refer to the same variable (identity is of the object, as in the reference). The graph
+// behind it is made of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own their input nodes,
+// output nodes own their creator, and arrays stay alive only where a function asked to retain them.
+//
+// An array given where a Variable is expected is wrapped as a variable with volatile AUTO, as in the reference; `Variable x(a)`
+// makes one with volatile OFF. A wrapped temporary costs no gradient: nobody could read it.
+//
+// Thread safety: a graph belongs to one thread at a time; handles may be copied and dropped on any thread.
+#pragma once
+
+#include <concepts>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "autograd/array.h"
+#include "autograd/flag.h"
+
+namespace autograd {
+
+class FunctionNode;
+class Variable;
+namespace internal {
+struct VariableNode;
+struct Access;
+}  // namespace internal
+
+template <class T>
+concept ArrayLike = std::same_as<T, Array> || ForeignArray<T>;
+
+struct VariableOptions {
+  Flag volatile_ = OFF;
+  std::string name = {};
+  Array grad = {};
+  bool requires_grad = true;
+};
+
+struct BackwardOptions {
+  bool retain_grad = false;              // keep the gradients of intermediate variables
+  bool enable_double_backprop = false;   // gradients get a graph of their own and can be differentiated again
+};
+
+using Variables = catena::SmallVector<Variable, 4>;
+
+class CATENA_EXPORT Variable {
+ public:
+  Variable() noexcept = default;  // null: "absent", e.g. a gradient that is not there
+  // A root: no creator, rank 0. TypeError for a null array; options.grad is validated against data like set_grad.
+  explicit Variable(const Array& data, const VariableOptions& options = {});
+  template <ForeignArray T> explicit Variable(const T& a, const VariableOptions& options = {}) : Variable(Array(a), options) {}
+  template <ArrayLike T> Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
+  Variable(const Variable& o) noexcept : node_(o.node_) {
+    if (node_) add_handle();
+  }
+  Variable(Variable&& o) noexcept : node_(std::exchange(o.node_, nullptr)) {}
+  Variable& operator=(Variable o) noexcept {
+    std::swap(node_, o.node_);
+    return *this;
+  }
+  ~Variable() {
+    if (node_) drop_handle();
+  }
+
+  explicit operator bool() const noexcept { return node_ != nullptr; }  // is there a variable (never its value)
+  bool is_same(const Variable& o) const noexcept { return node_ == o.node_; }
+  const void* id() const noexcept { return node_; }
+
+  const Array& data() const;  // ValueError for a null Variable, as everything below
+  void set_data(const Array& data);
+  // Null when there is none. Setting validates: other backend or device kind or dtype TypeError, other shape ValueError. Stored by
+  // reference, not copied.
+  Array grad() const;
+  void set_grad(const Array& grad);
+  Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
+  void set_grad_variable(const Variable& grad);
+
+  FunctionNode* creator() const noexcept;  // null for roots
+  int rank() const noexcept;
+  Flag volatile_flag() const noexcept;
+  void set_volatile(Flag f);
+  bool requires_grad() const noexcept;
+  const std::string& name() const;
+  void set_name(const std::string& name);
+
+  const Shape& shape() const { return data().shape(); }
+  std::int64_t shape(int axis) const { return data().shape(axis); }
+  int ndim() const { return data().ndim(); }
+  std::int64_t size() const { return data().size(); }
+  std::int64_t len() const { return data().size(); }  // number of elements, as the reference's len()
+  Dtype dtype() const { return data().dtype(); }
+  Device device() const { return data().device(); }
+  std::string label() const;        // "(2, 3), float32"; "float32" for 0-d data; "(4), float32" for one dimension
+  std::string to_string() const;    // NAME or <var@ADDR>
+  std::string repr() const;         // <variable NAME> or <variable at 0xADDR>
+  std::string debug_print() const;  // header, device, volatile, backend, shape, dtype, statistics, grad
+
+  void to_device(Device device);  // data and grad, in place; nothing moves when they are there
+  void to_cpu() { to_device({}); }
+  void to_gpu(std::optional<int> id = {});
+  void cleargrad();
+  void zerograd();
+  void copydata(const Variable& from);
+  void addgrad(const Variable& from);
+  void set_creator(FunctionNode* creator, int output_index = 0);
+  void unset_creator() { set_creator(nullptr); }
+
+  void backward(const BackwardOptions& options = {});
+  void backward(bool retain_grad) { backward(BackwardOptions{.retain_grad = retain_grad}); }
+  void unchain();           // this variable becomes a root
+  void unchain_backward();  // so does everything behind it; memory is released
+
+  Variable operator+() const { return *this; }
+  Variable reshape(const Shape& shape) const;
+  template <class... I> Variable reshape(std::int64_t first, I... rest) const { return reshape(Shape{first, std::int64_t(rest)...}); }
+  Variable transpose(const std::optional<Dims>& axes = {}) const;
+  template <class... I> Variable transpose(std::int64_t first, I... rest) const { return transpose(Dims{first, std::int64_t(rest)...}); }
+
+  // Truth, equality and order of variables have no meaning.
+  friend bool operator==(const Variable&, const Variable&) = delete;
+  friend bool operator<(const Variable&, const Variable&) = delete;
+  friend bool operator>(const Variable&, const Variable&) = delete;
+  friend bool operator<=(const Variable&, const Variable&) = delete;
+  friend bool operator>=(const Variable&, const Variable&) = delete;
+
+ private:
+  friend struct internal::Access;
+  explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
+  static Variable wrap(const Array& data);
+  void add_handle() const noexcept;
+  void drop_handle() noexcept;
+  internal::VariableNode& checked() const;
+
+  internal::VariableNode* node_ = nullptr;
+};
+
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
+
+// Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`, without touching anybody's .grad.
+// Null for an input that no output depends on.
+CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs = {},
+                             bool enable_double_backprop = false);
+
+}  // namespace autograd

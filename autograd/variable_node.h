@@ -1,0 +1,77 @@
+// VariableNode: what a Variable refers to, and what function nodes refer to as their inputs. For the engine, graph dumps and
+// tests; users hold Variables.
+//
+// Two counts make cycles impossible. `handles` counts Variables: with the last of them the array, the gradient and the name go,
+// so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs` counts functions that have
+// this node as an input (plus one while there are handles): with the last of them the node goes, and its hold on its creator.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "autograd/variable.h"
+
+namespace autograd::internal {
+
+struct CATENA_EXPORT VariableNode {
+  std::atomic<std::uint32_t> handles{1}, refs{1};
+  Array data;
+  VariableNode* grad = nullptr;      // owned handle
+  FunctionNode* creator = nullptr;   // owned
+  VariableNode* alias_of = nullptr;  // owned; see FunctionNode::retained_input
+  std::unique_ptr<std::string> name;
+  std::uint64_t run = 0;  // the backward run that wrote `grad` of an intermediate variable
+  std::int32_t rank = 0;
+  std::int32_t output_index = 0;
+  Flag volatile_flag = AUTO;
+  bool requires_grad = true;
+  bool grad_shared = false;  // `grad` may be somebody else's array: never write into it
+  Dtype dtype = Dtype::float32;              // of the data when it was used as an input, which may be gone when the
+  catena::SmallVector<std::int64_t, 4> shape;  // gradient arrives
+
+  void destroy() noexcept;
+
+  static void* operator new(std::size_t n);
+  static void operator delete(void* p, std::size_t n) noexcept;
+
+  // The node that takes part in graphs.
+  VariableNode* root() noexcept { return alias_of ? alias_of : this; }
+  Variable handle() noexcept;      // null when no Variable is left
+  Variable grad_handle() noexcept;
+  void set_grad(const Variable& g, bool shared);
+  void set_creator(FunctionNode* f, int index) noexcept;  // null: becomes a root
+  bool is_leaf() const noexcept { return creator == nullptr; }
+};
+
+inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
+inline void release(VariableNode* n) noexcept {
+  if (n->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) n->destroy();
+}
+// An output of a function may be dying on another thread: takes a reference only if there is still one.
+inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {
+  std::uint32_t n = count.load(std::memory_order_relaxed);
+  while (n != 0)
+    if (count.compare_exchange_weak(n, n + 1, std::memory_order_acq_rel)) return true;
+  return false;
+}
+
+// Access for the engine to what Variable keeps private.
+struct Access {
+  static VariableNode* node(const Variable& v) noexcept { return v.node_; }
+  static Variable adopt(VariableNode* n) noexcept { return Variable(n); }
+};
+
+// An array as a root with volatile AUTO.
+inline Variable constant_variable(const Array& a) {
+  auto* n = new VariableNode;
+  n->data = a;
+  return Access::adopt(n);
+}
+
+// TypeError or ValueError (the reference's texts) when an array cannot be the gradient of data of this dtype and shape.
+// `function` made it; null: the user did.
+CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, const Array& grad);
+
+}  // namespace autograd::internal

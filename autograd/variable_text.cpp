@@ -1,0 +1,63 @@
+// The string forms of Variable.
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+#include "autograd/function_node.h"
+#include "autograd/variable_node.h"
+
+namespace autograd {
+namespace {
+
+std::string address(const void* p) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(p)));
+  return text;
+}
+
+std::string statistics(const std::vector<double>& v) {
+  double mean = 0, square = 0;
+  for (const double x : v) mean += x;
+  mean /= static_cast<double>(v.size());
+  for (const double x : v) square += (x - mean) * (x - mean);
+  char text[96];
+  std::snprintf(text, sizeof text, "mean=%.8f, std=%.8f", mean, std::sqrt(square / static_cast<double>(v.size())));
+  return text;
+}
+
+}  // namespace
+
+std::string Variable::label() const {
+  if (ndim() == 0) return std::string(catena::name_of(dtype()));
+  std::string text = "(";
+  for (int i = 0; i < ndim(); ++i) text += (i ? ", " : "") + std::to_string(shape(i));
+  return text + "), " + std::string(catena::name_of(dtype()));
+}
+
+std::string Variable::to_string() const {
+  const std::string& n = name();
+  return n.empty() ? "<var@" + address(node_).substr(2) + ">" : n;
+}
+
+std::string Variable::repr() const {
+  const std::string& n = name();
+  return n.empty() ? "<variable at " + address(node_) + ">" : "<variable " + n + ">";
+}
+
+std::string Variable::debug_print() const {
+  std::string grad_text = "None";
+  if (const Array g = grad()) {
+    const std::vector<double> values = to_vector<double>(g);
+    bool zero = true;
+    for (const double v : values) zero &= v == 0;
+    grad_text = zero ? "0" : statistics(values);
+  }
+  const std::string where = device().kind == Device::Kind::cpu ? "CPU" : catena::to_string(device());
+  return catena::concat(repr(), "\n- device: ", where, "\n- volatile: ", volatile_flag(), "\n- backend: ", data().backend().name(),
+                        "\n- shape: ", shape(), "\n- dtype: ", dtype(), "\n- statistics: ", statistics(to_vector<double>(data())),
+                        "\n- grad: ", grad_text);
+}
+
+std::ostream& operator<<(std::ostream& out, const Variable& v) { return out << (v ? v.to_string() : "<null variable>"); }
+
+}  // namespace autograd

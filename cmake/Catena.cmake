@@ -1,0 +1,167 @@
+# Options, flags, dependencies and the functions that define a library. Shared by the whole tree and by ndarray/ built alone.
+include_guard(GLOBAL)
+include(GNUInstallDirs)
+
+get_filename_component(CATENA_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+set(CATENA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
+
+# ---- options ------------------------------------------------------------------------------------------------------------------
+# Shared by default: some hundred test programs link in a fraction of the time and the memory of static ones, and what the tests
+# run is then the harder case (symbols, exceptions and tables across library borders). -DBUILD_SHARED_LIBS=OFF gives archives.
+option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+option(CATENA_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CATENA_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
+option(CATENA_BUILD_BENCHMARKS "Build the benchmarks" OFF)
+option(CATENA_WERROR "Treat warnings as errors" OFF)
+option(CATENA_WITH_ONEDNN "Use oneDNN for float32 matrix products and convolutions, if it is found" ON)
+option(CATENA_WITH_OPENBLAS "Use OpenBLAS for float64 matrix products and LAPACK, if it is found" ON)
+option(CATENA_WITH_CURL "Use libcurl to download data sets, if it is found" ON)
+option(CATENA_WITH_CUDA_TOOLKIT "Check the CUDA backend against an installed toolkit in the tests, if one is found" ON)
+set(CATENA_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
+set(CATENA_COMPONENTS "ndarray;autograd;nn;training" CACHE STRING "What to build, a list of: ndarray;autograd;nn;training")
+
+foreach(component IN LISTS CATENA_COMPONENTS)
+  if(NOT component MATCHES "^(ndarray|autograd|nn|training)$")
+    message(FATAL_ERROR "CATENA_COMPONENTS: '${component}' is not one of ndarray, autograd, nn, training")
+  endif()
+endforeach()
+# A component brings what it stands on.
+if("training" IN_LIST CATENA_COMPONENTS)
+  list(APPEND CATENA_COMPONENTS nn)
+endif()
+if("nn" IN_LIST CATENA_COMPONENTS)
+  list(APPEND CATENA_COMPONENTS autograd)
+endif()
+list(REMOVE_DUPLICATES CATENA_COMPONENTS)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+
+# ---- tools that only make building faster -------------------------------------------------------------------------------------
+if(PROJECT_IS_TOP_LEVEL)
+  find_program(CATENA_CCACHE ccache)
+  mark_as_advanced(CATENA_CCACHE)
+  if(CATENA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    # The test programs share a precompiled header, which ccache accepts only with this.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CATENA_CCACHE})
+  endif()
+  find_program(CATENA_MOLD mold)
+  mark_as_advanced(CATENA_MOLD)
+  if(CATENA_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+    add_link_options(-fuse-ld=mold)
+  endif()
+endif()
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "Catena needs g++ 12 or newer; this is ${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_VERSION}. Set CXX to a newer one.")
+endif()
+
+# ---- flags --------------------------------------------------------------------------------------------------------------------
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Everything that is compiled here, tests and examples included. No contraction to FMA: a value must not depend on the loop or on
+# the processor that computed it. Loop signatures are written "??->?", which is no trigraph since C++17.
+add_compile_options(-Wall -Wextra -Wno-trigraphs -ffp-contract=off)
+if(CATENA_WERROR)
+  add_compile_options(-Werror)
+endif()
+# The optimisation level is ours and not CMake's default of -O3: only the loops gain from more than -O2, and the rest would take
+# half as long again to compile.
+add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-O2> $<$<CONFIG:Debug>:-Og>)
+add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
+
+set(CATENA_THREAD_SANITIZER OFF)
+if(CATENA_SANITIZE)
+  if("thread" IN_LIST CATENA_SANITIZE)
+    set(CATENA_THREAD_SANITIZER ON)
+  endif()
+  list(JOIN CATENA_SANITIZE "," sanitizers)
+  add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${sanitizers})
+endif()
+
+# The files with the inner loops, wherever they are. They must vectorise, also in a debug build; errno and the floating-point
+# exception flags are given up for that, values are not.
+set(CATENA_LOOP_FILES "/(loops_[^/]*|loops/[^/]*)\\.cpp$")
+set(CATENA_LOOP_OPTIONS -fno-math-errno -fno-trapping-math)
+if(CATENA_SANITIZE)
+  list(PREPEND CATENA_LOOP_OPTIONS -O1)
+else()
+  list(PREPEND CATENA_LOOP_OPTIONS $<IF:$<CONFIG:Debug>,-O2,-O3>)
+endif()
+
+# ---- dependencies -------------------------------------------------------------------------------------------------------------
+include(CatenaDependencies)
+
+# ---- libraries ----------------------------------------------------------------------------------------------------------------
+# catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
+# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one). A folder that
+# has no .cpp gives an interface library with the headers.
+function(catena_library component)
+  cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;SOURCES;DEPENDS" ${ARGN})
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_FOLDER}/*.cpp")
+  foreach(regex "^${PROJECT_BINARY_DIR}/" ${arg_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "${regex}")
+  endforeach()
+  list(APPEND sources ${arg_SOURCES})
+
+  set(target catena_${component})
+  list(TRANSFORM arg_DEPENDS PREPEND catena_ OUTPUT_VARIABLE depends)
+  if(sources)
+    add_library(${target} ${sources})
+    set(scope PUBLIC)
+    set_target_properties(${target} PROPERTIES
+      VERSION ${PROJECT_VERSION}
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      CXX_VISIBILITY_PRESET hidden
+      POSITION_INDEPENDENT_CODE ON
+      DEFINE_SYMBOL ""  # the same command line for shared and static objects: ccache then shares them
+      INSTALL_RPATH "$ORIGIN"
+      BUILD_RPATH_USE_ORIGIN ON)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+    endif()
+    if(NOT CATENA_SANITIZE)
+      target_link_options(${target} PRIVATE -Wl,--no-undefined)
+    endif()
+    set(loops ${sources})
+    list(FILTER loops INCLUDE REGEX "${CATENA_LOOP_FILES}")
+    set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "${CATENA_LOOP_OPTIONS}")
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(catena::${component} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    "$<BUILD_INTERFACE:${CATENA_ROOT}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/catena>")
+  target_link_libraries(${target} ${scope} ${depends})
+
+  set_property(GLOBAL APPEND PROPERTY CATENA_TARGETS ${target})
+  set_property(GLOBAL APPEND PROPERTY CATENA_INSTALL_COMPONENTS ${component})
+  set_property(GLOBAL PROPERTY CATENA_FOLDER_${component} "${arg_FOLDER}")
+  set_property(GLOBAL PROPERTY CATENA_DEPENDS_${component} "${arg_DEPENDS}")
+endfunction()
+
+# catena_use(<component> <dependency>...): links privately what CatenaDependencies.cmake found, with the definition that says so.
+function(catena_use component)
+  get_target_property(type catena_${component} TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    return()
+  endif()
+  foreach(name IN LISTS ARGN)
+    if(CATENA_TARGET_${name})
+      target_link_libraries(catena_${component} PRIVATE ${CATENA_TARGET_${name}})
+      target_compile_definitions(catena_${component} PRIVATE ${CATENA_DEFINE_${name}})
+      set_property(GLOBAL APPEND PROPERTY CATENA_USES_${component} ${name})
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,93 @@
+// Launch skeletons of elementwise and indexed programs. Program::run computes one element from the values of its slots; an
+// indexed program gets the position first.
+#pragma once
+
+#include "kernels/device/lane.h"
+
+namespace catena::device {
+
+template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
+  (lane.template fetch<W>(), ...);
+  ND_UNROLL
+  for (int j = 0; j < W; ++j) Program::run(lane(j)...);
+  (lane.template flush<W>(), ...);
+}
+
+// Every operand is contiguous or a scalar: V elements at once where all pointers allow it, then the rest one by one.
+template <class Program, class Index, int V, class... L> ND_FN void run_contiguous(Index n, L... lane) {
+  const Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x, step = Index(gridDim.x) * blockDim.x;
+  Index done = 0;
+  if constexpr (V > 1) {
+    if ((lane.template aligned<V>() && ...)) {
+      const Index vectors = n / V;
+      for (Index v = first; v < vectors; v += step) {
+        (lane.move(int64_t(v) * V * L::size), ...);
+        chunk<Program, V>(lane...);
+      }
+      done = vectors * V;
+    }
+  }
+  for (Index i = done + first; i < n; i += step) {
+    (lane.move(int64_t(i) * L::size), ...);
+    chunk<Program, 1>(lane...);
+  }
+}
+
+template <class Program, class Index, int V, class P, class... Tag, int... K>
+ND_FN void contiguous_over(const P& p, Indices<K...>) {
+  run_contiguous<Program, Index, V>(Index(p.n), typename Tag::template lane<V>(p, K)...);
+}
+template <class Program, class Index, int V, class... Tag, class P> ND_FN void contiguous(const P& p) {
+  contiguous_over<Program, Index, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
+}
+
+// Any strides; Rank 0: a number of axes that is known at run time.
+template <class Program, class Index, int Rank, class P, int... K, class... L>
+ND_FN void run_strided(const P& p, Indices<K...>, L... lane) {
+  using Offset = typename signed_of<Index>::type;
+  const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x;
+  for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    Offset offset[sizeof...(L)] = {};
+    for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Index c) {
+      ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
+    });
+    (lane.move(offset[K]), ...);
+    chunk<Program, 1>(lane...);
+  }
+}
+template <class Program, class Index, int Rank, class P, class... Tag, int... K>
+ND_FN void strided_over(const P& p, Indices<K...> all) {
+  run_strided<Program, Index, Rank>(p, all, typename Tag::template lane<1>(p, K)...);
+}
+template <class Program, class Index, int Rank, class... Tag, class P> ND_FN void strided(const P& p) {
+  strided_over<Program, Index, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
+}
+
+// The same with the position as the first argument of the program.
+template <class Program, class Width, int Rank, class P, int... K, class... L>
+ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
+  using Offset = typename signed_of<Width>::type;
+  const Width n = Width(p.n), step = Width(gridDim.x) * blockDim.x;
+  for (Width i = Width(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+    Offset offset[sizeof...(L)] = {};
+    Index<Rank == 0 ? kMaxIndexRank : Rank> index;
+    index.position = int64_t(i);
+    for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Width c) {
+      index.axis[a] = int64_t(c);
+      ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
+    });
+    (lane.move(offset[K]), ...);
+    (lane.template fetch<1>(), ...);
+    Program::run(index, lane(0)...);
+    (lane.template flush<1>(), ...);
+  }
+}
+template <class Program, class Width, int Rank, class P, class... Tag, int... K>
+ND_FN void indexed_over(const P& p, Indices<K...> all) {
+  run_indexed<Program, Width, Rank>(p, all, typename Tag::template lane<1>(p, K)...);
+}
+template <class Program, class Width, int Rank, class... Tag, class P> ND_FN void indexed(const P& p) {
+  indexed_over<Program, Width, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
+}
+
+}  // namespace catena::device

@@ -1,0 +1,36 @@
+// Bit operations on integers and bools. Shift counts that are negative or as large as the width shift everything out.
+#pragma once
+
+#include "kernels/numeric.h"
+
+namespace catena::k {
+
+struct bitwise_and { template <class T> ND_FN static void run(T a, T b, T& y) { y = T(a & b); } };
+struct bitwise_or { template <class T> ND_FN static void run(T a, T b, T& y) { y = T(a | b); } };
+struct bitwise_xor { template <class T> ND_FN static void run(T a, T b, T& y) { y = T(a ^ b); } };
+struct invert {
+  template <class T> ND_FN static void run(T x, T& y) {
+    if constexpr (is_same<T, bool>) y = !x;
+    else y = T(~x);
+  }
+};
+struct left_shift {
+  template <class T> ND_FN static void run(T a, T count, T& y) {
+    using U = unsigned_of<T>;
+    constexpr U width = U(8 * sizeof(T));
+    const bool fits = U(count) < width;
+    const U shifted = U(U(a) << (fits ? U(count) : U(0)));
+    y = fits ? T(shifted) : T(0);
+  }
+};
+struct right_shift {
+  template <class T> ND_FN static void run(T a, T count, T& y) {
+    using U = unsigned_of<T>;
+    constexpr U width = U(8 * sizeof(T));
+    const bool fits = U(count) < width;
+    const T shifted = T(a >> (fits ? U(count) : U(width - 1)));
+    y = fits | is_signed_int<T> ? shifted : T(0);
+  }
+};
+
+}  // namespace catena::k

@@ -1,0 +1,569 @@
+// Turns a kernel body and its loop signatures into a registry row with compiled host loops. Included only by the
+// kernels/host/loops_<family>.cpp files.
+//
+//   elementwise<k::add, loops<"ff->f", "dd->d">>("add", "kernels/elementwise/arithmetic.h")
+//
+// Loops are compiled for the baseline, AVX2 and AVX-512 by target_clones; what they call must be ND_FN (always inlined): a
+// lambda or an ordinary function would stay at the baseline.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "kernels/host/kernel.h"
+#include "kernels/index.h"
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(CATENA_NO_MULTIARCH)
+#define CATENA_MULTIARCH __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define CATENA_MULTIARCH
+#endif
+
+namespace catena::define {
+
+// ---- signatures at compile time ------------------------------------------------------------------------------------------
+struct Signature {
+  std::array<Dtype, kMaxOperands> type{};
+  int count[4] = {0, 0, 0, 0};  // inputs, in-outs, outputs, per-row outputs
+  std::uint16_t raw = 0, shared = 0;
+  int n = 0;
+};
+
+constexpr Signature parse(std::string_view s) {
+  Signature r;
+  int group = 0;
+  bool raw = false, shared = false;
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const char c = s[i];
+    if (c == '*') { raw = true; continue; }
+    if (c == '@') { shared = true; continue; }
+    if (c == '&') { group = 1; continue; }
+    if (c == '-') { group = 2; ++i; continue; }
+    if (c == ';') { group = 3; continue; }
+    const Dtype t = dtype_from_char(c);
+    if (t == static_cast<Dtype>(0xff)) throw "unknown type character in a loop signature";
+    if (raw) r.raw |= std::uint16_t(1u << r.n);
+    if (shared) r.shared |= std::uint16_t(1u << r.n);
+    raw = shared = false;
+    r.type[std::size_t(r.n++)] = t;
+    ++r.count[group];
+  }
+  return r;
+}
+
+template <fixed_string S> inline constexpr Signature signature_of = parse(S.view());
+// Type of operand K as it is stored, and as host loops see it.
+template <fixed_string S, int K> using stored_t = typename element_type<signature_of<S>.type[K]>::type;
+template <fixed_string S, int K> using computed_t = compute_t<stored_t<S, K>>;
+
+// The signature of the host loop behind S: 16-bit floats reach elementwise, reduction, row and multi-tensor loops as float, so
+// "ee->e", "EE->E" and "ff->f" are one loop.
+template <std::size_t N> constexpr fixed_string<N> compute_signature(fixed_string<N> s) {
+  for (char& c : s.text)
+    if (c == 'e' || c == 'E') c = 'f';
+  return s;
+}
+
+template <fixed_string... S> struct loops {};
+template <class A, class B> struct join_loops;
+template <fixed_string... A, fixed_string... B> struct join_loops<loops<A...>, loops<B...>> { using type = loops<A..., B...>; };
+
+// ---- elementwise ---------------------------------------------------------------------------------------------------------
+// An operand inside a contiguous loop: a pointer, or one value kept in a register.
+template <class T, bool kScalar> struct Lane {
+  T* p;
+  ND_FN explicit Lane(std::byte* b) : p(reinterpret_cast<T*>(b)) {}
+  ND_FN T& operator[](std::int64_t i) const { return p[i]; }
+};
+template <class T> struct Lane<T, true> {
+  T value;
+  ND_FN explicit Lane(std::byte* b) : value(*reinterpret_cast<T*>(b)) {}
+  ND_FN T operator[](std::int64_t) const { return value; }
+};
+// Loops that load a bool and a wider type do not vectorise; those that load a byte and compare it do.
+struct BoolLane {
+  const unsigned char* p;
+  ND_FN explicit BoolLane(std::byte* b) : p(reinterpret_cast<const unsigned char*>(b)) {}
+  ND_FN bool operator[](std::int64_t i) const { return p[i] != 0; }
+};
+template <class T, bool kScalar, bool kInput>
+using lane_t = conditional_t<is_same<T, bool> && kInput && !kScalar, BoolLane, Lane<T, kScalar>>;
+
+template <class Body, class... L> ND_FN void run_contiguous(std::int64_t n, L... lane) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) Body::run(lane[i]...);
+}
+
+template <class Body, class... T> ND_FN void run_strided(std::int64_t n, const std::int64_t* stride, T*... p) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    Body::run(*p...);
+    int k = 0;
+    ((p = reinterpret_cast<T*>(reinterpret_cast<char*>(p) + stride[k++])), ...);
+  }
+}
+
+inline constexpr int kVectorBlock = 64;  // elements; a multiple of every vector length, so that a block has no scalar tail
+template <class T> struct alignas(64) Tile { T v[kVectorBlock]; };
+
+template <class T> ND_FN void gather_tile(Tile<T>& t, const std::byte* p, std::int64_t stride, int n) {
+  for (int i = 0; i < n; ++i) t.v[i] = *reinterpret_cast<const T*>(p + i * stride);
+  for (int i = n; i < kVectorBlock; ++i) t.v[i] = t.v[0];
+}
+template <class T> ND_FN void scatter_tile(const Tile<T>& t, std::byte* p, std::int64_t stride, int n) {
+  for (int i = 0; i < n; ++i) *reinterpret_cast<T*>(p + i * stride) = t.v[i];
+}
+template <class T> ND_FN void fill_tile(Tile<T>& t, const std::byte* p) {
+  const T value = *reinterpret_cast<const T*>(p);
+  for (T& v : t.v) v = value;
+}
+// Elements i .. i + m of an input as a full block of `block` contiguous ones: where they lie, or gathered into the tile. The tile
+// of a repeated operand was filled before.
+template <class T> ND_FN std::byte* input_block(Tile<T>& t, std::byte* p, std::int64_t stride, std::int64_t i, int m, int block) {
+  if (stride == std::int64_t(sizeof(T)) && m == block) return p + i * stride;
+  if (stride != 0) gather_tile(t, p + i * stride, stride, m);
+  return reinterpret_cast<std::byte*>(t.v);
+}
+template <class T> ND_FN std::byte* output_block(Tile<T>& t, std::byte* p, std::int64_t stride, std::int64_t i, int m) {
+  if (stride == std::int64_t(sizeof(T)) && m == kVectorBlock) return p + i * stride;
+  return reinterpret_cast<std::byte*>(t.v);
+}
+
+template <class Body, fixed_string S, class Seq> struct Elementwise;
+template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body, S, std::index_sequence<K...>> {
+  static constexpr Signature sig = signature_of<S>;
+  static constexpr int nin = sig.count[0];
+  static constexpr int first_out = sig.count[0] + sig.count[1];
+
+  static ND_FN unsigned scalar_mask(const std::int64_t* s) {
+    unsigned mask = 0;
+    ((mask |= (s[K] == 0 ? 1u << K : 0u)), ...);
+    return mask;
+  }
+  static ND_FN bool contiguous(const std::int64_t* s, unsigned scalars) {
+    return ((((scalars >> K) & 1) || s[K] == std::int64_t(sizeof(computed_t<S, int(K)>))) && ...);
+  }
+  template <unsigned Mask> static ND_FN void masked(std::byte* const* p, std::int64_t n) {
+    run_contiguous<Body>(n, lane_t<computed_t<S, int(K)>, ((Mask >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
+  }
+
+  // Always whole blocks of kVectorBlock elements: operands that are not contiguous, and the end of those that are, pass through tiles.
+  static ND_FN void blocks(std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    std::tuple<Tile<computed_t<S, int(K)>>...> tiles;
+    ((int(K) < first_out && s[K] == 0 ? fill_tile(std::get<K>(tiles), p[K]) : void()), ...);
+    for (std::int64_t i = 0; i < n; i += kVectorBlock) {
+      const int m = int(n - i < kVectorBlock ? n - i : kVectorBlock);
+      std::byte* const q[] = {(int(K) < first_out ? input_block(std::get<K>(tiles), p[K], s[K], i, m, kVectorBlock)
+                                                  : output_block(std::get<K>(tiles), p[K], s[K], i, m))...};
+      run_contiguous<Body>(kVectorBlock, lane_t<computed_t<S, int(K)>, false, (int(K) < nin)>(q[K])...);
+      ((int(K) >= nin && q[K] == reinterpret_cast<std::byte*>(std::get<K>(tiles).v)
+            ? scatter_tile(std::get<K>(tiles), p[K] + i * s[K], s[K], m)
+            : void()),
+       ...);
+    }
+  }
+
+  CATENA_MULTIARCH static void run(std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    const unsigned scalars = n == 1 ? 0 : scalar_mask(s);
+    if (n == 1 || contiguous(s, scalars)) {
+      if (scalars == 0) return masked<0>(p, n);
+      if constexpr (nin == 2) {
+        if (scalars == 1) return masked<1>(p, n);
+        if (scalars == 2) return masked<2>(p, n);
+      } else if constexpr (nin > 2) {
+        constexpr unsigned all_but_first = ((1u << nin) - 1) & ~1u;
+        if (scalars == all_but_first) return masked<all_but_first>(p, n);
+        return blocks(p, s, n);
+      }
+    }
+    run_strided<Body>(n, s, reinterpret_cast<computed_t<S, int(K)>*>(p[K])...);
+  }
+
+  // The same function for bodies that call vector mathematics: always whole blocks.
+  CATENA_MULTIARCH static void run_blocks(std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    std::int64_t i = 0;
+    if (contiguous(s, 0))
+      for (; i + kVectorBlock <= n; i += kVectorBlock)
+        run_contiguous<Body>(kVectorBlock, lane_t<computed_t<S, int(K)>, false, (int(K) < nin)>(p[K] + i * s[K])...);
+    if (i == n) return;
+    std::byte* const rest[] = {(p[K] + i * s[K])...};
+    blocks(rest, s, n - i);
+  }
+
+  // Integers have no vector mathematics, whatever the row is.
+  static constexpr bool exact = ((!is_float<computed_t<S, int(K)>>) && ...);
+  static constexpr ElementwiseFn position_independent() { return exact ? &run : &run_blocks; }
+};
+
+// ---- indexed -------------------------------------------------------------------------------------------------------------
+enum class Role { in, inout, out, raw };
+
+template <class T, Role R> struct Argument;
+template <class T> struct Argument<T, Role::in> {
+  compute_t<T> value;
+  ND_FN Argument(std::byte* p, const IndexedCall&, int) : value(load(*reinterpret_cast<T*>(p))) {}
+  ND_FN compute_t<T> get() { return value; }
+  ND_FN void done(std::byte*) const {}
+};
+template <class T> struct Argument<T, Role::inout> : Argument<T, Role::in> {
+  using Argument<T, Role::in>::Argument;
+  ND_FN compute_t<T>& get() { return this->value; }
+  ND_FN void done(std::byte* p) const { store(*reinterpret_cast<T*>(p), this->value); }
+};
+template <class T> struct Argument<T, Role::out> {
+  compute_t<T> value{};
+  ND_FN Argument(std::byte*, const IndexedCall&, int) {}
+  ND_FN compute_t<T>& get() { return value; }
+  ND_FN void done(std::byte* p) const { store(*reinterpret_cast<T*>(p), value); }
+};
+template <class T> struct Argument<T, Role::raw> {
+  View<T> view;
+  ND_FN Argument(std::byte*, const IndexedCall& c, int k)
+      : view{reinterpret_cast<T*>(c.data[k]), c.shape[k]->data(), c.strides[k]->data()} {}
+  ND_FN const View<T>& get() const { return view; }
+  ND_FN void done(std::byte*) const {}
+};
+
+template <class Body, class I, class... A> ND_FN void run_indexed(const I& index, std::byte* const* p, A... argument) {
+  Body::run(index, argument.get()...);
+  int k = 0;
+  (argument.done(p[k++]), ...);
+}
+
+template <class Body, fixed_string S, class Seq> struct Indexed;
+template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, std::index_sequence<K...>> {
+  static constexpr Signature sig = signature_of<S>;
+  static constexpr Role role(int k) {
+    if ((sig.raw >> k) & 1) return Role::raw;
+    return k < sig.count[0] ? Role::in : (k < sig.count[0] + sig.count[1] ? Role::inout : Role::out);
+  }
+
+  static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
+    const Shape& loop = *c.loop;
+    const int rank = loop.size();
+    Index<kMaxIndexRank> index;
+    index.position = begin;
+    std::int64_t rest = begin;
+    for (int a = rank - 1; a >= 0; --a) {
+      index.axis[a] = rest % loop[a];
+      rest /= loop[a];
+    }
+    std::byte* p[sizeof...(K)];
+    while (index.position < end) {
+      for (std::size_t k = 0; k < sizeof...(K); ++k) {
+        p[k] = c.data[k];
+        if (!((sig.raw >> k) & 1))
+          for (int a = 0; a < rank; ++a) p[k] += index.axis[a] * (*c.strides[k])[a];
+      }
+      const std::int64_t in_row = rank == 0 ? 1 : loop[rank - 1] - index.axis[rank - 1];
+      const std::int64_t n = in_row < end - index.position ? in_row : end - index.position;
+      for (std::int64_t j = 0; j < n; ++j) {
+        run_indexed<Body>(index, p, Argument<stored_t<S, int(K)>, role(int(K))>(p[K], c, int(K))...);
+        ++index.position;
+        if (rank == 0) break;
+        ++index.axis[rank - 1];
+        ((((sig.raw >> K) & 1) ? void() : void(p[K] += (*c.strides[K])[rank - 1])), ...);
+      }
+      for (int a = rank - 1; a > 0 && index.axis[a] == loop[a]; --a) {
+        index.axis[a] = 0;
+        ++index.axis[a - 1];
+      }
+    }
+  }
+};
+
+// ---- reduction -----------------------------------------------------------------------------------------------------------
+template <class Body, class A> ND_FN A combine_lanes(A* lane) {
+  for (int width = kLanes / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) lane[l] = Body::combine(lane[l], lane[l + width]);
+  return lane[0];
+}
+
+template <class Body, fixed_string S> struct Reduction {
+  using T = computed_t<S, 0>;
+  using R = computed_t<S, 1>;
+  using A = typename Body::template accumulator<T, R>;
+
+  static void init(std::byte* acc, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
+  }
+  // The order of combination by definition: see kernel.h.
+  static ND_FN A reduce_lanes(const std::byte* p, std::int64_t stride, std::int64_t index, std::int64_t n) {
+    A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<A>();
+    std::int64_t i = 0;
+    if (stride == std::int64_t(sizeof(T))) {
+      const T* x = reinterpret_cast<const T*>(p);
+      for (; i + kLanes <= n; i += kLanes)
+        for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
+    } else {
+      for (; i + kLanes <= n; i += kLanes)
+        for (int l = 0; l < kLanes; ++l)
+          lane[l] = Body::combine(lane[l], Body::template map<A>(*reinterpret_cast<const T*>(p + (i + l) * stride), index + i + l));
+    }
+    for (int l = 0; i < n; ++i, ++l)
+      lane[l] = Body::combine(lane[l], Body::template map<A>(*reinterpret_cast<const T*>(p + i * stride), index + i));
+    return combine_lanes<Body>(lane);
+  }
+  // The same for the place of an extremum, whose result does not depend on the order: the value of a block vectorises, and few
+  // blocks have to be searched for it.
+  static ND_FN A find_extremum(const T* x, std::int64_t index, std::int64_t n) {
+    constexpr std::int64_t kBlock = 1024;
+    A best = Body::template identity<A>();
+    for (std::int64_t i = 0; i < n; i += kBlock) {
+      const std::int64_t m = n - i < kBlock ? n - i : kBlock;
+      const T value = Reduction<typename Body::extremum, S>::template reduce_values<T>(x + i, m);
+      // Only the best of this block can win, and only with the first of its places.
+      if (Body::combine(best, Body::template map<A>(value, index + i)).index == best.index) continue;
+      std::int64_t k = i;
+      while (!(x[k] == value || (is_nan(value) && is_nan(x[k])))) ++k;
+      best = Body::template map<A>(x[k], index + k);
+    }
+    return best;
+  }
+  template <class V> static ND_FN V reduce_values(const V* x, std::int64_t n) {
+    V lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<V>();
+    std::int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], x[i + l]);
+    for (; i < n; ++i) lane[0] = Body::combine(lane[0], x[i]);
+    return combine_lanes<Body>(lane);
+  }
+  CATENA_MULTIARCH static void reduce(std::byte* acc, const std::byte* p, std::int64_t stride, std::int64_t index, std::int64_t n) {
+    A& out = *reinterpret_cast<A*>(acc);
+    if constexpr (requires { typename Body::extremum; }) {
+      if (stride == std::int64_t(sizeof(T))) {
+        out = Body::combine(out, find_extremum(reinterpret_cast<const T*>(p), index, n));
+        return;
+      }
+    }
+    out = Body::combine(out, reduce_lanes(p, stride, index, n));
+  }
+  CATENA_MULTIARCH static void accumulate(std::byte* acc, const std::byte* p, std::int64_t stride, std::int64_t index, std::int64_t n) {
+    A* a = reinterpret_cast<A*>(acc);
+    if (stride == std::int64_t(sizeof(T))) {
+      const T* x = reinterpret_cast<const T*>(p);
+#pragma GCC ivdep
+      for (std::int64_t j = 0; j < n; ++j) a[j] = Body::combine(a[j], Body::template map<A>(x[j], index));
+    } else {
+      for (std::int64_t j = 0; j < n; ++j)
+        a[j] = Body::combine(a[j], Body::template map<A>(*reinterpret_cast<const T*>(p + j * stride), index));
+    }
+  }
+  CATENA_MULTIARCH static void combine(std::byte* acc, const std::byte* other, std::int64_t n) {
+    A* a = reinterpret_cast<A*>(acc);
+    const A* b = reinterpret_cast<const A*>(other);
+#pragma GCC ivdep
+    for (std::int64_t j = 0; j < n; ++j) a[j] = Body::combine(a[j], b[j]);
+  }
+  static void finish(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n) {
+    for (std::int64_t j = 0; j < n; ++j)
+      *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(reinterpret_cast<const A*>(acc)[j], count);
+  }
+  static constexpr ReductionLoop table = {sizeof(A), &init, &reduce, &accumulate, &combine, &finish};
+};
+
+// ---- row -----------------------------------------------------------------------------------------------------------------
+// Combine functions of the two phases under one name, so that both use combine_lanes.
+template <class Body> struct Phase0 {
+  template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
+};
+template <class Body> struct Phase1 {
+  template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
+};
+
+template <class Body, fixed_string S, class In, class Out, class PerRow> struct Row;
+template <class Body, fixed_string S, std::size_t... I, std::size_t... O, std::size_t... P>
+struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>> {
+  using A = computed_t<S, 0>;
+  static constexpr int nin = int(sizeof...(I)), nout = int(sizeof...(O));
+  struct alignas(64) Stats {
+    A lane[kLanes];
+    A a0, a1;
+    std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
+  };
+  using Tiles = std::tuple<Tile<computed_t<S, int(I)>>...>;
+  template <std::size_t K> static ND_FN computed_t<S, int(K)>& first(std::byte* const* p) {
+    return *reinterpret_cast<computed_t<S, int(K)>*>(p[K]);
+  }
+  static ND_FN void fill_repeated(Tiles& tiles, std::byte* const* p, const std::int64_t* s) {
+    ((s[I] == 0 ? fill_tile(std::get<I>(tiles), p[I]) : void()), ...);
+  }
+  template <int Phase> static ND_FN A map(A a0, const computed_t<S, int(I)>&... x) {
+    if constexpr (Phase == 0) return Body::template map0<A>(x...);
+    else return Body::template map1<A>(x..., a0);
+  }
+  template <int Phase> static ND_FN A fold(A a, A b) {
+    if constexpr (Phase == 0) return Body::combine0(a, b);
+    else return Body::combine1(a, b);
+  }
+  template <int Phase> static ND_FN void map_lanes(A* mapped, A a0, const computed_t<S, int(I)>*... x) {
+    for (int l = 0; l < kLanes; ++l) mapped[l] = map<Phase>(a0, x[l]...);
+  }
+  // Lanes are mapped all at once, a part of them from a padded tile: what a vectorised map gives must not depend on the position.
+  template <int Phase> static ND_FN void phase(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    Stats& st = *reinterpret_cast<Stats*>(stats);
+    const A a0 = st.a0;
+    Tiles tiles;
+    fill_repeated(tiles, p, s);
+    alignas(64) A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = st.lane[l];
+    int at = int(st.position % kLanes);
+    st.position += n;
+    for (std::int64_t i = 0; i < n;) {
+      const int m = int(n - i < kLanes - at ? n - i : kLanes - at);
+      alignas(64) A mapped[kLanes];
+      map_lanes<Phase>(mapped, a0, reinterpret_cast<const computed_t<S, int(I)>*>(
+                                       input_block(std::get<I>(tiles), p[I], s[I], i, m, kLanes))...);
+      if (m == kLanes) {
+        for (int l = 0; l < kLanes; ++l) lane[l] = fold<Phase>(lane[l], mapped[l]);
+      } else {
+        for (int l = 0; l < m; ++l) lane[at + l] = fold<Phase>(lane[at + l], mapped[l]);
+      }
+      i += m;
+      at = (at + m) % kLanes;
+    }
+    for (int l = 0; l < kLanes; ++l) st.lane[l] = lane[l];
+  }
+  static ND_FN void write_block(A a0, A a1, const computed_t<S, int(I)>*... x, computed_t<S, int(nin + O)>*... y) {
+#pragma GCC ivdep
+    for (int i = 0; i < kVectorBlock; ++i) Body::write(x[i]..., a0, a1, y[i]...);
+  }
+  static void init(std::byte* stats) {
+    Stats& st = *reinterpret_cast<Stats*>(stats);
+    for (A& lane : st.lane) lane = Body::template identity0<A>();
+    st.a0 = st.a1 = A(0);
+    st.position = 0;
+  }
+  CATENA_MULTIARCH static void phase0(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    phase<0>(stats, p, s, n);
+  }
+  static void finish0(std::byte* stats, std::byte* const* p, std::int64_t count) {
+    Stats& st = *reinterpret_cast<Stats*>(stats);
+    st.a0 = combine_lanes<Phase0<Body>>(st.lane);
+    Body::finish0(st.a0, count, static_cast<const computed_t<S, int(I)>&>(first<I>(p))...);
+    if constexpr (Body::phases == 2)
+      for (A& lane : st.lane) lane = Body::template identity1<A>();
+    st.position = 0;
+  }
+  CATENA_MULTIARCH static void phase1(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    if constexpr (Body::phases == 2) phase<1>(stats, p, s, n);
+    else (void)stats, (void)p, (void)s, (void)n;
+  }
+  static void finish1(std::byte* stats, std::byte* const* p, std::int64_t count) {
+    Stats& st = *reinterpret_cast<Stats*>(stats);
+    if constexpr (Body::phases == 2) st.a1 = combine_lanes<Phase1<Body>>(st.lane);
+    Body::finish1(st.a0, st.a1, count, static_cast<const computed_t<S, int(I)>&>(first<I>(p))..., first<nin + nout + P>(p)...);
+  }
+  CATENA_MULTIARCH static void write(const std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
+    const Stats& st = *reinterpret_cast<const Stats*>(stats);
+    Tiles tiles;
+    std::tuple<Tile<computed_t<S, int(nin + O)>>...> out;
+    fill_repeated(tiles, p, s);
+    for (std::int64_t i = 0; i < n; i += kVectorBlock) {
+      const int m = int(n - i < kVectorBlock ? n - i : kVectorBlock);
+      std::byte* const q[] = {input_block(std::get<I>(tiles), p[I], s[I], i, m, kVectorBlock)...,
+                              output_block(std::get<O>(out), p[nin + O], s[nin + O], i, m)...};
+      write_block(st.a0, st.a1, reinterpret_cast<const computed_t<S, int(I)>*>(q[I])...,
+                  reinterpret_cast<computed_t<S, int(nin + O)>*>(q[nin + O])...);
+      ((q[nin + O] == reinterpret_cast<std::byte*>(std::get<O>(out).v)
+            ? scatter_tile(std::get<O>(out), p[nin + O] + i * s[nin + O], s[nin + O], m)
+            : void()),
+       ...);
+    }
+  }
+  static constexpr RowLoop table = {sizeof(Stats), Body::phases, &init, &phase0, &finish0, &phase1, &finish1, &write};
+};
+
+// ---- multi-tensor --------------------------------------------------------------------------------------------------------
+template <class Body, class... L> ND_FN void run_update(const double* hyper, std::int64_t n, L... lane) {
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) Body::run(hyper, lane[i]...);
+}
+
+template <class Body, fixed_string S, class Seq> struct MultiTensor;
+template <class Body, fixed_string S, std::size_t... K> struct MultiTensor<Body, S, std::index_sequence<K...>> {
+  CATENA_MULTIARCH static void run(const double* hyper, std::byte* const* p, std::int64_t n) {
+    double h[8];  // a local copy: the compiler then knows that no store to a tensor changes it
+    for (int k = 0; k < 8; ++k) h[k] = hyper[k];
+    run_update<Body>(h, n, Lane<computed_t<S, int(K)>, ((signature_of<S>.shared >> K) & 1) != 0>(p[K])...);
+  }
+};
+
+// ---- rows of the registry ------------------------------------------------------------------------------------------------
+template <fixed_string S> using operand_sequence = std::make_index_sequence<std::size_t(signature_of<S>.n)>;
+
+template <class Loops> struct LoopTable;
+template <fixed_string... S> struct LoopTable<loops<S...>> {
+  static constexpr int size = int(sizeof...(S));
+  static constexpr Signature first = []<fixed_string F, fixed_string... Rest>(loops<F, Rest...>) { return signature_of<F>; }(loops<S...>{});
+
+  template <class Body> static constexpr Loop elementwise[] = {
+      {signature_of<S>.type, &Elementwise<Body, compute_signature(S), operand_sequence<S>>::run, nullptr, nullptr, nullptr, nullptr}...};
+  template <class Body> static constexpr Loop transcendental[] = {
+      {signature_of<S>.type, Elementwise<Body, compute_signature(S), operand_sequence<S>>::position_independent(), nullptr, nullptr, nullptr,
+       nullptr}...};
+  template <class Body> static constexpr Loop indexed[] = {
+      {signature_of<S>.type, nullptr, &Indexed<Body, S, operand_sequence<S>>::run, nullptr, nullptr, nullptr}...};
+  template <class Body> static constexpr Loop reduction[] = {
+      {signature_of<S>.type, nullptr, nullptr, &Reduction<Body, compute_signature(S)>::table, nullptr, nullptr}...};
+  template <class Body> static constexpr Loop row[] = {
+      {signature_of<S>.type, nullptr, nullptr, nullptr,
+       &Row<Body, compute_signature(S), std::make_index_sequence<std::size_t(first.count[0])>,
+            std::make_index_sequence<std::size_t(first.count[2])>, std::make_index_sequence<std::size_t(first.count[3])>>::table,
+       nullptr}...};
+  template <class Body> static constexpr Loop multi_tensor[] = {
+      {signature_of<S>.type, nullptr, nullptr, nullptr, nullptr, &MultiTensor<Body, compute_signature(S), operand_sequence<S>>::run}...};
+
+  static constexpr KernelDef def(const char* name, const char* header, KernelKind kind, const Loop* table) {
+    return {kernel_id(name), name, header, kind, std::uint8_t(first.count[0]), std::uint8_t(first.count[1]), std::uint8_t(first.count[2]),
+            std::uint8_t(first.count[3]), first.raw, first.shared, false, false, table, std::uint16_t(size)};
+  }
+};
+
+template <class Body, class L> constexpr KernelDef elementwise(const char* name, const char* header) {
+  return LoopTable<L>::def(name, header, KernelKind::elementwise, LoopTable<L>::template elementwise<Body>);
+}
+// For bodies that call catena::m functions: see KernelDef::transcendental.
+template <class Body, class L> constexpr KernelDef transcendental(const char* name, const char* header) {
+  KernelDef d = LoopTable<L>::def(name, header, KernelKind::elementwise, LoopTable<L>::template transcendental<Body>);
+  d.transcendental = true;
+  return d;
+}
+template <class Body, class L> constexpr KernelDef indexed(const char* name, const char* header) {
+  return LoopTable<L>::def(name, header, KernelKind::indexed, LoopTable<L>::template indexed<Body>);
+}
+template <class Body, class L> constexpr KernelDef reduction(const char* name, const char* header, bool has_identity) {
+  KernelDef d = LoopTable<L>::def(name, header, KernelKind::reduction, LoopTable<L>::template reduction<Body>);
+  d.has_identity = has_identity;
+  return d;
+}
+template <class Body, class L> constexpr KernelDef row(const char* name, const char* header) {
+  return LoopTable<L>::def(name, header, KernelKind::row, LoopTable<L>::template row<Body>);
+}
+template <class Body, class L> constexpr KernelDef multi_tensor(const char* name, const char* header) {
+  return LoopTable<L>::def(name, header, KernelKind::multi_tensor, LoopTable<L>::template multi_tensor<Body>);
+}
+
+// The usual signature sets (spec/ndarray.md 7.2 names). The first loop that holds the inputs wins, so bfloat16 stands before float32,
+// which would hold it too, and the exact comparisons of int64 with uint64 before float64.
+using Floats1 = loops<"e->e", "E->E", "f->f", "d->d">;
+using Floats2 = loops<"ee->e", "EE->E", "ff->f", "dd->d">;
+using Floats3 = loops<"eee->e", "EEE->E", "fff->f", "ddd->d">;
+using Floats4 = loops<"eeee->e", "EEEE->E", "ffff->f", "dddd->d">;
+using Ints1 = loops<"b->b", "B->B", "h->h", "H->H", "i->i", "I->I", "l->l", "L->L">;
+using Ints2 = loops<"bb->b", "BB->B", "hh->h", "HH->H", "ii->i", "II->I", "ll->l", "LL->L">;
+using Bool1 = loops<"?->?">;
+using Bool2 = loops<"??->?">;
+using Numbers1 = join_loops<Ints1, Floats1>::type;
+using Numbers2 = join_loops<Ints2, Floats2>::type;
+using All1 = join_loops<Bool1, Numbers1>::type;
+using All2 = join_loops<Bool2, Numbers2>::type;
+using FloatPredicates1 = loops<"e->?", "E->?", "f->?", "d->?">;
+using Predicates1 = loops<"?->?", "b->?", "B->?", "h->?", "H->?", "i->?", "I->?", "l->?", "L->?", "e->?", "E->?", "f->?", "d->?">;
+using Predicates2 =
+    loops<"??->?", "bb->?", "BB->?", "hh->?", "HH->?", "ii->?", "II->?", "ll->?", "LL->?", "ee->?", "EE->?", "ff->?", "dd->?">;
+using Comparisons = loops<"??->?", "bb->?", "BB->?", "hh->?", "HH->?", "ii->?", "II->?", "ll->?", "LL->?", "lL->?", "Ll->?", "ee->?",
+                          "EE->?", "ff->?", "dd->?">;
+
+}  // namespace catena::define

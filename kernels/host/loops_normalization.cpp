@@ -1,0 +1,23 @@
+#include "kernels/nn/normalization.h"
+
+#include "kernels/host/define.h"
+#include "kernels/host/families.h"
+
+namespace catena::define {
+namespace {
+
+constexpr const char* kHeader = "kernels/nn/normalization.h";
+
+// Statistics of 16-bit data are float32, and so is eps, which float16 would round to a subnormal.
+
+constexpr KernelDef kTable[] = {
+    row<k::batch_norm_fwd, loops<"eeef->e;fff", "EEEf->E;fff", "ffff->f;fff", "dddd->d;ddd">>("batch_norm_fwd", kHeader),
+    row<k::batch_norm_bwd, loops<"eeeff->e;ff", "EEEff->E;ff", "fffff->f;ff", "ddddd->d;dd">>("batch_norm_bwd", kHeader),
+    elementwise<k::fixed_batch_norm, loops<"eeeeef->e", "EEEEEf->E", "ffffff->f", "dddddd->d">>("fixed_batch_norm", kHeader),
+};
+
+}  // namespace
+
+std::span<const KernelDef> normalization_kernels() { return kTable; }
+
+}  // namespace catena::define

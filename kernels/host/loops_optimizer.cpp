@@ -1,0 +1,37 @@
+#include "kernels/training/optimizer.h"
+
+#include "kernels/host/define.h"
+#include "kernels/host/families.h"
+
+namespace catena::define {
+namespace {
+
+constexpr const char* kHeader = "kernels/training/optimizer.h";
+
+// Gradient, then the parameter and its states, updated in place. Hooks: parameter, then the gradient.
+using Updates1 = loops<"e&e->", "E&E->", "f&f->", "d&d->">;
+using Updates2 = loops<"e&ee->", "E&EE->", "f&ff->", "d&dd->">;
+using Updates3 = loops<"e&eee->", "E&EEE->", "f&fff->", "d&ddd->">;
+using Updates4 = loops<"e&eeee->", "E&EEEE->", "f&ffff->", "d&dddd->">;
+
+constexpr KernelDef kTable[] = {
+    multi_tensor<k::sgd_update, Updates1>("sgd_update", kHeader),
+    multi_tensor<k::momentum_sgd_update, Updates2>("momentum_sgd_update", kHeader),
+    multi_tensor<k::nesterov_ag_update, Updates2>("nesterov_ag_update", kHeader),
+    multi_tensor<k::ada_grad_update, Updates2>("ada_grad_update", kHeader),
+    multi_tensor<k::ada_delta_update, Updates3>("ada_delta_update", kHeader),
+    multi_tensor<k::adam_update, Updates3>("adam_update", kHeader),
+    multi_tensor<k::rmsprop_update, Updates2>("rmsprop_update", kHeader),
+    multi_tensor<k::rmsprop_graves_update, Updates4>("rmsprop_graves_update", kHeader),
+    multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader),
+    multi_tensor<k::weight_decay, Updates1>("weight_decay", kHeader),
+    multi_tensor<k::lasso, Updates1>("lasso", kHeader),
+    multi_tensor<k::scale_by, loops<"@f&e->", "@f&E->", "@f&f->", "@d&d->">>("scale_by", kHeader),
+    multi_tensor<k::gradient_hard_clip, loops<"&e->", "&E->", "&f->", "&d->">>("gradient_hard_clip", kHeader),
+};
+
+}  // namespace
+
+std::span<const KernelDef> optimizer_kernels() { return kTable; }
+
+}  // namespace catena::define

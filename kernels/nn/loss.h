@@ -1,0 +1,37 @@
+// Losses that pick by label. Scores are seen as (N, C, D): the class on axis 1, all further axes as one. A label that is neither a
+// class nor `ignore` gives NaN and is never used as a position.
+#pragma once
+
+#include "kernels/index.h"
+
+namespace catena::k {
+
+// loss[n, d] = -weight[t] log_y[n, t, d] with t = label[n, d], or 0 where t is ignored. Loop: (N, D).
+struct cross_entropy_pick {
+  template <class I, class X, class W, class L, class T>
+  ND_FN static void run(const I& i, const X& log_y, const W& weight, L label, L ignore, T& loss) {
+    const bool known = label >= L(0) && int64_t(label) < log_y.shape(1);
+    loss = label == ignore ? T(0) : (known ? T(-weight(label) * log_y(i[0], label, i[1])) : not_a_number<T>());
+  }
+};
+
+// gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - [c == t]), or 0 where t is ignored. Loop: (N, C, D); labels, g and norm
+// are broadcast to it. The normaliser is an array, so that a count taken on the device need not come to the host.
+struct cross_entropy_bwd {
+  template <class I, class W, class L, class T>
+  ND_FN static void run(const I& i, const W& weight, T log_y, L label, L ignore, T g, T norm, T& gx) {
+    const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
+    const T scale = known ? T(g * weight(label)) / norm : not_a_number<T>();
+    const T distance = m::exp(log_y) - (i[1] == int64_t(label) ? T(1) : T(0));
+    gx = label == ignore ? T(0) : scale * distance;
+  }
+};
+
+// y[n, c, d] = c == label ? on : off, where the labels have been broadcast to the loop (N, C, D).
+struct one_hot {
+  template <class I, class L, class T> ND_FN static void run(const I& i, L label, T off, T on, T& y) {
+    y = i[1] == int64_t(label) ? on : off;
+  }
+};
+
+}  // namespace catena::k

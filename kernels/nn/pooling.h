@@ -1,0 +1,92 @@
+// Pooling of images (N, C, H, W) by windows of kh x kw, strides sy, sx and padding ph, pw. Gradients gather: every input position
+// adds up what the windows over it send, in a fixed order and without atomics.
+#pragma once
+
+#include "kernels/index.h"
+
+namespace catena::k {
+
+// The windows along one axis that cover position `at`: first <= window < last.
+struct window_range {
+  int64_t first, last;
+};
+ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_t pad, int64_t windows) {
+  const int64_t end = at + pad, begin = end - size + 1;
+  const int64_t first = begin <= 0 ? 0 : (begin + stride - 1) / stride, last = end / stride + 1;
+  return {first, last < windows ? last : windows};
+}
+
+// The maximum and its position ky kw + kx in the window. The padding is -inf; the first maximum in row order wins, and a NaN over
+// all. A window that lies in the padding gives -inf at a position outside the image.
+struct max_pool_2d {
+  template <class I, class X, class T>
+  ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y,
+                        int32_t& index) {
+    T best = limits<T>::min();
+    int32_t best_index = 0;
+    const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
+    for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky) {
+      for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) {
+        const T v = x(i[0], i[1], y0 + ky, x0 + kx);
+        if (v > best || (v != v && best == best)) {
+          best = v;
+          best_index = int32_t(ky * kw + kx);
+        }
+      }
+    }
+    y = best;
+    index = best_index;
+  }
+};
+
+// Loop: the input's shape.
+struct max_pool_2d_bwd {
+  template <class I, class G, class X, class T>
+  ND_FN static void run(const I& i, const G& gy, const X& index, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
+                        T& gx) {
+    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)), columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
+    T sum = T(0);
+    for (int64_t oy = rows.first; oy < rows.last; ++oy)
+      for (int64_t ox = columns.first; ox < columns.last; ++ox) {
+        const int64_t here = (i[2] + ph - oy * sy) * kw + (i[3] + pw - ox * sx);
+        if (int64_t(index(i[0], i[1], oy, ox)) == here) sum += gy(i[0], i[1], oy, ox);
+      }
+    gx = sum;
+  }
+};
+
+// y = x at the position that `index` names in each window; 0 where that lies outside the image. Loop: the output's shape.
+struct max_pool_2d_by_index {
+  template <class I, class X, class T>
+  ND_FN static void run(const I& i, const X& x, int32_t index, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y) {
+    const int64_t row = i[2] * sy - ph + index / kw, column = i[3] * sx - pw + index % kw;
+    const bool inside = row >= 0 && row < x.shape(2) && column >= 0 && column < x.shape(3);
+    y = inside ? T(x(i[0], i[1], row, column)) : T(0);
+  }
+};
+
+// The sum of the window over kh kw: the padding counts.
+struct average_pool_2d {
+  template <class I, class X, class T>
+  ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y) {
+    T sum = T(0);
+    const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
+    for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky)
+      for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) sum += x(i[0], i[1], y0 + ky, x0 + kx);
+    y = sum / T(kh * kw);
+  }
+};
+
+// Loop: the input's shape.
+struct average_pool_2d_bwd {
+  template <class I, class G, class T>
+  ND_FN static void run(const I& i, const G& gy, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& gx) {
+    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)), columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
+    T sum = T(0);
+    for (int64_t oy = rows.first; oy < rows.last; ++oy)
+      for (int64_t ox = columns.first; ox < columns.last; ++ox) sum += gy(i[0], i[1], oy, ox);
+    gx = sum / T(kh * kw);
+  }
+};
+
+}  // namespace catena::k

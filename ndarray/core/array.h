@@ -1,0 +1,401 @@
+// nd::Array: an n-dimensional array on one device.
+//
+// Handle semantics. An Array is a reference-counted handle, as a name is in Python: copying it shares the array, copy() copies the
+// elements, and views (indexing, reshape, transpose...) share the memory of their source and keep it alive. `row = b` makes the
+// handle `row` mean another array; `a(0) = b`, an assignment to the temporary view, writes the elements; `row += b` writes too.
+// Constness belongs to the handle: a const Array cannot be rebound, but its elements can be written through any copy of it.
+// A default-constructed or moved-from Array is null; every operation on it but is_null, assignment and destruction is undefined,
+// except that functions given a null operand throw TypeError.
+//
+// Thread safety: handles may be copied and dropped on any thread; reading one array from several threads is safe; writing elements
+// is the caller's to order. One Array object must not be rebound while another thread uses it.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/host/bind.h"
+#include "ndarray/core/fwd.h"
+#include "ndarray/core/index_key.h"
+
+namespace nd {
+
+enum class Order : std::uint8_t { C, F };
+
+struct AstypeOptions {
+  bool copy = true;
+};
+
+// How an array lies in memory. Axes of length 1 do not matter; an empty array is contiguous in both senses.
+struct Flags {
+  bool c_contiguous = false;
+  bool f_contiguous = false;
+  bool owndata = false;  // the array starts at the first byte of its storage and fills it: true for new arrays, false for a part of one
+
+  // By NumPy's names "C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA"; KeyError for another.
+  CATENA_EXPORT bool operator[](std::string_view name) const;
+};
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // three lines "  NAME : value"
+
+template <class E, int N> class Accessor;
+
+// ---- the array -------------------------------------------------------------------------------------------------------------
+class CATENA_EXPORT Array : public catena::HeaderRef {
+ public:
+  Array() noexcept = default;
+  explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}  // takes over one reference
+  Array(const Array&) noexcept = default;
+  Array(Array&&) noexcept = default;
+
+  // Assignment to a named array rebinds the handle.
+  Array& operator=(const Array& o) & noexcept {
+    HeaderRef::operator=(o);
+    return *this;
+  }
+  Array& operator=(Array&& o) & noexcept {
+    HeaderRef::operator=(std::move(o));
+    return *this;
+  }
+  // Assignment to a temporary, as in a(0) = b, writes the elements: `value` is broadcast and cast unsafely. ValueError when the
+  // shapes do not fit (extra leading axes of length 1 of `value` are ignored).
+  void operator=(const Operand& value) &&;
+
+  bool is_null() const noexcept { return h_ == nullptr; }
+
+  // ---- attributes ----
+  const Shape& shape() const noexcept { return h_->shape; }
+  const Strides& strides() const noexcept { return h_->strides; }  // in bytes
+  // Length of one axis; negative axes count from the end. IndexError when there is no such axis.
+  std::int64_t shape(int axis) const;
+  int ndim() const noexcept { return h_->shape.size(); }
+  std::int64_t size() const noexcept { return h_->size; }
+  Dtype dtype() const noexcept { return h_->dtype; }
+  std::size_t itemsize() const noexcept { return catena::itemsize(h_->dtype); }
+  std::size_t nbytes() const noexcept { return static_cast<std::size_t>(h_->size) * itemsize(); }
+  Device device() const noexcept { return h_->device; }
+  bool is_c_contiguous() const noexcept { return h_->c_contiguous; }
+  bool is_f_contiguous() const noexcept;
+  bool owndata() const noexcept;  // see Flags
+  Flags flags() const noexcept { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
+  // Whether both arrays are views of one storage and their byte ranges meet. May be true for interleaved views without common elements.
+  bool shares_memory(const Array& o) const noexcept;
+  std::int64_t len() const;  // length of axis 0; TypeError for a 0-d array
+  // Raised by every write to the memory that this array is a view of.
+  std::uint64_t version() const noexcept;
+
+  // ---- elements ----
+  // The first logical element, in the memory of device(). For a const element type only reading is announced; otherwise the
+  // version is raised here, once. TypeError when E is not the element type.
+  template <class E> E* data() const {
+    check_element_type(catena::dtype_of<std::remove_const_t<E>>, "data");
+    if constexpr (!std::is_const_v<E>) bump_version();
+    return reinterpret_cast<E*>(h_->data);
+  }
+  // The only element, converted to E by the library's rules. ValueError for another size than 1. Waits for the device.
+  template <class E> E item() const {
+    E value{};
+    item_to(catena::dtype_of<E>, &value);
+    return value;
+  }
+  Scalar item() const;  // the same as a host number
+  // All elements in C order, converted to E. Waits for the device.
+  template <class E> std::vector<E> to_vector() const;
+  // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError when E is not the element type, ValueError
+  // when N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor keeps the memory alive.
+  // Use E = const float to read only (otherwise the version is raised here).
+  template <class E, int N> Accessor<E, N> accessor() const { return Accessor<E, N>(*this); }
+  // Truth value: false when empty, element != 0 when there is one; otherwise ValueError. Waits for the device.
+  explicit operator bool() const;
+
+  // ---- basic indexing: always a view ----
+  // a(0), a(Slice(1, 5)), a(ellipsis, newaxis, -1)... IndexError for an integer out of range or too many keys; ValueError for a second
+  // ellipsis or a step of 0. Missing trailing keys are full slices.
+  template <std::convertible_to<Key>... K> Array operator()(const K&... keys) const {
+    const std::array<Key, sizeof...(K)> list{Key(keys)...};
+    return index(list);
+  }
+  template <std::convertible_to<Key> K> Array operator[](const K& key) const { return (*this)(key); }
+  Array index(std::span<const Key> keys) const;  // in routines/indexing.cpp
+
+  // ---- shape: views wherever strides allow ----
+  // C order; one length may be -1. ValueError when the sizes differ. Copies when the strides do not allow a view.
+  Array reshape(const Shape& shape) const;
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  Array reshape(I... lengths) const {
+    return reshape(Shape{static_cast<std::int64_t>(lengths)...});
+  }
+  Array transpose() const;  // axes reversed
+  // ValueError for a wrong number of axes or a repeated one; IndexError for one out of range.
+  Array transpose(const Dims& axes) const;
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  Array transpose(I... axes) const {
+    return transpose(Dims{static_cast<std::int64_t>(axes)...});
+  }
+  Array T() const { return transpose(); }
+  Array swapaxes(int axis1, int axis2) const;   // ValueError for an axis out of range
+  Array ravel() const;                          // reshape(-1)
+  Array flatten() const;                        // always a copy
+  Array squeeze(const Axes& axes = {}) const;   // ValueError when a given axis is longer than 1 or out of range
+  Array view() const;                           // another handle to a header of its own over the same memory
+  // The same bytes as elements of another dtype. With another itemsize the last axis is rescaled: ValueError unless the array is
+  // C-contiguous and the bytes of that axis are a multiple.
+  Array view(Dtype dtype) const;
+
+  // ---- copies ----
+  Array copy(Order order = Order::C) const;  // on the current device
+  // Elements converted unsafely, C order; the same array when the dtype is the same and options.copy is false.
+  Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
+  Array to_device(Device device) const;  // the same array when it is there already
+  // Every element := value, converted unsafely.
+  void fill(const Scalar& value) const;
+
+  // ---- calculation: as the free functions of the same name ----
+  Array sum(const ReduceOptions& options) const;
+  Array prod(const ReduceOptions& options) const;
+  Array mean(const ReduceOptions& options) const;
+  Array max(const ReduceOptions& options) const;
+  Array min(const ReduceOptions& options) const;
+  Array var(const VarOptions& options) const;
+  Array std(const VarOptions& options) const;
+  Array argmax(const ArgReduceOptions& options) const;
+  Array argmin(const ArgReduceOptions& options) const;
+  Array any(const TestOptions& options) const;
+  Array all(const TestOptions& options) const;
+  Array sum() const;
+  Array prod() const;
+  Array mean() const;
+  Array max() const;
+  Array min() const;
+  Array var() const;
+  Array std() const;
+  Array argmax() const;
+  Array argmin() const;
+  Array any() const;
+  Array all() const;
+  Array clip(const Operand& a_min, const Operand& a_max) const;
+  Array dot(const Array& b) const;                                                                // in routines/linalg.cpp
+  Array take(const Array& indices, std::optional<int> axis = {}) const;                           // in routines/indexing.cpp
+  Array take(const std::vector<std::int64_t>& indices, std::optional<int> axis = {}) const;
+
+  // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
+  // An operand that is an expiring array nobody else refers to may lend its memory to the result.
+#define ND_ARRAY_BINARY(op)                                         \
+  friend CATENA_EXPORT Array operator op(const Operand&, const Operand&); \
+  Array& operator op##=(const Operand& b) &;                        \
+  void operator op##=(const Operand& b) &&;
+  ND_ARRAY_BINARY(+)
+  ND_ARRAY_BINARY(-)
+  ND_ARRAY_BINARY(*)
+  ND_ARRAY_BINARY(/)
+  ND_ARRAY_BINARY(%)
+  ND_ARRAY_BINARY(&)
+  ND_ARRAY_BINARY(|)
+  ND_ARRAY_BINARY(^)
+  ND_ARRAY_BINARY(<<)
+  ND_ARRAY_BINARY(>>)
+#undef ND_ARRAY_BINARY
+  // Comparisons give arrays of bools; == is never a test of identity.
+  friend CATENA_EXPORT Array operator==(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator!=(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator<(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator<=(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator>(const Operand&, const Operand&);
+  friend CATENA_EXPORT Array operator>=(const Operand&, const Operand&);
+  Array operator-() const;
+  Array operator~() const;
+  Array operator+() const { return copy(); }
+
+ private:
+  void check_element_type(Dtype t, const char* op) const {
+    if (h_->dtype != t) [[unlikely]] throw_element_type(t, op);
+  }
+  [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
+  void bump_version() const noexcept;
+  void item_to(Dtype t, void* value) const;
+};
+
+// ---- options of the calculation methods and of the functions they name ----
+struct ReduceOptions {
+  Axes axis = {};              // default: all axes
+  std::optional<Dtype> dtype = {};  // of the result, and of the calculation
+  Array out = {};              // must have the shape of the result; any dtype
+  bool keepdims = false;       // reduced axes stay with length 1
+};
+struct VarOptions {
+  Axes axis = {};
+  std::optional<Dtype> dtype = {};
+  Array out = {};
+  int ddof = 0;  // the divisor is the number of elements minus ddof
+  bool keepdims = false;
+};
+struct ArgReduceOptions {
+  Axes axis = {};
+  std::optional<Dtype> dtype = {};  // an integer dtype; int64 by default
+  Array out = {};
+  bool keepdims = false;
+};
+struct TestOptions {
+  Axes axis = {};
+  Array out = {};
+  bool keepdims = false;
+};
+
+// ---- operands: what elementwise functions take -----------------------------------------------------------------------------
+// An array or a host scalar, for the duration of a call. Scalars are weakly typed: they never raise the dtype of an array of their kind.
+class Operand {
+ public:
+  Operand(const Array& a) : array_(a.get()) {
+    if (!array_) [[unlikely]] throw_null();
+  }
+  Operand(Array&& a) : Operand(static_cast<const Array&>(a)) { expiring_ = &a; }
+  Operand(const Scalar& s) noexcept : scalar_(s) {}
+  template <class E>
+    requires(std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>)
+  Operand(E value) noexcept : scalar_(value) {}
+
+  bool is_array() const noexcept { return array_ != nullptr; }
+  catena::ArrayHeader* header() const noexcept { return array_; }  // null for a scalar
+  Array array() const noexcept {                                   // another handle to the array
+    array_->refs.fetch_add(1, std::memory_order_relaxed);
+    return Array(array_);
+  }
+  const Scalar& scalar() const noexcept { return scalar_; }
+  Array* expiring() const noexcept { return expiring_; }  // the handle, when it was given as an rvalue
+  operator catena::Input() const noexcept { return array_ ? catena::Input(*array_) : catena::Input(scalar_); }
+
+ private:
+  [[noreturn]] CATENA_EXPORT static void throw_null();
+
+  catena::ArrayHeader* array_ = nullptr;
+  Scalar scalar_;
+  Array* expiring_ = nullptr;
+};
+
+// ---- typed access from the host --------------------------------------------------------------------------------------------
+namespace internal {
+CATENA_EXPORT void check_accessor(const Array& a, Dtype dtype, int rank);
+[[noreturn]] CATENA_EXPORT void throw_accessor_index(int axis, std::int64_t index, std::int64_t length);
+}  // namespace internal
+
+template <class E, int N> class Accessor {
+ public:
+  explicit Accessor(const Array& a) : hold_(a) {
+    internal::check_accessor(a, catena::dtype_of<std::remove_const_t<E>>, N);
+    data_ = reinterpret_cast<Byte*>(a.data<E>());
+    for (int i = 0; i < N; ++i) {
+      shape_[i] = a.shape()[i];
+      strides_[i] = a.strides()[i];
+    }
+  }
+
+  std::int64_t shape(int axis) const noexcept { return shape_[axis]; }
+  template <std::integral... I>
+    requires(sizeof...(I) == N)
+  E& operator()(I... indices) const {
+    const std::int64_t at[N > 0 ? N : 1] = {static_cast<std::int64_t>(indices)...};
+    std::int64_t offset = 0;
+    for (int i = 0; i < N; ++i) {
+      if (at[i] < 0 || at[i] >= shape_[i]) [[unlikely]] internal::throw_accessor_index(i, at[i], shape_[i]);
+      offset += at[i] * strides_[i];
+    }
+    return *reinterpret_cast<E*>(data_ + offset);
+  }
+
+ private:
+  using Byte = std::conditional_t<std::is_const_v<E>, const std::byte, std::byte>;
+  Array hold_;
+  Byte* data_;
+  std::int64_t shape_[N > 0 ? N : 1], strides_[N > 0 ? N : 1];
+};
+
+// ---- foreign memory --------------------------------------------------------------------------------------------------------
+struct WrapOptions {
+  std::optional<Strides> strides = {};  // in bytes, one per axis; default: C order
+  std::optional<Device> device = {};    // where the memory is; default: the host, cpu:0
+};
+
+namespace internal {
+CATENA_EXPORT Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options, void (*destroy)(void* context, void* data),
+                         void* context);
+}
+
+// An array over memory that is not the library's, without a copy; it must stay valid as long as any view of the array lives.
+// ValueError for a negative length or strides that do not match the shape's rank.
+template <class E> Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
+  return internal::wrap(data, shape, catena::dtype_of<E>, options, nullptr, nullptr);
+}
+// The same; deleter(data) is called once, when the last view is gone, on whichever thread drops it. It is called also if wrap throws.
+template <class E, std::invocable<E*> Deleter> Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& options = {}) {
+  return internal::wrap(
+      data, shape, catena::dtype_of<E>, options,
+      [](void* context, void* memory) {
+        auto* d = static_cast<Deleter*>(context);
+        (*d)(static_cast<E*>(memory));
+        delete d;
+      },
+      new Deleter(std::move(deleter)));
+}
+
+// ---- for implementations ---------------------------------------------------------------------------------------------------
+namespace internal {
+
+// A view of `base`: any shape and strides within its storage, the first element offset_bytes behind base's. Nothing is checked.
+// A view without elements points at the start of its base (never outside the storage).
+CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes, Dtype dtype);
+inline Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
+  return make_view(base, shape, strides, offset_bytes, base.dtype());
+}
+// to[...] = from: broadcast, unsafe cast, safe under overlap, across devices; raises the version. Messages begin with `op`.
+CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& from);
+// Raises the version of the memory behind `a`: every write path calls it.
+inline void touch(const Array& a) noexcept {
+  if (catena::Storage* s = a->storage) s->version.fetch_add(1, std::memory_order_relaxed);
+}
+// All elements in C order and in the array's own dtype, to and from host memory. These wait for the device.
+CATENA_EXPORT void to_host(const Array& a, void* c_order);
+CATENA_EXPORT void from_host(const Array& a, const void* c_order);
+// `a` itself when C-contiguous, otherwise a copy in C order on the same device.
+CATENA_EXPORT Array contiguous(const Array& a);
+
+}  // namespace internal
+
+inline void Array::bump_version() const noexcept { internal::touch(*this); }
+
+template <class E> std::vector<E> Array::to_vector() const {
+  const Array same = astype(catena::dtype_of<E>, {.copy = false});
+  std::vector<E> values(static_cast<std::size_t>(size()));
+  if constexpr (std::is_same_v<E, bool>) {  // std::vector<bool> packs its elements
+    std::vector<unsigned char> bytes(values.size());
+    internal::to_host(same, bytes.data());
+    values.assign(bytes.begin(), bytes.end());
+  } else {
+    internal::to_host(same, values.data());
+  }
+  return values;
+}
+
+inline Array Array::sum() const { return sum(ReduceOptions{}); }
+inline Array Array::prod() const { return prod(ReduceOptions{}); }
+inline Array Array::mean() const { return mean(ReduceOptions{}); }
+inline Array Array::max() const { return max(ReduceOptions{}); }
+inline Array Array::min() const { return min(ReduceOptions{}); }
+inline Array Array::var() const { return var(VarOptions{}); }
+inline Array Array::std() const { return std(VarOptions{}); }
+inline Array Array::argmax() const { return argmax(ArgReduceOptions{}); }
+inline Array Array::argmin() const { return argmin(ArgReduceOptions{}); }
+inline Array Array::any() const { return any(TestOptions{}); }
+inline Array Array::all() const { return all(TestOptions{}); }
+
+}  // namespace nd

@@ -1,0 +1,67 @@
+// The names of namespace nd that come from kernels/host: element types, shapes, scalars, devices and exceptions.
+//
+// nd::float32 is a dtype (a value of the enumeration Dtype), as in NumPy; the C++ types that have no name of their own in the
+// language are nd::float16_t and nd::bfloat16_t, beside std::int32_t and the like.
+#pragma once
+
+#include "kernels/host/array_header.h"
+#include "kernels/host/dtype.h"
+#include "kernels/host/error.h"
+#include "kernels/host/scalar.h"
+#include "kernels/host/shape.h"
+
+namespace nd {
+
+using catena::Axes;
+using catena::Casting;
+using catena::Device;
+using catena::Dims;
+using catena::Dtype;
+using catena::DtypeKind;
+using catena::Scalar;
+using catena::Shape;
+using catena::Strides;
+
+using float16_t = catena::float16;
+using bfloat16_t = catena::bfloat16;
+
+inline constexpr Dtype bool_ = Dtype::bool_;
+inline constexpr Dtype int8 = Dtype::int8;
+inline constexpr Dtype uint8 = Dtype::uint8;
+inline constexpr Dtype int16 = Dtype::int16;
+inline constexpr Dtype uint16 = Dtype::uint16;
+inline constexpr Dtype int32 = Dtype::int32;
+inline constexpr Dtype uint32 = Dtype::uint32;
+inline constexpr Dtype int64 = Dtype::int64;
+inline constexpr Dtype uint64 = Dtype::uint64;
+inline constexpr Dtype float16 = Dtype::float16;
+inline constexpr Dtype float32 = Dtype::float32;
+inline constexpr Dtype float64 = Dtype::float64;
+inline constexpr Dtype bfloat16 = Dtype::bfloat16;
+
+using catena::can_cast;
+using catena::dtype_from_name;
+using catena::dtype_of;
+using catena::itemsize;
+using catena::kind_of;
+using catena::name_of;
+using catena::promote_types;
+using catena::visit_dtype;
+
+using catena::AssertionError;
+using catena::AttributeError;
+using catena::CompileError;
+using catena::CudaError;
+using catena::Error;
+using catena::IndexError;
+using catena::InvalidType;
+using catena::IOError;
+using catena::KeyError;
+using catena::LinAlgError;
+using catena::NotImplementedError;
+using catena::OutOfMemoryError;
+using catena::RuntimeError;
+using catena::TypeError;
+using catena::ValueError;
+
+}  // namespace nd

@@ -1,0 +1,15 @@
+// Forward declarations of the public classes of namespace nd.
+#pragma once
+
+#include "ndarray/core/dtype.h"
+
+namespace nd {
+
+class Array;
+class Operand;
+struct ReduceOptions;
+struct VarOptions;
+struct ArgReduceOptions;
+struct TestOptions;
+
+}  // namespace nd

@@ -1,0 +1,15 @@
+// The keys of basic indexing under the names of this library.
+#pragma once
+
+#include "kernels/host/index_key.h"
+
+namespace nd {
+
+using catena::Ellipsis;
+using catena::ellipsis;
+using catena::Key;
+using catena::NewAxis;
+using catena::newaxis;
+using catena::Slice;
+
+}  // namespace nd

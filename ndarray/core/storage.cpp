@@ -1,0 +1,136 @@
+#include "ndarray/core/storage.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "kernels/host/error.h"
+#include "ndarray/device/memory_pool.h"
+#include "ndarray/device/stream.h"
+
+namespace nd {
+namespace {
+
+constinit catena::ArrayOwner owner{"ndarray"};
+
+struct ForeignStorage : Storage {
+  std::function<void()> deleter;
+};
+
+void destroy_foreign(Storage* s) {
+  auto* f = static_cast<ForeignStorage*>(s);
+  try {
+    if (f->deleter) f->deleter();
+  } catch (...) {
+    // A deleter has no caller to report to.
+  }
+  delete f;
+}
+
+void destroy_raw(Storage* s) {
+  backend(s->device.kind).deallocate(s->device.id, s->data, s->bytes);
+  delete s;
+}
+
+Storage* allocate_raw(std::size_t bytes, Device device) {
+  auto s = std::make_unique<Storage>();
+  s->device = device;
+  s->bytes = bytes;
+  s->destroy = &destroy_raw;
+  s->data = backend(device.kind).allocate(device.id, bytes);
+  catena::check<catena::OutOfMemoryError>(s->data != nullptr, "allocate", "out of memory on ", device, ": requested ", bytes, " bytes");
+  return s.release();
+}
+
+// The flag keeps the lock away from nearly every allocation.
+std::atomic<bool> has_allocator{false};
+std::mutex allocator_mutex;
+std::shared_ptr<const Allocator>& allocator_slot() {
+  static auto& slot = *new std::shared_ptr<const Allocator>;
+  return slot;
+}
+
+[[gnu::noinline]] Storage* new_storage_elsewhere(std::size_t bytes, Device device) {
+  if (bytes == 0) return nullptr;
+  if (has_allocator.load(std::memory_order_acquire))
+    if (const std::shared_ptr<const Allocator> a = get_allocator()) return (*a)(bytes, device);
+  return memory_pool(device.kind).allocate(bytes, device.id, current_stream(device).handle);
+}
+
+}  // namespace
+
+const catena::ArrayOwner& array_owner() noexcept { return owner; }
+catena::ArrayOwner& mutable_array_owner() noexcept { return owner; }
+
+Storage* new_storage(std::size_t bytes, Device device) {
+  if (device.kind == Device::Kind::cpu && !has_allocator.load(std::memory_order_relaxed)) [[likely]] {
+    static MemoryPool& pool = memory_pool(Device::Kind::cpu);
+    return pool.allocate(bytes, device.id);
+  }
+  return new_storage_elsewhere(bytes, device);
+}
+
+Storage* wrap_storage(void* data, std::size_t bytes, Device device, std::function<void()> deleter) {
+  auto* s = new ForeignStorage;
+  s->device = device;
+  s->data = static_cast<std::byte*>(data);
+  s->bytes = bytes;
+  s->destroy = &destroy_foreign;
+  s->deleter = std::move(deleter);
+  return s;
+}
+
+void set_allocator(std::shared_ptr<const Allocator> allocator) {
+  const std::lock_guard lock(allocator_mutex);
+  has_allocator.store(allocator != nullptr, std::memory_order_release);
+  allocator_slot() = std::move(allocator);
+}
+
+std::shared_ptr<const Allocator> get_allocator() {
+  const std::lock_guard lock(allocator_mutex);
+  return allocator_slot();
+}
+
+std::shared_ptr<const Allocator> raw_allocator() {
+  static const auto raw = std::make_shared<const Allocator>(&allocate_raw);
+  return raw;
+}
+
+namespace internal {
+
+ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device) {
+  const auto item = static_cast<std::int64_t>(catena::itemsize(dtype));
+  // Strides and size in one pass; whatever is unusual is left to the checked functions.
+  ArrayHeader* h = catena::new_header();
+  const int rank = shape.size();
+  std::int64_t step = item;
+  bool plain = true;
+  h->shape = shape;
+  h->strides.resize(rank);
+  for (int i = rank - 1; i >= 0; --i) {
+    h->strides[i] = step;
+    plain &= shape[i] > 0 && !__builtin_mul_overflow(step, shape[i], &step);
+  }
+  h->size = step / item;
+  try {
+    if (!plain) [[unlikely]] {
+      h->size = catena::checked_size(shape);
+      h->strides = catena::c_strides(shape, catena::itemsize(dtype));
+      // 2^63 bytes are more than any device has, but an array of so many elements is a shape.
+      catena::check<catena::OutOfMemoryError>(!__builtin_mul_overflow(h->size, item, &step), "empty", "shape ", shape, " of ", dtype,
+                                              " needs more than 2^63 - 1 bytes");
+    }
+    h->storage = new_storage(static_cast<std::size_t>(step), device);
+  } catch (...) {
+    catena::delete_header(h);
+    throw;
+  }
+  h->dtype = dtype;
+  h->c_contiguous = true;
+  h->device = device;
+  h->data = h->storage ? h->storage->data : nullptr;
+  h->owner = &owner;
+  return h;
+}
+
+}  // namespace internal
+}  // namespace nd

@@ -1,0 +1,87 @@
+#include "ndarray/cpu/cpu_backend.h"
+
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/host/error.h"
+#include "kernels/host/parallel.h"
+
+namespace nd::cpu {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHugePage = 2 * 1024 * 1024;
+
+struct CpuEvent {
+  bool timing;
+  std::atomic<std::int64_t> nanoseconds{-1};  // -1: not recorded
+};
+
+std::int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+// Large blocks come in huge pages where the system has them: the first touch of fresh memory then costs a fraction.
+std::byte* CpuBackend::allocate(int, std::size_t bytes) {
+  const bool huge = bytes >= 2 * kHugePage;
+  const std::size_t alignment = huge ? kHugePage : kAlignment;
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* p = std::aligned_alloc(alignment, rounded);
+#ifdef MADV_HUGEPAGE
+  if (p && huge) static_cast<void>(madvise(p, rounded, MADV_HUGEPAGE));  // only advice
+#endif
+  return static_cast<std::byte*>(p);
+}
+
+void CpuBackend::deallocate(int, std::byte* data, std::size_t) noexcept { std::free(data); }
+
+MemoryInfo CpuBackend::memory_info(int) const {
+  struct sysinfo info{};
+  if (sysinfo(&info) != 0) return {};
+  return {info.freeram * info.mem_unit, info.totalram * info.mem_unit};
+}
+
+void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef) {
+  catena::check<catena::RuntimeError>(to_device.kind == Device::Kind::cpu && from_device.kind == Device::Kind::cpu, "copy",
+                                      "the cpu backend cannot copy from ", from_device, " to ", to_device);
+  if (bytes == 0) return;
+  if (to < from + bytes && from < to + bytes) {  // overlapping: no order between threads would be right
+    std::memmove(to, from, bytes);
+    return;
+  }
+  constexpr std::int64_t kGrain = 1 << 20;
+  catena::parallel_for(static_cast<std::int64_t>(bytes), kGrain, [&](std::int64_t b, std::int64_t e) {
+    std::memcpy(to + b, from + b, static_cast<std::size_t>(e - b));
+  });
+}
+
+void CpuBackend::synchronize(StreamRef) {}
+void* CpuBackend::create_stream(int, bool) { return new char; }  // nothing but an identity
+void CpuBackend::destroy_stream(StreamRef stream) noexcept { delete static_cast<char*>(stream.handle); }
+bool CpuBackend::stream_done(StreamRef) { return true; }
+
+void* CpuBackend::create_event(int, bool timing) { return new CpuEvent{timing}; }
+void CpuBackend::destroy_event(int, void* event) noexcept { delete static_cast<CpuEvent*>(event); }
+void CpuBackend::record_event(void* event, StreamRef) { static_cast<CpuEvent*>(event)->nanoseconds.store(now()); }
+void CpuBackend::wait_event(StreamRef, void*) {}
+bool CpuBackend::event_done(void*) { return true; }
+void CpuBackend::synchronize_event(void*) {}
+
+double CpuBackend::elapsed_ms(void* start, void* stop) {
+  const auto& a = *static_cast<CpuEvent*>(start);
+  const auto& b = *static_cast<CpuEvent*>(stop);
+  catena::check<catena::RuntimeError>(a.timing && b.timing, "elapsed_ms", "an event was made without timing");
+  const std::int64_t begin = a.nanoseconds.load(), end = b.nanoseconds.load();
+  catena::check<catena::RuntimeError>(begin >= 0 && end >= 0, "elapsed_ms", "an event has not been recorded");
+  return static_cast<double>(end - begin) * 1e-6;
+}
+
+}  // namespace nd::cpu

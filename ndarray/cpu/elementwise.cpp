@@ -1,0 +1,330 @@
+#include <memory>
+#include <vector>
+
+#include "kernels/host/error.h"
+#include "kernels/host/parallel.h"
+#include "ndarray/cpu/convert.h"
+#include "ndarray/cpu/copy.h"
+#include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/walk.h"
+#include "ndarray/cpu/workspace.h"
+
+namespace nd::cpu {
+namespace {
+
+using catena::compute_dtype;
+using catena::itemsize;
+using catena::KernelDef;
+using catena::KernelKind;
+using catena::Loop;
+using catena::Operand;
+using catena::Program;
+using catena::Shape;
+using catena::Step;
+using catena::Strides;
+
+constexpr std::int64_t kGrain = 32 * 1024;  // elements that are worth another thread
+constexpr catena::KernelId kCopy = catena::kernel_id("copy");
+
+std::int64_t grain_of(const Program& program) {
+  std::int64_t cost = 0;
+  for (const Step& s : program.steps) cost += s.kernel->transcendental ? 4 : 1;
+  return std::max<std::int64_t>(kGrain / cost, 4096);
+}
+
+// ---- one step, run by the loop itself ------------------------------------------------------------------------------------------
+// True when it was done: every operand has the type the loop computes in and the shape has at most one axis.
+bool run_flat(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+  const Loop& l = step.resolved();
+  if (loop.size() > 1 || !l.elementwise) return false;
+  const int n_op = step.kernel->num_operands();
+  std::byte* ptr[catena::kMaxOperands];
+  std::int64_t stride[catena::kMaxOperands];
+  const bool one = loop.empty();
+  for (int k = 0; k < n_op; ++k) {
+    const Operand& o = operands[step.slot[std::size_t(k)]];
+    if (!is_direct(o.dtype, l.type[std::size_t(k)])) return false;
+    ptr[k] = o.data;
+    stride[k] = one ? 0 : (*o.strides)[0];
+  }
+  const std::int64_t n = one ? 1 : loop[0];
+  if (n <= kGrain / 4) {
+    if (n > 0) l.elementwise(ptr, stride, n);
+    return true;
+  }
+  if (step.kernel->id == kCopy) return false;
+  catena::parallel_for(n, step.kernel->transcendental ? kGrain / 4 : kGrain, [&](std::int64_t b, std::int64_t e) {
+    std::byte* p[catena::kMaxOperands];
+    for (int k = 0; k < n_op; ++k) p[k] = ptr[k] + b * stride[k];
+    l.elementwise(p, stride, e - b);
+  });
+  return true;
+}
+
+// ---- copies --------------------------------------------------------------------------------------------------------------------
+bool run_copy(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  const Step& step = program.steps[0];
+  if (step.kernel->id != kCopy || operands.size() != 2 || step.slot[0] != 0) return false;
+  const Operand &in = operands[0], &out = operands[1];
+  const catena::Dtype slot = program.slots[0];
+  if (in.dtype == out.dtype && in.dtype == slot) {
+    copy_elements(out.data, *out.strides, in.data, *in.strides, loop, itemsize(in.dtype));
+    return true;
+  }
+  if (slot != in.dtype && slot != out.dtype) return false;
+  const CastFn cast = catena::cast_function(in.dtype, out.dtype);
+  const Walk walk(operands, loop, 1);
+  catena::parallel_for(walk.units(), kGrain / walk.elements_per_unit(), [&](std::int64_t b, std::int64_t e) {
+    walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
+  });
+  return true;
+}
+
+// ---- programs, tile by tile ----------------------------------------------------------------------------------------------------
+// How each slot is seen by the loops: its memory itself, or a tile that is filled before and emptied after a block.
+class Interpreter {
+ public:
+  Interpreter(const Program& program, std::span<const Operand> operands) : program_(program) {
+    const int n_op = program.num_operands();
+    n_slots_ = static_cast<int>(program.slots.size());
+    first_output_ = program.nin + program.ninout;
+    for (int s = 0; s < n_slots_; ++s) {
+      Slot& slot = slot_[s];
+      slot.dtype = program.slots[std::size_t(s)];
+      slot.item = static_cast<std::int64_t>(itemsize(compute_dtype(slot.dtype)));
+      slot.direct = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype) && may_be_direct(s);
+      if (slot.direct) continue;
+      slot.tile = tile_bytes_;
+      tile_bytes_ += round_up_64(std::size_t(kTile * slot.item));
+      if (s >= n_op) continue;
+      if (s < first_output_) slot.load = Load(operands[std::size_t(s)].dtype, slot.dtype);
+      if (s >= program.nin) slot.store = Store(slot.dtype, operands[std::size_t(s)].dtype);
+    }
+  }
+
+  std::size_t tile_bytes() const { return tile_bytes_; }
+
+  void run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
+    std::byte* p[catena::kMaxSlots];
+    std::int64_t st[catena::kMaxSlots];
+    const int n_op = program_.num_operands();
+    for (std::int64_t i = 0; i < n; i += kTile) {
+      const std::int64_t m = n - i < kTile ? n - i : kTile;
+      for (int s = 0; s < n_slots_; ++s) {
+        const Slot& slot = slot_[s];
+        if (slot.direct) {
+          p[s] = ptr[s] + i * stride[s];
+          st[s] = stride[s];
+          continue;
+        }
+        p[s] = tiles + slot.tile;
+        st[s] = slot.item;
+        if (s >= n_op || s >= first_output_) continue;
+        if (s < program_.nin && stride[s] == 0) {  // one value for the whole run
+          st[s] = 0;
+          if (i == 0) slot.load(ptr[s], 0, p[s], 1);
+        } else {
+          slot.load(ptr[s] + i * stride[s], stride[s], p[s], m);
+        }
+      }
+      for (std::size_t k = 0; k < program_.steps.size(); ++k) run_step(k, p, st, m);
+      for (int s = program_.nin; s < n_op; ++s)
+        if (!slot_[s].direct) slot_[s].store(p[s], ptr[s] + i * stride[s], stride[s], m);
+    }
+  }
+
+ private:
+  struct Slot {
+    catena::Dtype dtype;
+    bool direct;
+    std::int64_t item;
+    std::size_t tile;
+    Load load;
+    Store store;
+  };
+
+  void run_step(std::size_t index, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
+    const Step& step = program_.steps[index];
+    const int n = step.kernel->num_operands();
+    std::byte* ptr[catena::kMaxOperands];
+    std::int64_t stride[catena::kMaxOperands];
+    for (int k = 0; k < n; ++k) {
+      ptr[k] = p[step.slot[std::size_t(k)]];
+      stride[k] = st[step.slot[std::size_t(k)]];
+    }
+    step.resolved().elementwise(ptr, stride, m);
+    // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
+    if (index + 1 == program_.steps.size()) return;
+    for (int k = step.kernel->nin; k < n; ++k) {
+      const Slot& slot = slot_[step.slot[std::size_t(k)]];
+      if (!slot.direct) round_tile(slot.dtype, ptr[k], m);
+    }
+  }
+
+  // An output must not be written before later steps have read inputs that may be the same memory.
+  bool may_be_direct(int s) const {
+    if (s < program_.nin || program_.steps.size() == 1) return true;
+    if (s < first_output_) return false;
+    for (std::size_t k = 0; k + 1 < program_.steps.size(); ++k) {
+      const Step& step = program_.steps[k];
+      for (int i = 0; i < step.kernel->num_operands(); ++i)
+        if (step.slot[std::size_t(i)] == s) return false;
+    }
+    return true;
+  }
+
+  const Program& program_;
+  int n_slots_ = 0, first_output_ = 0;
+  std::size_t tile_bytes_ = 0;
+  Slot slot_[catena::kMaxSlots];
+};
+
+void run_tiled(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  const Interpreter interpreter(program, operands);
+  const Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
+  constexpr std::size_t kOnStack = 64 * 1024;
+  catena::parallel_for(walk.units(), std::max<std::int64_t>(1, grain_of(program) / walk.elements_per_unit()),
+                       [&](std::int64_t b, std::int64_t e) {
+                         alignas(64) std::byte stack[kOnStack];
+                         const Workspace heap(interpreter.tile_bytes() > kOnStack ? interpreter.tile_bytes() : 0);
+                         std::byte* tiles = heap.data() ? heap.data() : stack;
+                         walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { interpreter.run(tiles, p, s, n); });
+                       });
+}
+
+// One step whose loop can work on the operands as they are.
+bool run_direct(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+  const Loop& l = step.resolved();
+  const int n_op = step.kernel->num_operands();
+  Operand ordered[catena::kMaxOperands];
+  for (int k = 0; k < n_op; ++k) {
+    ordered[k] = operands[step.slot[std::size_t(k)]];
+    if (!is_direct(ordered[k].dtype, l.type[std::size_t(k)])) return false;
+  }
+  const Walk walk({ordered, std::size_t(n_op)}, loop, step.kernel->nin < n_op ? step.kernel->nin : 0);
+  const std::int64_t grain = (step.kernel->transcendental ? kGrain / 4 : kGrain) / walk.elements_per_unit();
+  catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) { walk.run(b, e, l.elementwise); });
+  return true;
+}
+
+// ---- indexed kernels -----------------------------------------------------------------------------------------------------------
+// Loops of indexed kernels read memory of exactly their types; an operand of another dtype passes through an array of its own.
+class Converted {
+ public:
+  Converted() = default;
+  ~Converted() { catena::release(storage_); }
+  Converted(const Converted&) = delete;
+  Converted& operator=(const Converted&) = delete;
+
+  // `o` as an operand of dtype `t` over `shape` (its own, or the loop's).
+  void make(const Operand& o, Dtype t, const Shape& shape, bool load) {
+    from_ = o;
+    shape_ = shape;
+    for (int i = 0; i < shape_.size(); ++i)
+      if ((*o.strides)[i] == 0) shape_[i] = 1;  // repeated elements are converted once
+    storage_ = new_storage(std::max<std::size_t>(1, std::size_t(catena::size_of(shape_)) * itemsize(t)), cpu_device);
+    strides_ = catena::c_strides(shape_, itemsize(t));
+    if (load) move(o.data, *o.strides, o.dtype, storage_->data, strides_, t);
+    broadcast_ = strides_;
+    for (int i = 0; i < shape.size(); ++i)
+      if (shape_[i] == 1) broadcast_[i] = 0;
+    full_ = shape;
+    view_ = {storage_->data, t, false, &full_, &broadcast_};
+  }
+  const Operand& view() const { return view_; }
+  void write_back() const { move(storage_->data, strides_, view_.dtype, from_.data, *from_.strides, from_.dtype); }
+
+ private:
+  void move(std::byte* from, const Strides& from_strides, Dtype from_dtype, std::byte* to, const Strides& to_strides, Dtype to_dtype) const {
+    const Operand pair[2] = {{from, from_dtype, false, &shape_, &from_strides}, {to, to_dtype, false, &shape_, &to_strides}};
+    const CastFn cast = catena::cast_function(from_dtype, to_dtype);
+    const Walk walk(pair, shape_, 1);
+    walk.run(0, walk.units(), [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
+  }
+
+  catena::Storage* storage_ = nullptr;
+  Operand from_, view_;
+  Shape shape_, full_;
+  Strides strides_, broadcast_;
+};
+
+void run_indexed(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+  const KernelDef& def = *step.kernel;
+  const Loop& l = step.resolved();
+  const int n_op = def.num_operands();
+  Converted converted[catena::kMaxOperands];
+  std::byte* data[catena::kMaxOperands];
+  const Shape* shape[catena::kMaxOperands];
+  const Strides* strides[catena::kMaxOperands];
+  for (int k = 0; k < n_op; ++k) {
+    const Operand* o = &operands[step.slot[std::size_t(k)]];
+    const bool raw = (def.raw >> k) & 1;
+    const Dtype t = l.type[std::size_t(k)];
+    if (o->dtype != t) {
+      converted[k].make(*o, t, raw ? *o->shape : loop, k < def.first_output() || raw);
+      o = &converted[k].view();
+    }
+    data[k] = o->data;
+    shape[k] = raw ? o->shape : &loop;
+    strides[k] = o->strides;
+  }
+  const catena::IndexedCall call{data, shape, strides, &loop};
+  catena::parallel_for(catena::size_of(loop), kGrain / 8, [&](std::int64_t b, std::int64_t e) { l.indexed(call, b, e); });
+  for (int k = def.nin; k < n_op; ++k)
+    if (operands[step.slot[std::size_t(k)]].dtype != l.type[std::size_t(k)]) converted[k].write_back();
+}
+
+// ---- programs with indexed steps -----------------------------------------------------------------------------------------------
+void run_step_by_step(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  const int n_op = program.num_operands();
+  std::vector<Operand> all(operands.begin(), operands.end());
+  std::vector<std::unique_ptr<Workspace>> memory;
+  std::vector<Strides> strides;
+  strides.reserve(program.slots.size());
+  const auto n = std::size_t(catena::size_of(loop));
+  for (std::size_t s = std::size_t(n_op); s < program.slots.size(); ++s) {
+    const Dtype t = program.slots[s];
+    memory.push_back(std::make_unique<Workspace>(n * itemsize(t)));
+    strides.push_back(catena::c_strides(loop, itemsize(t)));
+    all.push_back({memory.back()->data(), t, false, &loop, &strides.back()});
+  }
+  for (const Step& step : program.steps) {
+    if (step.resolved().indexed) {
+      run_indexed(step, all, loop);
+      continue;
+    }
+    const int k_op = step.kernel->num_operands();
+    Operand own[catena::kMaxOperands];
+    Dtype slots[catena::kMaxOperands];
+    Step one{step.kernel, step.loop, {}};
+    for (int k = 0; k < k_op; ++k) {
+      own[k] = all[step.slot[std::size_t(k)]];
+      slots[k] = program.slots[step.slot[std::size_t(k)]];
+      one.slot[std::size_t(k)] = static_cast<std::uint8_t>(k);
+    }
+    const Program single{{&one, 1}, {slots, std::size_t(k_op)}, step.kernel->nin, step.kernel->ninout, step.kernel->nout};
+    run_tiled(single, {own, std::size_t(k_op)}, loop);
+  }
+}
+
+[[gnu::noinline]] void run_general(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  if (catena::size_of(loop) == 0) return;
+  if (program.steps.size() == 1) {
+    const Step& step = program.steps[0];
+    if (step.resolved().indexed) return run_indexed(step, operands, loop);
+    if (run_copy(program, operands, loop) || run_direct(step, operands, loop)) return;
+  } else {
+    for (const Step& step : program.steps)
+      if (step.resolved().indexed) return run_step_by_step(program, operands, loop);
+  }
+  run_tiled(program, operands, loop);
+}
+
+}  // namespace
+
+void CpuBackend::elementwise(const Program& program, std::span<const Operand> operands, const Shape& loop, StreamRef) {
+  if (program.steps.size() == 1 && run_flat(program.steps[0], operands, loop)) return;
+  run_general(program, operands, loop);
+}
+
+}  // namespace nd::cpu

@@ -1,0 +1,26 @@
+#include <climits>
+
+#include "kernels/host/error.h"
+#include "ndarray/cpu/gemm.h"
+
+#ifdef CATENA_HAS_ONEDNN
+#include <oneapi/dnnl/dnnl.h>
+#endif
+
+namespace nd::cpu {
+
+bool gemm_onednn([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
+#ifdef CATENA_HAS_ONEDNN
+  if (dtype != catena::Dtype::float32) return false;
+  const auto f = [](auto* p) { return reinterpret_cast<const float*>(p); };
+  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f, f(g.a), g.lda, f(g.b),
+                                          g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);
+  catena::check<catena::OutOfMemoryError>(status != dnnl_out_of_memory, "matmul", "oneDNN has no memory for ", g.m, " x ", g.k, " @ ", g.k,
+                                          " x ", g.n);
+  return status == dnnl_success;
+#else
+  return false;
+#endif
+}
+
+}  // namespace nd::cpu

@@ -1,0 +1,31 @@
+#include <climits>
+
+#include "ndarray/cpu/gemm.h"
+
+#ifdef CATENA_HAS_OPENBLAS
+#include <cblas.h>
+#endif
+
+namespace nd::cpu {
+
+bool gemm_openblas([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
+#ifdef CATENA_HAS_OPENBLAS
+  if (dtype != catena::Dtype::float32 && dtype != catena::Dtype::float64) return false;
+  for (std::int64_t x : {g.m, g.n, g.k, g.lda, g.ldb, g.ldc})
+    if (x > INT_MAX) return false;
+  const auto i = [](std::int64_t x) { return static_cast<int>(x); };
+  const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans, tb = g.transpose_b ? CblasTrans : CblasNoTrans;
+  if (dtype == catena::Dtype::float64) {
+    cblas_dgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0, reinterpret_cast<const double*>(g.a), i(g.lda),
+                reinterpret_cast<const double*>(g.b), i(g.ldb), 0.0, reinterpret_cast<double*>(g.c), i(g.ldc));
+  } else {
+    cblas_sgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0f, reinterpret_cast<const float*>(g.a), i(g.lda),
+                reinterpret_cast<const float*>(g.b), i(g.ldb), 0.0f, reinterpret_cast<float*>(g.c), i(g.ldc));
+  }
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace nd::cpu

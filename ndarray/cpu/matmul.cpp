@@ -1,0 +1,178 @@
+// Batched, strided matrix products in terms of the calls of gemm.h. Transposed operands are passed as such; what no library takes
+// (strides along both axes, 16-bit floats) is packed first.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "kernels/host/bind.h"
+#include "kernels/host/parallel.h"
+#include "ndarray/cpu/convert.h"
+#include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/gemm.h"
+#include "ndarray/cpu/walk.h"
+#include "ndarray/cpu/workspace.h"
+
+namespace nd::cpu {
+namespace {
+
+using catena::itemsize;
+using catena::Operand;
+using catena::Shape;
+using catena::Strides;
+
+std::atomic<const char*> last_implementation{"none"};
+
+void run_gemm(Dtype dtype, const Gemm& g) {
+  const char* name = "portable";
+  if (gemm_onednn(dtype, g)) name = "onednn";
+  else if (gemm_openblas(dtype, g)) name = "openblas";
+  else gemm_portable(dtype, g);
+  last_implementation.store(name, std::memory_order_relaxed);
+}
+
+// A matrix as it lies in memory: rows x columns with byte strides.
+struct Matrix {
+  std::byte* data;
+  std::int64_t rows, columns, row_stride, column_stride;
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+
+// Stored row after row: its leading dimension in elements, or 0.
+std::int64_t leading_dimension(const Matrix& m, std::int64_t item) {
+  if (m.columns > 1 && m.column_stride != item) return 0;
+  if (m.rows <= 1) return std::max<std::int64_t>(m.columns, 1);
+  return m.row_stride > 0 && m.row_stride % item == 0 && m.row_stride / item >= m.columns ? m.row_stride / item : 0;
+}
+
+void convert_matrix(const Matrix& from, Dtype from_dtype, const Matrix& to, Dtype to_dtype) {
+  const Shape shape{from.rows, from.columns};
+  const Strides from_strides{from.row_stride, from.column_stride}, to_strides{to.row_stride, to.column_stride};
+  const Operand pair[2] = {{from.data, from_dtype, false, &shape, &from_strides}, {to.data, to_dtype, false, &shape, &to_strides}};
+  const CastFn cast = catena::cast_function(from_dtype, to_dtype);
+  const Walk walk(pair, shape, 1);
+  constexpr std::int64_t kGrain = 64 * 1024;
+  catena::parallel_for(walk.units(), kGrain / walk.elements_per_unit(), [&](std::int64_t b, std::int64_t e) {
+    walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
+  });
+}
+
+Matrix packed_like(const Matrix& m, std::byte* memory, std::int64_t item) { return {memory, m.rows, m.columns, m.columns * item, item}; }
+
+// One product; `dtype` is what is computed in.
+class Product {
+ public:
+  Product(Dtype memory, Dtype compute, const Matrix& a, const Matrix& b, const Matrix& c)
+      : memory_(memory), compute_(compute), item_(static_cast<std::int64_t>(itemsize(compute))) {
+    // A column-major result is the row-major result of the transposed product.
+    const bool swap = memory == compute && leading_dimension(c, item_) == 0 && leading_dimension(c.transposed(), item_) != 0;
+    a_ = swap ? b.transposed() : a;
+    b_ = swap ? a.transposed() : b;
+    c_ = swap ? c.transposed() : c;
+    pack_a_ = memory != compute || (leading_dimension(a_, item_) == 0 && leading_dimension(a_.transposed(), item_) == 0);
+    pack_b_ = memory != compute || (leading_dimension(b_, item_) == 0 && leading_dimension(b_.transposed(), item_) == 0);
+    pack_c_ = memory != compute || leading_dimension(c_, item_) == 0;
+  }
+
+  void run() const {
+    const auto bytes = [&](const Matrix& m, bool needed) {
+      return needed ? round_up_64(std::size_t(m.rows * m.columns * item_)) : std::size_t(0);
+    };
+    const std::size_t size_a = bytes(a_, pack_a_), size_b = bytes(b_, pack_b_), size_c = bytes(c_, pack_c_);
+    const Workspace memory(size_a + size_b + size_c);
+    Matrix a = a_, b = b_, c = c_;
+    if (pack_a_) convert_matrix(a_, memory_, a = packed_like(a_, memory.data(), item_), compute_);
+    if (pack_b_) convert_matrix(b_, memory_, b = packed_like(b_, memory.data() + size_a, item_), compute_);
+    if (pack_c_) c = packed_like(c_, memory.data() + size_a + size_b, item_);
+    Gemm g;
+    g.m = c.rows;
+    g.n = c.columns;
+    g.k = a.columns;
+    g.a = a.data;
+    g.b = b.data;
+    g.c = c.data;
+    g.lda = leading_dimension(a, item_);
+    g.transpose_a = g.lda == 0;
+    if (g.transpose_a) g.lda = leading_dimension(a.transposed(), item_);
+    g.ldb = leading_dimension(b, item_);
+    g.transpose_b = g.ldb == 0;
+    if (g.transpose_b) g.ldb = leading_dimension(b.transposed(), item_);
+    g.ldc = leading_dimension(c, item_);
+    run_gemm(compute_, g);
+    if (pack_c_) convert_matrix(c, compute_, c_, memory_);
+  }
+
+ private:
+  Dtype memory_, compute_;
+  std::int64_t item_;
+  Matrix a_, b_, c_;
+  bool pack_a_, pack_b_, pack_c_;
+};
+
+// The batch axes of one operand, and its last two.
+struct Batched {
+  Matrix matrix;
+  Strides strides;
+  explicit Batched(const Operand& o) {
+    const int r = o.shape->size();
+    matrix = {o.data, (*o.shape)[r - 2], (*o.shape)[r - 1], (*o.strides)[r - 2], (*o.strides)[r - 1]};
+    strides.assign(o.strides->begin(), o.strides->begin() + (r - 2));
+  }
+};
+
+void fill_zero(const Operand& out) {
+  const Walk walk({&out, 1}, *out.shape, 0);
+  const CastFn copy = catena::cast_function(out.dtype, out.dtype);
+  alignas(16) const std::byte zero[16] = {};
+  walk.run(0, walk.units(), [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { copy(zero, 0, p[0], s[0], n); });
+}
+
+}  // namespace
+
+std::string_view last_gemm() noexcept { return last_implementation.load(std::memory_order_relaxed); }
+
+void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
+  if (catena::size_of(*call.out.shape) == 0) return;
+  Batched a(call.a), b(call.b), c(call.out);
+  if (a.matrix.columns == 0) return fill_zero(call.out);
+  const Dtype memory = call.out.dtype, compute = catena::compute_dtype(memory);
+  const int rank = call.out.shape->size();
+  Shape batch;
+  batch.assign(call.out.shape->begin(), call.out.shape->begin() + (rank - 2));
+  Strides strides[3] = {a.strides, b.strides, c.strides};
+  // Lengths of 1 in an operand are repeated.
+  const Operand* operand[3] = {&call.a, &call.b, &call.out};
+  for (int o = 0; o < 3; ++o)
+    for (int i = 0; i < batch.size(); ++i)
+      if ((*operand[o]->shape)[i] == 1) strides[o][i] = 0;
+  catena::merge_axes(batch, strides);
+  // One matrix for all products, and the others stacked: a single tall product.
+  while (!batch.empty() && strides[1].back() == 0) {
+    const std::int64_t rows = a.matrix.rows;
+    if (strides[0].back() != rows * a.matrix.row_stride || strides[2].back() != rows * c.matrix.row_stride) break;
+    a.matrix.rows = c.matrix.rows = rows * batch.back();
+    batch.pop_back();
+    for (Strides& s : strides) s.pop_back();
+  }
+  const std::int64_t count = catena::size_of(batch);
+  const auto run_one = [&](std::int64_t i) {
+    Matrix m[3] = {a.matrix, b.matrix, c.matrix};
+    for (int axis = batch.size() - 1; axis >= 0; --axis) {
+      const std::int64_t at = i % batch[axis];
+      i /= batch[axis];
+      for (int o = 0; o < 3; ++o) m[o].data += at * strides[o][axis];
+    }
+    Product(memory, compute, m[0], m[1], m[2]).run();
+  };
+  // Small products run side by side, large ones use all threads themselves.
+  const double work = static_cast<double>(a.matrix.rows) * static_cast<double>(a.matrix.columns) * static_cast<double>(b.matrix.columns);
+  constexpr double kLarge = 4e6, kSmall = 1e5;
+  if (count == 1 || work > kLarge) {
+    for (std::int64_t i = 0; i < count; ++i) run_one(i);
+  } else {
+    catena::parallel_for(count, std::max<std::int64_t>(1, static_cast<std::int64_t>(kSmall / work)), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) run_one(i);
+    });
+  }
+}
+
+}  // namespace nd::cpu

@@ -1,0 +1,52 @@
+// Random fills: the indexed kernels of kernels/random.h over the linear range of the output, in parallel.
+#include <cstdint>
+
+#include "kernels/host/error.h"
+#include "ndarray/cpu/cpu_backend.h"
+
+namespace nd::cpu {
+namespace {
+
+const catena::KernelDef& kernel_of(catena::RandomKind kind) {
+  switch (kind) {
+    case catena::RandomKind::bits: return catena::kernel<"random_bits">();
+    case catena::RandomKind::uniform: return catena::kernel<"random_uniform">();
+    case catena::RandomKind::normal: return catena::kernel<"random_normal">();
+    default: return catena::kernel<"random_integers">();
+  }
+}
+
+// Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value below it takes its place.
+void keep_below_one(const catena::Operand& out, std::int64_t n) {
+  const bool is_float16 = out.dtype == catena::Dtype::float16;
+  const std::uint16_t one = is_float16 ? 0x3c00 : 0x3f80;
+  auto* bits = reinterpret_cast<std::uint16_t*>(out.data);
+  for (std::int64_t i = 0; i < n; ++i) bits[i] = bits[i] == one ? std::uint16_t(one - 1) : bits[i];
+}
+
+}  // namespace
+
+void CpuBackend::random(const catena::RandomCall& call, StreamRef stream) {
+  if (call.n == 0) return;
+  const catena::KernelDef& def = kernel_of(call.kind);
+  // The loop that writes this dtype; 16-bit floats are rounded from float32.
+  const catena::Dtype wanted = catena::compute_dtype(call.out.dtype);
+  int loop = 0;
+  while (loop < def.num_loops && def.loop_table[loop].type[def.first_output()] != wanted) ++loop;
+  catena::check<catena::TypeError>(loop < def.num_loops, def.name, "no loop with the output dtype ", call.out.dtype);
+  const catena::Scalar parameters[4] = {call.seed, call.offset, call.low, call.high};
+  const catena::Shape shape{call.n};
+  const catena::Strides zero{0}, step{static_cast<std::int64_t>(catena::itemsize(call.out.dtype))};
+  catena::ScalarCell cell[4];
+  catena::Operand operands[5];
+  for (int k = 0; k < def.nin; ++k) {
+    const catena::Dtype t = def.loop_table[loop].type[std::size_t(k)];
+    cell[k] = catena::ScalarCell(parameters[k], t);
+    operands[k] = {cell[k].bytes, t, true, &shape, &zero};
+  }
+  operands[def.nin] = {call.out.data, call.out.dtype, false, &shape, &step};
+  elementwise(catena::EagerProgram(def, loop), {operands, std::size_t(def.num_operands())}, shape, stream);
+  if (wanted != call.out.dtype && call.kind == catena::RandomKind::uniform) keep_below_one(call.out, call.n);
+}
+
+}  // namespace nd::cpu

@@ -1,0 +1,325 @@
+// Row kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the elements of a row in
+// C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/host/bind.h"
+#include "kernels/host/parallel.h"
+#include "ndarray/cpu/convert.h"
+#include "ndarray/cpu/copy.h"
+#include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/workspace.h"
+
+namespace nd::cpu {
+namespace {
+
+using catena::compute_dtype;
+using catena::itemsize;
+using catena::kMaxOperands;
+using catena::Operand;
+using catena::Shape;
+using catena::Strides;
+
+constexpr std::int64_t kGrain = 16 * 1024;
+constexpr std::int64_t kBufferedRow = 4096;  // longer rows are never buffered whole
+constexpr std::int64_t kRowsTogether = 16;   // neighbouring rows that share cache lines
+
+class RowEngine {
+ public:
+  explicit RowEngine(const catena::RowCall& call)
+      : loop_(call.kernel->loop_table[call.loop]), table_(*loop_.row), n_in_(call.kernel->nin), n_out_(call.kernel->nout) {
+    n_ = n_in_ + n_out_ + call.kernel->nrow;
+    Strides kept[kMaxOperands], reduced[kMaxOperands];
+    for (int a = 0; a < call.shape.size(); ++a) {
+      const bool is_reduced = std::find(call.axes.begin(), call.axes.end(), a) != call.axes.end();
+      (is_reduced ? reduced_ : kept_).push_back(call.shape[a]);
+      for (int k = 0; k < n_; ++k) (is_reduced ? reduced : kept)[k].push_back((*call.operands[std::size_t(k)].strides)[a]);
+    }
+    count_ = catena::size_of(reduced_);
+    rows_ = catena::size_of(kept_);
+    catena::merge_axes(kept_, {kept, std::size_t(n_)});
+    catena::merge_axes(reduced_, {reduced, std::size_t(n_)});
+    bool all_direct = true;
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      const Operand& o = call.operands[std::size_t(k)];
+      s.data = o.data;
+      s.type = loop_.type[std::size_t(k)];
+      s.memory_item = static_cast<std::int64_t>(itemsize(o.dtype));
+      s.item = static_cast<std::int64_t>(itemsize(compute_dtype(s.type)));
+      s.direct = is_direct(o.dtype, s.type);
+      s.kept = kept[k];
+      s.reduced = reduced[k];
+      s.repeated = std::all_of(s.reduced.begin(), s.reduced.end(), [](std::int64_t x) { return x == 0; });
+      if (!s.direct && k < n_in_) s.load = Load(o.dtype, s.type);
+      if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
+      all_direct &= s.direct;
+    }
+    plan(all_direct);
+  }
+
+  void run() const {
+    if (rows_ == 0) return;
+    const std::int64_t groups = (rows_ + together_ - 1) / together_;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, count_ * together_));
+    catena::parallel_for(groups, grain, [&](std::int64_t b, std::int64_t e) {
+      const Workspace memory(scratch_bytes_);
+      alignas(64) std::byte stats[kStatsOnStack];
+      const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
+      Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats};
+      for (std::int64_t g = b; g < e; ++g) {
+        const std::int64_t first = g * together_, n = std::min(together_, rows_ - first);
+        if (buffered_) run_buffered(s, first, n);
+        else run_in_pieces(s, first);
+      }
+    });
+  }
+
+ private:
+  static constexpr std::size_t kStatsOnStack = 1024;
+
+  struct Slot {
+    std::byte* data;
+    Dtype type;
+    bool direct, repeated;  // repeated: one element per row
+    bool buffered = false;  // the whole row is in a buffer
+    bool transposed = false;  // ... and got there together with its neighbours
+    std::int64_t memory_item, item;
+    std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
+    Strides kept, reduced;
+    Load load;
+    Store store;
+  };
+  struct Scratch {
+    std::byte* memory;
+    std::byte* stats;
+  };
+
+  void plan(bool all_direct) {
+    const bool one_segment = reduced_.size() <= 1;
+    // Strided rows side by side in memory: reading them one by one would fetch every cache line many times.
+    bool side_by_side = false;
+    if (one_segment && !reduced_.empty() && !kept_.empty() && kept_.back() >= 4 && count_ >= 2)
+      for (int k = 0; k < n_in_ + n_out_; ++k) side_by_side |= is_transposed(slot_[k]);
+    buffered_ = count_ > 0 && count_ <= kBufferedRow && (!all_direct || !one_segment || side_by_side);
+    if (buffered_ && side_by_side) together_ = std::min(kRowsTogether, kept_.back());
+    std::size_t at = 0;
+    const auto reserve = [&](std::int64_t bytes) {
+      const std::size_t offset = at;
+      at += round_up_64(std::size_t(bytes));
+      return offset;
+    };
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      if (s.repeated) {
+        s.buffer = reserve(s.item);
+      } else if (buffered_) {
+        s.transposed = side_by_side && is_transposed(s);
+        s.buffered = s.transposed || !s.direct || !one_segment;
+        if (s.buffered) s.buffer = reserve(together_ * count_ * s.item);
+        if (s.transposed && !s.direct) s.bits = reserve(together_ * count_ * s.memory_item);
+      } else if (!s.direct || count_ == 0) {
+        s.buffer = reserve(kTile * s.item);
+      }
+    }
+    scratch_bytes_ = at;
+  }
+
+  bool is_transposed(const Slot& s) const {
+    return !s.repeated && s.kept.back() == s.memory_item && std::llabs(s.reduced.back()) > s.memory_item;
+  }
+
+  std::int64_t row_offset(const Slot& s, std::int64_t row) const {
+    std::int64_t offset = 0;
+    for (int a = kept_.size() - 1; a >= 0; --a) {
+      offset += row % kept_[a] * s.kept[a];
+      row /= kept_[a];
+    }
+    return offset;
+  }
+
+  // f(offset, stride, n, position) for the runs of a row, each at most `most` long.
+  template <class F> void for_each_run(std::int64_t most, F&& f) const {
+    const std::int64_t inner = reduced_.empty() ? 1 : reduced_.back();
+    std::int64_t position[catena::kMaxRank] = {};
+    for (std::int64_t i = 0; i < count_; i += inner) {
+      for (std::int64_t j = 0; j < inner; j += most) f(position, j, std::min(most, inner - j), i + j);
+      for (int a = reduced_.size() - 2; a >= 0; --a) {
+        if (++position[a] < reduced_[a]) break;
+        position[a] = 0;
+      }
+    }
+  }
+  std::int64_t run_offset(const Slot& s, const std::int64_t* position, std::int64_t j) const {
+    std::int64_t offset = reduced_.empty() ? 0 : j * s.reduced.back();
+    for (int a = 0; a < reduced_.size() - 1; ++a) offset += position[a] * s.reduced[a];
+    return offset;
+  }
+  static std::int64_t inner_stride(const Slot& s) { return s.reduced.empty() ? 0 : s.reduced.back(); }
+
+  // ---- the three passes, given where the elements are -------------------------------------------------------------------------
+  // visit(f) calls f(ptr, stride, n, pass) over the row; first: pointers for the finishing functions.
+  template <class Visit> void passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
+    table_.init(stats);
+    visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
+    table_.finish0(stats, first, count_);
+    if (table_.phases == 2) visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase1(stats, p, st, n); });
+    table_.finish1(stats, first, count_);
+    if (n_out_ > 0) visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.write(stats, p, st, n); });
+  }
+
+  // One element per row: inputs come as compute types, outputs leave so.
+  std::byte* begin_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
+    if (s.direct) return at;
+    if (k < n_in_) s.load(at, 0, memory + s.buffer, 1);
+    return memory + s.buffer;
+  }
+  void end_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
+    if (!s.direct && k >= n_in_) s.store(memory + s.buffer, at, 0, 1);
+  }
+
+  // ---- rows that are buffered whole --------------------------------------------------------------------------------------------
+  void run_buffered(const Scratch& scratch, std::int64_t first, std::int64_t n) const {
+    // A group may pass the end of the innermost kept axis; then its parts are not neighbours.
+    while (n > 0) {
+      const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
+      const std::int64_t m = together_ == 1 ? 1 : std::min(n, inner - first % inner);
+      for (int k = 0; k < n_in_; ++k)
+        if (slot_[k].transposed) load_transposed(slot_[k], scratch.memory, first, m);
+      for (std::int64_t i = 0; i < m; ++i) run_buffered_row(scratch, first + i, i);
+      for (int k = n_in_; k < n_; ++k)
+        if (slot_[k].transposed) store_transposed(slot_[k], scratch.memory, first, m);
+      first += m;
+      n -= m;
+    }
+  }
+
+  void load_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
+    const std::int64_t row = count_ * s.memory_item;
+    std::byte* to = memory + (s.direct ? s.buffer : s.bits);
+    transpose_block(to, row, s.data + row_offset(s, first), s.reduced.back(), m, count_, std::size_t(s.memory_item));
+    for (std::int64_t i = 0; i < m && !s.direct; ++i) s.load(to + i * row, s.memory_item, memory + s.buffer + i * count_ * s.item, count_);
+  }
+  void store_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
+    const std::int64_t row = count_ * s.memory_item;
+    std::byte* from = memory + (s.direct ? s.buffer : s.bits);
+    for (std::int64_t i = 0; i < m && !s.direct; ++i) s.store(memory + s.buffer + i * count_ * s.item, from + i * row, s.memory_item, count_);
+    transpose_block(s.data + row_offset(s, first), s.reduced.back(), from, row, count_, m, std::size_t(s.memory_item));
+  }
+
+  void run_buffered_row(const Scratch& scratch, std::int64_t row, std::int64_t in_group) const {
+    std::byte* at[kMaxOperands];
+    std::byte* ptr[kMaxOperands];
+    std::int64_t stride[kMaxOperands];
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      at[k] = s.data + row_offset(s, row);
+      if (s.repeated) {
+        ptr[k] = begin_repeated(s, k, scratch.memory, at[k]);
+        stride[k] = 0;
+      } else if (s.buffered) {
+        ptr[k] = scratch.memory + s.buffer + (s.transposed ? in_group * count_ * s.item : 0);
+        stride[k] = s.item;
+        if (k < n_in_ && !s.transposed) gather_row(s, at[k], ptr[k]);
+      } else {
+        ptr[k] = at[k];
+        stride[k] = inner_stride(s);
+      }
+    }
+    passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_); });
+    for (int k = n_in_; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      if (s.repeated) end_repeated(s, k, scratch.memory, at[k]);
+      else if (s.buffered && !s.transposed) scatter_row(s, ptr[k], at[k]);
+    }
+  }
+
+  void gather_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
+    for_each_run(count_, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
+      const std::byte* p = from + run_offset(s, position, j);
+      if (bits) bits(p, inner_stride(s), to + i * s.item, s.item, n);
+      else s.load(p, inner_stride(s), to + i * s.item, n);
+    });
+  }
+  void scatter_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
+    for_each_run(count_, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
+      std::byte* p = to + run_offset(s, position, j);
+      if (bits) bits(from + i * s.item, s.item, p, inner_stride(s), n);
+      else s.store(from + i * s.item, p, inner_stride(s), n);
+    });
+  }
+
+  // ---- long rows ---------------------------------------------------------------------------------------------------------------
+  void run_in_pieces(const Scratch& scratch, std::int64_t row) const {
+    std::byte* at[kMaxOperands];
+    std::byte* first[kMaxOperands];
+    bool all_direct = true;
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      at[k] = s.data + row_offset(s, row);
+      if (s.repeated) {
+        first[k] = begin_repeated(s, k, scratch.memory, at[k]);
+      } else {
+        first[k] = s.direct ? at[k] : scratch.memory + s.buffer;
+        all_direct &= s.direct;
+        if (count_ == 0) {  // there is no first element to be looked at
+          first[k] = scratch.memory + s.buffer;
+          std::memset(first[k], 0, std::size_t(s.item));
+        } else if (!s.direct && k < n_in_) {
+          s.load(at[k], 0, first[k], 1);
+        }
+      }
+    }
+    passes(scratch.stats, first, [&](int pass, auto&& f) {
+      for_each_run(all_direct ? INT64_MAX : kTile, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t) {
+        std::byte* ptr[kMaxOperands];
+        std::int64_t stride[kMaxOperands];
+        for (int k = 0; k < n_; ++k) {
+          const Slot& s = slot_[k];
+          ptr[k] = first[k];
+          stride[k] = 0;
+          if (s.repeated) continue;
+          std::byte* p = at[k] + run_offset(s, position, j);
+          if (s.direct) {
+            ptr[k] = p;
+            stride[k] = inner_stride(s);
+          } else {
+            ptr[k] = scratch.memory + s.buffer;
+            stride[k] = s.item;
+            if (k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
+          }
+        }
+        f(ptr, stride, n);
+        for (int k = n_in_; k < n_in_ + n_out_ && pass == 2; ++k) {
+          const Slot& s = slot_[k];
+          if (!s.direct && !s.repeated) s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
+        }
+      });
+      // The finishing functions look at first elements again.
+      for (int k = 0; k < n_in_ && pass < 2; ++k) {
+        const Slot& s = slot_[k];
+        if (!s.direct && !s.repeated && count_ > 0) s.load(at[k], 0, first[k], 1);
+      }
+    });
+    for (int k = n_in_; k < n_; ++k)
+      if (slot_[k].repeated) end_repeated(slot_[k], k, scratch.memory, at[k]);
+  }
+
+  const catena::Loop& loop_;
+  const catena::RowLoop& table_;
+  int n_in_, n_out_, n_ = 0;
+  Shape kept_, reduced_;
+  std::int64_t count_ = 0, rows_ = 0, together_ = 1;
+  bool buffered_ = false;
+  std::size_t scratch_bytes_ = 0;
+  Slot slot_[kMaxOperands];
+};
+
+}  // namespace
+
+void CpuBackend::rows(const catena::RowCall& call, StreamRef) { RowEngine(call).run(); }
+
+}  // namespace nd::cpu

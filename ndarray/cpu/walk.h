@@ -1,0 +1,122 @@
+// Walking several strided operands over one loop shape: axes are ordered and merged once, then runs of the innermost axis are visited.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "kernels/host/bind.h"
+#include "kernels/host/parallel.h"
+#include "kernels/host/program.h"
+
+namespace nd::cpu {
+
+inline constexpr int kMaxWalk = catena::kMaxSlots;
+
+// Thread safety: run() is const and may be called on disjoint ranges from several threads.
+class Walk {
+ public:
+  // `first_output`: the operands from there on decide the order of the axes before the others do.
+  Walk(std::span<const catena::Operand> operands, const catena::Shape& loop, int first_output) : n_(static_cast<int>(operands.size())) {
+    loop_ = loop;
+    for (int k = 0; k < n_; ++k) {
+      data_[k] = operands[std::size_t(k)].data;
+      stride_[k] = *operands[std::size_t(k)].strides;
+    }
+    order_axes(first_output);
+    catena::merge_axes(loop_, {stride_, std::size_t(n_)});
+    rank_ = loop_.size();
+    // A short innermost axis would mean a call per few elements: then the axis before it is walked inside.
+    panel_ = rank_ >= 2 && loop_[rank_ - 1] < kShort && loop_[rank_ - 2] >= 2 * kShort;
+  }
+
+  int rank() const { return rank_; }
+  std::int64_t units() const { return panel_ ? catena::size_of(loop_) / loop_[rank_ - 1] : catena::size_of(loop_); }
+  std::int64_t elements_per_unit() const { return panel_ ? loop_[rank_ - 1] : 1; }
+
+  // f(ptr, stride, n) on every run of units begin..end.
+  template <class F> void run(std::int64_t begin, std::int64_t end, F&& f) const {
+    if (rank_ == 0) {
+      static constexpr std::int64_t zero[kMaxWalk] = {};
+      if (begin < end) f(data_, zero, std::int64_t(1));
+      return;
+    }
+    const int inner_axis = panel_ ? rank_ - 2 : rank_ - 1;
+    const std::int64_t inner = loop_[inner_axis];
+    std::int64_t position[catena::kMaxRank];
+    std::int64_t rest = begin / inner;
+    for (int a = inner_axis - 1; a >= 0; --a) {
+      position[a] = rest % loop_[a];
+      rest /= loop_[a];
+    }
+    std::byte* base[kMaxWalk];
+    std::int64_t stride[kMaxWalk];
+    for (int k = 0; k < n_; ++k) {
+      base[k] = data_[k];
+      for (int a = 0; a < inner_axis; ++a) base[k] += position[a] * stride_[k][a];
+      stride[k] = stride_[k][inner_axis];
+    }
+    std::int64_t i = begin, at = begin % inner;
+    std::byte* ptr[kMaxWalk];
+    while (i < end) {
+      const std::int64_t n = inner - at < end - i ? inner - at : end - i;
+      if (panel_) {
+        run_panel(base, at, n, f);
+      } else {
+        for (int k = 0; k < n_; ++k) ptr[k] = base[k] + at * stride[k];
+        f(ptr, stride, n);
+      }
+      i += n;
+      at = 0;
+      for (int a = inner_axis - 1; a >= 0; --a) {
+        for (int k = 0; k < n_; ++k) base[k] += stride_[k][a];
+        if (++position[a] < loop_[a]) break;
+        for (int k = 0; k < n_; ++k) base[k] -= loop_[a] * stride_[k][a];
+        position[a] = 0;
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kShort = 16;
+  static constexpr std::int64_t kPanel = 512;  // rows of a panel stay in the cache while its columns are visited
+
+  template <class F> void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
+    std::byte* ptr[kMaxWalk];
+    std::int64_t stride[kMaxWalk];
+    for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 2];
+    for (std::int64_t i = 0; i < n; i += kPanel) {
+      const std::int64_t m = n - i < kPanel ? n - i : kPanel;
+      for (std::int64_t j = 0; j < loop_[rank_ - 1]; ++j) {
+        for (int k = 0; k < n_; ++k) ptr[k] = base[k] + (at + i) * stride[k] + j * stride_[k][rank_ - 1];
+        f(ptr, stride, m);
+      }
+    }
+  }
+
+  // Largest strides outermost. Elements are independent, so any order gives the same values.
+  void order_axes(int first_output) {
+    const auto goes_before = [&](int a, int b) {  // axis b, which stands after a, belongs before it
+      for (int i = 0; i < n_; ++i) {
+        const int k = (i + first_output) % n_;
+        const std::int64_t sa = std::llabs(stride_[k][a]), sb = std::llabs(stride_[k][b]);
+        if (loop_[a] == 1 || loop_[b] == 1) return false;
+        if (sa != sb && sa != 0 && sb != 0) return sb > sa;
+      }
+      return false;
+    };
+    for (int b = 1; b < loop_.size(); ++b)
+      for (int a = b; a > 0 && goes_before(a - 1, a); --a) {
+        std::swap(loop_[a - 1], loop_[a]);
+        for (int k = 0; k < n_; ++k) std::swap(stride_[k][a - 1], stride_[k][a]);
+      }
+  }
+
+  int n_, rank_ = 0;
+  bool panel_ = false;
+  catena::Shape loop_;
+  std::byte* data_[kMaxWalk];
+  catena::Strides stride_[kMaxWalk];
+};
+
+}  // namespace nd::cpu

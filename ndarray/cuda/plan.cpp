@@ -1,0 +1,334 @@
+#include "ndarray/cuda/plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "kernels/host/bind.h"
+#include "kernels/host/error.h"
+#include "ndarray/cuda/codegen.h"
+
+namespace nd::cuda {
+namespace {
+
+namespace device = catena::device;
+using catena::Dims;
+using catena::Operand;
+using catena::Shape;
+using catena::Strides;
+
+constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Blocks for `items` pieces of work of one block each: enough to fill the device `waves` times, the kernels loop over the rest.
+std::uint32_t blocks(std::int64_t items, int processors, int waves) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(items, std::int64_t(processors) * waves));
+}
+
+// No element of the operand lies 2^31 bytes or more from its first one.
+bool near(const Shape& shape, const Strides& strides) {
+  std::int64_t reach = 0;
+  for (int a = 0; a < shape.size(); ++a) {
+    const std::int64_t step = strides[a] < 0 ? -strides[a] : strides[a];
+    if (shape[a] > 1 && step > kMax31 / (shape[a] - 1)) return false;
+    reach += shape[a] > 1 ? step * (shape[a] - 1) : 0;
+    if (reach > kMax31) return false;
+  }
+  return true;
+}
+
+bool is_fixed(const Operand& o, std::int64_t n) {
+  if (o.immediate) return true;
+  return n > 1 && std::all_of(o.strides->begin(), o.strides->end(), [](std::int64_t s) { return s == 0; });
+}
+
+void put_axes(ParameterBlock& p, const Dims& v, int rank, std::int64_t fill) {
+  for (int a = 0; a < rank; ++a) p.put(a < v.size() ? v[a] : fill);
+}
+// data[N] and cell[N]: an immediate operand has no address, its value stands in the cell.
+void put_operands(ParameterBlock& p, std::span<const Operand> operands) {
+  for (const Operand& o : operands) p.put(o.immediate ? nullptr : static_cast<const void*>(o.data));
+  p.align(16);
+  for (const Operand& o : operands) {
+    device::Cell cell{};
+    if (o.immediate) std::memcpy(cell.bytes, o.data, catena::itemsize(o.dtype));
+    p.append(&cell, sizeof cell);
+  }
+}
+
+// A loop over no axes is one over a single axis of length 1.
+void at_least_one_axis(Shape& shape, std::span<Strides> strides) {
+  if (shape.size() > 0) return;
+  shape.push_back(1);
+  for (Strides& s : strides) s.push_back(0);
+}
+
+// The exact rank, or 0 (known at run time) above `limit`.
+std::uint8_t rank_class(int rank, int limit) { return static_cast<std::uint8_t>(rank <= limit ? rank : 0); }
+
+struct SplitAxes {
+  Shape kept, reduced;
+  std::array<Strides, catena::kMaxOperands> kept_stride, reduced_stride;
+};
+// The axes of `shape`, which several operands share, as the kept and the reduced ones, each merged.
+SplitAxes split_axes(const Shape& shape, const Dims& axes, std::span<const Strides* const> strides) {
+  SplitAxes s;
+  const std::size_t n = strides.size();
+  for (int a = 0; a < shape.size(); ++a) {
+    const bool reduced = std::find(axes.begin(), axes.end(), a) != axes.end();
+    (reduced ? s.reduced : s.kept).push_back(shape[a]);
+    for (std::size_t k = 0; k < n; ++k) (reduced ? s.reduced_stride : s.kept_stride)[k].push_back((*strides[k])[a]);
+  }
+  catena::merge_axes(s.kept, {s.kept_stride.data(), n});
+  catena::merge_axes(s.reduced, {s.reduced_stride.data(), n});
+  at_least_one_axis(s.kept, {s.kept_stride.data(), n});
+  at_least_one_axis(s.reduced, {s.reduced_stride.data(), n});
+  return s;
+}
+bool near(const SplitAxes& s, std::size_t operands) {
+  Shape all = s.kept;
+  for (std::int64_t d : s.reduced) all.push_back(d);
+  if (catena::size_of(all) > kMax31) return false;
+  for (std::size_t k = 0; k < operands; ++k) {
+    Strides strides = s.kept_stride[k];
+    for (std::int64_t d : s.reduced_stride[k]) strides.push_back(d);
+    if (!near(all, strides)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ParameterBlock::append(const void* bytes, std::size_t n) {
+  catena::check<catena::ValueError>(size_ + n <= bytes_.size(), "kernel launch", size_ + n, " bytes of parameters exceed the limit of ",
+                                    bytes_.size());
+  std::memcpy(bytes_.data() + size_, bytes, n);
+  size_ += n;
+}
+void ParameterBlock::set_pointer(std::size_t at, const void* p) { std::memcpy(bytes_.data() + at, &p, sizeof p); }
+
+namespace {
+
+LaunchPlan plan_indexed(LaunchPlan plan, std::span<const Operand> operands, const Shape& loop, unsigned raw) {
+  const int n = static_cast<int>(operands.size()), num_raw = std::popcount(raw);
+  Shape shape = loop;
+  if (shape.empty()) shape.push_back(1);
+  plan.key.form = Form::indexed;
+  plan.key.rank = rank_class(shape.size(), device::kMaxIndexedRank);
+  const int rank = plan.key.rank != 0 ? plan.key.rank : generic_rank(n, num_raw);
+  catena::check<catena::ValueError>(shape.size() <= rank, "kernel launch", "a loop of ", n, " operands over ", shape.size(),
+                                    " axes exceeds the limit of ", rank, " axes");
+  ParameterBlock& p = plan.parameters;
+  put_axes(p, shape, rank, 1);
+  for (const Operand& o : operands) put_axes(p, o.immediate ? Dims() : *o.strides, rank, 0);
+  for (int field = 0; field < 2; ++field) {
+    for (int k = 0; k < n; ++k) {
+      if (((raw >> k) & 1) == 0) continue;
+      const Operand& o = operands[static_cast<std::size_t>(k)];
+      catena::check<catena::ValueError>(o.shape->size() <= device::kMaxRawRank, "kernel launch", "raw operand ", k, " has ", o.shape->size(),
+                                        " axes, the limit is ", device::kMaxRawRank);
+      put_axes(p, field == 0 ? *o.shape : *o.strides, device::kMaxRawRank, field == 0 ? 1 : 0);
+    }
+    if (num_raw == 0) put_axes(p, {}, device::kMaxRawRank, 0);
+  }
+  for (int k = 0; k < n; ++k) {
+    const Operand& o = operands[static_cast<std::size_t>(k)];
+    if (((raw >> k) & 1) == 0 && !o.immediate) plan.key.index32 &= near(shape, *o.strides);
+  }
+  p.align(16);
+  return plan;
+}
+
+LaunchPlan plan_strided(LaunchPlan plan, std::span<const Operand> operands, const Shape& shape, std::span<const Strides> strides) {
+  const int n = static_cast<int>(operands.size());
+  plan.key.form = Form::strided;
+  plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
+  const int rank = plan.key.rank != 0 ? plan.key.rank : generic_rank(n, 0);
+  catena::check<catena::ValueError>(shape.size() <= rank, "kernel launch", "a loop of ", n, " operands over ", shape.size(),
+                                    " axes that do not merge exceeds the limit of ", rank, " axes");
+  ParameterBlock& p = plan.parameters;
+  put_axes(p, shape, rank, 1);
+  for (const Strides& s : strides) {
+    put_axes(p, s, rank, 0);
+    plan.key.index32 &= near(shape, s);
+  }
+  p.align(16);
+  return plan;
+}
+
+}  // namespace
+
+LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Operand> operands, const Shape& loop, int processors) {
+  const std::int64_t n = catena::size_of(loop);
+  const Indexing indexing = indexing_of(program);
+  LaunchPlan plan;
+  plan.key.program = program_hash(program);
+  plan.key.index32 = n <= kMax31;
+  for (std::size_t k = 0; k < operands.size(); ++k) {
+    plan.key.dtypes[k] = operands[k].dtype;
+    if (k < program.nin && ((indexing.raw >> k) & 1) == 0 && is_fixed(operands[k], n)) plan.key.scalars |= std::uint16_t(1u << k);
+  }
+
+  Shape shape = loop;
+  std::array<Strides, catena::kMaxOperands> strides;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    strides[k] = (plan.key.scalars >> k) & 1 || (indexing.raw >> k) & 1 ? Strides::filled(loop.size(), 0) : *operands[k].strides;
+  const std::span<Strides> used{strides.data(), operands.size()};
+  if (!indexing.indexed) {
+    catena::merge_axes(shape, used);
+    at_least_one_axis(shape, used);
+  }
+  ParameterBlock& p = plan.parameters;
+  p.put(n);
+  p.put(std::int64_t(std::max(shape.size(), 1)));
+  put_operands(p, operands);
+  int width = 1;
+  if (indexing.indexed) {
+    plan = plan_indexed(plan, operands, loop, indexing.raw);
+  } else {
+    bool contiguous = shape.size() == 1;
+    for (std::size_t k = 0; k < operands.size(); ++k)
+      contiguous &= (plan.key.scalars >> k) & 1 || n == 1 || strides[k][0] == std::int64_t(catena::itemsize(operands[k].dtype));
+    if (contiguous) width = vector_width({plan.key.dtypes.data(), operands.size()}, plan.key.scalars);
+    else plan = plan_strided(plan, operands, shape, used);
+  }
+  plan.grid_x = blocks(ceil_divide(n, std::int64_t(device::kBlock) * width), processors, 16);
+  return plan;
+}
+
+ReducePlan plan_reduce(const catena::ReduceCall& call, int processors) {
+  const Strides* const strides[] = {call.in.strides, call.out.strides};
+  const SplitAxes s = split_axes(*call.in.shape, call.axes, strides);
+  const std::int64_t outputs = catena::size_of(s.kept), count = catena::size_of(s.reduced);
+  ReducePlan plan;
+  KernelKey& key = plan.first.key;
+  key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
+  key.dtypes[0] = call.in.dtype;
+  key.dtypes[1] = call.out.dtype;
+  key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
+  key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
+  key.index32 = near(s, 2);
+
+  // Neighbouring threads should read neighbouring elements.
+  const auto distance = [](std::int64_t v) { return v < 0 ? -v : v; };
+  std::int64_t outputs_per_block = 1, threads_per_output = device::kBlock;
+  if (outputs >= device::kWarp && distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back())) {
+    key.form = Form::reduce_columns;
+    outputs_per_block = device::kWarp;
+    threads_per_output = device::kBlock / device::kWarp;
+  } else if (count <= 1024 && outputs > 1) {
+    key.form = Form::reduce_warp;
+    outputs_per_block = device::kBlock / device::kWarp;
+    threads_per_output = device::kWarp;
+  } else {
+    key.form = Form::reduce_block;
+  }
+  const std::int64_t items = ceil_divide(outputs, outputs_per_block), wanted = std::int64_t(processors) * 4;
+  std::int64_t splits = 1;
+  if (items < wanted && items > 0) splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, std::min<std::int64_t>(wanted / items, 1024));
+  plan.first.grid_x = blocks(items, processors, 16);
+  plan.first.grid_y = static_cast<std::uint32_t>(splits);
+
+  ParameterBlock& p = plan.first.parameters;
+  for (std::int64_t v : {outputs, count, std::int64_t(s.kept.size()), std::int64_t(s.reduced.size()), splits}) p.put(v);
+  p.put(static_cast<const void*>(call.in.data));
+  p.put(static_cast<const void*>(call.out.data));
+  p.put(static_cast<const void*>(nullptr));
+  const int kept = key.rank != 0 ? key.rank : device::kGenericRank, reduced = key.reduced_rank != 0 ? key.reduced_rank : device::kGenericRank;
+  put_axes(p, s.kept, kept, 1);
+  put_axes(p, s.kept_stride[0], kept, 0);
+  put_axes(p, s.kept_stride[1], kept, 0);
+  put_axes(p, s.reduced, reduced, 1);
+  put_axes(p, s.reduced_stride[0], reduced, 0);
+  if (splits > 1) {
+    plan.partial_bytes = static_cast<std::size_t>(outputs * splits) * call.kernel->loop_table[call.loop].reduction->acc_bytes;
+    plan.second = plan.first;
+    plan.second->key.form = Form::reduce_second;
+    plan.second->grid_x = blocks(ceil_divide(outputs, device::kBlock / device::kWarp), processors, 16);
+    plan.second->grid_y = 1;
+  }
+  return plan;
+}
+
+void ReducePlan::set_partial(void* memory) {
+  constexpr std::size_t at = 5 * 8 + 2 * sizeof(void*);
+  first.parameters.set_pointer(at, memory);
+  if (second) second->parameters.set_pointer(at, memory);
+}
+
+LaunchPlan plan_rows(const catena::RowCall& call, int processors) {
+  const std::size_t n = call.operands.size();
+  LaunchPlan plan;
+  KernelKey& key = plan.key;
+  key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
+  Strides none = Strides::filled(call.shape.size(), 0);
+  std::array<const Strides*, catena::kMaxOperands> strides{};
+  for (std::size_t k = 0; k < n; ++k) {
+    key.dtypes[k] = call.operands[k].dtype;
+    const bool fixed = k < call.kernel->nin && is_fixed(call.operands[k], 2);
+    if (fixed) key.scalars |= std::uint16_t(1u << k);
+    strides[k] = fixed ? &none : call.operands[k].strides;
+  }
+  const SplitAxes s = split_axes(call.shape, call.axes, {strides.data(), n});
+  const std::int64_t rows = catena::size_of(s.kept), count = catena::size_of(s.reduced);
+  key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
+  key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
+  key.index32 = near(s, n);
+  key.form = count <= 1024 ? Form::row_warp : Form::row_block;
+  plan.grid_x = blocks(key.form == Form::row_warp ? ceil_divide(rows, device::kBlock / device::kWarp) : rows, processors, 16);
+  if (count == 0) plan.grid_x = 0;
+
+  ParameterBlock& p = plan.parameters;
+  for (std::int64_t v : {rows, count, std::int64_t(s.kept.size()), std::int64_t(s.reduced.size())}) p.put(v);
+  put_operands(p, call.operands);
+  const int kept = key.rank != 0 ? key.rank : device::kGenericRank, reduced = key.reduced_rank != 0 ? key.reduced_rank : device::kGenericRank;
+  put_axes(p, s.kept, kept, 1);
+  for (std::size_t k = 0; k < n; ++k) put_axes(p, s.kept_stride[k], kept, 0);
+  put_axes(p, s.reduced, reduced, 1);
+  for (std::size_t k = 0; k < n; ++k) put_axes(p, s.reduced_stride[k], reduced, 0);
+  p.align(16);
+  return plan;
+}
+
+MultiTensorPlan plan_multi_tensor(const catena::MultiTensorCall& call) {
+  static_assert(device::kHyper == catena::kMaxHyper);
+  const std::size_t n = static_cast<std::size_t>(call.kernel->num_operands());
+  MultiTensorPlan plan;
+  KernelKey& key = plan.launch.key;
+  key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
+  key.form = Form::multi_tensor;
+  for (std::size_t k = 0; k < n; ++k) key.dtypes[k] = call.kernel->loop_table[call.loop].type[k];
+
+  std::vector<std::byte>& table = plan.table;
+  const auto append = [&table](const void* bytes, std::size_t size) {
+    const auto* first = static_cast<const std::byte*>(bytes);
+    table.insert(table.end(), first, first + size);
+  };
+  std::vector<device::TensorChunk> chunks;
+  for (std::size_t t = 0; t < call.tensors.size(); ++t) {
+    const catena::TensorEntry& tensor = call.tensors[t];
+    const std::int64_t tail[] = {tensor.n, tensor.hyper};
+    append(tensor.data.data(), n * sizeof(void*));
+    append(tail, sizeof tail);
+    const std::int64_t parts = ceil_divide(tensor.n, device::kChunk);
+    for (std::int64_t c = 0; c < parts; ++c) chunks.push_back({static_cast<std::int32_t>(t), static_cast<std::int32_t>(c)});
+  }
+  plan.chunks_at = table.size();
+  append(chunks.data(), chunks.size() * sizeof(device::TensorChunk));
+  plan.hyper_at = table.size();
+  for (const catena::Hyper& hyper : call.hyper) append(hyper.data(), sizeof hyper);
+  for (int k = 0; k < 3; ++k) plan.launch.parameters.put(static_cast<const void*>(nullptr));
+  plan.launch.grid_x = static_cast<std::uint32_t>(chunks.size());
+  return plan;
+}
+
+void MultiTensorPlan::set_table(const void* device_memory) {
+  const auto* at = static_cast<const std::byte*>(device_memory);
+  launch.parameters.set_pointer(0, at);
+  launch.parameters.set_pointer(sizeof(void*), at + chunks_at);
+  launch.parameters.set_pointer(2 * sizeof(void*), at + hyper_at);
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,250 @@
+#include "ndarray/device/arena.h"
+
+#include <algorithm>
+
+#include "kernels/host/error.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace nd::internal {
+
+void poison([[maybe_unused]] const Block& b) {
+#if defined(__SANITIZE_ADDRESS__)
+  if (b.arena->pool.host) ASAN_POISON_MEMORY_REGION(b.data, b.capacity);
+#endif
+}
+void unpoison([[maybe_unused]] const std::byte* data, [[maybe_unused]] std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  ASAN_UNPOISON_MEMORY_REGION(data, bytes);
+#endif
+}
+
+// ---- FreeLists -----------------------------------------------------------------------------------------------------------------
+int FreeLists::bin_of(std::size_t bytes) {
+  if (bytes < 8) return static_cast<int>(bytes);
+  const int log = std::bit_width(bytes) - 1;
+  return log * 8 + static_cast<int>((bytes >> (log - 3)) & 7);
+}
+
+void FreeLists::insert(Block* b) {
+  const int i = bin_of(b->capacity);
+  Block*& head = bin_[std::size_t(i)];
+  b->previous = nullptr;
+  b->next = head;
+  if (head) head->previous = b;
+  head = b;
+  used_[std::size_t(i) / 64] |= std::uint64_t(1) << (i % 64);
+  b->free = true;
+  ++count_;
+}
+
+void FreeLists::remove(Block* b) {
+  const int i = bin_of(b->capacity);
+  Block*& head = bin_[std::size_t(i)];
+  (b->previous ? b->previous->next : head) = b->next;
+  if (b->next) b->next->previous = b->previous;
+  if (!head) used_[std::size_t(i) / 64] &= ~(std::uint64_t(1) << (i % 64));
+  b->free = false;
+  --count_;
+}
+
+Block* FreeLists::best_fit(std::size_t bytes) {
+  // A long list is not searched to its end: the blocks of one bin differ by an eighth at most.
+  constexpr int kSearch = 64;
+  const auto smallest = [bytes](Block* head) {
+    Block* best = nullptr;
+    int seen = 0;
+    for (Block* b = head; b != nullptr && seen < kSearch; b = b->next, ++seen)
+      if (b->capacity >= bytes && (!best || b->capacity < best->capacity)) {
+        best = b;
+        if (b->capacity == bytes) break;
+      }
+    return best;
+  };
+  const int first = bin_of(bytes);
+  Block* best = smallest(bin_[std::size_t(first)]);
+  if (!best) {
+    std::size_t word = std::size_t(first + 1) / 64;
+    std::uint64_t bits = word < used_.size() ? used_[word] & (~std::uint64_t(0) << ((first + 1) % 64)) : 0;
+    while (bits == 0 && ++word < used_.size()) bits = used_[word];
+    if (bits == 0) return nullptr;
+    best = smallest(bin_[word * 64 + std::size_t(std::countr_zero(bits))]);
+  }
+  remove(best);
+  return best;
+}
+
+// ---- Arena ---------------------------------------------------------------------------------------------------------------------
+Block* Arena::new_block() {
+  if (!objects_) {
+    constexpr std::size_t kMany = 64;
+    object_store_.push_back(std::make_unique<Block[]>(kMany));
+    for (std::size_t i = 0; i < kMany; ++i) delete_block(&object_store_.back()[i]);
+  }
+  Block* b = objects_;
+  objects_ = b->next;
+  b->next = b->previous = b->before = b->after = nullptr;
+  b->arena = this;
+  b->small_class = -1;
+  b->free = false;
+  b->device = {pool.backend.kind(), static_cast<std::int16_t>(device)};
+  return b;
+}
+
+// The tail of a used block becomes free, when it is worth a block of its own.
+void Arena::split(Block* b, std::size_t capacity) {
+  const std::size_t rest = b->capacity - capacity;
+  if (rest < (b->shared ? pool.unit : kSmallLimit)) return;
+  Block* tail = new_block();
+  tail->data = b->data + capacity;
+  tail->capacity = rest;
+  tail->shared = b->shared;
+  tail->before = b;
+  tail->after = b->after;
+  if (b->after) b->after->before = tail;
+  b->after = tail;
+  b->capacity = capacity;
+  lists(*tail).insert(tail);
+}
+
+void Arena::merge_and_insert(Block* b) {
+  b->small_class = -1;
+  if (Block* a = b->after; a && a->free) {
+    lists(*a).remove(a);
+    b->capacity += a->capacity;
+    b->after = a->after;
+    if (b->after) b->after->before = b;
+    delete_block(a);
+  }
+  if (Block* a = b->before; a && a->free) {
+    lists(*a).remove(a);
+    a->capacity += b->capacity;
+    a->after = b->after;
+    if (a->after) a->after->before = a;
+    delete_block(b);
+    b = a;
+  }
+  lists(*b).insert(b);
+}
+
+Block* Arena::take(std::size_t capacity) {
+  const std::lock_guard lock(mutex_);
+  if (!pending_.empty()) collect_pending(false);
+  Block* b = (capacity <= kSharedLimit ? shared_ : large_).best_fit(capacity);
+  if (b) split(b, capacity);
+  return b;
+}
+
+Block* Arena::add_segment(std::byte* data, std::size_t bytes, bool shared, std::size_t capacity) {
+  const std::lock_guard lock(mutex_);
+  Block* b = new_block();
+  b->data = data;
+  b->capacity = bytes;
+  b->shared = shared;
+  split(b, capacity);
+  return b;
+}
+
+void Arena::give(Block* b) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (b->streams) hold(b);
+    else merge_and_insert(b);
+  }
+  // Nobody is left to reuse it.
+  if (pool.closed.load(std::memory_order_acquire)) release_free_segments();
+}
+
+void Arena::give_list(Block* list) {
+  {
+    const std::lock_guard lock(mutex_);
+    while (Block* b = list) {
+      list = b->next;
+      merge_and_insert(b);
+    }
+  }
+  if (pool.closed.load(std::memory_order_acquire)) release_free_segments();
+}
+
+// A block that other streams used waits until they have passed this point. Without events one has to wait here.
+void Arena::hold(Block* b) {
+  const std::unique_ptr<std::vector<void*>> streams = std::move(b->streams);
+  const Device d = b->device;
+  Pending p{b, {}};
+  try {
+    p.events.reserve(streams->size());
+    for (void* s : *streams) {
+      p.events.push_back(pool.backend.create_event(device, false));
+      pool.backend.record_event(p.events.back(), {d, s});
+    }
+    pending_.push_back(std::move(p));
+    return;
+  } catch (...) {
+    for (void* e : p.events) pool.backend.destroy_event(device, e);
+  }
+  try {
+    for (void* s : *streams) pool.backend.synchronize({d, s});
+  } catch (...) {
+    // The device is lost; so is the order of its work.
+  }
+  merge_and_insert(b);
+}
+
+void Arena::collect_pending(bool wait) {
+  std::erase_if(pending_, [&](Pending& p) {
+    try {
+      for (void* e : p.events) {
+        if (wait) pool.backend.synchronize_event(e);
+        else if (!pool.backend.event_done(e)) return false;
+      }
+    } catch (const catena::Error&) {
+      // A lost device finishes nothing more.
+    }
+    for (void* e : p.events) pool.backend.destroy_event(device, e);
+    merge_and_insert(p.block);
+    return true;
+  });
+}
+
+void Arena::record(Block& b, void* other) {
+  if (other == stream || pool.host) return;
+  const std::lock_guard lock(mutex_);
+  if (!b.streams) b.streams = std::make_unique<std::vector<void*>>();
+  if (std::find(b.streams->begin(), b.streams->end(), other) == b.streams->end()) b.streams->push_back(other);
+}
+
+std::size_t Arena::release_free_segments() {
+  struct Segment {
+    std::byte* data;
+    std::size_t bytes;
+  };
+  std::vector<Segment> segments;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!pending_.empty()) collect_pending(true);
+    for (FreeLists* l : {&shared_, &large_})
+      l->for_each([&](Block* b) {
+        if (!b->whole()) return;
+        segments.push_back({b->data, b->capacity});
+        l->remove(b);
+        delete_block(b);
+      });
+  }
+  std::size_t bytes = 0;
+  PoolState& owner = pool;
+  const int from = device;
+  for (const Segment& s : segments) {
+    bytes += s.bytes;
+    owner.deallocate(from, s.data, s.bytes);  // the last one may end the pool, and this arena with it
+  }
+  return bytes;
+}
+
+std::size_t Arena::free_blocks() const {
+  const std::lock_guard lock(mutex_);
+  return shared_.count() + large_.count() + pending_.size();
+}
+
+}  // namespace nd::internal

@@ -1,0 +1,74 @@
+// Seam S1: what a device must be able to do. One implementation for the CPU, one for CUDA. Operations are data (programs and calls over
+// registry rows), so an operation that is elementwise, indexed, a reduction or a row kernel never adds a method here.
+//
+// Operands arrive bound: dtypes accepted by the loop, shapes that agree, outputs allocated, overlap resolved. Implementations
+// throw only for resources: memory, device, library status.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "kernels/host/array_header.h"
+#include "kernels/host/calls.h"
+
+namespace nd {
+
+using catena::Device;
+
+// A stream of a device as a value; handle null = the device's default stream (on the CPU: the calling thread itself).
+struct StreamRef {
+  Device device;
+  void* handle = nullptr;
+  friend bool operator==(const StreamRef&, const StreamRef&) = default;
+};
+
+struct MemoryInfo {
+  std::size_t free_bytes = 0, total_bytes = 0;
+};
+
+class CATENA_EXPORT Backend {
+ public:
+  virtual ~Backend();
+
+  virtual Device::Kind kind() const noexcept = 0;
+  virtual int device_count() const noexcept = 0;
+
+  // Raw memory, aligned to 64 bytes on the host; the pool stands above. allocate returns null when there is none left.
+  virtual std::byte* allocate(int device, std::size_t bytes) = 0;
+  virtual void deallocate(int device, std::byte* data, std::size_t bytes) noexcept = 0;
+  virtual MemoryInfo memory_info(int device) const = 0;
+  // Ordered on `stream`; either side may be host memory (device cpu:0). Blocks only when it must: host memory that is not pinned.
+  virtual void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) = 0;
+
+  virtual void synchronize(StreamRef stream) = 0;
+  virtual void* create_stream(int device, bool non_blocking) = 0;
+  virtual void destroy_stream(StreamRef stream) noexcept = 0;
+  virtual bool stream_done(StreamRef stream) = 0;
+  virtual void* create_event(int device, bool timing) = 0;
+  virtual void destroy_event(int device, void* event) noexcept = 0;
+  virtual void record_event(void* event, StreamRef stream) = 0;
+  virtual void wait_event(StreamRef stream, void* event) = 0;
+  virtual bool event_done(void* event) = 0;
+  virtual void synchronize_event(void* event) = 0;
+  virtual double elapsed_ms(void* start, void* stop) = 0;
+  // f(context, status, false) on a host thread after all earlier work of the stream; callbacks run in order. Called exactly once; with
+  // drop = true when it cannot be enqueued (then this throws, too).
+  virtual void add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context);
+
+  // Elementwise and indexed kernels, fused or not.
+  virtual void elementwise(const catena::Program& program, std::span<const catena::Operand> operands, const catena::Shape& loop,
+                           StreamRef stream) = 0;
+  virtual void reduce(const catena::ReduceCall& call, StreamRef stream) = 0;
+  virtual void rows(const catena::RowCall& call, StreamRef stream) = 0;
+  virtual void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) = 0;
+  virtual void gather(const catena::GatherCall& call, StreamRef stream) = 0;
+  virtual void scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) = 0;
+  virtual void matmul(const catena::MatmulCall& call, StreamRef stream) = 0;
+  virtual void random(const catena::RandomCall& call, StreamRef stream) = 0;
+};
+
+// The backend of a kind of device. CUDA: throws RuntimeError "CUDA is unavailable: <why>" when it cannot be used.
+CATENA_EXPORT Backend& backend(Device::Kind kind);
+
+}  // namespace nd

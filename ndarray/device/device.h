@@ -1,0 +1,43 @@
+// Devices: the current one of a thread, scopes, what there is.
+//
+// Thread safety: the current device belongs to the calling thread; everything may be called from any thread.
+#pragma once
+
+#include <string>
+
+#include "kernels/host/array_header.h"
+#include "ndarray/device/backend.h"
+
+namespace nd {
+
+inline constexpr Device cpu_device{Device::Kind::cpu, 0};
+
+// Where new arrays go on this thread. At first the default device: cuda:0 where it can be used, else cpu:0.
+CATENA_EXPORT Device current_device();
+// RuntimeError "CUDA is unavailable: <why>", ValueError for a number that no device has.
+CATENA_EXPORT void set_current_device(Device device);
+CATENA_EXPORT Device default_device();
+
+// Number of devices of a kind; 0 when the kind is unavailable.
+CATENA_EXPORT int device_count(Device::Kind kind);
+CATENA_EXPORT bool is_available(Device::Kind kind) noexcept;
+// "cpu", "cpu:0", "cuda" (= cuda:0), "cuda:1"; ValueError otherwise.
+CATENA_EXPORT Device device_from_name(std::string_view name);
+
+// Waits for all work on the device.
+CATENA_EXPORT void synchronize(Device device);
+CATENA_EXPORT MemoryInfo memory_info(Device device);
+
+// Makes a device current until the end of the scope, then restores the one before, also when an exception passes.
+class CATENA_EXPORT DeviceScope {
+ public:
+  explicit DeviceScope(Device device) : before_(current_device()) { set_current_device(device); }
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  Device before_;
+};
+
+}  // namespace nd

@@ -1,0 +1,80 @@
+// The memory pool: one class for host and device memory, above Backend::allocate.
+//
+// Small blocks (up to 64 KB) come from bins of the calling thread without a lock. Beyond them every (device, stream) has an arena:
+// free blocks in bins by size, best fit, split and merged with their neighbours. Nothing goes back to the device until
+// free_all_blocks, until memory runs out, or until the pool and the last block of a segment are gone.
+//
+// Streams: a block freed by its last owner is reused at once by work on its own stream. A block that other streams used as well
+// (record_stream) is held back until those have passed the point of the free.
+//
+// Thread safety: all members may be called from any thread; blocks may be freed on any thread, also after the pool is gone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/host/array_header.h"
+#include "ndarray/device/backend.h"
+#include "ndarray/device/memory_hook.h"
+
+namespace nd {
+
+struct PoolStatistics {
+  std::size_t used_bytes = 0;     // in blocks that somebody holds, after rounding
+  std::size_t total_bytes = 0;    // taken from the device: used + free
+  std::size_t free_bytes = 0;     // in blocks that wait for reuse
+  std::size_t n_free_blocks = 0;
+  std::size_t peak_total_bytes = 0;  // the most that total_bytes has been
+  std::size_t peak_used_bytes = 0;   // the most that used_bytes has been; may miss what threads hold in small blocks, up to 256 KB each
+};
+
+inline constexpr int kAllDevices = -1;
+
+namespace internal {
+class PoolState;
+}
+
+class CATENA_EXPORT MemoryPool {
+ public:
+  // The backend must outlive the pool and every block of it.
+  explicit MemoryPool(Backend& backend);
+  ~MemoryPool();
+  MemoryPool(const MemoryPool&) = delete;
+  MemoryPool& operator=(const MemoryPool&) = delete;
+
+  // A block of at least `bytes` bytes with one reference, to be used first on `stream` (a handle; null = the default one).
+  // 0 bytes: null. When the device has no more: free blocks are given back and the allocation is tried again; then
+  // OutOfMemoryError with the bytes requested, used, pooled, total and the limit.
+  catena::Storage* allocate(std::size_t bytes, int device = 0, void* stream = nullptr);
+
+  // Gives free blocks back to the device. Other threads give back what they keep at their next allocation.
+  void free_all_blocks(int device = kAllDevices);
+
+  // Upper bound of total_bytes on a device; 0 = none. As a fraction: of the device's memory, 0 < fraction <= 1.
+  void set_limit(std::size_t bytes, int device = 0);
+  void set_limit_fraction(double fraction, int device = 0);
+  std::size_t limit(int device = 0) const;
+
+  PoolStatistics statistics(int device = kAllDevices) const;
+  std::size_t used_bytes(int device = kAllDevices) const { return statistics(device).used_bytes; }
+  std::size_t total_bytes(int device = kAllDevices) const { return statistics(device).total_bytes; }
+  std::size_t free_bytes(int device = kAllDevices) const { return statistics(device).free_bytes; }
+  std::size_t n_free_blocks(int device = kAllDevices) const { return statistics(device).n_free_blocks; }
+  // Both peaks start again at the present values.
+  void reset_peaks();
+
+  Backend& backend() const noexcept;
+
+  // Work on `stream` (of the block's device) has been enqueued that uses the block. Storages of other origin are ignored.
+  static void record_stream(catena::Storage& storage, StreamRef stream);
+
+ private:
+  internal::PoolState* state_;
+};
+
+// The pool of the arrays of that kind of device. Lives as long as the program.
+CATENA_EXPORT MemoryPool& memory_pool(Device::Kind kind);
+// Of the current device's kind.
+CATENA_EXPORT MemoryPool& memory_pool();
+
+}  // namespace nd

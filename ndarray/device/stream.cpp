@@ -1,0 +1,91 @@
+#include "ndarray/device/stream.h"
+
+#include <vector>
+
+#include "kernels/host/error.h"
+
+namespace nd {
+namespace {
+
+// The streams of open scopes, at most one per device: a short list, empty in nearly every program.
+thread_local std::vector<StreamRef> chosen;
+
+void choose(StreamRef stream) {
+  for (StreamRef& s : chosen)
+    if (s.device == stream.device) {
+      s = stream;
+      return;
+    }
+  chosen.push_back(stream);
+}
+
+}  // namespace
+
+Stream::Stream(StreamOptions options) {
+  ref_.device = current_device();
+  if (options.null) return;
+  Backend& b = backend(ref_.device.kind);
+  ref_.handle = b.create_stream(ref_.device.id, options.non_blocking);
+  owned_ = std::shared_ptr<void>(ref_.handle, [&b, d = ref_.device](void* handle) { b.destroy_stream({d, handle}); });
+}
+
+Stream Stream::null_stream(Device device) { return Stream(StreamRef{device, nullptr}); }
+
+bool Stream::done() const { return backend(ref_.device.kind).stream_done(ref_); }
+void Stream::synchronize() const { backend(ref_.device.kind).synchronize(ref_); }
+
+void Stream::add_callback(std::function<void(const Stream&, int)> f) const {
+  struct Call {
+    Stream stream;
+    std::function<void(const Stream&, int)> f;
+  };
+  auto call = std::make_unique<Call>(Call{*this, std::move(f)});
+  // From here on the call belongs to the backend, which runs or drops it exactly once.
+  backend(ref_.device.kind).add_callback(
+      ref_,
+      [](void* p, int status, bool drop) {
+        const std::unique_ptr<Call> c(static_cast<Call*>(p));
+        if (!drop) c->f(c->stream, status);
+      },
+      call.release());
+}
+
+Event Stream::record() const {
+  const DeviceScope scope(ref_.device);
+  Event e;
+  record(e);
+  return e;
+}
+
+void Stream::record(const Event& event) const { backend(ref_.device.kind).record_event(event.ptr(), ref_); }
+void Stream::wait_event(const Event& event) const { backend(ref_.device.kind).wait_event(ref_, event.ptr()); }
+
+Event::Event(EventOptions options) : device_(current_device()), timing_(!options.disable_timing) {
+  catena::check<catena::ValueError>(!options.interprocess || options.disable_timing, "Event",
+                                    "an interprocess event needs disable_timing");
+  Backend& b = backend(device_.kind);
+  owned_ = std::shared_ptr<void>(b.create_event(device_.id, timing_), [&b, id = device_.id](void* e) { b.destroy_event(id, e); });
+}
+
+bool Event::done() const { return backend(device_.kind).event_done(ptr()); }
+void Event::record() const { backend(device_.kind).record_event(ptr(), {device_, nullptr}); }
+void Event::synchronize() const { backend(device_.kind).synchronize_event(ptr()); }
+
+double get_elapsed_time(const Event& start, const Event& stop) {
+  catena::check<catena::RuntimeError>(start.timing() && stop.timing(), "get_elapsed_time", "an event was made with disable_timing");
+  catena::check<catena::ValueError>(start.device() == stop.device(), "get_elapsed_time", "the events belong to ", start.device(), " and ",
+                                    stop.device());
+  return backend(start.device().kind).elapsed_ms(start.ptr(), stop.ptr());
+}
+
+StreamRef current_stream(Device device) {
+  for (const StreamRef& s : chosen)
+    if (s.device == device) return s;
+  return {device, nullptr};
+}
+StreamRef current_stream() { return current_stream(current_device()); }
+
+StreamScope::StreamScope(const Stream& stream) : stream_(stream), before_(current_stream(stream.device())) { choose(stream_.ref()); }
+StreamScope::~StreamScope() { choose(before_); }
+
+}  // namespace nd

@@ -1,0 +1,94 @@
+// Streams and events. On the CPU work is done when a call returns, so streams are always done and events mark times.
+//
+// Thread safety: the current stream belongs to the calling thread. Stream and Event objects are handles; using one object from
+// two threads at once needs a lock, using copies of its ref() does not.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "ndarray/device/backend.h"
+#include "ndarray/device/device.h"
+
+namespace nd {
+
+class Event;
+
+struct StreamOptions {
+  bool null = false;          // the default stream of the device
+  bool non_blocking = false;  // no implicit order with the default stream
+};
+
+// A stream of the device that is current when it is made. Copies share it; the last one destroys it.
+class CATENA_EXPORT Stream {
+ public:
+  Stream(StreamOptions options = {});
+  static Stream null_stream(Device device);  // the default stream of that device
+
+  StreamRef ref() const noexcept { return ref_; }
+  void* ptr() const noexcept { return ref_.handle; }
+  Device device() const noexcept { return ref_.device; }
+  bool is_null() const noexcept { return ref_.handle == nullptr; }
+
+  bool done() const;  // all work has finished; does not block
+  void synchronize() const;
+  // Runs f(stream, status) on a host thread after all earlier work; callbacks of a stream run in order. It must not call CUDA.
+  void add_callback(std::function<void(const Stream&, int)> f) const;
+  Event record() const;
+  void record(const Event& event) const;
+  void wait_event(const Event& event) const;
+
+  friend bool operator==(const Stream& a, const Stream& b) noexcept { return a.ref_ == b.ref_; }
+
+ private:
+  explicit Stream(StreamRef ref) : ref_(ref) {}
+  StreamRef ref_;
+  std::shared_ptr<void> owned_;
+};
+
+struct EventOptions {
+  bool block = false;  // synchronize() sleeps instead of spinning
+  bool disable_timing = false;
+  bool interprocess = false;  // needs disable_timing (ValueError)
+};
+
+// A point in the work of a stream.
+class CATENA_EXPORT Event {
+ public:
+  Event(EventOptions options = {});
+
+  void* ptr() const noexcept { return owned_.get(); }
+  Device device() const noexcept { return device_; }
+  bool timing() const noexcept { return timing_; }
+  bool done() const;
+  void record() const;  // on the default stream of its device
+  void record(const Stream& stream) const { stream.record(*this); }
+  void synchronize() const;
+
+ private:
+  Device device_;
+  bool timing_;
+  std::shared_ptr<void> owned_;
+};
+
+// Milliseconds between two events; RuntimeError when one of them keeps no time or was not recorded.
+CATENA_EXPORT double get_elapsed_time(const Event& start, const Event& stop);
+
+// The stream that operations of this thread use on a device; the default stream unless a StreamScope is open.
+CATENA_EXPORT StreamRef current_stream(Device device);
+CATENA_EXPORT StreamRef current_stream();  // of the current device
+
+// Makes a stream the current one of its device, until the end of the scope.
+class CATENA_EXPORT StreamScope {
+ public:
+  explicit StreamScope(const Stream& stream);
+  ~StreamScope();
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  Stream stream_;  // keeps it alive
+  StreamRef before_;
+};
+
+}  // namespace nd

@@ -1,0 +1,28 @@
+// The engine of reductions: axes, loop choice, empty inputs, result shape and output checks.
+//
+// Thread safety: may be called from any thread; writing an array that another thread uses is the caller's to order.
+#pragma once
+
+#include <optional>
+
+#include "ndarray/core/array.h"
+
+namespace nd::internal {
+
+struct ReductionOptions {
+  Axes axis = {};
+  std::optional<Dtype> dtype = {};  // elements are converted to it one by one, the result has it
+  Array out = {};
+  bool keepdims = false;
+  // What a reduction of nothing gives when the kernel has no identity; absent: ValueError.
+  std::optional<Scalar> of_nothing = {};
+};
+
+// `a` reduced over the axes. Runs on the device of `a`; the result is C-contiguous. ValueError for axes out of range or given twice, an
+// empty reduction without a value, an output of the wrong shape or on another device.
+CATENA_EXPORT Array apply_reduction(const catena::KernelDef& def, const Array& a, const ReductionOptions& options);
+
+// The same with the loop chosen by the caller and a result of any dtype; `a` is converted to the loop's input element by element.
+CATENA_EXPORT Array reduce_with_loop(const catena::KernelDef& def, int loop, const Array& a, const ReductionOptions& options, Dtype result);
+
+}  // namespace nd::internal

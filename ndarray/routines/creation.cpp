@@ -1,0 +1,234 @@
+#include "ndarray/routines/creation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/host/parallel.h"
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+#include "ndarray/routines/math.h"
+
+namespace nd {
+
+using catena::check;
+using catena::fail;
+
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kGrain = 16384;
+
+// An array whose element k is value(k): computed on the host, then moved to the current device. `value` returns E or its compute type.
+template <class E, class F> Array generate(std::int64_t n, Dtype dtype, F value) {
+  const Array a(internal::new_array(Shape{n}, dtype, cpu_device));
+  E* to = reinterpret_cast<E*>(a->data);
+  catena::parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t k = begin; k < end; ++k) to[k] = static_cast<E>(value(k));
+  });
+  return a.to_device(current_device());
+}
+
+// The view of diagonal k of a matrix.
+Array diagonal_view(const Array& a, std::int64_t k) {
+  const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
+  std::int64_t n = 0;  // before any arithmetic on k, which may be as large as integers go
+  if (k >= 0 && k < columns) n = std::min(rows, columns - k);
+  if (k < 0 && k > -rows) n = std::min(rows + k, columns);
+  const std::int64_t offset = n == 0 ? 0 : (k >= 0 ? k * a.strides()[1] : -k * a.strides()[0]);
+  return internal::make_view(a, Shape{n}, Strides{a.strides()[0] + a.strides()[1]}, offset);
+}
+
+Array with_leading_axes(const Array& a, int ndmin) {
+  if (a.ndim() >= ndmin) return a;
+  Shape shape = a.shape();
+  while (shape.size() < ndmin) shape.insert(0, 1);
+  return a.reshape(shape);
+}
+
+}  // namespace
+
+// ---- by shape --------------------------------------------------------------------------------------------------------------
+Array empty(const Shape& shape, const CreateOptions& options) {
+  const Dtype dtype = options.dtype.value_or(Dtype::float64);
+  if (options.order == Order::C) return Array(internal::new_array(shape, dtype, current_device()));
+  Shape reversed = shape;
+  std::reverse(reversed.begin(), reversed.end());
+  return Array(internal::new_array(reversed, dtype, current_device())).transpose();
+}
+
+Array zeros(const Shape& shape, const CreateOptions& options) {
+  Array a = empty(shape, options);
+  a.fill(0);
+  return a;
+}
+
+Array ones(const Shape& shape, const CreateOptions& options) {
+  Array a = empty(shape, options);
+  a.fill(1);
+  return a;
+}
+
+Array full(const Shape& shape, const Scalar& value, const CreateOptions& options) {
+  Array a = empty(shape, CreateOptions{.dtype = options.dtype.value_or(value.natural_dtype()), .order = options.order});
+  a.fill(value);
+  return a;
+}
+
+Array empty_like(const Array& a, std::optional<Dtype> dtype) { return empty(a.shape(), dtype.value_or(a.dtype())); }
+Array zeros_like(const Array& a, std::optional<Dtype> dtype) { return zeros(a.shape(), dtype.value_or(a.dtype())); }
+Array ones_like(const Array& a, std::optional<Dtype> dtype) { return ones(a.shape(), dtype.value_or(a.dtype())); }
+Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype) {
+  return full(a.shape(), value, CreateOptions{.dtype = dtype.value_or(a.dtype())});
+}
+
+// ---- from data -------------------------------------------------------------------------------------------------------------
+namespace internal {
+
+Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options) {
+  Array a(new_array(shape, data_dtype, current_device()));
+  from_host(a, data);
+  if (options.dtype && *options.dtype != data_dtype) a = a.astype(*options.dtype);
+  return with_leading_axes(a, options.ndmin);
+}
+
+void throw_ragged(std::int64_t expected, std::size_t got) {
+  fail<ValueError>("array", "nested lists have different lengths, ", expected, " and ", got);
+}
+
+void throw_wrong_count(std::size_t n, const Shape& shape) {
+  fail<ValueError>("array", n, " values do not fill the shape ", shape, " of ", catena::checked_size(shape), " elements");
+}
+
+}  // namespace internal
+
+Array array(const Array& a, const ArrayOptions& options) {
+  const Dtype dtype = options.dtype.value_or(a.dtype());
+  const Array result = options.copy && dtype == a.dtype() ? a.copy() : a.astype(dtype, {.copy = options.copy});
+  return with_leading_axes(result, options.ndmin);
+}
+
+Array asarray(const Array& a, std::optional<Dtype> dtype) { return a.astype(dtype.value_or(a.dtype()), {.copy = false}); }
+
+Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype) {
+  if (dtype && *dtype != a.dtype()) return a.astype(*dtype);
+  return internal::contiguous(a);
+}
+
+// ---- ranges ----------------------------------------------------------------------------------------------------------------
+namespace {
+
+std::int64_t range_length(const Scalar& start, const Scalar& stop, const Scalar& step) {
+  if (start.is_floating() || stop.is_floating() || step.is_floating()) {
+    check<ValueError>(step.to_double() != 0, "arange", "the step is 0");
+    const double n = std::ceil((stop.to_double() - start.to_double()) / step.to_double());
+    check<ValueError>(n < 9.2e18 && !std::isnan(n), "arange", "the range from ", start, " to ", stop, " with step ", step, " has no length");
+    return n > 0 ? static_cast<std::int64_t>(n) : 0;
+  }
+  const auto wide = [](const Scalar& s) {
+    return s.kind() == Scalar::Kind::unsigned_ ? static_cast<__int128>(s.to<std::uint64_t>()) : static_cast<__int128>(s.to<std::int64_t>());
+  };
+  const __int128 by = wide(step), distance = wide(stop) - wide(start);
+  check<ValueError>(by != 0, "arange", "the step is 0");
+  const __int128 n = distance / by + (distance % by != 0 && (distance < 0) == (by < 0) ? 1 : 0);
+  check<ValueError>(n <= INT64_MAX, "arange", "the range from ", start, " to ", stop, " with step ", step, " has more than 2^63 - 1 elements");
+  return n > 0 ? static_cast<std::int64_t>(n) : 0;
+}
+
+}  // namespace
+
+Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options) {
+  const bool floating = start.is_floating() || stop.is_floating() || step.is_floating();
+  const Dtype dtype = options.dtype.value_or(floating ? Dtype::float64 : Dtype::int64);
+  const std::int64_t n = range_length(start, stop, step);
+  return visit_dtype(dtype, [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<E, bool>) {
+      check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");
+      const bool value[2] = {start.to<bool>(), (start.to_double() + step.to_double()) != 0};
+      return generate<bool>(n, dtype, [&](std::int64_t k) { return value[k]; });
+    } else if constexpr (std::is_integral_v<E>) {
+      // Modulo 2^64, then truncated: the same as computing modulo 2^n.
+      const auto first = static_cast<std::uint64_t>(start.to<E>()), by = static_cast<std::uint64_t>(step.to<E>());
+      return generate<E>(n, dtype, [=](std::int64_t k) { return first + static_cast<std::uint64_t>(k) * by; });
+    } else {
+      using C = std::conditional_t<std::is_same_v<E, double>, double, float>;
+      const C first = static_cast<C>(start.to<E>()), by = static_cast<C>(step.to<E>());
+      return generate<E>(n, dtype, [=](std::int64_t k) { return first + static_cast<C>(k) * by; });
+    }
+  });
+}
+
+Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options) { return arange(start, stop, Scalar(1), options); }
+Array arange(const Scalar& stop, const CreateOptions& options) { return arange(Scalar(0), stop, Scalar(1), options); }
+
+std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
+  check<ValueError>(num >= 0, "linspace", "the number of samples ", num, " is negative");
+  const Dtype dtype = options.dtype.value_or(Dtype::float64);
+  const std::int64_t div = options.endpoint ? num - 1 : num;
+  const double step = div > 0 ? (stop - start) / static_cast<double>(div) : kNaN;
+  const double distance = stop - start;
+  const Array values = generate<double>(num, Dtype::float64, [&](std::int64_t k) {
+    if (num == 1) return start;
+    if (options.endpoint && k == num - 1) return stop;
+    // A step that underflows to 0 would make all samples equal.
+    return start + (step == 0 ? static_cast<double>(k) * distance / static_cast<double>(div) : static_cast<double>(k) * step);
+  });
+  return {values.astype(dtype, {.copy = false}), step};
+}
+
+Array linspace(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
+  return linspace_retstep(start, stop, num, options).first;
+}
+
+Array logspace(double start, double stop, std::int64_t num, const LogspaceOptions& options) {
+  const Array exponents = linspace(start, stop, num, {.endpoint = options.endpoint});
+  return power(options.base, exponents).astype(options.dtype.value_or(Dtype::float64), {.copy = false});
+}
+
+std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options) {
+  check<ValueError>(options.indexing == "xy" || options.indexing == "ij", "meshgrid", "indexing is '", options.indexing,
+                    "', must be 'xy' or 'ij'");
+  const auto n = static_cast<int>(xi.size());
+  Shape grid;
+  for (const Array& x : xi) {
+    check<ValueError>(!x.is_null() && x.ndim() == 1, "meshgrid", "input ", grid.size(), " is no 1-D array");
+    grid.push_back(x.size());
+  }
+  if (n <= 1) return xi;
+  const bool swapped = options.indexing == "xy";
+  if (swapped) std::swap(grid[0], grid[1]);
+  std::vector<Array> result;
+  for (int i = 0; i < n; ++i) {
+    const int axis = swapped && i < 2 ? 1 - i : i;
+    Strides strides = Strides::filled(n, 0);
+    strides[axis] = xi[std::size_t(i)].strides()[0];
+    const Array view = internal::make_view(xi[std::size_t(i)], grid, strides);
+    result.push_back(options.copy ? view.copy() : view);
+  }
+  return result;
+}
+
+// ---- matrices --------------------------------------------------------------------------------------------------------------
+Array eye(std::int64_t N, const EyeOptions& options) {
+  const Array a = zeros(Shape{N, options.M.value_or(N)}, options.dtype);
+  diagonal_view(a, options.k).fill(1);
+  return a;
+}
+
+Array identity(std::int64_t n, Dtype dtype) { return eye(n, {.dtype = dtype}); }
+
+Array diag(const Array& v, std::int64_t k) {
+  check<ValueError>(v.ndim() == 1 || v.ndim() == 2, "diag", "the array has rank ", v.ndim(), ", must be 1-D or 2-D");
+  if (v.ndim() == 2) return diagonal_view(v, k);
+  std::int64_t n = 0;
+  const bool fits = k > INT64_MIN && !__builtin_add_overflow(v.size(), k < 0 ? -k : k, &n);
+  check<ValueError>(fits, "diag", "diagonal ", k, " is too far away");
+  const Array a = zeros(Shape{n, n}, v.dtype());
+  internal::assign("diag", diagonal_view(a, k), v);
+  return a;
+}
+
+Array diagflat(const Array& v, std::int64_t k) { return diag(v.ravel(), k); }
+
+}  // namespace nd

@@ -1,0 +1,77 @@
+#include "ndarray/routines/math.h"
+
+#include "ndarray/routines/creation.h"
+#include "ndarray/routines/logic.h"
+
+namespace nd {
+
+#define ND_DEFINE_UNARY(name) \
+  Array name(const Operand& x, const UfuncOptions& options) { return internal::apply_ufunc(catena::kernel<#name>(), {&x, 1}, options); }
+#define ND_DEFINE_BINARY(name)                                                          \
+  Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options) {       \
+    const Operand in[2] = {x1, x2};                                                     \
+    return internal::apply_ufunc(catena::kernel<#name>(), in, options);                 \
+  }
+ND_MATH_UNARY(ND_DEFINE_UNARY)
+ND_MATH_BINARY(ND_DEFINE_BINARY)
+ND_LOGIC_UNARY(ND_DEFINE_UNARY)
+ND_LOGIC_BINARY(ND_DEFINE_BINARY)
+
+std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2, const UfuncPairOptions& options) {
+  const Operand in[2] = {x1, x2};
+  return internal::apply_ufunc(catena::kernel<"divmod">(), in, options);
+}
+
+Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {
+  const Operand in[3] = {a, a_min, a_max};
+  return internal::apply_ufunc(catena::kernel<"clip">(), in, options);
+}
+
+Array where(const Operand& condition, const Operand& x, const Operand& y) {
+  // The condition takes no part in promotion, and a scalar one is no weak operand: it becomes an array of bools first.
+  Array test;
+  if (condition.is_array()) test = condition.array().astype(Dtype::bool_, {.copy = false});
+  else test = full({}, condition.scalar(), {.dtype = Dtype::bool_});
+  const Operand in[3] = {test, x, y};
+  return internal::apply_ufunc(catena::kernel<"where">(), in, UfuncOptions{});
+}
+
+Array Array::clip(const Operand& a_min, const Operand& a_max) const { return nd::clip(*this, a_min, a_max); }
+
+// ---- operators -------------------------------------------------------------------------------------------------------------
+#define ND_DEFINE_OPERATOR(op, name) \
+  Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::kernel<#name>(), a, b); }
+#define ND_DEFINE_IN_PLACE(op, name)                                   \
+  Array& Array::operator op(const Operand& b)& {                       \
+    internal::apply_in_place(catena::kernel<#name>(), *this, b);       \
+    return *this;                                                      \
+  }                                                                    \
+  void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::kernel<#name>(), *this, b); }
+
+// clang-format off
+#define ND_OPERATORS(X) \
+  X(+, add) X(-, subtract) X(*, multiply) X(/, true_divide) X(%, remainder) \
+  X(&, bitwise_and) X(|, bitwise_or) X(^, bitwise_xor) X(<<, left_shift) X(>>, right_shift)
+ND_OPERATORS(ND_DEFINE_OPERATOR)
+ND_DEFINE_OPERATOR(==, equal)
+ND_DEFINE_OPERATOR(!=, not_equal)
+ND_DEFINE_OPERATOR(<, less)
+ND_DEFINE_OPERATOR(<=, less_equal)
+ND_DEFINE_OPERATOR(>, greater)
+ND_DEFINE_OPERATOR(>=, greater_equal)
+ND_DEFINE_IN_PLACE(+=, add)
+ND_DEFINE_IN_PLACE(-=, subtract)
+ND_DEFINE_IN_PLACE(*=, multiply)
+ND_DEFINE_IN_PLACE(/=, true_divide)
+ND_DEFINE_IN_PLACE(%=, remainder)
+ND_DEFINE_IN_PLACE(&=, bitwise_and)
+ND_DEFINE_IN_PLACE(|=, bitwise_or)
+ND_DEFINE_IN_PLACE(^=, bitwise_xor)
+ND_DEFINE_IN_PLACE(<<=, left_shift)
+ND_DEFINE_IN_PLACE(>>=, right_shift)
+// clang-format on
+
+Array Array::operator-() const { return internal::apply_unary(catena::kernel<"negative">(), *this); }
+Array Array::operator~() const { return internal::apply_unary(catena::kernel<"invert">(), *this); }
+
+}  // namespace nd

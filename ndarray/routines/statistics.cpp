@@ -1,0 +1,65 @@
+#include "ndarray/routines/statistics.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ndarray/kernel/reduction.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/math.h"
+
+namespace nd {
+namespace {
+
+using catena::check;
+using catena::kernel;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// The dtype in which the variance of elements of `t` is computed: 16-bit floats are rounded only at the very end.
+Dtype working_dtype(Dtype t) {
+  if (t == Dtype::float64 || !catena::is_floating(t)) return Dtype::float64;
+  return Dtype::float32;
+}
+
+// Var, or its square root, of elements converted to o.dtype.
+Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root) {
+  check<TypeError>(!a.is_null(), op, "the array is null");
+  const Dtype result_dtype = o.dtype ? *o.dtype : (catena::is_floating(a.dtype()) ? a.dtype() : Dtype::float64);
+  const Dtype working = working_dtype(result_dtype);
+  const catena::KernelDef& def = kernel<"var">();
+  // Conversion to a dtype in which nothing is computed happens element by element before, as in NumPy.
+  const Array source = o.dtype && *o.dtype != working ? a.astype(*o.dtype, {.copy = false}) : a;
+  const Dims axes = catena::normalize_axes(op, o.axis, a.ndim());
+  const Shape shape = catena::reduced_shape(a.shape(), axes, o.keepdims);
+  if (!o.out.is_null()) {
+    check<ValueError>(o.out.shape() == shape, op, "the output has shape ", o.out.shape(), ", the result ", shape);
+    internal::check_output_layout(op, o.out);
+    const Operand operand(a);
+    internal::common_device(op, {&operand, 1}, {&o.out, 1});
+  }
+  double n = 1;
+  for (std::int64_t axis : axes) n *= static_cast<double>(a.shape()[static_cast<int>(axis)]);
+
+  const internal::ReductionOptions options{.axis = o.axis, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)};
+  int loop = 0;
+  while (def.loop_table[loop].type[0] != working) ++loop;
+  Array result = internal::reduce_with_loop(def, loop, source, options, working);
+  if (o.ddof != 0) result *= n / std::max(n - o.ddof, 0.0);
+  if (root) sqrt(result, {.out = result});
+  if (o.out.is_null()) return result.astype(result_dtype, {.copy = false});
+  // Through the result's dtype, so that an output does not change how often is rounded.
+  internal::assign(op, o.out, result.astype(result_dtype, {.copy = false}));
+  return o.out;
+}
+
+}  // namespace
+
+Array mean(const Array& a, const ReduceOptions& o) {
+  return internal::apply_reduction(kernel<"mean">(), a,
+                                   {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)});
+}
+
+Array var(const Array& a, const VarOptions& options) { return spread("var", a, options, false); }
+Array std(const Array& a, const VarOptions& options) { return spread("std", a, options, true); }
+
+}  // namespace nd

@@ -1,0 +1,51 @@
+#include "nn/chain_list.h"
+
+namespace nn {
+
+Link& ChainList::operator[](std::int64_t i) const {
+  const auto n = static_cast<std::int64_t>(links_.size());
+  catena::check<catena::IndexError>(i >= -n && i < n, "ChainList", "the index ", i, " is out of range for ", n, " links");
+  return links_[static_cast<std::size_t>(i < 0 ? i + n : i)].get();
+}
+
+void ChainList::visit_members(MemberVisitor& v) {
+  for (std::size_t i = 0; i < links_.size(); ++i) v.link(std::to_string(i), links_[i].get());
+}
+
+Variable ChainList::call(const Variables& args) {
+  catena::check<catena::ValueError>(!links_.empty(), "ChainList", "there are no links to call");
+  Variables values = args;
+  for (const internal::AnyLink& l : links_) values = {l.get().call(values)};
+  return values[0];
+}
+
+Sequential Sequential::repeat(int n) const {
+  catena::check<catena::ValueError>(n >= 0, "Sequential.repeat", "cannot repeat ", n, " times");
+  Sequential result;
+  for (int i = 0; i < n; ++i) {
+    const Sequential fresh = copy(*this, i == 0 ? CopyMode::copy : CopyMode::init);
+    for (const Element& e : fresh.elements_) result.elements_.push_back(e);
+  }
+  return result;
+}
+
+void Sequential::visit_members(MemberVisitor& v) {
+  for (std::size_t i = 0; i < elements_.size(); ++i)
+    if (elements_[i].link) v.link(std::to_string(i), elements_[i].link->get());
+}
+
+Variable Sequential::call(const Variables& args) {
+  catena::check<catena::ValueError>(!elements_.empty(), "Sequential", "there is nothing to call");
+  Variables values = args;
+  for (const Element& e : elements_) {
+    if (e.link) {
+      values = {e.link->get().call(values)};
+    } else {
+      catena::check<catena::TypeError>(values.size() == 1, "Sequential", "its first function was given ", values.size(), " arguments");
+      values = {e.function(values[0])};
+    }
+  }
+  return values[0];
+}
+
+}  // namespace nn

@@ -1,0 +1,150 @@
+#include "nn/functions/activation.h"
+
+#include "autograd/functions/elementwise.h"
+#include "autograd/functions/math.h"
+#include "autograd/functions/reduction.h"
+#include "autograd/function_node.h"
+#include "autograd/variable_node.h"
+
+namespace nn {
+
+using autograd::apply;
+using autograd::Array;
+using autograd::Arrays;
+using autograd::ElementwiseArrays;
+using autograd::ElementwiseRow;
+using autograd::ElementwiseValues;
+using autograd::FunctionNode;
+using autograd::masked;
+using autograd::Operand;
+using autograd::Targets;
+using autograd::Variables;
+using catena::check;
+using catena::kernel;
+
+namespace {
+
+Array greater(const Array& a, const Operand& b) { return apply(kernel<"greater">(), {a, b}); }
+Array less(const Array& a, const Operand& b) { return apply(kernel<"less">(), {a, b}); }
+Array greater_equal(const Array& a, const Operand& b) { return apply(kernel<"greater_equal">(), {a, b}); }
+Array both(const Array& a, const Array& b) { return apply(kernel<"logical_and">(), {a, b}); }
+Operand constant(const autograd::Constant& c) { return c.is_array() ? Operand(c.array()) : Operand(c.scalar()); }
+
+constexpr ElementwiseRow kReLU = {
+    .label = "ReLU",
+    .kernel = kernel<"relu">,
+    .retain = autograd::kRetainY,
+    .gradient = [](int, const ElementwiseValues& v) { return masked(v.gy, greater(v.y.data(), 0)); },
+    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"relu_bwd">(), {v.y, v.gy}); }};
+
+constexpr ElementwiseRow kClippedReLU = {
+    .label = "ClippedReLU",
+    .kernel = kernel<"clipped_relu">,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          const Array& x = v.x0.data();
+          return masked(v.gy, both(greater(x, 0), less(x, constant(v.c[0]))));
+        },
+    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"clipped_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+
+constexpr ElementwiseRow kLeakyReLU = {
+    .label = "LeakyReLU",
+    .kernel = kernel<"leaky_relu">,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          const Array& x = v.x0.data();
+          return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * v.c[0], less(x, 0));
+        },
+    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"leaky_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+
+constexpr ElementwiseRow kELU = {
+    .label = "ELU",
+    .kernel = kernel<"elu">,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          const Array& x = v.x0.data();
+          // exp of min(x, 0): the branch that is masked out must not overflow, or its own derivative would be inf times 0.
+          const Variable slope = exp(-relu(-v.x0)) * v.c[0];
+          return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
+        },
+    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"elu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+
+constexpr ElementwiseRow kHardSigmoid = {
+    .label = "HardSigmoid",
+    .kernel = kernel<"hard_sigmoid">,
+    .retain = autograd::kRetainX,
+    .gradient =
+        [](int, const ElementwiseValues& v) {
+          return masked(v.gy * 0.2, less(apply(kernel<"absolute">(), {v.x0.data()}), 2.5));
+        },
+    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"hard_sigmoid_bwd">(), {v.x0, v.gy}); }};
+
+// The two functions differ in their rows and in their rules only.
+class SoftmaxNode : public FunctionNode {
+ public:
+  explicit SoftmaxNode(int axis) : axis_(axis) {}
+  void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
+    using namespace autograd::type_check;
+    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);
+    const auto axis = variable(axis_, "axis");
+    expect(axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+  }
+
+ protected:
+  Arrays run(const catena::KernelDef& row, const Arrays& x) {
+    retain_outputs({0});
+    const Operand operands[] = {x[0]};
+    return {autograd::rows(row, operands, axis_)[0]};
+  }
+  Variable run_fused(const catena::KernelDef& row, const Variable& y, const Variable& gy) const {
+    const Operand operands[] = {y.data(), gy.data()};
+    return autograd::internal::constant_variable(autograd::rows(row, operands, axis_)[0]);
+  }
+  int axis_;
+};
+
+class Softmax final : public SoftmaxNode {
+ public:
+  using SoftmaxNode::SoftmaxNode;
+  std::string label() const override { return "Softmax"; }
+  Arrays forward(const Arrays& x) override { return run(kernel<"softmax">(), x); }
+  Variables backward(const Targets&, const Variables& gy) override {
+    const Variable y = retained_output(0);
+    if (!needs_double_backprop()) return {run_fused(kernel<"softmax_bwd">(), y, gy[0])};
+    const Variable weighted = y * gy[0];
+    return {weighted - y * sum(weighted, axis_, true)};
+  }
+};
+
+class LogSoftmax final : public SoftmaxNode {
+ public:
+  using SoftmaxNode::SoftmaxNode;
+  std::string label() const override { return "LogSoftmax"; }
+  Arrays forward(const Arrays& x) override { return run(kernel<"log_softmax">(), x); }
+  Variables backward(const Targets&, const Variables& gy) override {
+    const Variable y = retained_output(0);
+    if (!needs_double_backprop()) return {run_fused(kernel<"log_softmax_bwd">(), y, gy[0])};
+    return {gy[0] - exp(y) * sum(gy[0], axis_, true)};
+  }
+};
+
+}  // namespace
+
+Variable relu(const Variable& x) { return elementwise(kReLU, x); }
+
+Variable clipped_relu(const Variable& x, double z) {
+  check<catena::AssertionError>(z > 0, "clipped_relu", "z is ", z, " and must be positive");
+  return elementwise(kClippedReLU, x, z);
+}
+
+Variable leaky_relu(const Variable& x, double slope) { return elementwise(kLeakyReLU, x, slope); }
+Variable elu(const Variable& x, double alpha) { return elementwise(kELU, x, alpha); }
+Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
+
+Variable softmax(const Variable& x, const SoftmaxOptions& o) { return autograd::apply_node<Softmax>({x}, o.axis)[0]; }
+Variable log_softmax(const Variable& x, const SoftmaxOptions& o) { return autograd::apply_node<LogSoftmax>({x}, o.axis)[0]; }
+
+}  // namespace nn

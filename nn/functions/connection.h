@@ -1,0 +1,31 @@
+// Functions that connect layers.
+#pragma once
+
+#include <array>
+
+#include "autograd/variable.h"
+
+namespace nn {
+
+using autograd::Variable;
+
+// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M).
+CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
+
+// An int or a pair (vertical, horizontal).
+struct Pair {
+  int y, x;
+  constexpr Pair(int both) : y(both), x(both) {}
+  constexpr Pair(int vertical, int horizontal) : y(vertical), x(horizontal) {}
+  friend constexpr bool operator==(const Pair&, const Pair&) = default;
+};
+
+struct ConvolutionOptions {
+  Pair stride = 1, pad = 0, dilate = 1;
+  bool cover_all = false;  // every input pixel lies in some window
+};
+// Cross-correlation: x (n, c, h, w), W (m, c, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad - dilated kh) / stride + 1.
+// InvalidType for other ranks, channel numbers or dtypes; a window larger than the padded image is an AssertionError.
+CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {}, const ConvolutionOptions& options = {});
+
+}  // namespace nn

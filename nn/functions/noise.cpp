@@ -1,0 +1,47 @@
+#include "nn/functions/noise.h"
+
+#include "autograd/function_node.h"
+
+namespace nn {
+
+using autograd::Array;
+using autograd::Arrays;
+using autograd::FunctionNode;
+using autograd::Targets;
+using autograd::Variables;
+
+namespace {
+
+class Dropout final : public FunctionNode {
+ public:
+  Dropout(double ratio, std::uint64_t seed, std::uint64_t offset) : ratio_(ratio), seed_(seed), offset_(offset) {}
+  std::string label() const override { return "Dropout"; }
+  void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
+    using namespace autograd::type_check;
+    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
+  }
+  Arrays forward(const Arrays& x) override {
+    const Array y = autograd::empty_like(x[0]);
+    const autograd::Operand operands[] = {x[0], catena::Scalar(seed_), catena::Scalar(offset_), ratio_};
+    autograd::apply_indexed(catena::kernel<"dropout">(), operands, {&y, 1});
+    return {y};
+  }
+  // Multiplication by the same mask, which follows from the seed.
+  Variables backward(const Targets&, const Variables& gy) override { return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_); }
+
+ private:
+  double ratio_;
+  std::uint64_t seed_, offset_;
+};
+
+}  // namespace
+
+Variable dropout(const Variable& x, const DropoutOptions& o) {
+  catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio < 1, "dropout", "the ratio ", o.ratio, " does not lie in [0, 1)");
+  if (!o.train.value_or(autograd::internal::modes().train)) return x;
+  autograd::Generator& g = autograd::default_generator();
+  const std::uint64_t offset = g.take(x.size());
+  return autograd::apply_node<Dropout>({x}, o.ratio, g.seed, offset)[0];
+}
+
+}  // namespace nn

@@ -1,0 +1,174 @@
+#include "nn/functions/normalization.h"
+
+#include <algorithm>
+
+#include "autograd/backend/nn_extension.h"
+#include "autograd/function_node.h"
+#include "autograd/functions/array.h"
+#include "autograd/functions/math.h"
+#include "autograd/functions/reduction.h"
+#include "autograd/variable_node.h"
+
+namespace nn {
+
+using autograd::Arrays;
+using autograd::Dims;
+using autograd::Dtype;
+using autograd::FunctionNode;
+using autograd::nn_extension;
+using autograd::Shape;
+using autograd::Targets;
+using autograd::Variables;
+using autograd::internal::constant_variable;
+using autograd::type_check::TypeInfoTuple;
+
+namespace {
+
+// The parameters have the shape of axes 1..k of x; statistics go over the others.
+struct Layout {
+  Dims axes;      // reduced
+  Shape kept;     // x's shape with length 1 along them: how parameters broadcast
+  Shape params;   // the shape of the parameters
+  double count;   // elements per statistic
+};
+
+Layout layout_of(const Shape& x, const Shape& params) {
+  Layout l;
+  l.params = params;
+  l.kept = Shape::filled(x.size(), 1);
+  l.count = 1;
+  for (int a = 0; a < x.size(); ++a) {
+    if (a >= 1 && a <= params.size()) {
+      l.kept[a] = x[a];
+    } else {
+      l.axes.push_back(a);
+      l.count *= double(x[a]);
+    }
+  }
+  return l;
+}
+
+void check_parameters(const TypeInfoTuple& in_types, int count) {
+  using namespace autograd::type_check;
+  expect(in_types.size() == count);
+  expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= in_types[1].ndim + 1);
+  for (int k = 1; k < count; ++k) {
+    expect(in_types[k].dtype == in_types[0].dtype, in_types[k].ndim == in_types[1].ndim);
+    for (int a = 0; a < in_types.shape(1).size(); ++a) expect(in_types[k].shape[a] == in_types[0].shape[a + 1]);
+  }
+}
+
+// 16-bit floats: statistics are computed in float32.
+Dtype statistics_dtype(Dtype t) { return catena::compute_dtype(t); }
+
+class BatchNormalization final : public FunctionNode {
+ public:
+  explicit BatchNormalization(const BatchNormalizationOptions& o) : options_(o) {}
+  std::string label() const override { return "BatchNormalizationFunction"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 3); }
+
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0, 1});
+    const Layout l = layout_of(in[0].shape(), in[1].shape());
+    const Arrays result = nn_extension(in[0]).batch_normalization(in[0], autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept),
+                                                                  options_.eps, l.axes);
+    mean_ = result[1];
+    inv_std_ = result[3];
+    update_running(options_.running_mean, result[1], 1.0);
+    update_running(options_.running_var, result[2], l.count / std::max(l.count - 1, 1.0));
+    return {result[0]};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const Variable x = retained_input(0), gamma = retained_input(1);
+    const Layout l = layout_of(x.shape(), gamma.shape());
+    const Variables all = needs_double_backprop() ? rule(x, gamma, gy[0], l) : fused(x, gamma, gy[0], l);
+    Variables gradients;
+    for (const int target : targets) gradients.push_back(all[static_cast<std::size_t>(target)]);
+    return gradients;
+  }
+
+ private:
+  void update_running(const Array& running, const Array& statistic, double scale) const {
+    if (!running) return;
+    const Array s = autograd::reshape(statistic, running.shape());
+    autograd::assign(running, running * options_.decay + s * ((1 - options_.decay) * scale));
+  }
+
+  Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
+    const Arrays g = nn_extension(x.data()).batch_normalization_backward(x.data(), gy.data(), autograd::reshape(gamma.data(), l.kept), mean_,
+                                                                         inv_std_, l.axes);
+    const auto parameter = [&](const Array& a) {
+      return constant_variable(autograd::astype(autograd::reshape(a, l.params), gamma.dtype()));
+    };
+    return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
+  }
+
+  // The same on Variables; the statistics are computed again, so that their own derivatives take part.
+  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given, const Layout& l) const {
+    const Dtype t = statistics_dtype(x_given.dtype());
+    const Variable x = cast(x_given, t), gy = cast(gy_given, t), gamma = reshape(cast(gamma_given, t), l.kept);
+    const Variable centred = x - mean(x, l.axes, true);
+    const Variable inv_std = rsqrt(mean(square(centred), l.axes, true) + options_.eps);
+    const Variable xhat = centred * inv_std;
+    const Variable gbeta = sum(gy, l.axes, true), ggamma = sum(gy * xhat, l.axes, true);
+    const Variable gx = gamma * inv_std * (gy - (xhat * ggamma + gbeta) / l.count);
+    return {cast(gx, x_given.dtype()), cast(reshape(ggamma, l.params), gamma_given.dtype()),
+            cast(reshape(gbeta, l.params), gamma_given.dtype())};
+  }
+
+  BatchNormalizationOptions options_;
+  Array mean_, inv_std_;
+};
+
+class FixedBatchNormalization final : public FunctionNode {
+ public:
+  explicit FixedBatchNormalization(double eps) : eps_(eps) {}
+  std::string label() const override { return "FixedBatchNormalization"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 5); }
+
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0, 1, 3, 4});
+    const Layout l = layout_of(in[0].shape(), in[1].shape());
+    const auto p = [&](std::size_t k) { return autograd::reshape(in[k], l.kept); };
+    return {nn_extension(in[0]).fixed_batch_normalization(in[0], p(1), p(2), p(3), p(4), eps_)};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy_given) override {
+    const Variable x_given = retained_input(0);
+    const Dtype given = x_given.dtype(), t = statistics_dtype(given);
+    const Layout l = layout_of(x_given.shape(), input_shape(1));
+    const auto p = [&](int k) { return reshape(cast(retained_input(k), t), l.kept); };
+    const Variable x = cast(x_given, t), gy = cast(gy_given[0], t), gamma = p(1), inv_std = rsqrt(p(4) + eps_);
+    const Variable xhat = (x - p(3)) * inv_std;
+    const Variable gbeta = sum(gy, l.axes, true), ggamma = sum(gy * xhat, l.axes, true);
+    const auto parameter = [&](const Variable& g) { return cast(reshape(g, l.params), given); };
+    Variables gradients;
+    for (const int target : targets) {
+      switch (target) {
+        case 0: gradients.push_back(cast(gamma * inv_std * gy, given)); break;
+        case 1: gradients.push_back(parameter(ggamma)); break;
+        case 2: gradients.push_back(parameter(gbeta)); break;
+        case 3: gradients.push_back(parameter(-(gamma * inv_std * gbeta))); break;
+        default: gradients.push_back(parameter(gamma * square(inv_std) * ggamma * -0.5)); break;
+      }
+    }
+    return gradients;
+  }
+
+ private:
+  double eps_;
+};
+
+}  // namespace
+
+Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const BatchNormalizationOptions& o) {
+  return autograd::apply_node<BatchNormalization>({x, gamma, beta}, o)[0];
+}
+
+Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean, const Variable& var,
+                                   double eps) {
+  return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, eps)[0];
+}
+
+}  // namespace nn

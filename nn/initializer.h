@@ -1,0 +1,61 @@
+// Initializers fill a new parameter. A value type: any callable that fills an array, with the dtype it wants.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "autograd/array.h"
+
+namespace nn {
+
+class CATENA_EXPORT Initializer {
+ public:
+  using Fill = std::function<void(const autograd::Array&)>;
+
+  Initializer() = default;  // null: the caller's default (init_weight: HeNormal(1/sqrt 2))
+  Initializer(double constant);
+  Initializer(const autograd::Array& values);  // broadcast to the parameter
+  Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
+
+  explicit operator bool() const noexcept { return bool(fill_); }
+  void operator()(const autograd::Array& a) const { fill_(a); }
+  std::optional<autograd::Dtype> dtype() const noexcept { return dtype_; }
+
+ private:
+  Fill fill_;
+  std::optional<autograd::Dtype> dtype_;
+};
+
+struct Fans {
+  std::int64_t fan_in, fan_out;
+};
+// (product of shape[1:], shape[0]); fewer than 2 axes: ValueError.
+CATENA_EXPORT Fans get_fans(const autograd::Shape& shape);
+// A new array of `shape` in the initializer's dtype (float32 without one), filled.
+CATENA_EXPORT autograd::Array generate_array(const Initializer& initializer, const autograd::Shape& shape,
+                                             std::optional<autograd::Device> device = {});
+// Fills `weights` and multiplies by `scale`; a null initializer is HeNormal(1 / sqrt 2).
+CATENA_EXPORT void init_weight(const autograd::Array& weights, const Initializer& initializer = {}, double scale = 1.0);
+// init_weight with these arguments, as an initializer: what links use for their `wscale`.
+CATENA_EXPORT Initializer scaled_initializer(const Initializer& initializer, double scale);
+
+namespace initializers {
+struct Options {
+  std::optional<autograd::Dtype> dtype = {};
+};
+CATENA_EXPORT Initializer Constant(double value, Options o = {});
+CATENA_EXPORT Initializer Zero(Options o = {});
+CATENA_EXPORT Initializer One(Options o = {});
+CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});             // square 2-d only: ValueError
+CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});              // N(0, scale^2)
+CATENA_EXPORT Initializer GlorotNormal(double scale = 1.0, Options o = {});         // std scale sqrt(2 / (fan_in + fan_out))
+CATENA_EXPORT Initializer HeNormal(double scale = 1.0, Options o = {});             // std scale sqrt(2 / fan_in)
+CATENA_EXPORT Initializer Orthogonal(double scale = 1.1, Options o = {});           // rows orthogonal, Q Q^T = scale^2 I
+CATENA_EXPORT Initializer Uniform(double scale = 0.05, Options o = {});             // U[-scale, scale]
+CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});         // bound scale sqrt(3 / fan_in)
+CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0, Options o = {});        // bound scale sqrt(6 / (fan_in + fan_out))
+CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});            // bound scale sqrt(6 / fan_in)
+}  // namespace initializers
+
+}  // namespace nn

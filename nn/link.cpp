@@ -1,0 +1,236 @@
+#include "nn/link.h"
+
+#include <unordered_map>
+
+#include "nn/serializers/serializer.h"
+
+namespace nn {
+
+using catena::check;
+using catena::KeyError;
+using catena::TypeError;
+using catena::ValueError;
+
+Persistent::Persistent(const Persistent& o) : array_(o.array_ ? autograd::copy(o.array_) : Array()) {}
+Persistent& Persistent::operator=(const Persistent& o) {
+  if (this != &o) array_ = o.array_ ? autograd::copy(o.array_) : Array();
+  return *this;
+}
+
+MemberVisitor::~MemberVisitor() = default;
+void MemberVisitor::parameter(std::string_view, Parameter&) {}
+void MemberVisitor::persistent(std::string_view, Persistent&) {}
+void MemberVisitor::persistent(std::string_view, std::int64_t&) {}
+void MemberVisitor::persistent(std::string_view, double&) {}
+void MemberVisitor::persistent(std::string_view, std::string&) {}
+void MemberVisitor::link(std::string_view, Link&) {}
+
+Link::~Link() = default;
+
+namespace {
+
+// Visiting changes nothing by itself, but the one member list of a class is not const.
+Link& mutable_link(const Link& l) { return const_cast<Link&>(l); }
+
+template <class F> class ParameterVisitor final : public MemberVisitor {
+ public:
+  explicit ParameterVisitor(F f) : f_(f) {}
+  void parameter(std::string_view name, Parameter& p) override { f_(name, p); }
+
+ private:
+  F f_;
+};
+template <class F> class ChildVisitor final : public MemberVisitor {
+ public:
+  explicit ChildVisitor(F f) : f_(f) {}
+  void link(std::string_view name, Link& child) override { f_(name, child); }
+
+ private:
+  F f_;
+};
+template <class F> void for_own_parameters(const Link& l, F f) {
+  ParameterVisitor<F> v(f);
+  mutable_link(l).visit_members(v);
+}
+template <class F> void for_children(const Link& l, F f) {
+  ChildVisitor<F> v(f);
+  mutable_link(l).visit_members(v);
+}
+
+// Own parameters first, then children depth first.
+template <class F> void for_parameters(const Link& l, const std::string& path, F& f) {
+  for_own_parameters(l, [&](std::string_view name, Parameter& p) { f(path + "/" + std::string(name), p); });
+  for_children(l, [&](std::string_view name, Link& child) { for_parameters(child, path + "/" + std::string(name), f); });
+}
+template <class F> void for_links(Link& l, const std::string& path, F& f) {
+  f(path, l);
+  for_children(l, [&](std::string_view name, Link& child) { for_links(child, path + "/" + std::string(name), f); });
+}
+
+std::unordered_map<std::string, Parameter*> parameters_by_path(const Link& l) {
+  std::unordered_map<std::string, Parameter*> map;
+  auto add = [&](const std::string& path, Parameter& p) { map.emplace(path, &p); };
+  for_parameters(l, "", add);
+  return map;
+}
+
+}  // namespace
+
+std::vector<Variable> Link::params() const {
+  std::vector<Variable> result;
+  auto add = [&](const std::string&, Parameter& p) { result.push_back(p); };
+  for_parameters(*this, "", add);
+  return result;
+}
+
+std::vector<NamedParam> Link::namedparams() const {
+  std::vector<NamedParam> result;
+  auto add = [&](const std::string& path, Parameter& p) { result.push_back({path, p}); };
+  for_parameters(*this, "", add);
+  return result;
+}
+
+std::vector<NamedLink> Link::namedlinks(bool skipself) {
+  std::vector<NamedLink> result;
+  auto add = [&](const std::string& path, Link& l) { result.push_back({path.empty() ? "/" : path, &l}); };
+  for_links(*this, "", add);
+  if (skipself) result.erase(result.begin());
+  return result;
+}
+
+std::vector<Link*> Link::links(bool skipself) {
+  std::vector<Link*> result;
+  for (const NamedLink& l : namedlinks(skipself)) result.push_back(l.link);
+  return result;
+}
+
+std::vector<std::pair<std::string, Link*>> Link::children() {
+  std::vector<std::pair<std::string, Link*>> result;
+  for_children(*this, [&](std::string_view name, Link& child) { result.emplace_back(name, &child); });
+  return result;
+}
+
+bool Link::has_uninitialized_params() const {
+  bool pending = false;
+  for_own_parameters(*this, [&](std::string_view, Parameter& p) { pending |= !p.is_initialized(); });
+  return pending;
+}
+
+Link& Link::to_device(Device device) {
+  struct Move final : MemberVisitor {
+    Device to;
+    explicit Move(Device d) : to(d) {}
+    void parameter(std::string_view, Parameter& p) override { p.to_device(to); }
+    void persistent(std::string_view, Persistent& a) override {
+      if (a.array()) a.array() = autograd::to_device(a.array(), to);
+    }
+    void link(std::string_view, Link& child) override { child.to_device(to); }
+  } move(device);
+  visit_members(move);
+  device_ = device;
+  on_device_changed();
+  return *this;
+}
+
+Link& Link::to_gpu(std::optional<int> id) { return to_device({Device::Kind::cuda, static_cast<std::int16_t>(id.value_or(0))}); }
+
+void Link::cleargrads() {
+  for (Variable& p : params()) p.cleargrad();
+}
+
+void Link::zerograds() {
+  for (Variable& p : params())
+    if (p.data()) p.zerograd();
+}
+
+void Link::copyparams(const Link& from) {
+  const auto source = parameters_by_path(from);
+  const auto target = parameters_by_path(*this);
+  for (const auto& [path, p] : target)  // nothing is copied unless everything can be
+    check<KeyError>(source.contains(path), "Link.copyparams", "the source has no parameter ", path);
+  for (const auto& [path, p] : target) {
+    const Parameter& s = *source.at(path);
+    if (s.is_initialized() && p->is_initialized())
+      check<ValueError>(s.shape() == p->shape(), "Link.copyparams", "the parameter ", path, " has the shape ", p->shape(),
+                        ", its source ", s.shape());
+  }
+  for (const auto& [path, p] : target) {
+    const Parameter& s = *source.at(path);
+    if (!s.is_initialized()) continue;
+    if (!p->is_initialized()) p->set_data(autograd::empty(s.shape(), s.dtype(), device_));
+    autograd::copy_across(p->data(), s.data());
+  }
+}
+
+void Link::addgrads(const Link& from) {
+  const auto source = parameters_by_path(from);
+  for (auto& [path, p] : parameters_by_path(*this)) {
+    const auto s = source.find(path);
+    check<KeyError>(s != source.end(), "Link.addgrads", "the source has no parameter ", path);
+    p->addgrad(*s->second);
+  }
+}
+
+std::int64_t Link::count_params() const {
+  std::int64_t n = 0;
+  for (const Variable& p : params())
+    if (p.data()) n += p.size();
+  return n;
+}
+
+void Link::serialize(Serializer& s) {
+  struct Visit final : MemberVisitor {
+    Serializer& s;
+    Device device;
+    Visit(Serializer& s_, Device d) : s(s_), device(d) {}
+    void parameter(std::string_view name, Parameter& p) override {
+      if (s.is_writer()) {
+        check<ValueError>(p.is_initialized(), "save", "the parameter ", s.path(), "/", name,
+                          " has no data yet: call the link once before it is saved");
+        Array data = p.data();
+        s(name, data);
+      } else if (p.is_initialized()) {
+        Array data = p.data();
+        s(name, data);
+      } else {
+        Array stored;
+        s(name, stored);
+        if (stored) p.set_data(autograd::to_device(stored, device));
+      }
+    }
+    void persistent(std::string_view name, Persistent& a) override {
+      Array array = a.array();
+      s(name, array);
+      if (!a.array() && array) a.array() = autograd::to_device(array, device);
+    }
+    void persistent(std::string_view name, std::int64_t& v) override { s(name, v); }
+    void persistent(std::string_view name, double& v) override { s(name, v); }
+    void persistent(std::string_view name, std::string& v) override { s(name, v); }
+  } own(s, device_);
+  visit_members(own);
+  for_children(*this, [&](std::string_view name, Link& child) { child.serialize(*s[name]); });
+}
+
+Variable Link::call(const Variables&) {
+  catena::fail<catena::NotImplementedError>("Link.call", "this class has no NN_MEMBERS line, so it cannot be called through its base");
+}
+
+void Link::visit_members(MemberVisitor&) {}
+
+void apply_copy_mode(Link& copied, const Link& source, CopyMode mode) {
+  if (mode == CopyMode::copy) return;
+  const auto original = parameters_by_path(source);
+  for (auto& [path, p] : parameters_by_path(copied)) {
+    p->set_grad({});
+    const Parameter& o = *original.at(path);
+    if (!o.is_initialized()) continue;
+    if (mode == CopyMode::share) p->set_data(o.data());
+    else init_weight(p->data(), p->initializer());
+  }
+}
+
+void internal::throw_not_callable(const char* type, std::size_t num_args) {
+  catena::fail<TypeError>("Link.call", "the class ", type, " has no operator() for ", num_args, " variables");
+}
+
+}  // namespace nn

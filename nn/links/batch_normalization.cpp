@@ -1,0 +1,35 @@
+#include "nn/links/batch_normalization.h"
+
+namespace nn {
+namespace {
+
+Initializer with_dtype(const Initializer& initializer, autograd::Dtype dtype) {
+  return {[initializer](const Array& a) { initializer(a); }, dtype};
+}
+
+}  // namespace
+
+BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
+    : avg_mean(autograd::zeros(size, o.dtype)), avg_var(autograd::zeros(size, o.dtype)), decay(o.decay), eps(o.eps) {
+  if (o.use_gamma) gamma.emplace(with_dtype(o.initial_gamma, o.dtype), size);
+  if (o.use_beta) beta.emplace(with_dtype(o.initial_beta, o.dtype), size);
+}
+
+Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
+  const Array& mean = avg_mean.array();
+  const Array& var = avg_var.array();
+  const Variable scale = gamma ? Variable(*gamma) : Variable(autograd::ones_like(mean), {.volatile_ = autograd::AUTO});
+  const Variable shift = beta ? Variable(*beta) : Variable(autograd::zeros_like(mean), {.volatile_ = autograd::AUTO});
+  if (o.test.value_or(!autograd::internal::modes().train)) {
+    return fixed_batch_normalization(x, scale, shift, Variable(mean, {.volatile_ = autograd::AUTO}),
+                                     Variable(var, {.volatile_ = autograd::AUTO}), eps);
+  }
+  double keep = decay;
+  if (o.finetune) {
+    ++N;
+    keep = 1.0 - 1.0 / double(N);
+  }
+  return batch_normalization(x, scale, shift, {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep});
+}
+
+}  // namespace nn

@@ -1,0 +1,39 @@
+// Batch normalization layer.
+#pragma once
+
+#include <optional>
+
+#include "nn/functions/normalization.h"
+#include "nn/link.h"
+
+namespace nn {
+
+struct BatchNormalizationLinkOptions {
+  double decay = 0.9, eps = 2e-5;
+  autograd::Dtype dtype = autograd::Dtype::float32;
+  bool use_gamma = true, use_beta = true;
+  Initializer initial_gamma = 1.0, initial_beta = 0.0;
+};
+struct BatchNormalizationCallOptions {
+  std::optional<bool> test = {};  // default: the opposite of the thread's train mode
+  bool finetune = false;          // plain averages over all calls instead of moving ones
+};
+
+// Normalizes with the statistics of the batch and keeps moving averages of them; with test set, uses the averages.
+class CATENA_EXPORT BatchNormalization : public Link {
+ public:
+  using Options = BatchNormalizationLinkOptions;
+  explicit BatchNormalization(const Shape& size, const Options& options = {});
+  explicit BatchNormalization(int size, const Options& options = {}) : BatchNormalization(Shape{size}, options) {}
+
+  NN_MEMBERS(gamma, beta, avg_mean, avg_var, N)
+  Variable operator()(const Variable& x, const BatchNormalizationCallOptions& options = {});
+  void start_finetuning() { N = 0; }
+
+  std::optional<Parameter> gamma, beta;
+  Persistent avg_mean, avg_var;
+  std::int64_t N = 0;
+  double decay, eps;
+};
+
+}  // namespace nn

@@ -1,0 +1,55 @@
+// Classifier: a predictor with its loss and accuracy.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "nn/functions/evaluation.h"
+#include "nn/functions/loss.h"
+#include "nn/link.h"
+#include "nn/reporter.h"
+
+namespace nn {
+
+struct ClassifierOptions {
+  std::function<Variable(const Variable& y, const Variable& t)> lossfun = [](const Variable& y, const Variable& t) {
+    return softmax_cross_entropy(y, t);
+  };
+  std::function<Variable(const Variable& y, const Variable& t)> accfun = [](const Variable& y, const Variable& t) {
+    return accuracy(y, t);
+  };
+  bool compute_accuracy = true;
+};
+
+// Calls the predictor with all arguments but the last, which is the labels; reports "loss" and "accuracy"; returns the loss.
+// The predictor is owned: moved or copied in.
+template <class Predictor> class Classifier : public Chain {
+ public:
+  using Options = ClassifierOptions;
+  explicit Classifier(Predictor predictor_, Options options_ = {}) : predictor(std::move(predictor_)), options(std::move(options_)) {}
+
+  NN_MEMBERS(predictor)
+
+  // At least 2 arguments: ValueError otherwise.
+  Variable operator()(const Variables& args) {
+    catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(), " arguments were given; inputs and labels are needed");
+    Variables inputs;
+    for (std::size_t i = 0; i + 1 < args.size(); ++i) inputs.push_back(args[i]);
+    const Variable& t = args.back();
+    y = predictor.call(inputs);
+    loss = options.lossfun(y, t);
+    report("loss", loss, static_cast<Link*>(this));
+    if (options.compute_accuracy) {
+      accuracy = options.accfun(y, t);
+      report("accuracy", accuracy, static_cast<Link*>(this));
+    }
+    return loss;
+  }
+  Variable operator()(const Variable& x, const Variable& t) { return (*this)(Variables{x, t}); }
+
+  Predictor predictor;
+  Options options;
+  Variable y, loss, accuracy;  // of the last call
+};
+
+}  // namespace nn

@@ -1,0 +1,19 @@
+#include "nn/links/convolution_2d.h"
+
+namespace nn {
+
+Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, const Options& o)
+    : W(scaled_initializer(o.initialW, o.wscale)),
+      out_channels(out),
+      ksize(k),
+      geometry{.stride = o.stride, .pad = o.pad, .dilate = o.dilate} {
+  if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
+  if (in_channels) W.initialize({out, *in_channels, k.y, k.x});
+}
+
+Variable Convolution2D::operator()(const Variable& x) {
+  if (!W.is_initialized()) W.initialize({out_channels, x.shape(1), ksize.y, ksize.x});
+  return convolution_2d(x, W, b ? static_cast<const Variable&>(*b) : Variable(), geometry);
+}
+
+}  // namespace nn

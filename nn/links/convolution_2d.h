@@ -1,0 +1,36 @@
+// Two-dimensional convolution layer.
+#pragma once
+
+#include <optional>
+
+#include "nn/functions/connection.h"
+#include "nn/link.h"
+
+namespace nn {
+
+struct Convolution2DOptions {
+  Pair stride = 1, pad = 0, dilate = 1;
+  double wscale = 1.0;
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)
+  Initializer initial_bias = 0.0;
+  bool nobias = false;
+};
+
+// W (out, in, kh, kw), b (out); see convolution_2d(). Without a number of input channels W is created by the first call.
+class CATENA_EXPORT Convolution2D : public Link {
+ public:
+  using Options = Convolution2DOptions;
+  Convolution2D(int out_channels, Pair ksize, const Options& options = {}) : Convolution2D(std::nullopt, out_channels, ksize, options) {}
+  Convolution2D(std::optional<int> in_channels, int out_channels, Pair ksize, const Options& options = {});
+
+  NN_MEMBERS(W, b)
+  Variable operator()(const Variable& x);
+
+  Parameter W;
+  std::optional<Parameter> b;
+  int out_channels;
+  Pair ksize;
+  ConvolutionOptions geometry;
+};
+
+}  // namespace nn

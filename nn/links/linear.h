@@ -1,0 +1,33 @@
+// Fully connected layer.
+#pragma once
+
+#include <optional>
+
+#include "nn/functions/connection.h"
+#include "nn/link.h"
+
+namespace nn {
+
+struct LinearOptions {
+  double wscale = 1.0;          // scales the initial weights
+  Initializer initialW = {};    // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
+  Initializer initial_bias = 0.0;
+  bool nobias = false;
+};
+
+// y = x W^T + b with W (out, in), b (out); see linear(). Without an input size W is created by the first call.
+class CATENA_EXPORT Linear : public Link {
+ public:
+  using Options = LinearOptions;
+  explicit Linear(int out_size, const Options& options = {}) : Linear(std::nullopt, out_size, options) {}
+  Linear(std::optional<int> in_size, int out_size, const Options& options = {});
+
+  NN_MEMBERS(W, b)
+  Variable operator()(const Variable& x);
+
+  Parameter W;
+  std::optional<Parameter> b;
+  int out_size;
+};
+
+}  // namespace nn

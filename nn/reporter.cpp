@@ -1,0 +1,145 @@
+#include "nn/reporter.h"
+
+#include <cmath>
+
+#include "nn/link.h"
+
+namespace nn {
+
+using catena::check;
+using catena::KeyError;
+using catena::RuntimeError;
+
+Observed::Observed(const autograd::Array& a) : variable_(a, {.volatile_ = autograd::AUTO}) {}
+
+double Observed::value() const { return variable_ ? autograd::item(variable_.data()).to_double() : number_; }
+
+void Observation::set(const std::string& key, const Observed& value) {
+  for (Entry& e : entries_) {
+    if (e.first == key) {
+      e.second = value;
+      return;
+    }
+  }
+  entries_.emplace_back(key, value);
+}
+
+const Observed* Observation::find(std::string_view key) const noexcept {
+  for (const Entry& e : entries_)
+    if (e.first == key) return &e.second;
+  return nullptr;
+}
+
+const Observed& Observation::at(std::string_view key) const {
+  if (const Observed* found = find(key)) return *found;
+  std::string available;
+  for (const Entry& e : entries_) available += (available.empty() ? "" : ", ") + e.first;
+  catena::fail<KeyError>("Observation", "nothing was reported as ", key, " (available: ", available, ")");
+}
+
+namespace {
+std::vector<Reporter*>& reporter_stack() {
+  thread_local std::vector<Reporter*> stack;
+  return stack;
+}
+}  // namespace
+
+void Reporter::add_observer(const std::string& name, const void* observer) { names_[observer] = name; }
+
+void Reporter::add_link(const std::string& prefix, Link& root) {
+  for (const NamedLink& l : root.namedlinks()) add_observer(l.path == "/" ? prefix : prefix + l.path, l.link);
+}
+
+void Reporter::report(const std::string& key, const Observed& value, const void* observer) {
+  if (observer == nullptr) return current_->set(key, value);
+  const auto name = names_.find(observer);
+  check<KeyError>(name != names_.end(), "report", "the observer that reports ", key, " is not registered with this reporter");
+  current_->set(name->second + "/" + key, value);
+}
+
+Reporter::Scope::Scope(Reporter& r, Observation& observation) : reporter_(r), previous_(r.current_) {
+  reporter_stack().push_back(&r);
+  r.current_ = &observation;
+}
+Reporter::Scope::~Scope() {
+  reporter_.current_ = previous_;
+  reporter_stack().pop_back();
+}
+
+Reporter& get_current_reporter() {
+  check<RuntimeError>(!reporter_stack().empty(), "get_current_reporter", "no reporter is in use on this thread");
+  return *reporter_stack().back();
+}
+
+void report(const std::string& key, const Observed& value, const void* observer) {
+  if (!reporter_stack().empty()) reporter_stack().back()->report(key, value, observer);
+}
+
+void Summary::add(double value) noexcept {
+  x_ += value;
+  x2_ += value * value;
+  ++n_;
+}
+
+double Summary::compute_mean() const {
+  check<RuntimeError>(n_ > 0, "Summary", "there is no mean of nothing");
+  return x_ / double(n_);
+}
+
+std::pair<double, double> Summary::make_statistics() const {
+  const double mean = compute_mean();
+  return {mean, std::sqrt(std::fmax(x2_ / double(n_) - mean * mean, 0.0))};
+}
+
+// Values wait here unread; beyond this many they are read, so that a summary over a long interval does not hold memory for it.
+constexpr std::size_t kMaxPending = 4096;
+
+void DictSummary::add(const std::string& key, const Observed& value) {
+  if (!value.is_scalar()) return;
+  // A variable is copied without its graph: the memory behind it must not wait for the summary.
+  pending_.emplace_back(key, value.variable() ? Observed(autograd::copy(value.variable().data())) : value);
+  if (pending_.size() >= kMaxPending) flush();
+}
+
+void DictSummary::add(const Observation& observation) {
+  for (const auto& [key, value] : observation) add(key, value);
+}
+
+Summary& DictSummary::summary(const std::string& key) const {
+  for (auto& [name, s] : summaries_)
+    if (name == key) return s;
+  return summaries_.emplace_back(key, Summary()).second;
+}
+
+void DictSummary::flush() const {
+  for (const auto& [key, value] : pending_) summary(key).add(value.value());
+  pending_.clear();
+}
+
+const std::vector<std::pair<std::string, Summary>>& DictSummary::summaries() const {
+  flush();
+  return summaries_;
+}
+
+void DictSummary::set(const std::string& key, const Summary& s) {
+  flush();
+  summary(key) = s;
+}
+
+std::vector<std::pair<std::string, double>> DictSummary::compute_mean() const {
+  std::vector<std::pair<std::string, double>> means;
+  for (const auto& [key, s] : summaries()) means.emplace_back(key, s.compute_mean());
+  return means;
+}
+
+std::vector<std::pair<std::string, double>> DictSummary::make_statistics() const {
+  std::vector<std::pair<std::string, double>> result;
+  for (const auto& [key, s] : summaries()) {
+    const auto [mean, deviation] = s.make_statistics();
+    result.emplace_back(key, mean);
+    result.emplace_back(key + ".std", deviation);
+  }
+  return result;
+}
+
+}  // namespace nn

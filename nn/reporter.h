@@ -1,0 +1,122 @@
+// Reporter: links and extensions report values by name without knowing who listens. The training loop turns them into an observation.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "autograd/variable.h"
+
+namespace nn {
+
+class Link;
+
+// A reported value: a host number, or a 0-d variable whose value stays on its device until somebody reads it.
+class CATENA_EXPORT Observed {
+ public:
+  Observed(double v) : number_(v) {}
+  Observed(const autograd::Variable& v) : variable_(v) {}
+  Observed(const autograd::Array& a);
+  double value() const;  // reads the device when it must
+  const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
+  bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
+
+ private:
+  double number_ = 0;
+  autograd::Variable variable_;
+};
+
+// Name -> value, in the order of the first report.
+class CATENA_EXPORT Observation {
+ public:
+  using Entry = std::pair<std::string, Observed>;
+  void set(const std::string& key, const Observed& value);
+  const Observed* find(std::string_view key) const noexcept;
+  const Observed& at(std::string_view key) const;  // KeyError listing the available keys
+  bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
+  void clear() noexcept { entries_.clear(); }
+  bool empty() const noexcept { return entries_.empty(); }
+  std::size_t size() const noexcept { return entries_.size(); }
+  auto begin() const noexcept { return entries_.begin(); }
+  auto end() const noexcept { return entries_.end(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+// Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
+class CATENA_EXPORT Reporter {
+ public:
+  // Registers an observer (by identity); its reports get the key "<name>/<key>".
+  void add_observer(const std::string& name, const void* observer);
+  // The root as `prefix`, its descendants as prefix + path.
+  void add_link(const std::string& prefix, Link& root);
+  // KeyError for an observer that is not registered. Null observer: the bare key.
+  void report(const std::string& key, const Observed& value, const void* observer = nullptr);
+  Observation& observation() noexcept { return *current_; }
+
+  // Makes this the thread's current reporter and `observation` its target, until the end of the scope.
+  class CATENA_EXPORT Scope {
+   public:
+    Scope(Reporter& r, Observation& observation);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Reporter& reporter_;
+    Observation* previous_;
+  };
+  [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
+
+ private:
+  Observation own_;
+  Observation* current_ = &own_;
+  std::unordered_map<const void*, std::string> names_;
+};
+
+// The innermost reporter of this thread; RuntimeError when there is none.
+CATENA_EXPORT Reporter& get_current_reporter();
+// Reports to the current reporter; nothing happens when there is none.
+CATENA_EXPORT void report(const std::string& key, const Observed& value, const void* observer = nullptr);
+
+// Running mean and deviation of scalars, in double precision.
+class CATENA_EXPORT Summary {
+ public:
+  void add(double value) noexcept;
+  double compute_mean() const;                         // RuntimeError when nothing was added
+  std::pair<double, double> make_statistics() const;   // mean, population deviation
+  std::int64_t count() const noexcept { return n_; }
+  double sum() const noexcept { return x_; }
+  double sum_of_squares() const noexcept { return x2_; }
+  void set(double x, double x2, std::int64_t n) noexcept { x_ = x, x2_ = x2, n_ = n; }
+
+ private:
+  double x_ = 0, x2_ = 0;
+  std::int64_t n_ = 0;
+};
+
+// One Summary per key, each with its own count; only scalars are added. Device values are read when the mean is asked for, so
+// adding never synchronises.
+class CATENA_EXPORT DictSummary {
+ public:
+  void add(const Observation& observation);
+  void add(const std::string& key, const Observed& value);
+  std::vector<std::pair<std::string, double>> compute_mean() const;
+  std::vector<std::pair<std::string, double>> make_statistics() const;  // the means, plus "<key>.std"
+  const std::vector<std::pair<std::string, Summary>>& summaries() const;
+  void set(const std::string& key, const Summary& s);
+  bool empty() const noexcept { return summaries_.empty(); }
+
+ private:
+  void flush() const;
+  Summary& summary(const std::string& key) const;
+  mutable std::vector<std::pair<std::string, Summary>> summaries_;
+  mutable std::vector<std::pair<std::string, Observed>> pending_;
+};
+
+}  // namespace nn

@@ -1,0 +1,54 @@
+#include "nn/serializers/npz.h"
+
+#include "kernels/host/atomic_file.h"
+
+namespace nn::serializers {
+
+DictionarySerializer::DictionarySerializer(std::string path)
+    : DictionarySerializer(std::make_shared<std::vector<Entry>>(), std::move(path)) {}
+DictionarySerializer::DictionarySerializer(std::shared_ptr<std::vector<Entry>> entries, std::string path)
+    : Serializer(std::move(path)), entries_(std::move(entries)) {}
+
+std::unique_ptr<Serializer> DictionarySerializer::child(std::string path) const {
+  return std::unique_ptr<Serializer>(new DictionarySerializer(entries_, std::move(path)));
+}
+void DictionarySerializer::store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
+                                 std::span<const std::byte> bytes) {
+  entries_->push_back({path, dtype, shape, {bytes.begin(), bytes.end()}, {}, false});
+}
+void DictionarySerializer::store_text(const std::string& path, std::string_view text) {
+  entries_->push_back({path, {}, {}, {}, std::string(text), true});
+}
+
+NpzDeserializer::NpzDeserializer(const std::string& filename, std::string path, bool strict)
+    : NpzDeserializer(std::make_shared<const catena::NpzReader>("load_npz", filename), filename, std::move(path), strict) {}
+NpzDeserializer::NpzDeserializer(std::shared_ptr<const catena::NpzReader> npz, std::string filename, std::string path, bool strict)
+    : Serializer(std::move(path), strict), npz_(std::move(npz)), filename_(std::move(filename)) {}
+
+std::unique_ptr<Serializer> NpzDeserializer::child(std::string path) const {
+  return std::unique_ptr<Serializer>(new NpzDeserializer(npz_, filename_, std::move(path), is_strict()));
+}
+std::optional<catena::NpyArray> NpzDeserializer::fetch(const std::string& path) const {
+  if (!npz_->contains(path)) return {};
+  return npz_->read(path);
+}
+std::vector<std::string> NpzDeserializer::keys() const {
+  std::vector<std::string> below;
+  const std::string prefix = path().empty() ? "" : path() + "/";
+  for (const std::string& key : npz_->keys())
+    if (key.starts_with(prefix)) below.push_back(key.substr(prefix.size()));
+  return below;
+}
+
+void internal::write_npz(const std::string& filename, const DictionarySerializer& s, bool compression) {
+  catena::AtomicFile file("save_npz", filename);
+  catena::NpzWriter npz(file, compression);
+  for (const DictionarySerializer::Entry& e : s.entries()) {
+    if (e.is_text) npz.add_text(e.key, e.text);
+    else npz.add(e.key, e.dtype, e.shape, e.bytes);
+  }
+  npz.finish();
+  file.commit();
+}
+
+}  // namespace nn::serializers

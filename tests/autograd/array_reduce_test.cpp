@@ -1,0 +1,92 @@
+// Reductions and row kernels through the value API.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "autograd/array.h"
+
+using namespace autograd;
+using catena::kernel;
+using catena::TypeError;
+using catena::ValueError;
+
+namespace {
+
+template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+  const std::vector<T> got = to_vector<T>(a);
+  BOOST_TEST(got == expected, boost::test_tools::per_element());
+}
+Array numbers(const Shape& shape) { return reshape(arange(catena::size_of(shape), Dtype::float32), shape); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(array_reduce)
+
+BOOST_AUTO_TEST_CASE(axes) {
+  const Array a = numbers({2, 3, 4});
+  BOOST_TEST(item(sum(a)).to_double() == 276);
+  check_values<float>(sum(a, 0), {12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34});
+  check_values<float>(sum(a, {0, 2}), {60, 92, 124});
+  check_values<float>(sum(a, {-1, 0}), {60, 92, 124});
+  BOOST_TEST(sum(a, {0, 2}, true).shape() == Shape({1, 3, 1}));
+  BOOST_TEST(sum(a, Axes(), true).shape() == Shape({1, 1, 1}));
+  check_values<float>(sum(a, Dims{}), to_vector<float>(a));  // over no axis
+  check_values<float>(mean(a, {1, 2}), {5.5, 17.5});
+  check_values<float>(amax(a, 2), {3, 7, 11, 15, 19, 23});
+  check_values<float>(amin(a, {0, 1}), {0, 1, 2, 3});
+  check_values<float>(sum(transpose(a), 0), to_vector<float>(transpose(sum(a, 2))));
+  check_values<float>(sum(slice(a, 2, 3, -5, -2), 2), {4, 12, 20, 28, 36, 44});
+  check_values<std::int64_t>(reduce(kernel<"argmax">(), a, 1), {2, 2, 2, 2, 2, 2, 2, 2});
+  BOOST_CHECK_THROW(sum(a, 3), ValueError);
+  BOOST_CHECK_THROW(sum(a, {0, 0}), ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(dtypes) {
+  BOOST_TEST((sum(ones({3}, Dtype::int8)).dtype() == Dtype::int64));
+  BOOST_TEST((sum(ones({3}, Dtype::uint16)).dtype() == Dtype::uint64));
+  BOOST_TEST((sum(ones({3}, Dtype::float16)).dtype() == Dtype::float16));
+  // dtype chooses the loop, and never one that would lose the input: "?->l" comes before "i->l"
+  const Array counted = reduce(kernel<"sum">(), array<int>({5, 6}, {2}), {}, false, Dtype::int64);
+  BOOST_TEST(item(counted).to<int>() == 11);
+  BOOST_TEST(item(reduce(kernel<"sum">(), array<int>({5, 6}, {2}), {}, false, Dtype::float64)).to_double() == 11);
+  BOOST_TEST((mean(array<int>({1, 2}, {2})).dtype() == Dtype::float64));
+  // float16 sums accumulate in float32 and round once
+  BOOST_TEST(item(sum(full({4096}, 1, Dtype::float16))).to_double() == 4096);
+  BOOST_CHECK_THROW(reduce(kernel<"add">(), ones({2})), TypeError);
+  BOOST_CHECK_THROW(reduce(kernel<"sum">(), Array()), ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(empty_and_single) {
+  BOOST_TEST(item(sum(empty({0}))).to_double() == 0);
+  check_values<float>(sum(empty({0, 2}), 0), {0, 0});
+  BOOST_TEST(sum(empty({0, 2}), 1).shape() == Shape({0}));
+  BOOST_TEST(amax(empty({0, 2}), 1).shape() == Shape({0}));
+  BOOST_CHECK_EXCEPTION(amax(empty({0, 2}), 0), ValueError, [](const ValueError& e) {
+    return std::string(e.what()).find("amax: an array of shape (0, 2) has no elements along axis 0") == 0;
+  });
+  BOOST_TEST(item(sum(full({}, 3))).to_double() == 3);
+  BOOST_TEST(item(amax(full({1, 1}, 3))).to_double() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
+  const Array x = reshape(array<float>({0, 1, 2, 3, 4, 1000}, {6}), {2, 3});
+  const Operand in[] = {x};
+  const Arrays y = rows(kernel<"softmax">(), in, 1);
+  const std::vector<float> p = to_vector<float>(y[0]);
+  for (int r = 0; r < 2; ++r) BOOST_TEST(p[std::size_t(3 * r)] + p[std::size_t(3 * r + 1)] + p[std::size_t(3 * r + 2)] == 1, boost::test_tools::tolerance(1e-6f));
+  BOOST_TEST(p[1] == std::exp(-1.f) * p[2], boost::test_tools::tolerance(1e-6f));
+  BOOST_TEST(p[5] == 1);
+  const Array columns = rows(kernel<"softmax">(), {{transpose(x)}}, 0)[0];
+  const std::vector<float> same = to_vector<float>(transpose(columns));
+  for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(std::abs(same[i] - p[i]) <= 1e-6f);
+  const Operand bn[] = {x, full({1, 3}, 2), full({1, 3}, 1), 0.0};
+  const Arrays s = rows(kernel<"batch_norm_fwd">(), bn, 0);
+  BOOST_TEST(s.size() == 4u);
+  BOOST_TEST(s[1].shape() == Shape({1, 3}));
+  check_values<float>(s[1], {1.5, 2.5, 501});
+  check_values<float>(slice(s[0], 1, 0, 2), {-1, -1, 3, 3});
+  BOOST_TEST(rows(kernel<"softmax">(), {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
+  BOOST_TEST(rows(kernel<"softmax">(), {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
+  BOOST_CHECK_THROW(rows(kernel<"softmax">(), in, 2), ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

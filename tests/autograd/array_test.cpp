@@ -1,0 +1,226 @@
+// The value API: creation, conversion, arithmetic and its errors, on whichever backend the program was linked with.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+
+#include "autograd/array.h"
+
+using namespace autograd;
+using catena::AssertionError;
+using catena::kernel;
+using catena::TypeError;
+using catena::ValueError;
+
+namespace {
+
+Array floats(const std::vector<float>& v, const Shape& shape) { return array(v, shape); }
+template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+  const std::vector<T> got = to_vector<T>(a);
+  BOOST_TEST(got == expected, boost::test_tools::per_element());
+}
+bool message_has(const std::exception& e, const char* text) { return std::string(e.what()).find(text) != std::string::npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(value_api)  // `array` is a function here
+
+BOOST_AUTO_TEST_CASE(creation_and_reading_back) {
+  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  BOOST_TEST(a.shape() == Shape({2, 3}));
+  BOOST_TEST((a.dtype() == Dtype::float32));
+  BOOST_TEST(a.size() == 6);
+  BOOST_TEST(a.is_c_contiguous());
+  check_values<float>(a, {1, 2, 3, 4, 5, 6});
+  check_values<int>(a, {1, 2, 3, 4, 5, 6});
+  check_values<double>(zeros({2}), {0, 0});
+  check_values<double>(ones({2}, Dtype::int8), {1, 1});
+  check_values<double>(full({2}, 2.5), {2.5, 2.5});
+  check_values<double>(full({}, 7), {7});
+  check_values<std::int64_t>(arange(5), {0, 1, 2, 3, 4});
+  check_values<float>(zeros_like(a), {0, 0, 0, 0, 0, 0});
+  check_values<float>(ones_like(a), {1, 1, 1, 1, 1, 1});
+  check_values<float>(full_like(a, -1), {-1, -1, -1, -1, -1, -1});
+  BOOST_TEST(empty({0, 3}).size() == 0);
+  BOOST_TEST(to_vector<float>(empty({0, 3})).empty());
+  check_values<bool>(array<int>({0, 1, 2}, {3}), {false, true, true});
+  BOOST_CHECK_THROW(floats({1, 2}, {3}), ValueError);
+  BOOST_CHECK_THROW(arange(-1), ValueError);
+  BOOST_CHECK_THROW(empty({-1}), ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(item_gives_one_element) {
+  BOOST_TEST(item(full({1, 1}, 3, Dtype::int32)).to<int>() == 3);
+  BOOST_TEST((item(full({}, 3, Dtype::int32)).kind() == Scalar::Kind::integer));
+  BOOST_TEST(item(full({}, 0.5, Dtype::float16)).to_double() == 0.5);
+  BOOST_CHECK_EXCEPTION(item(floats({1, 2}, {2})), ValueError, [](const ValueError& e) { return message_has(e, "item: an array of shape (2,)"); });
+}
+
+BOOST_AUTO_TEST_CASE(every_dtype_converts_to_every_other) {
+  for (int from = 0; from < catena::kNumDtypes; ++from)
+    for (int to = 0; to < catena::kNumDtypes; ++to) {
+      const Array a = astype(array<int>({0, 1, 1}, {3}), Dtype(from));
+      const Array b = astype(a, Dtype(to));
+      BOOST_TEST((b.dtype() == Dtype(to)));
+      check_values<double>(b, {0, 1, 1});
+    }
+  const Array a = floats({1}, {1});
+  BOOST_TEST(astype(a, Dtype::float32).get() == a.get());
+  // float to integer saturates, NaN gives 0
+  check_values<int>(astype(floats({300.7f, -300.7f, std::nanf("")}, {3}), Dtype::int8), {127, -128, 0});
+}
+
+BOOST_AUTO_TEST_CASE(arithmetic_broadcasts_and_promotes) {
+  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), row = floats({10, 20, 30}, {3}), column = floats({100, 200}, {2, 1});
+  check_values<float>(a + row, {11, 22, 33, 14, 25, 36});
+  check_values<float>(row + a, {11, 22, 33, 14, 25, 36});
+  check_values<float>(a * column, {100, 200, 300, 800, 1000, 1200});
+  check_values<float>(row - column, {-90, -80, -70, -190, -180, -170});
+  check_values<float>(-a / 2, {-.5, -1, -1.5, -2, -2.5, -3});
+  check_values<float>(1 - a, {0, -1, -2, -3, -4, -5});
+  BOOST_TEST(((a + 1).dtype() == Dtype::float32));
+  BOOST_TEST(((a + 1.5).dtype() == Dtype::float32));
+  BOOST_TEST(((astype(a, Dtype::float16) * 2.0).dtype() == Dtype::float16));
+  BOOST_TEST(((astype(a, Dtype::int32) + 1.5).dtype() == Dtype::float64));
+  BOOST_TEST(((astype(a, Dtype::int32) / 2).dtype() == Dtype::float64));
+  BOOST_TEST(((a + astype(a, Dtype::float64)).dtype() == Dtype::float64));
+  BOOST_TEST(((astype(a, Dtype::int8) + astype(a, Dtype::uint8)).dtype() == Dtype::int16));
+  check_values<float>(a + floats({}, {0, 1, 1}), {});
+  BOOST_CHECK_EXCEPTION(a + floats({1, 2}, {2}), ValueError, [](const ValueError& e) { return message_has(e, "add: shapes (2, 3) and (2,)"); });
+  BOOST_CHECK_THROW(a + Array(), ValueError);
+  check_values<double>(apply(kernel<"add">(), {1, 2.5}), {3.5});
+}
+
+BOOST_AUTO_TEST_CASE(in_place_arithmetic_writes_through) {
+  Array a = floats({1, 2, 3, 4}, {2, 2});
+  Array same = a;
+  a += 1;
+  a *= floats({1, 10}, {2});
+  check_values<float>(same, {2, 30, 4, 50});
+  Array half = astype(a, Dtype::float16);
+  half -= astype(ones_like(a), Dtype::float64);
+  BOOST_TEST((half.dtype() == Dtype::float16));
+  check_values<double>(half, {1, 29, 3, 49});
+  Array ints = array<int>({6, 8}, {2});
+  BOOST_CHECK_EXCEPTION(ints /= 2, TypeError, [](const TypeError& e) {
+    return message_has(e, "true_divide: cannot cast the result from float64 to int32 under casting 'same_kind'");
+  });
+  check_values<int>(ints, {6, 8});
+  BOOST_CHECK_THROW(a += floats({1, 2, 3}, {3}), ValueError);
+  BOOST_CHECK_THROW(a += ones({3, 2, 2}), ValueError);  // would have to grow
+}
+
+BOOST_AUTO_TEST_CASE(overlapping_operands_are_read_before_they_are_written) {
+  Array a = arange(6, Dtype::float32);
+  Array later = slice(a, 0, 1, 6), earlier = slice(a, 0, 0, 5);
+  later += earlier;
+  check_values<float>(a, {0, 1, 3, 5, 7, 9});
+  Array b = arange(4, Dtype::float32);
+  assign(slice(b, 0, 0, 4), slice(b, 0, 3, -5, -1));  // reversed onto itself
+  check_values<float>(b, {3, 2, 1, 0});
+  Array m = reshape(arange(9, Dtype::float32), {3, 3});
+  m += transpose(m);
+  check_values<float>(m, {0, 4, 8, 4, 8, 12, 8, 12, 16});
+}
+
+BOOST_AUTO_TEST_CASE(assignment_broadcasts_and_casts) {
+  Array a = zeros({2, 3}, Dtype::int32);
+  assign(a, floats({1.9f, -2.9f, 3}, {3}));
+  check_values<int>(a, {1, -2, 3, 1, -2, 3});
+  assign(a, 7.5);
+  check_values<int>(a, {7, 7, 7, 7, 7, 7});
+  assign(a, floats({1, 2, 3}, {1, 1, 3}));  // leading axes of length 1 do not matter
+  check_values<int>(a, {1, 2, 3, 1, 2, 3});
+  assign(slice(a, 1, 0, 3, 2), 0);
+  check_values<int>(a, {0, 2, 0, 0, 2, 0});
+  BOOST_CHECK_THROW(assign(a, ones({2})), ValueError);
+  BOOST_CHECK_THROW(assign(a, ones({4, 2, 3})), ValueError);
+  const Array c = copy(a);
+  fill(a, 1);
+  check_values<int>(c, {0, 2, 0, 0, 2, 0});
+  copy_across(a, c);
+  check_values<int>(a, {0, 2, 0, 0, 2, 0});
+  BOOST_CHECK_THROW(copy_across(a, zeros({3, 2})), ValueError);
+  const auto before = a->storage->version.load();
+  fill(a, 3);
+  BOOST_TEST(a->storage->version.load() > before);
+}
+
+BOOST_AUTO_TEST_CASE(kernels_with_several_outputs_and_given_outputs) {
+  const Operand in[] = {floats({7, -7}, {2}), 2};
+  const Arrays out = apply_all(kernel<"divmod">(), in);
+  check_values<float>(out[0], {3, -4});
+  check_values<float>(out[1], {1, 1});
+  Array y = zeros({2}, Dtype::float64);
+  apply_into(kernel<"add">(), in, {&y, 1});
+  check_values<double>(y, {9, -5});
+  Array narrow = zeros({2}, Dtype::int32);
+  BOOST_CHECK_THROW(apply_into(kernel<"add">(), in, {&narrow, 1}), TypeError);
+  BOOST_CHECK_THROW(apply(kernel<"divmod">(), {1, 2}), TypeError);
+  BOOST_CHECK_THROW(apply(kernel<"sum">(), {y}), TypeError);
+  BOOST_CHECK_THROW(apply(kernel<"add">(), {y}), TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(selection) {
+  const Array c = array<int>({0, 2, 0}, {3});
+  check_values<float>(where(c, floats({1, 2, 3}, {3}), 0), {0, 2, 0});
+  BOOST_TEST((where(c, floats({1, 2, 3}, {3}), 0).dtype() == Dtype::float32));
+  check_values<float>(where(true, floats({1, 2, 3}, {3}), 0), {1, 2, 3});
+  check_values<int>(where(c, 5, array<int>({1, 2, 3}, {3})), {1, 5, 3});
+  BOOST_TEST(has_nan(floats({1, std::nanf("")}, {2})));
+  BOOST_TEST(!has_nan(floats({1, std::numeric_limits<float>::infinity()}, {2})));
+  BOOST_TEST(!has_nan(array<int>({1}, {1})));
+  BOOST_TEST(!has_nan(empty({0})));
+}
+
+BOOST_AUTO_TEST_CASE(products) {
+  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), b = floats({1, 0, 2, 1, 0, 3}, {3, 2}), v = floats({1, 1, 1}, {3});
+  check_values<float>(matmul(a, b), {5, 11, 14, 23});
+  check_values<float>(matmul(a, a, false, true), {14, 32, 32, 77});
+  check_values<float>(matmul(a, a, true), {17, 22, 27, 22, 29, 36, 27, 36, 45});
+  check_values<float>(matmul(a, v), {6, 15});
+  check_values<float>(matmul(v, b), {3, 4});
+  BOOST_TEST(matmul(v, v).shape() == Shape());
+  BOOST_TEST(item(matmul(v, v)).to_double() == 3);
+  const Array batch = matmul(reshape(arange(12, Dtype::float32), {2, 2, 3}), b);
+  BOOST_TEST(batch.shape() == Shape({2, 2, 2}));
+  check_values<float>(batch, {2, 7, 11, 19, 20, 31, 29, 43});
+  BOOST_TEST(matmul(ones({4, 1, 2, 3}), ones({5, 3, 6})).shape() == Shape({4, 5, 2, 6}));
+  BOOST_CHECK_THROW(matmul(ones({2, 1, 1}), ones({3, 1, 1})), ValueError);
+  BOOST_TEST(matmul(ones({0, 3}), b).shape() == Shape({0, 2}));
+  check_values<float>(matmul(ones({2, 0}), ones({0, 2})), {0, 0, 0, 0});
+  BOOST_TEST((matmul(astype(a, Dtype::float16), b).dtype() == Dtype::float32));
+  check_values<int>(matmul(astype(a, Dtype::int32), astype(b, Dtype::int32)), {5, 11, 14, 23});
+  BOOST_CHECK_EXCEPTION(matmul(a, a), ValueError, [](const ValueError& e) { return message_has(e, "matmul: shapes (2, 3) and (2, 3)"); });
+  BOOST_CHECK_THROW(matmul(a, full({}, 1)), ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(text) {
+  BOOST_TEST(to_string(floats({1, 2.5, -3, 4}, {2, 2})) == "[[ 1.   2.5]\n [-3.   4. ]]");
+  BOOST_TEST(to_string(array<int>({1, 20, 3}, {3})) == "[ 1 20  3]");
+  BOOST_TEST(to_string(array<int>({1, 2, 3, 4}, {2, 2})) == "[[1 2]\n [3 4]]");
+  BOOST_TEST(to_string(full({}, 3, Dtype::int64)) == "3");
+  BOOST_TEST(to_string(floats({1, 2}, {2})) == "[1. 2.]");
+  BOOST_TEST(to_string(floats({0.1f, -0.25f}, {2})) == "[ 0.1  -0.25]");
+  BOOST_TEST(to_string(empty({0, 3})) == "[]");
+  BOOST_TEST(to_string(Array()) == "None");
+  BOOST_TEST(to_string(arange(2000)) == "[   0    1    2 ... 1997 1998 1999]");
+  BOOST_TEST(to_string(reshape(arange(8), {2, 2, 2})) == "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
+}
+
+BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
+  if (default_backend().name() != "reference") return;  // which has devices to mix on any machine
+  const Device other{Device::Kind::cuda, 0};
+  const Array a = ones({2}), b = ones({2}, Dtype::float32, other);
+  BOOST_TEST((b.device() == other));
+  BOOST_CHECK_EXCEPTION(a + b, ValueError, [](const ValueError& e) { return message_has(e, "add: arrays live on cpu:0 and on cuda:0"); });
+  BOOST_CHECK_THROW(matmul(a, b), ValueError);
+  BOOST_CHECK_THROW(assign(a, b), ValueError);
+  check_values<float>(to_device(b, {}) + a, {2, 2});
+  BOOST_TEST(to_device(a, {}).get() == a.get());
+  copy_across(b, a + 4);
+  check_values<float>(b, {5, 5});
+  BOOST_TEST(((b * 2).device() == other));
+  BOOST_TEST((empty_like(b).device() == other));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

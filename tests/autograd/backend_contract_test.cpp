@@ -1,0 +1,240 @@
+// What every autograd::Backend promises beyond the value API: programs of several steps, in-outs, indexed rows, multi-tensor calls,
+// scatters, views, versions, ownership.
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+
+#include "autograd/array.h"
+
+using namespace autograd;
+using catena::EagerProgram;
+using catena::kernel;
+using catena::KernelDef;
+using catena::RuntimeError;
+using catena::TypeError;
+using catena::ValueError;
+
+namespace {
+
+template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+  const std::vector<T> got = to_vector<T>(a);
+  BOOST_TEST(got == expected, boost::test_tools::per_element());
+}
+Array floats(const std::vector<float>& v, const Shape& shape) { return array(v, shape); }
+Array numbers(const Shape& shape) { return reshape(arange(catena::size_of(shape), Dtype::float32), shape); }
+
+int loop_of(const KernelDef& def, Dtype t) { return catena::choose_loop_by_output(def, t); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(backend_contract)
+
+BOOST_AUTO_TEST_CASE(the_default_backend_is_known_by_its_arrays) {
+  Backend& backend = default_backend();
+  const Array a = ones({2});
+  BOOST_TEST(&a.backend() == &backend);
+  BOOST_TEST((a.device() == backend.default_device()));
+  BOOST_CHECK_THROW(Array().backend(), ValueError);
+  catena::ArrayOwner stranger{"stranger"};
+  const Array foreign(catena::make_header(nullptr, nullptr, Dtype::float32, {0}, {4}, {}, &stranger));
+  BOOST_CHECK_EXCEPTION(foreign.backend(), RuntimeError,
+                        [](const RuntimeError& e) { return std::string(e.what()).find("nothing adapts arrays made by stranger") != std::string::npos; });
+  BOOST_CHECK_THROW(a + foreign, ValueError);
+  backend.synchronize(a.device());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_default_backend_creation_says_what_to_include) {
+  Backend& backend = default_backend();
+  static Backend* saved = &backend;
+  set_default_backend(nullptr);
+  BOOST_CHECK_EXCEPTION(empty({1}), RuntimeError, [](const RuntimeError& e) { return std::string(e.what()).find("include catena.h") != std::string::npos; });
+  set_default_backend([]() -> Backend& { return *saved; });
+  BOOST_TEST(empty({1}).size() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
+  // slot 3 = slot 0 * slot 1 in float16, output = slot 3 + slot 0: as the eager operations
+  const KernelDef &mul = kernel<"multiply">(), &add = kernel<"add">();
+  catena::Step steps[2];
+  steps[0].kernel = &mul;
+  steps[0].loop = std::uint16_t(loop_of(mul, Dtype::float16));
+  steps[0].slot = {0, 1, 3};
+  steps[1].kernel = &add;
+  steps[1].loop = std::uint16_t(loop_of(add, Dtype::float16));
+  steps[1].slot = {3, 0, 2};
+  const Dtype slots[] = {Dtype::float16, Dtype::float16, Dtype::float16, Dtype::float16};
+  const catena::Program program{steps, slots, 2, 0, 1};
+  Generator g{9, 0};
+  const Array x = random_uniform({3, 700}, -4, 4, Dtype::float16, g), y = random_uniform({700}, -4, 4, Dtype::float16, g);
+  Array out = empty({3, 700}, Dtype::float16);
+  const Input in[] = {*x.get(), *y.get()};
+  default_backend().elementwise(program, in, {&out, 1});
+  check_values<double>(out, to_vector<double>(x * y + x));
+}
+
+BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
+  const KernelDef& add = kernel<"add">();
+  const Array ints = array<int>({1, 2, 3}, {3});
+  const Array half = astype(floats({.5, 1.5, 2.5}, {3}), Dtype::float16);
+  Array out = zeros({2, 3}, Dtype::float64);
+  const Input in[] = {*ints.get(), *half.get()};
+  default_backend().elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), in, {&out, 1});
+  check_values<double>(out, {1.5, 3.5, 5.5, 1.5, 3.5, 5.5});
+  Array small = zeros({1, 3});
+  const Input wide[] = {*out.get(), *half.get()};
+  BOOST_CHECK_THROW(default_backend().elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), wide, {&small, 1}), ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(indexed_rows_know_their_position) {
+  const Array x = numbers({1, 1, 3, 3});
+  Array col = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
+  const Operand in[] = {x, 1, 1, 0, 0, 1, 1};
+  apply_indexed(kernel<"im2col_2d">(), in, {&col, 1});
+  check_values<float>(col, {0, 1, 3, 4, 1, 2, 4, 5, 3, 4, 6, 7, 4, 5, 7, 8});
+  // raw operands: any strides; converted when the loop has another dtype
+  const Operand turned[] = {astype(transpose(x), Dtype::float64), 1, 1, 0, 0, 1, 1};
+  BOOST_TEST(x.ndim() == 4);
+  Array col2 = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
+  const Operand swapped[] = {swapaxes(astype(x, Dtype::float64), 2, 3), 1, 1, 0, 0, 1, 1};
+  apply_indexed(kernel<"im2col_2d">(), swapped, {&col2, 1});
+  check_values<float>(slice(reshape(col2, {16}), 0, 0, 4), {0, 3, 1, 4});
+  // an output that overlaps what the body reads elsewhere
+  Array memory = numbers({1, 1, 4, 4});
+  const Array image = slice(slice(memory, 2, 0, 3), 3, 0, 3);
+  const Operand over[] = {image, 1, 1, 0, 0, 1, 1};
+  Array target = reshape(memory, {1, 1, 2, 2, 2, 2});
+  apply_indexed(kernel<"im2col_2d">(), over, {&target, 1});
+  check_values<float>(target, {0, 1, 4, 5, 1, 2, 5, 6, 4, 5, 8, 9, 5, 6, 9, 10});
+  BOOST_CHECK_THROW(apply_indexed(kernel<"im2col_2d">(), {turned, 6}, {&col, 1}), TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
+  const KernelDef& dropout = kernel<"dropout">();
+  Array flat = empty({24}), shaped = empty({2, 3, 4});
+  const Array one = ones({24});
+  const Operand a[] = {one, std::uint64_t(5), std::uint64_t(0), 0.5};
+  const Operand b[] = {reshape(one, {2, 3, 4}), std::uint64_t(5), std::uint64_t(0), 0.5};
+  apply_indexed(dropout, a, {&flat, 1});
+  apply_indexed(dropout, b, {&shaped, 1});
+  check_values<float>(shaped, to_vector<float>(flat));
+}
+
+BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
+  const KernelDef& sgd = kernel<"sgd_update">();
+  for (Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
+    const Array g[] = {astype(numbers({3}), t), astype(ones({2, 2}), t), empty({0}, t)};
+    const Array p[] = {zeros({3}, t), astype(numbers({2, 2}), t), empty({0}, t)};
+    const std::span<const Array> tensors[] = {g, p};
+    const catena::Hyper hyper[] = {{0.5}, {2.0}};
+    const std::int32_t which[] = {0, 1, 0};
+    default_backend().multi_tensor(sgd, loop_of(sgd, t), tensors, hyper, which);
+    check_values<double>(p[0], {0, -.5, -1});
+    check_values<double>(p[1], {-2, -1, 0, 1});
+    const Array strided[] = {transpose(astype(numbers({2, 2}), t))};
+    const std::span<const Array> bad[] = {std::span<const Array>(g + 1, 1), strided};
+    BOOST_CHECK_THROW(default_backend().multi_tensor(sgd, loop_of(sgd, t), bad, hyper, std::span<const std::int32_t>(which, 1)), TypeError);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gathers_along_several_axes) {
+  const Array a = numbers({3, 4, 5});
+  const Array indices[] = {array<int>({0, 2}, {2, 1, 1}), array<int>({1, -1, 2}, {3, 1})};
+  Array out = empty({2, 3, 5});
+  // a[[[0], [2]], [1, -1, 2]]
+  default_backend().gather(a, indices, {0, 1}, {2, 3, 5}, {-1, -1, 2}, out);
+  check_values<float>(slice(out, 2, 0, 1), {5, 15, 10, 45, 55, 50});
+  const Array misaligned[] = {array<int>({0, 2}, {2}), array<int>({1, 2}, {2})};
+  BOOST_CHECK_THROW(default_backend().gather(a, misaligned, {0, 1}, {2, 5}, {-1, 2}, empty({2, 5})), ValueError);
+  // index arrays may have any axes of the loop: a[:, i, :] with the index axis last
+  const Array last[] = {array<int>({3, 0}, {2})};
+  Array moved = empty({3, 5, 2});
+  default_backend().gather(a, last, {1}, {3, 5, 2}, {0, 2, -1}, moved);
+  check_values<float>(slice(slice(moved, 0, 1, 2), 1, 0, 2), {35, 20, 36, 21});
+}
+
+BOOST_AUTO_TEST_CASE(scatters_set_and_add) {
+  Array a = zeros({4});
+  const Array i[] = {array<int>({1, 3, 1, -1}, {4})};
+  default_backend().scatter(catena::ScatterMode::add, a, i, {0}, {4}, {-1}, *floats({1, 2, 4, 8}, {4}).get());
+  check_values<float>(a, {0, 5, 0, 10});
+  default_backend().scatter(catena::ScatterMode::set, a, i, {0}, {4}, {-1}, Scalar(7));
+  check_values<float>(a, {0, 7, 0, 7});
+  // values broadcast and are converted
+  Array m = zeros({3, 2}, Dtype::float64);
+  const Array rows[] = {array<std::int64_t>({2, 0}, {2, 1})};
+  const Array values = array<int>({1, 2}, {2});
+  default_backend().scatter(catena::ScatterMode::add, m, rows, {0}, {2, 2}, {-1, 1}, *values.get());
+  check_values<double>(m, {1, 2, 0, 0, 1, 2});
+  // through a view
+  Array big = zeros({6});
+  default_backend().scatter(catena::ScatterMode::set, slice(big, 0, 0, 6, 2), i, {0}, {4}, {-1}, Scalar(1));
+  BOOST_TEST(to_vector<float>(big)[2] == 1);
+  BOOST_TEST(to_vector<float>(big)[1] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(products_of_views) {
+  const Array a = numbers({4, 6}), b = numbers({6, 4});
+  const Array left = slice(slice(a, 0, 0, 4, 2), 1, 5, -7, -2), right = slice(slice(b, 0, 0, 6, 2), 1, 1, 3);
+  check_values<float>(matmul(left, right), to_vector<float>(matmul(copy(left), copy(right))));
+  check_values<float>(matmul(transpose(b), transpose(a)), to_vector<float>(transpose(matmul(a, b))));
+  Array out = zeros({8, 4});
+  default_backend().matmul(a, b, slice(out, 0, 0, 8, 2));
+  check_values<float>(slice(out, 0, 0, 8, 2), to_vector<float>(matmul(a, b)));
+  check_values<float>(slice(out, 0, 1, 8, 2), std::vector<float>(16));
+  Array square = numbers({3, 3});
+  const Array expected = matmul(square, square);
+  default_backend().matmul(square, square, square);
+  check_values<float>(square, to_vector<float>(expected));
+  const Array row = numbers({1, 3});
+  check_values<float>(matmul(broadcast_to(row, {2, 3}), numbers({3, 2})), {10, 13, 10, 13});
+  BOOST_TEST(matmul(numbers({1, 1}), numbers({1, 1})).shape() == Shape({1, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
+  const Array a = numbers({4, 6});
+  Array out = zeros({8});
+  const KernelDef& sum = kernel<"sum">();
+  default_backend().reduce(sum, loop_of(sum, Dtype::float32), transpose(a), {0}, slice(out, 0, 0, 8, 2));
+  check_values<float>(out, {15, 0, 51, 0, 87, 0, 123, 0});
+  Array kept = empty({1, 6});
+  default_backend().reduce(sum, loop_of(sum, Dtype::float32), a, {0}, kept);
+  check_values<float>(kept, {36, 40, 44, 48, 52, 56});
+  // reduced onto a part of itself
+  Array self = numbers({3, 2});
+  default_backend().reduce(sum, loop_of(sum, Dtype::float32), self, {0}, reshape(slice(self, 0, 0, 1), {2}));
+  check_values<float>(self, {6, 9, 2, 3, 4, 5});
+  const KernelDef& softmax = kernel<"softmax">();
+  Array x = zeros({2, 2, 3});
+  const Array view = transpose(x, Dims{2, 0, 1});
+  const Input in(*view.get());
+  default_backend().rows(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1}, {&view, 1});  // in place
+  check_values<float>(x, std::vector<float>(12, .25f));
+}
+
+BOOST_AUTO_TEST_CASE(views_count_references) {
+  const Array a = numbers({2, 2});
+  BOOST_TEST(a->storage->refs.load() == 1u);
+  {
+    const Array v = default_backend().view(a, {2}, {12}, 0);  // the diagonal
+    check_values<float>(v, {0, 3});
+    BOOST_TEST(a->storage->refs.load() == 2u);
+    BOOST_TEST(!v.is_c_contiguous());
+    BOOST_TEST(&v.backend() == &a.backend());
+  }
+  BOOST_TEST(a->storage->refs.load() == 1u);
+  const Array negative = default_backend().view(a, {4}, {-4}, 12);
+  check_values<float>(negative, {3, 2, 1, 0});
+}
+
+BOOST_AUTO_TEST_CASE(host_copies) {
+  const double data[] = {1, 2, 3, 4};
+  const Array a = default_backend().from_host(data, {2, 2}, Dtype::float64, default_backend().default_device());
+  double back[4];
+  default_backend().to_host(transpose(a), back);
+  const double expected[] = {1, 3, 2, 4};
+  BOOST_TEST(std::memcmp(back, expected, sizeof(back)) == 0);
+  default_backend().to_host(broadcast_to(slice(a, 0, 0, 1), {2, 2}), back);
+  BOOST_TEST(back[3] == 2);
+  BOOST_TEST(default_backend().to_device(a, a.device()).get() == a.get());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

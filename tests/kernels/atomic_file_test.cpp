@@ -1,0 +1,185 @@
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/host/atomic_file.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/host/error.h"
+
+namespace fs = std::filesystem;
+using catena::AtomicFile;
+using catena::write_file_atomically;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("catena_atomic_" + std::to_string(::getpid()));
+  Folder() { fs::create_directory(path); }
+  ~Folder() { fs::remove_all(path); }
+  std::string operator/(const char* name) const { return (path / name).string(); }
+  int entries() const { return static_cast<int>(std::distance(fs::directory_iterator(path), {})); }
+};
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+template <class F>
+std::string io_message(F&& f) {
+  try {
+    f();
+  } catch (const catena::IOError& e) {
+    return e.what();
+  }
+  return "(nothing was thrown)";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(atomic_file)
+
+BOOST_AUTO_TEST_CASE(a_file_appears_with_its_commit) {
+  const Folder folder;
+  const std::string path = folder / "a.txt";
+  {
+    AtomicFile file("save", path);
+    file.write("hello", 5);
+    BOOST_TEST(!fs::exists(path));
+    file.commit();
+    BOOST_TEST(content(path) == "hello");
+    BOOST_CHECK_THROW(file.write("x", 1), catena::RuntimeError);
+    BOOST_CHECK_THROW(file.commit(), catena::RuntimeError);
+  }
+  BOOST_TEST(content(path) == "hello");
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(without_a_commit_nothing_changes) {
+  const Folder folder;
+  const std::string path = folder / "a.txt";
+  write_file_atomically("save", path, "old");
+  {
+    AtomicFile file("save", path);
+    file.write("new", 3);
+  }
+  BOOST_TEST(content(path) == "old");
+  BOOST_TEST(folder.entries() == 1);
+}
+
+// Large and small writes and patches before and behind what is buffered, against a plain string.
+BOOST_AUTO_TEST_CASE(writes_and_patches_arrive_in_order) {
+  const Folder folder;
+  const std::string path = folder / "a.bin";
+  AtomicFile file("save", path);
+  std::string expected;
+  for (int i = 0; i < 200; ++i) {
+    const std::string piece(static_cast<std::size_t>(i % 5 == 0 ? 70000 + i : 900 + i), static_cast<char>('a' + i % 26));
+    file.write(piece.data(), piece.size());
+    expected += piece;
+    for (const std::size_t at : {expected.size() - 3, expected.size() / 2, std::size_t(0)}) {
+      file.patch(at, "XY", 2);
+      expected.replace(at, 2, "XY");
+    }
+  }
+  BOOST_CHECK_THROW(file.patch(expected.size() - 1, "XY", 2), catena::IndexError);
+  file.commit();
+  BOOST_TEST((content(path) == expected));
+}
+
+// The system refuses to let the file grow: as a full disk does.
+BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
+  const Folder folder;
+  const std::string path = folder / "a.bin";
+  write_file_atomically("save_npz", path, "old");
+  struct rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small = {1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string big(3 << 20, 'x');
+  const std::string message = io_message([&] { write_file_atomically("save_npz", path, big); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  BOOST_TEST(message == "save_npz: \"" + path + "\": cannot write: File too large");
+  BOOST_TEST(content(path) == "old");
+  BOOST_TEST(folder.entries() == 1);
+  write_file_atomically("save_npz", path, big);
+  BOOST_TEST((content(path) == big));
+}
+
+// A process that dies in the middle leaves its temporary, and the old file whole; the next writer is not disturbed.
+BOOST_AUTO_TEST_CASE(a_killed_process_leaves_the_old_file) {
+  const Folder folder;
+  const std::string path = folder / "a.bin";
+  write_file_atomically("save", path, "old");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file("save", path);
+    const std::string big(1 << 20, 'x');
+    file.write(big.data(), big.size());
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(WIFSIGNALED(status));
+  BOOST_TEST(content(path) == "old");
+  BOOST_TEST(fs::exists(path + ".tmp-" + std::to_string(child)));
+  std::ofstream(path + ".tmp-" + std::to_string(::getpid())) << "a leftover with our own number";
+  write_file_atomically("save", path, "new");
+  BOOST_TEST(content(path) == "new");
+}
+
+BOOST_AUTO_TEST_CASE(permissions_links_and_devices) {
+  const Folder folder;
+  const std::string path = folder / "a.txt", link = folder / "link";
+  write_file_atomically("save", path, "1");
+  ::chmod(path.c_str(), 0640);
+  write_file_atomically("save", path, "2");
+  struct stat status;
+  ::stat(path.c_str(), &status);
+  BOOST_TEST((status.st_mode & 07777) == 0640u);
+  fs::create_symlink("a.txt", link);
+  write_file_atomically("save", link, "3");
+  BOOST_TEST(fs::is_symlink(link));
+  BOOST_TEST(content(path) == "3");
+  write_file_atomically("save", "/dev/null", "4");
+  BOOST_TEST(fs::is_character_file("/dev/null"));
+}
+
+BOOST_AUTO_TEST_CASE(errors_name_the_file) {
+  const Folder folder;
+  const std::string missing = folder / "no/such/a.txt";
+  BOOST_TEST(io_message([&] { AtomicFile("save", missing); }) ==
+             "save: \"" + missing + "\": cannot create a file beside it: No such file or directory");
+  BOOST_TEST(io_message([&] { AtomicFile("save", folder.path.string()); }) ==
+             "save: \"" + folder.path.string() + "\": cannot open: Is a directory");
+}
+
+BOOST_AUTO_TEST_CASE(concurrent_writers_each_leave_a_whole_file) {
+  const Folder folder;
+  const std::string path = folder / "a.bin";
+  std::vector<std::thread> writers;
+  for (int w = 0; w < 8; ++w) {
+    writers.emplace_back([&, w] {
+      for (int i = 0; i < 5; ++i) write_file_atomically("save", path, std::string(200000, static_cast<char>('a' + w)));
+    });
+  }
+  for (auto& t : writers) t.join();
+  const std::string whole = content(path);
+  BOOST_TEST(whole.size() == 200000u);
+  BOOST_TEST((whole == std::string(200000, whole[0])));
+  BOOST_TEST(folder.entries() == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,86 @@
+// Conversion loops: every pair of dtypes, every layout.
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/host/cast.h"
+#include "kernels/host/error.h"
+#include "tests/kernels/kernel_calls.h"
+
+BOOST_AUTO_TEST_SUITE(cast)
+
+using namespace test;  // NOLINT
+
+template <class T> T value(Noise& noise) {
+  const std::uint64_t bits = noise.bits();
+  if constexpr (std::is_same_v<T, bool>) return bits & 1;
+  else if constexpr (std::is_integral_v<T>) return static_cast<T>(bits >> (bits % 4 == 0 ? 56 : 1));
+  constexpr double special[] = {0.0, -0.0, HUGE_VAL, -HUGE_VAL, NAN, 2147483648.0, -2147483649.0, 9223372036854775808.0, 1.8446744073709552e19,
+                                255.5, -0.5, 65504.0, 65520.0, 1e-8, 3e38, 1e300};
+  return convert<T>(bits % 3 == 0 ? special[(bits >> 8) % 16] : noise.uniform(-300, 300));
+}
+
+template <class T> bool same_bits_or_nan(T a, T b) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) return same_value(static_cast<float>(a), static_cast<float>(b));
+  else return same_value(a, b);
+}
+
+template <class From, class To> int wrong_layouts(Noise& noise) {
+  constexpr std::int64_t n = 1200;
+  const CastFn cast = cast_function(dtype_of<From>, dtype_of<To>);
+  int wrong = 0;
+  for (std::int64_t in_step : {1, 2, -1, 0})
+    for (std::int64_t out_step : {1, 3, -2})
+      for (std::int64_t count : {std::int64_t(0), std::int64_t(1), std::int64_t(37), std::int64_t(512), n}) {
+        Cells<From> in(3 * n);
+        Cells<To> out(3 * n);
+        for (auto& v : in) v = value<From>(noise);
+        const From* x = reinterpret_cast<const From*>(in.data()) + (in_step < 0 ? n : 0);
+        To* y = reinterpret_cast<To*>(out.data()) + (out_step < 0 ? 2 * n : 0);
+        cast(reinterpret_cast<const std::byte*>(x), in_step * std::int64_t(sizeof(From)), reinterpret_cast<std::byte*>(y),
+             out_step * std::int64_t(sizeof(To)), count);
+        for (std::int64_t i = 0; i < count; ++i) wrong += !same_bits_or_nan(y[i * out_step], convert<To>(x[i * in_step]));
+      }
+  return wrong;
+}
+
+BOOST_AUTO_TEST_CASE(all_pairs_convert_as_the_scalar_rule_in_any_layout) {
+  Noise noise(5);
+  for (int from = 0; from < kNumDtypes; ++from)
+    for (int to = 0; to < kNumDtypes; ++to)
+      visit_dtype(static_cast<Dtype>(from), [&](auto f) {
+        visit_dtype(static_cast<Dtype>(to), [&](auto t) {
+          const int wrong = wrong_layouts<typename decltype(f)::type, typename decltype(t)::type>(noise);
+          BOOST_TEST(wrong == 0, static_cast<Dtype>(from) << " to " << static_cast<Dtype>(to) << ": " << wrong);
+        });
+      });
+}
+
+BOOST_AUTO_TEST_CASE(every_half_survives_the_way_to_float_and_back) {
+  std::vector<std::uint16_t> bits(65536), back(65536);
+  for (int i = 0; i < 65536; ++i) bits[std::size_t(i)] = static_cast<std::uint16_t>(i);
+  std::vector<float> wide(65536);
+  for (Dtype t : {Dtype::float16, Dtype::bfloat16}) {
+    cast_function(t, Dtype::float32)(bytes_of(bits), 2, bytes_of(wide), 4, 65536);
+    cast_function(Dtype::float32, t)(bytes_of(wide), 4, bytes_of(back), 2, 65536);
+    int wrong = 0;
+    for (std::size_t i = 0; i < 65536; ++i) wrong += !std::isnan(wide[i]) && bits[i] != back[i];
+    BOOST_TEST(wrong == 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(equal_types_copy_bits_also_in_place) {
+  std::vector<std::uint32_t> x = {0x7fa00001u, 0x80000000u, 0xffc12345u}, y(3);  // NaNs with payloads
+  const CastFn copy = cast_function(Dtype::float32, Dtype::float32);
+  copy(bytes_of(x), 4, bytes_of(y), 4, 3);
+  BOOST_TEST((x == y));
+  copy(bytes_of(x), 4, bytes_of(x), 4, 3);
+  BOOST_TEST((x == y));
+  copy(bytes_of(x), 0, bytes_of(y), 4, 3);
+  BOOST_TEST((y == std::vector<std::uint32_t>(3, x[0])));
+}
+
+BOOST_AUTO_TEST_CASE(complex_numbers_are_refused) {
+  BOOST_CHECK_THROW(cast_function(Dtype::complex64, Dtype::float32), TypeError);
+  BOOST_CHECK_THROW(cast_function(Dtype::float32, Dtype::complex128), TypeError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

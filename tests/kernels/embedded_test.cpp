@@ -1,0 +1,67 @@
+// The embedded texts are the kernel headers, all of them and byte for byte.
+#include "kernels/host/embedded.h"
+
+#include <boost/test/unit_test.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path source_dir() {
+  const char* dir = std::getenv("CATENA_TEST_SOURCE_DIR");
+  return dir == nullptr ? fs::path() : fs::path(dir);
+}
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+BOOST_AUTO_TEST_CASE(every_header_outside_host_is_embedded) {
+  if (source_dir().empty()) {
+    BOOST_TEST_MESSAGE("skipped: CATENA_TEST_SOURCE_DIR is not set; run it through ctest");
+    return;
+  }
+  std::vector<std::string> expected;
+  for (const auto& entry : fs::recursive_directory_iterator(source_dir() / "kernels")) {
+    std::string path = fs::relative(entry.path(), source_dir()).generic_string();
+    if (entry.path().extension() == ".h" && !path.starts_with("kernels/host/")) expected.push_back(path);
+  }
+  std::sort(expected.begin(), expected.end());
+  std::vector<std::string> embedded;
+  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) embedded.emplace_back(header.path);
+  std::sort(embedded.begin(), embedded.end());
+  BOOST_TEST(embedded == expected, boost::test_tools::per_element());
+  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+    BOOST_TEST((header.text() == read(source_dir() / header.path)), header.path << " is not the embedded text");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sizes_hashes_and_pieces) {
+  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+    BOOST_TEST_CONTEXT(header.path) {
+      const std::string text = header.text();
+      BOOST_TEST(text.size() == header.size);
+      BOOST_TEST(catena::fnv1a(text) == header.hash);
+      for (std::string_view piece : header.pieces) BOOST_TEST(piece.size() < 16 * 1024u);
+      BOOST_TEST(catena::find_embedded_header(header.path) == &header);
+    }
+  }
+  BOOST_TEST(catena::find_embedded_header("kernels/nosuch.h") == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(fnv1a_is_the_published_function) {
+  BOOST_TEST(catena::fnv1a("") == 0xcbf29ce484222325ULL);
+  BOOST_TEST(catena::fnv1a("a") == 0xaf63dc4c8601ec8cULL);
+  BOOST_TEST(catena::fnv1a("foobar") == 0x85944171f73967e8ULL);
+  BOOST_TEST(catena::fnv1a("bar", catena::fnv1a("foo")) == catena::fnv1a("foobar"));
+}
+
+}  // namespace

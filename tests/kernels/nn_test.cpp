@@ -1,0 +1,241 @@
+// Activations, losses, pooling and patches against formulas and loops written down plainly.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/kernels/kernel_calls.h"
+
+BOOST_AUTO_TEST_SUITE(nn)
+
+using namespace test;  // NOLINT
+using Vec = std::vector<double>;
+using I = std::int64_t;
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+struct Activation {
+  const char* name;
+  double parameter;  // NaN: there is none
+  double (*oracle)(double x, double p);
+};
+const double none = std::nan("");
+const Activation kForward[] = {
+    {"relu", none, [](double x, double) { return x > 0 ? x : 0; }},
+    {"clipped_relu", 2, [](double x, double z) { return std::min(std::max(0.0, x), z); }},
+    {"sigmoid", none, [](double x, double) { return logistic(x); }},
+    {"leaky_relu", 0.2, [](double x, double s) { return x >= 0 ? x : s * x; }},
+    {"leaky_relu", -3, [](double x, double s) { return x >= 0 ? x : s * x; }},
+    {"elu", 1.5, [](double x, double a) { return x >= 0 ? x : a * std::expm1(x); }},
+    {"softplus", 2, [](double x, double b) { return std::log1p(std::exp(b * x)) / b; }},
+    {"hard_sigmoid", none, [](double x, double) { return std::min(std::max(0.2 * x + 0.5, 0.0), 1.0); }},
+};
+// Gradients for gy = 1 by their formulas (of x, or of y where the kernel takes y; here y = x is just a number).
+const Activation kBackward[] = {
+    {"relu_bwd", none, [](double y, double) { return y > 0 ? 1.0 : 0.0; }},
+    {"clipped_relu_bwd", 2, [](double x, double z) { return x > 0 && x < z ? 1.0 : 0.0; }},
+    {"sigmoid_bwd", none, [](double y, double) { return y * (1 - y); }},
+    {"tanh_bwd", none, [](double y, double) { return 1 - y * y; }},
+    {"leaky_relu_bwd", 0.2, [](double x, double s) { return x >= 0 ? 1 : s; }},
+    {"elu_bwd", 1.5, [](double x, double a) { return x >= 0 ? 1 : a * std::exp(x); }},
+    {"softplus_bwd", 2, [](double x, double b) { return logistic(b * x); }},
+    {"hard_sigmoid_bwd", none, [](double x, double) { return std::fabs(x) < 2.5 ? 0.2 : 0.0; }},
+};
+
+BOOST_AUTO_TEST_CASE(activations_and_their_gradients) {
+  Noise noise(1);
+  Vec x = noise.vector<double>(300, -6, 6);
+  for (double v : {0.0, -0.0, 2.0, 2.5, -2.5, 1000.0, -1000.0}) x.push_back(v);
+  for (const Activation& a : kForward) {
+    const Vec y = std::isnan(a.parameter) ? apply<double>(a.name, "d->d", x) : apply<double>(a.name, "dd->d", x, Vec{a.parameter});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (std::isinf(std::exp(2 * x[i]))) continue;  // the oracle of softplus
+      BOOST_TEST(std::fabs(y[i] - a.oracle(x[i], a.parameter)) <= 1e-14 * (1 + std::fabs(x[i])), a.name << "(" << x[i] << ") " << y[i]);
+    }
+  }
+  for (const Activation& a : kBackward)
+    for (double g : {1.0, -0.5}) {
+      const Vec gy(x.size(), g);
+      const Vec gx = std::isnan(a.parameter) ? apply<double>(a.name, "dd->d", x, gy) : apply<double>(a.name, "ddd->d", x, Vec{a.parameter}, gy);
+      for (std::size_t i = 0; i < x.size(); ++i)
+        BOOST_TEST(std::fabs(gx[i] - g * a.oracle(x[i], a.parameter)) <= 1e-13 * (1 + x[i] * x[i]), a.name << "(" << x[i] << ") " << gx[i]);
+    }
+  const auto extreme = apply<float>("softplus", "ff->f", std::vector<float>{1000, -1000}, std::vector<float>{1});
+  BOOST_TEST((extreme[0] == 1000 && extreme[1] == 0));
+  for (const char* name : {"relu", "sigmoid"}) BOOST_TEST(std::isnan(apply<float>(name, "f->f", std::vector<float>{std::nanf("")})[0]));
+}
+
+// ---- losses -----------------------------------------------------------------------------------------------------------------
+BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
+  const I N = 3, C = 4, D = 2;
+  Noise noise(2);
+  const Vec log_y = noise.vector<double>(std::size_t(N * C * D), -3, -0.1), weight = {1, 2, 0.5, 3};
+  const std::vector<std::int32_t> label = {0, 3, -1, 2, 1, 7};  // 7 is no class
+  const std::int32_t ignore = -1;
+  Vec loss(std::size_t(N * D));
+  call_indexed("cross_entropy_pick", "*d*dii->d", {N, D},
+               {{log_y, {N, C, D}}, {weight, {C}}, {label, {N, D}}, scalar(ignore), {loss, {N, D}}});
+  const Vec g = noise.vector<double>(std::size_t(N * D), -1, 1), norm = {5};
+  Vec gx(log_y.size());
+  call_indexed("cross_entropy_bwd", "*ddiidd->d", {N, C, D},
+               {{weight, {C}}, {log_y, {N, C, D}}, {label, {N, 1, D}}, scalar(ignore), {g, {N, 1, D}}, {norm, {}}, {gx, {N, C, D}}});
+  for (I n = 0; n < N; ++n)
+    for (I d = 0; d < D; ++d) {
+      const std::int32_t t = label[std::size_t(n * D + d)];
+      const double l = loss[std::size_t(n * D + d)];
+      if (t == ignore) BOOST_TEST(l == 0);
+      else if (t >= C) BOOST_TEST(std::isnan(l));
+      else BOOST_TEST(l == -weight[std::size_t(t)] * log_y[std::size_t((n * C + t) * D + d)]);
+      for (I c = 0; c < C; ++c) {
+        const double v = gx[std::size_t((n * C + c) * D + d)];
+        if (t == ignore) BOOST_TEST(v == 0);
+        else if (t >= C) BOOST_TEST(std::isnan(v));
+        else BOOST_TEST(std::fabs(v - g[std::size_t(n * D + d)] * weight[std::size_t(t)] / 5 *
+                                          (std::exp(log_y[std::size_t((n * C + c) * D + d)]) - (c == t))) < 1e-15);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_valid_class_may_be_the_one_to_ignore) {
+  const Vec log_y = {-1, -2, -3, -4}, weight = {1, 1};
+  const std::vector<std::int32_t> label = {1, 0};
+  Vec loss(2);
+  call_indexed("cross_entropy_pick", "*d*dii->d", {2, 1}, {{log_y, {2, 2, 1}}, {weight, {2}}, {label, {2, 1}}, scalar(std::int32_t(1)), {loss, {2, 1}}});
+  BOOST_TEST((loss == Vec{0, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(one_hot_rows) {
+  const std::vector<std::int32_t> label = {2, 0, 5};
+  std::vector<float> y(9);
+  call_indexed("one_hot", "iff->f", {3, 3, 1}, {{label, {3, 1, 1}}, scalar(-1.f), scalar(2.f), {y, {3, 3, 1}}});
+  BOOST_TEST((y == std::vector<float>{-1, -1, 2, 2, -1, -1, -1, -1, -1}));
+}
+
+// ---- windows ----------------------------------------------------------------------------------------------------------------
+struct Window {
+  I n, c, h, w, kh, kw, sy, sx, ph, pw;
+  bool cover_all;
+  I out(I size, I k, I s, I p) const { return (cover_all ? (size + 2 * p - k + s - 1) : (size + 2 * p - k)) / s + 1; }
+  I oh() const { return out(h, kh, sy, ph); }
+  I ow() const { return out(w, kw, sx, pw); }
+  Shape image() const { return {n, c, h, w}; }
+  Shape pooled() const { return {n, c, oh(), ow()}; }
+};
+const Window kWindows[] = {
+    {2, 3, 6, 7, 2, 2, 2, 2, 0, 0, true}, {1, 2, 5, 5, 3, 3, 1, 1, 1, 1, false}, {1, 1, 7, 4, 3, 2, 2, 1, 1, 0, true},
+    {2, 1, 4, 9, 2, 3, 3, 2, 0, 2, true}, {1, 1, 3, 3, 5, 5, 2, 2, 2, 2, false},  {1, 2, 8, 8, 1, 1, 3, 3, 0, 0, false},
+    {1, 1, 2, 2, 2, 2, 4, 4, 3, 3, true},  // windows that lie in the padding
+};
+
+std::vector<Given> geometry(const Window& g, bool with_kh = true) {
+  std::vector<Given> v;
+  if (with_kh) v.push_back(scalar(g.kh));
+  for (I k : {g.kw, g.sy, g.sx, g.ph, g.pw}) v.push_back(scalar(k));
+  return v;
+}
+std::vector<Given> join(std::vector<Given> a, const std::vector<Given>& b, const std::vector<Given>& c) {
+  a.insert(a.end(), b.begin(), b.end());
+  a.insert(a.end(), c.begin(), c.end());
+  return a;
+}
+// Calls f(plane, oy, ox, position in the window, position in the plane or -1) for every element of every window.
+template <class F> void each(const Window& g, F&& f) {
+  for (I p = 0; p < g.n * g.c; ++p)
+    for (I oy = 0; oy < g.oh(); ++oy)
+      for (I ox = 0; ox < g.ow(); ++ox)
+        for (I ky = 0; ky < g.kh; ++ky)
+          for (I kx = 0; kx < g.kw; ++kx) {
+            const I y = oy * g.sy + ky - g.ph, x = ox * g.sx + kx - g.pw;
+            f((p * g.oh() + oy) * g.ow() + ox, ky * g.kw + kx, y >= 0 && y < g.h && x >= 0 && x < g.w ? (p * g.h + y) * g.w + x : -1);
+          }
+}
+template <class T> std::size_t at(T i) { return std::size_t(i); }
+
+BOOST_AUTO_TEST_CASE(max_pooling_forward_backward_and_by_index) {
+  Noise noise(3);
+  for (const Window& g : kWindows) {
+    Vec x = noise.vector<double>(at(size_of(g.image())), -1, 1);
+    for (double& v : x) v = std::round(v * 4) / 4;  // ties
+    const Vec gy = noise.vector<double>(at(size_of(g.pooled())), -1, 1);
+    Vec y(gy.size()), gx(x.size()), picked(gy.size());
+    std::vector<std::int32_t> index(gy.size());
+    call_indexed("max_pool_2d", "*dllllll->di", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}, {index, g.pooled()}}));
+    call_indexed("max_pool_2d_bwd", "*d*illllll->d", g.image(), join({{gy, g.pooled()}, {index, g.pooled()}}, geometry(g), {{gx, g.image()}}));
+    call_indexed("max_pool_2d_by_index", "*dilllll->d", g.pooled(),
+                 join({{x, g.image()}, {index, g.pooled()}}, geometry(g, false), {{picked, g.pooled()}}));
+    Vec best(gy.size(), -HUGE_VAL), expected_gx(x.size());
+    std::vector<I> best_index(gy.size(), -1), winner(gy.size(), -1);
+    each(g, [&](I o, I k, I p) {
+      const double v = p < 0 ? -HUGE_VAL : x[at(p)];
+      if (v > best[at(o)] || (k == 0 && best_index[at(o)] < 0)) best[at(o)] = v, best_index[at(o)] = k, winner[at(o)] = p;
+    });
+    for (std::size_t o = 0; o < gy.size(); ++o) {
+      BOOST_TEST((y[o] == best[o] && index[o] == best_index[o]));
+      BOOST_TEST(picked[o] == (winner[o] < 0 ? 0 : best[o]));
+      if (winner[o] >= 0) expected_gx[at(winner[o])] += gy[o];
+    }
+    for (std::size_t i = 0; i < x.size(); ++i) BOOST_TEST(std::fabs(gx[i] - expected_gx[i]) < 1e-14);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(max_pooling_propagates_nan) {
+  const Vec x = {1, std::nan(""), 3, std::nan("")};
+  Vec y(1);
+  std::vector<std::int32_t> index(1);
+  const Window g{1, 1, 2, 2, 2, 2, 1, 1, 0, 0, false};
+  call_indexed("max_pool_2d", "*dllllll->di", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}, {index, g.pooled()}}));
+  BOOST_TEST((std::isnan(y[0]) && index[0] == 1));
+}
+
+BOOST_AUTO_TEST_CASE(average_pooling_counts_the_padding) {
+  Noise noise(4);
+  for (const Window& g : kWindows) {
+    const Vec x = noise.vector<double>(at(size_of(g.image())), -1, 1), gy = noise.vector<double>(at(size_of(g.pooled())), -1, 1);
+    Vec y(gy.size()), gx(x.size()), expected_y(gy.size()), expected_gx(x.size());
+    call_indexed("average_pool_2d", "*dllllll->d", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}}));
+    call_indexed("average_pool_2d_bwd", "*dllllll->d", g.image(), join({{gy, g.pooled()}}, geometry(g), {{gx, g.image()}}));
+    const double area = double(g.kh * g.kw);
+    each(g, [&](I o, I, I p) {
+      if (p >= 0) expected_y[at(o)] += x[at(p)] / area, expected_gx[at(p)] += gy[at(o)] / area;
+    });
+    for (std::size_t o = 0; o < y.size(); ++o) BOOST_TEST(std::fabs(y[o] - expected_y[o]) < 1e-14);
+    for (std::size_t i = 0; i < x.size(); ++i) BOOST_TEST(std::fabs(gx[i] - expected_gx[i]) < 1e-14);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(columns_of_an_image_and_back) {
+  Noise noise(5);
+  for (I dilate : {1, 2})
+    for (const Window& g : kWindows) {
+      const I dy = dilate, dx = dilate, ey = (g.kh - 1) * dy + 1, ex = (g.kw - 1) * dx + 1;
+      const I oh = g.out(g.h, ey, g.sy, g.ph), ow = g.out(g.w, ex, g.sx, g.pw);
+      if (oh <= 0 || ow <= 0) continue;
+      const Shape columns = {g.n, g.c, g.kh, g.kw, oh, ow};
+      const Vec img = noise.vector<double>(at(size_of(g.image())), -1, 1), gcol = noise.vector<double>(at(size_of(columns)), -1, 1);
+      Vec col(gcol.size()), back(img.size()), expected_back(img.size());
+      const std::vector<Given> geo = {scalar(g.sy), scalar(g.sx), scalar(g.ph), scalar(g.pw), scalar(dy), scalar(dx)};
+      call_indexed("im2col_2d", "*dllllll->d", columns, join({{img, g.image()}}, geo, {{col, columns}}));
+      call_indexed("col2im_2d", "*dllllll->d", g.image(), join({{gcol, columns}}, geo, {{back, g.image()}}));
+      std::size_t k = 0;
+      bool same = true;
+      for (I p = 0; p < g.n * g.c; ++p)
+        for (I j = 0; j < g.kh; ++j)
+          for (I i = 0; i < g.kw; ++i)
+            for (I oy = 0; oy < oh; ++oy)
+              for (I ox = 0; ox < ow; ++ox, ++k) {
+                const I y = oy * g.sy + j * dy - g.ph, x = ox * g.sx + i * dx - g.pw;
+                const bool inside = y >= 0 && y < g.h && x >= 0 && x < g.w;
+                same &= col[k] == (inside ? img[at((p * g.h + y) * g.w + x)] : 0);
+                if (inside) expected_back[at((p * g.h + y) * g.w + x)] += gcol[k];
+              }
+      BOOST_TEST(same);
+      for (std::size_t i = 0; i < img.size(); ++i) BOOST_TEST(std::fabs(back[i] - expected_back[i]) < 1e-13);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(sixteen_bit_loops_compute_in_float32_and_round_once) {
+  const std::vector<float16> x = {float16(1.f), float16(2049.f), float16(0.5f), float16(2048.f)};
+  std::vector<float16> y(1);
+  const Window g{1, 1, 2, 2, 2, 2, 1, 1, 0, 0, false};
+  call_indexed("average_pool_2d", "*ellllll->e", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}}));
+  BOOST_TEST(static_cast<float>(y[0]) == static_cast<float>(float16((1.f + 2048.f + 0.5f + 2048.f) / 4)));  // 2049 is stored as 2048
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,88 @@
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/host/error.h"
+#include "kernels/host/scalar.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <string>
+
+using namespace catena;
+
+namespace {
+
+std::string text(const Scalar& s) {
+  std::ostringstream out;
+  out << s;
+  return out.str();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(scalar)
+
+BOOST_AUTO_TEST_CASE(kinds_follow_the_type_of_the_value) {
+  BOOST_TEST(int(Scalar(true).kind()) == int(Scalar::Kind::bool_));
+  BOOST_TEST(int(Scalar('a').kind()) == int(Scalar::Kind::integer));
+  BOOST_TEST(int(Scalar(3u).kind()) == int(Scalar::Kind::integer));
+  BOOST_TEST(int(Scalar(std::uint64_t(INT64_MAX)).kind()) == int(Scalar::Kind::integer));
+  BOOST_TEST(int(Scalar(std::uint64_t(INT64_MAX) + 1).kind()) == int(Scalar::Kind::unsigned_));
+  BOOST_TEST(int(Scalar(1.0f).kind()) == int(Scalar::Kind::floating));
+  BOOST_TEST(int(Scalar(float16(1.5f)).kind()) == int(Scalar::Kind::floating));
+  BOOST_TEST(Scalar(true).natural_dtype() == Dtype::bool_);
+  BOOST_TEST(Scalar(-1).natural_dtype() == Dtype::int64);
+  BOOST_TEST(Scalar(UINT64_MAX).natural_dtype() == Dtype::uint64);
+  BOOST_TEST(Scalar(1.f).natural_dtype() == Dtype::float64);
+}
+
+BOOST_AUTO_TEST_CASE(values_convert_by_the_rules_of_the_library) {
+  BOOST_TEST(Scalar(300).to<std::uint8_t>() == 44);
+  BOOST_TEST(Scalar(-1).to<std::uint32_t>() == 4294967295u);
+  BOOST_TEST(Scalar(UINT64_MAX).to<std::uint64_t>() == UINT64_MAX);
+  BOOST_TEST(Scalar(UINT64_MAX).to_double() == 18446744073709551616.0);
+  BOOST_TEST(Scalar(1e30).to<std::int32_t>() == INT32_MAX);
+  BOOST_TEST(Scalar(-2.9).to<std::int32_t>() == -2);
+  BOOST_TEST(Scalar(std::nan("")).to<std::int64_t>() == 0);
+  BOOST_TEST(Scalar(0.25).to<bool>());
+  BOOST_TEST(Scalar(true).to<double>() == 1.0);
+}
+
+BOOST_AUTO_TEST_CASE(store_writes_one_element_and_nothing_more) {
+  for (int i = 0; i < kNumDtypes; ++i) {
+    const auto t = static_cast<Dtype>(i);
+    unsigned char memory[17];
+    std::memset(memory, 0xab, sizeof(memory));
+    Scalar(1).store(t, memory + 1);
+    BOOST_TEST(memory[0] == 0xab);
+    for (std::size_t k = 1 + itemsize(t); k < sizeof(memory); ++k) BOOST_TEST(memory[k] == 0xab);
+    visit_dtype(t, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T v;
+      std::memcpy(&v, memory + 1, sizeof(T));
+      BOOST_TEST(convert<double>(v) == 1.0);
+    });
+  }
+  std::uint16_t bits = 0;
+  Scalar(65520.0).store(Dtype::float16, &bits);
+  BOOST_TEST(bits == 0x7c00);  // rounds to infinity
+  Scalar(1.0).store(Dtype::bfloat16, &bits);
+  BOOST_TEST(bits == 0x3f80);
+  BOOST_CHECK_THROW(Scalar(1).store(Dtype::complex64, &bits), TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(prints_as_python_does) {
+  BOOST_TEST(text(true) == "True");
+  BOOST_TEST(text(false) == "False");
+  BOOST_TEST(text(-7) == "-7");
+  BOOST_TEST(text(UINT64_MAX) == "18446744073709551615");
+  BOOST_TEST(text(1.0) == "1.0");
+  BOOST_TEST(text(-0.0) == "-0.0");
+  BOOST_TEST(text(0.1) == "0.1");
+  BOOST_TEST(text(1e300) == "1e+300");
+  BOOST_TEST(text(std::numeric_limits<double>::infinity()) == "inf");
+  BOOST_TEST(text(std::nan("")) == "nan");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

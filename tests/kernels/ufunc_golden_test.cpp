@@ -1,0 +1,110 @@
+// Elementwise kernels against the golden group nd_ufunc: loop choice, conversion, body.
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "kernels/host/bind.h"
+#include "kernels/host/cast.h"
+#include "tests/kernels/kernel_calls.h"
+#include "tests/support/golden.h"
+
+BOOST_AUTO_TEST_SUITE(ufunc_golden)
+
+using namespace test;  // NOLINT
+
+std::vector<std::byte> converted(const std::byte* from, Dtype from_type, Dtype to_type, std::int64_t n) {
+  std::vector<std::byte> to(std::size_t(n) * itemsize(to_type));
+  cast_function(from_type, to_type)(from, std::int64_t(itemsize(from_type)), to.data(), std::int64_t(itemsize(to_type)), n);
+  return to;
+}
+
+const KernelDef* row_of(const std::string& name) {
+  for (std::span<const KernelDef> family : kernel_families())
+    for (const KernelDef& def : family)
+      if (name == def.name && def.kind == KernelKind::elementwise) return &def;
+  return nullptr;
+}
+
+// The outputs of a case, each in the dtype its loop stores.
+struct Result {
+  std::vector<Dtype> dtype;
+  std::vector<std::vector<std::byte>> data;
+};
+Result run(const KernelDef& def, const std::vector<NpyArray>& arrays) {
+  std::vector<HeaderRef> headers;
+  for (const NpyArray& a : arrays)
+    headers.emplace_back(make_header(nullptr, const_cast<std::byte*>(a.data.data()), *a.dtype, a.shape, c_strides(a.shape, a.itemsize), {}, nullptr));
+  std::vector<Input> inputs;
+  for (const HeaderRef& h : headers) inputs.emplace_back(*h.get());
+  const Loop& loop = def.loop_table[choose_loop(def, inputs)];
+  const std::int64_t n = size_of(broadcast_shape(def.name, inputs));
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<std::byte*> p;
+  std::vector<std::int64_t> stride;
+  for (int k = 0; k < def.num_operands(); ++k) {
+    const Dtype stored = loop.type[std::size_t(k)], computed = compute_dtype(stored);
+    if (k < def.nin) {
+      const NpyArray& a = arrays[std::size_t(k)];
+      const auto rounded = converted(a.data.data(), *a.dtype, stored, a.size());
+      memory.push_back(converted(rounded.data(), stored, computed, a.size()));
+      stride.push_back(a.size() == n ? std::int64_t(itemsize(computed)) : 0);
+    } else {
+      memory.emplace_back(std::size_t(n) * itemsize(computed));
+      stride.push_back(std::int64_t(itemsize(computed)));
+    }
+  }
+  for (auto& m : memory) p.push_back(m.data());
+  loop.elementwise(p.data(), stride.data(), n);
+  Result r;
+  for (int k = def.nin; k < def.num_operands(); ++k) {
+    r.dtype.push_back(loop.type[std::size_t(k)]);
+    r.data.push_back(converted(p[std::size_t(k)], compute_dtype(r.dtype.back()), r.dtype.back(), n));
+  }
+  return r;
+}
+
+double element(Dtype t, const std::byte* data, std::int64_t i) {
+  return visit_dtype(t, [&](auto tag) { return static_cast<double>(convert<double>(reinterpret_cast<const typename decltype(tag)::type*>(data)[i])); });
+}
+
+BOOST_AUTO_TEST_CASE(every_case_of_a_registered_ufunc) {
+  const auto golden = Golden::open("nd_ufunc");
+  if (!golden) return;
+  int checked = 0;
+  std::set<std::string> skipped;
+  for (const auto& c : golden->cases()) {
+    const std::string function = c["function"], name = c["name"];
+    const KernelDef* def = row_of(function);
+    if (!def || !c["args"].empty()) {
+      skipped.insert(function);
+      continue;
+    }
+    std::vector<NpyArray> inputs;
+    for (const auto& key : c["inputs"]) inputs.push_back(golden->array(key));
+    const Result result = run(*def, inputs);
+    BOOST_TEST_REQUIRE(result.data.size() == c["outputs"].size(), name);
+    const bool signed_zero = c.contains("signed_zero") && c["signed_zero"] == true;
+    const double atol = c["tolerance"][0], rtol = c["tolerance"][1];
+    for (std::size_t k = 0; k < result.data.size(); ++k) {
+      const NpyArray expected = golden->array(c["outputs"][k]);
+      BOOST_TEST(result.dtype[k] == *expected.dtype, name << ": " << result.dtype[k] << " instead of " << *expected.dtype);
+      if (result.dtype[k] != *expected.dtype) continue;
+      const bool exact = atol == 0 && rtol == 0 && !is_floating(result.dtype[k]);
+      for (std::int64_t i = 0; i < expected.size(); ++i) {
+        const std::size_t size = expected.itemsize;
+        const double y = element(result.dtype[k], result.data[k].data(), i), e = element(result.dtype[k], expected.data.data(), i);
+        bool ok = exact ? std::memcmp(result.data[k].data() + std::size_t(i) * size, expected.data.data() + std::size_t(i) * size, size) == 0
+                        : close(y, e, atol, rtol);
+        if (ok && signed_zero && e == 0) ok = std::signbit(y) == std::signbit(e);
+        if (!ok) {
+          BOOST_ERROR(concat(name, " output ", k, " element ", i, ": ", y, " instead of ", e));
+          break;
+        }
+      }
+      ++checked;
+    }
+  }
+  BOOST_TEST(checked > 800);
+  for (const std::string& s : skipped) BOOST_TEST_MESSAGE("not an elementwise kernel of its own: " << s);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,248 @@
+// Programs on the CPU backend: every layout and dtype against nested loops, and one result whatever the layout or the threads.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "kernels/host/parallel.h"
+#include "ndarray/cpu/cpu_backend.h"
+#include "tests/support/strided.h"
+
+namespace {
+
+using namespace catena;
+using test::Layout;
+using test::rounded;
+using test::Strided;
+
+nd::Backend& cpu() { return nd::backend(Device::Kind::cpu); }
+
+int loop_of(const KernelDef& def, Dtype t) {
+  for (int i = 0; i < def.num_loops; ++i) {
+    bool all = true;
+    for (int k = 0; k < def.num_operands(); ++k) all = all && def.loop_table[i].type[std::size_t(k)] == t;
+    if (all) return i;
+  }
+  return -1;
+}
+
+void run(const char* name, Dtype t, std::vector<Strided*> operands, const Shape& loop) {
+  const KernelDef& def = find_kernel(name);
+  std::vector<Operand> o;
+  for (Strided* s : operands) o.push_back(s->operand());
+  cpu().elementwise(EagerProgram(def, loop_of(def, t)), o, loop, {});
+}
+
+const std::vector<Shape> kShapes = {{}, {1}, {7}, {0, 3}, {3, 5}, {5, 1, 4}, {33, 17}, {2, 3, 70}, {1000, 3}, {3000}, {2, 1100}};
+
+BOOST_AUTO_TEST_CASE(add_in_all_layouts_and_dtypes) {
+  std::mt19937 rng(1);
+  for (Dtype t : test::all_dtypes())
+    for (const Shape& shape : kShapes)
+      for (Layout la : test::kLayouts)
+        for (Layout lb : test::kLayouts)
+          for (Layout lc : test::kWritableLayouts) {
+            if (size_of(shape) > 600 && (la != lb || t == Dtype::int16 || t == Dtype::uint32)) continue;
+            Strided a(t, shape, la), b(t, shape, lb), c(t, shape, lc);
+            a.fill(rng);
+            b.fill(rng);
+            run("add", t, {&a, &b, &c}, shape);
+            bool good = true;
+            Strided::for_each(shape, [&](const Shape& i) {
+              const double expected = t == Dtype::bool_ ? (a.get(i) != 0 || b.get(i) != 0) : a.get(i) + b.get(i);
+              good = good && c.get(i) == expected;
+            });
+            BOOST_TEST(good, t << ' ' << shape << ' ' << name_of(la) << ' ' << name_of(lb) << ' ' << name_of(lc));
+          }
+}
+
+BOOST_AUTO_TEST_CASE(operands_of_other_dtypes_are_converted) {
+  std::mt19937 rng(2);
+  for (Dtype slot : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64, Dtype::int32, Dtype::int8})
+    for (Dtype from : test::all_dtypes())
+      for (Dtype to : test::all_dtypes())
+        for (Layout l : {Layout::c_order, Layout::f_order, Layout::zero}) {
+          const Shape shape{5, 300};
+          Strided a(from, shape, l), b(slot, shape), c(to, shape, l == Layout::zero ? Layout::gaps : l);
+          a.fill(rng, 1.0, 100);
+          b.fill(rng, 1.0, 20);
+          run("add", slot, {&a, &b, &c}, shape);
+          bool good = true;
+          Strided::for_each(shape, [&](const Shape& i) {
+            const double sum = rounded(slot, rounded(slot, a.get(i)) + b.get(i));
+            if (slot == Dtype::int8 && std::fabs(rounded(slot, a.get(i)) + b.get(i)) > 127) return;  // wraps: another test's business
+            // Integers convert modulo 2^n, floats saturate.
+            const double expected = is_floating(slot) ? rounded(to, sum) : [&] {
+              std::byte cell[16];
+              Scalar(std::int64_t(sum)).store(to, cell);
+              return Strided::load(to, cell);
+            }();
+            good = good && c.get(i) == expected;
+          });
+          BOOST_TEST(good, slot << ' ' << from << ' ' << to << ' ' << name_of(l));
+        }
+}
+
+BOOST_AUTO_TEST_CASE(a_sixteen_bit_slot_rounds_whatever_memory_it_meets) {
+  Strided a(Dtype::float64, {3}), b(Dtype::float16, {3}), c(Dtype::float64, {3});
+  a.set({0}, 1.0 + 1.0 / 4096);
+  a.set({1}, 2049);
+  a.set({2}, 70000);
+  for (int i = 0; i < 3; ++i) b.set({i}, 0);
+  run("add", Dtype::float16, {&a, &b, &c}, {3});
+  BOOST_TEST(c.get({0}) == 1.0);
+  BOOST_TEST(c.get({1}) == 2048.0);
+  BOOST_TEST(std::isinf(c.get({2})));
+}
+
+BOOST_AUTO_TEST_CASE(a_view_gives_what_its_copy_gives) {
+  std::mt19937 rng(3);
+  for (const char* name : {"tanh", "exp", "sin", "log"})
+    for (Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
+      for (const Shape& shape : kShapes)
+        for (Layout l : test::kLayouts) {
+          Strided a(t, shape, l), c(t, shape), d(t, shape, l == Layout::zero ? Layout::gaps : l);
+          a.fill(rng, 0.0371, 90);
+          Strided copy = a.copy();
+          run(name, t, {&a, &d}, shape);
+          run(name, t, {&copy, &c}, shape);
+          BOOST_TEST(c.same_bits(d), name << ' ' << t << ' ' << shape << ' ' << name_of(l));
+        }
+}
+
+BOOST_AUTO_TEST_CASE(in_place) {
+  std::mt19937 rng(4);
+  for (Dtype t : test::all_dtypes())
+    for (Layout l : test::kWritableLayouts) {
+      Strided a(t, {13, 90}, l), b(t, {13, 90});
+      a.fill(rng);
+      b.fill(rng);
+      Strided before = a.copy();
+      run("add", t, {&a, &b, &a}, {13, 90});
+      Strided expected(t, {13, 90});
+      run("add", t, {&before, &b, &expected}, {13, 90});
+      BOOST_TEST(expected.same_bits(a), t << ' ' << name_of(l));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(fused_steps_round_like_eager_ones) {
+  std::mt19937 rng(5);
+  const KernelDef &add = find_kernel("add"), &multiply = find_kernel("multiply"), &tanh = find_kernel("tanh");
+  for (Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
+    for (Layout l : test::kLayouts)
+      for (bool in_place : {false, true}) {
+        if (in_place && l == Layout::zero) continue;
+        const Shape shape{7, 333};
+        Strided a(t, shape, l), b(t, shape, l), y(t, shape), z(t, shape);
+        a.fill(rng, 0.0131, 90);
+        b.fill(rng, 0.0217, 90);
+        Strided p(t, shape), q(t, shape), r(t, shape), a0 = a.copy();
+        run("multiply", t, {&a, &b, &p}, shape);
+        run("tanh", t, {&p, &q}, shape);
+        run("add", t, {&q, &a, &r}, shape);
+        // Slots: a, b | y (product), z | tanh. The first output is written before a is read again, and may be a itself.
+        const Step steps[] = {{&multiply, std::uint16_t(loop_of(multiply, t)), {0, 1, 2}},
+                              {&tanh, std::uint16_t(loop_of(tanh, t)), {2, 4}},
+                              {&add, std::uint16_t(loop_of(add, t)), {4, 0, 3}}};
+        const Dtype slots[] = {t, t, t, t, t};
+        const Program program{steps, slots, 2, 0, 2};
+        const Operand operands[] = {a.operand(), b.operand(), in_place ? a.operand() : y.operand(), z.operand()};
+        cpu().elementwise(program, operands, shape, {});
+        BOOST_TEST(r.same_bits(z), t << ' ' << name_of(l) << ' ' << in_place);
+        BOOST_TEST(p.same_bits(in_place ? a : y), t << ' ' << name_of(l) << ' ' << in_place);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(copies_in_any_order_of_axes) {
+  std::mt19937 rng(6);
+  for (Dtype t : {Dtype::bool_, Dtype::int8, Dtype::float16, Dtype::float32, Dtype::float64})
+    for (const Shape& shape : {Shape{37, 53}, Shape{3, 18, 35}, Shape{2, 3, 5, 34}, Shape{64, 64}, Shape{4, 5}, Shape{1, 9}}) {
+      std::vector<int> order(std::size_t(shape.size()));
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = int(i);
+      do {
+        // `a` lies in memory with its axes in another order.
+        Shape memory;
+        for (int a : order) memory.push_back(shape[a]);
+        Strided a(t, memory), c(t, shape);
+        a.fill(rng);
+        Strided view = a;
+        for (std::size_t i = 0; i < order.size(); ++i) view.strides[order[i]] = a.strides[int(i)];
+        view.shape = shape;
+        run("copy", t, {&view, &c}, shape);
+        BOOST_TEST(c.same_bits(view), t << ' ' << shape);
+      } while (std::next_permutation(order.begin(), order.end()));
+    }
+  for (Dtype from : test::all_dtypes())
+    for (Layout l : test::kLayouts) {
+      Strided a(from, {6, 50}, l), c(from, {6, 50});
+      a.fill(rng);
+      run("copy", from, {&a, &c}, {6, 50});
+      BOOST_TEST(c.same_bits(a), from << ' ' << name_of(l));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(immediate_scalars) {
+  std::mt19937 rng(7);
+  for (Dtype t : test::all_dtypes())
+    for (Layout l : test::kLayouts) {
+      const Shape shape{4, 700};
+      Strided a(t, shape, l), c(t, shape);
+      a.fill(rng);
+      ScalarCell three(Scalar(3), t);
+      const Strides zero{0, 0};
+      const KernelDef& add = find_kernel("add");
+      const Operand o[] = {a.operand(), {three.bytes, t, true, &shape, &zero}, c.operand()};
+      cpu().elementwise(EagerProgram(add, loop_of(add, t)), o, shape, {});
+      bool good = true;
+      Strided::for_each(shape, [&](const Shape& i) { good = good && c.get(i) == (t == Dtype::bool_ ? 1 : a.get(i) + 3); });
+      BOOST_TEST(good, t << ' ' << name_of(l));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
+  std::mt19937 rng(8);
+  const int before = max_threads();
+  for (Dtype t : {Dtype::float16, Dtype::float32, Dtype::float64})
+    for (Layout l : {Layout::c_order, Layout::f_order, Layout::zero}) {
+      const Shape shape{331, 701};
+      Strided a(t, shape, l), one(t, shape), two(t, shape, Layout::f_order);
+      a.fill(rng, 0.0173, 90);
+      set_max_threads(1);
+      run("tanh", t, {&a, &one}, shape);
+      set_max_threads(2);
+      run("tanh", t, {&a, &two}, shape);
+      BOOST_TEST(one.same_bits(two), t << ' ' << name_of(l));
+    }
+  set_max_threads(before);
+}
+
+BOOST_AUTO_TEST_CASE(indexed_kernels) {
+  std::mt19937 rng(9);
+  const KernelDef& def = find_kernel("im2col_2d");
+  for (Dtype memory : {Dtype::float16, Dtype::float32, Dtype::float64, Dtype::int32})
+    for (Layout l : test::kWritableLayouts) {
+      const Dtype t = memory == Dtype::int32 ? Dtype::float32 : memory;  // an image of another dtype is converted
+      const Shape shape{2, 3, 3, 2, 4, 5};                             // n, c, kh, kw, oh, ow
+      Strided image(memory, {2, 3, 6, 7}, l), col(t, shape, l);
+      image.fill(rng);
+      const std::int64_t parameter[] = {2, 1, 1, 0, 1, 2};  // sy, sx, ph, pw, dy, dx
+      const Strides zero = Strides::filled(6, 0);
+      ScalarCell cell[6];
+      std::vector<Operand> o{image.operand()};
+      for (int k = 0; k < 6; ++k) {
+        cell[k] = ScalarCell(Scalar(parameter[k]), Dtype::int64);
+        o.push_back({cell[k].bytes, Dtype::int64, true, &shape, &zero});
+      }
+      o.push_back(col.operand());
+      int loop = 0;
+      while (def.loop_table[loop].type[0] != t) ++loop;
+      cpu().elementwise(EagerProgram(def, loop), o, shape, {});
+      bool good = true;
+      Strided::for_each(shape, [&](const Shape& i) {
+        const std::int64_t y = i[4] * 2 + i[2] - 1, x = i[5] + i[3] * 2;
+        const bool inside = y >= 0 && y < 6 && x >= 0 && x < 7;
+        good = good && col.get(i) == (inside ? image.get({i[0], i[1], y, x}) : 0);
+      });
+      BOOST_TEST(good, memory << ' ' << name_of(l));
+    }
+}
+
+}  // namespace

@@ -1,0 +1,210 @@
+// Creation: golden values, dtypes that are inferred, layouts, errors.
+#include "ndarray/routines/creation.h"
+
+#include <limits>
+
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using nd::Array;
+using test::difference;
+using test::message_of;
+
+nd::Scalar number(const nlohmann::json& j) {
+  return j.is_number_integer() ? nd::Scalar(j.get<std::int64_t>()) : nd::Scalar(j.get<double>());
+}
+
+std::optional<nd::Dtype> dtype_of(const nlohmann::json& args) {
+  if (!args.contains("dtype") || args["dtype"].is_null()) return {};
+  return nd::dtype_from_name(args["dtype"].get<std::string>());
+}
+
+std::optional<std::vector<Array>> create(const std::string& f, const nlohmann::json& c, const std::vector<Array>& in) {
+  const auto& g = c["args"];
+  if (f == "arange") {
+    const auto& a = g["args"];
+    const nd::CreateOptions o{.dtype = dtype_of(g)};
+    if (a.size() == 1) return {{nd::arange(number(a[0]), o)}};
+    if (a.size() == 2) return {{nd::arange(number(a[0]), number(a[1]), o)}};
+    return {{nd::arange(number(a[0]), number(a[1]), number(a[2]), o)}};
+  }
+  if (f == "linspace") {
+    const nd::LinspaceOptions o{.endpoint = g["endpoint"], .dtype = dtype_of(g)};
+    const auto [a, step] = nd::linspace_retstep(g["start"], g["stop"], g["num"], o);
+    const double expected = c["step"].is_string() ? std::nan("") : c["step"].get<double>();
+    BOOST_TEST(test::close(step, expected, 0, 1e-15), c["name"].get<std::string>());
+    BOOST_TEST(test::same_bits(a, nd::linspace(g["start"], g["stop"], g["num"], o)));
+    return {{a}};
+  }
+  if (f == "logspace") return {{nd::logspace(g["start"], g["stop"], g["num"], {.base = g["base"]})}};
+  if (f == "eye") {
+    nd::EyeOptions o{.k = g["k"]};
+    if (!g["M"].is_null()) o.M = g["M"].get<std::int64_t>();
+    return {{nd::eye(g["N"], o)}};
+  }
+  if (f == "identity") return {{nd::identity(g["n"], *dtype_of(g))}};
+  if (f == "diag") return {{nd::diag(in[0], g["k"])}};
+  if (f == "diagflat") return {{nd::diagflat(in[0], g["k"])}};
+  if (f == "meshgrid") {
+    const std::string indexing = g["indexing"];
+    const auto views = nd::meshgrid(in, {.indexing = indexing, .copy = false}), copies = nd::meshgrid(in, {.indexing = indexing});
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      BOOST_TEST(test::same_bits(views[i], copies[i]));
+      BOOST_TEST(views[i].shares_memory(in[i]));
+      BOOST_TEST(!copies[i].shares_memory(in[i]));
+    }
+    return copies;
+  }
+  return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(creation)
+
+BOOST_AUTO_TEST_CASE(golden_values) {
+  const auto golden = test::Golden::open("nd_manipulation");
+  if (!golden) return;
+  int checked = 0;
+  for (const auto& c : golden->cases()) {
+    const auto results = create(c["function"], c, test::arrays_of(*golden, c["inputs"]));
+    if (!results) continue;  // manipulation has a test of its own
+    const std::vector<Array> expected = test::arrays_of(*golden, c["outputs"]);
+    BOOST_REQUIRE_EQUAL(results->size(), expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK_SAME(difference((*results)[k], expected[k], c), c["name"].get<std::string>());
+    ++checked;
+  }
+  BOOST_TEST(checked >= 46);
+}
+
+BOOST_AUTO_TEST_CASE(by_shape) {
+  BOOST_TEST(nd::empty({2, 3}).dtype() == nd::float64);
+  BOOST_TEST(nd::zeros(4, nd::int8).shape() == nd::Shape{4});
+  BOOST_TEST(nd::ones({}).shape() == nd::Shape{});
+  BOOST_TEST(nd::zeros({0, 5}).size() == 0);
+  for (nd::Dtype t : test::kAllDtypes) {
+    BOOST_TEST(nd::zeros(3, t).to_vector<double>() == std::vector<double>(3, 0));
+    BOOST_TEST(nd::ones(3, t).to_vector<double>() == std::vector<double>(3, 1));
+    BOOST_TEST(nd::full({3}, 1, {.dtype = t}).dtype() == t);
+  }
+  const Array f = nd::zeros({2, 3}, {.dtype = nd::float32, .order = nd::Order::F});
+  BOOST_TEST(f.is_f_contiguous());
+  BOOST_TEST(!f.is_c_contiguous());
+  BOOST_TEST(f.strides() == (nd::Strides{4, 8}));
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::empty({2, -3}); }) == "shape: (2, -3) has a negative length");
+  BOOST_CHECK_THROW(nd::empty({std::int64_t(1) << 40, std::int64_t(1) << 40}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::empty({std::int64_t(1) << 62}), nd::OutOfMemoryError);
+  BOOST_CHECK_THROW(nd::empty(nd::Shape::filled(33, 1)), nd::ValueError);
+  BOOST_TEST(nd::ones(nd::Shape::filled(32, 1)).sum().item<int>() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(dtype_of_the_value) {
+  BOOST_TEST(nd::full({2}, 3).dtype() == nd::int64);
+  BOOST_TEST(nd::full({2}, 3.0).dtype() == nd::float64);
+  BOOST_TEST(nd::full({2}, 3.0f).dtype() == nd::float32);
+  BOOST_TEST(nd::full({2}, true).dtype() == nd::bool_);
+  BOOST_TEST(nd::full({2}, std::uint8_t(3)).dtype() == nd::uint8);
+  BOOST_TEST(nd::full({2}, nd::Scalar(3.0)).dtype() == nd::float64);
+  BOOST_TEST(nd::full({2}, -1.5, {.dtype = nd::uint8}).to_vector<int>() == (std::vector<int>{0, 0}));
+}
+
+BOOST_AUTO_TEST_CASE(likes) {
+  const Array a = nd::ones({3, 2}, nd::int16).T();
+  for (const Array& b : {nd::empty_like(a), nd::zeros_like(a), nd::ones_like(a), nd::full_like(a, 7)}) {
+    BOOST_TEST(b.shape() == (nd::Shape{2, 3}));
+    BOOST_TEST(b.dtype() == nd::int16);
+    BOOST_TEST(b.is_c_contiguous());
+  }
+  BOOST_TEST(nd::full_like(a, 7).sum().item<int>() == 42);
+  BOOST_TEST(nd::zeros_like(a, nd::float32).dtype() == nd::float32);
+}
+
+BOOST_AUTO_TEST_CASE(nested_lists) {
+  BOOST_TEST(nd::array({1.0, 2.0}).dtype() == nd::float64);
+  BOOST_TEST(nd::array({1, 2}).dtype() == nd::int64);
+  BOOST_TEST(nd::array({1.f, 2.f}).dtype() == nd::float32);
+  BOOST_TEST(nd::array({true, false}).dtype() == nd::bool_);
+  BOOST_TEST(nd::array({1, 2}, {.dtype = nd::float16}).dtype() == nd::float16);
+  const Array m = nd::array({{1, 2, 3}, {4, 5, 6}});
+  BOOST_TEST(m.shape() == (nd::Shape{2, 3}));
+  BOOST_TEST(m.to_vector<int>() == (std::vector<int>{1, 2, 3, 4, 5, 6}));
+  const Array t = nd::array({{{1.0, 2.0}}, {{3.0, 4.0}}, {{5.0, 6.0}}});
+  BOOST_TEST(t.shape() == (nd::Shape{3, 1, 2}));
+  BOOST_TEST(nd::array({{true}, {false}}).to_vector<bool>() == (std::vector<bool>{true, false}));
+  BOOST_TEST(nd::array(5).shape() == nd::Shape{});
+  BOOST_TEST(nd::array(5, {.ndmin = 2}).shape() == (nd::Shape{1, 1}));
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::array({{1, 2}, {3}}); }) == "array: nested lists have different lengths, 2 and 1");
+  BOOST_CHECK_THROW(nd::array({{{1}, {2}}, {{3}}}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::array({{{1}, {2, 3}}}), nd::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(host_data) {
+  const std::vector<std::int32_t> v = {1, 2, 3, 4};
+  BOOST_TEST(nd::array(v).dtype() == nd::int32);
+  BOOST_TEST(nd::array(v, nd::Shape{2, 2}).shape() == (nd::Shape{2, 2}));
+  BOOST_TEST(nd::array(v.data(), {2}).to_vector<int>() == (std::vector<int>{1, 2}));
+  BOOST_TEST(nd::array(std::vector<bool>{true, false}).dtype() == nd::bool_);
+  BOOST_TEST(nd::array(std::vector<double>{}).shape() == nd::Shape{0});
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(v, nd::Shape{3}); }) == "array: 4 values do not fill the shape (3,) of 3 elements");
+}
+
+BOOST_AUTO_TEST_CASE(from_arrays) {
+  const Array a = nd::arange(6).reshape(2, 3);
+  BOOST_TEST(!nd::array(a).shares_memory(a));
+  BOOST_TEST(nd::array(a, {.copy = false}).get() == a.get());
+  const Array wide = nd::array(a, {.copy = false, .ndmin = 4});
+  BOOST_TEST(wide.shape() == (nd::Shape{1, 1, 2, 3}));
+  BOOST_TEST(wide.shares_memory(a));
+  BOOST_TEST(a.ndim() == 2);
+  BOOST_TEST(nd::asarray(a).get() == a.get());
+  BOOST_TEST(nd::asanyarray(a, nd::int64).get() == a.get());
+  BOOST_TEST(nd::asarray(a, nd::float32).dtype() == nd::float32);
+  BOOST_TEST(nd::ascontiguousarray(a).get() == a.get());
+  BOOST_TEST(nd::ascontiguousarray(a.T()).is_c_contiguous());
+  BOOST_TEST(test::same_bits(nd::ascontiguousarray(a.T()), a.T()));
+  BOOST_TEST(nd::ascontiguousarray(nd::array(1)).ndim() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ranges) {
+  BOOST_TEST(nd::arange(3, {.dtype = nd::float16}).dtype() == nd::float16);
+  BOOST_TEST(nd::arange(0.0, 1.0, 0.1).size() == 10);
+  BOOST_TEST(nd::arange(2, {.dtype = nd::bool_}).to_vector<bool>() == (std::vector<bool>{false, true}));
+  BOOST_TEST(message_of<nd::TypeError>([] { nd::arange(3, {.dtype = nd::bool_}); }) == "arange: a range of 3 bools; at most two make sense");
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::arange(0, 3, 0); }) == "arange: the step is 0");
+  BOOST_CHECK_THROW(nd::arange(0.0, std::nan("")), nd::ValueError);
+  BOOST_CHECK_THROW(nd::arange(0.0, std::numeric_limits<double>::infinity()), nd::ValueError);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  BOOST_TEST(nd::arange(most - 2, most).to_vector<std::int64_t>() == (std::vector<std::int64_t>{most - 2, most - 1}));
+  BOOST_TEST(nd::arange(300, 302, {.dtype = nd::uint8}).to_vector<int>() == (std::vector<int>{44, 45}));
+  BOOST_TEST(nd::arange(100000).sum().item<std::int64_t>() == 4999950000);
+  BOOST_TEST(nd::linspace(0, 1, 3).to_vector<double>() == (std::vector<double>{0, 0.5, 1}));
+  BOOST_TEST(nd::linspace(0, 1).size() == 50);
+  BOOST_CHECK_THROW(nd::linspace(0, 1, -1), nd::ValueError);
+  const double tiny = std::numeric_limits<double>::denorm_min();
+  BOOST_TEST(nd::linspace(0, tiny, 5).to_vector<double>().back() == tiny);
+}
+
+BOOST_AUTO_TEST_CASE(matrices) {
+  Array m = nd::arange(9).reshape(3, 3);
+  Array d = nd::diag(m, 1);
+  BOOST_TEST(d.shares_memory(m));
+  d.fill(0);
+  BOOST_TEST(m.to_vector<int>() == (std::vector<int>{0, 0, 2, 3, 4, 0, 6, 7, 8}));
+  BOOST_TEST(nd::diag(m.T(), -1).to_vector<int>() == (std::vector<int>{0, 0}));
+  BOOST_TEST(nd::diag(m, 100).size() == 0);
+  BOOST_TEST(nd::diag(m, std::numeric_limits<std::int64_t>::min()).size() == 0);
+  BOOST_TEST(nd::diag(std::vector<double>{1, 2}).shape() == (nd::Shape{2, 2}));
+  BOOST_TEST(nd::diagflat(m).shape() == (nd::Shape{9, 9}));
+  BOOST_TEST(nd::diagflat(std::vector<int>{3, 4}).to_vector<int>() == (std::vector<int>{3, 0, 0, 4}));
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::diag(nd::array(1)); }) == "diag: the array has rank 0, must be 1-D or 2-D");
+  BOOST_CHECK_THROW(nd::diag(nd::ones({2, 2, 2})), nd::ValueError);
+  BOOST_TEST(nd::eye(3, {.k = 1, .dtype = nd::int8}).sum().item<int>() == 2);
+  BOOST_CHECK_THROW(nd::eye(-1), nd::ValueError);
+  BOOST_TEST(nd::meshgrid({}).empty());
+  BOOST_TEST(nd::meshgrid({d})[0].get() == d.get());
+  BOOST_CHECK_THROW(nd::meshgrid({m, m}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::meshgrid({d, d}, {.indexing = "yx"}), nd::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

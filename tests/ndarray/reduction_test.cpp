@@ -1,0 +1,241 @@
+// Reductions and statistics: golden values, axes, outputs, dtypes, empty inputs, long axes, layouts.
+#include "ndarray/routines/reduction.h"
+
+#include <functional>
+#include <iostream>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "ndarray/routines/math.h"
+#include "ndarray/routines/statistics.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using nd::Array;
+using test::difference;
+using test::message_of;
+using test::same_bits;
+
+struct Arguments {
+  nd::Axes axis;
+  std::optional<nd::Dtype> dtype;
+  Array out;
+  int ddof = 0;
+  bool keepdims = false;
+};
+using Function = std::function<Array(const Array&, const Arguments&)>;
+
+const std::map<std::string, Function>& functions() {
+#define REDUCTION(name) \
+  {#name, [](const Array& a, const Arguments& g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims}); }}
+#define TEST(name) {#name, [](const Array& a, const Arguments& g) { return nd::name(a, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims}); }}
+#define SPREAD(name)                                                                                                        \
+  {#name, [](const Array& a, const Arguments& g) {                                                                          \
+     return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims});          \
+   }}
+  static const std::map<std::string, Function> table = {REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin), REDUCTION(mean),
+                                                        REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),       TEST(count_nonzero),
+                                                        SPREAD(var),       SPREAD(std)};
+#undef REDUCTION
+#undef TEST
+#undef SPREAD
+  return table;
+}
+
+const std::set<std::string> kLater = {"nanmin", "nanmax", "cumsum", "bincount"};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(reduction)
+
+BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
+  const auto golden = test::Golden::open("nd_reduction");
+  if (!golden) return;
+  std::set<std::string> skipped;
+  std::mt19937 random(1);
+  int checked = 0;
+  for (const auto& c : golden->cases()) {
+    const std::string name = c["name"], function = c["function"];
+    if (!functions().count(function)) {
+      BOOST_TEST(kLater.count(function) == 1, function << " is missing");
+      if (skipped.insert(function).second) std::cout << "skipped: " << function << " is not offered yet\n";
+      continue;
+    }
+    Arguments g;
+    const auto& args = c["args"];
+    if (args.contains("axis") && args["axis"].is_number()) g.axis = args["axis"].get<std::int64_t>();
+    if (args.contains("axis") && args["axis"].is_array()) g.axis = args["axis"].get<std::vector<std::int64_t>>();
+    if (args.contains("dtype") && args["dtype"].is_string()) g.dtype = nd::dtype_from_name(args["dtype"].get<std::string>());
+    g.ddof = args.value("ddof", 0);
+    g.keepdims = args.value("keepdims", false);
+    const Array a = test::arrays_of(*golden, c["inputs"])[0], expected = test::arrays_of(*golden, c["outputs"])[0];
+    const Array result = functions().at(function)(a, g);
+    CHECK_SAME(difference(result, expected, c), name);
+    BOOST_TEST(same_bits(functions().at(function)(test::scattered(a, random), g), result), name << ": a view gives other bits");
+    g.out = nd::empty(result.shape(), result.dtype());
+    BOOST_TEST(functions().at(function)(a, g).get() == g.out.get(), name);
+    BOOST_TEST(same_bits(g.out, result), name << ": an output gives other bits");
+    ++checked;
+  }
+  BOOST_TEST(checked > 500);
+}
+
+BOOST_AUTO_TEST_CASE(axes) {
+  const Array a = nd::arange(24).reshape(2, 3, 4);
+  BOOST_TEST(difference(nd::sum(a, {.axis = {0, -1}}), nd::array({60, 92, 124})) == "");
+  BOOST_TEST(nd::sum(a, {.axis = 1, .keepdims = true}).shape() == (nd::Shape{2, 1, 4}));
+  BOOST_TEST(nd::sum(a).shape() == nd::Shape{});
+  BOOST_TEST(nd::sum(a, {.keepdims = true}).shape() == (nd::Shape{1, 1, 1}));
+  BOOST_TEST(difference(nd::sum(a, {.axis = nd::Axes(nd::Dims{})}), a) == "");
+  BOOST_TEST(nd::sum(nd::array(5)).item<int>() == 5);
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 3}); }) == "sum: axis 3 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::var(a, {.axis = -4}); }) == "var: axis -4 is out of range for arrays of rank 3");
+  BOOST_CHECK_THROW(nd::sum(a, {.axis = {0, -3}}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::sum(Array()), nd::TypeError);
+  BOOST_CHECK_THROW(nd::var(Array()), nd::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(outputs) {
+  const Array a = nd::arange(6).reshape(2, 3);
+  Array out = nd::empty(3, nd::float32);
+  const std::uint64_t version = out.version();
+  BOOST_TEST(nd::sum(a, {.axis = 0, .out = out}).get() == out.get());
+  BOOST_TEST(out.version() > version);
+  BOOST_TEST(difference(out, nd::array({3.f, 5.f, 7.f})) == "");
+  Array small = nd::empty(2, nd::int8);  // any dtype, cast unsafely
+  nd::mean(a, {.axis = 1, .out = small});
+  BOOST_TEST(difference(small, nd::array({1, 4}, {.dtype = nd::int8})) == "");
+  Array strided = nd::zeros(6, nd::int64);
+  nd::sum(a, {.axis = 0, .out = nd::internal::make_view(strided, {3}, {16})});
+  BOOST_TEST(difference(strided, nd::array({3, 0, 5, 0, 7, 0})) == "");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 1, .out = out}); }) == "sum: the output has shape (3,), the result (2,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::std(a, {.axis = 1, .out = out}); }) == "std: the output has shape (3,), the result (2,)");
+  BOOST_TEST(difference(out, nd::array({3.f, 5.f, 7.f})) == "");
+  // Into a part of the input.
+  Array b = nd::arange(6).reshape(2, 3);
+  nd::sum(b, {.axis = 0, .out = b(1)});
+  BOOST_TEST(difference(b, nd::array({{0, 1, 2}, {3, 5, 7}})) == "");
+  Array column = nd::arange(3).reshape(3, 1);
+  nd::var(column, {.axis = 1, .out = column.reshape(3)});
+  BOOST_TEST(difference(column, nd::zeros({3, 1}, nd::int64)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(every_dtype_argument) {
+  const Array a = nd::array({1.5, 2.5, -3.25, 200.0});
+  for (nd::Dtype t : test::kAllDtypes) {
+    const nd::Dtype result[] = {nd::sum(a, {.dtype = t}).dtype(), nd::prod(a, {.dtype = t}).dtype(), nd::mean(a, {.dtype = t}).dtype(),
+                                nd::amax(a, {.dtype = t}).dtype(), nd::var(a, {.dtype = t}).dtype()};
+    for (nd::Dtype r : result) BOOST_TEST(r == t);
+  }
+  BOOST_TEST(nd::sum(a, {.dtype = nd::int32}).item<int>() == 1 + 2 - 3 + 200);
+  BOOST_TEST(nd::sum(nd::array({200, 100}), {.dtype = nd::uint8}).item<int>() == 300 % 256);
+  BOOST_TEST(nd::sum(a, {.dtype = nd::bool_}).item<bool>());
+  BOOST_TEST(nd::argmax(a, {.dtype = nd::int8}).dtype() == nd::int8);
+  BOOST_CHECK_THROW(nd::argmax(a, {.dtype = nd::float32}), nd::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(nothing) {
+  const Array none = nd::empty({0, 3});
+  BOOST_TEST(difference(nd::sum(none, {.axis = 0}), nd::zeros(3)) == "");
+  BOOST_TEST(difference(nd::prod(none, {.axis = 0}), nd::ones(3)) == "");
+  BOOST_TEST(nd::all(none).item<bool>());
+  BOOST_TEST(!nd::any(none).item<bool>());
+  BOOST_TEST(nd::count_nonzero(none) == 0);
+  BOOST_TEST(std::isnan(nd::mean(none).item<double>()));
+  BOOST_TEST(difference(nd::mean(none, {.axis = 0}), nd::full({3}, std::nan(""))) == "");
+  BOOST_TEST(std::isnan(nd::var(none).item<double>()));
+  BOOST_TEST(nd::sum(none, {.axis = 1}).shape() == nd::Shape{0});
+  for (auto f : {nd::amax, nd::amin}) {
+    BOOST_TEST(f(none, {.axis = 1}).shape() == nd::Shape{0});
+    BOOST_CHECK_THROW(f(none, {.axis = 0}), nd::ValueError);
+  }
+  BOOST_TEST(nd::argmax(none, {.axis = 1}).shape() == nd::Shape{0});
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::argmin(none); }) ==
+             "argmin: shape (0, 3) has no elements along axes (0, 1), and the reduction of nothing has no value");
+}
+
+BOOST_AUTO_TEST_CASE(positions_of_equals_and_nans) {
+  const double nan = std::nan("");
+  BOOST_TEST(nd::argmax(nd::array({1.0, 3.0, 3.0, 2.0})).item<int>() == 1);
+  BOOST_TEST(nd::argmin(nd::array({1.0, nan, -3.0, nan})).item<int>() == 1);
+  BOOST_TEST(nd::argmax(nd::array({1.0, nan, 3.0, nan})).item<int>() == 1);
+  BOOST_TEST(std::isnan(nd::amax(nd::array({1.0, nan, 3.0})).item<double>()));
+  BOOST_TEST(nd::argmax(nd::arange(12).reshape(3, 4).T()).item<int>() == 11);
+  BOOST_TEST(nd::argmax(nd::full({100}, -std::numeric_limits<double>::infinity())).item<int>() == 0);
+  BOOST_TEST(nd::amin(nd::array({true, true})).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(divisors) {
+  const Array a = nd::array({{1.0, 2.0, 4.0}, {0.0, 0.0, 3.0}});
+  BOOST_TEST(difference(nd::var(a, {.axis = 1, .ddof = 1}), nd::array({7.0 / 3, 3.0}), 0, 1e-14) == "");
+  BOOST_TEST(difference(nd::std(a, {.axis = 1, .ddof = 1}), nd::array({std::sqrt(7.0 / 3), std::sqrt(3.0)}), 0, 1e-14) == "");
+  BOOST_TEST(std::isinf(nd::var(a, {.ddof = 6}).item<double>()));
+  BOOST_TEST(std::isinf(nd::var(a, {.ddof = 9}).item<double>()));
+  BOOST_TEST(std::isnan(nd::var(nd::ones(1), {.ddof = 1}).item<double>()));
+  // Around a large mean, and in float16 without float16 sums.
+  BOOST_TEST(difference(nd::var(nd::array({1e9, 1e9 + 1, 1e9 + 2})), nd::array(2.0 / 3), 0, 1e-12) == "");
+  BOOST_TEST(nd::var(nd::full({5000}, nd::float16_t(100.f))).item<float>() == 0.f);
+  BOOST_TEST(nd::mean(nd::full({5000}, nd::float16_t(100.f))).item<float>() == 100.f);
+}
+
+BOOST_AUTO_TEST_CASE(lengths_around_powers_of_two) {
+  std::mt19937 random(2);
+  for (int k = 1; k <= 9; ++k) {
+    for (int n : {(1 << k) - 1, 1 << k, (1 << k) + 1}) {
+      const Array a = test::random_array({n, 1000}, nd::int32, random);
+      const auto v = a.to_vector<std::int64_t>();
+      std::vector<std::int64_t> first(1000, 0);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < 1000; ++j) first[std::size_t(j)] += v[std::size_t(i * 1000 + j)];
+      BOOST_TEST(difference(nd::sum(a, {.axis = 0}), nd::array(first)) == "", n);
+      BOOST_TEST(difference(nd::sum(a.T(), {.axis = 1}), nd::array(first)) == "", n);
+      BOOST_TEST(difference(nd::sum(a.T().copy(), {.axis = 1}), nd::array(first)) == "", n);
+    }
+  }
+  BOOST_TEST(nd::sum(nd::ones({(1 << 24) + 3}, nd::int8)).item<std::int64_t>() == (1 << 24) + 3);
+  BOOST_TEST(nd::sum(nd::ones({(1 << 24) + 3}, nd::float32)).item<double>() == double((1 << 24) + 4));  // the nearest float
+}
+
+BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
+  std::mt19937 random(3);
+  for (const auto& [name, f] : functions()) {
+    for (nd::Dtype t : test::kAllDtypes) {
+      nd::Shape shape;
+      Arguments g;
+      for (int rank = 1 + int(random() % 4); rank > 0; --rank) shape.push_back(1 + int(random() % 40));
+      std::vector<std::int64_t> axes;
+      for (int i = 0; i < shape.size(); ++i)
+        if (random() % 2) axes.push_back(i);
+      if (!axes.empty()) g.axis = axes;
+      g.keepdims = random() % 2;
+      const Array a = test::random_array(shape, t, random);
+      const Array r = f(a, g);
+      BOOST_TEST(same_bits(f(test::scattered(a, random), g), r), name << " of " << t << " at " << shape);
+      BOOST_TEST(same_bits(f(a, g), r));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(methods) {
+  const Array a = nd::array({{3.0, 1.0, 2.0}, {0.0, 5.0, 4.0}});
+  BOOST_TEST(a.sum().item<double>() == 15);
+  BOOST_TEST(a.prod().item<double>() == 0);
+  BOOST_TEST(a.mean().item<double>() == 2.5);
+  BOOST_TEST(a.max().item<double>() == 5);
+  BOOST_TEST(a.min().item<double>() == 0);
+  BOOST_TEST(a.argmax().item<int>() == 4);
+  BOOST_TEST(a.argmin({.axis = 1}).to_vector<int>() == (std::vector<int>{1, 0}));
+  BOOST_TEST(test::close(a.var({.ddof = 1}).item<double>(), 3.5, 0, 1e-15));
+  BOOST_TEST(test::close(a.std({.ddof = 1}).item<double>(), std::sqrt(3.5), 0, 1e-15));
+  BOOST_TEST(a.any().item<bool>());
+  BOOST_TEST(!a.all().item<bool>());
+  BOOST_TEST(difference(a.all({.axis = 0, .keepdims = true}), nd::array({{false, true, true}})) == "");
+  BOOST_TEST(nd::count_nonzero(a) == 5);
+  BOOST_TEST(difference(nd::count_nonzero(a, {.axis = 1}), nd::array({3, 2})) == "");
+  BOOST_TEST(difference(nd::max(a, {.axis = 0}), nd::array({3.0, 5.0, 4.0})) == "");
+  BOOST_TEST(difference(nd::min(a, {.axis = 0}), nd::array({0.0, 1.0, 2.0})) == "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,378 @@
+// Elementwise functions: golden values, loop choice, broadcasting, outputs, overlap, layouts.
+#include "ndarray/kernel/ufunc.h"
+
+#include <functional>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "ndarray/routines/logic.h"
+#include "ndarray/routines/math.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using nd::Array;
+using nd::Operand;
+using test::difference;
+using test::message_of;
+
+using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
+
+// Every public elementwise function by name, from the very lists that declare them.
+const std::map<std::string, Function>& functions() {
+  static const std::map<std::string, Function> table = {
+#define ONE(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0])}; }},
+#define TWO(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0], a[1])}; }},
+      ND_MATH_UNARY(ONE) ND_LOGIC_UNARY(ONE) ND_MATH_BINARY(TWO) ND_LOGIC_BINARY(TWO)
+#undef ONE
+#undef TWO
+          {"clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
+      {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
+      {"divmod", [](const std::vector<Array>& a) {
+         const auto [q, r] = nd::divmod(a[0], a[1]);
+         return std::vector<Array>{q, r};
+       }}};
+  return table;
+}
+
+// Functions of the reference that are not part of this library yet.
+const std::set<std::string> kLater = {"packbits", "unpackbits", "modf", "frexp", "ldexp", "nextafter"};
+
+bool known(const std::string& function, std::set<std::string>& skipped) {
+  if (functions().count(function)) return true;
+  BOOST_TEST(kLater.count(function) == 1, function << " is missing");
+  if (skipped.insert(function).second) std::cout << "skipped: " << function << " is not offered yet\n";
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ufunc)
+
+BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
+  const auto golden = test::Golden::open("nd_ufunc");
+  if (!golden) return;
+  std::set<std::string> skipped;
+  std::mt19937 random(1);
+  int checked = 0;
+  for (const auto& c : golden->cases()) {
+    const std::string name = c["name"], function = c["function"];
+    if (!known(function, skipped)) continue;
+    const std::vector<Array> inputs = test::arrays_of(*golden, c["inputs"]), expected = test::arrays_of(*golden, c["outputs"]);
+    const std::vector<Array> outputs = functions().at(function)(inputs);
+    BOOST_REQUIRE_EQUAL(outputs.size(), expected.size());
+    std::vector<Array> views;
+    for (const Array& a : inputs) views.push_back(test::scattered(a, random));
+    const std::vector<Array> of_views = functions().at(function)(views);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      CHECK_SAME(difference(outputs[k], expected[k], c), name);
+      BOOST_TEST(test::same_bits(of_views[k], outputs[k]), name << ": a view gives other bits than its copy");
+      BOOST_TEST(outputs[k].is_c_contiguous());
+    }
+    ++checked;
+  }
+  BOOST_TEST(checked > 850);
+}
+
+BOOST_AUTO_TEST_CASE(golden_casts) {
+  const auto golden = test::Golden::open("nd_cast");
+  if (!golden) return;
+  std::mt19937 random(2);
+  for (const auto& c : golden->cases()) {
+    const Array x = test::arrays_of(*golden, c["inputs"])[0], expected = test::arrays_of(*golden, c["outputs"])[0];
+    const nd::Dtype to = nd::dtype_from_name(c["args"]["dtype"].get<std::string>());
+    CHECK_SAME(difference(x.astype(to), expected, c), c["name"].get<std::string>());
+    CHECK_SAME(difference(test::scattered(x, random).astype(to), expected, c), c["name"].get<std::string>());
+    Array out = nd::empty(x.shape(), to);
+    std::move(out) = x;  // assignment to a temporary writes through
+    CHECK_SAME(difference(out, expected, c), c["name"].get<std::string>());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(golden_loop_choice) {
+  const auto golden = test::Golden::open("nd_promotion");
+  if (!golden) return;
+  const auto& g = golden->cases();
+  for (const auto& row : g["promote_types"])
+    BOOST_TEST(nd::promote_types(nd::dtype_from_name(row[0].get<std::string>()), nd::dtype_from_name(row[1].get<std::string>())) ==
+               nd::dtype_from_name(row[2].get<std::string>()));
+  std::set<std::string> skipped;
+  const auto check = [&](const std::string& function, const std::vector<Array>& inputs, const std::string& expected, const std::string& what) {
+    if (!known(function, skipped)) return;
+    std::string actual;
+    try {
+      actual = nd::name_of(functions().at(function)(inputs)[0].dtype());
+    } catch (const nd::TypeError&) {
+      actual = "error";
+    }
+    BOOST_TEST(actual == expected, what << ": " << actual << " instead of " << expected);
+  };
+  for (const auto& row : g["ufunc_array_array"]) {
+    const std::string f = row[0], a = row[1], b = row[2], result = row[3].is_string() ? row[3] : row[3][0];
+    check(f, {nd::ones(2, nd::dtype_from_name(a)), nd::ones(2, nd::dtype_from_name(b))}, result, f + " of " + a + " and " + b);
+  }
+  for (const auto& row : g["ufunc_unary"]) {
+    const std::string f = row[0], a = row[1], result = row[2].is_string() ? row[2] : row[2][0];  // of the first output
+    check(f, {nd::ones(2, nd::dtype_from_name(a))}, result, f + " of " + a);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bfloat16_loops) {
+  const Array x = nd::array({1.5, -2.0, 3.0}, {.dtype = nd::bfloat16});
+  BOOST_TEST(nd::add(x, x).dtype() == nd::bfloat16);
+  BOOST_TEST(nd::add(x, 1).dtype() == nd::bfloat16);
+  BOOST_TEST(nd::exp(x).dtype() == nd::bfloat16);
+  BOOST_TEST(nd::add(x, nd::ones(3, nd::float16)).dtype() == nd::float32);
+  BOOST_TEST(nd::add(x, nd::ones(3, nd::int8)).dtype() == nd::bfloat16);
+  BOOST_TEST(difference(nd::add(x, x), nd::array({3.0, -4.0, 6.0}, {.dtype = nd::bfloat16})) == "");
+}
+
+BOOST_AUTO_TEST_CASE(broadcasting) {
+  const Array a = nd::arange(6).reshape(2, 3), b = nd::array({10, 20, 30}), c = nd::array({{100}, {200}});
+  BOOST_TEST(difference(nd::add(a, b), nd::array({{10, 21, 32}, {13, 24, 35}})) == "");
+  BOOST_TEST(difference(nd::add(c, b), nd::array({{110, 120, 130}, {210, 220, 230}})) == "");
+  BOOST_TEST(nd::add(nd::ones({2, 1, 3}), nd::ones({3, 1})).shape() == (nd::Shape{2, 3, 3}));
+  BOOST_TEST(nd::add(nd::ones({0, 3}), nd::ones({1, 3})).shape() == (nd::Shape{0, 3}));
+  BOOST_TEST(nd::add(nd::ones(nd::Shape{}), 1).shape() == nd::Shape{});
+  BOOST_TEST(nd::add(1, 2).item<int>() == 3);
+  BOOST_TEST(nd::add(1, 2).dtype() == nd::int64);
+  BOOST_TEST(nd::add(true, false).dtype() == nd::bool_);
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(a, nd::ones(4)); }) == "add: shapes (2, 3) and (4,) do not broadcast together");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(nd::ones({0, 3}), nd::ones({2, 3})); }) ==
+             "add: shapes (0, 3) and (2, 3) do not broadcast together");
+}
+
+BOOST_AUTO_TEST_CASE(given_outputs) {
+  const Array a = nd::arange(6).reshape(2, 3);
+  Array out = nd::empty({2, 3}, nd::float64);
+  const Array r = nd::add(a, 1, {.out = out});
+  BOOST_TEST(r.get() == out.get());
+  BOOST_TEST(difference(out, nd::arange(1, 7).reshape(2, 3).astype(nd::float64)) == "");
+  // Inputs broadcast up to the output.
+  Array tall = nd::empty({2, 2, 3}, nd::int64);
+  nd::add(a, nd::array({10, 20, 30}), {.out = tall});
+  BOOST_TEST(tall.sum().item<int>() == 2 * (15 + 120));
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(a, 1, {.out = nd::empty({3}, nd::int64)}); }) ==
+             "add: the output has shape (3,), the operands broadcast to (2, 3)");
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::add(a, 1.5, {.out = nd::empty({2, 3}, nd::int64)}); }) ==
+             "add: cannot cast the result from float64 to int64 under casting 'same_kind'");
+  Array ints = nd::zeros({2, 3}, nd::int64);
+  nd::add(a, 1.5, {.out = ints, .casting = nd::Casting::unsafe});
+  BOOST_TEST(difference(ints, nd::arange(1, 7).reshape(2, 3)) == "");
+  BOOST_CHECK_THROW(nd::add(a, 1, {.out = nd::empty({2, 3}, nd::float64), .casting = nd::Casting::no}), nd::TypeError);
+  const Array line = nd::zeros(3, nd::int64);
+  const Array repeated = nd::internal::make_view(line, {2, 3}, {0, 8});
+  BOOST_CHECK_THROW(nd::add(a, 1, {.out = repeated}), nd::ValueError);
+  // Two outputs.
+  Array q = nd::empty(3, nd::int64), rest = nd::empty(3, nd::int64);
+  nd::divmod(nd::array({7, -7, 5}), nd::array({2, 2, 0}), {.out = {q, rest}});
+  BOOST_TEST(difference(q, nd::array({3, -4, 0})) == "");
+  BOOST_TEST(difference(rest, nd::array({1, 1, 0})) == "");
+  BOOST_CHECK_THROW(nd::divmod(q, 2, {.out = {q, Array()}}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::divmod(q, 2, {.out = {rest, rest}}), nd::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_written_when_an_argument_is_wrong) {
+  Array out = nd::full({2, 3}, 7);
+  const std::uint64_t version = out.version();
+  BOOST_CHECK_THROW(nd::add(nd::ones({2, 3}), 1.5, {.out = out}), nd::TypeError);
+  BOOST_CHECK_THROW(nd::add(nd::ones({4}, nd::int64), 1, {.out = out}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::add(nd::ones({2, 3}, nd::int8), 300, {.out = out}), nd::ValueError);
+  BOOST_TEST(out.version() == version);
+  BOOST_TEST(difference(out, nd::full({2, 3}, 7)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(dtype_argument) {
+  const Array a = nd::arange(4);
+  BOOST_TEST(nd::add(a, 1, {.dtype = nd::float32}).dtype() == nd::float32);
+  // Inputs are converted before the calculation, to the inputs of the loop.
+  BOOST_TEST(difference(nd::add(nd::array({1.9, -1.9}), nd::array({1.9, -1.9}), {.dtype = nd::int8}), nd::array({2, -2}, {.dtype = nd::int8})) == "");
+  BOOST_TEST(difference(nd::true_divide(nd::array({1000, 3}), 8, {.dtype = nd::float64}), nd::array({125.0, 0.375})) == "");
+  BOOST_TEST(nd::exp(a, {.dtype = nd::float16}).dtype() == nd::float16);
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::exp(a, {.dtype = nd::int32}); }) == "exp: no loop with the output dtype int32");
+  // Comparisons choose by their inputs.
+  BOOST_TEST(difference(nd::less(nd::array({0.25, 0.75}), nd::array({0.5, 0.5}), {.dtype = nd::bool_}), nd::array({true, false})) == "");
+  BOOST_CHECK_THROW(nd::less(a, a, {.dtype = nd::int64}), nd::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(overlapping_operands) {
+  // a[1:] += a[:-1] reads everything before it writes.
+  Array a = nd::arange(10);
+  const Array head = nd::internal::make_view(a, {9}, {8}), tail = nd::internal::make_view(a, {9}, {8}, 8);
+  nd::add(tail, head, {.out = tail});
+  BOOST_TEST(difference(a, nd::array({0, 1, 3, 5, 7, 9, 11, 13, 15, 17})) == "");
+  // Reversed into itself.
+  a = nd::arange(5);
+  const Array back = nd::internal::make_view(a, {5}, {-8}, 32);
+  nd::multiply(back, 2, {.out = a});
+  BOOST_TEST(difference(a, nd::array({8, 6, 4, 2, 0})) == "");
+  nd::internal::assign("test", a, back);
+  BOOST_TEST(difference(a, nd::array({0, 2, 4, 6, 8})) == "");
+  // Transposed.
+  Array m = nd::arange(9).reshape(3, 3);
+  nd::add(m, m.T(), {.out = m});
+  BOOST_TEST(difference(m, nd::array({{0, 4, 8}, {4, 8, 12}, {8, 12, 16}})) == "");
+  // Random overlapping windows of one block, against copies.
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Array block = test::random_array({64}, nd::int32, random), same = block.copy();
+    const std::int64_t n = 1 + std::int64_t(random() % 10);
+    const auto window = [&](const Array& of, std::uint32_t r) {
+      const std::int64_t stride = 4 * (std::int64_t(r % 7) - 3), first = 4 * (30 + std::int64_t(r / 7 % 4));
+      return nd::internal::make_view(of, {n}, {stride == 0 ? 4 : stride}, first);
+    };
+    const std::uint32_t r1 = random(), r2 = random(), r3 = random();
+    const Array x = window(same, r1).copy(), y = window(same, r2).copy();
+    nd::subtract(window(block, r1), window(block, r2), {.out = window(block, r3)});
+    nd::internal::assign("test", window(same, r3), nd::subtract(x, y));
+    BOOST_TEST(test::same_bits(block, same));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(empty_and_0d) {
+  for (const auto& [name, f] : functions()) {
+    const nd::Dtype t = nd::ufunc(name).types()[0][0] == 'e' || nd::ufunc(name).nin() == 3 ? nd::float32 : nd::int32;
+    const std::vector<Array> none(3, nd::empty({0, 2}, t)), zero_d(3, nd::ones({}, t));
+    BOOST_TEST(f(none)[0].shape() == (nd::Shape{0, 2}), name);
+    BOOST_TEST(f(zero_d)[0].shape() == nd::Shape{}, name);
+    BOOST_TEST(f(zero_d)[0].dtype() == f(none)[0].dtype(), name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(versions) {
+  Array a = nd::zeros(3);
+  const std::uint64_t v = a.version();
+  nd::add(a, 1, {.out = a});
+  BOOST_TEST(a.version() == v + 1);
+  a += 1;
+  BOOST_TEST(a.version() == v + 2);
+  a.T().fill(0);
+  BOOST_TEST(a.version() == v + 3);
+  const Array b = a + 1;
+  BOOST_TEST(a.version() == v + 3);
+  a.data<const double>();
+  BOOST_TEST(a.version() == v + 3);
+  a.data<double>();
+  BOOST_TEST(a.version() == v + 4);
+}
+
+BOOST_AUTO_TEST_CASE(memory_of_expiring_operands) {
+  Array a = nd::ones(1000, nd::float32);
+  const std::byte* memory = a->data;
+  Array b = std::move(a) + 1;
+  BOOST_TEST((b->data == memory));
+  BOOST_TEST(difference(b, nd::full({1000}, 2.0f)) == "");
+  // Not while somebody else can see it,
+  Array c = b;
+  Array d = std::move(c) + 1;
+  BOOST_TEST((d->data != b->data));
+  BOOST_TEST(difference(b, nd::full({1000}, 2.0f)) == "");
+  const Array view = d.reshape(10, 100);
+  Array e = std::move(d) * 2;
+  BOOST_TEST((e->data != view->data));
+  BOOST_TEST(difference(view, nd::full({10, 100}, 3.0f)) == "");
+  // nor for another dtype or shape, nor foreign memory.
+  Array f = (e.copy() < 7) + nd::zeros({2, 1000}, nd::bool_);
+  BOOST_TEST(f.shape() == (nd::Shape{2, 1000}));
+  float own[3] = {1, 2, 3};
+  Array g = nd::wrap(own, {3}) + 1;
+  BOOST_TEST(own[0] == 1);
+  BOOST_TEST((g->data != reinterpret_cast<std::byte*>(own)));
+  // The same array twice.
+  Array h = nd::full({4}, 3.0);
+  h = std::move(h) * h;
+  BOOST_TEST(difference(h, nd::full({4}, 9.0)) == "");
+  // As a chain of temporaries.
+  BOOST_TEST(difference(-nd::full({5}, 2.0) * 3 + nd::full({5}, 1.0), nd::full({5}, -5.0)) == "");
+}
+
+BOOST_AUTO_TEST_CASE(selection) {
+  const Array c = nd::array({true, false, true});
+  BOOST_TEST(difference(nd::where(c, 1, 2), nd::array({1, 2, 1})) == "");
+  BOOST_TEST(difference(nd::where(nd::array({2.0, 0.0, std::nan("")}), nd::ones(3, nd::float32), 0), nd::array({1.f, 0.f, 1.f})) == "");
+  BOOST_TEST(nd::where(true, nd::ones(2, nd::int8), nd::zeros(2, nd::int8)).dtype() == nd::int8);
+  BOOST_TEST(nd::where(c, nd::ones({2, 1}), nd::ones({4, 1, 1}, nd::int8)).shape() == (nd::Shape{4, 2, 3}));
+  BOOST_TEST(difference(nd::clip(nd::array({1, 5, 9}), 3, 7), nd::array({3, 5, 7})) == "");
+  BOOST_TEST(difference(nd::clip(nd::array({1, 5, 9}), 7, 3), nd::array({3, 3, 3})) == "");  // the upper bound wins
+  BOOST_TEST(difference(nd::array({1, 5, 9}).clip(3, 7), nd::array({3, 5, 7})) == "");
+}
+
+BOOST_AUTO_TEST_CASE(exact_integers) {
+  const Array big = nd::array({std::int64_t(9007199254740993)});
+  BOOST_TEST(difference(nd::power(nd::array({3}), 39), nd::array({4052555153018976267})) == "");
+  BOOST_TEST(difference(nd::fmod(big, 10), nd::array({3})) == "");
+  const Array u = nd::array(std::vector<std::uint64_t>{9007199254740992u});
+  BOOST_TEST(difference(nd::equal(u, big), nd::array({false})) == "");
+  BOOST_TEST(difference(nd::less(u, big), nd::array({true})) == "");
+  BOOST_TEST(difference(nd::power(nd::array({2, 1, -1, 0}), nd::array({-1, -5, -3, -2})), nd::array({0, 1, -1, 0})) == "");
+}
+
+BOOST_AUTO_TEST_CASE(objects) {
+  const nd::ufunc add("add");
+  BOOST_TEST(add.name() == "add");
+  BOOST_TEST(add.nin() == 2);
+  BOOST_TEST(add.nout() == 1);
+  BOOST_TEST(add.nargs() == 3);
+  BOOST_TEST(add.types().front() == "?\?->?");
+  BOOST_TEST(add.to_string() == "<ufunc 'add'>");
+  BOOST_TEST(nd::ufunc("abs").name() == "absolute");
+  const Array a = nd::arange(3), out = nd::empty(3, nd::int64);
+  BOOST_TEST(difference(add(a, 1), nd::array({1, 2, 3})) == "");
+  BOOST_TEST(add.call(std::vector<Operand>{a, 2, out})[0].get() == out.get());
+  BOOST_TEST(difference(out, nd::array({2, 3, 4})) == "");
+  BOOST_CHECK_THROW(add.call(std::vector<Operand>{a}), nd::TypeError);
+  BOOST_CHECK_THROW(add.call(std::vector<Operand>{a, 1, 2}), nd::TypeError);
+  BOOST_CHECK_THROW(add.call(std::vector<Operand>{a, 1, out}, {.out = out}), nd::ValueError);
+  const nd::ufunc divmod("divmod");
+  BOOST_TEST(divmod.call(std::vector<Operand>{a, 2}).size() == 2);
+  BOOST_CHECK_THROW(divmod.call(std::vector<Operand>{a, 2}, {.out = out}), nd::ValueError);
+  BOOST_CHECK_THROW(divmod(a, 2), nd::TypeError);
+  BOOST_CHECK_THROW(nd::ufunc("no_such"), nd::KeyError);
+  BOOST_CHECK_THROW(nd::ufunc("sum"), nd::TypeError);
+  BOOST_CHECK_THROW(nd::exp(Array()), nd::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(aliases) {
+  const Array a = nd::array({-4.0, 9.0});
+  BOOST_TEST(test::same_bits(nd::abs(a), nd::absolute(a)));
+  BOOST_TEST(test::same_bits(nd::degrees(a), nd::rad2deg(a)));
+  BOOST_TEST(test::same_bits(nd::radians(a), nd::deg2rad(a)));
+  BOOST_TEST(test::same_bits(nd::divide(a, 3), nd::true_divide(a, 3)));
+  BOOST_TEST(test::same_bits(nd::mod(a, 3), nd::remainder(a, 3)));
+}
+
+BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
+  std::mt19937 random(4);
+  for (const auto& [name, f] : functions()) {
+    const nd::ufunc u(name);
+    for (nd::Dtype t : test::kAllDtypes) {
+      nd::Shape shape;
+      for (int rank = int(random() % 4); rank > 0; --rank) shape.push_back(1 + int(random() % 20));
+      std::vector<Array> packed, views;
+      for (int k = 0; k < u.nin(); ++k) {
+        packed.push_back(test::random_array(shape, t, random));
+        views.push_back(test::scattered(packed.back(), random));
+      }
+      std::vector<Array> a;
+      try {
+        a = f(packed);
+      } catch (const nd::TypeError&) {
+        BOOST_CHECK_THROW(f(views), nd::TypeError);
+        continue;
+      }
+      const std::vector<Array> b = f(views);
+      for (std::size_t k = 0; k < a.size(); ++k) BOOST_TEST(test::same_bits(a[k], b[k]), name << " of " << t << " at " << shape);
+      // One element at a time gives the same bits as well.
+      if (a[0].size() > 0) {
+        const std::int64_t i = std::int64_t(random() % std::uint32_t(a[0].size()));
+        std::vector<Array> single;
+        for (const Array& p : packed) single.push_back(nd::internal::make_view(p, {}, {}, i * std::int64_t(p.itemsize())).copy());
+        const Array at = nd::internal::make_view(a[0], {}, {}, i * std::int64_t(a[0].itemsize()));
+        BOOST_TEST(test::same_bits(f(single)[0], at), name << " of " << t << ", element " << i);
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

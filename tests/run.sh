@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [<ctest arguments>...]
+#
+# Sets up, builds and runs every test; the output ends with ctest's summary. For example:
+#   bash tests/run.sh                            all tests that need no GPU
+#   bash tests/run.sh --device cuda              all tests, on cuda:0 where a test can choose
+#   bash tests/run.sh --preset asan-ubsan        the same under the sanitizers
+#   bash tests/run.sh -R ndarray/ -V             those whose name matches, with their output
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+device=cpu
+preset=release
+arguments=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --device) device=${2:?--device needs cpu or cuda}; shift 2 ;;
+    --device=*) device=${1#*=}; shift ;;
+    --preset) preset=${2:?--preset needs a name}; shift 2 ;;
+    --preset=*) preset=${1#*=}; shift ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
+    *) arguments+=("$1"); shift ;;
+  esac
+done
+case "$device" in
+  cpu) labels=(-LE '^gpu$') ;;
+  cuda) labels=() ;;
+  *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
+esac
+export CATENA_TEST_DEVICE=$device
+# A value made for another machine halves the speed of matrix products.
+unset OPENBLAS_CORETYPE
+
+bash cmake/build.sh "$preset"
+exec ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc 2>/dev/null || echo 2)" \
+  ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"}

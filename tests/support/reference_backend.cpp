@@ -1,0 +1,569 @@
+#include "tests/support/reference_backend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "kernels/host/cast.h"
+#include "kernels/random.h"
+
+namespace test {
+namespace {
+
+using autograd::Array;
+using autograd::Backend;
+using autograd::Device;
+using autograd::Dims;
+using autograd::Dtype;
+using autograd::Input;
+using autograd::Shape;
+using autograd::Strides;
+using catena::check;
+using catena::KernelDef;
+using catena::KernelKind;
+using catena::NotImplementedError;
+using catena::ValueError;
+
+constexpr const char* kName = "reference";
+catena::ArrayOwner owner{kName};
+
+// ---- memory --------------------------------------------------------------------------------------------------------------
+// 64-byte aligned, as reduction and row kernels ask for their cells.
+struct Free {
+  void operator()(std::byte* p) const noexcept { std::free(p); }
+};
+using Memory = std::unique_ptr<std::byte, Free>;
+
+Memory allocate(std::size_t bytes) {
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + 63) / 64 * 64;
+  auto* p = static_cast<std::byte*>(rounded >= bytes ? std::aligned_alloc(64, rounded) : nullptr);
+  if (p == nullptr) catena::fail<catena::OutOfMemoryError>("reference", "no memory for ", bytes, " bytes");
+  return Memory(p);
+}
+
+void destroy_storage(catena::Storage* s) {
+  std::free(s->data);
+  delete s;
+}
+
+Array new_array(const Shape& shape, Dtype dtype, Device device) {
+  check<ValueError>(device.id >= 0 && device.id < 8, "empty", "there is no device ", device);
+  const std::int64_t n = catena::checked_size(shape);
+  const std::size_t bytes = static_cast<std::size_t>(n) * catena::itemsize(dtype);
+  catena::Storage* s = nullptr;
+  if (n > 0) {
+    Memory memory = allocate(bytes);
+    std::memset(memory.get(), 0xa5, bytes);  // what nobody wrote must show
+    s = new catena::Storage;
+    s->device = device;
+    s->data = memory.release();
+    s->bytes = bytes;
+    s->destroy = &destroy_storage;
+  }
+  Array a(catena::make_header(s, s ? s->data : nullptr, dtype, shape, catena::c_strides(shape, catena::itemsize(dtype)), device, &owner));
+  catena::release(s);
+  return a;
+}
+
+void written(const Array& a) {
+  if (a->storage) a->storage->version.fetch_add(1, std::memory_order_relaxed);
+}
+
+// ---- index arithmetic ----------------------------------------------------------------------------------------------------
+// Calls f() for every position of `shape` in C order; `index` shows it.
+template <class F> void for_each_position(const Shape& shape, Dims& index, F&& f) {
+  index = Dims::filled(shape.size(), 0);
+  const std::int64_t n = catena::size_of(shape);
+  for (std::int64_t i = 0; i < n; ++i) {
+    f();
+    for (int axis = shape.size() - 1; axis >= 0; --axis) {
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+// Byte offset of the element of (shape, strides) that a position of a wider, broadcast shape means.
+std::int64_t offset_at(const Shape& shape, const Strides& strides, const Dims& index) {
+  const int shift = index.size() - shape.size();
+  std::int64_t offset = 0;
+  for (int axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] != 1) offset += index[axis + shift] * strides[axis];
+  return offset;
+}
+
+Shape common_shape(std::string_view op, const Shape& a, const Shape& b) {
+  Shape result = Shape::filled(std::max(a.size(), b.size()), 1);
+  for (const Shape* s : {&a, &b})
+    for (int i = 0; i < s->size(); ++i) {
+      std::int64_t& n = result[i + result.size() - s->size()];
+      check<ValueError>(n == (*s)[i] || n == 1 || (*s)[i] == 1, op, "shapes ", a, " and ", b, " do not broadcast together");
+      if (n == 1) n = (*s)[i];
+    }
+  return result;
+}
+
+// All elements of an operand, broadcast to `loop`, in C order and converted to `type`.
+class Column {
+ public:
+  Column(Dtype type, std::int64_t n) : type_(type), n_(n), memory_(allocate(std::size_t(n) * catena::itemsize(type))) {}
+  Column(const Input& in, const Shape& loop, Dtype type) : Column(type, catena::size_of(loop)) {
+    if (in.is_array()) {
+      read(in.array(), loop);
+    } else {
+      alignas(16) std::byte cell[16];
+      in.scalar().store(type, cell);
+      for (std::int64_t i = 0; i < n_; ++i) std::memcpy(at(i), cell, catena::itemsize(type));
+    }
+  }
+  Column(const catena::ArrayHeader& a, const Shape& loop, Dtype type) : Column(type, catena::size_of(loop)) { read(a, loop); }
+
+  std::byte* data() const { return memory_.get(); }
+  std::byte* at(std::int64_t i) const { return data() + i * size(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(catena::itemsize(type_)); }
+  Dtype type() const { return type_; }
+  std::int64_t count() const { return n_; }
+
+  Column converted(Dtype to) const {
+    Column result(to, n_);
+    catena::cast_function(type_, to)(data(), size(), result.data(), result.size(), n_);
+    return result;
+  }
+  void write_to(const catena::ArrayHeader& a) const {
+    const Column own = converted(a.dtype);
+    Dims index;
+    std::int64_t i = 0;
+    for_each_position(a.shape, index, [&] {
+      std::memcpy(a.data + offset_at(a.shape, a.strides, index), own.at(i++), catena::itemsize(a.dtype));
+    });
+  }
+
+ private:
+  void read(const catena::ArrayHeader& a, const Shape& loop) {
+    Column raw(a.dtype, n_);
+    Dims index;
+    std::int64_t i = 0;
+    for_each_position(loop, index, [&] {
+      std::memcpy(raw.at(i++), a.data + offset_at(a.shape, a.strides, index), catena::itemsize(a.dtype));
+    });
+    catena::cast_function(a.dtype, type_)(raw.data(), raw.size(), data(), size(), n_);
+  }
+
+  Dtype type_;
+  std::int64_t n_;
+  Memory memory_;
+};
+
+void check_device(std::string_view op, const catena::ArrayHeader& a, const Array& model) {
+  check<ValueError>(a.owner == &owner, op, "an array of ", a.owner->name, " was given to the backend ", kName);
+  check<ValueError>(a.device == model.device(), op, "operands on ", a.device, " and ", model.device());
+}
+
+// ---- kernels -------------------------------------------------------------------------------------------------------------
+void run_elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs, const Shape& loop) {
+  // Slots hold compute types, rounded to the slot's dtype at every store.
+  const std::int64_t n = catena::size_of(loop);
+  std::vector<Column> slots;
+  for (std::size_t k = 0; k < program.slots.size(); ++k) {
+    const Dtype stored = program.slots[k], computed = catena::compute_dtype(stored);
+    if (k < inputs.size()) slots.push_back(Column(inputs[k], loop, stored).converted(computed));
+    else if (k < std::size_t(program.nin + program.ninout)) slots.push_back(Column(*outputs[k - program.nin].get(), loop, stored).converted(computed));
+    else slots.emplace_back(computed, n);
+  }
+  for (const catena::Step& step : program.steps) {
+    const KernelDef& kernel = *step.kernel;
+    check<NotImplementedError>(kernel.kind == KernelKind::elementwise, kernel.name, "only elementwise kernels are fused");
+    std::int64_t stride[catena::kMaxOperands];
+    for (int k = 0; k < kernel.num_operands(); ++k) stride[k] = slots[step.slot[std::size_t(k)]].size();
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::byte* ptr[catena::kMaxOperands];
+      for (int k = 0; k < kernel.num_operands(); ++k) ptr[k] = slots[step.slot[std::size_t(k)]].at(i);
+      step.resolved().elementwise(ptr, stride, 1);
+    }
+    for (int k = kernel.nin; k < kernel.num_operands(); ++k) {
+      const std::size_t s = step.slot[std::size_t(k)];
+      if (slots[s].type() != program.slots[s]) slots[s] = slots[s].converted(program.slots[s]).converted(slots[s].type());
+    }
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) slots[program.nin + k].write_to(*outputs[k].get());
+}
+
+void run_indexed(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs, const Shape& loop) {
+  const KernelDef& kernel = *program.steps[0].kernel;
+  check<NotImplementedError>(program.steps.size() == 1, kernel.name, "indexed kernels are not fused");
+  std::vector<Column> columns;  // of operands that are not raw
+  std::vector<Strides> strides(catena::kMaxOperands);
+  std::byte* data[catena::kMaxOperands];
+  const Shape* shape[catena::kMaxOperands];
+  const Strides* stride[catena::kMaxOperands];
+  columns.reserve(catena::kMaxOperands);
+  std::vector<int> column_of(catena::kMaxOperands, -1);
+  for (int k = 0; k < kernel.num_operands(); ++k) {
+    const bool input = k < kernel.nin;
+    const catena::ArrayHeader* a = input ? (inputs[std::size_t(k)].is_array() ? &inputs[std::size_t(k)].array() : nullptr)
+                                         : outputs[std::size_t(k - kernel.nin)].get();
+    const Dtype type = program.slots[program.steps[0].slot[std::size_t(k)]];
+    if ((kernel.raw >> k) & 1) {
+      check<catena::TypeError>(a != nullptr && a->dtype == type, kernel.name, "raw operand ", k, " must be an array of ", type);
+      data[k] = a->data;
+      shape[k] = &a->shape;
+      stride[k] = &a->strides;
+      continue;
+    }
+    if (input) columns.emplace_back(inputs[std::size_t(k)], loop, type);
+    else if (k < kernel.first_output()) columns.emplace_back(*a, loop, type);
+    else columns.emplace_back(type, catena::size_of(loop));
+    column_of[std::size_t(k)] = int(columns.size()) - 1;
+    strides[std::size_t(k)] = catena::c_strides(loop, catena::itemsize(type));
+    data[k] = columns.back().data();
+    shape[k] = &loop;
+    stride[k] = &strides[std::size_t(k)];
+  }
+  const catena::IndexedCall call{data, shape, stride, &loop};
+  const std::int64_t n = catena::size_of(loop);
+  for (std::int64_t i = 0; i < n; ++i) program.steps[0].resolved().indexed(call, i, i + 1);
+  for (int k = kernel.nin; k < kernel.num_operands(); ++k)
+    if (column_of[std::size_t(k)] >= 0) columns[std::size_t(column_of[std::size_t(k)])].write_to(*outputs[std::size_t(k - kernel.nin)].get());
+}
+
+// Calls f(row index) for every combination of the axes that are not reduced; the rest of the index is 0.
+template <class F> void for_each_row(const Shape& shape, const Dims& axes, F&& f) {
+  Dims index;
+  for_each_position(catena::reduced_shape(shape, axes, true), index, [&] { f(std::as_const(index)); });
+}
+
+// C-order positions (in `shape`) of the elements of one row.
+std::vector<std::int64_t> positions_of_row(const Shape& shape, const Dims& axes, const Dims& row) {
+  Shape reduced;
+  for (std::int64_t axis : axes) reduced.push_back(shape[int(axis)]);
+  std::vector<std::int64_t> positions;
+  const Strides weight = catena::c_strides(shape, 1);
+  Dims index;
+  for_each_position(reduced, index, [&] {
+    std::int64_t p = 0;
+    for (int i = 0; i < shape.size(); ++i) p += row[i] * weight[i];
+    for (int i = 0; i < axes.size(); ++i) p += index[i] * weight[int(axes[i])];
+    positions.push_back(p);
+  });
+  return positions;
+}
+
+Column pick(const Column& all, const std::vector<std::int64_t>& positions) {
+  Column row(all.type(), std::int64_t(positions.size()));
+  for (std::size_t i = 0; i < positions.size(); ++i) std::memcpy(row.at(std::int64_t(i)), all.at(positions[i]), std::size_t(all.size()));
+  return row;
+}
+
+template <class T> void multiply(const Array& a, const Array& b, const Array& out) {
+  // The products of floating types are summed in double, integers wrap.
+  using Sum = std::conditional_t<catena::is_floating(catena::dtype_of<T>), double, std::uint64_t>;
+  const int rank = out.ndim();
+  const std::int64_t inner = a.shape(a.ndim() - 1);
+  const auto value = [](const Array& x, const Dims& index) {
+    T v;
+    std::memcpy(&v, x->data + offset_at(x.shape(), x.strides(), index), sizeof(T));
+    return catena::convert<Sum>(v);
+  };
+  Column result(out.dtype(), out.size());
+  Dims index;
+  std::int64_t i = 0;
+  for_each_position(out.shape(), index, [&] {
+    Dims left = index, right = index;
+    Sum sum = 0;
+    for (std::int64_t k = 0; k < inner; ++k) {
+      left[rank - 1] = k;
+      right[rank - 2] = k;
+      sum += value(a, left) * value(b, right);
+    }
+    const T rounded = catena::convert<T>(sum);
+    std::memcpy(result.at(i++), &rounded, sizeof(T));
+  });
+  result.write_to(*out.get());
+}
+
+template <class T> void add_to(std::byte* to, const std::byte* from) {
+  T a, b;
+  std::memcpy(&a, to, sizeof(T));
+  std::memcpy(&b, from, sizeof(T));
+  if constexpr (std::is_same_v<T, bool>) a = a || b;
+  else catena::store(a, catena::wrap_add(catena::load(a), catena::load(b)));
+  std::memcpy(to, &a, sizeof(T));
+}
+
+// Indexing by arrays: the address of the element of `a` that position `index` of the result means.
+std::byte* indexed_address(const Array& a, const std::vector<Column>& indices, const Dims& axes, const Dims& base_axis, const Dims& index,
+                           std::int64_t position) {
+  std::int64_t offset = 0;
+  for (int i = 0; i < base_axis.size(); ++i)
+    if (base_axis[i] >= 0) offset += index[i] * a.strides()[int(base_axis[i])];
+  for (std::size_t j = 0; j < indices.size(); ++j) {
+    const int axis = int(axes[int(j)]);
+    std::int64_t i;
+    std::memcpy(&i, indices[j].at(position), sizeof(i));
+    offset += catena::floor_mod(i, a.shape(axis)) * a.strides()[axis];
+  }
+  return a->data + offset;
+}
+
+std::vector<Column> index_columns(std::span<const Array> indices, const Shape& loop) {
+  std::vector<Column> columns;
+  for (const Array& i : indices) {
+    check<ValueError>(common_shape("gather", i.shape(), loop) == loop, "gather", "indices of shape ", i.shape(), " do not broadcast to ", loop);
+    columns.emplace_back(*i.get(), loop, Dtype::int64);
+  }
+  return columns;
+}
+
+// ---- the backend ---------------------------------------------------------------------------------------------------------
+class Reference final : public Backend {
+ public:
+  Reference() { owner.framework.store(static_cast<Backend*>(this)); }
+
+  std::string_view name() const override { return kName; }
+  Device default_device() override { return {}; }
+
+  Array empty(const Shape& shape, Dtype dtype, Device device) override { return new_array(shape, dtype, device); }
+  Array from_host(const void* data, const Shape& shape, Dtype dtype, Device device) override {
+    Array a = new_array(shape, dtype, device);
+    if (a.size() > 0) std::memcpy(a->data, data, std::size_t(a.size()) * catena::itemsize(dtype));
+    return a;
+  }
+  void to_host(const Array& a, void* data) override {
+    const Column column(*a.get(), a.shape(), a.dtype());
+    if (a.size() > 0) std::memcpy(data, column.data(), std::size_t(a.size()) * catena::itemsize(a.dtype()));
+  }
+  Array to_device(const Array& a, Device device) override {
+    if (a.device() == device) return a;
+    Array b = new_array(a.shape(), a.dtype(), device);
+    Column(*a.get(), a.shape(), a.dtype()).write_to(*b.get());
+    return b;
+  }
+  void synchronize(Device) override {}
+
+  Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override {
+    check<ValueError>(shape.size() == strides.size(), "view", shape.size(), " lengths and ", strides.size(), " strides");
+    Array v(catena::make_header(a->storage, a->data + offset_bytes, a.dtype(), shape, strides, a.device(), &owner));
+    if (v.size() > 0) {
+      const catena::ByteRange range = catena::byte_range(shape, strides, catena::itemsize(a.dtype()));
+      const std::int64_t first = v->data - a->storage->data;
+      check<ValueError>(first + range.begin >= 0 && first + range.end <= std::int64_t(a->storage->bytes), "view",
+                        "it reaches beyond the memory of the array");
+    }
+    return v;
+  }
+
+  void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) override {
+    const KernelDef& kernel = *program.steps[0].kernel;
+    check<ValueError>(inputs.size() == program.nin && int(outputs.size()) == program.ninout + program.nout, kernel.name, inputs.size(),
+                      " inputs and ", outputs.size(), " outputs do not fit the program");
+    const bool indexed = kernel.kind == KernelKind::indexed;
+    Shape loop;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!inputs[k].is_array()) continue;
+      check_device(kernel.name, inputs[k].array(), outputs[0]);
+      if (!(indexed && ((kernel.raw >> k) & 1))) loop = common_shape(kernel.name, loop, inputs[k].array().shape);
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      check_device(kernel.name, *outputs[k].get(), outputs[0]);
+      if (!(indexed && ((kernel.raw >> (program.nin + k)) & 1))) loop = common_shape(kernel.name, loop, outputs[k].shape());
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      check<ValueError>((indexed && ((kernel.raw >> (program.nin + k)) & 1)) || outputs[k].shape() == loop, kernel.name,
+                        "the output has shape ", outputs[k].shape(), ", the operands broadcast to ", loop);
+    if (catena::size_of(loop) > 0) indexed ? run_indexed(program, inputs, outputs, loop) : run_elementwise(program, inputs, outputs, loop);
+    for (const Array& out : outputs) written(out);
+  }
+
+  void reduce(const KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) override {
+    check_device(kernel.name, *in.get(), out);
+    const catena::Loop& types = kernel.loop_table[loop];
+    const catena::ReductionLoop& f = *types.reduction;
+    check<ValueError>(catena::size_of(catena::reduced_shape(in.shape(), axes, true)) == out.size(), kernel.name, "the output has shape ",
+                      out.shape(), ", the input ", in.shape(), " reduced over ", axes);
+    const Column values = Column(*in.get(), in.shape(), types.type[0]).converted(catena::compute_dtype(types.type[0]));
+    Column result(catena::compute_dtype(types.type[1]), out.size());
+    const Memory acc = allocate(f.acc_bytes);
+    std::int64_t i = 0;
+    for_each_row(in.shape(), axes, [&](const Dims& index) {
+      const Column row = pick(values, positions_of_row(in.shape(), axes, index));
+      f.init(acc.get(), 1);
+      f.reduce(acc.get(), row.data(), row.size(), 0, row.count());
+      f.finish(acc.get(), row.count(), result.at(i++), result.size(), 1);
+    });
+    result.converted(types.type[1]).write_to(*out.get());
+    written(out);
+  }
+
+  void rows(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
+            std::span<const Array> outputs) override {
+    const catena::Loop& types = kernel.loop_table[loop];
+    const catena::RowLoop& f = *types.row;
+    const int nin = kernel.nin, nout = kernel.nout, total = kernel.num_operands();
+    std::vector<Column> all;  // inputs and outputs at `shape`, per-row outputs one element per row
+    for (int k = 0; k < total; ++k) {
+      const Dtype stored = types.type[std::size_t(k)];
+      if (k < nin) {
+        if (inputs[std::size_t(k)].is_array()) check_device(kernel.name, inputs[std::size_t(k)].array(), outputs[0]);
+        all.push_back(Column(inputs[std::size_t(k)], shape, stored).converted(catena::compute_dtype(stored)));
+      } else {
+        const Shape wanted = k < nin + nout ? shape : catena::reduced_shape(shape, axes, true);
+        check<ValueError>(outputs[std::size_t(k - nin)].shape() == wanted, kernel.name, "output ", k - nin, " has shape ",
+                          outputs[std::size_t(k - nin)].shape(), " and should have ", wanted);
+        all.emplace_back(catena::compute_dtype(stored), catena::size_of(wanted));
+      }
+    }
+    const Memory stats = allocate(f.stats_bytes);
+    std::int64_t number = 0;
+    for_each_row(shape, axes, [&](const Dims& index) {
+      const std::vector<std::int64_t> positions = positions_of_row(shape, axes, index);
+      const auto n = std::int64_t(positions.size());
+      std::vector<Column> row;
+      std::byte* ptr[catena::kMaxOperands];
+      std::int64_t stride[catena::kMaxOperands];
+      for (int k = 0; k < total; ++k) {
+        if (k < nin + nout) {
+          row.push_back(pick(all[std::size_t(k)], positions));
+          ptr[k] = row.back().data();
+          stride[k] = row.back().size();
+        } else {
+          ptr[k] = all[std::size_t(k)].at(number);
+          stride[k] = 0;
+        }
+      }
+      ++number;
+      if (n == 0) {  // no statistics
+        for (int k = nin + nout; k < total; ++k) std::memset(all[std::size_t(k)].at(number - 1), 0, std::size_t(all[std::size_t(k)].size()));
+        return;
+      }
+      f.init(stats.get());
+      f.phase0(stats.get(), ptr, stride, n);
+      f.finish0(stats.get(), ptr, n);
+      if (f.phases == 2) f.phase1(stats.get(), ptr, stride, n);
+      f.finish1(stats.get(), ptr, n);
+      f.write(stats.get(), ptr, stride, n);
+      for (int k = nin; k < nin + nout; ++k)
+        for (std::int64_t i = 0; i < n; ++i)
+          std::memcpy(all[std::size_t(k)].at(positions[std::size_t(i)]), row[std::size_t(k)].at(i), std::size_t(all[std::size_t(k)].size()));
+    });
+    for (int k = nin; k < total; ++k) {
+      all[std::size_t(k)].converted(types.type[std::size_t(k)]).write_to(*outputs[std::size_t(k - nin)].get());
+      written(outputs[std::size_t(k - nin)]);
+    }
+  }
+
+  void multi_tensor(const KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
+                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor) override {
+    const catena::Loop& types = kernel.loop_table[loop];
+    for (std::size_t t = 0; t < hyper_of_tensor.size(); ++t) {
+      std::vector<Column> columns;
+      std::byte* ptr[catena::kMaxOperands];
+      std::int64_t n = 0;
+      for (int k = 0; k < kernel.num_operands(); ++k) {
+        const bool shared = (kernel.shared >> k) & 1;
+        const Array& a = tensors[std::size_t(k)][shared && tensors[std::size_t(k)].size() == 1 ? 0 : t];
+        const Dtype stored = types.type[std::size_t(k)];
+        check<catena::TypeError>(a.dtype() == stored && a.is_c_contiguous(), kernel.name, "operand ", k, " of tensor ", t,
+                                 " must be a C-contiguous array of ", stored);
+        columns.push_back(Column(*a.get(), a.shape(), stored).converted(catena::compute_dtype(stored)));
+        if (!shared) n = a.size();
+        ptr[k] = columns.back().data();
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        std::byte* one[catena::kMaxOperands];
+        for (int k = 0; k < kernel.num_operands(); ++k)
+          one[k] = ptr[k] + (((kernel.shared >> k) & 1) ? 0 : i * columns[std::size_t(k)].size());
+        types.multi_tensor(hyper[std::size_t(hyper_of_tensor[t])].data(), one, 1);
+      }
+      for (int k = kernel.nin; k < kernel.num_operands(); ++k) {
+        columns[std::size_t(k)].write_to(*tensors[std::size_t(k)][t].get());
+        written(tensors[std::size_t(k)][t]);
+      }
+    }
+  }
+
+  void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop, const Dims& base_axis,
+              const Array& out) override {
+    check_device("gather", *a.get(), out);
+    const std::vector<Column> columns = index_columns(indices, loop);
+    Column result(a.dtype(), catena::size_of(loop));
+    Dims index;
+    std::int64_t i = 0;
+    for_each_position(loop, index, [&] {
+      std::memcpy(result.at(i), indexed_address(a, columns, axes, base_axis, index, i), catena::itemsize(a.dtype()));
+      ++i;
+    });
+    result.write_to(*out.get());
+    written(out);
+  }
+
+  void scatter(catena::ScatterMode mode, const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
+               const Dims& base_axis, const Input& values) override {
+    const std::vector<Column> columns = index_columns(indices, loop);
+    const Column from(values, loop, a.dtype());
+    Dims index;
+    std::int64_t i = 0;
+    for_each_position(loop, index, [&] {
+      std::byte* to = indexed_address(a, columns, axes, base_axis, index, i);
+      if (mode == catena::ScatterMode::set) std::memcpy(to, from.at(i), catena::itemsize(a.dtype()));
+      else catena::visit_dtype(a.dtype(), [&](auto tag) { add_to<typename decltype(tag)::type>(to, from.at(i)); });
+      ++i;
+    });
+    written(a);
+  }
+
+  void matmul(const Array& a, const Array& b, const Array& out) override {
+    check_device("matmul", *a.get(), out);
+    check_device("matmul", *b.get(), out);
+    check<catena::TypeError>(a.dtype() == b.dtype() && a.dtype() == out.dtype(), "matmul", "dtypes differ");
+    catena::visit_dtype(out.dtype(), [&](auto tag) { multiply<typename decltype(tag)::type>(a, b, out); });
+    written(out);
+  }
+
+  void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
+              const Array& out) override {
+    const bool wide = out.dtype() == Dtype::float64;
+    const bool floating = kind == catena::RandomKind::uniform || kind == catena::RandomKind::normal;
+    check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ", out.dtype());
+    Column column(floating ? (wide ? Dtype::float64 : Dtype::float32)
+                           : (kind == catena::RandomKind::bits ? (out.dtype() == Dtype::uint32 ? Dtype::uint32 : Dtype::uint64) : Dtype::int64),
+                  out.size());
+    for (std::int64_t i = 0; i < out.size(); ++i) {
+      float f;
+      double d;
+      switch (kind) {
+        case catena::RandomKind::uniform:
+          wide ? catena::random_uniform_at(seed, offset, i, d) : catena::random_uniform_at(seed, offset, i, f);
+          wide ? std::memcpy(column.at(i), &d, 8) : std::memcpy(column.at(i), &f, 4);
+          break;
+        case catena::RandomKind::normal:
+          wide ? catena::random_normal_at(seed, offset, i, d) : catena::random_normal_at(seed, offset, i, f);
+          wide ? std::memcpy(column.at(i), &d, 8) : std::memcpy(column.at(i), &f, 4);
+          break;
+        case catena::RandomKind::bits: {
+          const std::uint32_t narrow = catena::random_bits32(seed, offset, i);
+          const std::uint64_t bits = catena::random_bits64(seed, offset, i);
+          column.size() == 4 ? std::memcpy(column.at(i), &narrow, 4) : std::memcpy(column.at(i), &bits, 8);
+          break;
+        }
+        case catena::RandomKind::integers: {
+          const std::int64_t v = catena::random_integer_at(seed, offset, i, low, high);
+          std::memcpy(column.at(i), &v, 8);
+          break;
+        }
+      }
+    }
+    column.write_to(*out.get());
+    written(out);
+  }
+};
+
+}  // namespace
+
+autograd::Backend& reference_backend() {
+  // Never destroyed: arrays in static variables of a test may outlive everything else.
+  static Reference& backend = *new Reference;
+  return backend;
+}
+
+}  // namespace test

@@ -1,0 +1,260 @@
+#include "training/dataset.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <numeric>
+
+#include "kernels/host/error.h"
+#include "kernels/random.h"
+
+namespace training {
+
+using autograd::Shape;
+using catena::check;
+using catena::IndexError;
+using catena::ValueError;
+
+Dataset::~Dataset() = default;
+std::optional<Example> Dataset::get_batch(std::span<const std::int64_t>) const { return {}; }
+
+Example Dataset::operator[](std::int64_t i) const {
+  const std::int64_t n = size();
+  check<IndexError>(i >= -n && i < n, "Dataset", "the index ", i, " is out of range for ", n, " examples");
+  return get_example(i < 0 ? i + n : i);
+}
+
+Examples Dataset::slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) const {
+  check<ValueError>(step != 0, "Dataset.slice", "the step is 0");
+  const std::int64_t n = size(), low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+  auto bound = [&](const std::optional<std::int64_t>& given, std::int64_t missing) {
+    if (!given) return missing;
+    return std::clamp(*given < 0 ? *given + n : *given, low, high);
+  };
+  Examples result;
+  const std::int64_t first = bound(start, step > 0 ? 0 : n - 1), last = bound(stop, step > 0 ? n : -1);
+  for (std::int64_t i = first; step > 0 ? i < last : i > last; i += step) result.push_back(get_example(i));
+  return result;
+}
+
+TupleDataset::TupleDataset(std::vector<Array> arrays) : arrays_(std::move(arrays)) {
+  check<ValueError>(!arrays_.empty(), "TupleDataset", "there are no arrays");
+  for (const Array& a : arrays_) {
+    check<ValueError>(a.ndim() >= 1, "TupleDataset", "a 0-d array has no examples");
+    check<ValueError>(a.shape(0) == arrays_[0].shape(0), "TupleDataset", "the arrays have ", arrays_[0].shape(0), " and ", a.shape(0),
+                      " examples");
+  }
+}
+
+std::int64_t TupleDataset::size() const { return arrays_[0].shape(0); }
+
+Example TupleDataset::get_example(std::int64_t i) const {
+  Example example;
+  for (const Array& a : arrays_) {
+    Shape shape = a.shape();
+    autograd::Strides strides = a.strides();
+    shape.erase(0);
+    const std::int64_t offset = i * strides[0];
+    strides.erase(0);
+    example.values.push_back(a.backend().view(a, shape, strides, offset));
+  }
+  return example;
+}
+
+std::optional<Example> TupleDataset::get_batch(std::span<const std::int64_t> indices) const {
+  Example batch;
+  for (const Array& a : arrays_) {
+    const Array index =
+        a.backend().from_host(indices.data(), {std::int64_t(indices.size())}, autograd::Dtype::int64, a.device());
+    batch.values.push_back(autograd::take(a, index, 0));
+  }
+  return batch;
+}
+
+SubDataset::SubDataset(DatasetPtr dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order)
+    : dataset_(std::move(dataset)), start_(start), finish_(finish), order_(std::move(order)) {
+  const std::int64_t n = dataset_->size();
+  check<ValueError>(start >= 0 && start <= finish && finish <= n, "SubDataset", "the range ", start, "..", finish,
+                    " does not lie within ", n, " examples");
+  check<ValueError>(order_.empty() || std::int64_t(order_.size()) == n, "SubDataset", "an order of ", order_.size(),
+                    " indices does not cover ", n, " examples");
+  for (std::int64_t i : order_)
+    check<ValueError>(i >= 0 && i < n, "SubDataset", "the order holds the index ", i, ", but there are ", n, " examples");
+}
+
+std::int64_t SubDataset::source(std::int64_t i) const {
+  return order_.empty() ? start_ + i : order_[static_cast<std::size_t>(start_ + i)];
+}
+Example SubDataset::get_example(std::int64_t i) const { return dataset_->get_example(source(i)); }
+
+std::optional<Example> SubDataset::get_batch(std::span<const std::int64_t> indices) const {
+  std::vector<std::int64_t> sources;
+  for (std::int64_t i : indices) sources.push_back(source(i));
+  return dataset_->get_batch(sources);
+}
+
+namespace {
+
+// Uniform in 0..n-1; the bias is below 2^-32 for any n that fits memory.
+std::uint64_t bounded(std::uint64_t n, std::uint64_t seed, std::uint64_t counter) {
+  return catena::multiply_high(catena::random_bits64(seed, counter, 0), n);
+}
+
+autograd::Generator seeded(std::optional<std::uint64_t> seed) {
+  if (seed) return {*seed, 0};
+  autograd::Generator& g = autograd::default_generator();
+  return {g.seed ^ 0x9e3779b97f4a7c15u, g.take(4) << 32};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), std::int64_t(0));
+  for (std::int64_t i = n - 1; i > 0; --i) {
+    const auto j = static_cast<std::int64_t>(bounded(static_cast<std::uint64_t>(i + 1), g.seed, g.offset++));
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
+  }
+  return order;
+}
+
+DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector<std::int64_t> order) {
+  const std::int64_t n = dataset->size();
+  check<ValueError>(split_at >= 0 && split_at < n, "split_dataset", "split_at is ", split_at, ", which does not lie within ", n,
+                    " examples");
+  return {std::make_shared<SubDataset>(dataset, 0, split_at, order), std::make_shared<SubDataset>(dataset, split_at, n, order)};
+}
+
+DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
+  autograd::Generator g = seeded(seed);
+  std::vector<std::int64_t> order = permutation(dataset->size(), g);
+  return split_dataset(std::move(dataset), first_size, std::move(order));
+}
+
+std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order) {
+  check<ValueError>(n > 0 && n <= dataset->size(), "split_dataset_n", dataset->size(), " examples cannot be split into ", n, " parts");
+  const std::int64_t size = dataset->size() / n;
+  std::vector<DatasetPtr> parts;
+  for (int i = 0; i < n; ++i) parts.push_back(std::make_shared<SubDataset>(dataset, i * size, (i + 1) * size, order));
+  return parts;
+}
+
+std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n, std::optional<std::uint64_t> seed) {
+  autograd::Generator g = seeded(seed);
+  std::vector<std::int64_t> order = permutation(dataset->size(), g);
+  return split_dataset_n(std::move(dataset), n, std::move(order));
+}
+
+std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold, std::vector<std::int64_t> order) {
+  const std::int64_t n = dataset->size();
+  check<ValueError>(n_fold >= 2 && n_fold <= n, "get_cross_validation_datasets", n, " examples cannot be split into ", n_fold, " folds");
+  if (order.empty()) {
+    order.resize(static_cast<std::size_t>(n));
+    std::iota(order.begin(), order.end(), std::int64_t(0));
+  }
+  std::vector<DatasetPair> pairs;
+  for (std::int64_t fold = n_fold - 1; fold >= 0; --fold) {
+    // The last fold of the order is for testing; rotating it to the front makes the one before it the last.
+    const std::int64_t test_size = n * (fold + 1) / n_fold - n * fold / n_fold, train_size = n - test_size;
+    pairs.push_back(split_dataset(dataset, train_size, order));
+    std::rotate(order.begin(), order.begin() + train_size, order.end());
+  }
+  return pairs;
+}
+
+std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold, std::optional<std::uint64_t> seed) {
+  autograd::Generator g = seeded(seed);
+  std::vector<std::int64_t> order = permutation(dataset->size(), g);
+  return get_cross_validation_datasets(std::move(dataset), n_fold, std::move(order));
+}
+
+namespace {
+
+Array stack_component(const Examples& batch, std::size_t k, std::optional<double> padding) {
+  const Array& first = batch[0].values[k];
+  Shape common = first.shape();
+  for (const Example& e : batch) {
+    const Shape& s = e.values[k].shape();
+    check<ValueError>(s.size() == common.size(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(), " and ",
+                      s);
+    check<ValueError>(padding || s == first.shape(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(),
+                      " and ", s, "; a padding value is needed");
+    for (int a = 0; a < s.size(); ++a) common[a] = std::max(common[a], s[a]);
+  }
+  Shape shape = common;
+  shape.insert(0, std::int64_t(batch.size()));
+  const Array out = first.backend().empty(shape, first.dtype(), first.device());
+  if (padding) autograd::fill(out, *padding);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Array& x = batch[i].values[k];
+    autograd::Strides strides = out.strides();
+    const std::int64_t offset = std::int64_t(i) * strides[0];
+    strides.erase(0);
+    autograd::assign(out.backend().view(out, x.shape(), strides, offset), x);  // the origin corner of row i
+  }
+  return out;
+}
+
+}  // namespace
+
+Example concat_examples(const Examples& batch, std::optional<Device> device, const Padding& padding) {
+  check<ValueError>(!batch.empty(), "concat_examples", "the batch is empty");
+  const std::size_t components = batch[0].values.size();
+  for (const Example& e : batch)
+    check<ValueError>(e.values.size() == components, "concat_examples", "examples have ", components, " and ", e.values.size(),
+                      " components");
+  check<ValueError>(padding.values.size() <= 1 || padding.values.size() == components, "concat_examples", padding.values.size(),
+                    " padding values do not fit ", components, " components");
+  Example result;
+  result.names = batch[0].names;
+  for (std::size_t k = 0; k < components; ++k) {
+    const std::optional<double> pad =
+        padding.values.empty() ? std::nullopt : (padding.values.size() == 1 ? padding.values[0] : padding.values[k]);
+    result.values.push_back(stack_component(batch, k, pad));
+  }
+  return to_device(device, result);
+}
+
+Example to_device(std::optional<Device> device, const Example& x) {
+  Example result = x;
+  if (device)
+    for (Array& a : result.values) a = autograd::to_device(a, *device);
+  return result;
+}
+
+namespace {
+struct Root {
+  std::mutex mutex;
+  std::string path;  // empty: not set, the environment decides
+};
+Root& root() {
+  static Root r;
+  return r;
+}
+}  // namespace
+
+std::string get_dataset_root() {
+  {
+    const std::lock_guard lock(root().mutex);
+    if (!root().path.empty()) return root().path;
+  }
+  for (const char* variable : {"CATENA_DATASET_ROOT", "CHAINER_DATASET_ROOT"})
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr ? home : ".") + "/.chainer/dataset";
+}
+
+void set_dataset_root(const std::string& path) {
+  const std::lock_guard lock(root().mutex);
+  root().path = path;
+}
+
+std::string get_dataset_directory(const std::string& name, bool create_directory) {
+  const std::filesystem::path path = std::filesystem::path(get_dataset_root()) / name;
+  if (create_directory) std::filesystem::create_directories(path);
+  return path.string();
+}
+
+}  // namespace training

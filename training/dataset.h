@@ -1,0 +1,105 @@
+// Datasets: anything with a size and examples by index.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "autograd/array.h"
+
+namespace training {
+
+using autograd::Array;
+using autograd::Device;
+
+// One example or one batch: a list of components (a tuple), or named ones (a map). A plain array is a list of one.
+struct Example {
+  std::vector<Array> values;
+  std::vector<std::string> names;  // of the values, when the example is a map; otherwise empty
+
+  Example() = default;
+  Example(Array a) : values{std::move(a)} {}
+  Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
+  bool is_map() const noexcept { return !names.empty(); }
+};
+using Examples = std::vector<Example>;
+
+// Thread safety: get_example must allow calls from several threads when a loading iterator uses them.
+class CATENA_EXPORT Dataset {
+ public:
+  virtual ~Dataset();
+  virtual std::int64_t size() const = 0;
+  virtual Example get_example(std::int64_t i) const = 0;  // 0 <= i < size()
+  // The examples of a batch, already stacked, for datasets that can do better than one by one; nothing otherwise.
+  virtual std::optional<Example> get_batch(std::span<const std::int64_t> indices) const;
+
+  // Checked: IndexError naming the index and the size. Negative indices count from the end.
+  Example operator[](std::int64_t i) const;
+  Examples slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1) const;
+};
+// Datasets are shared: iterators, subsets and splits refer to the same one.
+using DatasetPtr = std::shared_ptr<const Dataset>;
+
+// Several arrays (or datasets) of one length; example i is the tuple of their i-th entries. Lengths differ: ValueError.
+class CATENA_EXPORT TupleDataset : public Dataset {
+ public:
+  explicit TupleDataset(std::vector<Array> arrays);
+  std::int64_t size() const override;
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+  const std::vector<Array>& arrays() const noexcept { return arrays_; }
+
+ private:
+  std::vector<Array> arrays_;
+};
+
+// order[start..finish) of a dataset, or start..finish without an order. Out of range: ValueError.
+class CATENA_EXPORT SubDataset : public Dataset {
+ public:
+  SubDataset(DatasetPtr dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
+  std::int64_t size() const override { return finish_ - start_; }
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+
+ private:
+  std::int64_t source(std::int64_t i) const;
+  DatasetPtr dataset_;
+  std::int64_t start_, finish_;
+  std::vector<std::int64_t> order_;
+};
+
+using DatasetPair = std::pair<DatasetPtr, DatasetPtr>;
+CATENA_EXPORT DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector<std::int64_t> order = {});
+// A random split; `seed` null: the thread's default generator.
+CATENA_EXPORT DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, std::optional<std::uint64_t> seed = {});
+// n parts of size / n examples each; a remainder is left out.
+CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order = {});
+CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n, std::optional<std::uint64_t> seed = {});
+// n_fold (train, test) pairs; fold i tests on size i / n_fold .. size (i + 1) / n_fold of the order, the last fold comes first.
+CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold, std::vector<std::int64_t> order = {});
+CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold,
+                                                                            std::optional<std::uint64_t> seed = {});
+// A random permutation of 0..n-1 (Fisher-Yates), from a seed or from the thread's default generator.
+CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g);
+
+// How unequal shapes are padded: one value for all components, or one per component (nothing: shapes must agree).
+struct Padding {
+  std::vector<std::optional<double>> values;
+  Padding() = default;
+  Padding(double v) : values{v} {}
+};
+// Stacks examples on a new first axis, component by component, and moves the result. Empty batch or unequal shapes without
+// padding: ValueError.
+CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {}, const Padding& padding = {});
+CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
+
+// Root of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else ~/.chainer/dataset.
+CATENA_EXPORT std::string get_dataset_root();
+CATENA_EXPORT void set_dataset_root(const std::string& path);
+CATENA_EXPORT std::string get_dataset_directory(const std::string& name, bool create_directory = true);
+
+}  // namespace training

@@ -1,0 +1,92 @@
+#include "training/iterator.h"
+
+#include "kernels/host/error.h"
+
+namespace training {
+
+using catena::check;
+using catena::ValueError;
+
+Iterator::~Iterator() = default;
+std::optional<double> Iterator::previous_epoch_detail() const { return {}; }
+void Iterator::finalize() {}
+void Iterator::reset() { catena::fail<catena::NotImplementedError>("Iterator.reset", "this iterator cannot be rewound"); }
+
+SerialIterator::SerialIterator(DatasetPtr dataset, std::int64_t batch_size, Options options)
+    : dataset_(std::move(dataset)), batch_size_(batch_size), options_(options) {
+  check<ValueError>(batch_size > 0, "SerialIterator", "the batch size is ", batch_size);
+  check<ValueError>(dataset_->size() > 0, "SerialIterator", "the dataset is empty");
+  if (options_.seed) {
+    generator_ = {*options_.seed, 0};
+  } else if (options_.shuffle) {
+    autograd::Generator& g = autograd::default_generator();
+    generator_ = {g.seed + 0x9e3779b97f4a7c15u * (g.take(4) + 1), 0};  // a stream of its own
+  }
+  reset();
+}
+
+void SerialIterator::reset() {
+  if (options_.shuffle) order_ = permutation(dataset_->size(), generator_);
+  position_ = epoch_ = 0;
+  is_new_epoch_ = false;
+  previous_epoch_detail_.reset();
+}
+
+double SerialIterator::epoch_detail() const { return double(epoch_) + double(position_) / double(dataset_->size()); }
+
+std::optional<Batch> SerialIterator::next() {
+  if (!options_.repeat && epoch_ > 0) return {};
+  previous_epoch_detail_ = epoch_detail();
+  is_new_epoch_ = false;
+  const std::int64_t n = dataset_->size();
+  std::vector<std::int64_t> indices;
+  for (std::int64_t wanted = batch_size_; wanted > 0;) {
+    const std::int64_t taken = std::min(wanted, n - position_);
+    for (std::int64_t i = position_; i < position_ + taken; ++i)
+      indices.push_back(options_.shuffle ? order_[static_cast<std::size_t>(i)] : i);
+    position_ += taken;
+    wanted -= taken;
+    if (position_ < n) break;
+    position_ = 0;
+    ++epoch_;
+    is_new_epoch_ = true;
+    if (!options_.repeat) break;
+    if (options_.shuffle) order_ = permutation(n, generator_);
+  }
+  Batch batch;
+  batch.stacked = dataset_->get_batch(indices);
+  if (!batch.stacked)
+    for (std::int64_t i : indices) batch.examples.push_back(dataset_->get_example(i));
+  return batch;
+}
+
+void SerialIterator::serialize(nn::Serializer& s) {
+  s("current_position", position_);
+  s("epoch", epoch_);
+  s("is_new_epoch", is_new_epoch_);
+  if (options_.shuffle) {
+    // Earlier versions of the reference wrote "_order".
+    const char* key = !s.is_writer() && !s.contains("order") && s.contains("_order") ? "_order" : "order";
+    std::vector<std::int64_t> order = order_;
+    s(key, order);
+    check<ValueError>(order.size() == order_.size(), "SerialIterator", "the stored order has ", order.size(), " indices, the dataset ",
+                      order_.size(), " examples");
+    order_ = std::move(order);
+  }
+  double previous = previous_epoch_detail_.value_or(-1.0);
+  if (!s.is_writer() && !s.contains("previous_epoch_detail")) {
+    const double detail = epoch_detail();
+    previous = detail == 0 ? -1.0 : std::max(detail - double(batch_size_) / double(dataset_->size()), 0.0);
+  } else {
+    s("previous_epoch_detail", previous);
+  }
+  previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
+  // What the reference lacks: with the generator's state, orders after a resume are those of the uninterrupted run.
+  const std::unique_ptr<nn::Serializer> own = s["_catena"];
+  if (s.is_writer() || own->contains("seed")) {
+    (*own)("seed", generator_.seed);
+    (*own)("offset", generator_.offset);
+  }
+}
+
+}  // namespace training

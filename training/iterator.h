@@ -1,0 +1,70 @@
+// Iterators: the order in which a dataset is fed to training.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nn/serializers/serializer.h"
+#include "training/dataset.h"
+
+namespace training {
+
+// One minibatch: its examples one by one, or already stacked by the dataset.
+struct Batch {
+  Examples examples;
+  std::optional<Example> stacked;
+};
+
+class CATENA_EXPORT Iterator {
+ public:
+  virtual ~Iterator();
+  virtual std::optional<Batch> next() = 0;  // nothing: the iteration has ended
+  virtual std::int64_t batch_size() const = 0;
+  virtual std::int64_t epoch() const = 0;  // completed sweeps
+  virtual double epoch_detail() const = 0;
+  virtual std::optional<double> previous_epoch_detail() const;  // before the last next()
+  virtual bool is_new_epoch() const = 0;
+  virtual void finalize();
+  virtual void serialize(nn::Serializer& s) = 0;
+  virtual bool can_reset() const { return false; }
+  virtual void reset();  // NotImplementedError unless can_reset
+};
+
+// In-thread loading. A sweep ends on the call that reaches the end: with repeat the batch is completed from the new order, without it
+// the last batch is short. Own generator, so that a resumed run continues the very same orders.
+class CATENA_EXPORT SerialIterator : public Iterator {
+ public:
+  struct Options {
+    bool repeat = true;
+    bool shuffle = true;
+    std::optional<std::uint64_t> seed = {};  // nothing: drawn from the thread's default generator
+  };
+  SerialIterator(DatasetPtr dataset, std::int64_t batch_size, Options options);
+  SerialIterator(DatasetPtr dataset, std::int64_t batch_size) : SerialIterator(std::move(dataset), batch_size, Options{}) {}
+
+  std::optional<Batch> next() override;
+  std::int64_t batch_size() const override { return batch_size_; }
+  std::int64_t epoch() const override { return epoch_; }
+  double epoch_detail() const override;
+  std::optional<double> previous_epoch_detail() const override { return previous_epoch_detail_; }
+  bool is_new_epoch() const override { return is_new_epoch_; }
+  void serialize(nn::Serializer& s) override;
+  bool can_reset() const override { return true; }
+  void reset() override;
+  const DatasetPtr& dataset() const noexcept { return dataset_; }
+  std::int64_t current_position() const noexcept { return position_; }
+
+ private:
+  DatasetPtr dataset_;
+  std::int64_t batch_size_;
+  Options options_;
+  autograd::Generator generator_;
+  std::vector<std::int64_t> order_;
+  std::int64_t position_ = 0, epoch_ = 0;
+  bool is_new_epoch_ = false;
+  std::optional<double> previous_epoch_detail_;
+};
+
+}  // namespace training

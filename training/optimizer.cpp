@@ -1,0 +1,248 @@
+#include "training/optimizer.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace training {
+
+using autograd::Device;
+using autograd::Dtype;
+using autograd::Shape;
+using catena::check;
+using catena::KeyError;
+using catena::RuntimeError;
+using catena::TypeError;
+using catena::ValueError;
+
+Optimizer::Optimizer(UpdateRule rule) : rule_(std::move(rule)) {
+  for (const UpdateRule::HyperParameter& h : rule_.hyper) hyper_.push_back(h.value);
+}
+Optimizer::~Optimizer() = default;
+
+void Optimizer::setup(Link& target) {
+  owned_.reset();
+  set_target(target);
+}
+
+void Optimizer::set_target(Link& target) {
+  target_ = &target;
+  t_ = epoch_ = 0;
+  hooks_.clear();
+  slots_.clear();
+  prepare();
+}
+
+Link& Optimizer::target() const {
+  check<RuntimeError>(target_ != nullptr, rule_.name, "setup has not been called, so there is nothing to optimize");
+  return *target_;
+}
+
+void Optimizer::add_hook(Hook hook, const std::string& name) {
+  check<RuntimeError>(target_ != nullptr, "add_hook", "call setup before adding the hook ", name);
+  check<TypeError>(bool(hook), "add_hook", "the hook ", name, " is not callable");
+  for (const auto& h : hooks_) check<KeyError>(h.first != name, "add_hook", "there is a hook named ", name, " already");
+  hooks_.emplace_back(name, std::move(hook));
+}
+
+void Optimizer::remove_hook(const std::string& name) {
+  const auto at = std::find_if(hooks_.begin(), hooks_.end(), [&](const auto& h) { return h.first == name; });
+  check<KeyError>(at != hooks_.end(), "remove_hook", "there is no hook named ", name);
+  hooks_.erase(at);
+}
+
+std::vector<std::string> Optimizer::hyper_names() const {
+  std::vector<std::string> names;
+  for (const UpdateRule::HyperParameter& h : rule_.hyper) names.emplace_back(h.name);
+  return names;
+}
+
+double Optimizer::get_hyper(std::string_view name) const {
+  for (std::size_t i = 0; i < hyper_.size(); ++i)
+    if (name == rule_.hyper[i].name) return hyper_[i];
+  if (name == "lr" && rule_.lr != nullptr) {
+    check<ValueError>(t_ > 0, rule_.name, "lr depends on the number of updates, and there was none yet");
+    return rule_.lr(hyper_, t_);
+  }
+  std::string names;
+  for (const std::string& n : hyper_names()) names += (names.empty() ? "" : ", ") + n;
+  catena::fail<KeyError>(rule_.name, "there is no hyperparameter ", name, " (there are: ", names, ")");
+}
+
+void Optimizer::set_hyper(std::string_view name, double value) {
+  for (std::size_t i = 0; i < hyper_.size(); ++i) {
+    if (name == rule_.hyper[i].name) {
+      hyper_[i] = value;
+      return;
+    }
+  }
+  (void)get_hyper(name);  // throws for unknown names
+  catena::fail<KeyError>(rule_.name, "the hyperparameter ", name, " follows from others and cannot be set");
+}
+
+void Optimizer::refresh_slots() {
+  std::vector<nn::NamedParam> params = target().namedparams();
+  const bool same = params.size() == slots_.size() &&
+                    std::equal(params.begin(), params.end(), slots_.begin(), [](const nn::NamedParam& p, const Slot& s) {
+                      return p.path == s.param.path && p.param.is_same(s.param.param);
+                    });
+  if (same) return;
+  std::vector<Slot> fresh;
+  for (nn::NamedParam& p : params) {
+    const auto known = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
+    fresh.push_back({std::move(p), known == slots_.end() ? std::vector<Array>() : std::move(known->states)});
+  }
+  slots_ = std::move(fresh);
+}
+
+void Optimizer::prepare() {
+  refresh_slots();
+  // One arena per dtype and device for everything that is new.
+  std::map<std::tuple<Dtype, Device::Kind, int>, std::vector<Slot*>> fresh;
+  for (Slot& s : slots_) {
+    const Array& p = s.param.param.data();
+    if (!p || rule_.states.empty()) continue;
+    if (s.states.empty()) {
+      fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
+    } else {
+      for (Array& state : s.states) state = autograd::to_device(state, p.device());
+    }
+  }
+  for (auto& [key, slots] : fresh) make_states(slots);
+}
+
+void Optimizer::make_states(std::span<Slot*> slots) {
+  const Array& first = slots[0]->param.param.data();
+  std::int64_t total = 0;
+  for (const Slot* s : slots) total += s->param.param.size();
+  for (const UpdateRule::State& rule : rule_.states) {
+    const Array arena = first.backend().empty({total}, first.dtype(), first.device());
+    autograd::fill(arena, rule.initial);
+    std::int64_t at = 0;
+    for (Slot* s : slots) {
+      const std::int64_t n = s->param.param.size();
+      s->states.push_back(autograd::reshape(autograd::slice(arena, 0, at, at + n), s->param.param.shape()));
+      at += n;
+    }
+  }
+}
+
+std::vector<Array> Optimizer::states(const std::string& path) const {
+  for (const Slot& s : slots_)
+    if (s.param.path == path) return s.states;
+  catena::fail<KeyError>("Optimizer.states", "there is no parameter ", path);
+}
+
+void Optimizer::fill_missing_grads() {
+  for (Slot& s : slots_) {
+    Variable& p = s.param.param;
+    if (p.data() && !p.grad()) p.set_grad(autograd::zeros_like(p.data()));
+  }
+}
+
+void Optimizer::step(const Variable& loss) {
+  target().cleargrads();
+  Variable start = loss;
+  start.backward();
+  start.unchain_backward();
+  update();
+}
+
+void Optimizer::update() {
+  refresh_slots();
+  fill_missing_grads();
+  for (auto& [name, hook] : hooks_) {
+    hook(*this);
+    fill_missing_grads();
+  }
+  prepare();
+  ++t_;
+  launch();
+}
+
+namespace {
+
+// The tensors of one dtype and device, operand by operand.
+struct Group {
+  std::vector<std::vector<Array>> operands;
+  std::vector<std::pair<Array, Array>> copies;  // (the array itself, its contiguous stand-in that the kernel writes)
+};
+
+Array contiguous_for_write(Group& g, const Array& a) {
+  if (a.is_c_contiguous()) return a;
+  const Array stand_in = autograd::copy(a);
+  g.copies.emplace_back(a, stand_in);
+  return stand_in;
+}
+
+void run_group(const catena::KernelDef& kernel, const Group& g, const catena::Hyper& hyper) {
+  const Array& first = g.operands[0][0];
+  std::vector<catena::Input> inputs;
+  const Dtype dtype = g.operands.back()[0].dtype();
+  int loop = -1;
+  for (int i = 0; i < int(kernel.num_loops) && loop < 0; ++i)
+    if (kernel.loop_table[i].type[std::size_t(kernel.num_operands() - 1)] == dtype) loop = i;
+  check<TypeError>(loop >= 0, kernel.name, "there is no update for parameters of ", dtype);
+  std::vector<std::span<const Array>> spans(g.operands.begin(), g.operands.end());
+  const std::vector<std::int32_t> hyper_of(g.operands.back().size(), 0);
+  first.backend().multi_tensor(kernel, loop, spans, {&hyper, 1}, hyper_of);
+  for (const auto& [original, stand_in] : g.copies) autograd::assign(original, stand_in);
+}
+
+std::tuple<Dtype, Device::Kind, int> group_key(const Array& a) { return {a.dtype(), a.device().kind, a.device().id}; }
+
+}  // namespace
+
+void Optimizer::launch() {
+  const catena::KernelDef& kernel = catena::find_kernel(rule_.kernel);
+  std::map<std::tuple<Dtype, Device::Kind, int>, Group> groups;
+  for (Slot& s : slots_) {
+    Variable& p = s.param.param;
+    if (!p.data() || p.size() == 0) continue;
+    Group& g = groups[group_key(p.data())];
+    g.operands.resize(2 + s.states.size());
+    g.operands[0].push_back(autograd::contiguous(p.grad()));
+    g.operands[1].push_back(contiguous_for_write(g, p.data()));
+    for (std::size_t k = 0; k < s.states.size(); ++k) g.operands[2 + k].push_back(s.states[k]);
+  }
+  const catena::Hyper hyper = rule_.block(hyper_, t_);
+  for (const auto& [key, group] : groups) run_group(kernel, group, hyper);
+}
+
+void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hyper, std::span<const Array> shared) {
+  const catena::KernelDef& kernel = catena::find_kernel(name);
+  const bool takes_parameter = kernel.nin > shared.size();
+  std::map<std::tuple<Dtype, Device::Kind, int>, Group> groups;
+  for (Slot& s : slots_) {
+    Variable& p = s.param.param;
+    if (!p.data() || p.size() == 0) continue;
+    Group& g = groups[group_key(p.data())];
+    g.operands.resize(shared.size() + std::size_t(takes_parameter) + 1);
+    std::size_t k = 0;
+    for (const Array& a : shared) {
+      if (g.operands[k].empty()) g.operands[k].push_back(autograd::to_device(autograd::astype(a, p.dtype()), p.device()));
+      else g.operands[k].push_back(g.operands[k][0]);
+      ++k;
+    }
+    if (takes_parameter) g.operands[k++].push_back(autograd::contiguous(p.data()));
+    g.operands[k].push_back(contiguous_for_write(g, p.grad()));
+  }
+  for (const auto& [key, group] : groups) run_group(kernel, group, hyper);
+}
+
+void Optimizer::serialize(Serializer& s) {
+  if (!s.is_writer()) {
+    for (const nn::NamedParam& p : target().namedparams())
+      check<ValueError>(bool(p.param.data()), rule_.name, "cannot load states: the parameter ", p.path,
+                        " has no shape yet (load the model first)");
+  }
+  prepare();
+  s("t", t_);
+  s("epoch", epoch_);
+  for (Slot& slot : slots_) {
+    const std::unique_ptr<Serializer> child = s[slot.param.path];
+    for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
+  }
+}
+
+}  // namespace training

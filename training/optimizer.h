@@ -1,0 +1,138 @@
+// Optimizers. One step is a few fused kernels: the update rule is a row (a multi-tensor kernel, its states, its hyperparameters), and
+// every parameter of a dtype and device is updated in one launch.
+//
+// Thread safety: an optimizer and its target belong to one thread at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernels/host/calls.h"
+#include "nn/link.h"
+#include "nn/serializers/serializer.h"
+
+namespace training {
+
+using autograd::Array;
+using autograd::Variable;
+using autograd::Variables;
+using nn::Link;
+using nn::Serializer;
+
+class Optimizer;
+
+// Called with the optimizer after gradients are there and before they are used.
+using Hook = std::function<void(Optimizer&)>;
+// A hook class: callable, with the name under which it is registered.
+template <class H>
+concept NamedHook = requires(H& h, Optimizer& o) {
+  h(o);
+  { h.name } -> std::convertible_to<std::string>;
+};
+
+// What distinguishes one optimizer from another.
+struct UpdateRule {
+  struct HyperParameter {
+    const char* name;
+    double value;
+  };
+  struct State {
+    const char* name;      // the key in snapshots
+    double initial = 0.0;
+  };
+  const char* name;        // "Adam"
+  const char* kernel;      // registry row: gradient in, parameter and states in-out
+  std::vector<HyperParameter> hyper;
+  std::vector<State> states;
+  // The kernel's hyperparameter block from the values of `hyper`, in order, and the number of this update (from 1).
+  catena::Hyper (*block)(std::span<const double> values, std::int64_t t);
+  // What get_hyper("lr") gives when no hyperparameter has that name; null: KeyError.
+  double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
+};
+
+class CATENA_EXPORT Optimizer {
+ public:
+  explicit Optimizer(UpdateRule rule);
+  virtual ~Optimizer();
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Forgets states, hooks and counters.
+  void setup(Link& target);
+  template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>> void setup(L&& target) {
+    owned_ = std::make_shared<L>(std::move(target));
+    set_target(*owned_);
+  }
+  Link& target() const;  // RuntimeError before setup
+
+  // Updates every parameter from the gradients that are there: null ones count as zeros (unused parameters decay, momentum
+  // goes on), then the hooks, then t += 1 and the rule.
+  void update();
+  // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are covered),
+  // backpropagates and updates. The graph is dropped.
+  template <class F, class... A> void update(F&& lossfun, A&&... args) { step(lossfun(std::forward<A>(args)...)); }
+
+  std::int64_t t() const noexcept { return t_; }
+  void set_t(std::int64_t t) noexcept { t_ = t; }
+  std::int64_t epoch() const noexcept { return epoch_; }
+  void new_epoch() noexcept { ++epoch_; }
+
+  // Hooks run in the order of registration. RuntimeError before setup, KeyError for a taken (unknown) name, TypeError for null.
+  void add_hook(Hook hook, const std::string& name);
+  template <NamedHook H> void add_hook(H hook) {
+    const std::string name = hook.name;
+    add_hook(Hook(std::move(hook)), name);
+  }
+  void remove_hook(const std::string& name);
+
+  // Hyperparameters by the reference's names ("lr", "alpha", ...). KeyError listing the names there are.
+  double get_hyper(std::string_view name) const;
+  void set_hyper(std::string_view name, double value);
+  std::vector<std::string> hyper_names() const;
+  double lr() const { return get_hyper("lr"); }
+  const UpdateRule& rule() const noexcept { return rule_; }
+
+  // Creates states of parameters that have none yet and moves states to where their parameters are.
+  void prepare();
+  // States of the parameter at `path` ("/l1/W"), in the order of rule().states; empty before prepare.
+  std::vector<Array> states(const std::string& path) const;
+  // "t", "epoch", then "<path>/<state>" of every parameter. Hyperparameters and hooks are not stored. Loading with pending
+  // parameters: ValueError, since their states would be lost (load the model first).
+  virtual void serialize(Serializer& s);
+
+  // One fused pass of a multi-tensor kernel over the gradients of all parameters: what hooks are made of. The kernel's operands are
+  // `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out.
+  void transform_grads(std::string_view kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
+
+ private:
+  struct Slot {
+    nn::NamedParam param;
+    std::vector<Array> states;
+  };
+  void set_target(Link& target);
+  void step(const Variable& loss);
+  void refresh_slots();
+  void fill_missing_grads();
+  void make_states(std::span<Slot*> slots);
+  void launch();
+
+  UpdateRule rule_;
+  std::vector<double> hyper_;
+  std::shared_ptr<Link> owned_;
+  Link* target_ = nullptr;
+  std::int64_t t_ = 0, epoch_ = 0;
+  std::vector<std::pair<std::string, Hook>> hooks_;
+  std::vector<Slot> slots_;
+};
+
+// Gradient descent with the rule of a row; the base that users of the reference know.
+using GradientMethod = Optimizer;
+
+}  // namespace training

@@ -1,0 +1,163 @@
+#include "training/trainer.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+
+#include "kernels/host/error.h"
+
+namespace training {
+
+using catena::check;
+using catena::RuntimeError;
+using catena::TypeError;
+using catena::ValueError;
+
+Extension::~Extension() = default;
+void Extension::finalize() {}
+void Extension::serialize(nn::Serializer&) {}
+
+Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string out)
+    : updater_(std::move(updater)), stop_(stop_trigger.get()), out_(std::move(out)) {
+  for (const auto& [name, optimizer] : updater_->get_all_optimizers()) reporter_.add_link(name, optimizer->target());
+  updater_->connect_trainer(*this);
+}
+
+namespace {
+class CallableExtension final : public Extension {
+ public:
+  explicit CallableExtension(std::function<void(Trainer&)> f) : f_(std::move(f)) {}
+  void operator()(Trainer& trainer) override { f_(trainer); }
+  std::string default_name() const override { return "<lambda>"; }
+
+ private:
+  std::function<void(Trainer&)> f_;
+};
+}  // namespace
+
+void Trainer::extend(std::function<void(Trainer&)> extension, const ExtendOptions& options) {
+  check<TypeError>(bool(extension), "Trainer.extend", "the extension is not callable");
+  add(std::make_shared<CallableExtension>(std::move(extension)), options);
+}
+
+void Trainer::add(std::shared_ptr<Extension> extension, const ExtendOptions& options) {
+  const std::string wanted = options.name.empty() ? extension->default_name() : options.name;
+  check<ValueError>(wanted != "training", "Trainer.extend", "the name \"training\" is reserved");
+  auto taken = [&](const std::string& name) {
+    return std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) { return e->name == name; });
+  };
+  std::string name = wanted;
+  for (int i = 1; taken(name); ++i) name = wanted + "_" + std::to_string(i);
+  auto entry = std::make_unique<Entry>();
+  entry->name = name;
+  entry->trigger = (options.trigger ? *options.trigger : extension->default_trigger()).get();
+  entry->priority = options.priority.value_or(extension->default_priority());
+  entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training());
+  entry->extension = std::move(extension);
+  entries_.push_back(std::move(entry));
+}
+
+Extension& Trainer::get_extension(const std::string& name) {
+  std::string names;
+  for (const auto& e : entries_) {
+    if (e->name == name) return *e->extension;
+    names += (names.empty() ? "" : ", ") + e->name;
+  }
+  catena::fail<ValueError>("Trainer.get_extension", "there is no extension named ", name, " (there are: ", names, ")");
+}
+
+std::vector<std::string> Trainer::extension_names() const {
+  std::vector<std::string> names;
+  for (const auto& e : entries_) names.push_back(e->name);
+  return names;
+}
+
+std::vector<Trainer::Entry*> Trainer::sorted() {
+  std::vector<Entry*> order;
+  for (const auto& e : entries_) order.push_back(e.get());
+  std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
+  return order;
+}
+
+bool Trainer::should_stop() {
+  if (!stop_) return false;
+  // As a stop trigger an interval means "that far or further": a resumed run that is past it must not start.
+  if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
+  return (*stop_)(*this);
+}
+
+double Trainer::elapsed_time() const {
+  check<RuntimeError>(state_ != State::fresh, "Trainer.elapsed_time", "training has not been started");
+  if (state_ == State::done) return final_time_;
+  return previous_time_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+void Trainer::finalize_all() {
+  // Everything is finalized even when one of them throws; the first error is reported.
+  std::exception_ptr first;
+  auto guarded = [&](auto&& f) {
+    try {
+      f();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  };
+  for (Entry* e : sorted()) guarded([&] { e->extension->finalize(); });
+  guarded([&] { updater_->finalize(); });
+  if (first) std::rethrow_exception(first);
+}
+
+void Trainer::run() {
+  check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
+  std::filesystem::create_directories(out_);
+  state_ = State::running;
+  start_ = std::chrono::steady_clock::now();
+  const std::vector<Entry*> order = sorted();
+  try {
+    for (Entry* e : order)
+      if (e->before_training) (*e->extension)(*this);
+    while (!should_stop()) {
+      observation_.clear();
+      const Reporter::Scope scope = reporter_.scope(observation_);
+      updater_->update();
+      for (Entry* e : order)
+        if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
+    }
+  } catch (...) {
+    // The error of the loop is the cause; one of the clean-up would only hide it.
+    const std::exception_ptr cause = std::current_exception();
+    final_time_ = elapsed_time();
+    state_ = State::done;
+    try {
+      finalize_all();
+    } catch (const std::exception&) {
+      std::rethrow_exception(cause);
+    }
+    std::rethrow_exception(cause);
+  }
+  final_time_ = elapsed_time();
+  state_ = State::done;
+  finalize_all();
+}
+
+void Trainer::serialize(nn::Serializer& s) {
+  updater_->serialize(*s["updater"]);
+  if (stop_) stop_->serialize(*s["stop_trigger"]);
+  const std::unique_ptr<nn::Serializer> extensions = s["extensions"], triggers = s["extension_triggers"];
+  for (const auto& e : entries_) {
+    if (e->extension->has_state()) e->extension->serialize(*(*extensions)[e->name]);
+    if (e->trigger) e->trigger->serialize(*(*triggers)[e->name]);
+  }
+  double elapsed = s.is_writer() ? elapsed_time() : 0.0;
+  s("_snapshot_elapsed_time", elapsed);
+  if (!s.is_writer()) previous_time_ = elapsed;
+  // What the reference lacks: the default generator, which dropout and others draw from.
+  const std::unique_ptr<nn::Serializer> own = s["_catena"];
+  if (s.is_writer() || own->contains("random/seed")) {
+    autograd::Generator& g = autograd::default_generator();
+    (*own)("random/seed", g.seed);
+    (*own)("random/offset", g.offset);
+  }
+}
+
+}  // namespace training

@@ -1,0 +1,75 @@
+#include "training/trigger.h"
+
+#include <cmath>
+
+#include "kernels/host/error.h"
+#include "training/trainer.h"
+
+namespace training {
+
+using catena::check;
+using catena::ValueError;
+
+Trigger::~Trigger() = default;
+void Trigger::serialize(nn::Serializer&) {}
+
+IntervalTrigger::IntervalTrigger(double period, Unit unit) : period_(period), unit_(unit) {
+  check<ValueError>(period > 0 && std::isfinite(period), "IntervalTrigger", "the period ", period, " is not positive");
+}
+
+namespace {
+
+// Whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss their multiple by rounding, so a hair below one counts as it.
+std::int64_t multiples(double progress, double period) {
+  const double ratio = progress / period, nearest = std::round(ratio);
+  return static_cast<std::int64_t>(std::fabs(ratio - nearest) <= 1e-9 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
+}
+
+double progress_of(const Updater& updater, Unit unit) {
+  return unit == Unit::epoch ? updater.epoch_detail() : double(updater.iteration());
+}
+
+}  // namespace
+
+bool IntervalTrigger::reached(const Trainer& trainer) const {
+  return multiples(progress_of(trainer.updater(), unit_), period_) >= 1;
+}
+
+bool IntervalTrigger::operator()(Trainer& trainer) {
+  const Updater& updater = trainer.updater();
+  const std::int64_t now = multiples(progress_of(updater, unit_), period_);
+  if (!fired_) {  // the first call of a run, which may begin in the middle of training
+    const double before = unit_ == Unit::epoch ? updater.previous_epoch_detail().value_or(0.0) : double(updater.iteration() - 1);
+    fired_ = multiples(std::fmax(before, 0.0), period_);
+  }
+  const bool fires = now > *fired_;
+  fired_ = now;
+  return fires;
+}
+
+void IntervalTrigger::serialize(nn::Serializer& s) {
+  // The keys of later versions of the reference, plus our own counter, which says exactly what was passed.
+  const std::unique_ptr<nn::Serializer> own = s["_catena"];
+  if (s.is_writer()) {
+    if (fired_) (*own)("fired", *fired_);
+  } else if (own->contains("fired")) {
+    std::int64_t fired = 0;
+    (*own)("fired", fired);
+    fired_ = fired;
+  }
+}
+
+namespace {
+class CallableTrigger final : public Trigger {
+ public:
+  explicit CallableTrigger(std::function<bool(Trainer&)> f) : f_(std::move(f)) {}
+  bool operator()(Trainer& trainer) override { return f_(trainer); }
+
+ private:
+  std::function<bool(Trainer&)> f_;
+};
+}  // namespace
+
+TriggerSpec::TriggerSpec(std::function<bool(Trainer&)> callable) : trigger_(std::make_shared<CallableTrigger>(std::move(callable))) {}
+
+}  // namespace training

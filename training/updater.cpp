@@ -1,0 +1,93 @@
+#include "training/updater.h"
+
+#include "kernels/host/error.h"
+#include "training/trainer.h"
+
+namespace training {
+
+using catena::check;
+using catena::KeyError;
+using catena::RuntimeError;
+using catena::ValueError;
+
+Example default_converter(const Batch& batch, std::optional<Device> device) {
+  return batch.stacked ? to_device(device, *batch.stacked) : concat_examples(batch.examples, device);
+}
+
+Updater::~Updater() = default;
+void Updater::connect_trainer(Trainer&) {}
+void Updater::finalize() {}
+
+StandardUpdater::StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options)
+    : StandardUpdater(HeldMap<Iterator>{{"main", std::move(iterator)}}, HeldMap<Optimizer>{{"main", std::move(optimizer)}},
+                      std::move(options)) {}
+
+StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options)
+    : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
+  check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(), " iterators and ",
+                    optimizers_.size(), " optimizers; one of each is needed");
+  if (options_.device)
+    for (auto& [name, optimizer] : optimizers_) {
+      optimizer->target().to_device(*options_.device);
+      optimizer->prepare();
+    }
+}
+
+namespace {
+
+template <class Base> Base& find(const HeldMap<Base>& map, const std::string& name, const char* op) {
+  std::string names;
+  for (const auto& [key, held] : map) {
+    if (key == name) return *held;
+    names += (names.empty() ? "" : ", ") + key;
+  }
+  catena::fail<KeyError>(op, "there is nothing named ", name, " (there is: ", names, ")");
+}
+
+}  // namespace
+
+Optimizer& StandardUpdater::get_optimizer(const std::string& name) { return find(optimizers_, name, "get_optimizer"); }
+Iterator& StandardUpdater::get_iterator(const std::string& name) { return find(iterators_, name, "get_iterator"); }
+
+std::vector<std::pair<std::string, Optimizer*>> StandardUpdater::get_all_optimizers() {
+  std::vector<std::pair<std::string, Optimizer*>> all;
+  for (const auto& [name, held] : optimizers_) all.emplace_back(name, held.get());
+  return all;
+}
+
+void StandardUpdater::update() {
+  update_core();
+  ++iteration_;
+}
+
+void StandardUpdater::update_core() {
+  const std::optional<Batch> batch = get_iterator("main").next();
+  check<RuntimeError>(batch.has_value(), "StandardUpdater", "the iterator main has ended; training needs one that repeats");
+  Variables arguments;
+  for (const Array& a : options_.converter(*batch, options_.device).values) arguments.push_back(Variable(a));
+  Optimizer& optimizer = get_optimizer("main");
+  optimizer.update([&] { return options_.loss_func ? options_.loss_func(arguments) : optimizer.target().call(arguments); });
+}
+
+void StandardUpdater::finalize() {
+  for (auto& [name, held] : iterators_) held->finalize();
+}
+
+void StandardUpdater::serialize(nn::Serializer& s) {
+  for (auto& [name, held] : iterators_) held->serialize(*s["iterator:" + name]);
+  for (auto& [name, held] : optimizers_) {
+    // The model first: loading creates its pending parameters, and states need their shapes.
+    held->target().serialize(*s["model:" + name]);
+    held->serialize(*s["optimizer:" + name]);
+  }
+  s("iteration", iteration_);
+}
+
+std::int64_t StandardUpdater::epoch() const { return find(iterators_, "main", "StandardUpdater").epoch(); }
+double StandardUpdater::epoch_detail() const { return find(iterators_, "main", "StandardUpdater").epoch_detail(); }
+std::optional<double> StandardUpdater::previous_epoch_detail() const {
+  return find(iterators_, "main", "StandardUpdater").previous_epoch_detail();
+}
+bool StandardUpdater::is_new_epoch() const { return find(iterators_, "main", "StandardUpdater").is_new_epoch(); }
+
+}  // namespace training

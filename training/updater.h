@@ -1,0 +1,88 @@
+// Updaters: one step of training.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "training/iterator.h"
+#include "training/optimizer.h"
+
+namespace training {
+
+class Trainer;
+
+// An lvalue is borrowed (it must outlive the holder), an rvalue is owned.
+template <class Base> class Held {
+ public:
+  Held(Base& borrowed) : p_(&borrowed, [](Base*) {}) {}
+  template <class T, class = std::enable_if_t<std::is_base_of_v<Base, T> && !std::is_lvalue_reference_v<T>>>
+  Held(T&& owned) : p_(std::make_shared<T>(std::move(owned))) {}
+  Held(std::shared_ptr<Base> shared) : p_(std::move(shared)) {}
+  Base& operator*() const noexcept { return *p_; }
+  Base* operator->() const noexcept { return p_.get(); }
+  Base* get() const noexcept { return p_.get(); }
+
+ private:
+  std::shared_ptr<Base> p_;
+};
+template <class Base> using HeldMap = std::vector<std::pair<std::string, Held<Base>>>;  // in insertion order
+
+// From examples to the arrays of a batch, on a device.
+using Converter = std::function<Example(const Batch&, std::optional<Device>)>;
+CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device> device);
+// From the variables of a batch to the loss.
+using LossFunction = std::function<Variable(const Variables&)>;
+
+class CATENA_EXPORT Updater {
+ public:
+  virtual ~Updater();
+  virtual void connect_trainer(Trainer& trainer);
+  virtual Optimizer& get_optimizer(const std::string& name) = 0;  // KeyError listing the names
+  virtual std::vector<std::pair<std::string, Optimizer*>> get_all_optimizers() = 0;
+  virtual void update() = 0;
+  virtual void finalize();
+  virtual void serialize(nn::Serializer& s) = 0;
+  virtual std::int64_t iteration() const = 0;
+  virtual std::int64_t epoch() const = 0;
+  virtual double epoch_detail() const = 0;
+  virtual std::optional<double> previous_epoch_detail() const = 0;
+  virtual bool is_new_epoch() const = 0;
+};
+
+class CATENA_EXPORT StandardUpdater : public Updater {
+ public:
+  struct Options {
+    Converter converter = default_converter;
+    std::optional<Device> device = {};  // models and batches are moved there
+    LossFunction loss_func = {};        // default: the call of the optimizer's target
+  };
+  StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);
+  StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer)
+      : StandardUpdater(std::move(iterator), std::move(optimizer), Options{}) {}
+  StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options);
+
+  void update() final;
+  virtual void update_core();
+  Optimizer& get_optimizer(const std::string& name) override;
+  std::vector<std::pair<std::string, Optimizer*>> get_all_optimizers() override;
+  Iterator& get_iterator(const std::string& name);
+  void finalize() override;
+  // "iterator:<name>", "model:<name>", "optimizer:<name>", "iteration"; a model is restored before its optimizer.
+  void serialize(nn::Serializer& s) override;
+  std::int64_t iteration() const override { return iteration_; }
+  std::int64_t epoch() const override;
+  double epoch_detail() const override;
+  std::optional<double> previous_epoch_detail() const override;
+  bool is_new_epoch() const override;
+
+ protected:
+  HeldMap<Iterator> iterators_;
+  HeldMap<Optimizer> optimizers_;
+  Options options_;
+  std::int64_t iteration_ = 0;
+};
+
+}  // namespace training
