@@ -27,7 +27,12 @@ CATENA_EXPORT Array from_host(const void* data, const Shape& shape, Dtype dtype,
 template <class T> Array array(const std::vector<T>& values, const Shape& shape, std::optional<Device> device = {}) {
   catena::check<catena::ValueError>(std::int64_t(values.size()) == catena::size_of(shape), "array", values.size(),
                                     " values do not fill the shape ", catena::to_string(shape));
-  return from_host(values.data(), shape, catena::dtype_of<T>, device);
+  if constexpr (std::is_same_v<T, bool>) {  // whose vector is packed
+    const std::vector<unsigned char> bytes(values.begin(), values.end());
+    return from_host(bytes.data(), shape, catena::dtype_of<T>, device);
+  } else {
+    return from_host(values.data(), shape, catena::dtype_of<T>, device);
+  }
 }
 CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::optional<Device> device = {});
 

@@ -112,6 +112,15 @@ class BackwardEngine {
   catena::SmallVector<Item, 16> queue_;
 };
 
+namespace {
+bool repeats_elements(const Array& a) {
+  if (a.is_c_contiguous()) return false;
+  for (int i = 0; i < a.ndim(); ++i)
+    if (a.strides()[i] == 0 && a.shape(i) > 1) return true;
+  return false;
+}
+}  // namespace
+
 void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
   if (x->run != id_ && (x->creator != nullptr || isolated_)) {
     if (isolated_) {
@@ -122,7 +131,9 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
     x->set_grad(gx, true);
     enqueue(x);
   } else if (x->grad == nullptr) {
-    x->set_grad(gx, true);
+    // What a user reads from a leaf is an ordinary array, not a view that repeats elements.
+    if (!double_ && repeats_elements(gx.data())) x->set_grad(internal::constant_variable(copy(gx.data())), false);
+    else x->set_grad(gx, true);
   } else if (double_) {
     x->set_grad(x->grad_handle() + gx, false);
   } else if (x->grad_shared || !x->grad->data.is_c_contiguous() || x->grad->creator != nullptr) {

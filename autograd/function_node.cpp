@@ -94,8 +94,9 @@ Plan plan_of(std::span<const Variable> inputs) {
   bool on = false, off = false, wanted = inputs.empty();
   for (const Variable& v : inputs) {
     const VariableNode* n = Access::node(v);
-    if (n == nullptr) [[unlikely]]
-      catena::fail<catena::TypeError>("apply", "input ", &v - inputs.data(), " is a null Variable");
+    if (n == nullptr || !n->data) [[unlikely]]
+      catena::fail<catena::TypeError>("apply", "input ", &v - inputs.data(),
+                                      n == nullptr ? " is a null Variable" : " is a parameter that has no data yet");
     on |= n->volatile_flag == ON;
     off |= n->volatile_flag == OFF;
     wanted |= n->requires_grad;

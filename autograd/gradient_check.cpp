@@ -134,8 +134,8 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
   for (Variable p : o.params) p.cleargrad();
   Arrays gy = gy_given;
   {
-    Variable y = joined_outputs(check, f(xs), gy)[0];
-    y.backward();
+    Variables ys = joined_outputs(check, f(xs), gy);  // all of them alive: a dead one would lose its gradient
+    ys[0].backward();
   }
 
   // The numerical side: the floating inputs that are compared, perhaps in another dtype, and the parameters where they are.

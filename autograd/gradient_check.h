@@ -18,9 +18,9 @@ CATENA_EXPORT Arrays numerical_grad(const std::function<Arrays()>& f, const Arra
 
 struct Options {
   double eps = 1e-3, atol = 1e-5, rtol = 1e-4;
-  std::vector<bool> no_grads;  // inputs that must have no gradient; by default those of no floating dtype
-  std::optional<Dtype> dtype;  // floating: of the numerical side
-  Variables params;            // whose gradients are compared too
+  std::vector<bool> no_grads = {};  // inputs that must have no gradient; by default those of no floating dtype
+  std::optional<Dtype> dtype = {};  // floating: of the numerical side
+  Variables params = {};            // whose gradients are compared too
 };
 
 using Call = std::function<Variables(const Variables&)>;
@@ -29,13 +29,14 @@ namespace internal {
 CATENA_EXPORT void check_backward(const Call& f, const Arrays& x, const Arrays& gy, const Options& options, bool absent_is_zero = false);
 CATENA_EXPORT void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, const Arrays& ggx, const Options& options);
 template <class F> Call as_call(const F& f) {
-  if constexpr (std::is_convertible_v<std::invoke_result_t<const F&, const Variables&>, Variables>) return f;
+  if constexpr (!std::is_invocable_v<const F&, const Variables&>) return [f](const Variables& x) { return Variables{f(x[0])}; };
+  else if constexpr (std::is_same_v<std::invoke_result_t<const F&, const Variables&>, Variables>) return f;
   else return [f](const Variables& x) { return Variables{f(x)}; };
 }
 }  // namespace internal
 
 // Compares the gradients that func's outputs hand back, given y_grad (null: absent; none at all: one output of one element), with numerical_grad.
-// func takes Variables and returns one or several; it is called many times and must give the same each time. AssertionError names
+// func takes Variables, or one Variable, and returns Variables, or one; it is called many times and must give the same each time. AssertionError names
 // the input that differs.
 template <class F> void check_backward(const F& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
   internal::check_backward(internal::as_call(func), x_data, y_grad, options);

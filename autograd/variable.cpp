@@ -58,6 +58,14 @@ Variable::Variable(const Array& data, const VariableOptions& options) {
   }
 }
 
+Variable::Variable(Pending) : node_(new VariableNode) {}
+
+void Variable::drop_data() {
+  VariableNode& n = checked();
+  n.data = {};
+  n.root()->set_grad({}, false);
+}
+
 Variable Variable::wrap(const Array& data) {
   catena::check<catena::TypeError>(bool(data), "Variable", "an array is needed, not a null one");
   return internal::constant_variable(data);
@@ -82,6 +90,13 @@ VariableNode& Variable::checked() const {
 // ---- plain properties ----------------------------------------------------------------------------------------------------
 
 const Array& Variable::data() const { return checked().data; }
+
+const Array& Variable::present() const {
+  const VariableNode& n = checked();
+  catena::check<catena::ValueError>(bool(n.data), "Variable", "the variable ", name(),
+                                    " has no data yet: its shape is found when the link that owns it is called first");
+  return n.data;
+}
 
 void Variable::set_data(const Array& data) {
   catena::check<catena::TypeError>(bool(data), "set_data", "an array is needed, not a null one");

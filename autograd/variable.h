@@ -85,13 +85,13 @@ class CATENA_EXPORT Variable {
   const std::string& name() const;
   void set_name(const std::string& name);
 
-  const Shape& shape() const { return data().shape(); }
-  std::int64_t shape(int axis) const { return data().shape(axis); }
-  int ndim() const { return data().ndim(); }
-  std::int64_t size() const { return data().size(); }
-  std::int64_t len() const { return data().size(); }  // number of elements, as the reference's len()
-  Dtype dtype() const { return data().dtype(); }
-  Device device() const { return data().device(); }
+  const Shape& shape() const { return present().shape(); }
+  std::int64_t shape(int axis) const { return present().shape(axis); }
+  int ndim() const { return present().ndim(); }
+  std::int64_t size() const { return present().size(); }
+  std::int64_t len() const { return present().size(); }  // number of elements, as the reference's len()
+  Dtype dtype() const { return present().dtype(); }
+  Device device() const { return present().device(); }
   std::string label() const;        // "(2, 3), float32"; "float32" for 0-d data; "(4), float32" for one dimension
   std::string to_string() const;    // NAME or <var@ADDR>
   std::string repr() const;         // <variable NAME> or <variable at 0xADDR>
@@ -125,8 +125,16 @@ class CATENA_EXPORT Variable {
   friend bool operator<=(const Variable&, const Variable&) = delete;
   friend bool operator>=(const Variable&, const Variable&) = delete;
 
+ protected:
+  // A root with volatile AUTO whose data comes later (a parameter of unknown shape). Until set_data its data() is a null array, and
+  // shape(), dtype() and the like are a ValueError.
+  struct Pending {};
+  explicit Variable(Pending);
+  void drop_data();  // back to that state; the gradient goes, too
+
  private:
   friend struct internal::Access;
+  const Array& present() const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
   void add_handle() const noexcept;

@@ -36,79 +36,120 @@ ND_FN philox_block philox4x32(uint64_t seed, uint64_t counter, uint32_t stream) 
   return philox4x32({{uint32_t(counter), uint32_t(counter >> 32), stream, 0}}, uint32_t(seed), uint32_t(seed >> 32));
 }
 
+// The words from which bodies make their numbers, W in from_words: word s of lane j is that of stream s. Here those of the one block
+// that holds element i, whose lane is i & 3; host loops fill whole tiles of blocks at once and count j from the tile's start.
+template <int Streams> struct philox_words {
+  philox_block block[Streams];
+
+  ND_FN philox_words(uint64_t seed, uint64_t offset, int64_t i) {
+    for (int s = 0; s < Streams; ++s) block[s] = philox4x32(seed, offset + (uint64_t(i) >> 2), uint32_t(s));
+  }
+  // Selected and not indexed: registers have no addresses.
+  ND_FN uint32_t at(int s, int j) const {
+    const uint32_t low = j & 1 ? block[s].lane[1] : block[s].lane[0], high = j & 1 ? block[s].lane[3] : block[s].lane[2];
+    return j & 2 ? high : low;
+  }
+  // The words of both members of the pair of lanes that j belongs to.
+  ND_FN uint32_t even(int s, int j) const { return j & 2 ? block[s].lane[2] : block[s].lane[0]; }
+  ND_FN uint32_t odd(int s, int j) const { return j & 2 ? block[s].lane[3] : block[s].lane[1]; }
+};
+ND_FN uint64_t join_words(uint32_t high, uint32_t low) { return (uint64_t(high) << 32) | low; }
+template <class W> ND_FN uint64_t bits64(const W& w, int j) { return join_words(w.at(0, j), w.at(1, j)); }
+
 // The bits of element i of a sequence that starts at `offset`; 64 of them from two streams.
-ND_FN uint32_t random_bits32(uint64_t seed, uint64_t offset, int64_t i, uint32_t stream = 0) {
-  const philox_block block = philox4x32(seed, offset + (uint64_t(i) >> 2), stream);
-  const int lane = int(i & 3);
-  return lane < 2 ? (lane == 0 ? block.lane[0] : block.lane[1]) : (lane == 2 ? block.lane[2] : block.lane[3]);
-}
-ND_FN uint64_t random_bits64(uint64_t seed, uint64_t offset, int64_t i, uint32_t stream = 0) {
-  return (uint64_t(random_bits32(seed, offset, i, stream)) << 32) | random_bits32(seed, offset, i, stream + 1);
-}
+ND_FN uint32_t random_bits32(uint64_t seed, uint64_t offset, int64_t i) { return philox_words<1>(seed, offset, i).at(0, int(i & 3)); }
+ND_FN uint64_t random_bits64(uint64_t seed, uint64_t offset, int64_t i) { return bits64(philox_words<2>(seed, offset, i), int(i & 3)); }
 
 // [0, 1) in steps of 2^-24 and 2^-53: exact in their types, so 1 never appears.
 ND_FN float uniform_from_bits(uint32_t bits) { return float(bits >> 8) * 5.9604644775390625e-08f; }
 ND_FN double uniform_from_bits(uint64_t bits) { return double(int64_t(bits >> 11)) * 1.1102230246251565e-16; }
 
-ND_FN void random_uniform_at(uint64_t seed, uint64_t offset, int64_t i, float& y) {
-  y = uniform_from_bits(random_bits32(seed, offset, i));
-}
-ND_FN void random_uniform_at(uint64_t seed, uint64_t offset, int64_t i, double& y) {
-  y = uniform_from_bits(random_bits64(seed, offset, i));
-}
+template <class W> ND_FN void uniform_from_words(const W& w, int j, float& y) { y = uniform_from_bits(w.at(0, j)); }
+template <class W> ND_FN void uniform_from_words(const W& w, int j, double& y) { y = uniform_from_bits(bits64(w, j)); }
 
 // Mean 0, deviation 1 by Box and Muller: lanes 0 and 1 (2 and 3) are the cosine and the sine of one pair. The radius comes from a
 // number in (0, 1] of 32 or 53 bits, so values reach 6.7 or 8.5 deviations and are always finite.
-ND_FN void random_normal_at(uint64_t seed, uint64_t offset, int64_t i, float& y) {
-  const philox_block block = philox4x32(seed, offset + (uint64_t(i) >> 2), 0);
-  const bool upper = (i & 2) != 0;
-  const float u = float(upper ? block.lane[2] : block.lane[0]) * 2.3283064365386963e-10f + 1.1641532182693481e-10f;
-  const float angle = uniform_from_bits(upper ? block.lane[3] : block.lane[1]) * 6.283185307179586f;
-  y = m::sqrt(-2.0f * m::log(u)) * ((i & 1) ? m::sin(angle) : m::cos(angle));
+// The sine is the cosine a quarter turn earlier, subtracted where that is exact: compilers merge two calls into one that does not
+// vectorise.
+template <class T> ND_FN T box_muller(T u, T turns, int j) {
+  const T angle = (turns - T(0.25) * T(j & 1)) * T(6.283185307179586476925286766559);
+  return m::sqrt(T(-2) * m::log(u)) * m::cos(angle);
 }
-ND_FN void random_normal_at(uint64_t seed, uint64_t offset, int64_t i, double& y) {
-  const int64_t first = i & ~int64_t(1);
-  const double u = double(int64_t((random_bits64(seed, offset, first) >> 11) + 1)) * 1.1102230246251565e-16;
-  const double angle = uniform_from_bits(random_bits64(seed, offset, first + 1)) * 6.283185307179586476925286766559;
-  y = m::sqrt(-2.0 * m::log(u)) * ((i & 1) ? m::sin(angle) : m::cos(angle));
+template <class W> ND_FN void normal_from_words(const W& w, int j, float& y) {
+  const float u = float(w.even(0, j)) * 2.3283064365386963e-10f + 1.1641532182693481e-10f;
+  y = box_muller(u, uniform_from_bits(w.odd(0, j)), j);
+}
+template <class W> ND_FN void normal_from_words(const W& w, int j, double& y) {
+  const uint64_t bits = join_words(w.even(0, j), w.even(1, j));
+  const double u = double(int64_t((bits >> 11) + 1)) * 1.1102230246251565e-16;
+  y = box_muller(u, uniform_from_bits(join_words(w.odd(0, j), w.odd(1, j))), j);
 }
 
 // An integer in [low, high), every one equally likely: Lemire's multiplication of 64 bits by the length of the range, and where it
 // would be biased (with probability length / 2^64) another try with the bits of the next two streams. `high` <= `low` means the
 // whole 64-bit range.
-ND_FN int64_t random_integer_at(uint64_t seed, uint64_t offset, int64_t i, int64_t low, int64_t high) {
+template <class W>
+ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, uint64_t offset, int64_t low, int64_t high) {
   const uint64_t length = high > low ? uint64_t(high) - uint64_t(low) : 0;
-  uint64_t bits = random_bits64(seed, offset, i);
+  uint64_t bits = bits64(w, j);
   if (length == 0) return int64_t(bits);
   if (bits * length < length) {
     const uint64_t biased = (0 - length) % length;
-    for (uint32_t stream = 2; bits * length < biased; stream += 2) bits = random_bits64(seed, offset, i, stream);
+    for (uint32_t stream = 2; bits * length < biased; stream += 2) {
+      const philox_block upper = philox4x32(seed, offset + (uint64_t(i) >> 2), stream);
+      const philox_block lower = philox4x32(seed, offset + (uint64_t(i) >> 2), stream + 1);
+      bits = (uint64_t(upper.lane[i & 3]) << 32) | lower.lane[i & 3];
+    }
   }
   return int64_t(uint64_t(low) + multiply_high(bits, length));
 }
 
 namespace k {
 
+// from_words is the body; run, for the device and for loops of any shape, gives it the words of its own element. Of an output of
+// type T, `streams` tells how many words belong to one element. Bit k of `arrays`: input k varies from element to element.
 struct random_bits {
+  static constexpr unsigned arrays = 0;
+  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
+    if constexpr (sizeof(T) == 8) y = bits64(w, j);
+    else y = w.at(0, j);
+  }
   template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
-    if constexpr (sizeof(T) == 8) y = random_bits64(seed, offset, i.linear());
-    else y = random_bits32(seed, offset, i.linear());
+    from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_uniform {
+  static constexpr unsigned arrays = 0;
+  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
+    uniform_from_words(w, j, y);
+  }
   template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
-    random_uniform_at(seed, offset, i.linear(), y);
+    from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_normal {
+  static constexpr unsigned arrays = 0;
+  static constexpr bool pairs = true;  // uses even and odd
+  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
+    normal_from_words(w, j, y);
+  }
   template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
-    random_normal_at(seed, offset, i.linear(), y);
+    from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_integers {
+  static constexpr unsigned arrays = 0;
+  template <class T> static constexpr int streams = 2;
+  template <class W, class T>
+  ND_FN static void from_words(const W& w, int j, int64_t i, uint64_t seed, uint64_t offset, int64_t low, int64_t high, T& y) {
+    y = T(integer_from_words(w, j, i, seed, offset, low, high));
+  }
   template <class I, class T>
   ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, int64_t low, int64_t high, T& y) {
-    y = T(random_integer_at(seed, offset, i.linear(), low, high));
+    from_words(philox_words<2>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, low, high, y);
   }
 };
 

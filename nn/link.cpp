@@ -20,6 +20,7 @@ Persistent& Persistent::operator=(const Persistent& o) {
 MemberVisitor::~MemberVisitor() = default;
 void MemberVisitor::parameter(std::string_view, Parameter&) {}
 void MemberVisitor::persistent(std::string_view, Persistent&) {}
+void MemberVisitor::persistent(std::string_view, bool&) {}
 void MemberVisitor::persistent(std::string_view, std::int64_t&) {}
 void MemberVisitor::persistent(std::string_view, double&) {}
 void MemberVisitor::persistent(std::string_view, std::string&) {}
@@ -67,11 +68,35 @@ template <class F> void for_links(Link& l, const std::string& path, F& f) {
   for_children(l, [&](std::string_view name, Link& child) { for_links(child, path + "/" + std::string(name), f); });
 }
 
-std::unordered_map<std::string, Parameter*> parameters_by_path(const Link& l) {
-  std::unordered_map<std::string, Parameter*> map;
-  auto add = [&](const std::string& path, Parameter& p) { map.emplace(path, &p); };
+struct PathParameter {
+  std::string path;
+  Parameter* parameter;
+};
+std::vector<PathParameter> parameters_of(const Link& l) {
+  std::vector<PathParameter> list;
+  auto add = [&](const std::string& path, Parameter& p) { list.push_back({path, &p}); };
   for_parameters(l, "", add);
-  return map;
+  return list;
+}
+
+// The parameters of two structurally equal links side by side, in the order of `target`.
+struct Pairing {
+  std::string path;
+  Parameter *target, *source;
+};
+std::vector<Pairing> paired(const char* op, const Link& target, const Link& source) {
+  std::unordered_map<std::string, Parameter*> by_path;
+  for (const PathParameter& p : parameters_of(source)) by_path.emplace(p.path, p.parameter);
+  std::vector<Pairing> pairs;
+  for (const PathParameter& p : parameters_of(target)) {
+    const auto found = by_path.find(p.path);
+    check<KeyError>(found != by_path.end(), op, "the source has no parameter ", p.path);
+    const Parameter &t = *p.parameter, &s = *found->second;
+    check<ValueError>(!t.is_initialized() || !s.is_initialized() || t.shape() == s.shape(), op, "the parameter ", p.path,
+                      " has another shape than its source");
+    pairs.push_back({p.path, p.parameter, found->second});
+  }
+  return pairs;
 }
 
 }  // namespace
@@ -132,7 +157,13 @@ Link& Link::to_device(Device device) {
   return *this;
 }
 
-Link& Link::to_gpu(std::optional<int> id) { return to_device({Device::Kind::cuda, static_cast<std::int16_t>(id.value_or(0))}); }
+Link& Link::to_gpu(std::optional<int> id) {
+  const Device current = autograd::default_backend().default_device();
+  const int chosen = id.value_or(current.kind == Device::Kind::cuda ? current.id : 0);
+  return to_device({Device::Kind::cuda, static_cast<std::int16_t>(chosen)});
+}
+
+Device Link::device() const { return device_ ? *device_ : autograd::default_backend().default_device(); }
 
 void Link::cleargrads() {
   for (Variable& p : params()) p.cleargrad();
@@ -144,31 +175,24 @@ void Link::zerograds() {
 }
 
 void Link::copyparams(const Link& from) {
-  const auto source = parameters_by_path(from);
-  const auto target = parameters_by_path(*this);
-  for (const auto& [path, p] : target)  // nothing is copied unless everything can be
-    check<KeyError>(source.contains(path), "Link.copyparams", "the source has no parameter ", path);
-  for (const auto& [path, p] : target) {
-    const Parameter& s = *source.at(path);
-    if (s.is_initialized() && p->is_initialized())
-      check<ValueError>(s.shape() == p->shape(), "Link.copyparams", "the parameter ", path, " has the shape ", p->shape(),
-                        ", its source ", s.shape());
-  }
-  for (const auto& [path, p] : target) {
-    const Parameter& s = *source.at(path);
-    if (!s.is_initialized()) continue;
-    if (!p->is_initialized()) p->set_data(autograd::empty(s.shape(), s.dtype(), device_));
-    autograd::copy_across(p->data(), s.data());
+  const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
+  for (const Pairing& p : pairs)  // nothing is copied unless everything can be
+    check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ", p.path,
+                    " of the source has no data yet");
+  for (const Pairing& p : pairs) {
+    if (!p.source->is_initialized()) continue;
+    if (p.target->is_initialized()) autograd::copy_across(p.target->data(), p.source->data());
+    else p.target->initialize_from(p.source->data());
   }
 }
 
 void Link::addgrads(const Link& from) {
-  const auto source = parameters_by_path(from);
-  for (auto& [path, p] : parameters_by_path(*this)) {
-    const auto s = source.find(path);
-    check<KeyError>(s != source.end(), "Link.addgrads", "the source has no parameter ", path);
-    p->addgrad(*s->second);
-  }
+  const std::vector<Pairing> pairs = paired("Link.addgrads", *this, from);
+  for (const Pairing& p : pairs)
+    check<ValueError>(p.target->is_initialized() || !p.source->grad(), "Link.addgrads", "the parameter ", p.path,
+                      " has no data yet, so it cannot take a gradient");
+  for (const Pairing& p : pairs)
+    if (p.source->grad()) p.target->addgrad(*p.source);
 }
 
 std::int64_t Link::count_params() const {
@@ -181,11 +205,11 @@ std::int64_t Link::count_params() const {
 void Link::serialize(Serializer& s) {
   struct Visit final : MemberVisitor {
     Serializer& s;
-    Device device;
-    Visit(Serializer& s_, Device d) : s(s_), device(d) {}
+    Link& self;
+    Visit(Serializer& s_, Link& l) : s(s_), self(l) {}
     void parameter(std::string_view name, Parameter& p) override {
       if (s.is_writer()) {
-        check<ValueError>(p.is_initialized(), "save", "the parameter ", s.path(), "/", name,
+        check<ValueError>(p.is_initialized(), "save", "the parameter ", s.path(), s.path().empty() ? "" : "/", name,
                           " has no data yet: call the link once before it is saved");
         Array data = p.data();
         s(name, data);
@@ -195,18 +219,19 @@ void Link::serialize(Serializer& s) {
       } else {
         Array stored;
         s(name, stored);
-        if (stored) p.set_data(autograd::to_device(stored, device));
+        if (stored) p.initialize_from(stored);
       }
     }
     void persistent(std::string_view name, Persistent& a) override {
       Array array = a.array();
       s(name, array);
-      if (!a.array() && array) a.array() = autograd::to_device(array, device);
+      if (!a.array() && array) a.array() = autograd::to_device(array, self.device());
     }
+    void persistent(std::string_view name, bool& v) override { s(name, v); }
     void persistent(std::string_view name, std::int64_t& v) override { s(name, v); }
     void persistent(std::string_view name, double& v) override { s(name, v); }
     void persistent(std::string_view name, std::string& v) override { s(name, v); }
-  } own(s, device_);
+  } own(s, *this);
   visit_members(own);
   for_children(*this, [&](std::string_view name, Link& child) { child.serialize(*s[name]); });
 }
@@ -217,16 +242,30 @@ Variable Link::call(const Variables&) {
 
 void Link::visit_members(MemberVisitor&) {}
 
+namespace {
+
+void share_persistents(Link& copied, const Link& source) {
+  struct Collect final : MemberVisitor {
+    std::vector<Persistent*> found;
+    void persistent(std::string_view, Persistent& a) override { found.push_back(&a); }
+    void link(std::string_view, Link& child) override { child.visit_members(*this); }
+  } to, from;
+  copied.visit_members(to);
+  mutable_link(source).visit_members(from);
+  for (std::size_t i = 0; i < to.found.size(); ++i) to.found[i]->array() = from.found[i]->array();
+}
+
+}  // namespace
+
 void apply_copy_mode(Link& copied, const Link& source, CopyMode mode) {
   if (mode == CopyMode::copy) return;
-  const auto original = parameters_by_path(source);
-  for (auto& [path, p] : parameters_by_path(copied)) {
-    p->set_grad({});
-    const Parameter& o = *original.at(path);
-    if (!o.is_initialized()) continue;
-    if (mode == CopyMode::share) p->set_data(o.data());
-    else init_weight(p->data(), p->initializer());
+  for (const Pairing& p : paired("copy", copied, source)) {
+    p.target->set_grad({});
+    if (!p.source->is_initialized()) continue;
+    if (mode == CopyMode::share) p.target->set_data(p.source->data());
+    else init_weight(p.target->data(), p.target->initializer());
   }
+  if (mode == CopyMode::share) share_persistents(copied, source);
 }
 
 void internal::throw_not_callable(const char* type, std::size_t num_args) {

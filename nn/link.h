@@ -52,6 +52,7 @@ class CATENA_EXPORT MemberVisitor {
   virtual ~MemberVisitor();
   virtual void parameter(std::string_view name, Parameter& p);
   virtual void persistent(std::string_view name, Persistent& a);
+  virtual void persistent(std::string_view name, bool& v);
   virtual void persistent(std::string_view name, std::int64_t& v);
   virtual void persistent(std::string_view name, double& v);
   virtual void persistent(std::string_view name, std::string& v);
@@ -87,12 +88,15 @@ class CATENA_EXPORT Link {
   Link& to_device(Device device);
   Link& to_cpu() { return to_device({}); }
   Link& to_gpu(std::optional<int> id = {});
-  Device device() const noexcept { return device_; }
+  Device device() const;  // where it was sent; the default device when it was sent nowhere
 
   void cleargrads();
   void zerograds();
-  // Data of a structurally equal link, across devices; KeyError naming the path that the source lacks. Grads stay.
+  // Data of a structurally equal link, across devices; pending parameters are created from it. KeyError naming the path that the
+  // source lacks, ValueError for another shape; nothing is copied then. Grads and persistents stay.
   void copyparams(const Link& from);
+  // Adds the gradients of a structurally equal link, across devices. One that is null there changes nothing; one that is null here
+  // becomes a copy. Errors as for copyparams.
   void addgrads(const Link& from);
   std::int64_t count_params() const;
 
@@ -110,14 +114,14 @@ class CATENA_EXPORT Link {
   virtual void on_device_changed() {}
 
  private:
-  Device device_{};
+  std::optional<Device> device_;
 };
 
 // A link made of named children: any class with NN_MEMBERS; named so because users look for it.
 class CATENA_EXPORT Chain : public Link {};
 
-// How nn::copy treats parameters: share = new variables over the same arrays, without gradients; copy = independent arrays;
-// init = initialised anew.
+// How nn::copy treats a model. share: new variables over the same arrays, without gradients, and the same persistents: a twin with a
+// state of its own. copy: independent arrays, as C++ copies are. init: independent, and parameters are initialised anew.
 enum class CopyMode { share, copy, init };
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
 template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) {

@@ -5,22 +5,25 @@ namespace nn {
 using catena::check;
 using catena::RuntimeError;
 
-// A body without data: what it will be is known at initialize().
-Parameter::Parameter(Initializer initializer) : Variable(Array(), {.volatile_ = autograd::AUTO}), initializer_(std::move(initializer)) {}
+// What it will be is known at initialize().
+Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {}
 
 Parameter::Parameter(Initializer initializer, const Shape& shape) : Parameter(std::move(initializer)) { initialize(shape); }
 
-Parameter::Parameter(const Array& data) : Variable(data, {.volatile_ = autograd::AUTO}) {}
+Parameter::Parameter(const Array& data)
+    : Variable(data, {.volatile_ = autograd::AUTO}), initializer_([](const Array&) {}, data.dtype()) {}
 
 Parameter::Parameter(const Parameter& o) : Parameter(o.initializer_) { *this = o; }
 
 Parameter& Parameter::operator=(const Parameter& o) {
   if (this == &o || is_same(o)) return *this;
+  const Array data = o.is_initialized() ? autograd::copy(o.data()) : Array();
+  const Array grad = o.grad() ? autograd::copy(o.grad()) : Array();
   initializer_ = o.initializer_;
   device_ = o.device_;
-  set_grad({});
-  set_data(o.is_initialized() ? autograd::copy(o.data()) : Array());
-  if (const Array g = o.grad()) set_grad(autograd::copy(g));
+  drop_data();
+  if (data) set_data(data);
+  if (grad) set_grad(grad);
   set_name(o.name());
   return *this;
 }
@@ -28,10 +31,17 @@ Parameter& Parameter::operator=(const Parameter& o) {
 bool Parameter::is_initialized() const noexcept { return bool(data()); }
 
 void Parameter::initialize(const Shape& shape) {
-  check<RuntimeError>(!is_initialized(), "Parameter.initialize", "the parameter ", name(), " has the shape ", data().shape(),
-                      " already; it cannot become ", shape);
-  Array fresh = autograd::empty(shape, initializer_.dtype().value_or(Dtype::float32), device_);
+  check<RuntimeError>(!is_initialized(), "Parameter.initialize", "the parameter ", name(), " has a shape already; it cannot become ",
+                      shape);
+  const Array fresh = autograd::empty(shape, initializer_.dtype().value_or(Dtype::float32), device_);
   init_weight(fresh, initializer_);
+  set_data(fresh);
+}
+
+void Parameter::initialize_from(const Array& values) {
+  check<RuntimeError>(!is_initialized(), "Parameter.initialize_from", "the parameter ", name(), " has data already");
+  const Array fresh = autograd::empty(values.shape(), values.dtype(), device_);
+  autograd::copy_across(fresh, values);
   set_data(fresh);
 }
 

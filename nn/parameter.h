@@ -26,6 +26,7 @@ class CATENA_EXPORT Parameter : public Variable {
   explicit Parameter(Initializer initializer);
   // Allocated and filled at once, on the default device.
   Parameter(Initializer initializer, const Shape& shape);
+  // Around an array that is there already; CopyMode::init leaves such a parameter's values alone.
   explicit Parameter(const Array& data);
 
   Parameter(const Parameter& o);
@@ -34,8 +35,11 @@ class CATENA_EXPORT Parameter : public Variable {
   Parameter& operator=(Parameter&& o) noexcept = default;
 
   bool is_initialized() const noexcept;
-  // Allocates on `device` (the one the link was sent to) and fills; RuntimeError when initialised already.
+  // Allocates on the device the link was sent to (the default device when it was sent nowhere) and fills; RuntimeError when it is
+  // initialised already.
   void initialize(const Shape& shape);
+  // The same with the values, shape and dtype of an array, which is copied and may live anywhere.
+  void initialize_from(const Array& values);
   const Initializer& initializer() const noexcept { return initializer_; }
   void set_initializer(Initializer i) { initializer_ = std::move(i); }
   // Moves data and gradient; a pending parameter remembers the device for its initialisation.

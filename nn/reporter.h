@@ -53,10 +53,15 @@ class CATENA_EXPORT Reporter {
  public:
   // Registers an observer (by identity); its reports get the key "<name>/<key>".
   void add_observer(const std::string& name, const void* observer);
+  void add_observer(const std::string& name, const Link* observer) { add_observer(name, static_cast<const void*>(observer)); }
   // The root as `prefix`, its descendants as prefix + path.
   void add_link(const std::string& prefix, Link& root);
   // KeyError for an observer that is not registered. Null observer: the bare key.
   void report(const std::string& key, const Observed& value, const void* observer = nullptr);
+  // A link is known by the address of its Link part, whatever class it is reported from.
+  void report(const std::string& key, const Observed& value, const Link* observer) {
+    report(key, value, static_cast<const void*>(observer));
+  }
   Observation& observation() noexcept { return *current_; }
 
   // Makes this the thread's current reporter and `observation` its target, until the end of the scope.
@@ -72,6 +77,7 @@ class CATENA_EXPORT Reporter {
     Observation* previous_;
   };
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
+  [[nodiscard]] Scope scope() { return {*this, *current_}; }  // current, with the target it has
 
  private:
   Observation own_;
@@ -83,6 +89,11 @@ class CATENA_EXPORT Reporter {
 CATENA_EXPORT Reporter& get_current_reporter();
 // Reports to the current reporter; nothing happens when there is none.
 CATENA_EXPORT void report(const std::string& key, const Observed& value, const void* observer = nullptr);
+inline void report(const std::string& key, const Observed& value, const Link* observer) {
+  report(key, value, static_cast<const void*>(observer));
+}
+// Sends the reports of the current reporter to another observation until the end of the scope; RuntimeError without a reporter.
+[[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) { return get_current_reporter().scope(observation); }
 
 // Running mean and deviation of scalars, in double precision.
 class CATENA_EXPORT Summary {

@@ -172,21 +172,22 @@ std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset
 
 namespace {
 
-Array stack_component(const Examples& batch, std::size_t k, std::optional<double> padding) {
+// `padding` null: shapes must agree.
+Array stack_component(const Examples& batch, std::size_t k, const double* padding) {
   const Array& first = batch[0].values[k];
   Shape common = first.shape();
   for (const Example& e : batch) {
     const Shape& s = e.values[k].shape();
     check<ValueError>(s.size() == common.size(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(), " and ",
                       s);
-    check<ValueError>(padding || s == first.shape(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(),
+    check<ValueError>(padding != nullptr || s == first.shape(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(),
                       " and ", s, "; a padding value is needed");
     for (int a = 0; a < s.size(); ++a) common[a] = std::max(common[a], s[a]);
   }
   Shape shape = common;
   shape.insert(0, std::int64_t(batch.size()));
   const Array out = first.backend().empty(shape, first.dtype(), first.device());
-  if (padding) autograd::fill(out, *padding);
+  if (padding != nullptr) autograd::fill(out, *padding);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Array& x = batch[i].values[k];
     autograd::Strides strides = out.strides();
@@ -210,9 +211,8 @@ Example concat_examples(const Examples& batch, std::optional<Device> device, con
   Example result;
   result.names = batch[0].names;
   for (std::size_t k = 0; k < components; ++k) {
-    const std::optional<double> pad =
-        padding.values.empty() ? std::nullopt : (padding.values.size() == 1 ? padding.values[0] : padding.values[k]);
-    result.values.push_back(stack_component(batch, k, pad));
+    const std::optional<double>* const pad = padding.values.empty() ? nullptr : &padding.values[padding.values.size() == 1 ? 0 : k];
+    result.values.push_back(stack_component(batch, k, pad != nullptr && *pad ? &**pad : nullptr));
   }
   return to_device(device, result);
 }

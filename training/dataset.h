@@ -44,7 +44,7 @@ class CATENA_EXPORT Dataset {
 // Datasets are shared: iterators, subsets and splits refer to the same one.
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
-// Several arrays (or datasets) of one length; example i is the tuple of their i-th entries. Lengths differ: ValueError.
+// Several arrays of one length; example i is the tuple of their i-th entries (views). Lengths differ: ValueError.
 class CATENA_EXPORT TupleDataset : public Dataset {
  public:
   explicit TupleDataset(std::vector<Array> arrays);
@@ -91,6 +91,7 @@ struct Padding {
   std::vector<std::optional<double>> values;
   Padding() = default;
   Padding(double v) : values{v} {}
+  Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
 };
 // Stacks examples on a new first axis, component by component, and moves the result. Empty batch or unequal shapes without
 // padding: ValueError.

@@ -15,16 +15,29 @@ inline constexpr int PRIORITY_SNAPSHOT = -100; // after everything else of the i
 
 class CATENA_EXPORT Extension {
  public:
+  Extension() = default;
+  Extension(const Extension&) = default;
+  Extension(Extension&&) = default;
+  Extension& operator=(const Extension&) = default;
+  Extension& operator=(Extension&&) = default;
   virtual ~Extension();
   virtual void operator()(Trainer& trainer) = 0;
   virtual void finalize();
+  // Entries that a snapshot needs to go on as if nothing had happened. An extension that has any says so in has_state().
   virtual void serialize(nn::Serializer& s);
-  virtual bool has_state() const { return false; }  // takes part in snapshots
+  virtual bool has_state() const { return false; }
 
   virtual std::string default_name() const = 0;
   virtual TriggerSpec default_trigger() const { return {1, iteration}; }
   virtual int default_priority() const { return PRIORITY_READER; }
   virtual bool invoke_before_training() const { return false; }
+
+  // The name it was registered under, with its suffix; empty before.
+  const std::string& name() const noexcept { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
+ private:
+  std::string name_;
 };
 
 struct ExtendOptions {

@@ -1,5 +1,7 @@
 #include "training/iterator.h"
 
+#include <algorithm>
+
 #include "kernels/host/error.h"
 
 namespace training {
@@ -12,8 +14,8 @@ std::optional<double> Iterator::previous_epoch_detail() const { return {}; }
 void Iterator::finalize() {}
 void Iterator::reset() { catena::fail<catena::NotImplementedError>("Iterator.reset", "this iterator cannot be rewound"); }
 
-SerialIterator::SerialIterator(DatasetPtr dataset, std::int64_t batch_size, Options options)
-    : dataset_(std::move(dataset)), batch_size_(batch_size), options_(options) {
+SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options)
+    : dataset_(dataset.shared()), batch_size_(batch_size), options_(options) {
   check<ValueError>(batch_size > 0, "SerialIterator", "the batch size is ", batch_size);
   check<ValueError>(dataset_->size() > 0, "SerialIterator", "the dataset is empty");
   if (options_.seed) {
@@ -61,32 +63,55 @@ std::optional<Batch> SerialIterator::next() {
 }
 
 void SerialIterator::serialize(nn::Serializer& s) {
+  if (!s.is_writer()) return load(s);
   s("current_position", position_);
   s("epoch", epoch_);
   s("is_new_epoch", is_new_epoch_);
-  if (options_.shuffle) {
-    // Earlier versions of the reference wrote "_order".
-    const char* key = !s.is_writer() && !s.contains("order") && s.contains("_order") ? "_order" : "order";
-    std::vector<std::int64_t> order = order_;
-    s(key, order);
-    check<ValueError>(order.size() == order_.size(), "SerialIterator", "the stored order has ", order.size(), " indices, the dataset ",
-                      order_.size(), " examples");
-    order_ = std::move(order);
-  }
+  if (options_.shuffle) s("order", order_);
   double previous = previous_epoch_detail_.value_or(-1.0);
-  if (!s.is_writer() && !s.contains("previous_epoch_detail")) {
-    const double detail = epoch_detail();
-    previous = detail == 0 ? -1.0 : std::max(detail - double(batch_size_) / double(dataset_->size()), 0.0);
-  } else {
-    s("previous_epoch_detail", previous);
-  }
-  previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
+  s("previous_epoch_detail", previous);
   // What the reference lacks: with the generator's state, orders after a resume are those of the uninterrupted run.
   const std::unique_ptr<nn::Serializer> own = s["_catena"];
-  if (s.is_writer() || own->contains("seed")) {
-    (*own)("seed", generator_.seed);
-    (*own)("offset", generator_.offset);
+  (*own)("seed", generator_.seed);
+  (*own)("offset", generator_.offset);
+}
+
+// Everything is read and checked before anything is changed.
+void SerialIterator::load(nn::Serializer& s) {
+  const std::int64_t n = dataset_->size();
+  std::int64_t position = position_, epoch = epoch_;
+  bool is_new_epoch = is_new_epoch_;
+  s("current_position", position);
+  s("epoch", epoch);
+  s("is_new_epoch", is_new_epoch);
+  check<ValueError>(position >= 0 && position < n && epoch >= 0, "SerialIterator", "the stored position ", position, " in sweep ", epoch,
+                    " is out of range for ", n, " examples");
+  std::vector<std::int64_t> order = order_;
+  if (options_.shuffle) {
+    // Earlier versions of the reference wrote "_order".
+    s(!s.contains("order") && s.contains("_order") ? "_order" : "order", order);
+    check<ValueError>(std::int64_t(order.size()) == n, "SerialIterator", "the stored order has ", order.size(), " indices, the dataset ",
+                      n, " examples");
+    for (const std::int64_t i : order)
+      check<ValueError>(i >= 0 && i < n, "SerialIterator", "the stored order holds the index ", i, ", but there are ", n, " examples");
   }
+  double previous = -1.0;
+  if (s.contains("previous_epoch_detail")) {
+    s("previous_epoch_detail", previous);
+  } else if (const double detail = double(epoch) + double(position) / double(n); detail > 0) {
+    previous = std::max(detail - double(batch_size_) / double(n), 0.0);
+  }
+  autograd::Generator generator = generator_;
+  if (const std::unique_ptr<nn::Serializer> own = s["_catena"]; own->contains("seed")) {
+    (*own)("seed", generator.seed);
+    (*own)("offset", generator.offset);
+  }
+  position_ = position;
+  epoch_ = epoch;
+  is_new_epoch_ = is_new_epoch;
+  order_ = std::move(order);
+  previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
+  generator_ = generator;
 }
 
 }  // namespace training

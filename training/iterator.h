@@ -8,6 +8,7 @@
 
 #include "nn/serializers/serializer.h"
 #include "training/dataset.h"
+#include "training/held.h"
 
 namespace training {
 
@@ -41,8 +42,8 @@ class CATENA_EXPORT SerialIterator : public Iterator {
     bool shuffle = true;
     std::optional<std::uint64_t> seed = {};  // nothing: drawn from the thread's default generator
   };
-  SerialIterator(DatasetPtr dataset, std::int64_t batch_size, Options options);
-  SerialIterator(DatasetPtr dataset, std::int64_t batch_size) : SerialIterator(std::move(dataset), batch_size, Options{}) {}
+  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
+  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size) : SerialIterator(std::move(dataset), batch_size, Options{}) {}
 
   std::optional<Batch> next() override;
   std::int64_t batch_size() const override { return batch_size_; }
@@ -50,13 +51,15 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   double epoch_detail() const override;
   std::optional<double> previous_epoch_detail() const override { return previous_epoch_detail_; }
   bool is_new_epoch() const override { return is_new_epoch_; }
+  // The position and the order, then the generator of further orders. Loading an order of another length: ValueError.
   void serialize(nn::Serializer& s) override;
   bool can_reset() const override { return true; }
-  void reset() override;
+  void reset() override;  // a new order, from the start
   const DatasetPtr& dataset() const noexcept { return dataset_; }
   std::int64_t current_position() const noexcept { return position_; }
 
  private:
+  void load(nn::Serializer& s);
   DatasetPtr dataset_;
   std::int64_t batch_size_;
   Options options_;

@@ -90,7 +90,7 @@ void Optimizer::refresh_slots() {
   std::vector<Slot> fresh;
   for (nn::NamedParam& p : params) {
     const auto known = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
-    fresh.push_back({std::move(p), known == slots_.end() ? std::vector<Array>() : std::move(known->states)});
+    fresh.push_back({std::move(p), known == slots_.end() ? std::vector<Array>() : std::move(known->states), {}});
   }
   slots_ = std::move(fresh);
 }
@@ -104,8 +104,19 @@ void Optimizer::prepare() {
     if (!p || rule_.states.empty()) continue;
     if (s.states.empty()) {
       fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
-    } else {
-      for (Array& state : s.states) state = autograd::to_device(state, p.device());
+      continue;
+    }
+    for (Array& state : s.states) {
+      check<ValueError>(state.shape() == p.shape() && state.dtype() == p.dtype(), rule_.name, "the parameter ", s.param.path,
+                        " became an array of ", p.dtype(), " and shape ", p.shape(), ", but its states are of ", state.dtype(),
+                        " and shape ", state.shape(), " (setup starts anew)");
+      if (state->owner == p->owner) {
+        state = autograd::to_device(state, p.device());
+      } else {  // the model moved to another array library
+        const Array moved = autograd::empty_like(p);
+        autograd::copy_across(moved, state);
+        state = moved;
+      }
     }
   }
   for (auto& [key, slots] : fresh) make_states(slots);
@@ -144,7 +155,7 @@ void Optimizer::step(const Variable& loss) {
   target().cleargrads();
   Variable start = loss;
   start.backward();
-  start.unchain_backward();
+  start.unchain_backward();  // whoever keeps the loss keeps its value and not the memory behind it
   update();
 }
 
@@ -156,8 +167,8 @@ void Optimizer::update() {
     fill_missing_grads();
   }
   prepare();
-  ++t_;
   launch();
+  for (Slot& s : slots_) s.own_grad = {};
 }
 
 namespace {
@@ -175,17 +186,17 @@ Array contiguous_for_write(Group& g, const Array& a) {
   return stand_in;
 }
 
-void run_group(const catena::KernelDef& kernel, const Group& g, const catena::Hyper& hyper) {
-  const Array& first = g.operands[0][0];
-  std::vector<catena::Input> inputs;
-  const Dtype dtype = g.operands.back()[0].dtype();
-  int loop = -1;
-  for (int i = 0; i < int(kernel.num_loops) && loop < 0; ++i)
-    if (kernel.loop_table[i].type[std::size_t(kernel.num_operands() - 1)] == dtype) loop = i;
-  check<TypeError>(loop >= 0, kernel.name, "there is no update for parameters of ", dtype);
-  std::vector<std::span<const Array>> spans(g.operands.begin(), g.operands.end());
+// The loop for parameters of `dtype`, which is the type of the last operand.
+int loop_for(const catena::KernelDef& kernel, Dtype dtype) {
+  for (int i = 0; i < int(kernel.num_loops); ++i)
+    if (kernel.loop_table[i].type[std::size_t(kernel.num_operands() - 1)] == dtype) return i;
+  catena::fail<TypeError>(kernel.name, "there is no update for parameters of ", dtype);
+}
+
+void run_group(const catena::KernelDef& kernel, int loop, const Group& g, const catena::Hyper& hyper) {
+  const std::vector<std::span<const Array>> spans(g.operands.begin(), g.operands.end());
   const std::vector<std::int32_t> hyper_of(g.operands.back().size(), 0);
-  first.backend().multi_tensor(kernel, loop, spans, {&hyper, 1}, hyper_of);
+  g.operands.back()[0].backend().multi_tensor(kernel, loop, spans, {&hyper, 1}, hyper_of);
   for (const auto& [original, stand_in] : g.copies) autograd::assign(original, stand_in);
 }
 
@@ -193,20 +204,23 @@ std::tuple<Dtype, Device::Kind, int> group_key(const Array& a) { return {a.dtype
 
 }  // namespace
 
+// Everything that can fail without a kernel having run comes first: then neither parameters, states nor t have changed.
 void Optimizer::launch() {
   const catena::KernelDef& kernel = catena::find_kernel(rule_.kernel);
   std::map<std::tuple<Dtype, Device::Kind, int>, Group> groups;
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
     if (!p.data() || p.size() == 0) continue;
+    loop_for(kernel, p.dtype());
     Group& g = groups[group_key(p.data())];
     g.operands.resize(2 + s.states.size());
     g.operands[0].push_back(autograd::contiguous(p.grad()));
     g.operands[1].push_back(contiguous_for_write(g, p.data()));
     for (std::size_t k = 0; k < s.states.size(); ++k) g.operands[2 + k].push_back(s.states[k]);
   }
-  const catena::Hyper hyper = rule_.block(hyper_, t_);
-  for (const auto& [key, group] : groups) run_group(kernel, group, hyper);
+  const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
+  ++t_;
+  for (const auto& [key, group] : groups) run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper);
 }
 
 void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hyper, std::span<const Array> shared) {
@@ -216,18 +230,22 @@ void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hype
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
     if (!p.data() || p.size() == 0) continue;
+    const int loop = loop_for(kernel, p.dtype());
     Group& g = groups[group_key(p.data())];
     g.operands.resize(shared.size() + std::size_t(takes_parameter) + 1);
-    std::size_t k = 0;
-    for (const Array& a : shared) {
-      if (g.operands[k].empty()) g.operands[k].push_back(autograd::to_device(autograd::astype(a, p.dtype()), p.device()));
-      else g.operands[k].push_back(g.operands[k][0]);
-      ++k;
+    for (std::size_t k = 0; k < shared.size(); ++k) {
+      std::vector<Array>& same = g.operands[k];
+      if (same.empty()) same.push_back(autograd::to_device(autograd::astype(shared[k], kernel.loop_table[loop].type[k]), p.device()));
+      else same.push_back(same[0]);
     }
-    if (takes_parameter) g.operands[k++].push_back(autograd::contiguous(p.data()));
-    g.operands[k].push_back(contiguous_for_write(g, p.grad()));
+    if (takes_parameter) g.operands[shared.size()].push_back(autograd::contiguous(p.data()));
+    if (!s.own_grad || p.grad().get() != s.own_grad.get()) {
+      s.own_grad = autograd::copy(p.grad());
+      p.set_grad(s.own_grad);
+    }
+    g.operands.back().push_back(s.own_grad);
   }
-  for (const auto& [key, group] : groups) run_group(kernel, group, hyper);
+  for (const auto& [key, group] : groups) run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper);
 }
 
 void Optimizer::serialize(Serializer& s) {

@@ -108,13 +108,15 @@ class CATENA_EXPORT Optimizer {
   virtual void serialize(Serializer& s);
 
   // One fused pass of a multi-tensor kernel over the gradients of all parameters: what hooks are made of. The kernel's operands are
-  // `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out.
+  // `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out. Parameters get new gradient arrays, for
+  // backward may have given one array to several of them.
   void transform_grads(std::string_view kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
 
  private:
   struct Slot {
     nn::NamedParam param;
     std::vector<Array> states;
+    Array own_grad;  // the gradient array that a hook of this update made: only that one may be written in place
   };
   void set_target(Link& target);
   void step(const Variable& loss);

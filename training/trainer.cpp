@@ -13,12 +13,8 @@ using catena::RuntimeError;
 using catena::TypeError;
 using catena::ValueError;
 
-Extension::~Extension() = default;
-void Extension::finalize() {}
-void Extension::serialize(nn::Serializer&) {}
-
 Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string out)
-    : updater_(std::move(updater)), stop_(stop_trigger.get()), out_(std::move(out)) {
+    : updater_(std::move(updater)), stop_(stop_trigger.make()), out_(std::move(out)) {
   for (const auto& [name, optimizer] : updater_->get_all_optimizers()) reporter_.add_link(name, optimizer->target());
   updater_->connect_trainer(*this);
 }
@@ -50,9 +46,10 @@ void Trainer::add(std::shared_ptr<Extension> extension, const ExtendOptions& opt
   for (int i = 1; taken(name); ++i) name = wanted + "_" + std::to_string(i);
   auto entry = std::make_unique<Entry>();
   entry->name = name;
-  entry->trigger = (options.trigger ? *options.trigger : extension->default_trigger()).get();
+  entry->trigger = (options.trigger ? *options.trigger : extension->default_trigger()).make();
   entry->priority = options.priority.value_or(extension->default_priority());
   entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training());
+  extension->set_name(name);
   entry->extension = std::move(extension);
   entries_.push_back(std::move(entry));
 }
@@ -107,37 +104,53 @@ void Trainer::finalize_all() {
   if (first) std::rethrow_exception(first);
 }
 
+void Trainer::loop(const std::vector<Entry*>& order) {
+  for (Entry* e : order)
+    if (e->before_training) (*e->extension)(*this);
+  while (!should_stop()) {
+    observation_.clear();
+    const Reporter::Scope scope = reporter_.scope(observation_);
+    updater_->update();
+    for (Entry* e : order)
+      if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
+  }
+}
+
 void Trainer::run() {
   check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
-  std::filesystem::create_directories(out_);
+  // A folder that cannot be made is reported by the first extension that writes into it, with the name of its file.
+  std::error_code ignored;
+  std::filesystem::create_directories(out_, ignored);
   state_ = State::running;
   start_ = std::chrono::steady_clock::now();
-  const std::vector<Entry*> order = sorted();
+  std::exception_ptr cause;
   try {
-    for (Entry* e : order)
-      if (e->before_training) (*e->extension)(*this);
-    while (!should_stop()) {
-      observation_.clear();
-      const Reporter::Scope scope = reporter_.scope(observation_);
-      updater_->update();
-      for (Entry* e : order)
-        if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
-    }
+    loop(sorted());
   } catch (...) {
-    // The error of the loop is the cause; one of the clean-up would only hide it.
-    const std::exception_ptr cause = std::current_exception();
-    final_time_ = elapsed_time();
-    state_ = State::done;
-    try {
-      finalize_all();
-    } catch (const std::exception&) {
-      std::rethrow_exception(cause);
-    }
-    std::rethrow_exception(cause);
+    cause = std::current_exception();
   }
   final_time_ = elapsed_time();
   state_ = State::done;
-  finalize_all();
+  try {
+    finalize_all();
+  } catch (...) {
+    // The error of the loop is the cause; one of the clean-up would only hide it.
+    if (!cause) throw;
+  }
+  if (cause) std::rethrow_exception(cause);
+}
+
+void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
+  const std::unique_ptr<nn::Serializer> own = extensions[e.name];
+  if (!extensions.is_writer() && extensions.is_strict() && own->keys().empty()) {
+    std::string names;
+    for (const std::string& key : extensions.keys()) {
+      const std::string name = key.substr(0, key.find('/'));
+      if (names != name && !names.ends_with(", " + name)) names += (names.empty() ? "" : ", ") + name;
+    }
+    catena::fail<catena::KeyError>("Trainer.serialize", "the snapshot holds nothing for the extension ", e.name, " (it has: ", names, ")");
+  }
+  e.extension->serialize(*own);
 }
 
 void Trainer::serialize(nn::Serializer& s) {
@@ -145,10 +158,10 @@ void Trainer::serialize(nn::Serializer& s) {
   if (stop_) stop_->serialize(*s["stop_trigger"]);
   const std::unique_ptr<nn::Serializer> extensions = s["extensions"], triggers = s["extension_triggers"];
   for (const auto& e : entries_) {
-    if (e->extension->has_state()) e->extension->serialize(*(*extensions)[e->name]);
+    if (e->extension->has_state()) serialize_extension(*extensions, *e);
     if (e->trigger) e->trigger->serialize(*(*triggers)[e->name]);
   }
-  double elapsed = s.is_writer() ? elapsed_time() : 0.0;
+  double elapsed = s.is_writer() ? elapsed_time() : previous_time_;
   s("_snapshot_elapsed_time", elapsed);
   if (!s.is_writer()) previous_time_ = elapsed;
   // What the reference lacks: the default generator, which dropout and others draw from.

@@ -10,6 +10,7 @@
 
 #include "nn/reporter.h"
 #include "training/extension.h"
+#include "training/format.h"
 #include "training/updater.h"
 
 namespace training {
@@ -36,8 +37,9 @@ class CATENA_EXPORT Trainer {
   Extension& get_extension(const std::string& name);  // ValueError listing the names
   std::vector<std::string> extension_names() const;
 
-  // Once only (RuntimeError). Creates `out`, calls extensions before training, loops, and finalizes extensions and updater also when
-  // an exception leaves the loop.
+  // Once only (RuntimeError). Creates `out`, calls extensions before training, then loops: the stop trigger, an update, then in the
+  // order of their priorities every trigger once, right before its extension. Extensions and updater are finalized also when an
+  // exception leaves the loop, which is then rethrown.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -48,6 +50,8 @@ class CATENA_EXPORT Trainer {
   double elapsed_time() const;  // seconds, with those before a resume; RuntimeError before run
   bool is_running() const noexcept { return state_ == State::running; }
 
+  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the time, and the thread's random generator. Loading is
+  // the way to resume: build everything as it was, load, run.
   void serialize(nn::Serializer& s);
 
  private:
@@ -60,8 +64,10 @@ class CATENA_EXPORT Trainer {
   };
   enum class State { fresh, running, done };
   std::vector<Entry*> sorted();
+  void loop(const std::vector<Entry*>& order);
   bool should_stop();
   void finalize_all();
+  void serialize_extension(nn::Serializer& extensions, Entry& e);
 
   Held<Updater> updater_;
   std::shared_ptr<Trigger> stop_;
@@ -73,9 +79,5 @@ class CATENA_EXPORT Trainer {
   std::chrono::steady_clock::time_point start_{};
   double previous_time_ = 0, final_time_ = 0;
 };
-
-// "{.updater.iteration}", "{.updater.epoch}", "{.updater.epoch_detail}", "{.elapsed_time}", "{.out}", with an optional 0 before the dot
-// and a format such as :08d; "{{" and "}}" escape. ValueError for an unknown field.
-CATENA_EXPORT std::string format_trainer(const std::string& pattern, const Trainer& trainer);
 
 }  // namespace training

@@ -22,7 +22,7 @@ namespace {
 // Whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss their multiple by rounding, so a hair below one counts as it.
 std::int64_t multiples(double progress, double period) {
   const double ratio = progress / period, nearest = std::round(ratio);
-  return static_cast<std::int64_t>(std::fabs(ratio - nearest) <= 1e-9 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
+  return static_cast<std::int64_t>(std::fabs(ratio - nearest) <= 1e-10 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
 }
 
 double progress_of(const Updater& updater, Unit unit) {
@@ -48,7 +48,7 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
 }
 
 void IntervalTrigger::serialize(nn::Serializer& s) {
-  // The keys of later versions of the reference, plus our own counter, which says exactly what was passed.
+  // The reference stores nothing; what was passed is then found from where the updater stands.
   const std::unique_ptr<nn::Serializer> own = s["_catena"];
   if (s.is_writer()) {
     if (fired_) (*own)("fired", *fired_);
@@ -70,6 +70,7 @@ class CallableTrigger final : public Trigger {
 };
 }  // namespace
 
-TriggerSpec::TriggerSpec(std::function<bool(Trainer&)> callable) : trigger_(std::make_shared<CallableTrigger>(std::move(callable))) {}
+TriggerSpec::TriggerSpec(std::function<bool(Trainer&)> callable, int)
+    : make_([callable = std::move(callable)] { return std::make_shared<CallableTrigger>(callable); }) {}
 
 }  // namespace training

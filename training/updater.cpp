@@ -6,7 +6,6 @@
 namespace training {
 
 using catena::check;
-using catena::KeyError;
 using catena::RuntimeError;
 using catena::ValueError;
 
@@ -33,21 +32,8 @@ StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer>
     }
 }
 
-namespace {
-
-template <class Base> Base& find(const HeldMap<Base>& map, const std::string& name, const char* op) {
-  std::string names;
-  for (const auto& [key, held] : map) {
-    if (key == name) return *held;
-    names += (names.empty() ? "" : ", ") + key;
-  }
-  catena::fail<KeyError>(op, "there is nothing named ", name, " (there is: ", names, ")");
-}
-
-}  // namespace
-
-Optimizer& StandardUpdater::get_optimizer(const std::string& name) { return find(optimizers_, name, "get_optimizer"); }
-Iterator& StandardUpdater::get_iterator(const std::string& name) { return find(iterators_, name, "get_iterator"); }
+Optimizer& StandardUpdater::get_optimizer(const std::string& name) { return find_held(optimizers_, name, "get_optimizer"); }
+Iterator& StandardUpdater::get_iterator(const std::string& name) { return find_held(iterators_, name, "get_iterator"); }
 
 std::vector<std::pair<std::string, Optimizer*>> StandardUpdater::get_all_optimizers() {
   std::vector<std::pair<std::string, Optimizer*>> all;
@@ -83,11 +69,11 @@ void StandardUpdater::serialize(nn::Serializer& s) {
   s("iteration", iteration_);
 }
 
-std::int64_t StandardUpdater::epoch() const { return find(iterators_, "main", "StandardUpdater").epoch(); }
-double StandardUpdater::epoch_detail() const { return find(iterators_, "main", "StandardUpdater").epoch_detail(); }
+std::int64_t StandardUpdater::epoch() const { return find_held(iterators_, "main", "StandardUpdater").epoch(); }
+double StandardUpdater::epoch_detail() const { return find_held(iterators_, "main", "StandardUpdater").epoch_detail(); }
 std::optional<double> StandardUpdater::previous_epoch_detail() const {
-  return find(iterators_, "main", "StandardUpdater").previous_epoch_detail();
+  return find_held(iterators_, "main", "StandardUpdater").previous_epoch_detail();
 }
-bool StandardUpdater::is_new_epoch() const { return find(iterators_, "main", "StandardUpdater").is_new_epoch(); }
+bool StandardUpdater::is_new_epoch() const { return find_held(iterators_, "main", "StandardUpdater").is_new_epoch(); }
 
 }  // namespace training

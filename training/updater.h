@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "training/held.h"
 #include "training/iterator.h"
 #include "training/optimizer.h"
 
@@ -14,21 +15,6 @@ namespace training {
 
 class Trainer;
 
-// An lvalue is borrowed (it must outlive the holder), an rvalue is owned.
-template <class Base> class Held {
- public:
-  Held(Base& borrowed) : p_(&borrowed, [](Base*) {}) {}
-  template <class T, class = std::enable_if_t<std::is_base_of_v<Base, T> && !std::is_lvalue_reference_v<T>>>
-  Held(T&& owned) : p_(std::make_shared<T>(std::move(owned))) {}
-  Held(std::shared_ptr<Base> shared) : p_(std::move(shared)) {}
-  Base& operator*() const noexcept { return *p_; }
-  Base* operator->() const noexcept { return p_.get(); }
-  Base* get() const noexcept { return p_.get(); }
-
- private:
-  std::shared_ptr<Base> p_;
-};
-template <class Base> using HeldMap = std::vector<std::pair<std::string, Held<Base>>>;  // in insertion order
 
 // From examples to the arrays of a batch, on a device.
 using Converter = std::function<Example(const Batch&, std::optional<Device>)>;

@@ -1,6 +1,9 @@
 #include "kernels/host/bind.h"
 
+#include <cstring>
+#include <new>
 #include <string>
+#include <vector>
 
 namespace catena {
 namespace {
@@ -128,12 +131,21 @@ int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summa
 int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
   const auto n = static_cast<int>(inputs.size());
   check<TypeError>(n >= def.nin && n <= def.nin + def.ninout, def.name, "takes ", int(def.nin), " inputs, ", n, " were given");
-  // Nearly always: arrays only, for all of which there is a loop.
-  for (int i = 0; i < def.num_loops; ++i) {
-    const Loop& loop = def.loop_table[i];
-    int k = 0;
-    while (k < n && inputs[std::size_t(k)].is_array() && inputs[std::size_t(k)].array().dtype == loop.type[std::size_t(k)]) ++k;
-    if (k == n) return i;
+  // Nearly always: arrays only, for all of which there is a loop. Their dtypes are compared as one number.
+  if (n > 0 && n <= 8) {
+    std::uint64_t wanted = 0;
+    bool only_arrays = true;
+    for (int k = n - 1; k >= 0; --k) {
+      const Input& in = inputs[std::size_t(k)];
+      only_arrays &= in.is_array();
+      wanted = wanted << 8 | (in.is_array() ? static_cast<std::uint64_t>(in.array().dtype) : 0);
+    }
+    const std::uint64_t mask = ~std::uint64_t(0) >> (64 - 8 * n);
+    for (int i = 0; only_arrays && i < def.num_loops; ++i) {
+      std::uint64_t types;
+      std::memcpy(&types, def.loop_table[i].type.data(), sizeof(types));
+      if ((types & mask) == wanted) return i;
+    }
   }
   const Summary all(inputs);
   const int found = search_loop(def, inputs, all);
@@ -222,6 +234,13 @@ Shape broadcast_shape(std::string_view op, std::span<const Input> inputs) {
   return loop;
 }
 
+void BoundCall::construct(std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) {
+    new (&operand_[k]) Operand;
+    new (&strides_[k]) Strides;
+  }
+}
+
 bool BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots) {
   const ArrayHeader* model = outputs.empty() ? nullptr : outputs[0];
   for (std::size_t i = 0; model == nullptr && i < inputs.size(); ++i)
@@ -237,6 +256,7 @@ bool BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* 
   }
   loop_.resize(1);
   loop_[0] = model->size;
+  construct(inputs.size() + outputs.size());
   int k = 0;
   for (const Input& in : inputs) {
     Strides& s = strides_[k];
@@ -268,6 +288,7 @@ void BoundCall::bind(std::string_view op, std::span<const Input> inputs, std::sp
   const auto total = inputs.size() + outputs.size();
   check<ValueError>(total <= kMaxOperands, op, total, " operands exceed the limit of ", kMaxOperands);
   if (raw == 0 && !keep_axes && bind_flat(inputs, outputs, slots)) return;
+  construct(total);
   const auto is_raw = [raw](std::size_t k) { return ((raw >> k) & 1) != 0; };
   loop_ = Shape();
   bool first = true;

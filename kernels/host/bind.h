@@ -54,12 +54,18 @@ class BoundCall {
   std::span<const Operand> operands() const noexcept { return {operand_, std::size_t(n_)}; }
 
  private:
+  void construct(std::size_t n);
   bool bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots);
 
   int n_ = 0;
   Shape loop_;
-  Operand operand_[kMaxOperands];
-  Strides strides_[kMaxOperands];
+  // Constructed as far as they are used: an operation on a few elements would notice the rest.
+  union {
+    Operand operand_[kMaxOperands];
+  };
+  union {
+    Strides strides_[kMaxOperands];
+  };
   ScalarCell cell_[kMaxOperands];
 };
 

@@ -12,6 +12,7 @@
 
 #include "kernels/host/kernel.h"
 #include "kernels/index.h"
+#include "kernels/random.h"
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(CATENA_NO_MULTIARCH)
 #define CATENA_MULTIARCH __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
@@ -271,6 +272,81 @@ template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, 
   }
 };
 
+// Bodies with from_words (kernels/random.h) over a flat loop: the words of many elements are made at once, in vectors, and nothing
+// depends on where a tile starts. Their first two scalar inputs are seed and offset.
+inline constexpr int kRandomTile = 256;
+template <int Streams, bool Pairs> struct alignas(64) WordTile {
+  uint32_t word[Streams][kRandomTile];
+  uint32_t pair[2][Streams][Pairs ? kRandomTile : 1];  // the even and the odd word of a pair, at both its places
+
+  ND_FN uint32_t at(int s, int j) const { return word[s][j]; }
+  ND_FN uint32_t even(int s, int j) const { return pair[0][s][j]; }
+  ND_FN uint32_t odd(int s, int j) const { return pair[1][s][j]; }
+  ND_FN void fill(uint64_t seed, uint64_t counter) {
+    for (int s = 0; s < Streams; ++s) {
+      for (int b = 0; b < kRandomTile / 4; ++b) {
+        const philox_block block = philox4x32(seed, counter + uint64_t(b), uint32_t(s));
+        for (int l = 0; l < 4; ++l) word[s][4 * b + l] = block.lane[l];
+      }
+      if constexpr (Pairs)
+        for (int j = 0; j < kRandomTile; j += 2)
+          for (int k = 0; k < 2; ++k) pair[0][s][j + k] = word[s][j], pair[1][s][j + k] = word[s][j + 1];
+    }
+  }
+};
+
+template <class Body, fixed_string S, class Seq> struct RandomIndexed;
+template <class Body, fixed_string S, std::size_t... K> struct RandomIndexed<Body, S, std::index_sequence<K...>> {
+  static constexpr Signature sig = signature_of<S>;
+  static constexpr int nin = sig.count[0], seed_at = Body::arrays & 1 ? 1 : 0;
+  template <int N> static constexpr bool is_array = N >= nin || ((Body::arrays >> N) & 1);
+  template <int N> struct alignas(64) Part {
+    computed_t<S, N> v[is_array<N> ? kRandomTile : 1];
+    ND_FN computed_t<S, N>& operator[](int j) { return v[is_array<N> ? j : 0]; }
+  };
+  template <int N> static ND_FN void fetch_scalar(Part<N>& part, const std::byte* p) {
+    if constexpr (!is_array<N>) part.v[0] = load(*reinterpret_cast<const stored_t<S, N>*>(p));
+  }
+  template <int N> static ND_FN void fetch(Part<N>& part, const std::byte* p, std::int64_t stride, int first, int n) {
+    if constexpr (is_array<N> && N < nin) {
+      for (int j = 0; j < kRandomTile; ++j) part.v[j] = computed_t<S, N>(0);
+      for (int j = 0; j < n; ++j) part.v[first + j] = load(*reinterpret_cast<const stored_t<S, N>*>(p + j * stride));
+    }
+  }
+  template <int N> static ND_FN void flush(const Part<N>& part, std::byte* p, std::int64_t stride, int first, int n) {
+    if constexpr (N >= nin)
+      for (int j = 0; j < n; ++j) store(*reinterpret_cast<stored_t<S, N>*>(p + j * stride), part.v[first + j]);
+  }
+
+  CATENA_MULTIARCH static void tiles(const IndexedCall& c, const std::int64_t* stride, std::int64_t begin, std::int64_t end) {
+    std::tuple<Part<int(K)>...> part;
+    (fetch_scalar<int(K)>(std::get<K>(part), c.data[K]), ...);
+    const uint64_t seed = std::get<std::size_t(seed_at)>(part).v[0], offset = std::get<std::size_t(seed_at + 1)>(part).v[0];
+    WordTile<Body::template streams<computed_t<S, nin>>, requires { Body::pairs; }> words;
+    while (begin < end) {
+      const int first = int(begin & 3), room = kRandomTile - first, n = int(end - begin < room ? end - begin : room);
+      const std::int64_t start = begin - first;
+      words.fill(seed, offset + (uint64_t(start) >> 2));
+      (fetch<int(K)>(std::get<K>(part), c.data[K] + begin * stride[K], stride[K], first, n), ...);
+#pragma GCC ivdep
+      for (int j = 0; j < kRandomTile; ++j) Body::from_words(words, j, start + j, std::get<K>(part)[j]...);
+      (flush<int(K)>(std::get<K>(part), c.data[K] + begin * stride[K], stride[K], first, n), ...);
+      begin += n;
+    }
+  }
+  static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
+    const int rank = c.loop->size();
+    const std::int64_t stride[] = {(rank == 1 ? (*c.strides[K])[0] : 0)...};
+    const bool scalars = ((is_array<int(K)> || stride[K] == 0) && ...);
+    if (rank == 1 && scalars) tiles(c, stride, begin, end);
+    else Indexed<Body, S, std::index_sequence<K...>>::run(c, begin, end);
+  }
+};
+template <class Body, fixed_string S, class Seq> constexpr IndexedFn indexed_run() {
+  if constexpr (requires { Body::arrays; }) return &RandomIndexed<Body, S, Seq>::run;
+  else return &Indexed<Body, S, Seq>::run;
+}
+
 // ---- reduction -----------------------------------------------------------------------------------------------------------
 template <class Body, class A> ND_FN A combine_lanes(A* lane) {
   for (int width = kLanes / 2; width > 0; width /= 2)
@@ -504,7 +580,7 @@ template <fixed_string... S> struct LoopTable<loops<S...>> {
       {signature_of<S>.type, Elementwise<Body, compute_signature(S), operand_sequence<S>>::position_independent(), nullptr, nullptr, nullptr,
        nullptr}...};
   template <class Body> static constexpr Loop indexed[] = {
-      {signature_of<S>.type, nullptr, &Indexed<Body, S, operand_sequence<S>>::run, nullptr, nullptr, nullptr}...};
+      {signature_of<S>.type, nullptr, indexed_run<Body, S, operand_sequence<S>>(), nullptr, nullptr, nullptr}...};
   template <class Body> static constexpr Loop reduction[] = {
       {signature_of<S>.type, nullptr, nullptr, &Reduction<Body, compute_signature(S)>::table, nullptr, nullptr}...};
   template <class Body> static constexpr Loop row[] = {

@@ -7,10 +7,18 @@ namespace catena::k {
 
 // y = x / (1 - ratio) with probability 1 - ratio, else 0. A ratio of 0 is the identity.
 struct dropout {
+  static constexpr unsigned arrays = 1;
+  template <class T> static constexpr int streams = 1;
+  template <class W, class T, class R>
+  ND_FN static void from_words(const W& w, int j, int64_t, T x, uint64_t, uint64_t, R ratio, T& y) {
+    // Products and no selection: the loop then has no branch, which would go wrong at every other element.
+    const R keep = R(R(uniform_from_bits(w.at(0, j))) >= ratio);
+    const T factor = T(keep * (R(1) / (R(1) - ratio)));
+    y = x * factor;
+  }
   template <class I, class T, class R>
   ND_FN static void run(const I& i, T x, uint64_t seed, uint64_t offset, R ratio, T& y) {
-    const bool keep = R(uniform_from_bits(random_bits32(seed, offset, i.linear()))) >= ratio;
-    y = keep ? x * T(R(1) / (R(1) - ratio)) : T(0);
+    from_words(philox_words<1>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), x, seed, offset, ratio, y);
   }
 };
 

@@ -161,7 +161,8 @@ void throw_accessor_index(int axis, std::int64_t index, std::int64_t length) {
 
 namespace {
 
-catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options, std::function<void()> deleter) {
+catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options,
+                                    std::function<void()> deleter) {
   const std::size_t item = catena::itemsize(dtype);
   const std::int64_t size = catena::checked_size(shape);
   const Strides strides = options.strides ? *options.strides : catena::c_strides(shape, item);
@@ -173,8 +174,8 @@ catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype,
   const Device device = options.device.value_or(cpu_device);
   auto* first = static_cast<std::byte*>(data);
   const catena::ByteRange range = catena::byte_range(shape, strides, item);
-  Storage* storage = wrap_storage(size == 0 ? first : first + range.begin, static_cast<std::size_t>(range.end - range.begin), device,
-                                  std::move(deleter));
+  Storage* storage =
+      wrap_storage(size == 0 ? first : first + range.begin, static_cast<std::size_t>(range.end - range.begin), device, std::move(deleter));
   catena::ArrayHeader* h = catena::make_header(storage, first, dtype, shape, strides, device, &array_owner());
   catena::release(storage);  // the header has taken its own reference
   return h;
@@ -217,9 +218,7 @@ std::int64_t Array::len() const {
   return shape()[0];
 }
 
-std::uint64_t Array::version() const noexcept {
-  return h_->storage ? h_->storage->version.load(std::memory_order_relaxed) : 0;
-}
+std::uint64_t Array::version() const noexcept { return h_->storage ? h_->storage->version.load(std::memory_order_relaxed) : 0; }
 
 // ---- elements --------------------------------------------------------------------------------------------------------------
 void Array::throw_element_type(Dtype t, const char* op) const {
@@ -259,7 +258,8 @@ void Array::operator=(const Operand& value) && { internal::assign("assignment", 
 // ---- shape -----------------------------------------------------------------------------------------------------------------
 Array Array::reshape(const Shape& requested) const {
   const Shape to = catena::resolve_reshape("reshape", shape(), requested);
-  if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize())) return internal::make_view(*this, to, *s);
+  if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
+    return internal::make_view(*this, to, *s);
   return internal::make_view(internal::contiguous(*this), to, catena::c_strides(to, itemsize()));
 }
 

@@ -49,6 +49,13 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // t
 
 template <class E, int N> class Accessor;
 
+namespace internal {
+// A key that is an array of indices, and lists of keys that contain one.
+template <class K> inline constexpr bool is_index_array = std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>>;
+template <class... K>
+inline constexpr bool advanced_keys = (... || is_index_array<K>) && (... && (is_index_array<K> || std::is_convertible_v<const K&, Key>));
+}  // namespace internal
+
 // ---- the array -------------------------------------------------------------------------------------------------------------
 class CATENA_EXPORT Array : public catena::HeaderRef {
  public:
@@ -126,6 +133,15 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   }
   template <std::convertible_to<Key> K> Array operator[](const K& key) const { return (*this)(key); }
   Array index(std::span<const Key> keys) const;  // in routines/indexing.cpp
+
+  // ---- integer arrays among the keys: a proxy that reads as a copy and writes through, see routines/indexing.h ----
+  class IndexProxy;
+  template <class... K>
+    requires(internal::advanced_keys<K...>)
+  IndexProxy operator()(const K&... keys) const;
+  template <class K>
+    requires(internal::advanced_keys<K>)
+  IndexProxy operator[](const K& key) const;
 
   // ---- shape: views wherever strides allow ----
   // C order; one length may be -1. ValueError when the sizes differ. Copies when the strides do not allow a view.

@@ -97,7 +97,7 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
                                {to, bits_of(itemsize), false, &shape, &to_strides}};
   const Walk walk(operands, shape, 1);
   const CastFn strided = catena::cast_function(bits_of(itemsize), bits_of(itemsize));
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / (item * walk.elements_per_unit()));
+  const std::int64_t grain = walk.grain(kGrainBytes / item);
   catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) {
     walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) {
       if (s[1] == item && s[0] == item) {

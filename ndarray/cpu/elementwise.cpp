@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -61,6 +62,49 @@ bool run_flat(const Step& step, std::span<const Operand> operands, const Shape& 
   return true;
 }
 
+// The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and nothing else.
+bool run_flat_half(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+  const Loop& l = step.resolved();
+  const int n_op = step.kernel->num_operands();
+  constexpr int kMost = 4;
+  if (loop.size() != 1 || !l.elementwise || n_op > kMost || step.kernel->id == kCopy) return false;
+  struct Cast {
+    CastFn load = nullptr, store = nullptr;
+    std::byte* data;
+    std::int64_t stride;
+  } cast[kMost];
+  for (int k = 0; k < n_op; ++k) {
+    const Operand& o = operands[step.slot[std::size_t(k)]];
+    const Dtype t = l.type[std::size_t(k)];
+    if (o.dtype != t) return false;
+    cast[k].data = o.data;
+    cast[k].stride = (*o.strides)[0];
+    if (!is_half(t)) continue;
+    if (k < step.kernel->first_output()) cast[k].load = catena::cast_function(t, Dtype::float32);
+    if (k >= step.kernel->nin) cast[k].store = catena::cast_function(Dtype::float32, t);
+  }
+  catena::parallel_for(loop[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
+    alignas(64) std::byte tiles[kMost][kTile * 4];
+    std::byte* p[kMost];
+    std::int64_t stride[kMost];
+    for (std::int64_t i = begin; i < end; i += kTile) {
+      const std::int64_t m = std::min(kTile, end - i);
+      for (int k = 0; k < n_op; ++k) {
+        const Cast& c = cast[k];
+        std::byte* memory = c.data + i * c.stride;
+        const bool tiled = c.load || c.store;
+        p[k] = tiled ? tiles[k] : memory;
+        stride[k] = !tiled ? c.stride : (c.stride == 0 && !c.store ? 0 : 4);
+        if (c.load) c.load(memory, c.stride, tiles[k], 4, stride[k] == 0 ? 1 : m);
+      }
+      l.elementwise(p, stride, m);
+      for (int k = 0; k < n_op; ++k)
+        if (cast[k].store) cast[k].store(tiles[k], 4, cast[k].data + i * cast[k].stride, cast[k].stride, m);
+    }
+  });
+  return true;
+}
+
 // ---- copies --------------------------------------------------------------------------------------------------------------------
 bool run_copy(const Program& program, std::span<const Operand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
@@ -74,7 +118,7 @@ bool run_copy(const Program& program, std::span<const Operand> operands, const S
   if (slot != in.dtype && slot != out.dtype) return false;
   const CastFn cast = catena::cast_function(in.dtype, out.dtype);
   const Walk walk(operands, loop, 1);
-  catena::parallel_for(walk.units(), kGrain / walk.elements_per_unit(), [&](std::int64_t b, std::int64_t e) {
+  catena::parallel_for(walk.units(), walk.grain(kGrain), [&](std::int64_t b, std::int64_t e) {
     walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
   });
   return true;
@@ -183,7 +227,7 @@ void run_tiled(const Program& program, std::span<const Operand> operands, const 
   const Interpreter interpreter(program, operands);
   const Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
   constexpr std::size_t kOnStack = 64 * 1024;
-  catena::parallel_for(walk.units(), std::max<std::int64_t>(1, grain_of(program) / walk.elements_per_unit()),
+  catena::parallel_for(walk.units(), walk.grain(grain_of(program)),
                        [&](std::int64_t b, std::int64_t e) {
                          alignas(64) std::byte stack[kOnStack];
                          const Workspace heap(interpreter.tile_bytes() > kOnStack ? interpreter.tile_bytes() : 0);
@@ -202,7 +246,7 @@ bool run_direct(const Step& step, std::span<const Operand> operands, const Shape
     if (!is_direct(ordered[k].dtype, l.type[std::size_t(k)])) return false;
   }
   const Walk walk({ordered, std::size_t(n_op)}, loop, step.kernel->nin < n_op ? step.kernel->nin : 0);
-  const std::int64_t grain = (step.kernel->transcendental ? kGrain / 4 : kGrain) / walk.elements_per_unit();
+  const std::int64_t grain = walk.grain(step.kernel->transcendental ? kGrain / 4 : kGrain);
   catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) { walk.run(b, e, l.elementwise); });
   return true;
 }
@@ -323,7 +367,10 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
 }  // namespace
 
 void CpuBackend::elementwise(const Program& program, std::span<const Operand> operands, const Shape& loop, StreamRef) {
-  if (program.steps.size() == 1 && run_flat(program.steps[0], operands, loop)) return;
+  if (program.steps.size() == 1) {
+    const Step& step = program.steps[0];
+    if (run_flat(step, operands, loop) || run_flat_half(step, operands, loop)) return;
+  }
   run_general(program, operands, loop);
 }
 

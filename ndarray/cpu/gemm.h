@@ -25,10 +25,10 @@ struct Gemm {
 };
 
 // False: the library is not there, or the sizes are beyond its integers.
-bool gemm_onednn(catena::Dtype dtype, const Gemm& g);
-bool gemm_openblas(catena::Dtype dtype, const Gemm& g);
+CATENA_EXPORT bool gemm_onednn(catena::Dtype dtype, const Gemm& g);
+CATENA_EXPORT bool gemm_openblas(catena::Dtype dtype, const Gemm& g);
 // Every dtype but the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
-void gemm_portable(catena::Dtype dtype, const Gemm& g);
+CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
 
 // Which implementation did the last product of this process: "onednn", "openblas", "portable", or "none".
 CATENA_EXPORT std::string_view last_gemm() noexcept;

@@ -18,33 +18,39 @@
 namespace nd::cpu {
 namespace {
 
-// Sums of products; unsigned types wrap as integers of their width should. Products of 16-bit values are taken in 32 bits, because
-// they would overflow int.
+constexpr int kVectorBytes = 64;
+template <class T> struct Vector {
+  typedef T type __attribute__((vector_size(kVectorBytes)));
+};
+// How products are summed. Unsigned types wrap, as integers of their width should.
 template <class T> struct Ring {
-  static inline __attribute__((always_inline)) T fma(T acc, T a, T b) {
-    if constexpr (sizeof(T) == 2) return T(acc + T(std::uint32_t(a) * std::uint32_t(b)));
-    else return T(acc + T(a * b));
-  }
-  static inline __attribute__((always_inline)) T add(T a, T b) { return T(a + b); }
+  using Element = T;
+  static constexpr bool is_bool = false;
+  static T add(T a, T b) { return T(a + b); }
 };
-struct Bool {
-  std::uint8_t v;
-};
+struct Bool {};
 template <> struct Ring<Bool> {
-  static inline __attribute__((always_inline)) Bool fma(Bool acc, Bool a, Bool b) { return {std::uint8_t(acc.v | (a.v & b.v))}; }
-  static inline __attribute__((always_inline)) Bool add(Bool a, Bool b) { return {std::uint8_t(a.v | b.v)}; }
+  using Element = std::uint8_t;
+  static constexpr bool is_bool = true;
+  static std::uint8_t add(std::uint8_t a, std::uint8_t b) { return a | b; }
 };
 
 constexpr int kMr = 6;
-template <class T> inline constexpr int kNr = 64 / int(sizeof(T));
+template <class T> inline constexpr int kNr = kVectorBytes / int(sizeof(T));
 constexpr std::int64_t kKc = 256, kMc = 96, kNc = 4096;
 
-template <class T> CATENA_GEMM_MULTIARCH void micro(std::int64_t k, const T* a, const T* b, T* out) {
-  constexpr int nr = kNr<T>;
-  T acc[kMr][nr] = {};
-  for (std::int64_t p = 0; p < k; ++p, a += kMr, b += nr)
-    for (int i = 0; i < kMr; ++i)
-      for (int j = 0; j < nr; ++j) acc[i][j] = Ring<T>::fma(acc[i][j], a[i], b[j]);
+// out (kMr x one vector) = the sum over k of a column of a panel of a times a row of a panel of b.
+template <class R, class T> CATENA_GEMM_MULTIARCH void micro(std::int64_t k, const T* a, const T* b, T* out) {
+  using V = typename Vector<T>::type;
+  V acc[kMr] = {};
+  for (std::int64_t p = 0; p < k; ++p, a += kMr, b += kNr<T>) {
+    V row;
+    std::memcpy(&row, b, sizeof(row));
+    for (int i = 0; i < kMr; ++i) {
+      if constexpr (R::is_bool) acc[i] |= (V{} + a[i]) & row;
+      else acc[i] += (V{} + a[i]) * row;
+    }
+  }
   std::memcpy(out, acc, sizeof(acc));
 }
 
@@ -63,15 +69,16 @@ void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64
   }
 }
 
-template <class T> void write_tile(const T* tile, T* c, std::int64_t ldc, std::int64_t m, std::int64_t n, bool first) {
+template <class R, class T> void write_tile(const T* tile, T* c, std::int64_t ldc, std::int64_t m, std::int64_t n, bool first) {
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       const T v = tile[i * kNr<T> + j];
-      c[i * ldc + j] = first ? v : Ring<T>::add(c[i * ldc + j], v);
+      c[i * ldc + j] = first ? v : R::add(c[i * ldc + j], v);
     }
 }
 
-template <class T> void run(const Gemm& g) {
+template <class R> void run(const Gemm& g) {
+  using T = typename R::Element;
   constexpr int nr = kNr<T>;
   const auto* a = reinterpret_cast<const T*>(g.a);
   const auto* b = reinterpret_cast<const T*>(g.b);
@@ -99,8 +106,8 @@ template <class T> void run(const Gemm& g) {
           pack<T, kMr>(a + i0 * a_row + p0 * a_k, a_row, a_k, mc, kc, pa);
           for (std::int64_t q = q0; q < q1; ++q)
             for (std::int64_t i = 0; i < mc; i += kMr) {
-              micro<T>(kc, pa + i * kc, pb + q * nr * kc, tile);
-              write_tile(tile, c + (i0 + i) * g.ldc + j0 + q * nr, g.ldc, std::min<std::int64_t>(kMr, mc - i),
+              micro<R>(kc, pa + i * kc, pb + q * nr * kc, tile);
+              write_tile<R>(tile, c + (i0 + i) * g.ldc + j0 + q * nr, g.ldc, std::min<std::int64_t>(kMr, mc - i),
                          std::min<std::int64_t>(nr, nc - q * nr), p0 == 0);
             }
         }
@@ -114,16 +121,16 @@ template <class T> void run(const Gemm& g) {
 void gemm_portable(catena::Dtype dtype, const Gemm& g) {
   using catena::Dtype;
   switch (dtype) {
-    case Dtype::bool_: return run<Bool>(g);
-    case Dtype::float32: return run<float>(g);
-    case Dtype::float64: return run<double>(g);
+    case Dtype::bool_: return run<Ring<Bool>>(g);
+    case Dtype::float32: return run<Ring<float>>(g);
+    case Dtype::float64: return run<Ring<double>>(g);
     default: break;
   }
   switch (catena::itemsize(dtype)) {
-    case 1: return run<std::uint8_t>(g);
-    case 2: return run<std::uint16_t>(g);
-    case 4: return run<std::uint32_t>(g);
-    default: return run<std::uint64_t>(g);
+    case 1: return run<Ring<std::uint8_t>>(g);
+    case 2: return run<Ring<std::uint16_t>>(g);
+    case 4: return run<Ring<std::uint32_t>>(g);
+    default: return run<Ring<std::uint64_t>>(g);
   }
 }
 

@@ -41,13 +41,13 @@ void run(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t
   constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one line of each side
   const auto element = [&](std::int64_t i, std::int64_t j) { std::memcpy(to + i * to_row + j * size, from + j * from_row + i * size, sizeof(T)); };
   const std::int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
-  for (std::int64_t i0 = 0; i0 < whole_rows; i0 += kCacheBlock) {
-    const std::int64_t i1 = i0 + kCacheBlock < whole_rows ? i0 + kCacheBlock : whole_rows;
-    for (std::int64_t j0 = 0; j0 < whole_columns; j0 += kCacheBlock) {
-      const std::int64_t j1 = j0 + kCacheBlock < whole_columns ? j0 + kCacheBlock : whole_columns;
-      for (std::int64_t j = j0; j < j1; j += N)
-        for (std::int64_t i = i0; i < i1; i += N) Block<T>::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
-    }
+  for (std::int64_t j0 = 0; j0 < whole_columns; j0 += kCacheBlock) {
+    const std::int64_t j1 = j0 + kCacheBlock < whole_columns ? j0 + kCacheBlock : whole_columns;
+    // Rows of `from` lie far apart: no hardware sees what comes next.
+    for (std::int64_t j = j1; j < j1 + kCacheBlock && j < columns; ++j)
+      for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
+    for (std::int64_t i = 0; i < whole_rows; i += N)
+      for (std::int64_t j = j0; j < j1; j += N) Block<T>::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
   }
   for (std::int64_t i = 0; i < whole_rows; ++i)
     for (std::int64_t j = whole_columns; j < columns; ++j) element(i, j);

@@ -198,9 +198,11 @@ class Reducer {
     const bool tiled = !direct_in_ || reduced_.size() > 1;
     catena::parallel_for(cells, kGrain / kChunk, [&](std::int64_t b, std::int64_t e) {
       const Workspace tile(tiled ? std::size_t(tile_bytes) : 0);
+      // All outputs of one chunk together: they may share its cache lines.
       for (std::int64_t k = b; k < e; ++k) {
-        const Odometer in(kept_, kept_in_, k / chunks_);
-        reduce_chunk(in_.data + in.offset(), k % chunks_, parts.data() + k * acc_, tile.data());
+        const std::int64_t output = k % outputs_, chunk = k / outputs_;
+        const Odometer in(kept_, kept_in_, output);
+        reduce_chunk(in_.data + in.offset(), chunk, parts.data() + (output * chunks_ + chunk) * acc_, tile.data());
       }
     });
     const Workspace total{std::size_t(acc_)};

@@ -1,6 +1,7 @@
 // Walking several strided operands over one loop shape: axes are ordered and merged once, then runs of the innermost axis are visited.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -28,11 +29,21 @@ class Walk {
     rank_ = loop_.size();
     // A short innermost axis would mean a call per few elements: then the axis before it is walked inside.
     panel_ = rank_ >= 2 && loop_[rank_ - 1] < kShort && loop_[rank_ - 2] >= 2 * kShort;
+    // An operand whose neighbours lie along the axis before (a transposed one): its cache lines serve several rows if those are
+    // visited a few columns at a time.
+    for (int k = 0; rank_ >= 2 && !panel_ && k < n_; ++k) {
+      const std::int64_t row = std::llabs(stride_[k][rank_ - 2]), column = std::llabs(stride_[k][rank_ - 1]);
+      blocked_ |= row != 0 && row < 64 && column >= 64 && loop_[rank_ - 1] >= 2 * kBlock;
+    }
   }
 
   int rank() const { return rank_; }
-  std::int64_t units() const { return panel_ ? catena::size_of(loop_) / loop_[rank_ - 1] : catena::size_of(loop_); }
-  std::int64_t elements_per_unit() const { return panel_ ? loop_[rank_ - 1] : 1; }
+  // What threads share among them: elements, or whole rows.
+  std::int64_t units() const { return by_rows() ? catena::size_of(loop_) / loop_[rank_ - 1] : catena::size_of(loop_); }
+  std::int64_t elements_per_unit() const { return by_rows() ? loop_[rank_ - 1] : 1; }
+
+  // Units that are worth another thread, when so many elements are.
+  std::int64_t grain(std::int64_t elements) const { return std::max<std::int64_t>(1, elements / elements_per_unit()); }
 
   // f(ptr, stride, n) on every run of units begin..end.
   template <class F> void run(std::int64_t begin, std::int64_t end, F&& f) const {
@@ -41,7 +52,7 @@ class Walk {
       if (begin < end) f(data_, zero, std::int64_t(1));
       return;
     }
-    const int inner_axis = panel_ ? rank_ - 2 : rank_ - 1;
+    const int inner_axis = by_rows() ? rank_ - 2 : rank_ - 1;
     const std::int64_t inner = loop_[inner_axis];
     std::int64_t position[catena::kMaxRank];
     std::int64_t rest = begin / inner;
@@ -62,6 +73,8 @@ class Walk {
       const std::int64_t n = inner - at < end - i ? inner - at : end - i;
       if (panel_) {
         run_panel(base, at, n, f);
+      } else if (blocked_) {
+        run_blocked(base, at, n, f);
       } else {
         for (int k = 0; k < n_; ++k) ptr[k] = base[k] + at * stride[k];
         f(ptr, stride, n);
@@ -79,6 +92,7 @@ class Walk {
 
  private:
   static constexpr std::int64_t kShort = 16;
+  static constexpr std::int64_t kBlock = 64;
   static constexpr std::int64_t kPanel = 512;  // rows of a panel stay in the cache while its columns are visited
 
   template <class F> void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
@@ -93,6 +107,21 @@ class Walk {
       }
     }
   }
+
+  template <class F> void run_blocked(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
+    std::byte* ptr[kMaxWalk];
+    std::int64_t stride[kMaxWalk];
+    const std::int64_t columns = loop_[rank_ - 1];
+    for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 1];
+    for (std::int64_t i0 = 0; i0 < n; i0 += kBlock)
+      for (std::int64_t j = 0; j < columns; j += kBlock)
+        for (std::int64_t i = i0; i < std::min(i0 + kBlock, n); ++i) {
+          for (int k = 0; k < n_; ++k) ptr[k] = base[k] + (at + i) * stride_[k][rank_ - 2] + j * stride[k];
+          f(ptr, stride, std::min(kBlock, columns - j));
+        }
+  }
+
+  bool by_rows() const { return panel_ || blocked_; }
 
   // Largest strides outermost. Elements are independent, so any order gives the same values.
   void order_axes(int first_output) {
@@ -113,7 +142,7 @@ class Walk {
   }
 
   int n_, rank_ = 0;
-  bool panel_ = false;
+  bool panel_ = false, blocked_ = false;
   catena::Shape loop_;
   std::byte* data_[kMaxWalk];
   catena::Strides stride_[kMaxWalk];

@@ -50,7 +50,7 @@ Library::Library(const LibraryFiles& files, std::span<const std::string> directo
     tried += (tried.empty() ? "" : ", ") + candidate;
   }
   if (!reason.empty()) throw RuntimeError(concat(library_, " is unavailable: ", reason, " (tried: ", tried, ")"));
-  throw RuntimeError(concat(library_, " is unavailable: ", files.names.back(), " not found (tried: ", tried, ")"));
+  throw RuntimeError(concat(library_, " is unavailable: ", files.names.front(), " not found (tried: ", tried, ")"));
 }
 
 void* Library::function(const char* name) const {
@@ -70,7 +70,7 @@ template <class Table> struct Loaded {
 Loaded<Nvrtc> load_nvrtc() {
   Loaded<Nvrtc> loaded;
   try {
-    const Library library({"NVRTC", {"libnvrtc.so", "libnvrtc.so.12", "libnvrtc.so.13"}}, library_directories());
+    const Library library({"NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}}, library_directories());
     Nvrtc& t = loaded.table;
 #define CATENA_RESOLVE(symbol, field, ...) t.field = reinterpret_cast<decltype(t.field)>(library.function(#symbol));
     CATENA_NVRTC_FUNCTIONS(CATENA_RESOLVE)

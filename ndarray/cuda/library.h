@@ -15,7 +15,7 @@ namespace nd::cuda {
 // Files that may hold a library: each name by itself, as the dynamic linker searches, and in every directory.
 struct LibraryFiles {
   const char* library;              // in messages: "NVRTC"
-  std::vector<std::string> names;   // best first; the last one is named in the error
+  std::vector<std::string> names;   // best first; that one is named in the error
 };
 // $CUDA_PATH and $CUDA_HOME with lib64 and lib, then /usr/local/cuda/lib64 (and lib).
 CATENA_EXPORT std::vector<std::string> library_directories();

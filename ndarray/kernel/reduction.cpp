@@ -56,8 +56,8 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   const Dims axes = catena::normalize_axes(def.name, options.axis, a.ndim());
   const Shape shape = catena::reduced_shape(a.shape(), axes, options.keepdims);
   const bool nothing = reduced_count(a.shape(), axes) == 0 && catena::size_of(shape) != 0;
-  check<ValueError>(!nothing || def.has_identity || options.of_nothing.has_value(), def.name, "shape ", a.shape(), " has no elements along axes ",
-                    axes, ", and the reduction of nothing has no value");
+  check<ValueError>(!nothing || def.has_identity || options.of_nothing.has_value(), def.name, "shape ", a.shape(),
+                    " has no elements along axes ", axes, ", and the reduction of nothing has no value");
   if (!options.out.is_null()) {
     const Array& out = options.out;
     check<ValueError>(out.shape() == shape, def.name, "the output has shape ", out.shape(), ", the result ", shape);
@@ -68,12 +68,16 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   const bool in_place = !options.out.is_null() && !catena::overlaps(*a.get(), *options.out.get()) && options.out->data != a->data;
   const Array out = in_place ? options.out : Array(new_array(shape, result_dtype, a.device()));
   if (out.size() != 0) {
-    if (nothing && !def.has_identity) out.fill(*options.of_nothing);
-    else run_reduction(def, loop, a, axes, out);
+    if (nothing && !def.has_identity)
+      out.fill(*options.of_nothing);
+    else
+      run_reduction(def, loop, a, axes, out);
   }
   if (options.out.is_null()) return out;
-  if (in_place) touch(out);
-  else assign(def.name, options.out, out);
+  if (in_place)
+    touch(out);
+  else
+    assign(def.name, options.out, out);
   return options.out;
 }
 

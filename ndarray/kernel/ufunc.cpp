@@ -18,13 +18,14 @@ using catena::KernelDef;
 namespace internal {
 namespace {
 
-constexpr int kMaxInputs = 8;
+constexpr int kMaxInputs = 8, kMaxOutputs = 4;
 
 // Inputs in the form that kernels/host/bind.h takes, on the stack.
 class Inputs {
  public:
   Inputs(const KernelDef& def, std::span<const Operand> in) : n_(in.size()) {
-    check<TypeError>(in.size() == def.nin && in.size() <= kMaxInputs, def.name, "takes ", int(def.nin), " inputs, ", in.size(), " were given");
+    if (in.size() != def.nin || in.size() > kMaxInputs) [[unlikely]]
+      fail<TypeError>(def.name, "takes ", int(def.nin), " inputs, ", in.size(), " were given");
     for (std::size_t k = 0; k < n_; ++k) list_[k].input = in[k];
   }
   operator std::span<const catena::Input>() const { return {&list_[0].input, n_}; }
@@ -73,52 +74,87 @@ Array* find_lender(std::span<const Operand> in, const Shape& shape, Dtype dtype)
   return nullptr;
 }
 
-// The ordinary case: every array is C-contiguous, of one shape, on one device and not empty. Null when it is not.
+// ---- the fast path: what nearly every operation on small arrays is, with nothing built that is not needed -----------------------
+
+bool same_shape(const Shape& a, const Shape& b) {
+  if (a.size() != b.size()) return false;
+  for (int i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+// An array to which all are alike, if every array is C-contiguous, of one shape, on one device and not empty; else null.
 const ArrayHeader* flat_model(std::span<const Operand> in) {
   const ArrayHeader* model = nullptr;
   for (const Operand& o : in) {
     const ArrayHeader* h = o.header();
     if (h == nullptr || h == model) continue;
     if (!h->c_contiguous || h->size == 0) return nullptr;
-    if (model == nullptr) model = h;
-    else if (h->size != model->size || !(h->device == model->device) || !(h->shape == model->shape)) return nullptr;
+    if (model == nullptr)
+      model = h;
+    else if (h->size != model->size || !(h->device == model->device) || !same_shape(h->shape, model->shape))
+      return nullptr;
   }
   return model;
 }
 
-// One-dimensional operands over flat arrays and scalars; no general binding is needed.
-Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model) {
+// Strides of one axis along which elements of that many bytes are neighbours; 0 for a scalar.
+const Strides& flat_strides(std::size_t itemsize) {
+  static const Strides table[9] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}};
+  return table[itemsize];
+}
+
+// The loop that has the dtype of all arrays for every input, as choose_loop would find it; -1 when that is not so simple. Beside
+// arrays of floats every scalar is weak and fits.
+int exact_loop(const KernelDef& def, std::span<const Operand> in, const ArrayHeader* first) {
+  if (in.size() != def.nin) return -1;
+  for (const Operand& o : in) {
+    const ArrayHeader* h = o.header();
+    if (h ? h->dtype != first->dtype : !catena::is_floating(first->dtype)) return -1;
+  }
+  for (int i = def.num_loops - 1; i >= 0; --i) {  // at most one can match, and the floats stand last
+    const auto& type = def.loop_table[i].type;
+    std::size_t k = 0;
+    while (k < in.size() && type[k] == first->dtype) ++k;
+    if (k == in.size()) return i;
+  }
+  return -1;
+}
+
+// One-dimensional operands over flat arrays and scalars. `out`: an array alike, or null.
+Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model, const Array* out) {
+  constexpr std::size_t kMost = 3;  // inputs
   const Dtype* slots = def.loop_table[loop].type.data();
-  const Dtype out_dtype = slots[def.nin];
   const auto nin = in.size();
+  const Dtype out_dtype = out ? out->dtype() : slots[nin];
   Shape shape;
   shape.resize(1, model.size);
-  Strides stride[kMaxInputs + 1];
-  catena::ScalarCell cell[kMaxInputs];
-  catena::Operand operand[kMaxInputs + 1];
+  catena::ScalarCell cell[kMost];
+  catena::Operand operand[kMost + 1];
   for (std::size_t k = 0; k < nin; ++k) {
-    const ArrayHeader* h = in[k].header();
-    if (h) {
-      stride[k].resize(1, static_cast<std::int64_t>(catena::itemsize(h->dtype)));
-      operand[k] = {h->data, h->dtype, false, &shape, &stride[k]};
+    if (const ArrayHeader* h = in[k].header()) {
+      operand[k] = {h->data, h->dtype, false, &shape, &flat_strides(catena::itemsize(h->dtype))};
     } else {
-      stride[k].resize(1, 0);
       in[k].scalar().store(slots[k], cell[k].bytes);
-      operand[k] = {cell[k].bytes, slots[k], true, &shape, &stride[k]};
+      operand[k] = {cell[k].bytes, slots[k], true, &shape, &flat_strides(0)};
     }
   }
-  Array* lender = find_lender(in, model.shape, out_dtype);
-  Array fresh;
-  if (!lender) fresh = Array(new_array(model.shape, out_dtype, model.device));
-  stride[nin].resize(1, static_cast<std::int64_t>(catena::itemsize(out_dtype)));
-  operand[nin] = {lender ? lender->get()->data : fresh->data, out_dtype, false, &shape, &stride[nin]};
-  if (model.device.kind != Device::Kind::cpu)
+  Array* lender = out ? nullptr : find_lender(in, model.shape, out_dtype);
+  Array result;
+  if (out)
+    result = *out;
+  else if (!lender)
+    result = Array(new_array(model.shape, out_dtype, model.device));
+  operand[nin] = {lender ? lender->get()->data : result->data, out_dtype, false, &shape, &flat_strides(catena::itemsize(out_dtype))};
+  if (model.device.kind != Device::Kind::cpu) [[unlikely]] {
     for (const Operand& o : in)
       if (o.is_array()) record_use(*o.header());
+    record_use(lender ? *lender->get() : *result.get());
+  }
   launch(def, loop, {operand, nin + 1}, shape, model.device);
-  if (!lender) return fresh;
-  touch(*lender);
-  return std::move(*lender);
+  if (lender) result = std::move(*lender);
+  if (lender || out) touch(result);
+  return result;
 }
 
 // Differences and negatives of bools have no meaning that everybody shares, so they do not climb to int8 as other functions do.
@@ -143,7 +179,8 @@ int choose_loop_for(const KernelDef& def, std::span<const catena::Input> inputs,
   if (fixed_output && def.loop_table[0].type[std::size_t(def.first_output())] == dtype) return catena::choose_loop(def, inputs);
   const auto holds = [&](std::size_t k, Dtype slot) {
     if (inputs[k].is_array()) return catena::can_cast(inputs[k].array().dtype, slot);
-    return catena::kind_of(slot) == catena::DtypeKind::floating || catena::can_cast(inputs[k].scalar().natural_dtype(), slot, Casting::same_kind);
+    return catena::kind_of(slot) == catena::DtypeKind::floating ||
+           catena::can_cast(inputs[k].scalar().natural_dtype(), slot, Casting::same_kind);
   };
   for (int i = 0; i < def.num_loops; ++i) {
     const catena::Loop& loop = def.loop_table[i];
@@ -192,8 +229,10 @@ Device common_device(std::string_view op, std::span<const Operand> in, std::span
   const ArrayHeader* first = nullptr;
   const auto look = [&](const ArrayHeader* h) {
     if (h == nullptr || h->size == 0) return;
-    if (first == nullptr) first = h;
-    else if (!(h->device == first->device)) fail_devices(op, first->device, h->device);
+    if (first == nullptr)
+      first = h;
+    else if (!(h->device == first->device))
+      fail_devices(op, first->device, h->device);
   };
   for (const Operand& o : in) look(o.header());
   for (const Array& o : out) look(o.get());
@@ -202,12 +241,14 @@ Device common_device(std::string_view op, std::span<const Operand> in, std::span
 
 void check_output_layout(std::string_view op, const Array& out) {
   for (int i = 0; i < out.ndim(); ++i)
-    check<ValueError>(out.strides()[i] != 0 || out.shape()[i] <= 1 || out.size() == 0, op, "the output of shape ", out.shape(), " and strides ",
-                      out.strides(), " has elements that share memory");
+    check<ValueError>(out.strides()[i] != 0 || out.shape()[i] <= 1 || out.size() == 0, op, "the output of shape ", out.shape(),
+                      " and strides ", out.strides(), " has elements that share memory");
 }
 
 void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Array> out, std::optional<Dtype> dtype, Casting casting) {
   Inputs inputs(def, in);
+  check<TypeError>(out.size() == def.nout && out.size() <= kMaxOutputs, def.name, "has ", int(def.nout), " outputs, ", out.size(),
+                   " were given");
   const int loop = dtype ? choose_loop_for(def, inputs, *dtype) : choose_loop_for(def, inputs);
   const Dtype* slots = def.loop_table[loop].type.data();
   check_outputs(def, loop, out, casting);
@@ -215,8 +256,8 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
   const Device device = common_device(def.name, in, out);
 
   std::array<Array, kMaxInputs> copies;  // inputs that an output would overwrite while they are read
-  std::array<ArrayHeader*, catena::kMaxOperands> outputs;
-  std::array<Array, catena::kMaxOperands> fresh;
+  std::array<ArrayHeader*, kMaxOutputs> outputs;
+  std::array<Array, kMaxOutputs> fresh;
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (out[k].is_null()) {
       fresh[k] = Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device));
@@ -240,28 +281,43 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
     launch(def, loop, call.operands(), call.loop(), device);
   }
   for (std::size_t k = 0; k < out.size(); ++k) {
-    if (out[k].is_null()) out[k] = std::move(fresh[k]);
-    else touch(out[k]);
+    if (out[k].is_null())
+      out[k] = std::move(fresh[k]);
+    else
+      touch(out[k]);
   }
 }
 
 namespace {
 
-// Without options: the fast path, an expiring operand that lends its memory, or the general call.
-Array apply_plain(const KernelDef& def, std::span<const Operand> in) {
-  if (const ArrayHeader* model = flat_model(in)) {
-    const Inputs inputs(def, in);
-    return apply_flat(def, choose_loop_for(def, inputs), in, *model);
+// The fast path where it applies, with an output or without. Null when it does not.
+Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
+  const ArrayHeader* model = in.size() <= 3 ? flat_model(in) : nullptr;
+  if (model == nullptr) return {};
+  if (out) {
+    const ArrayHeader& h = *out->get();
+    if (!h.c_contiguous || !(h.device == model->device) || !same_shape(h.shape, model->shape)) return {};
+    for (const Operand& o : in)
+      if (o.is_array() && o.header() != &h && catena::overlaps(*o.header(), h)) return {};
   }
-  Array result;
-  apply_ufunc(def, in, {&result, 1}, {}, Casting::same_kind);
+  int loop = exact_loop(def, in, model);
+  if (loop < 0) loop = choose_loop_for(def, Inputs(def, in));
+  if (out) catena::check_output_cast(def.name, def.loop_table[loop].type[in.size()], out->dtype(), casting);
+  return apply_flat(def, loop, in, *model, out);
+}
+
+Array apply_single(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
+  Array result = try_flat(def, in, out, casting);
+  if (!result.is_null()) return result;
+  if (out) result = *out;
+  apply_ufunc(def, in, {&result, 1}, {}, casting);
   return result;
 }
 
 }  // namespace
 
 Array apply_ufunc(const KernelDef& def, std::span<const Operand> in, const UfuncOptions& options) {
-  if (options.out.is_null() && !options.dtype) return apply_plain(def, in);
+  if (!options.dtype) return apply_single(def, in, options.out.is_null() ? nullptr : &options.out, options.casting);
   Array out = options.out;
   apply_ufunc(def, in, {&out, 1}, options.dtype, options.casting);
   return out;
@@ -274,17 +330,16 @@ std::pair<Array, Array> apply_ufunc(const KernelDef& def, std::span<const Operan
   return {std::move(out[0]), std::move(out[1])};
 }
 
-Array apply_unary(const KernelDef& def, const Operand& x) { return apply_plain(def, {&x, 1}); }
+Array apply_unary(const KernelDef& def, const Operand& x) { return apply_single(def, {&x, 1}, nullptr, Casting::same_kind); }
 
 Array apply_binary(const KernelDef& def, const Operand& a, const Operand& b) {
   const Operand in[2] = {a, b};
-  return apply_plain(def, in);
+  return apply_single(def, in, nullptr, Casting::same_kind);
 }
 
 void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
   const Operand in[2] = {a, b};
-  Array out = a;
-  apply_ufunc(def, in, {&out, 1}, {}, Casting::same_kind);
+  apply_single(def, in, &a, Casting::same_kind);
 }
 
 }  // namespace internal
@@ -293,7 +348,8 @@ void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
-    {"abs", "absolute"}, {"degrees", "rad2deg"}, {"divide", "true_divide"}, {"mod", "remainder"}, {"radians", "deg2rad"}, {"sqrt_fixed", "sqrt"},
+    {"abs", "absolute"},  {"degrees", "rad2deg"}, {"divide", "true_divide"},
+    {"mod", "remainder"}, {"radians", "deg2rad"}, {"sqrt_fixed", "sqrt"},
 };
 
 }  // namespace
@@ -302,8 +358,9 @@ ufunc::ufunc(std::string_view name) {
   for (const auto& [alias, target] : kAliases)
     if (name == alias) name = target;
   def_ = &catena::find_kernel(name);
-  check<TypeError>(def_->kind == catena::KernelKind::elementwise && def_->ninout == 0 && def_->raw == 0 && def_->nin <= internal::kMaxInputs,
-                   "ufunc", name, " is not a plain elementwise function");
+  check<TypeError>(
+      def_->kind == catena::KernelKind::elementwise && def_->ninout == 0 && def_->raw == 0 && def_->nin <= internal::kMaxInputs, "ufunc",
+      name, " is not a plain elementwise function");
 }
 
 std::vector<std::string> ufunc::types() const {
@@ -316,7 +373,8 @@ std::string ufunc::to_string() const { return "<ufunc '" + std::string(name()) +
 
 std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions& options) const {
   const auto n = static_cast<int>(args.size());
-  check<TypeError>(n == nin() || n == nargs(), name(), "takes ", nin(), " inputs, or ", nargs(), " arguments with outputs; ", n, " were given");
+  check<TypeError>(n == nin() || n == nargs(), name(), "takes ", nin(), " inputs, or ", nargs(), " arguments with outputs; ", n,
+                   " were given");
   std::vector<Array> out(static_cast<std::size_t>(nout()));
   if (!options.out.is_null()) {
     check<ValueError>(nout() == 1, name(), "has ", nout(), " outputs, which must be given as arguments");

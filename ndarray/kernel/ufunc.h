@@ -18,8 +18,8 @@
 namespace nd {
 
 struct UfuncOptions {
-  Array out = {};                       // must have the common shape of all operands, itself included
-  std::optional<Dtype> dtype = {};      // chooses the loop by its output; inputs are then converted unsafely
+  Array out = {};                        // must have the common shape of all operands, itself included
+  std::optional<Dtype> dtype = {};       // chooses the loop by its output; inputs are then converted unsafely
   Casting casting = Casting::same_kind;  // from the result of the loop to `out`
 };
 // Of functions with two results.
@@ -61,14 +61,16 @@ CATENA_EXPORT void apply_ufunc(const catena::KernelDef& def, std::span<const Ope
                                Casting casting);
 // Kernels with one output. An expiring input that nobody else refers to may become the result.
 CATENA_EXPORT Array apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, const UfuncOptions& options);
-CATENA_EXPORT std::pair<Array, Array> apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, const UfuncPairOptions& options);
+CATENA_EXPORT std::pair<Array, Array> apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in,
+                                                  const UfuncPairOptions& options);
 // The same without options: what operators use.
 CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
 // Executes bound operands as one step, on the current stream of `device`.
-CATENA_EXPORT void launch(const catena::KernelDef& def, int loop, std::span<const catena::Operand> operands, const Shape& shape, Device device);
+CATENA_EXPORT void launch(const catena::KernelDef& def, int loop, std::span<const catena::Operand> operands, const Shape& shape,
+                          Device device);
 // Tells the pool that the current stream of its device uses the memory of `a`, so that freeing it is safe. Nothing on the CPU.
 CATENA_EXPORT void record_use(const catena::ArrayHeader& a);
 

@@ -20,7 +20,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kGrain = 16384;
 
 // An array whose element k is value(k): computed on the host, then moved to the current device. `value` returns E or its compute type.
-template <class E, class F> Array generate(std::int64_t n, Dtype dtype, F value) {
+template <class E, class F>
+Array generate(std::int64_t n, Dtype dtype, F value) {
   const Array a(internal::new_array(Shape{n}, dtype, cpu_device));
   E* to = reinterpret_cast<E*>(a->data);
   catena::parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -122,7 +123,8 @@ std::int64_t range_length(const Scalar& start, const Scalar& stop, const Scalar&
   if (start.is_floating() || stop.is_floating() || step.is_floating()) {
     check<ValueError>(step.to_double() != 0, "arange", "the step is 0");
     const double n = std::ceil((stop.to_double() - start.to_double()) / step.to_double());
-    check<ValueError>(n < 9.2e18 && !std::isnan(n), "arange", "the range from ", start, " to ", stop, " with step ", step, " has no length");
+    check<ValueError>(n < 9.2e18 && !std::isnan(n), "arange", "the range from ", start, " to ", stop, " with step ", step,
+                      " has no length");
     return n > 0 ? static_cast<std::int64_t>(n) : 0;
   }
   const auto wide = [](const Scalar& s) {
@@ -131,7 +133,8 @@ std::int64_t range_length(const Scalar& start, const Scalar& stop, const Scalar&
   const __int128 by = wide(step), distance = wide(stop) - wide(start);
   check<ValueError>(by != 0, "arange", "the step is 0");
   const __int128 n = distance / by + (distance % by != 0 && (distance < 0) == (by < 0) ? 1 : 0);
-  check<ValueError>(n <= INT64_MAX, "arange", "the range from ", start, " to ", stop, " with step ", step, " has more than 2^63 - 1 elements");
+  check<ValueError>(n <= INT64_MAX, "arange", "the range from ", start, " to ", stop, " with step ", step,
+                    " has more than 2^63 - 1 elements");
   return n > 0 ? static_cast<std::int64_t>(n) : 0;
 }
 

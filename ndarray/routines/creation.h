@@ -51,9 +51,18 @@ CATENA_EXPORT Array ones(const Shape& shape, const CreateOptions& options);
 inline Array empty(const Shape& shape, Dtype dtype = Dtype::float64) { return empty(shape, CreateOptions{.dtype = dtype}); }
 inline Array zeros(const Shape& shape, Dtype dtype = Dtype::float64) { return zeros(shape, CreateOptions{.dtype = dtype}); }
 inline Array ones(const Shape& shape, Dtype dtype = Dtype::float64) { return ones(shape, CreateOptions{.dtype = dtype}); }
-template <std::integral I> Array empty(I n, Dtype dtype = Dtype::float64) { return empty(Shape{static_cast<std::int64_t>(n)}, dtype); }
-template <std::integral I> Array zeros(I n, Dtype dtype = Dtype::float64) { return zeros(Shape{static_cast<std::int64_t>(n)}, dtype); }
-template <std::integral I> Array ones(I n, Dtype dtype = Dtype::float64) { return ones(Shape{static_cast<std::int64_t>(n)}, dtype); }
+template <std::integral I>
+Array empty(I n, Dtype dtype = Dtype::float64) {
+  return empty(Shape{static_cast<std::int64_t>(n)}, dtype);
+}
+template <std::integral I>
+Array zeros(I n, Dtype dtype = Dtype::float64) {
+  return zeros(Shape{static_cast<std::int64_t>(n)}, dtype);
+}
+template <std::integral I>
+Array ones(I n, Dtype dtype = Dtype::float64) {
+  return ones(Shape{static_cast<std::int64_t>(n)}, dtype);
+}
 
 // Shape and (unless given) dtype of `a`; C order, on the current device.
 CATENA_EXPORT Array empty_like(const Array& a, std::optional<Dtype> dtype = {});
@@ -63,9 +72,12 @@ CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, std::optional
 
 namespace internal {
 // The dtype of a C++ value as NumPy sees it: an int is an int64, everything else what it is.
-template <class E> constexpr Dtype literal_dtype() {
-  if constexpr (std::is_same_v<E, int>) return Dtype::int64;
-  else return catena::dtype_of<E>;
+template <class E>
+constexpr Dtype literal_dtype() {
+  if constexpr (std::is_same_v<E, int>)
+    return Dtype::int64;
+  else
+    return catena::dtype_of<E>;
 }
 template <class E>
 concept Element = std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>;
@@ -77,7 +89,8 @@ CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shap
 
 // Every element is `value`. The dtype is that of the value unless given: int (as int64), float32 for a float, float64 for a double...
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options = {});
-template <internal::Element E> Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
+template <internal::Element E>
+Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
   return full(shape, Scalar(value), {.dtype = options.dtype.value_or(internal::literal_dtype<E>()), .order = options.order});
 }
 
@@ -85,17 +98,20 @@ template <internal::Element E> Array full(const Shape& shape, E value, const Cre
 // Another array, converted unsafely; with copy = false the array itself or a view where nothing has to change.
 CATENA_EXPORT Array array(const Array& a, const ArrayOptions& options = {});
 // A host number: 0-d.
-template <internal::Element E> Array array(E value, const ArrayOptions& options = {}) {
+template <internal::Element E>
+Array array(E value, const ArrayOptions& options = {}) {
   const Scalar s(value);
   const Array a = full(Shape{}, s, {.dtype = options.dtype.value_or(internal::literal_dtype<E>())});
   return options.ndmin > 0 ? array(a, {.copy = false, .ndmin = options.ndmin}) : a;
 }
 // n host elements in C order, copied. The dtype is that of E unless given.
-template <internal::Element E> Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
+template <internal::Element E>
+Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
   return internal::from_elements(data, catena::dtype_of<E>, shape, options);
 }
 // A vector; ValueError when it does not have as many elements as the shape.
-template <internal::Element E> Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions& options = {}) {
+template <internal::Element E>
+Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions& options = {}) {
   if (std::int64_t(values.size()) != catena::size_of(shape)) internal::throw_wrong_count(values.size(), shape);
   if constexpr (std::is_same_v<E, bool>) {
     const std::vector<unsigned char> bytes(values.begin(), values.end());
@@ -104,16 +120,19 @@ template <internal::Element E> Array array(const std::vector<E>& values, const S
     return internal::from_elements(values.data(), catena::dtype_of<E>, shape, options);
   }
 }
-template <internal::Element E> Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
+template <internal::Element E>
+Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
   return array(values, Shape{std::int64_t(values.size())}, options);
 }
 // Nested lists: array({1.0, 2.0}), array({{1, 2}, {3, 4}}). Integer literals give int64, as in NumPy. ValueError for uneven lists.
-template <internal::Element E> Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
+template <internal::Element E>
+Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
   const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
   return internal::from_elements(values.begin(), catena::dtype_of<E>, Shape{std::int64_t(values.size())},
                                  {.dtype = dtype, .ndmin = options.ndmin});
 }
-template <internal::Element E> Array array(std::initializer_list<std::initializer_list<E>> rows, const ArrayOptions& options = {}) {
+template <internal::Element E>
+Array array(std::initializer_list<std::initializer_list<E>> rows, const ArrayOptions& options = {}) {
   const std::int64_t columns = rows.size() == 0 ? 0 : std::int64_t(rows.begin()->size());
   std::vector<std::conditional_t<std::is_same_v<E, bool>, unsigned char, E>> flat;
   for (const auto& row : rows) {
@@ -158,7 +177,8 @@ CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar
 // ValueError for num < 0.
 CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
 // The same, and the step: NaN when there is none.
-CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
+CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50,
+                                                        const LinspaceOptions& options = {});
 // base to the powers linspace(start, stop, num).
 CATENA_EXPORT Array logspace(double start, double stop, std::int64_t num = 50, const LogspaceOptions& options = {});
 
@@ -173,7 +193,13 @@ CATENA_EXPORT Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
 // 1-D: the square matrix with v on diagonal k. 2-D: that diagonal, as a view. ValueError for other ranks.
 CATENA_EXPORT Array diag(const Array& v, std::int64_t k = 0);
 CATENA_EXPORT Array diagflat(const Array& v, std::int64_t k = 0);  // diag(ravel(v), k)
-template <internal::Element E> Array diag(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
-template <internal::Element E> Array diagflat(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
+template <internal::Element E>
+Array diag(const std::vector<E>& v, std::int64_t k = 0) {
+  return diag(array(v), k);
+}
+template <internal::Element E>
+Array diagflat(const std::vector<E>& v, std::int64_t k = 0) {
+  return diag(array(v), k);
+}
 
 }  // namespace nd

@@ -62,6 +62,7 @@
   X(arctan2)      /* angle of the point (x2, x1) */                                                  \
   X(hypot)        /* sqrt(x1^2 + x2^2) without overflow on the way */                                \
   X(copysign)     /* magnitude of x1, sign of x2 */                                                  \
+  X(ldexp)        /* x1 * 2^x2; x2 of an integer dtype that int64 can hold (TypeError) */               \
   X(maximum)      /* NaN if either is NaN */                                                         \
   X(minimum)                                                                                         \
   X(fmax)         /* NaN only if both are NaN */                                                     \
@@ -84,6 +85,12 @@ ND_MATH_BINARY(ND_DECLARE_BINARY)
 
 // floor_divide and remainder in one pass.
 CATENA_EXPORT std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2, const UfuncPairOptions& options = {});
+// (fraction, integral part), both with the sign of x, which must be a float or turns into one.
+CATENA_EXPORT std::pair<Array, Array> modf(const Operand& x, const UfuncPairOptions& options = {});
+// (mantissa in [0.5, 1), int32 exponent) with x = mantissa * 2^exponent; (0, 0) for 0.
+CATENA_EXPORT std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options = {});
+// The float after x1 in the direction of x2; x1 itself where they are equal.
+CATENA_EXPORT Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
 // a_min where x < a_min, a_max where that is > a_max (which wins if they cross); NaN passes through, NaN bounds do not clip.
 CATENA_EXPORT Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options = {});
 // x where the condition (any dtype, tested as nonzero) holds, else y; all three broadcast. The dtype is that of x and y together.

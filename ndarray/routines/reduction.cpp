@@ -19,18 +19,18 @@ Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOpti
 
 }  // namespace
 
-#define ND_DEFINE_REDUCTION(name)                                                                                              \
-  Array name(const Array& a, const ReduceOptions& o) {                                                                         \
-    return apply_reduction(kernel<#name>(), a, {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims});     \
+#define ND_DEFINE_REDUCTION(name)                                                                                         \
+  Array name(const Array& a, const ReduceOptions& o) {                                                                    \
+    return apply_reduction(kernel<#name>(), a, {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_REDUCTION(sum)
 ND_DEFINE_REDUCTION(prod)
 ND_DEFINE_REDUCTION(amax)
 ND_DEFINE_REDUCTION(amin)
 
-#define ND_DEFINE_TEST(name)                                                                              \
-  Array name(const Array& a, const TestOptions& o) {                                                      \
-    return apply_reduction(kernel<#name>(), a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims});  \
+#define ND_DEFINE_TEST(name)                                                                            \
+  Array name(const Array& a, const TestOptions& o) {                                                    \
+    return apply_reduction(kernel<#name>(), a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_TEST(any)
 ND_DEFINE_TEST(all)

@@ -38,10 +38,10 @@ template <class Predictor> class Classifier : public Chain {
     const Variable& t = args.back();
     y = predictor.call(inputs);
     loss = options.lossfun(y, t);
-    report("loss", loss, static_cast<Link*>(this));
+    report("loss", loss, this);
     if (options.compute_accuracy) {
       accuracy = options.accfun(y, t);
-      report("accuracy", accuracy, static_cast<Link*>(this));
+      report("accuracy", accuracy, this);
     }
     return loss;
   }

@@ -8,7 +8,12 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o) : W(scaled
 }
 
 Variable Linear::operator()(const Variable& x) {
-  if (!W.is_initialized()) W.initialize({out_size, x.size() / x.shape(0)});
+  if (!W.is_initialized()) {
+    if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1", "Linear: ");
+    std::int64_t in_size = 1;  // not size / length: a batch may be empty
+    for (int i = 1; i < x.ndim(); ++i) in_size *= x.shape(i);
+    W.initialize({out_size, in_size});
+  }
   return linear(x, W, b ? static_cast<const Variable&>(*b) : Variable());
 }
 

@@ -108,6 +108,7 @@ void Serializer::operator()(std::string_view key, double& value) { number(key, v
 void Serializer::operator()(std::string_view key, std::int32_t& value) {
   std::int64_t wide = value;
   number(key, wide);
+  check<ValueError>(wide >= INT32_MIN && wide <= INT32_MAX, source() + ": entry " + join(key), wide, " does not fit 32 bits");
   value = static_cast<std::int32_t>(wide);
 }
 void Serializer::operator()(std::string_view key, std::uint64_t& value) {

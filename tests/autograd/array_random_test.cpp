@@ -10,23 +10,29 @@ using namespace autograd;
 using catena::TypeError;
 using catena::ValueError;
 
+namespace {
+
+// Element i of a sequence, by the kernel's body.
+template <class Body, class T, class... Parameters> T number(std::int64_t i, std::uint64_t seed, std::uint64_t offset, Parameters... p) {
+  catena::Index<1> index{};
+  index.position = i;
+  T y{};
+  Body::run(index, seed, offset, p..., y);
+  return y;
+}
+using uniform = catena::k::random_uniform;
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(array_random)
 
 BOOST_AUTO_TEST_CASE(uniforms_are_those_of_the_stream) {
   Generator g{42, 7};
   const std::vector<float> u = to_vector<float>(random_uniform({3, 5}, 0, 1, Dtype::float32, g));
   BOOST_TEST(g.offset == 7u + 4u);
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    float expected;
-    catena::random_uniform_at(42, 7, std::int64_t(i), expected);
-    BOOST_TEST(u[i] == expected);
-  }
+  for (std::size_t i = 0; i < u.size(); ++i) BOOST_TEST(u[i] == (number<uniform, float>(std::int64_t(i), 42, 7)));
   const std::vector<double> d = to_vector<double>(random_uniform({6}, 0, 1, Dtype::float64, g));
-  for (std::size_t i = 0; i < d.size(); ++i) {
-    double expected;
-    catena::random_uniform_at(42, 11, std::int64_t(i), expected);
-    BOOST_TEST(d[i] == expected);
-  }
+  for (std::size_t i = 0; i < d.size(); ++i) BOOST_TEST(d[i] == (number<uniform, double>(std::int64_t(i), 42, 11)));
   const std::vector<double> ranged = to_vector<double>(random_uniform({1000}, -2, 3, Dtype::float16, g));
   for (double v : ranged) BOOST_TEST((v >= -2 && v <= 3));
 }
@@ -60,20 +66,18 @@ BOOST_AUTO_TEST_CASE(bits_and_integers) {
   Array out = empty({2, 9}, Dtype::uint32);
   out.backend().random(catena::RandomKind::bits, 3, 1, 0, 0, out);
   const auto bits = to_vector<std::uint32_t>(out);
-  for (std::size_t i = 0; i < bits.size(); ++i) BOOST_TEST(bits[i] == catena::random_bits32(3, 1, std::int64_t(i)));
+  for (std::size_t i = 0; i < bits.size(); ++i) BOOST_TEST(bits[i] == (number<catena::k::random_bits, std::uint32_t>(std::int64_t(i), 3, 1)));
   for (Dtype t : {Dtype::int8, Dtype::int32, Dtype::uint64, Dtype::int64}) {
     Array ints = empty({50}, t);
     ints.backend().random(catena::RandomKind::integers, 3, 1, 2, 9, ints);
     const auto v = to_vector<std::int64_t>(ints);
-    for (std::size_t i = 0; i < v.size(); ++i) BOOST_TEST(v[i] == catena::random_integer_at(3, 1, std::int64_t(i), 2, 9));
+    for (std::size_t i = 0; i < v.size(); ++i) BOOST_TEST(v[i] == (number<catena::k::random_integers, std::int64_t>(std::int64_t(i), 3, 1, std::int64_t(2), std::int64_t(9))));
   }
   // a view is filled as if it were packed
   Array wide = zeros({4, 6});
   const Array part = slice(wide, 1, 0, 6, 2);
   wide.backend().random(catena::RandomKind::uniform, 3, 1, 0, 0, part);
-  float expected;
-  catena::random_uniform_at(3, 1, 4, expected);
-  BOOST_TEST(to_vector<float>(part)[4] == expected);
+  BOOST_TEST(to_vector<float>(part)[4] == (number<uniform, float>(4, 3, 1)));
   BOOST_TEST(to_vector<float>(wide)[1] == 0);
 }
 

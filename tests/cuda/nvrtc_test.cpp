@@ -14,6 +14,7 @@
 #include "ndarray/cuda/codegen.h"
 #include "ndarray/cuda/compiler.h"
 #include "ndarray/cuda/library.h"
+#include "tests/support/cuda_device/manifest.h"
 
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
@@ -207,6 +208,14 @@ BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   BOOST_CHECK_EQUAL(jobs.size(), registered);
   for (int arch : {80, 90}) compile_all(jobs, arch, "registered pairs");
   compile_all(more, 90, "other forms, float32");
+}
+
+// What tests execute on the CPU is what the GPU's compiler accepts: fused programs, casts, scalars and 64-bit positions among it.
+BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
+  if (!have_compiler()) return;
+  std::vector<Job> jobs;
+  for (const GeneratedKernel& kernel : cuda_device::manifest()) jobs.push_back({"manifest", kernel});
+  compile_all(jobs, 90, "kernels that tests execute on the CPU");
 }
 
 BOOST_AUTO_TEST_CASE(errors_show_the_source_and_the_log) {

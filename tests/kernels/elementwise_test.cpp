@@ -224,4 +224,60 @@ BOOST_AUTO_TEST_CASE(float_predicates) {
     }
 }
 
+template <class T> void check_parts() {
+  const char c = std::is_same_v<T, float> ? 'f' : 'd';
+  Noise noise(12);
+  std::vector<T> x = specials<T>();
+  for (int i = 0; i < 3000; ++i) x.push_back(static_cast<T>(noise.uniform(-1, 1) * std::exp2(noise.uniform(-170, 120))));
+  std::vector<T> first(x.size()), second(x.size());
+  std::vector<std::int32_t> exponent(x.size());
+  const std::int64_t n = std::int64_t(x.size()), size = sizeof(T), stride[] = {size, size, size}, stride_i[] = {size, size, 4};
+  std::byte* const p[] = {bytes_of(x), bytes_of(first), bytes_of(second)};
+  loop_of("modf", concat(c, "->", c, c)).elementwise(p, stride, n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    T whole;
+    const T fraction = std::modf(x[i], &whole);
+    BOOST_TEST((same_value(first[i], fraction) && same_value(second[i], whole)), "modf " << x[i]);
+  }
+  std::byte* const q[] = {bytes_of(x), bytes_of(first), bytes_of(exponent)};
+  loop_of("frexp", concat(c, "->", c, 'i')).elementwise(q, stride_i, n);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    int e = 0;
+    const T mantissa = std::frexp(x[i], &e);
+    BOOST_TEST((same_value(first[i], mantissa) && (!std::isfinite(x[i]) ? exponent[i] == 0 : exponent[i] == e)), "frexp " << x[i]);
+  }
+  for (std::int64_t e : {0, 1, -1, 30, -60, 127, -149, 400, -900, 1023, -1022, -1074, 1100, -1100, 2098, -2200, 100000, -100000}) {
+    const auto y = apply<T>("ldexp", concat(c, "l->", c), x, std::vector<std::int64_t>{e});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      BOOST_TEST(same_value(y[i], std::ldexp(x[i], int(e))), "ldexp " << x[i] << ", " << e << ": " << y[i]);
+  }
+  for (T b : specials<T>()) {
+    const auto y = apply<T>("nextafter", sig<T>(2), x, std::vector<T>{b});
+    for (std::size_t i = 0; i < x.size(); ++i) BOOST_TEST((same_value(y[i], std::nextafter(x[i], b)) || x[i] == b), "nextafter " << x[i] << ", " << b);
+  }
+}
+BOOST_AUTO_TEST_CASE(parts_of_a_number) {
+  check_parts<float>();
+  check_parts<double>();
+}
+
+template <class Half> void check_next_half(const char* name, const char* signature_text) {
+  std::vector<float> ordered;  // every finite number and the infinities, ascending, one zero
+  for (int bits = 0xffff; bits > 0x8000; --bits) ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));
+  for (int bits = 0; bits < 0x8000; ++bits) ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));
+  std::erase_if(ordered, [](float v) { return std::isnan(v); });
+  const auto up = apply<float>(name, signature_text, ordered, std::vector<float>{HUGE_VALF});
+  const auto down = apply<float>(name, signature_text, ordered, std::vector<float>{-HUGE_VALF});
+  int wrong = 0;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    wrong += up[i] != ordered[std::min(i + 1, ordered.size() - 1)];
+    wrong += down[i] != ordered[i == 0 ? 0 : i - 1];
+  }
+  BOOST_TEST(wrong == 0, name);
+}
+BOOST_AUTO_TEST_CASE(neighbours_of_16_bit_floats) {
+  check_next_half<float16>("nextafter_float16", "ee->e");
+  check_next_half<bfloat16>("nextafter_bfloat16", "EE->E");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -154,8 +154,7 @@ BOOST_AUTO_TEST_CASE(dropout_is_recomputed_from_seed_and_offset) {
     BOOST_TEST_REQUIRE(((y[i] == 0 && gx[i] == 0) || (y[i] == 2.f * (1 / 0.75f) && gx[i] == 3.f * (1 / 0.75f))));
     kept += y[i] != 0;
     // The mask is the uniform sequence of the same seed and offset.
-    float u;
-    random_uniform_at(9, 4, std::int64_t(i), u);
+    const float u = uniform_from_bits(philox_words<1>(9, 4, std::int64_t(i)).at(0, int(i & 3)));
     BOOST_TEST_REQUIRE((y[i] != 0) == (u >= 0.25f));
   }
   BOOST_TEST(std::abs(kept - 75000) < 600);

@@ -59,6 +59,7 @@ BOOST_AUTO_TEST_CASE(every_loop_has_the_function_of_its_kind_and_its_own_signatu
 BOOST_AUTO_TEST_CASE(bfloat16_goes_wherever_float16_goes_and_first) {
   for (std::span<const KernelDef> family : kernel_families())
     for (const KernelDef& def : family) {
+      if (std::string_view(def.name).ends_with("_float16")) continue;  // one of a pair of rows
       std::map<std::string, int> position;
       for (const Loop& loop : def.loops()) position.emplace(signature(def, loop), int(position.size()));
       for (const auto& [text, at] : position) {

@@ -170,7 +170,8 @@ BOOST_AUTO_TEST_CASE(ranges) {
   BOOST_TEST(nd::arange(3, {.dtype = nd::float16}).dtype() == nd::float16);
   BOOST_TEST(nd::arange(0.0, 1.0, 0.1).size() == 10);
   BOOST_TEST(nd::arange(2, {.dtype = nd::bool_}).to_vector<bool>() == (std::vector<bool>{false, true}));
-  BOOST_TEST(message_of<nd::TypeError>([] { nd::arange(3, {.dtype = nd::bool_}); }) == "arange: a range of 3 bools; at most two make sense");
+  BOOST_TEST(message_of<nd::TypeError>([] { nd::arange(3, {.dtype = nd::bool_}); }) ==
+             "arange: a range of 3 bools; at most two make sense");
   BOOST_TEST(message_of<nd::ValueError>([] { nd::arange(0, 3, 0); }) == "arange: the step is 0");
   BOOST_CHECK_THROW(nd::arange(0.0, std::nan("")), nd::ValueError);
   BOOST_CHECK_THROW(nd::arange(0.0, std::numeric_limits<double>::infinity()), nd::ValueError);

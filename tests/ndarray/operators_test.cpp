@@ -20,10 +20,10 @@ BOOST_AUTO_TEST_CASE(are_their_functions) {
   std::mt19937 random(1);
   for (nd::Dtype t : {nd::int32, nd::uint8, nd::int64}) {
     const Array a = test::random_array({2, 3}, t, random), b = nd::abs(test::random_array({3}, t, random)) % 7;
-#define SAME(op, name)                                                                            \
-  BOOST_TEST(same_bits(a op b, nd::name(a, b)));                                                  \
-  BOOST_TEST(same_bits(a op 3, nd::name(a, 3)));                                                  \
-  BOOST_TEST(same_bits(3 op b, nd::name(3, b)));                                                  \
+#define SAME(op, name)                           \
+  BOOST_TEST(same_bits(a op b, nd::name(a, b))); \
+  BOOST_TEST(same_bits(a op 3, nd::name(a, 3))); \
+  BOOST_TEST(same_bits(3 op b, nd::name(3, b))); \
   BOOST_TEST(same_bits(test::scattered(a, random) op test::scattered(b, random), nd::name(a, b)))
     SAME(+, add);
     SAME(-, subtract);
@@ -79,9 +79,12 @@ BOOST_AUTO_TEST_CASE(golden_scalar_promotion) {
     const Array a = nd::ones(2, nd::dtype_from_name(row[0].get<std::string>()));
     const std::string kind = row[2], expected = row[3];
     nd::Scalar s;
-    if (kind == "bool") s = nd::Scalar(row[1].get<bool>());
-    else if (kind == "int") s = nd::Scalar(row[1].get<std::int64_t>());
-    else s = nd::Scalar(row[1].is_string() ? std::stod(row[1].get<std::string>()) : row[1].get<double>());
+    if (kind == "bool")
+      s = nd::Scalar(row[1].get<bool>());
+    else if (kind == "int")
+      s = nd::Scalar(row[1].get<std::int64_t>());
+    else
+      s = nd::Scalar(row[1].is_string() ? std::stod(row[1].get<std::string>()) : row[1].get<double>());
     for (bool array_first : {true, false}) {
       std::string actual;
       try {
@@ -96,7 +99,8 @@ BOOST_AUTO_TEST_CASE(golden_scalar_promotion) {
 
 BOOST_AUTO_TEST_CASE(scalars_that_do_not_fit) {
   const Array a = nd::ones(2, nd::int8);
-  BOOST_TEST(message_of<nd::ValueError>([&] { a + 300; }) == "add: the integer 300 does not fit int8, the dtype it takes beside the arrays");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a + 300; }) ==
+             "add: the integer 300 does not fit int8, the dtype it takes beside the arrays");
   BOOST_CHECK_THROW(nd::ones(2, nd::uint8) - (-1), nd::ValueError);
 }
 
@@ -149,8 +153,9 @@ BOOST_AUTO_TEST_CASE(assignment) {
   a(1) = 5;
   a(nd::ellipsis, 2) = nd::array({{9.7, -9.7}});  // extra leading lengths of 1, unsafe cast
   BOOST_TEST(difference(a, nd::array({{1, 2, 9}, {5, 5, -9}})) == "");
-  BOOST_TEST(message_of<nd::ValueError>([&] { a(nd::Slice(0, 1), 0) = nd::array({1, 2, 3}); }) ==
-             "assignment: shape (3,) cannot be broadcast to (1,): length 3 on axis -1 is neither 1 nor 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               a(nd::Slice(0, 1), 0) = nd::array({1, 2, 3});
+             }) == "assignment: shape (3,) cannot be broadcast to (1,): length 3 on axis -1 is neither 1 nor 1");
   a(0) = a(1);
   BOOST_TEST(difference(a, nd::array({{5, 5, -9}, {5, 5, -9}})) == "");
   Array line = nd::arange(5);

@@ -28,16 +28,24 @@ struct Arguments {
 using Function = std::function<Array(const Array&, const Arguments&)>;
 
 const std::map<std::string, Function>& functions() {
-#define REDUCTION(name) \
-  {#name, [](const Array& a, const Arguments& g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims}); }}
-#define TEST(name) {#name, [](const Array& a, const Arguments& g) { return nd::name(a, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims}); }}
-#define SPREAD(name)                                                                                                        \
-  {#name, [](const Array& a, const Arguments& g) {                                                                          \
-     return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims});          \
-   }}
-  static const std::map<std::string, Function> table = {REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin), REDUCTION(mean),
-                                                        REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),       TEST(count_nonzero),
-                                                        SPREAD(var),       SPREAD(std)};
+#define REDUCTION(name)                                                                                                             \
+  {                                                                                                                                 \
+#name, [](const Array& a,                                                                                                       \
+              const Arguments& g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims}); } \
+  }
+#define TEST(name)                                                                                                                \
+  {                                                                                                                               \
+#name, [](const Array& a, const Arguments& g) { return nd::name(a, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims}); } \
+  }
+#define SPREAD(name)                                                                                                                   \
+  {                                                                                                                                    \
+#name, [](const Array& a,                                                                                                          \
+              const Arguments&                                                                                                         \
+                  g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims}); } \
+  }
+  static const std::map<std::string, Function> table = {REDUCTION(sum),  REDUCTION(prod),     REDUCTION(amax),   REDUCTION(amin),
+                                                        REDUCTION(mean), REDUCTION(argmax),   REDUCTION(argmin), TEST(any),
+                                                        TEST(all),       TEST(count_nonzero), SPREAD(var),       SPREAD(std)};
 #undef REDUCTION
 #undef TEST
 #undef SPREAD

@@ -45,8 +45,10 @@ BOOST_AUTO_TEST_CASE(accessors) {
   BOOST_TEST(a.to_vector<int>() == (std::vector<int>{0, 1, 2, 3, 4, 50}));
   BOOST_TEST(message_of<nd::IndexError>([&] { v(3, 0); }) == "accessor: index 3 is out of range for axis 0 of length 3");
   BOOST_TEST(message_of<nd::IndexError>([&] { v(0, -1); }) == "accessor: index -1 is out of range for axis 1 of length 2");
-  BOOST_TEST(message_of<nd::TypeError>([&] { a.accessor<float, 2>(); }) == "accessor: the array has dtype int64, the accessor is for float32");
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.accessor<std::int64_t, 1>(); }) == "accessor: the array has rank 2, the accessor is for rank 1");
+  BOOST_TEST(message_of<nd::TypeError>([&] { a.accessor<float, 2>(); }) ==
+             "accessor: the array has dtype int64, the accessor is for float32");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.accessor<std::int64_t, 1>(); }) ==
+             "accessor: the array has rank 2, the accessor is for rank 1");
   const std::uint64_t version = a.version();
   const auto read = a.accessor<const std::int64_t, 2>();
   BOOST_TEST(read(1, 2) == 50);
@@ -94,7 +96,9 @@ BOOST_AUTO_TEST_CASE(wrapping) {
   }
   BOOST_TEST(deleted == 1);
   // A deleter that can only be moved, and one whose array never comes to be.
-  { nd::wrap(memory, {6}, [owner = std::make_unique<int>(1), &deleted](float*) { ++deleted; }); }
+  {
+    nd::wrap(memory, {6}, [owner = std::make_unique<int>(1), &deleted](float*) { ++deleted; });
+  }
   BOOST_TEST(deleted == 2);
   BOOST_CHECK_THROW(nd::wrap(memory, {-6}, [&](float*) { ++deleted; }), nd::ValueError);
   BOOST_TEST(deleted == 3);
@@ -107,8 +111,9 @@ BOOST_AUTO_TEST_CASE(wrapping_with_strides) {
   const Array columns = nd::wrap(memory, {3, 2}, {.strides = nd::Strides{4, 12}});
   BOOST_TEST(columns.to_vector<int>() == (std::vector<int>{0, 3, 1, 4, 2, 5}));
   BOOST_TEST(columns.is_f_contiguous());
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::wrap(memory, {3, 2}, {.strides = nd::Strides{4}}); }) ==
-             "wrap: strides (4,) and shape (3, 2) have different ranks");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::wrap(memory, {3, 2}, {.strides = nd::Strides{4}});
+             }) == "wrap: strides (4,) and shape (3, 2) have different ranks");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::wrap(memory, {2}, {.strides = nd::Strides{6}}); }) ==
              "wrap: strides (6,) are no multiples of 4, the itemsize of int32");
   BOOST_CHECK_THROW(nd::wrap(static_cast<float*>(nullptr), {2}), nd::ValueError);

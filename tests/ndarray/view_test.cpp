@@ -21,7 +21,8 @@ struct Model {
     return elements[std::size_t(flat)];
   }
   // The model of another shape whose element `index` is element f(index) of this one.
-  template <class F> Model map(const nd::Shape& to, F f) const {
+  template <class F>
+  Model map(const nd::Shape& to, F f) const {
     Model m{to, {}};
     std::vector<std::int64_t> index(std::size_t(to.size()), 0);
     for (std::int64_t n = catena::size_of(to); n > 0; --n) {
@@ -40,13 +41,18 @@ struct Pair {
 Pair sliced(const Pair& p, std::mt19937& random) {
   const int axis = int(random() % std::uint32_t(p.array.ndim()));
   const std::int64_t n = p.array.shape()[axis];
-  const std::int64_t step = 1 + std::int64_t(random() % 2), count = n == 0 ? 0 : 1 + std::int64_t(random() % std::uint32_t((n + step - 1) / step));
+  const std::int64_t step = 1 + std::int64_t(random() % 2),
+                     count = n == 0 ? 0 : 1 + std::int64_t(random() % std::uint32_t((n + step - 1) / step));
   const bool backwards = random() % 2;
   const std::int64_t span = (count - 1) * step, first = n == 0 ? 0 : std::int64_t(random() % std::uint32_t(n - span));
-  std::vector<nd::Key> keys(std::size_t(axis), nd::Key(nd::Slice()));
-  if (count == 0) keys.push_back(nd::Slice());
-  else if (!backwards) keys.push_back(nd::Slice(first, first + span + 1, step));
-  else keys.push_back(nd::Slice(first + span, first == 0 ? std::optional<std::int64_t>() : first - 1, -step));
+  std::vector<nd::Key> keys;
+  keys.assign(std::size_t(axis), nd::Slice());
+  if (count == 0)
+    keys.push_back(nd::Slice());
+  else if (!backwards)
+    keys.push_back(nd::Slice(first, first + span + 1, step));
+  else
+    keys.push_back(nd::Slice(first + span, first == 0 ? std::optional<std::int64_t>() : first - 1, -step));
   nd::Shape shape = p.model.shape;
   shape[axis] = count;
   return {p.array.index(keys), p.model.map(shape, [&](std::vector<std::int64_t> i) {

@@ -56,8 +56,8 @@ using GoldenFunction = std::function<autograd::Variables(const GoldenCall&)>;
 using GoldenFunctions = std::map<std::string, GoldenFunction>;
 
 struct GoldenOptions {
-  std::set<std::string> once_only;  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
-  std::function<bool(const nlohmann::json& json)> skip;
+  std::set<std::string> once_only = {};  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
+  std::function<bool(const nlohmann::json& json)> skip = {};
 };
 
 // Failures are Boost.Test errors that name the case. A missing group is a line on standard output.

@@ -17,8 +17,8 @@
 
 namespace test {
 
-inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_,  nd::int8,   nd::uint8,   nd::int16,   nd::uint16,  nd::int32,   nd::uint32,
-                                           nd::int64,  nd::uint64, nd::float16, nd::float32, nd::float64, nd::bfloat16};
+inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_, nd::int8,   nd::uint8,   nd::int16,   nd::uint16,  nd::int32,   nd::uint32,
+                                           nd::int64, nd::uint64, nd::float16, nd::float32, nd::float64, nd::bfloat16};
 
 inline nd::Array to_array(const catena::NpyArray& n) {
   nd::Array a = nd::empty(n.shape, n.dtype.value());
@@ -50,7 +50,8 @@ inline nd::Array scattered(const nd::Array& a, std::mt19937& random) {
 // Random elements over the range of the dtype that is of interest: small integers of both signs, floats around 1.
 inline nd::Array random_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   std::vector<double> values(std::size_t(catena::size_of(shape)));
-  for (double& v : values) v = catena::is_floating(dtype) ? std::ldexp(double(random() % 20001) - 10000, -12) : double(int(random() % 200) - 100);
+  for (double& v : values)
+    v = catena::is_floating(dtype) ? std::ldexp(double(random() % 20001) - 10000, -12) : double(int(random() % 200) - 100);
   return nd::array(values, shape, {.dtype = dtype});
 }
 
@@ -66,7 +67,8 @@ inline bool same_bits(const nd::Array& a, const nd::Array& b) {
 }
 
 // Nothing, or the first difference as text.
-inline std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0, bool signed_zero = false) {
+inline std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0,
+                              bool signed_zero = false) {
   if (!(actual.shape() == expected.shape())) return catena::concat("shape ", actual.shape(), " instead of ", expected.shape());
   if (actual.dtype() != expected.dtype()) return catena::concat("dtype ", actual.dtype(), " instead of ", expected.dtype());
   return nd::visit_dtype(actual.dtype(), [&](auto tag) -> std::string {
@@ -97,14 +99,15 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
 }
 
 // A difference is an error that shows it.
-#define CHECK_SAME(text, what)                                             \
-  do {                                                                     \
-    const std::string same_text = (text);                                  \
-    BOOST_TEST(same_text.empty(), what << ": " << same_text);              \
+#define CHECK_SAME(text, what)                                \
+  do {                                                        \
+    const std::string same_text = (text);                     \
+    BOOST_TEST(same_text.empty(), what << ": " << same_text); \
   } while (0)
 
 // Runs f and returns the message of the exception of type E it throws; a test failure otherwise.
-template <class E, class F> std::string message_of(F&& f) {
+template <class E, class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {

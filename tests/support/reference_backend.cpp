@@ -315,6 +315,13 @@ std::vector<Column> index_columns(std::span<const Array> indices, const Shape& l
   return columns;
 }
 
+// The dtype in which numbers are made before they are converted to the output's.
+Dtype generated(catena::RandomKind kind, Dtype out) {
+  if (catena::is_floating(out)) return out == Dtype::float64 ? Dtype::float64 : Dtype::float32;
+  if (kind == catena::RandomKind::bits) return out == Dtype::uint32 ? Dtype::uint32 : Dtype::uint64;
+  return Dtype::int64;
+}
+
 // ---- the backend ---------------------------------------------------------------------------------------------------------
 class Reference final : public Backend {
  public:
@@ -522,38 +529,31 @@ class Reference final : public Backend {
 
   void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
               const Array& out) override {
-    const bool wide = out.dtype() == Dtype::float64;
     const bool floating = kind == catena::RandomKind::uniform || kind == catena::RandomKind::normal;
     check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ", out.dtype());
-    Column column(floating ? (wide ? Dtype::float64 : Dtype::float32)
-                           : (kind == catena::RandomKind::bits ? (out.dtype() == Dtype::uint32 ? Dtype::uint32 : Dtype::uint64) : Dtype::int64),
-                  out.size());
-    for (std::int64_t i = 0; i < out.size(); ++i) {
-      float f;
-      double d;
-      switch (kind) {
-        case catena::RandomKind::uniform:
-          wide ? catena::random_uniform_at(seed, offset, i, d) : catena::random_uniform_at(seed, offset, i, f);
-          wide ? std::memcpy(column.at(i), &d, 8) : std::memcpy(column.at(i), &f, 4);
-          break;
-        case catena::RandomKind::normal:
-          wide ? catena::random_normal_at(seed, offset, i, d) : catena::random_normal_at(seed, offset, i, f);
-          wide ? std::memcpy(column.at(i), &d, 8) : std::memcpy(column.at(i), &f, 4);
-          break;
-        case catena::RandomKind::bits: {
-          const std::uint32_t narrow = catena::random_bits32(seed, offset, i);
-          const std::uint64_t bits = catena::random_bits64(seed, offset, i);
-          column.size() == 4 ? std::memcpy(column.at(i), &narrow, 4) : std::memcpy(column.at(i), &bits, 8);
-          break;
+    const Column column(generated(kind, out.dtype()), out.size());
+    catena::visit_dtype(column.type(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      catena::Index<1> i{};
+      for (; i.position < out.size(); ++i.position) {
+        T y{};
+        if constexpr (std::is_floating_point_v<T>) {
+          if (kind == catena::RandomKind::uniform) catena::k::random_uniform::run(i, seed, offset, y);
+          else catena::k::random_normal::run(i, seed, offset, y);
+        } else if constexpr (std::is_integral_v<T> && sizeof(T) >= 4) {
+          if (kind == catena::RandomKind::bits) catena::k::random_bits::run(i, seed, offset, y);
+          else catena::k::random_integers::run(i, seed, offset, low, high, y);
         }
-        case catena::RandomKind::integers: {
-          const std::int64_t v = catena::random_integer_at(seed, offset, i, low, high);
-          std::memcpy(column.at(i), &v, 8);
-          break;
-        }
+        std::memcpy(column.at(i.position), &y, sizeof(y));
       }
-    }
-    column.write_to(*out.get());
+    });
+    const Column rounded = column.converted(out.dtype());
+    if (kind == catena::RandomKind::uniform && catena::itemsize(out.dtype()) == 2)  // 1 lies outside [0, 1): the value below it
+      for (std::int64_t i = 0; i < out.size(); ++i) {
+        const std::uint16_t one = out.dtype() == Dtype::float16 ? 0x3c00 : 0x3f80, below = one - 1;
+        if (std::memcmp(rounded.at(i), &one, 2) == 0) std::memcpy(rounded.at(i), &below, 2);
+      }
+    rounded.write_to(*out.get());
     written(out);
   }
 };

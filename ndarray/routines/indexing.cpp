@@ -1,0 +1,372 @@
+#include "ndarray/routines/indexing.h"
+
+#include <algorithm>
+#include <array>
+
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+#include "ndarray/device/stream.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/creation.h"
+#include "ndarray/routines/joining.h"
+#include "ndarray/routines/math.h"
+#include "ndarray/routines/reduction.h"
+
+namespace nd {
+
+using catena::check;
+using catena::fail;
+
+Array Array::index(std::span<const Key> keys) const {
+  const catena::ViewSpec view = catena::basic_index("index", shape(), strides(), keys);
+  return internal::make_view(*this, view.shape, view.strides, view.offset);
+}
+
+IndexKey::IndexKey(const std::vector<std::int64_t>& indices) : key_(nd::array(indices)) {}
+
+namespace {
+
+// ---- keys to a gather ------------------------------------------------------------------------------------------------------
+struct IndexArray {
+  Array indices;
+  std::int64_t length, stride;  // of the axis that they index
+  Strides strides;              // seen at the shape of the result
+};
+
+// A selection by index arrays: the array after its basic keys, the index arrays, the shape of the result.
+struct Selection {
+  Array base;
+  Strides base_strides;
+  std::vector<IndexArray> arrays;
+  Shape shape;
+};
+
+void check_indices(std::string_view op, const Array& i) {
+  check<TypeError>(!i.is_null(), op, "an index array is null");
+  if (i.dtype() == Dtype::bool_) fail<NotImplementedError>(op, "a mask of shape ", i.shape(), " is the key; masks are not supported, integer arrays are");
+  check<IndexError>(catena::is_integer(i.dtype()), op, "index arrays must be of an integer dtype, not ", i.dtype());
+}
+
+Shape broadcast_indices(std::string_view op, std::span<const IndexKey> keys) {
+  Shape shape;
+  for (const IndexKey& k : keys) {
+    if (!k.is_array()) continue;
+    try {
+      shape = catena::broadcast_shapes(op, shape, k.array().shape());
+    } catch (const ValueError& e) {
+      throw IndexError(e.what());
+    }
+  }
+  return shape;
+}
+
+std::int64_t wrapped(std::string_view op, std::int64_t index, int axis, std::int64_t length) {
+  check<IndexError>(length > 0, op, "axis ", axis, " of length 0 has no element ", index);
+  const std::int64_t r = index % length;
+  return r < 0 ? r + length : r;
+}
+
+// Where integers and arrays stand among the keys decides where the shape of the indices goes.
+struct Placement {
+  bool seen = false, ended = false, together = true;
+  int at = 0;  // result axes before the first of them
+
+  void item(bool indexes, int result_axes) {
+    if (!indexes) {
+      ended = seen;
+    } else {
+      if (!seen) at = result_axes;
+      together &= !ended;
+      seen = true;
+    }
+  }
+};
+
+// Basic keys are applied first; index arrays meanwhile keep their axes whole, integers become wrapped integers.
+struct SplitKeys {
+  std::vector<Key> basic;
+  std::vector<std::pair<int, const Array*>> arrays;  // axis of the view, indices
+  Placement placement;
+};
+
+SplitKeys split_keys(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+  int consuming = 0;
+  for (const IndexKey& k : keys)
+    consuming += k.is_array() || k.basic().kind() == Key::Kind::integer || k.basic().kind() == Key::Kind::slice;
+  SplitKeys s;
+  int axis = 0, view_axis = 0, kept = 0;  // of the array, of the view, of the view without index arrays
+  for (const IndexKey& k : keys) {
+    if (k.is_array()) {
+      check_indices(op, k.array());
+      s.placement.item(true, kept);
+      s.arrays.emplace_back(view_axis++, &k.array());
+      s.basic.emplace_back(Slice());
+      ++axis;
+      continue;
+    }
+    const Key& key = k.basic();
+    const bool integer = key.kind() == Key::Kind::integer;
+    s.placement.item(integer, kept);
+    if (integer && axis < a.ndim()) s.basic.emplace_back(wrapped(op, key.index(), axis, a.shape()[axis]));
+    else s.basic.push_back(key);
+    const int rest = key.kind() == Key::Kind::ellipsis ? std::max(a.ndim() - consuming, 0) : 1;
+    if (key.kind() != Key::Kind::newaxis) axis += rest;
+    if (!integer) {
+      view_axis += rest;
+      kept += rest;
+    }
+  }
+  return s;
+}
+
+Selection select(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+  check<ValueError>(a.ndim() > 0, op, "a 0-d array cannot be indexed by arrays");
+  const SplitKeys split = split_keys(op, a, keys);
+  const catena::ViewSpec view = catena::basic_index(op, a.shape(), a.strides(), split.basic);
+  const Shape indices = broadcast_indices(op, keys);
+  Selection s;
+  s.base = internal::make_view(a, view.shape, view.strides, view.offset);
+  for (int i = 0; i < view.shape.size(); ++i) {
+    const bool indexed = std::any_of(split.arrays.begin(), split.arrays.end(), [i](const auto& x) { return x.first == i; });
+    if (indexed) continue;
+    s.shape.push_back(view.shape[i]);
+    s.base_strides.push_back(view.strides[i]);
+  }
+  const int at = split.placement.together ? split.placement.at : 0;
+  for (int i = indices.size() - 1; i >= 0; --i) {
+    s.shape.insert(at, indices[i]);
+    s.base_strides.insert(at, 0);
+  }
+  for (const auto& [axis, array] : split.arrays) {
+    const std::int64_t length = view.shape[axis];
+    check<IndexError>(length > 0 || array->size() == 0, op, "an axis of length 0 has no elements for indices of shape ", array->shape());
+    const Strides own = catena::broadcast_strides(op, array->shape(), array->strides(), indices);
+    Strides strides = Strides::filled(s.shape.size(), 0);
+    std::copy(own.begin(), own.end(), strides.begin() + at);
+    s.arrays.push_back({*array, length, view.strides[axis], strides});
+  }
+  return s;
+}
+
+bool has_array(std::span<const IndexKey> keys) {
+  return std::any_of(keys.begin(), keys.end(), [](const IndexKey& k) { return k.is_array(); });
+}
+
+std::vector<Key> basic_keys(std::span<const IndexKey> keys) {
+  std::vector<Key> list;
+  for (const IndexKey& k : keys) list.push_back(k.basic());
+  return list;
+}
+
+// The one device of the array, the indices and the other operand.
+Device device_of(std::string_view op, const Selection& s, const Array& other) {
+  std::vector<Operand> all{s.base};
+  for (const IndexArray& i : s.arrays) all.emplace_back(i.indices);
+  if (!other.is_null()) all.emplace_back(other);
+  return internal::common_device(op, all);
+}
+
+// Runs a gather or scatter; `other` has been broadcast to the shape of the selection.
+template <class Run> void with_call(const Selection& s, const Array& other, Run&& run) {
+  std::vector<catena::IndexAxis> axes;
+  for (const IndexArray& i : s.arrays)
+    axes.push_back({{i.indices->data, i.indices.dtype(), false, &s.shape, &i.strides}, i.length, i.stride});
+  catena::GatherCall call;
+  call.loop = s.shape;
+  call.base = {s.base->data, s.base.dtype(), false, &s.base.shape(), &s.base_strides};
+  call.axes = axes;
+  call.other = catena::operand_of(*other.get());
+  internal::record_use(*s.base.get());
+  for (const IndexArray& i : s.arrays) internal::record_use(*i.indices.get());
+  internal::record_use(*other.get());
+  run(call);
+}
+
+void gather_into(const Selection& s, const Array& out, Device device) {
+  if (out.size() == 0) return;
+  with_call(s, out, [&](const catena::GatherCall& call) { backend(device.kind).gather(call, current_stream(device)); });
+}
+
+Array gather(std::string_view op, const Selection& s) {
+  const Device device = device_of(op, s, {});
+  const Array out(internal::new_array(s.shape, s.base.dtype(), device));
+  gather_into(s, out, device);
+  return out;
+}
+
+// `value` as an array of that dtype; a scalar is converted unsafely, too.
+Array as_array(const Operand& value, Dtype dtype, Device device) {
+  if (value.is_array()) return value.array().astype(dtype, {.copy = false});
+  const Array a(internal::new_array(Shape{}, dtype, device));
+  a.fill(value.scalar());
+  return a;
+}
+
+// `value` at the shape of the selection; leading axes of length 1 that it has too many are dropped.
+Array broadcast_value(std::string_view op, Array value, const Shape& shape) {
+  while (value.ndim() > shape.size() && value.shape()[0] == 1) value = value(0);
+  return internal::make_view(value, shape, catena::broadcast_strides(op, value.shape(), value.strides(), shape));
+}
+
+void scatter(std::string_view op, const Array& a, Selection s, const Operand& value, catena::ScatterMode mode) {
+  internal::check_output_layout(op, a);
+  const Device device = device_of(op, s, value.is_array() ? value.array() : Array());
+  Array source = broadcast_value(op, as_array(value, a.dtype(), device), s.shape);
+  if (s.base.size() == 0 || source.size() == 0) return;
+  // What is read must not change on the way.
+  if (source.shares_memory(a)) source = source.astype(source.dtype());
+  for (IndexArray& i : s.arrays) {
+    if (!i.indices.shares_memory(a)) continue;
+    const Array own = internal::make_view(i.indices, s.shape, i.strides).astype(i.indices.dtype());
+    i.indices = own;
+    i.strides = own.strides();
+  }
+  with_call(s, source, [&](const catena::GatherCall& call) { backend(device.kind).scatter(call, mode, current_stream(device)); });
+  internal::touch(a);
+}
+
+std::vector<IndexKey> along_axis(const Array& indices, int axis) {
+  std::vector<IndexKey> keys(static_cast<std::size_t>(axis), IndexKey(Slice()));
+  keys.emplace_back(indices);
+  return keys;
+}
+
+}  // namespace
+
+// ---- items -----------------------------------------------------------------------------------------------------------------
+Array getitem(const Array& a, std::span<const IndexKey> keys) {
+  if (!has_array(keys)) return a.index(basic_keys(keys));
+  return gather("index", select("index", a, keys));
+}
+
+void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
+  if (!has_array(keys)) internal::assign("assignment", a.index(basic_keys(keys)), value);
+  else scatter("assignment", a, select("assignment", a, keys), value, catena::ScatterMode::set);
+}
+
+void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
+  if (has_array(keys)) {
+    scatter("scatter_add", a, select("scatter_add", a, keys), value, catena::ScatterMode::add);
+    return;
+  }
+  const Array view = a.index(basic_keys(keys));
+  const Array source = broadcast_value("scatter_add", as_array(value, a.dtype(), a.device()), view.shape());
+  internal::apply_in_place(catena::kernel<"add">(), view, source);
+}
+
+void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis) {
+  const int at = catena::normalize_axis("scatter_add", axis, a.ndim());
+  scatter_add(a, along_axis(indices, at), value);
+}
+
+Array IndexProxy::get() const { return getitem(array_, keys_); }
+void IndexProxy::operator=(const Operand& value) && { setitem(array_, keys_, value); }
+
+#define ND_DEFINE_PROXY_OPERATOR(op)                       \
+  void IndexProxy::operator op(const Operand & value) && { \
+    Array elements = get();                                \
+    elements op value;                                     \
+    setitem(array_, keys_, elements);                      \
+  }
+ND_DEFINE_PROXY_OPERATOR(+=)
+ND_DEFINE_PROXY_OPERATOR(-=)
+ND_DEFINE_PROXY_OPERATOR(*=)
+ND_DEFINE_PROXY_OPERATOR(/=)
+#undef ND_DEFINE_PROXY_OPERATOR
+
+// ---- take ------------------------------------------------------------------------------------------------------------------
+Array take(const Array& a, const Array& indices, const TakeOptions& options) {
+  const Array source = a.ndim() == 0 || !options.axis ? a.ravel() : a;
+  const int axis = options.axis ? catena::normalize_axis("take", *options.axis, source.ndim()) : 0;
+  const Selection s = select("take", source, along_axis(indices, axis));
+  if (options.out.is_null()) return gather("take", s);
+  const Array& out = options.out;
+  check<TypeError>(out.dtype() == a.dtype(), "take", "the output has dtype ", out.dtype(), ", must have ", a.dtype());
+  check<ValueError>(out.shape() == s.shape, "take", "the output has shape ", out.shape(), ", the result has ", s.shape);
+  internal::check_output_layout("take", out);
+  const Device device = device_of("take", s, out);
+  if (out.shares_memory(source) || out.shares_memory(indices)) internal::assign("take", out, gather("take", s));
+  else gather_into(s, out, device);
+  internal::touch(out);
+  return out;
+}
+
+Array take(const Array& a, const std::vector<std::int64_t>& indices, const TakeOptions& options) {
+  const DeviceScope scope(a.device());
+  return take(a, array(indices), options);
+}
+
+Array internal::take_one(const Array& a, std::int64_t index, const TakeOptions& options) {
+  const DeviceScope scope(a.device());
+  return take(a, array(index), options);
+}
+
+Array Array::take(const Array& indices, std::optional<int> axis) const { return nd::take(*this, indices, {.axis = axis}); }
+Array Array::take(const std::vector<std::int64_t>& indices, std::optional<int> axis) const { return nd::take(*this, indices, {.axis = axis}); }
+
+// ---- diagonal and choose ---------------------------------------------------------------------------------------------------
+Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {
+  check<ValueError>(a.ndim() >= 2, "diagonal", "an array of rank ", a.ndim(), " has no diagonals; the rank must be at least 2");
+  const int row = catena::normalize_axis("diagonal", axis1, a.ndim()), column = catena::normalize_axis("diagonal", axis2, a.ndim());
+  check<ValueError>(row != column, "diagonal", "axes ", axis1, " and ", axis2, " are the same");
+  const std::int64_t rows = a.shape()[row], columns = a.shape()[column];
+  std::int64_t length = 0, first = 0;  // an offset of any size: nothing is computed before it is known to lie inside
+  if (offset >= 0 && offset < columns) {
+    length = std::min(rows, columns - offset);
+    first = offset * a.strides()[column];
+  } else if (offset < 0 && offset > -rows) {
+    length = std::min(rows + offset, columns);
+    first = -offset * a.strides()[row];
+  }
+  Shape shape = a.shape();
+  Strides strides = a.strides();
+  for (int axis : {std::max(row, column), std::min(row, column)}) {
+    shape.erase(axis);
+    strides.erase(axis);
+  }
+  shape.push_back(length);
+  strides.push_back(a.strides()[row] + a.strides()[column]);
+  return internal::make_view(a, shape, strides, first);
+}
+
+namespace {
+
+Array indices_within(const Array& a, std::int64_t n, std::string_view mode) {
+  if (mode == "wrap" || a.size() == 0) return a;
+  if (mode == "clip") return clip(a.astype(Dtype::int64), std::int64_t(0), n - 1);
+  const Scalar low = amin(a).item(), high = amax(a).item();
+  const bool inside = low.to_double() >= 0 && high.to_double() < static_cast<double>(n);
+  check<ValueError>(inside, "choose", "indices from ", low, " to ", high, " are not all in the range of ", n, " choices");
+  return a;
+}
+
+}  // namespace
+
+Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOptions& options) {
+  const bool known = options.mode == "raise" || options.mode == "wrap" || options.mode == "clip";
+  check<TypeError>(known, "choose", "mode is '", options.mode, "', must be 'raise', 'wrap' or 'clip'");
+  check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "choose", "indices have the dtype ", a.dtype(),
+                   ", must be integers");
+  check<ValueError>(!choices.empty(), "choose", "there are no choices");
+  Shape shape = a.shape();
+  for (const Array& c : choices) shape = catena::broadcast_shapes("choose", shape, c.shape());
+  std::vector<Array> whole;
+  for (const Array& c : choices)
+    whole.push_back(internal::make_view(c, shape, catena::broadcast_strides("choose", c.shape(), c.strides(), shape)));
+  const Array numbers = indices_within(a.dtype() == Dtype::bool_ ? a.astype(Dtype::uint8) : a, std::int64_t(choices.size()), options.mode);
+  const Array all = stack(whole);
+  Selection s;
+  s.base = all;
+  s.shape = shape;
+  s.base_strides = all.strides();
+  s.base_strides.erase(0);
+  s.arrays.push_back({numbers, all.shape()[0], all.strides()[0], catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape)});
+  const Array result = gather("choose", s);
+  if (options.out.is_null()) return result;
+  check<ValueError>(options.out.shape() == shape, "choose", "the output has shape ", options.out.shape(), ", the result has ", shape);
+  catena::check_output_cast("choose", result.dtype(), options.out.dtype(), Casting::same_kind);
+  internal::assign("choose", options.out, result);
+  return options.out;
+}
+
+}  // namespace nd

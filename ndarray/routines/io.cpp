@@ -1,0 +1,155 @@
+#include "ndarray/routines/io.h"
+
+#include <cstddef>
+#include <span>
+
+#include "kernels/host/atomic_file.h"
+#include "kernels/host/npz.h"
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+
+namespace nd {
+
+using catena::check;
+using catena::fail;
+
+namespace {
+
+// The elements in C order on the host; of arrays that lie so already, where they are.
+class HostElements {
+ public:
+  explicit HostElements(const Array& a) {
+    if (a.device().kind == Device::Kind::cpu) {
+      packed_ = internal::contiguous(a);
+      bytes_ = {packed_->data, packed_.nbytes()};
+    } else {
+      memory_.resize(a.nbytes());
+      internal::to_host(a, memory_.data());
+      bytes_ = memory_;
+    }
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  Array packed_;
+  std::vector<std::byte> memory_;
+  std::span<const std::byte> bytes_;
+};
+
+Array read_array(catena::ByteSource& source) {
+  if (!source.remaining()) {  // a size in a header is then no more than a claim: memory grows with what comes
+    const catena::NpyArray n = catena::read_npy(source);
+    check<ValueError>(n.dtype.has_value(), source.context(), "element type '", n.descr, "' is not supported");
+    const Array a(internal::new_array(n.shape, *n.dtype, current_device()));
+    internal::from_host(a, n.data.data());
+    return a;
+  }
+  const catena::NpyHeader header = catena::read_npy_header(source);
+  const Dtype dtype = catena::npy_dtype(source, header);
+  const Array host(internal::new_array(header.shape, dtype, cpu_device));
+  catena::read_npy_data(source, header, host->data);
+  return host.to_device(current_device());
+}
+
+bool is_archive(const std::string& path) {
+  unsigned char head[2] = {};
+  catena::FileSource file("load", path);
+  return file.read(head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
+}
+
+std::string with_suffix(const std::string& path, std::string_view suffix) { return path.ends_with(suffix) ? path : path + std::string(suffix); }
+
+void check_arrays(std::string_view op, const NamedArrays& arrays) {
+  for (const auto& [name, a] : arrays) check<TypeError>(!a.is_null(), op, "the array \"", name, "\" is null");
+}
+
+void write_archive(catena::ByteSink& sink, const NamedArrays& arrays, bool compressed) {
+  catena::NpzWriter npz(sink, compressed);
+  for (const auto& [name, a] : arrays) npz.add(name, a.dtype(), a.shape(), HostElements(a).bytes());
+  npz.finish();
+}
+
+void write_archive(std::string_view op, const std::string& path, const NamedArrays& arrays, bool compressed) {
+  check_arrays(op, arrays);
+  catena::AtomicFile file(op, with_suffix(path, ".npz"));
+  write_archive(file, arrays, compressed);
+  file.commit();
+}
+
+void write_archive(std::string_view op, std::ostream& out, const NamedArrays& arrays, bool compressed) {
+  check_arrays(op, arrays);
+  catena::StreamSink sink(catena::io_context(op, "stream"), out);
+  write_archive(sink, arrays, compressed);
+}
+
+NamedArrays numbered(const std::vector<Array>& arrays, const NamedArrays& named) {
+  NamedArrays all;
+  for (std::size_t i = 0; i < arrays.size(); ++i) all.emplace_back("arr_" + std::to_string(i), arrays[i]);
+  all.insert(all.end(), named.begin(), named.end());
+  return all;
+}
+
+}  // namespace
+
+// ---- npy -------------------------------------------------------------------------------------------------------------------
+Array load(const std::string& path) {
+  catena::FileSource file("load", path);
+  const bool regular = file.remaining().has_value();
+  try {
+    return read_array(file);
+  } catch (const ValueError&) {
+    if (regular && is_archive(path)) fail<ValueError>(file.context(), "is an npz archive of several arrays; use loadz");
+    throw;
+  }
+}
+
+Array load(std::istream& in) {
+  catena::StreamSource source(catena::io_context("load", "stream"), in);
+  return read_array(source);
+}
+
+void save(const std::string& path, const Array& a) {
+  check<TypeError>(!a.is_null(), "save", "the array is null");
+  const HostElements elements(a);
+  catena::AtomicFile file("save", with_suffix(path, ".npy"));
+  catena::write_npy(file, a.dtype(), a.shape(), elements.bytes());
+  file.commit();
+}
+
+void save(std::ostream& out, const Array& a) {
+  check<TypeError>(!a.is_null(), "save", "the array is null");
+  catena::StreamSink sink(catena::io_context("save", "stream"), out);
+  catena::write_npy(sink, a.dtype(), a.shape(), HostElements(a).bytes());
+}
+
+// ---- npz -------------------------------------------------------------------------------------------------------------------
+void savez(const std::string& path, const NamedArrays& arrays) { write_archive("savez", path, arrays, false); }
+void savez(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named) { savez(path, numbered(arrays, named)); }
+void savez(std::ostream& out, const NamedArrays& arrays) { write_archive("savez", out, arrays, false); }
+
+void savez_compressed(const std::string& path, const NamedArrays& arrays) { write_archive("savez_compressed", path, arrays, true); }
+void savez_compressed(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named) {
+  savez_compressed(path, numbered(arrays, named));
+}
+void savez_compressed(std::ostream& out, const NamedArrays& arrays) { write_archive("savez_compressed", out, arrays, true); }
+
+NpzFile::NpzFile(const std::string& path) : path_(path), reader_(std::make_shared<const catena::NpzReader>("loadz", path)) {}
+
+const catena::NpzReader& NpzFile::reader() const {
+  check<ValueError>(reader_ != nullptr, catena::io_context("loadz", path_), "has been closed");
+  return *reader_;
+}
+
+std::vector<std::string> NpzFile::keys() const { return reader().keys(); }
+bool NpzFile::contains(std::string_view key) const { return reader().contains(key); }
+
+Array NpzFile::at(std::string_view key) const {
+  const auto source = reader().open(key);
+  const Array a = read_array(*source);
+  catena::finish_npy(*source);
+  return a;
+}
+
+NpzFile loadz(const std::string& path) { return NpzFile(path); }
+
+}  // namespace nd

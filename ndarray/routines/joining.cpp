@@ -1,0 +1,141 @@
+#include "ndarray/routines/joining.h"
+
+#include <algorithm>
+
+#include "ndarray/core/storage.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/manipulation.h"
+
+namespace nd {
+
+using catena::check;
+using internal::part;
+
+namespace {
+
+void check_list(std::string_view op, const std::vector<Array>& arrays) {
+  check<ValueError>(!arrays.empty(), op, "there are no arrays to join");
+  for (std::size_t i = 0; i < arrays.size(); ++i) check<TypeError>(!arrays[i].is_null(), op, "array ", i, " is null");
+}
+
+Array join(std::string_view op, const std::vector<Array>& arrays, int axis) {
+  check_list(op, arrays);
+  for (std::size_t i = 0; i < arrays.size(); ++i) check<TypeError>(arrays[i].ndim() > 0, op, "array ", i, " is 0-d");
+  const Array& first = arrays[0];
+  const int at = catena::normalize_axis<IndexError>(op, axis, first.ndim());
+  Shape shape = first.shape();
+  Dtype dtype = first.dtype();
+  for (std::size_t i = 1; i < arrays.size(); ++i) {
+    const Array& a = arrays[i];
+    check<ValueError>(a.ndim() == first.ndim(), op, "arrays 0 and ", i, " have the ranks ", first.ndim(), " and ", a.ndim());
+    for (int k = 0; k < a.ndim(); ++k)
+      check<ValueError>(k == at || a.shape()[k] == shape[k], op, "shapes ", first.shape(), " and ", a.shape(), " of arrays 0 and ", i,
+                        " differ on axis ", k, ", which is not the axis ", at, " of joining");
+    check<ValueError>(!__builtin_add_overflow(shape[at], a.shape()[at], &shape[at]), op, "the lengths of axis ", at, " add up to too much");
+    dtype = promote_types(dtype, a.dtype());
+  }
+  const std::vector<Operand> operands(arrays.begin(), arrays.end());
+  const Array result(internal::new_array(shape, dtype, internal::common_device(op, operands)));
+  std::int64_t position = 0;
+  for (const Array& a : arrays) {
+    internal::assign(op, part(result, at, position, a.shape()[at]), a);
+    position += a.shape()[at];
+  }
+  return result;
+}
+
+}  // namespace
+
+Array concatenate(const std::vector<Array>& arrays, int axis) { return join("concatenate", arrays, axis); }
+
+Array stack(const std::vector<Array>& arrays, int axis) {
+  check_list("stack", arrays);
+  const int at = catena::normalize_axis<IndexError>("stack", axis, arrays[0].ndim() + 1);
+  std::vector<Array> expanded;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ", arrays[0].shape(), " and ",
+                      arrays[i].shape(), "; all must have one shape");
+    expanded.push_back(expand_dims(arrays[i], at));
+  }
+  return join("stack", expanded, at);
+}
+
+Array vstack(const std::vector<Array>& arrays) {
+  check_list("vstack", arrays);
+  return join("vstack", atleast_2d(arrays), 0);
+}
+
+Array hstack(const std::vector<Array>& arrays) {
+  check_list("hstack", arrays);
+  const std::vector<Array> lines = atleast_1d(arrays);
+  return join("hstack", lines, lines[0].ndim() == 1 ? 0 : 1);
+}
+
+Array dstack(const std::vector<Array>& arrays) {
+  check_list("dstack", arrays);
+  return join("dstack", atleast_3d(arrays), 2);
+}
+
+Array column_stack(const std::vector<Array>& arrays) {
+  check_list("column_stack", arrays);
+  std::vector<Array> columns;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const int rank = arrays[i].ndim();
+    check<ValueError>(rank == 1 || rank == 2, "column_stack", "array ", i, " has rank ", rank, ", must be 1-D or 2-D");
+    columns.push_back(rank == 1 ? expand_dims(arrays[i], 1) : arrays[i]);
+  }
+  return join("column_stack", columns, 1);
+}
+
+// ---- cutting ---------------------------------------------------------------------------------------------------------------
+namespace {
+
+std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) {
+  const int at = catena::normalize_axis<IndexError>(op, axis, a.ndim());
+  const std::int64_t n = a.shape()[at];
+  std::vector<Array> parts;
+  if (!sections.is_count()) {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i <= sections.positions().size(); ++i) {
+      const std::int64_t end = i < sections.positions().size() ? sections.positions()[i] : n;
+      const catena::SliceRange r = catena::resolve_slice(op, Slice(begin, end), n);
+      parts.push_back(part(a, at, r.start, r.length));
+      begin = end;
+    }
+    return parts;
+  }
+  const std::int64_t count = sections.count();
+  check<ValueError>(count > 0, op, "the number of parts ", count, " must be positive");
+  check<ValueError>(!equal || n % count == 0, op, "axis ", at, " of length ", n, " cannot be divided into ", count, " equal parts");
+  std::int64_t begin = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t length = n / count + (i < n % count ? 1 : 0);
+    parts.push_back(part(a, at, begin, length));
+    begin += length;
+  }
+  return parts;
+}
+
+void check_rank(std::string_view op, const Array& a, int least) {
+  check<ValueError>(a.ndim() >= least, op, "an array of rank ", a.ndim(), " cannot be cut so; the rank must be at least ", least);
+}
+
+}  // namespace
+
+std::vector<Array> split(const Array& a, const Sections& sections, int axis) { return cut("split", a, sections, axis, true); }
+std::vector<Array> array_split(const Array& a, const Sections& sections, int axis) { return cut("array_split", a, sections, axis, false); }
+
+std::vector<Array> vsplit(const Array& a, const Sections& sections) {
+  check_rank("vsplit", a, 2);
+  return cut("vsplit", a, sections, 0, true);
+}
+std::vector<Array> hsplit(const Array& a, const Sections& sections) {
+  check_rank("hsplit", a, 1);
+  return cut("hsplit", a, sections, a.ndim() == 1 ? 0 : 1, true);
+}
+std::vector<Array> dsplit(const Array& a, const Sections& sections) {
+  check_rank("dsplit", a, 3);
+  return cut("dsplit", a, sections, 2, true);
+}
+
+}  // namespace nd

@@ -1,0 +1,199 @@
+#include "ndarray/routines/linalg.h"
+
+#include <algorithm>
+
+#include "ndarray/core/storage.h"
+#include "ndarray/device/stream.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/indexing.h"
+#include "ndarray/routines/math.h"
+#include "ndarray/routines/reduction.h"
+
+namespace nd {
+
+using catena::check;
+
+namespace {
+
+Device device_of(std::string_view op, const Array& a, const Array& b, const Array& out = {}) {
+  const Operand in[2] = {a, b};
+  return internal::common_device(op, in, {&out, 1});
+}
+
+// out = a @ b, shapes and dtypes as catena::MatmulCall wants them.
+void multiply_into(const Array& a, const Array& b, const Array& out, Device device) {
+  if (out.size() == 0) return;
+  const catena::MatmulCall call{catena::operand_of(*a.get()), catena::operand_of(*b.get()), catena::operand_of(*out.get())};
+  internal::record_use(*a.get());
+  internal::record_use(*b.get());
+  internal::record_use(*out.get());
+  backend(device.kind).matmul(call, current_stream(device));
+  internal::touch(out);
+}
+
+// The product of two matrices of any strides, as an array of `shape`; into `out` when that is given.
+Array matrix_product(std::string_view op, const Array& a, const Array& b, const Shape& shape, const Array& out = {}) {
+  const Dtype dtype = promote_types(a.dtype(), b.dtype());
+  const Device device = device_of(op, a, b, out);
+  const Shape flat{a.shape()[0], b.shape()[1]};
+  const Array left = a.astype(dtype, {.copy = false}), right = b.astype(dtype, {.copy = false});
+  if (!out.is_null() && !out.shares_memory(left) && !out.shares_memory(right)) {
+    multiply_into(left, right, out.reshape(flat), device);
+    return out;
+  }
+  const Array result(internal::new_array(flat, dtype, device));
+  multiply_into(left, right, result, device);
+  if (out.is_null()) return result.reshape(shape);
+  internal::assign(op, out.reshape(shape), result.reshape(shape));
+  return out;
+}
+
+void check_dot_output(const Array& out, Dtype dtype, const Shape& shape) {
+  if (out.is_null()) return;
+  check<ValueError>(out.dtype() == dtype, "dot", "the output has dtype ", out.dtype(), ", the result has ", dtype);
+  check<ValueError>(out.size() == catena::checked_size(shape), "dot", "the output has shape ", out.shape(), ", the result has ", shape);
+  check<ValueError>(out.is_c_contiguous(), "dot", "the output of shape ", out.shape(), " and strides ", out.strides(), " is not C-contiguous");
+}
+
+std::int64_t product_of(const Shape& shape, const Dims& axes) {
+  std::int64_t n = 1;
+  for (std::int64_t axis : axes) n *= shape[static_cast<int>(axis)];
+  return n;
+}
+
+// The axes that are not among `axes`.
+Dims other_axes(int rank, const Dims& axes) {
+  Dims rest;
+  for (int i = 0; i < rank; ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) rest.push_back(i);
+  return rest;
+}
+
+Dims joined(Dims first, const Dims& second) {
+  for (std::int64_t x : second) first.push_back(x);
+  return first;
+}
+
+// The sum over axes of a and axes of b, pair by pair; all normalised.
+Array contract(std::string_view op, const Array& a, const Array& b, const Dims& axes_a, const Dims& axes_b, const Array& out = {}) {
+  for (int k = 0; k < axes_a.size(); ++k) {
+    const auto i = static_cast<int>(axes_a[k]), j = static_cast<int>(axes_b[k]);
+    check<ValueError>(a.shape()[i] == b.shape()[j], op, "shapes ", a.shape(), " and ", b.shape(), " do not match: length ", a.shape()[i],
+                      " of axis ", i, " and length ", b.shape()[j], " of axis ", j, " differ");
+  }
+  const Dims rest_a = other_axes(a.ndim(), axes_a), rest_b = other_axes(b.ndim(), axes_b);
+  Shape shape;
+  for (std::int64_t i : rest_a) shape.push_back(a.shape()[static_cast<int>(i)]);
+  for (std::int64_t j : rest_b) shape.push_back(b.shape()[static_cast<int>(j)]);
+  catena::checked_size(shape);
+  check_dot_output(out, promote_types(a.dtype(), b.dtype()), shape);
+  const std::int64_t inner = product_of(a.shape(), axes_a);
+  const Array left = a.transpose(joined(rest_a, axes_a)).reshape(product_of(a.shape(), rest_a), inner);
+  const Array right = b.transpose(joined(axes_b, rest_b)).reshape(inner, product_of(b.shape(), rest_b));
+  return matrix_product(op, left, right, shape, out);
+}
+
+}  // namespace
+
+Array dot(const Array& a, const Array& b, const DotOptions& options) {
+  if (a.ndim() == 0 || b.ndim() == 0) {
+    if (options.out.is_null()) return multiply(a, b);
+    const Shape& shape = a.ndim() == 0 ? b.shape() : a.shape();
+    check_dot_output(options.out, promote_types(a.dtype(), b.dtype()), shape);
+    multiply(a, b, {.out = options.out.reshape(shape)});
+    return options.out;
+  }
+  return contract("dot", a, b, {a.ndim() - 1}, {std::max(b.ndim() - 2, 0)}, options.out);
+}
+
+Array Array::dot(const Array& b) const { return nd::dot(*this, b); }
+
+Array vdot(const Array& a, const Array& b) {
+  check<ValueError>(a.size() == b.size(), "vdot", "shapes ", a.shape(), " and ", b.shape(), " have ", a.size(), " and ", b.size(), " elements");
+  return contract("vdot", a.ravel(), b.ravel(), {0}, {0});
+}
+
+Array inner(const Array& a, const Array& b) {
+  if (a.ndim() == 0 || b.ndim() == 0) return multiply(a, b);
+  return contract("inner", a, b, {a.ndim() - 1}, {b.ndim() - 1});
+}
+
+Array outer(const Array& a, const Array& b, const OuterOptions& options) {
+  const Array column = a.reshape(-1, 1), row = b.reshape(1, -1);
+  const Array& out = options.out;
+  if (out.is_null()) return multiply(column, row);
+  const Shape shape{column.size(), row.size()};
+  check<ValueError>(out.size() == catena::checked_size(shape), "outer", "the output has ", out.size(), " elements, the result has the shape ",
+                    shape);
+  if (out.shape() == shape) return multiply(column, row, {.out = out});
+  catena::check_output_cast("outer", promote_types(a.dtype(), b.dtype()), out.dtype(), Casting::same_kind);
+  internal::assign("outer", out, multiply(column, row).reshape(out.shape()));
+  return out;
+}
+
+namespace {
+
+// In the order given, so that they pair up with those of the other operand.
+Dims contracted_axes(const Dims& axes, int rank) {
+  catena::normalize_axes("tensordot", axes, rank);  // finds axes given twice
+  Dims result;
+  for (std::int64_t axis : axes) result.push_back(catena::normalize_axis("tensordot", axis, rank));
+  return result;
+}
+
+}  // namespace
+
+Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) {
+  if (!axes.count()) {
+    check<ValueError>(axes.of_a().size() == axes.of_b().size(), "tensordot", "axes ", axes.of_a(), " and ", axes.of_b(),
+                      " have different lengths");
+    return contract("tensordot", a, b, contracted_axes(axes.of_a(), a.ndim()), contracted_axes(axes.of_b(), b.ndim()));
+  }
+  const int n = *axes.count();
+  check<ValueError>(n >= 0 && n <= a.ndim() && n <= b.ndim(), "tensordot", n, " axes cannot be summed over for arrays of ranks ", a.ndim(),
+                    " and ", b.ndim());
+  Dims of_a, of_b;
+  for (int k = 0; k < n; ++k) {
+    of_a.push_back(a.ndim() - n + k);
+    of_b.push_back(k);
+  }
+  return contract("tensordot", a, b, of_a, of_b);
+}
+
+Array matmul(const Array& a, const Array& b) {
+  check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "operands have the ranks ", a.ndim(), " and ", b.ndim(),
+                    "; 0-d arrays are not allowed, use multiply");
+  const std::int64_t inner_b = b.shape()[std::max(b.ndim() - 2, 0)];
+  check<ValueError>(a.shape().back() == inner_b, "matmul", "shapes ", a.shape(), " and ", b.shape(), " do not match: inner lengths ",
+                    a.shape().back(), " and ", inner_b, " differ");
+  const Dtype dtype = promote_types(a.dtype(), b.dtype());
+  const Device device = device_of("matmul", a, b);
+  Array left = a.astype(dtype, {.copy = false}), right = b.astype(dtype, {.copy = false});
+  if (a.ndim() == 1) left = left.reshape(1, a.size());
+  if (b.ndim() == 1) right = right.reshape(b.size(), 1);
+  Shape batch_a = left.shape(), batch_b = right.shape();
+  batch_a.resize(left.ndim() - 2);
+  batch_b.resize(right.ndim() - 2);
+  Shape shape = catena::broadcast_shapes("matmul", batch_a, batch_b);
+  const auto with_batch = [&](const Array& m) {
+    Shape to = shape;
+    to.push_back(m.shape()[m.ndim() - 2]);
+    to.push_back(m.shape().back());
+    return internal::make_view(m, to, catena::broadcast_strides("matmul", m.shape(), m.strides(), to));
+  };
+  left = with_batch(left);
+  right = with_batch(right);
+  shape.push_back(left.shape()[left.ndim() - 2]);
+  shape.push_back(right.shape().back());
+  const Array result(internal::new_array(shape, dtype, device));
+  multiply_into(left, right, result, device);
+  if (b.ndim() == 1) shape.pop_back();
+  if (a.ndim() == 1) shape.erase(shape.size() - (b.ndim() == 1 ? 1 : 2));
+  return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shape) : result;
+}
+
+Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const TraceOptions& options) {
+  return sum(diagonal(a, offset, axis1, axis2), {.axis = -1, .dtype = options.dtype, .out = options.out});
+}
+
+}  // namespace nd

@@ -1,0 +1,271 @@
+#include "ndarray/routines/manipulation.h"
+
+#include <algorithm>
+
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/indexing.h"
+
+namespace nd {
+
+using catena::check;
+using catena::fail;
+using catena::normalize_axis;
+using internal::part;
+
+Array internal::part(const Array& a, int axis, std::int64_t start, std::int64_t length) {
+  Shape shape = a.shape();
+  shape[axis] = length;
+  return internal::make_view(a, shape, a.strides(), start * a.strides()[axis]);
+}
+
+namespace {
+
+Array empty_beside(const Array& a, const Shape& shape) { return Array(internal::new_array(shape, a.dtype(), a.device())); }
+
+// The smallest dtype of its kind that holds a scalar.
+Dtype smallest_dtype(const Scalar& s) {
+  switch (s.kind()) {
+    case Scalar::Kind::bool_: return Dtype::bool_;
+    case Scalar::Kind::floating: return Dtype::float16;
+    case Scalar::Kind::unsigned_: return Dtype::uint64;
+    default: break;
+  }
+  const auto v = s.to<std::int64_t>();
+  if (v >= 0) return v <= UINT8_MAX ? Dtype::uint8 : (v <= UINT16_MAX ? Dtype::uint16 : (v <= UINT32_MAX ? Dtype::uint32 : Dtype::uint64));
+  return v >= INT8_MIN ? Dtype::int8 : (v >= INT16_MIN ? Dtype::int16 : (v >= INT32_MIN ? Dtype::int32 : Dtype::int64));
+}
+
+std::vector<Array> each(const std::vector<Array>& arrays, Array (*f)(const Array&)) {
+  std::vector<Array> result;
+  for (const Array& a : arrays) result.push_back(f(a));
+  return result;
+}
+
+}  // namespace
+
+// ---- copying ---------------------------------------------------------------------------------------------------------------
+void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) {
+  const Dtype from = src.is_array() ? src.array().dtype() : smallest_dtype(src.scalar());
+  catena::check_output_cast("copyto", from, dst.dtype(), options.casting);
+  if (options.where.is_null()) {
+    internal::assign("copyto", dst, src);
+    return;
+  }
+  const Array mask = broadcast_to(options.where, dst.shape()).astype(Dtype::bool_, {.copy = false});
+  if (dst.size() == 0) return;
+  Array value(internal::new_array(Shape{}, dst.dtype(), dst.device()));
+  if (src.is_array()) value = broadcast_to(src.array(), dst.shape()).astype(dst.dtype(), {.copy = false});
+  else value.fill(src.scalar());
+  const Operand in[3] = {mask, value, dst};
+  internal::apply_ufunc(catena::kernel<"where">(), in, UfuncOptions{.out = dst});
+}
+
+// ---- shape -----------------------------------------------------------------------------------------------------------------
+Array expand_dims(const Array& a, int axis) {
+  const int at = normalize_axis("expand_dims", axis, a.ndim() + 1);
+  Shape shape = a.shape();
+  Strides strides = a.strides();
+  shape.insert(at, 1);
+  strides.insert(at, 0);
+  return internal::make_view(a, shape, strides);
+}
+
+Array atleast_1d(const Array& a) { return a.ndim() == 0 ? a.reshape(1) : a; }
+Array atleast_2d(const Array& a) {
+  if (a.ndim() >= 2) return a;
+  return a.ndim() == 0 ? a.reshape(1, 1) : expand_dims(a, 0);
+}
+Array atleast_3d(const Array& a) {
+  if (a.ndim() >= 3) return a;
+  if (a.ndim() == 2) return expand_dims(a, 2);
+  return a.ndim() == 0 ? a.reshape(1, 1, 1) : expand_dims(expand_dims(a, 0), 2);
+}
+std::vector<Array> atleast_1d(const std::vector<Array>& arrays) { return each(arrays, atleast_1d); }
+std::vector<Array> atleast_2d(const std::vector<Array>& arrays) { return each(arrays, atleast_2d); }
+std::vector<Array> atleast_3d(const std::vector<Array>& arrays) { return each(arrays, atleast_3d); }
+
+// ---- axes ------------------------------------------------------------------------------------------------------------------
+Array rollaxis(const Array& a, int axis, int start) {
+  const int from = normalize_axis("rollaxis", axis, a.ndim());
+  const int before = start < 0 ? start + a.ndim() : start;
+  check<ValueError>(before >= 0 && before <= a.ndim(), "rollaxis", "start ", start, " is out of range for arrays of rank ", a.ndim());
+  if (before == from || before == from + 1) return a;
+  Dims axes;
+  for (int i = 0; i <= a.ndim(); ++i) {
+    if (i == before) axes.push_back(from);
+    if (i != from && i < a.ndim()) axes.push_back(i);
+  }
+  return a.transpose(axes);
+}
+
+Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
+  const Dims &from = source.values(), &to = destination.values();
+  check<ValueError>(from.size() == to.size(), "moveaxis", "source ", from, " and destination ", to, " have different lengths");
+  // Both checked for range and repetition.
+  const Dims moved = catena::normalize_axes("moveaxis", from, a.ndim());
+  catena::normalize_axes("moveaxis", to, a.ndim());
+  Dims axes = Dims::filled(a.ndim(), -1);
+  for (int k = 0; k < from.size(); ++k) axes[normalize_axis("moveaxis", to[k], a.ndim())] = normalize_axis("moveaxis", from[k], a.ndim());
+  int next = 0;
+  for (std::int64_t& axis : axes) {
+    if (axis >= 0) continue;
+    while (std::find(moved.begin(), moved.end(), next) != moved.end()) ++next;
+    axis = next++;
+  }
+  return a.transpose(axes);
+}
+
+// ---- broadcasting ----------------------------------------------------------------------------------------------------------
+Array broadcast_to(const Array& array, const Shape& shape) {
+  catena::checked_size(shape);
+  return internal::make_view(array, shape, catena::broadcast_strides("broadcast_to", array.shape(), array.strides(), shape));
+}
+
+std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
+  Shape shape;
+  for (const Array& a : arrays) shape = catena::broadcast_shapes("broadcast_arrays", shape, a.shape());
+  std::vector<Array> result;
+  for (const Array& a : arrays) result.push_back(broadcast_to(a, shape));
+  return result;
+}
+
+// ---- repeating -------------------------------------------------------------------------------------------------------------
+// The result is seen with an axis of its own for the repetitions, along which the source has a stride of 0: one copy does everything.
+Array tile(const Array& a, const Dims& reps) {
+  for (std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "repetitions ", reps, " are negative");
+  const int rank = std::max(a.ndim(), reps.size());
+  Shape shape, split;
+  Strides source;
+  for (int i = 0; i < rank; ++i) {
+    const int axis = i - (rank - a.ndim()), at = i - (rank - reps.size());
+    const std::int64_t n = axis >= 0 ? a.shape()[axis] : 1, r = at >= 0 ? reps[at] : 1;
+    std::int64_t length = 0;
+    check<ValueError>(!__builtin_mul_overflow(n, r, &length), "tile", "shape ", a.shape(), " repeated ", reps, " times is too large");
+    shape.push_back(length);
+    if (r != 1) {
+      split.push_back(r);
+      source.push_back(0);
+    }
+    if (n != 1 || r == 1) {
+      split.push_back(n);
+      source.push_back(axis >= 0 ? a.strides()[axis] : 0);
+    }
+  }
+  const Array result = empty_beside(a, shape);
+  if (result.size() == 0) return result;
+  internal::assign("tile", result.reshape(split), internal::make_view(a, split, source));
+  return result;
+}
+
+Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) {
+  check<ValueError>(repeats >= 0, "repeat", "the number of repetitions ", repeats, " is negative");
+  const Array source = axis ? a : a.ravel();
+  const int at = axis ? normalize_axis("repeat", *axis, a.ndim()) : 0;
+  Shape shape = source.shape(), split = source.shape();
+  check<ValueError>(!__builtin_mul_overflow(shape[at], repeats, &shape[at]), "repeat", "shape ", source.shape(), " repeated ", repeats,
+                    " times is too large");
+  const Array result = empty_beside(a, shape);
+  if (result.size() == 0) return result;
+  Strides strides = source.strides();
+  split.insert(at + 1, repeats);
+  strides.insert(at + 1, 0);
+  internal::assign("repeat", result.reshape(split), internal::make_view(source, split, strides));
+  return result;
+}
+
+Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis) {
+  check<ValueError>(axis.has_value(), "repeat", "a list of repetitions needs an axis");
+  const int at = normalize_axis("repeat", *axis, a.ndim());
+  check<ValueError>(std::int64_t(repeats.size()) == a.shape()[at], "repeat", repeats.size(), " repetitions are given for axis ", at,
+                    " of length ", a.shape()[at]);
+  std::vector<std::int64_t> indices;
+  for (std::size_t i = 0; i < repeats.size(); ++i) {
+    check<ValueError>(repeats[i] >= 0, "repeat", "the number of repetitions ", repeats[i], " is negative");
+    indices.insert(indices.end(), static_cast<std::size_t>(repeats[i]), static_cast<std::int64_t>(i));
+  }
+  return take(a, indices, {.axis = at});
+}
+
+// ---- rearranging -----------------------------------------------------------------------------------------------------------
+namespace {
+
+Array flipped(std::string_view op, const Array& a, int axis) {
+  const int at = normalize_axis(op, axis, a.ndim());
+  Strides strides = a.strides();
+  const std::int64_t last = (std::max<std::int64_t>(a.shape()[at], 1) - 1) * strides[at];
+  strides[at] = -strides[at];
+  return internal::make_view(a, a.shape(), strides, last);
+}
+
+}  // namespace
+
+Array flip(const Array& a, int axis) { return flipped("flip", a, axis); }
+Array fliplr(const Array& a) { return flipped("fliplr", a, 1); }
+Array flipud(const Array& a) { return flipped("flipud", a, 0); }
+
+Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) {
+  if (!axis) return a.size() == 0 ? a : roll(a.ravel(), shift, 0).reshape(a.shape());
+  const int at = normalize_axis("roll", *axis, a.ndim());
+  if (a.size() == 0) return a;
+  const std::int64_t n = a.shape()[at], by = (shift % n + n) % n;
+  const Array result = empty_beside(a, a.shape());
+  internal::assign("roll", part(result, at, by, n - by), part(a, at, 0, n - by));
+  if (by > 0) internal::assign("roll", part(result, at, 0, by), part(a, at, n - by, by));
+  return result;
+}
+
+Array rot90(const Array& a, int k, const Dims& axes) {
+  check<ValueError>(axes.size() == 2, "rot90", "a plane has two axes, given were ", axes);
+  check<ValueError>(a.ndim() >= 2, "rot90", "an array of rank ", a.ndim(), " cannot be turned; the rank must be at least 2");
+  const int first = normalize_axis("rot90", axes[0], a.ndim()), second = normalize_axis("rot90", axes[1], a.ndim());
+  check<ValueError>(first != second, "rot90", "axes ", axes, " are the same");
+  switch ((k % 4 + 4) % 4) {
+    case 0: return a.view();
+    case 1: return flip(a, second).swapaxes(first, second);
+    case 2: return flip(flip(a, first), second);
+    default: return flip(a.swapaxes(first, second), second);
+  }
+}
+
+// ---- padding ---------------------------------------------------------------------------------------------------------------
+namespace {
+
+template <class T> std::vector<std::pair<T, T>> sides_of(std::string_view what, const PadSides<T>& given, int rank) {
+  const auto& sides = given.sides();
+  if (sides.size() == 1) return std::vector<std::pair<T, T>>(static_cast<std::size_t>(rank), sides[0]);
+  check<ValueError>(sides.size() == static_cast<std::size_t>(rank), "pad", what, " has sides for ", sides.size(),
+                    " axes, the array has rank ", rank);
+  return sides;
+}
+
+}  // namespace
+
+Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode, const PadOptions& options) {
+  if (mode != "constant") fail<NotImplementedError>("pad", "mode is '", mode, "', only 'constant' is supported");
+  const auto width = sides_of("pad_width", pad_width, array.ndim());
+  const auto value = sides_of("constant_values", options.constant_values, array.ndim());
+  Shape shape = array.shape();
+  for (int i = 0; i < shape.size(); ++i) {
+    const auto [before, after] = width[std::size_t(i)];
+    check<ValueError>(before >= 0 && after >= 0, "pad", "the widths ", before, " and ", after, " of axis ", i, " cannot be negative");
+    const bool fits = !__builtin_add_overflow(shape[i], before, &shape[i]) && !__builtin_add_overflow(shape[i], after, &shape[i]);
+    check<ValueError>(fits, "pad", "the widths ", before, " and ", after, " of axis ", i, " are too large");
+  }
+  const Array result = empty_beside(array, shape);
+  Array inner = result;
+  for (int i = 0; i < shape.size(); ++i) inner = part(inner, i, width[std::size_t(i)].first, array.shape()[i]);
+  internal::assign("pad", inner, array);
+  for (int i = 0; i < shape.size(); ++i) {
+    // The slab of this axis: earlier axes with their padding, later ones without.
+    Array slab = result;
+    for (int j = i + 1; j < shape.size(); ++j) slab = part(slab, j, width[std::size_t(j)].first, array.shape()[j]);
+    const auto [before, after] = width[std::size_t(i)];
+    part(slab, i, 0, before).fill(value[std::size_t(i)].first);
+    part(slab, i, shape[i] - after, after).fill(value[std::size_t(i)].second);
+  }
+  return result;
+}
+
+}  // namespace nd

@@ -1,0 +1,338 @@
+#include "ndarray/routines/print.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <ostream>
+#include <vector>
+
+#include "ndarray/routines/joining.h"
+#include "ndarray/routines/manipulation.h"
+
+namespace nd {
+
+using catena::check;
+
+namespace {
+
+// ---- floats ----------------------------------------------------------------------------------------------------------------
+std::string formatted(const char* format, int digits, double v) {
+  char small[64];
+  const int n = std::snprintf(small, sizeof small, format, digits, v);
+  if (n < int(sizeof small)) return {small, std::size_t(n)};
+  std::string text(std::size_t(n), '\0');  // 1e300 in full
+  std::snprintf(text.data(), std::size_t(n) + 1, format, digits, v);
+  return text;
+}
+
+// The value as 0.DIGITS x 10^exponent with the fewest digits that identify it in its dtype; "0" for zero.
+struct Decimal {
+  std::string digits;
+  int exponent;
+};
+
+Decimal from_scientific(const std::string& text) {
+  const std::size_t e = text.find('e');
+  Decimal d{text.substr(0, 1), std::atoi(text.c_str() + e + 1) + 1};
+  if (e > 2) d.digits += text.substr(2, e - 2);
+  d.digits.erase(std::max<std::size_t>(d.digits.find_last_not_of('0') + 1, 1));
+  if (d.digits == "0") d.exponent = 1;
+  return d;
+}
+
+template <class E> Decimal shortest(double magnitude) {
+  if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
+    char text[64];
+    const auto end = std::to_chars(text, text + sizeof text, static_cast<E>(magnitude), std::chars_format::scientific).ptr;
+    return from_scientific(std::string(text, end));
+  } else {
+    // Five digits identify every value of 16 bits.
+    std::string text;
+    for (int digits = 0; digits < 6; ++digits) {
+      text = formatted("%.*e", digits, magnitude);
+      if (static_cast<float>(E(std::strtof(text.c_str(), nullptr))) == static_cast<float>(magnitude)) break;
+    }
+    return from_scientific(text);
+  }
+}
+
+void trim_zeros(std::string& s) { s.erase(s.find_last_not_of('0') + 1); }
+
+// A number in two parts at its point; the fraction has the trailing zeros only of a fixed number of digits.
+struct Parts {
+  std::string whole, fraction;  // with the sign, without the point
+  std::string exponent;         // "+08"
+};
+
+Parts split_text(const std::string& text) {
+  const std::size_t e = std::min(text.find('e'), text.size()), point = std::min(text.find('.'), e);
+  Parts p;
+  p.whole = text.substr(0, point);
+  if (point < e) p.fraction = text.substr(point + 1, e - point - 1);
+  if (e < text.size()) p.exponent = text.substr(e + 1);
+  return p;
+}
+
+// At most `precision` digits behind the point.
+template <class E> Parts positional(double v, int precision) {
+  const Decimal d = shortest<E>(std::abs(v));
+  const int behind = static_cast<int>(d.digits.size()) - d.exponent;
+  Parts p;
+  if (behind > precision) p = split_text(formatted("%.*f", precision, v));
+  else if (behind <= 0) p = split_text(formatted("%.*f", 0, v));
+  else {
+    const std::string sign = std::signbit(v) ? "-" : "";
+    p.whole = sign + (d.exponent > 0 ? d.digits.substr(0, std::size_t(d.exponent)) : "0");
+    p.fraction = d.exponent > 0 ? d.digits.substr(std::size_t(d.exponent)) : std::string(std::size_t(-d.exponent), '0') + d.digits;
+  }
+  trim_zeros(p.fraction);
+  return p;
+}
+
+template <class E> Parts scientific(double v, int precision) {
+  const int digits = static_cast<int>(shortest<E>(std::abs(v)).digits.size()) - 1;
+  return split_text(formatted("%.*e", std::min(digits, precision), v));
+}
+
+// One number by itself, as NumPy's scalars print.
+template <class E> std::string number(double v) {
+  if (std::isnan(v)) return "nan";
+  if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
+  const double magnitude = std::abs(v);
+  const Decimal d = shortest<E>(magnitude);
+  const std::string sign = std::signbit(v) ? "-" : "";
+  const int n = static_cast<int>(d.digits.size());
+  if (magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4)) {
+    const std::string fraction = n > 1 ? "." + d.digits.substr(1) : "";
+    char exponent[8];
+    std::snprintf(exponent, sizeof exponent, "e%+03d", d.exponent - 1);
+    return sign + d.digits[0] + fraction + exponent;
+  }
+  if (d.exponent <= 0) return sign + "0." + std::string(std::size_t(-d.exponent), '0') + d.digits;
+  if (n <= d.exponent) return sign + d.digits + std::string(std::size_t(d.exponent - n), '0') + ".0";
+  return sign + d.digits.substr(0, std::size_t(d.exponent)) + "." + d.digits.substr(std::size_t(d.exponent));
+}
+
+// The common form of all floats of an array: scientific or not, and the widths on both sides of the point.
+template <class E> class FloatFormat {
+ public:
+  FloatFormat(const std::vector<E>& values, const PrintOptions& options) : precision_(options.precision) {
+    double low = std::numeric_limits<double>::infinity(), high = 0;
+    for (const E e : values) {
+      const double m = std::abs(static_cast<double>(e));
+      if (!std::isfinite(m) || m == 0) continue;
+      low = std::min(low, m);
+      high = std::max(high, m);
+    }
+    if (high > 0) {
+      const double ratio = static_cast<double>(E(static_cast<Compute>(high) / static_cast<Compute>(low)));
+      scientific_ = high >= 1e8 || (!options.suppress_small && (low < 1e-4 || ratio > 1000));
+    }
+    measure(values);
+  }
+
+  std::string operator()(double v) const {
+    if (!std::isfinite(v)) {
+      const std::string text = std::isnan(v) ? "nan" : (v < 0 ? "-inf" : "inf");
+      return std::string(std::size_t(std::max(left_ + right_ + 1 - int(text.size()), 0)), ' ') + text;
+    }
+    if (scientific_) {
+      Parts p = split_text(formatted("%.*e", precision_, v));
+      while (int(p.exponent.size()) < exponent_ + 1) p.exponent.insert(1, "0");
+      return padded(p.whole) + "." + p.fraction + "e" + p.exponent;
+    }
+    const Parts p = positional<E>(v, precision_);
+    return padded(p.whole) + "." + p.fraction + std::string(std::size_t(std::max(right_ - int(p.fraction.size()), 0)), ' ');
+  }
+
+ private:
+  using Compute = std::conditional_t<std::is_same_v<E, double>, double, float>;
+
+  std::string padded(const std::string& whole) const {
+    return std::string(std::size_t(std::max(left_ - int(whole.size()), 0)), ' ') + whole;
+  }
+
+  void measure(const std::vector<E>& values) {
+    bool special = false, negative_infinity = false;
+    int fraction = 0;
+    for (const E e : values) {
+      const double v = static_cast<double>(e);
+      if (!std::isfinite(v)) {
+        special = true;
+        negative_infinity |= std::isinf(v) && v < 0;
+        continue;
+      }
+      const Parts p = scientific_ ? scientific<E>(v, precision_) : positional<E>(v, precision_);
+      left_ = std::max(left_, int(p.whole.size()));
+      fraction = std::max(fraction, int(p.fraction.size()));
+      exponent_ = std::max(exponent_, int(p.exponent.size()) - 1);
+    }
+    right_ = fraction;
+    if (scientific_) {
+      precision_ = fraction;
+      right_ = exponent_ + 2 + fraction;
+    }
+    if (special) left_ = std::max({left_, 3 - (right_ + 1), (negative_infinity ? 4 : 3) - (right_ + 1)});
+  }
+
+  int precision_;
+  bool scientific_ = false;
+  int left_ = 0, right_ = 0, exponent_ = 0;  // of the whole part, behind the point, digits of the exponent
+};
+
+// ---- elements --------------------------------------------------------------------------------------------------------------
+void align_right(std::vector<std::string>& words) {
+  std::size_t width = 0;
+  for (const std::string& w : words) width = std::max(width, w.size());
+  for (std::string& w : words) w.insert(0, width - w.size(), ' ');
+}
+
+std::vector<std::string> words_of(const Array& a, const PrintOptions& options) {
+  std::vector<std::string> words;
+  visit_dtype(a.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    const std::vector<E> values = a.to_vector<E>();
+    words.reserve(values.size());
+    if constexpr (std::is_same_v<E, bool>) {
+      for (const bool v : values) words.emplace_back(v ? "True" : "False");
+      if (a.ndim() > 0)  // True gets its space even where there is no False
+        for (std::string& w : words) w.insert(0, 5 - w.size(), ' ');
+    } else if constexpr (std::is_integral_v<E>) {
+      for (const E v : values) words.push_back(std::to_string(v));
+      align_right(words);
+    } else {
+      const FloatFormat<E> format(values, options);
+      for (const E v : values) words.push_back(format(static_cast<double>(v)));
+    }
+  });
+  return words;
+}
+
+// The elements that a summary shows: of long axes only both ends.
+Array corners(Array a, int edge) {
+  for (int i = 0; i < a.ndim(); ++i) {
+    const std::int64_t n = a.shape()[i];
+    if (n > 2 * edge) a = concatenate({internal::part(a, i, 0, edge), internal::part(a, i, n - edge, edge)}, i);
+  }
+  return a;
+}
+
+// ---- rows ------------------------------------------------------------------------------------------------------------------
+class Layout {
+ public:
+  Layout(const Array& a, const PrintOptions& options, std::string_view separator)
+      : shape_(a.shape()), separator_(separator), short_separator_(separator.substr(0, separator.find(' '))), edge_(options.edgeitems) {
+    summarised_ = a.size() > options.threshold;
+    words_ = words_of(summarised_ ? corners(a, edge_) : a, options);
+  }
+
+  // Lines after the first begin with `indent`.
+  std::string text(const std::string& indent, int width) {
+    next_ = 0;
+    return block(0, indent, width);
+  }
+
+ private:
+  bool shortens(int axis) const { return summarised_ && shape_[axis] > 2 * edge_; }
+  // Elements of an axis that are shown; "..." stands before number edge_ of them.
+  std::int64_t shown(int axis) const { return shortens(axis) ? 2 * edge_ : shape_[axis]; }
+
+  std::string block(int axis, const std::string& indent, int width) {
+    if (axis == shape_.size()) return words_[next_++];
+    std::string s = axis == shape_.size() - 1 ? line(axis, indent, width) : lines(axis, indent, width);
+    return "[" + s.substr(indent.size()) + "]";
+  }
+
+  std::string lines(int axis, const std::string& indent, int width) {
+    const std::string end = short_separator_ + std::string(std::size_t(shape_.size() - axis - 1), '\n');
+    const std::int64_t n = shown(axis);
+    std::string s;
+    if (shortens(axis) && n == 0) s += indent + "..." + end;
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (shortens(axis) && i == edge_) s += indent + "..." + end;
+      s += indent + block(axis + 1, indent + " ", width - 1);
+      if (i < n - 1) s += end;
+    }
+    return s;
+  }
+
+  std::string line(int axis, const std::string& indent, int width) {
+    const int limit = width - std::max(int(short_separator_.size()), 1);
+    const std::int64_t n = shown(axis);
+    std::string done, current = indent;
+    const auto add = [&](const std::string& word) {
+      // A word that is too long for any line gains nothing from a new one.
+      if (current.size() > indent.size() && int(current.size() + word.size()) > limit) {
+        while (!current.empty() && current.back() == ' ') current.pop_back();
+        done += current + "\n";
+        current = indent;
+      }
+      current += word;
+    };
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (shortens(axis) && i == edge_) {
+        add("...");
+        current += separator_;
+      }
+      add(words_[next_++]);
+      if (i < n - 1) current += separator_;
+    }
+    if (shortens(axis) && n == 0) add("...");
+    return done + current;
+  }
+
+  Shape shape_;
+  std::string separator_, short_separator_;
+  int edge_;
+  bool summarised_ = false;
+  std::vector<std::string> words_;
+  std::size_t next_ = 0;
+};
+
+void check_options(const char* op, const PrintOptions& o) {
+  check<ValueError>(o.precision >= 0 && o.threshold >= 0 && o.edgeitems >= 0 && o.linewidth >= 0, op, "precision ", o.precision, ", threshold ",
+                    o.threshold, ", edgeitems ", o.edgeitems, " and linewidth ", o.linewidth, " cannot be negative");
+}
+
+std::string body(const Array& a, const PrintOptions& options, std::string_view separator, std::size_t prefix, int suffix) {
+  if (a.size() == 0) return "[]";
+  return Layout(a, options, separator).text(std::string(1 + prefix, ' '), options.linewidth - suffix);
+}
+
+}  // namespace
+
+std::string array_str(const Array& a, const PrintOptions& options) {
+  check_options("array_str", options);
+  if (a.ndim() > 0) return body(a, options, " ", 0, 0);
+  return visit_dtype(a.dtype(), [&](auto tag) -> std::string {
+    using E = typename decltype(tag)::type;
+    const E value = a.item<E>();
+    if constexpr (std::is_same_v<E, bool>) return value ? "True" : "False";
+    else if constexpr (std::is_integral_v<E>) return std::to_string(value);
+    else return number<E>(static_cast<double>(value));
+  });
+}
+
+std::string array_repr(const Array& a, const PrintOptions& options) {
+  check_options("array_repr", options);
+  constexpr std::string_view kPrefix = "array(";
+  const Dtype t = a.dtype();
+  const bool implied = (t == Dtype::bool_ || t == Dtype::int64 || t == Dtype::float64) && a.size() > 0;
+  std::string text(kPrefix);
+  if (a.size() > 0 || a.shape() == Shape{0}) text += body(a, options, ", ", kPrefix.size(), 1);
+  else text += catena::concat("[], shape=", a.shape());
+  if (implied) return text + ")";
+  text += ",";
+  const std::string dtype = catena::concat("dtype=", t, ")");
+  const std::size_t newline = text.rfind('\n');
+  const std::size_t last_line = text.size() - (newline == std::string::npos ? 0 : newline + 1);
+  const bool wraps = last_line + dtype.size() + 1 > std::size_t(options.linewidth);
+  return text + (wraps ? "\n" + std::string(kPrefix.size(), ' ') : " ") + dtype;
+}
+
+std::ostream& operator<<(std::ostream& out, const Array& a) { return out << (a.is_null() ? std::string("null") : array_str(a)); }
+
+}  // namespace nd

@@ -1,0 +1,249 @@
+#include "ndarray/routines/random.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "kernels/random.h"
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+#include "ndarray/device/stream.h"
+#include "ndarray/routines/creation.h"
+#include "ndarray/routines/indexing.h"
+#include "ndarray/routines/manipulation.h"
+#include "ndarray/routines/math.h"
+
+namespace nd::random {
+
+using catena::check;
+using catena::fail;
+
+namespace {
+
+std::uint64_t entropy() {
+  std::random_device device;
+  return (static_cast<std::uint64_t>(device()) << 32) | device();
+}
+
+// The finalizer of splitmix64: neighbouring numbers become unrelated ones.
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+std::uint64_t first_seed(Device device) {
+  const char* text = std::getenv("CHAINER_SEED");
+  if (text == nullptr || *text == '\0') return entropy();
+  std::uint64_t seed = 0;
+  const std::string_view all(text);
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), seed);
+  check<ValueError>(error == std::errc() && end == all.data() + all.size(), "CHAINER_SEED", '"', all, "\" is no unsigned 64-bit integer");
+  return device.id == 0 ? seed : mixed(seed + static_cast<std::uint64_t>(device.id));
+}
+
+struct States {
+  std::mutex mutex;
+  std::map<std::pair<Device::Kind, int>, std::unique_ptr<Generator>> list;
+};
+// Never destroyed: threads may still draw numbers at exit.
+States& states() {
+  static States& all = *new States;
+  return all;
+}
+
+void check_floating(std::string_view op, Dtype dtype) {
+  check<TypeError>(catena::is_floating(dtype), op, "samples cannot have the dtype ", dtype, ", which is not floating");
+}
+
+// The largest number below `high` (for step -1) or the smallest above it that the dtype has; `high` may lie between two of them.
+double neighbour(Dtype dtype, double high, int direction) {
+  return visit_dtype(dtype, [&](auto tag) -> double {
+    using E = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
+      const E e = static_cast<E>(high);
+      if (direction < 0 ? double(e) < high : double(e) > high) return e;
+      return std::nextafter(e, direction < 0 ? -std::numeric_limits<E>::infinity() : std::numeric_limits<E>::infinity());
+    } else if constexpr (!std::is_integral_v<E>) {
+      const E e = E(static_cast<float>(high));
+      const double value = static_cast<float>(e);
+      if (direction < 0 ? value < high : value > high) return value;
+      // Steps of the bits of a magnitude are steps to the next one.
+      auto bits = std::bit_cast<std::uint16_t>(e);
+      const bool negative = (bits & 0x8000u) != 0;
+      if ((bits & 0x7fffu) == 0) bits = direction < 0 ? 0x8001u : 0x0001u;
+      else bits = static_cast<std::uint16_t>(bits + (negative == (direction < 0) ? 1 : -1));
+      return static_cast<float>(std::bit_cast<E>(bits));
+    } else {
+      return high;
+    }
+  });
+}
+
+}  // namespace
+
+// ---- state -----------------------------------------------------------------------------------------------------------------
+Generator::Generator() : Generator(entropy()) {}
+
+Generator& Generator::operator=(const Generator& o) noexcept {
+  seed_.store(o.seed(), std::memory_order_relaxed);
+  offset_.store(o.offset(), std::memory_order_relaxed);
+  return *this;
+}
+
+void Generator::reseed(std::optional<std::uint64_t> seed) { *this = seed ? Generator(*seed) : Generator(); }
+
+std::uint64_t Generator::reserve(std::int64_t n) noexcept { return offset_.fetch_add(catena::random_counters(n), std::memory_order_relaxed); }
+
+Generator& get_random_state() {
+  const Device device = current_device();
+  States& all = states();
+  const std::lock_guard lock(all.mutex);
+  auto& state = all.list[{device.kind, device.id}];
+  if (!state) state = std::make_unique<Generator>(first_seed(device));
+  return *state;
+}
+
+// The objects stay, others may hold references to them.
+void reset_states() {
+  States& all = states();
+  const std::lock_guard lock(all.mutex);
+  for (auto& [key, state] : all.list) state->reseed(first_seed(Device{key.first, static_cast<std::int16_t>(key.second)}));
+}
+
+// ---- samples ---------------------------------------------------------------------------------------------------------------
+Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low, std::int64_t high) {
+  const Device device = current_device();
+  const Array a(internal::new_array(size, dtype, device));
+  if (a.size() == 0) return a;
+  catena::RandomCall call;
+  call.kind = kind;
+  call.seed = seed();
+  call.offset = reserve(a.size());
+  call.low = low;
+  call.high = high;
+  call.out = catena::operand_of(*a.get());
+  call.n = a.size();
+  backend(device.kind).random(call, current_stream(device));
+  return a;
+}
+
+Array Generator::random_sample(const Shape& size, const SampleOptions& options) {
+  check_floating("random_sample", options.dtype);
+  return sample(catena::RandomKind::uniform, size, options.dtype);
+}
+
+Array Generator::uniform(double low, double high, const Shape& size, const SampleOptions& options) {
+  check_floating("uniform", options.dtype);
+  check<ValueError>(std::isfinite(high - low), "uniform", "the range from ", low, " to ", high, " is not finite");
+  Array a = sample(catena::RandomKind::uniform, size, options.dtype);
+  a *= high - low;
+  a += low;
+  // Rounding may have reached `high`.
+  if (low < high) minimum(a, neighbour(options.dtype, high, -1), {.out = a});
+  if (low > high) maximum(a, neighbour(options.dtype, high, 1), {.out = a});
+  return a;
+}
+
+Array Generator::standard_normal(const Shape& size, const SampleOptions& options) {
+  check_floating("standard_normal", options.dtype);
+  return sample(catena::RandomKind::normal, size, options.dtype);
+}
+
+Array Generator::normal(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const SampleOptions& options) {
+  check_floating("normal", options.dtype);
+  if (!scale.is_array())
+    check<ValueError>(!(scale.scalar().to_double() < 0), "normal", "the deviation ", scale.scalar(), " is negative");
+  const catena::Input parameters[2] = {loc, scale};
+  const Shape common = catena::broadcast_shape("normal", parameters);
+  const Shape shape = size.value_or(common);
+  check<ValueError>(catena::broadcast_shapes("normal", common, shape) == shape, "normal", "parameters of shape ", common,
+                    " cannot be broadcast to the size ", shape);
+  Array a = sample(catena::RandomKind::normal, shape, options.dtype);
+  a *= scale;
+  a += loc;
+  return a;
+}
+
+Array Generator::lognormal(const Operand& mean, const Operand& sigma, const std::optional<Shape>& size, const SampleOptions& options) {
+  check_floating("lognormal", options.dtype);
+  Array a = normal(mean, sigma, size, options);
+  return exp(a, {.out = a});
+}
+
+Array Generator::gumbel(double loc, double scale, const Shape& size, const SampleOptions& options) {
+  check_floating("gumbel", options.dtype);
+  // In at least float32, so that 1 - U is never 0; a U of 0 becomes half of the smallest step, whose logarithm is finite.
+  const Dtype compute = options.dtype == Dtype::float64 ? Dtype::float64 : Dtype::float32;
+  const double half_step = compute == Dtype::float64 ? 0x1p-54 : 0x1p-25;
+  const Array u = maximum(sample(catena::RandomKind::uniform, size, compute), half_step);
+  return (loc - scale * log(-log1p(-u))).astype(options.dtype, {.copy = false});
+}
+
+namespace {
+
+// [low, high] as far as the dtype holds it.
+void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype dtype) {
+  check<TypeError>(catena::is_integer(dtype), op, "samples cannot have the dtype ", dtype, ", which is no integer dtype");
+  const int bits = static_cast<int>(8 * itemsize(dtype));
+  const bool is_unsigned = kind_of(dtype) == DtypeKind::unsigned_;
+  const std::int64_t least = is_unsigned ? 0 : INT64_MIN >> (64 - bits);
+  const std::int64_t most = bits == 64 ? INT64_MAX : (is_unsigned ? (std::int64_t(1) << bits) - 1 : ~least);
+  check<ValueError>(low >= least && last <= most, op, "the range from ", low, " to ", last, " does not fit ", dtype);
+}
+
+}  // namespace
+
+Array Generator::randint(std::int64_t low, std::optional<std::int64_t> high, const Shape& size, const IntegerOptions& options) {
+  const std::int64_t first = high ? low : 0, end = high ? *high : low;
+  check<ValueError>(first < end, "randint", "low ", first, " is not below high ", end);
+  check_range("randint", first, end - 1, options.dtype);
+  return sample(catena::RandomKind::integers, size, options.dtype, first, end);
+}
+
+Array Generator::random_integers(std::int64_t low, std::optional<std::int64_t> high, const Shape& size, const IntegerOptions& options) {
+  const std::int64_t first = high ? low : 1, last = high ? *high : low;
+  check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
+  check_range("random_integers", first, last, options.dtype);
+  if (last != INT64_MAX) return sample(catena::RandomKind::integers, size, options.dtype, first, last + 1);
+  // The end of the range is no int64. Shifted by one it is, unless all of int64 is asked for, which the kernel knows as an empty range.
+  if (first == INT64_MIN) return sample(catena::RandomKind::integers, size, options.dtype, 0, 0);
+  Array a = sample(catena::RandomKind::integers, size, options.dtype, first - 1, last);
+  a += 1;
+  return a;
+}
+
+// ---- orders ----------------------------------------------------------------------------------------------------------------
+Array Generator::permutation(std::int64_t n) {
+  check<ValueError>(n >= 0, "permutation", "the length ", n, " is negative");
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) order[std::size_t(i)] = i;
+  const std::uint64_t key = seed(), offset = reserve(n);
+  for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher and Yates
+    const catena::philox_words<2> words(key, offset, i);
+    const std::int64_t j = catena::integer_from_words(words, static_cast<int>(i & 3), i, key, offset, 0, i + 1);
+    std::swap(order[std::size_t(i)], order[std::size_t(j)]);
+  }
+  return array(order);
+}
+
+Array Generator::permutation(const Array& a) {
+  check<TypeError>(a.ndim() > 0, "permutation", "a 0-d array has no order");
+  const DeviceScope scope(a.device());
+  return take(a, permutation(a.shape()[0]), {.axis = 0});
+}
+
+void Generator::shuffle(const Array& a) {
+  check<TypeError>(a.ndim() > 0, "shuffle", "a 0-d array has no order");
+  internal::assign("shuffle", a, permutation(a));
+}
+
+}  // namespace nd::random

@@ -1,0 +1,155 @@
+// Hooks of a thread and of a function, TimerHook, PrintHook.
+#include "autograd/hooks.h"
+
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+#include <thread>
+
+#include "autograd/functions/math.h"
+#include "autograd/functions/reduction.h"
+
+using namespace autograd;
+
+namespace {
+
+struct Recorder : FunctionHook {
+  explicit Recorder(std::string n, std::vector<std::string>& log) : own_name(std::move(n)), log(log) {}
+  std::string name() const override { return own_name; }
+  void forward_preprocess(const FunctionNode& f, const Arrays& in) override { note("forward ", f, in); }
+  void forward_postprocess(const FunctionNode& f, const Arrays& in) override { note("forwarded ", f, in); }
+  void backward_preprocess(const FunctionNode& f, const Arrays& in, const Arrays& gy) override {
+    BOOST_CHECK(!gy.empty());
+    note("backward ", f, in);
+  }
+  void backward_postprocess(const FunctionNode& f, const Arrays& in, const Arrays&) override { note("backwarded ", f, in); }
+  void note(const char* what, const FunctionNode& f, const Arrays& in) {
+    BOOST_CHECK(!in.empty());
+    log.push_back(own_name + " " + what + f.label());
+  }
+  std::string own_name;
+  std::vector<std::string>& log;
+};
+
+using Log = std::vector<std::string>;
+#define CHECK_LOG(log, ...) BOOST_TEST(log == (Log __VA_ARGS__), boost::test_tools::per_element())
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(hooks)
+
+BOOST_AUTO_TEST_CASE(a_scope_covers_forward_and_backward) {
+  Log log;
+  Recorder hook("r", log);
+  Variable x(ones({}));
+  Variable y;
+  {
+    const HookScope scope(hook);
+    y = tanh(x);
+    BOOST_TEST(function_hooks().size() == 1u);
+  }
+  BOOST_CHECK(function_hooks().empty());
+  y.backward();
+  CHECK_LOG(log, {"r forward tanh", "r forwarded tanh"});
+  log.clear();
+  {
+    const HookScope scope(hook);
+    y.backward({.enable_double_backprop = false});
+  }
+  CHECK_LOG(log, {"r backward tanh", "r backwarded tanh"});  // and not the operations of the rule
+}
+
+BOOST_AUTO_TEST_CASE(names_are_unique_and_order_is_kept) {
+  Log log;
+  Recorder a("a", log), b("b", log), again("a", log);
+  const HookScope first(a), second(b);
+  BOOST_CHECK_THROW(HookScope third(again), catena::KeyError);
+  const Variable y = Variable(ones({})) + 1;
+  CHECK_LOG(log, {"a forward _ + 1", "b forward _ + 1", "a forwarded _ + 1", "b forwarded _ + 1"});
+}
+
+BOOST_AUTO_TEST_CASE(scopes_end_with_exceptions) {
+  Log log;
+  Recorder hook("r", log);
+  try {
+    const HookScope scope(hook);
+    throw 1;
+  } catch (int) {
+  }
+  BOOST_CHECK(function_hooks().empty());
+}
+
+BOOST_AUTO_TEST_CASE(hooks_belong_to_a_thread) {
+  Log log;
+  Recorder hook("r", log);
+  const HookScope scope(hook);
+  std::size_t other = 1;
+  std::thread([&] { other = function_hooks().size(); }).join();
+  BOOST_TEST(other == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(local_hooks_follow_and_replace) {
+  Log log;
+  Recorder global("g", log);
+  Variable x(ones({}));
+  Variable y = -x;
+  FunctionNode& f = *y.creator();
+  f.add_hook(std::make_shared<Recorder>("l", log));
+  BOOST_CHECK_THROW(f.add_hook(std::make_shared<Recorder>("l", log)), catena::KeyError);
+  BOOST_CHECK_THROW(f.add_hook(nullptr), catena::TypeError);
+  BOOST_CHECK_THROW(f.delete_hook("nobody"), catena::KeyError);
+  {
+    const HookScope scope(global);
+    y.backward();
+    CHECK_LOG(log, {"g backward __neg__", "l backward __neg__", "g backwarded __neg__", "l backwarded __neg__"});
+    log.clear();
+    f.add_hook(std::make_shared<Recorder>("replacement", log), "g");
+    y.backward();
+    CHECK_LOG(log, {"replacement backward __neg__", "l backward __neg__", "replacement backwarded __neg__", "l backwarded __neg__"});
+  }
+  f.delete_hook("g");
+  f.delete_hook("l");
+  BOOST_CHECK(f.local_function_hooks().empty());
+  log.clear();
+  y.backward();
+  BOOST_CHECK(log.empty());
+}
+
+BOOST_AUTO_TEST_CASE(timer) {
+  TimerHook timer;
+  Variable x(ones({10}));
+  {
+    const HookScope scope(timer);
+    sum(exp(x)).backward();
+  }
+  const auto& history = timer.call_history();
+  BOOST_REQUIRE(history.size() == 4u);
+  const char* const labels[] = {"exp", "Sum", "Sum", "exp"};
+  double total = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    BOOST_TEST(history[i].first == labels[i]);
+    BOOST_TEST(history[i].second >= 0);
+    total += history[i].second;
+  }
+  BOOST_TEST(timer.total_time() == total);
+}
+
+BOOST_AUTO_TEST_CASE(printing) {
+  std::ostringstream out;
+  PrintHook hook("", "\n", &out);
+  Variable x(ones({}), {.name = "x"});
+  Variable y;
+  {
+    const HookScope scope(hook);
+    y = x + 1;
+  }
+  const std::string forward = out.str();
+  BOOST_CHECK(forward.starts_with("function\t_ + 1\ninput data\n<variable at 0x"));
+  BOOST_CHECK(forward.find("- statistics: mean=1.00000000, std=0.00000000\n- grad: None\n") != std::string::npos);
+  out.str("");
+  const HookScope scope(hook);
+  y.backward();
+  BOOST_CHECK(out.str().starts_with("function\t_ + 1\ninput data\n"));
+  BOOST_CHECK(out.str().find("output gradient\n<variable at 0x") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

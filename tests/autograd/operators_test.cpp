@@ -1,0 +1,260 @@
+// Operators of Variable: labels, dtypes, constants, broadcasting, errors, derivatives.
+#include "autograd/operators.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <functional>
+#include <type_traits>
+#include <vector>
+
+#include "autograd/function_node.h"
+#include "autograd/functions/basic_math.h"
+#include "autograd/functions/math.h"
+#include "autograd/functions/reduction.h"
+#include "autograd/gradient_check.h"
+#include "autograd/testing.h"
+#include "tests/support/framework_golden.h"
+
+using namespace autograd;
+
+namespace {
+
+Array values(const Shape& shape, double low, double high, int seed, Dtype dtype = Dtype::float64) {
+  std::vector<double> v(std::size_t(catena::size_of(shape)));
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = low + (high - low) * (0.5 + 0.5 * std::sin(12.9898 * double(i + 1) + seed));
+  return astype(array(v, shape), dtype);
+}
+
+template <class A, class B> concept Addable = requires(A a, B b) { a + b; };
+static_assert(Addable<Variable, Variable> && Addable<Variable, Array> && Addable<float, Variable> && Addable<Array, Array>);
+static_assert(std::is_same_v<decltype(Array() + Array()), Array>);  // no graph behind arrays alone
+static_assert(!Addable<Variable, std::vector<float>> && !Addable<Variable, const char*> && !Addable<std::nullptr_t, Variable>);
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(operators)
+
+BOOST_AUTO_TEST_CASE(labels) {
+  const Variable x(ones({2, 2})), y(ones({2, 2}));
+  const Array c = ones({2, 2});
+  const auto label = [](const Variable& v) { return v.creator()->label(); };
+  BOOST_TEST(label(-x) == "__neg__");
+  BOOST_TEST(label(abs(x)) == "|_|");
+  BOOST_TEST(label(x + y) == "_ + _");
+  BOOST_TEST(label(x + 2) == "_ + 2");
+  BOOST_TEST(label(2.0 + x) == "_ + 2.0");
+  BOOST_TEST(label(x + (-1)) == "_ + (-1)");
+  BOOST_TEST(label(x + c) == "_ + constant array");
+  BOOST_TEST(label(x - y) == "_ - _");
+  BOOST_TEST(label(x - 1) == "_ + (-1)");
+  BOOST_TEST(label(1.5 - x) == "1.5 - _");
+  BOOST_TEST(label(x * y) == "_ * _");
+  BOOST_TEST(label(x * -0.5) == "_ * (-0.5)");
+  BOOST_TEST(label(x / y) == "_ / _");
+  BOOST_TEST(label(x / 2) == "_ * 0.5");
+  BOOST_TEST(label(3 / x) == "_ / 3");
+  BOOST_TEST(label(pow(x, y)) == "_ ** _");
+  BOOST_TEST(label(pow(x, 2)) == "_ ** 2");
+  BOOST_TEST(label(pow(x, 3)) == "_ ** 3");
+  BOOST_TEST(label(pow(2, x)) == "2 ** _");
+  BOOST_TEST(label(operator_matmul(x, y)) == "_ @ _");
+  BOOST_TEST(label(operator_matmul(x, c)) == "_ @ C");
+  BOOST_TEST(label(operator_matmul(c, x)) == "C @ _");
+}
+
+BOOST_AUTO_TEST_CASE(unary_plus_is_the_variable_itself) {
+  const Variable x(ones({2}));
+  BOOST_CHECK((+x).is_same(x));
+}
+
+BOOST_AUTO_TEST_CASE(constants_never_change_the_dtype) {
+  const Array wide = ones({3}, Dtype::float64), whole = ones({3}, Dtype::int64);
+  for (const Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64, Dtype::int32, Dtype::int8}) {
+    const Variable x(full({3}, 2, t));
+    for (const Variable& y : {x + 1, 1 + x, x + 1.5, 1.5 + x, x - 1, 1 - x, x * 2, 2 * x, x * 1.5, x + wide, whole + x, x - wide, wide - x, x * whole})
+      BOOST_CHECK(y.dtype() == t);
+    if (catena::is_floating(t))
+      for (const Variable& y : {x / 2, 2 / x, x / wide, whole / x, pow(x, 2), pow(x, 1.5), pow(2, x), pow(x, wide), pow(wide, x)}) BOOST_CHECK(y.dtype() == t);
+  }
+  // A constant is converted before the operation, as the reference does it.
+  BOOST_TEST(item((Variable(full({}, 2, Dtype::int32)) + 1.75).data()).to<int>() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(bad_operands) {
+  const Variable f(ones({2, 3})), i(ones({2, 3}, Dtype::int32)), d(ones({2, 3}, Dtype::float64));
+  BOOST_CHECK_THROW(i * i, catena::InvalidType);
+  BOOST_CHECK_THROW(i / i, catena::InvalidType);
+  BOOST_CHECK_THROW(i / 2, catena::InvalidType);
+  BOOST_CHECK_THROW(2 / i, catena::InvalidType);
+  BOOST_CHECK_THROW(pow(i, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(abs(i), catena::InvalidType);
+  BOOST_CHECK_NO_THROW(i + i);
+  BOOST_CHECK_NO_THROW(-i);
+  BOOST_CHECK_NO_THROW(i - 1);
+  BOOST_CHECK_EXCEPTION(f + d, catena::InvalidType, [](const catena::InvalidType& e) {
+    return e.expect() == "in_types[0].dtype == in_types[1].dtype" && e.actual() == "float32 != float64" &&
+           std::string(e.what()).starts_with("Invalid operation is performed in: _ + _ (Forward)\n\nExpect: ");
+  });
+  BOOST_CHECK_EXCEPTION(f + Variable(ones({4})), catena::InvalidType, [](const catena::InvalidType& e) { return e.actual() == "(2, 3) and (4,)"; });
+  // A constant may not enlarge the variable.
+  BOOST_CHECK_EXCEPTION(f + ones({4, 2, 3}), catena::ValueError,
+                        [](const catena::ValueError& e) { return std::string(e.what()).find("Failed to broadcast arrays") != std::string::npos; });
+  BOOST_CHECK_THROW(Variable(ones({1, 3})) * ones({2, 3}), catena::ValueError);
+  BOOST_CHECK_NO_THROW(f + ones({3}));
+  BOOST_CHECK_THROW(f + Variable(), catena::TypeError);
+  BOOST_CHECK_THROW(operator_matmul(f, f), catena::InvalidType);
+  BOOST_CHECK_THROW(operator_matmul(f, 2), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
+  const Device gpu{Device::Kind::cuda, 0};
+  Array there;
+  try {
+    there = to_device(ones({2}), gpu);
+  } catch (const catena::Error&) {
+    BOOST_TEST_MESSAGE("no second kind of device");
+    return;
+  }
+  const Variable x(ones({2}));
+  BOOST_CHECK_THROW(x + there, catena::TypeError);
+  BOOST_CHECK_EXCEPTION(x + Variable(there), catena::ValueError, [](const catena::ValueError& e) {
+    const std::string text = e.what();
+    return text.find("cpu:0") != std::string::npos && text.find("cuda:0") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(derivatives) {
+  using V = Variables;
+  struct Row {
+    const char* name;
+    std::function<Variable(const V&)> function;
+    std::vector<Shape> shapes;
+  };
+  const Array c = values({3, 2}, 0.5, 2, 1), row = values({2}, 0.5, 2, 2);
+  const Row rows[] = {
+      {"neg", [](const V& x) { return -x[0]; }, {{3, 2}}},
+      {"add", [](const V& x) { return x[0] + x[1]; }, {{3, 2}, {3, 2}}},
+      {"add broadcast", [](const V& x) { return x[0] + x[1]; }, {{3, 1}, {2}}},
+      {"subtract broadcast", [](const V& x) { return x[0] - x[1]; }, {{}, {3, 2}}},
+      {"multiply", [](const V& x) { return x[0] * x[1]; }, {{3, 2}, {3, 2}}},
+      {"multiply broadcast", [](const V& x) { return x[0] * x[1]; }, {{2}, {4, 3, 1}}},
+      {"multiply itself", [](const V& x) { return x[0] * x[0] * x[0]; }, {{3, 2}}},
+      {"divide", [](const V& x) { return x[0] / x[1]; }, {{3, 2}, {3, 2}}},
+      {"divide broadcast", [](const V& x) { return x[0] / x[1]; }, {{3, 2}, {1, 2}}},
+      {"power", [](const V& x) { return pow(x[0], x[1]); }, {{3, 2}, {3, 2}}},
+      {"power broadcast", [](const V& x) { return pow(x[0], x[1]); }, {{3, 1}, {2}}},
+      {"matmul", [](const V& x) { return operator_matmul(x[0], x[1]); }, {{3, 4}, {4, 2}}},
+      {"matmul vector", [](const V& x) { return operator_matmul(x[0], x[1]); }, {{3, 4}, {4}}},
+      {"outer", [](const V& x) { return operator_matmul(x[0], x[1]); }, {{3}, {1, 4}}},
+      {"x + c", [&](const V& x) { return x[0] + c; }, {{3, 2}}},
+      {"x + 2", [](const V& x) { return x[0] + 2; }, {{3, 2}}},
+      {"x - c", [&](const V& x) { return x[0] - c; }, {{3, 2}}},
+      {"c - x", [&](const V& x) { return row - x[0]; }, {{3, 2}}},
+      {"x * c", [&](const V& x) { return row * x[0]; }, {{3, 2}}},
+      {"x * 3", [](const V& x) { return x[0] * 3; }, {{}}},
+      {"x / c", [&](const V& x) { return x[0] / c; }, {{3, 2}}},
+      {"c / x", [&](const V& x) { return c / x[0]; }, {{3, 2}}},
+      {"3 / x", [](const V& x) { return 3 / x[0]; }, {{3, 2}}},
+      {"x ** 2", [](const V& x) { return pow(x[0], 2); }, {{3, 2}}},
+      {"x ** 2.5", [](const V& x) { return pow(x[0], 2.5); }, {{3, 2}}},
+      {"x ** -1", [](const V& x) { return pow(x[0], -1); }, {{3, 2}}},
+      {"x ** 0", [](const V& x) { return pow(x[0], 0); }, {{3, 2}}},
+      {"x ** c", [&](const V& x) { return pow(x[0], c); }, {{3, 2}}},
+      {"2 ** x", [](const V& x) { return pow(2, x[0]); }, {{3, 2}}},
+      {"c ** x", [&](const V& x) { return pow(c, x[0]); }, {{3, 2}}},
+      {"x @ c", [&](const V& x) { return operator_matmul(x[0], c); }, {{4, 3}}},
+      {"c @ x", [&](const V& x) { return operator_matmul(c, x[0]); }, {{2, 4}}},
+  };
+  for (const Row& r : rows) BOOST_TEST_CONTEXT(r.name) {
+      Arrays x, ggx;
+      Variables v;
+      for (std::size_t i = 0; i < r.shapes.size(); ++i) {
+        x.push_back(values(r.shapes[i], 0.5, 2, int(i) * 3));
+        ggx.push_back(values(r.shapes[i], -1, 1, int(i) + 11));
+        v.push_back(Variable(x[i]));
+      }
+      const Array gy = values(r.function(v).shape(), -1, 1, 7);
+      const gradient_check::Options o = {.eps = 1e-5, .atol = 1e-7, .rtol = 1e-6};
+      BOOST_CHECK_NO_THROW(gradient_check::check_backward(r.function, x, {gy}, o));
+      BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(r.function, x, {gy}, ggx, o));
+      // float16 and bfloat16: within the rounding of a few operations of the float64 gradient.
+      for (const auto& [t, atol, rtol] : {std::tuple(Dtype::float16, 1e-3, 5e-3), std::tuple(Dtype::bfloat16, 8e-3, 4e-2)}) {
+        Variables narrow, wide;
+        for (const Array& a : x) {
+          narrow.push_back(Variable(astype(a, t)));
+          wide.push_back(Variable(astype(narrow.back().data(), Dtype::float64)));
+        }
+        Variable yn = r.function(narrow), yw = r.function(wide);
+        yn.set_grad(astype(gy, t));
+        yw.set_grad(astype(yn.grad(), Dtype::float64));
+        yn.backward();
+        yw.backward();
+        for (std::size_t i = 0; i < x.size(); ++i) BOOST_CHECK_NO_THROW(testing::assert_allclose(narrow[i].grad(), wide[i].grad(), atol, rtol));
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_have_the_shape_of_their_inputs) {
+  Variable x(ones({3, 1})), y(ones({2}));
+  sum(x * y + y).backward();
+  BOOST_CHECK(x.grad().shape() == (Shape{3, 1}));
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{2, 2, 2}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<float>(y.grad()) == (std::vector<float>{6, 6}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(compound_assignment_makes_new_variables) {
+  Variable x(ones({2}));
+  Variable y = x;
+  y += x;
+  y *= 3;
+  y -= 1;
+  y /= 2;
+  BOOST_TEST(to_vector<float>(x.data()) == (std::vector<float>{1, 1}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<float>(y.data()) == (std::vector<float>{2.5, 2.5}), boost::test_tools::per_element());
+  sum(y).backward();
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 3}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(golden_values) {
+  using C = test::GoldenCall;
+  const auto scalar = [](const C& c) {
+    const auto& v = c.args()["c"];
+    return v.is_number_float() ? Constant(v.get<double>()) : Constant(v.get<std::int64_t>());
+  };
+  test::GoldenFunctions f;
+  f["neg"] = [](const C& c) { return Variables{-c.x(0)}; };
+  f["abs"] = [](const C& c) { return Variables{abs(c.x(0))}; };
+#define OPERATOR(name, expression)                                                                                            \
+  f[name] = [](const C& c) { const Variable x = c.x(0), y = c.x(1); return Variables{expression(x, y)}; };                     \
+  f[name "_const"] = [scalar](const C& c) { const Variable x = c.x(0); const Constant k = scalar(c); return Variables{expression(x, k)}; };  \
+  f[name "_rconst"] = [scalar](const C& c) { const Variable x = c.x(0); const Constant k = scalar(c); return Variables{expression(k, x)}; }; \
+  f[name "_array"] = [](const C& c) { const Variable x = c.x(0); const Array k = c.array(1); return Variables{expression(x, k)}; };          \
+  f[name "_rarray"] = [](const C& c) { const Variable x = c.x(0); const Array k = c.array(1); return Variables{expression(k, x)}; }
+#define ADD(a, b) (a) + (b)
+#define SUB(a, b) (a) - (b)
+#define MUL(a, b) (a) * (b)
+#define DIV(a, b) (a) / (b)
+  OPERATOR("add", ADD);
+  OPERATOR("sub", SUB);
+  OPERATOR("mul", MUL);
+  OPERATOR("div", DIV);
+  OPERATOR("pow", pow);
+  f["matmul"] = [](const C& c) { return Variables{operator_matmul(c.x(0), c.x(1))}; };
+  f["matmul_array"] = [](const C& c) { return Variables{operator_matmul(c.x(0), c.array(1))}; };
+  f["matmul_rarray"] = [](const C& c) { return Variables{operator_matmul(c.array(1), c.x(0))}; };
+  f["graph"] = [](const C& c) {
+    const std::string e = c.text("expr", "");
+    const Variable &x = c.x(0), &y = c.size() > 1 ? c.x(1) : c.x(0);
+    if (e == "x * x + x") return Variables{x * x + x};
+    if (e == "(x + x) * x") return Variables{(x + x) * x};
+    if (e == "(x * y, sin(x) + y)") return Variables{x * y, sin(x) + y};
+    if (e == "h = tanh(x * y); h * h + h - exp(h)") {
+      const Variable h = tanh(x * y);
+      return Variables{h * h + h - exp(h)};
+    }
+    catena::fail<catena::KeyError>("graph", "no such expression: ", e);
+  };
+  test::run_golden("operators", f);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,286 @@
+// Variable: properties, text, gradients as data, copies between devices, unchaining, lifetime.
+#include "autograd/variable.h"
+
+#include <boost/test/unit_test.hpp>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include "autograd/debug.h"
+#include "autograd/function_node.h"
+#include "autograd/functions/array.h"
+#include "autograd/functions/math.h"
+#include "autograd/functions/reduction.h"
+#include "autograd/variable_node.h"
+
+using namespace autograd;
+
+namespace {
+
+const Device kGpu{Device::Kind::cuda, 0};
+bool has_gpu() {
+  try {
+    return bool(to_device(ones({1}), kGpu));
+  } catch (const catena::Error&) {
+    return false;
+  }
+}
+std::vector<float> floats(const Array& a) { return to_vector<float>(a); }
+#define CHECK_VALUES(array, ...) BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
+
+std::string last_warning;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(variable)
+
+BOOST_AUTO_TEST_CASE(a_new_variable_is_a_root) {
+  const Array a = ones({2, 3});
+  const Variable x(a, {.volatile_ = "auto", .name = "x"});
+  BOOST_CHECK(x.data().get() == a.get());
+  BOOST_CHECK(!x.grad());
+  BOOST_CHECK(x.creator() == nullptr);
+  BOOST_TEST(x.rank() == 0);
+  BOOST_CHECK(x.volatile_flag() == AUTO);
+  BOOST_CHECK(Variable(a).volatile_flag() == OFF);
+  BOOST_TEST(x.name() == "x");
+  BOOST_CHECK(x.shape() == (Shape{2, 3}));
+  BOOST_TEST(x.ndim() == 2);
+  BOOST_TEST(x.size() == 6);
+  BOOST_TEST(x.len() == 6);  // elements, not the length of the first axis
+  BOOST_CHECK(x.dtype() == Dtype::float32);
+  BOOST_CHECK_THROW(Variable{Array()}, catena::TypeError);
+  BOOST_CHECK_THROW(Variable().data(), catena::ValueError);
+  BOOST_CHECK(!Variable());
+}
+
+BOOST_AUTO_TEST_CASE(an_array_given_as_a_variable_is_automatic) {
+  const auto flag = [](const Variable& v) { return v.volatile_flag(); };
+  BOOST_CHECK(flag(ones({2})) == AUTO);
+}
+
+BOOST_AUTO_TEST_CASE(handles_share) {
+  Variable x(ones({2}));
+  const Variable y = x;
+  BOOST_CHECK(x.is_same(y));
+  BOOST_CHECK(!x.is_same(Variable(x.data())));
+  x.set_grad(ones({2}));
+  BOOST_CHECK(y.grad().get() == x.grad().get());
+  x.set_volatile("on");
+  BOOST_CHECK(y.volatile_flag() == ON);
+}
+
+BOOST_AUTO_TEST_CASE(setting_a_gradient_validates) {
+  Variable x(ones({2, 3}));
+  const Array g = ones({2, 3});
+  x.set_grad(g);
+  BOOST_CHECK(x.grad().get() == g.get());  // by reference
+  BOOST_CHECK_THROW(x.set_grad(ones({3, 2})), catena::ValueError);
+  BOOST_CHECK_THROW(x.set_grad(ones({2, 3}, Dtype::float64)), catena::TypeError);
+  BOOST_CHECK_THROW(Variable(ones({2}), {.grad = ones({3})}), catena::ValueError);
+  BOOST_CHECK(x.grad().get() == g.get());
+  x.set_grad(Array());
+  BOOST_CHECK(!x.grad());
+  if (has_gpu()) BOOST_CHECK_THROW(x.set_grad(to_device(g, kGpu)), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(texts) {
+  BOOST_TEST(Variable(ones({2, 3})).label() == "(2, 3), float32");
+  BOOST_TEST(Variable(ones({1}, Dtype::float16)).label() == "(1), float16");
+  BOOST_TEST(Variable(ones({})).label() == "float32");
+  Variable x(ones({2}));
+  BOOST_CHECK(x.repr().starts_with("<variable at 0x"));
+  BOOST_CHECK(x.to_string().starts_with("<var@"));
+  x.set_name("x");
+  BOOST_TEST(x.repr() == "<variable x>");
+  std::ostringstream out;
+  out << x;
+  BOOST_TEST(out.str() == "x");
+}
+
+BOOST_AUTO_TEST_CASE(debug_print_in_full) {
+  Variable x(array<float>({1, 3}, {2}), {.name = "x"});
+  const std::string head = "<variable x>\n- device: CPU\n- volatile: OFF\n- backend: " + std::string(x.data().backend().name()) +
+                           "\n- shape: (2,)\n- dtype: float32\n- statistics: mean=2.00000000, std=1.00000000\n- grad: ";
+  BOOST_TEST(x.debug_print() == head + "None");
+  x.set_grad(zeros({2}));
+  BOOST_TEST(x.debug_print() == head + "0");
+  x.set_grad(array<float>({0, 1}, {2}));
+  BOOST_TEST(x.debug_print() == head + "mean=0.50000000, std=0.50000000");
+}
+
+BOOST_AUTO_TEST_CASE(clearing_gradients) {
+  Variable x(ones({2}), {.grad = full({2}, 3)});
+  const Array g = x.grad();
+  const WarningHandler previous = set_warning_handler([](std::string_view category, std::string_view) { last_warning = category; });
+  x.zerograd();
+  BOOST_TEST(last_warning == "DeprecationWarning");
+  BOOST_CHECK(x.grad().get() == g.get());
+  CHECK_VALUES(g, {0, 0});
+  x.cleargrad();
+  BOOST_CHECK(!x.grad());
+  x.zerograd();
+  CHECK_VALUES(x.grad(), {0, 0});
+  set_warning_handler(previous);
+}
+
+// A leaf that shares its gradient with a function's result is not cleared through it.
+BOOST_AUTO_TEST_CASE(zerograd_spares_shared_arrays) {
+  Variable x(ones({2}));
+  Variable y = identity(x);
+  const Array g = full({2}, 2);
+  y.set_grad(g);
+  y.backward();
+  BOOST_CHECK(x.grad().get() == g.get());
+  const WarningHandler previous = set_warning_handler([](std::string_view, std::string_view) {});
+  x.zerograd();
+  set_warning_handler(previous);
+  CHECK_VALUES(x.grad(), {0, 0});
+  CHECK_VALUES(g, {2, 2});
+}
+
+BOOST_AUTO_TEST_CASE(copydata_and_addgrad) {
+  Variable x(array<float>({1, 2}, {2})), y(array<float>({5, 6}, {2}));
+  const Array own = x.data();
+  x.copydata(y);
+  BOOST_CHECK(x.data().get() == own.get());
+  CHECK_VALUES(own, {5, 6});
+  x.addgrad(y);  // nothing to add
+  BOOST_CHECK(!x.grad());
+  y.set_grad(array<float>({1, 2}, {2}));
+  x.addgrad(y);
+  BOOST_CHECK(x.grad().get() != y.grad().get());  // a copy
+  const Array g = x.grad();
+  x.addgrad(y);
+  BOOST_CHECK(x.grad().get() == g.get());  // in place
+  CHECK_VALUES(g, {2, 4});
+  CHECK_VALUES(y.grad(), {1, 2});
+}
+
+BOOST_AUTO_TEST_CASE(between_devices) {
+  if (!has_gpu()) return;
+  Variable x(array<float>({1, 2}, {2}), {.grad = array<float>({3, 4}, {2})}), y(zeros({2}));
+  const Array a = x.data();
+  x.to_cpu();
+  BOOST_CHECK(x.data().get() == a.get());  // already there
+  x.to_gpu(0);
+  BOOST_CHECK(x.device() == kGpu);
+  BOOST_CHECK(x.grad().device() == kGpu);
+  CHECK_VALUES(x.grad(), {3, 4});
+  y.copydata(x);
+  BOOST_CHECK(y.device() == Device{});
+  CHECK_VALUES(y.data(), {1, 2});
+  y.addgrad(x);
+  y.addgrad(x);
+  BOOST_CHECK(y.grad().device() == Device{});
+  CHECK_VALUES(y.grad(), {6, 8});
+  x.addgrad(y);
+  BOOST_CHECK(x.grad().device() == kGpu);
+  CHECK_VALUES(x.grad(), {9, 12});
+  x.to_cpu();
+  BOOST_CHECK(x.device() == Device{});
+}
+
+BOOST_AUTO_TEST_CASE(creators_and_ranks) {
+  Variable x(ones({2}));
+  const Variable y = x + 1, z = y * y;
+  BOOST_TEST(y.rank() == 1);
+  BOOST_TEST(z.rank() == 2);
+  BOOST_TEST(z.creator()->rank() == 1);
+  BOOST_TEST(z.creator()->num_inputs() == 2u);
+  BOOST_CHECK(z.creator()->input(0).is_same(y));
+  Variable other(ones({2}));
+  other.set_creator(z.creator(), 0);
+  BOOST_TEST(other.rank() == 2);
+  other.unchain();
+  BOOST_CHECK(other.creator() == nullptr);
+  BOOST_TEST(other.rank() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(shape_methods) {
+  Variable x(array<float>({0, 1, 2, 3, 4, 5}, {2, 3}));
+  BOOST_CHECK(x.reshape(3, 2).shape() == (Shape{3, 2}));
+  BOOST_CHECK(x.reshape(Shape{-1}).shape() == (Shape{6}));
+  BOOST_CHECK(x.transpose().shape() == (Shape{3, 2}));
+  BOOST_CHECK(x.transpose(0, 1).shape() == (Shape{2, 3}));
+  CHECK_VALUES(x.transpose(-1, 0).data(), {0, 3, 1, 4, 2, 5});
+  BOOST_CHECK_THROW(x.reshape(4, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(x.reshape(-1, 4), catena::InvalidType);
+  BOOST_CHECK_THROW(x.reshape(-1, -1), catena::AssertionError);
+  BOOST_CHECK_THROW(x.transpose(0, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(x.transpose(0), catena::InvalidType);
+  BOOST_TEST(x.transpose().creator()->label() == "Transpose");
+}
+
+// ---- lifetime ----
+
+BOOST_AUTO_TEST_CASE(intermediate_arrays_die_with_their_variables) {
+  const Variable x(ones({2}));
+  std::optional<Variable> h(x + 1);
+  const auto refs = [](const Array& a) { return a->refs.load(); };
+  const Array data = h->data();
+  const Variable y = *h + 1;  // addition retains nothing
+  h.reset();
+  BOOST_TEST(refs(data) == 1u);
+  std::optional<Variable> k(x + 1);
+  const Array kept = k->data();
+  const Variable z = square(*k);  // square retains its input
+  k.reset();
+  BOOST_TEST(refs(kept) == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(unchain_backward_releases_the_graph) {
+  Variable x(ones({2}));
+  Variable h = square(x);
+  const Array data = h.data();
+  Variable y = square(h);
+  h = Variable();
+  BOOST_TEST(data->refs.load() == 2u);
+  y.unchain_backward();
+  BOOST_CHECK(y.creator() == nullptr);
+  BOOST_TEST(y.rank() == 0);
+  BOOST_TEST(data->refs.load() == 1u);
+  y.backward();  // a root: nothing happens
+  BOOST_CHECK(!x.grad());
+}
+
+BOOST_AUTO_TEST_CASE(unchaining_cuts_other_branches_too) {
+  Variable x(ones({2}));
+  Variable h = x + 1, a = h * 2, b = h * 3;
+  a.unchain_backward();
+  BOOST_CHECK(h.creator() == nullptr);
+  BOOST_CHECK(b.creator() != nullptr);
+  sum(b).backward();
+  CHECK_VALUES(h.grad(), {3, 3});
+  BOOST_CHECK(!x.grad());
+}
+
+BOOST_AUTO_TEST_CASE(very_deep_chains) {
+  constexpr int kDepth = 1'000'000;
+  const Variable x(ones({}));
+  {
+    Variable y = x;
+    for (int i = 0; i < kDepth; ++i) y = identity(y);
+    BOOST_TEST(y.rank() == kDepth);
+  }  // destroyed without recursion
+  Variable y = x;
+  for (int i = 0; i < kDepth; ++i) y = -y;
+  y.backward();
+  BOOST_TEST(floats(x.grad())[0] == 1);
+  y.unchain_backward();
+}
+
+BOOST_AUTO_TEST_CASE(handles_may_be_dropped_on_other_threads) {
+  Variable x(ones({8}));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t) {
+    Variables list;
+    Variable y = x;
+    for (int i = 0; i < 100; ++i) list.push_back(y = square(y + t));
+    threads.emplace_back([own = std::move(list)]() mutable { own.clear(); });
+  }
+  for (std::thread& t : threads) t.join();
+  BOOST_TEST(x.data()->refs.load() >= 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

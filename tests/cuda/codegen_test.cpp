@@ -1,0 +1,264 @@
+// Properties of generated texts, keys and parameters; none of them needs the GPU's compiler.
+#include "tests/support/cuda_device/execute.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ndarray/cuda/compiler.h"
+#include "ndarray/cuda/library.h"
+
+namespace {
+
+using namespace cuda_device;
+using catena::Dims;
+using catena::KernelDef;
+using nd::cuda::Form;
+using nd::cuda::KernelKey;
+namespace device = catena::device;
+
+const KernelDef& add() { return catena::find_kernel("add"); }
+const catena::EagerProgram& add_f() {
+  static const catena::EagerProgram program(add(), loop_number(add(), "ff->f"));
+  return program;
+}
+nd::cuda::LaunchPlan plan_of(const catena::Program& program, std::vector<HostArray>& operands, const Shape& loop) {
+  std::vector<Operand> refs;
+  for (HostArray& a : operands) refs.push_back(a.operand());
+  return nd::cuda::plan_elementwise(program, refs, loop, kProcessors);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_field_of_the_key_counts) {
+  const KernelKey key;
+  std::vector<KernelKey> changed(9 + key.dtypes.size(), key);
+  changed[0].program = 1;
+  changed[1].form = Form::strided;
+  changed[2].rank = 2;
+  changed[3].reduced_rank = 2;
+  changed[4].scalars = 1;
+  changed[5].index32 = false;
+  changed[6].arch = 90;
+  changed[7].text = 1;
+  for (std::size_t k = 0; k < key.dtypes.size(); ++k) changed[8 + k].dtypes[k] = Dtype::float32;
+  changed.back().dtypes.fill(Dtype::float32);
+  std::set<std::uint64_t> hashes = {key.hash()};
+  for (const KernelKey& other : changed) {
+    BOOST_CHECK(other != key);
+    BOOST_CHECK_MESSAGE(hashes.insert(other.hash()).second, "field " << &other - changed.data() << " is not part of the hash");
+  }
+  // A field that nobody has added above would show here.
+  BOOST_CHECK_EQUAL(sizeof(KernelKey), 48u);
+}
+
+BOOST_AUTO_TEST_CASE(the_program_hash_knows_kernels_types_and_slots) {
+  const NamedProgram& chain = named_program("half_chain");
+  std::set<std::uint64_t> hashes = {nd::cuda::program_hash(chain.program())};
+  NamedProgram other = chain;
+  other.steps[1].slot[0] = 4;
+  BOOST_CHECK(hashes.insert(nd::cuda::program_hash(other.program())).second);
+  other = chain;
+  other.slots[3] = Dtype::float32;
+  BOOST_CHECK(hashes.insert(nd::cuda::program_hash(other.program())).second);
+  other = chain;
+  other.steps[1].kernel = &catena::find_kernel("multiply");
+  BOOST_CHECK(hashes.insert(nd::cuda::program_hash(other.program())).second);
+  other = chain;
+  other.steps.pop_back();
+  BOOST_CHECK(hashes.insert(nd::cuda::program_hash(other.program())).second);
+  BOOST_CHECK_EQUAL(nd::cuda::program_hash(NamedProgram(chain).program()), nd::cuda::program_hash(chain.program()));
+}
+
+// Values travel in the parameters: other values give the same key and the same text.
+BOOST_AUTO_TEST_CASE(no_scalar_value_in_a_text) {
+  std::set<std::string> texts;
+  std::set<std::uint64_t> keys;
+  for (double value : {1234.5, -0.0625, 777.0}) {
+    std::vector<HostArray> operands = {random_array(Dtype::float32, {100}, 1), scalar(Dtype::float32, value, 1), make_array(Dtype::float32, {100})};
+    const nd::cuda::LaunchPlan plan = plan_of(add_f(), operands, {100});
+    const std::string source = nd::cuda::generate(add_f(), plan.key).source();
+    for (const char* digits : {"1234", "0625", "777"}) BOOST_CHECK_EQUAL(source.find(digits), std::string::npos);
+    texts.insert(source);
+    keys.insert(plan.key.hash());
+  }
+  BOOST_CHECK_EQUAL(texts.size(), 1u);
+  BOOST_CHECK_EQUAL(keys.size(), 1u);
+}
+
+BOOST_AUTO_TEST_CASE(texts_are_short) {
+  for (const nd::cuda::GeneratedKernel& k : manifest()) {
+    const std::string source = k.source();
+    const bool one_step = source.find("_and_") == std::string::npos;
+    BOOST_CHECK_MESSAGE(!one_step || std::count(source.begin(), source.end(), '\n') <= 12, source);
+    BOOST_CHECK_LE(k.parameter_bytes, std::size_t(device::kParameterBytes));
+    for (const std::string& header : k.headers) BOOST_CHECK_MESSAGE(catena::find_embedded_header(header) != nullptr, header);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_includes_each_header_once) {
+  const std::vector<nd::cuda::GeneratedKernel> kernels = manifest();
+  const std::string source = nd::cuda::batch_source(kernels);
+  const std::string include = "#include \"kernels/elementwise/arithmetic.h\"";
+  BOOST_CHECK_EQUAL(source.find(include), source.rfind(include));
+  std::set<std::string> names;
+  for (const nd::cuda::GeneratedKernel& k : kernels) BOOST_CHECK_MESSAGE(names.insert(k.name).second, k.name << " occurs twice");
+}
+
+// Forms that do not fit are refused, with names in the message.
+BOOST_AUTO_TEST_CASE(wrong_forms) {
+  KernelKey key;
+  key.form = Form::reduce_block;
+  BOOST_CHECK_EXCEPTION(nd::cuda::generate(add_f(), key), catena::ValueError, [](const catena::ValueError& e) {
+    return std::string(e.what()) == "code generation: the form reduce_block does not fit the program of add";
+  });
+  const KernelDef& sum = catena::find_kernel("sum");
+  key.form = Form::row_warp;
+  BOOST_CHECK_THROW(nd::cuda::generate(sum, sum.loop_table[0], key), catena::ValueError);
+}
+
+// The bytes that plans write are the structs that kernels read.
+BOOST_AUTO_TEST_CASE(parameters) {
+  std::vector<HostArray> operands = {transposed(random_array(Dtype::float32, {31, 20}, 1), {1, 0}), scalar(Dtype::float32, 2.5, 2),
+                                     make_array(Dtype::float32, {20, 31})};
+  const nd::cuda::LaunchPlan plan = plan_of(add_f(), operands, {20, 31});
+  using Strided = device::StridedParameters<3, 2>;
+  BOOST_REQUIRE_EQUAL(plan.parameters.size(), sizeof(Strided));
+  Strided p;
+  std::memcpy(&p, plan.parameters.data(), sizeof p);
+  BOOST_CHECK_EQUAL(p.n, 620);
+  BOOST_CHECK_EQUAL(p.rank, 2);
+  BOOST_CHECK(p.data[0] == operands[0].data() && p.data[1] == nullptr && p.data[2] == operands[2].data());
+  float value;
+  std::memcpy(&value, p.cell[1].bytes, sizeof value);
+  BOOST_CHECK_EQUAL(value, 2.5f);
+  BOOST_CHECK(p.length[0] == 20 && p.length[1] == 31);
+  BOOST_CHECK(p.stride[0][0] == 4 && p.stride[0][1] == 80 && p.stride[2][0] == 124 && p.stride[2][1] == 4);
+
+  HostArray in = random_array(Dtype::float32, {50000}, 1), out = make_array(Dtype::float32, {1});
+  const KernelDef& sum = catena::find_kernel("sum");
+  nd::cuda::ReducePlan reduce = nd::cuda::plan_reduce({&sum, loop_number(sum, "f->f"), in.operand(), out.operand(), {0}}, kProcessors);
+  int scratch;
+  reduce.set_partial(&scratch);
+  using Reduce = device::ReduceParameters<1, 1>;
+  BOOST_REQUIRE_EQUAL(reduce.first.parameters.size(), sizeof(Reduce));
+  Reduce r;
+  std::memcpy(&r, reduce.first.parameters.data(), sizeof r);
+  BOOST_CHECK(r.outputs == 1 && r.count == 50000 && r.splits == reduce.first.grid_y && r.in == in.data() && r.out == out.data());
+  BOOST_CHECK(r.partial == &scratch && r.reduced_length[0] == 50000 && r.reduced_in[0] == 4);
+  BOOST_CHECK_EQUAL(reduce.partial_bytes, std::size_t(r.splits) * 4);
+}
+
+BOOST_AUTO_TEST_CASE(layouts) {
+  const auto form = [](std::vector<HostArray> operands, const Shape& loop) { return plan_of(add_f(), operands, loop).key; };
+  constexpr Dtype f = Dtype::float32;
+  // Axes that are contiguous with each other are one axis.
+  BOOST_CHECK(form({random_array(f, {4, 5, 6}, 1), random_array(f, {4, 5, 6}, 2), make_array(f, {4, 5, 6})}, {4, 5, 6}).form == Form::contiguous);
+  HostArray row = random_array(f, {6}, 1);
+  row.strides = Strides{0, 0, 4};
+  const KernelKey broadcast = form({random_array(f, {4, 5, 6}, 1), row, make_array(f, {4, 5, 6})}, {4, 5, 6});
+  BOOST_CHECK(broadcast.form == Form::strided && broadcast.rank == 2 && broadcast.scalars == 0);
+  // An operand that repeats one element of device memory is a scalar as well.
+  HostArray one = random_array(f, {1}, 1);
+  one.strides = Strides{0};
+  const KernelKey repeated = form({random_array(f, {100}, 1), one, make_array(f, {100})}, {100});
+  BOOST_CHECK(repeated.form == Form::contiguous && repeated.scalars == 2);
+
+  // 64-bit positions only where 31 bits do not reach. No memory is touched.
+  HostArray far = random_array(f, {2}, 1);
+  const Shape large{1 << 16, 1 << 15};
+  std::vector<HostArray> operands(3, far);
+  for (HostArray& a : operands) a.strides = Strides{4 << 15, 4};
+  BOOST_CHECK(plan_of(add_f(), operands, {std::int64_t(1) << 31}).key.index32 == false);
+  operands[0].strides = Strides{4, 4 << 16};
+  const KernelKey transposed_key = plan_of(add_f(), operands, large).key;
+  BOOST_CHECK(transposed_key.form == Form::strided && !transposed_key.index32);
+  BOOST_CHECK(form({random_array(f, {100}, 1), random_array(f, {100}, 1), make_array(f, {100})}, {100}).index32);
+  BOOST_CHECK_EQUAL(plan_of(add_f(), operands, {0, 5}).grid_x, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(vector_widths) {
+  using D = Dtype;
+  const auto width = [](std::vector<Dtype> t, unsigned scalars = 0) { return nd::cuda::vector_width(t, scalars); };
+  BOOST_CHECK_EQUAL(width({D::float32, D::float32}), 4);
+  BOOST_CHECK_EQUAL(width({D::float16, D::bfloat16}), 8);
+  BOOST_CHECK_EQUAL(width({D::float64, D::bool_}), 2);
+  BOOST_CHECK_EQUAL(width({D::float16, D::float64}, 2), 8);
+  BOOST_CHECK_EQUAL(width({D::bool_, D::bool_}), 16);
+  for (int operands = 1; operands <= catena::kMaxOperands; ++operands) BOOST_CHECK_GE(nd::cuda::generic_rank(operands, 0), 24);
+}
+
+// A fused float16 chain is the eager one: every step rounds, and leaving the rounding out would show.
+BOOST_AUTO_TEST_CASE(a_fused_half_chain_rounds_at_every_step) {
+  constexpr Dtype e = Dtype::float16;
+  const Shape loop{4096};
+  const NamedProgram& chain = named_program("half_chain");
+  const HostArray a = random_array(e, loop, 1), b = random_array(e, loop, 2);
+  std::vector<HostArray> fused = {a, b, make_array(e, loop)};
+  run_program(chain.program(), fused, loop, Order::shuffled);
+
+  const auto eager = [&](const char* name, const HostArray& x, const HostArray& y) {
+    const KernelDef& def = catena::find_kernel(name);
+    const catena::EagerProgram program(def, loop_number(def, "ee->e"));
+    std::vector<HostArray> operands = {x, y, make_array(e, loop)};
+    reference(program, operands, loop);
+    return operands[2];
+  };
+  HostArray steps = eager("multiply", eager("add", eager("multiply", a, b), a), b);
+  BOOST_CHECK(steps.content() == fused[2].content());
+
+  int would_differ = 0;
+  HostArray x = a, y = b;
+  for (int i = 0; i < 4096; ++i) {
+    const float u = float(x.as<catena::float16>()[i]), v = float(y.as<catena::float16>()[i]);
+    would_differ += catena::float16((u * v + u) * v).bits != steps.as<catena::float16>()[i].bits;
+  }
+  BOOST_CHECK_GT(would_differ, 100);
+}
+
+BOOST_AUTO_TEST_CASE(targets) {
+  const int known[] = {75, 80, 86, 90, 100};
+  const auto is = [&](int arch, int expected, bool ptx) {
+    const nd::cuda::Target t = nd::cuda::choose_target(arch, known);
+    return t.arch == expected && t.ptx == ptx;
+  };
+  BOOST_CHECK(is(80, 80, false));
+  BOOST_CHECK(is(90, 90, false));
+  BOOST_CHECK(is(89, 86, true));
+  BOOST_CHECK(is(121, 100, true));
+  BOOST_CHECK_EXCEPTION(nd::cuda::choose_target(70, known), catena::RuntimeError, [](const catena::RuntimeError& e) {
+    return std::string(e.what()) == "NVRTC: a device of architecture sm_70 is too old, the compiler needs sm_75 or newer";
+  });
+}
+
+BOOST_AUTO_TEST_CASE(compiler_reports) {
+  std::string rest;
+  const std::vector<nd::cuda::KernelResources> all = nd::cuda::parse_resources(
+      "k.cu(3): warning: something\n"
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
+      "ptxas info    : Function properties for first\n"
+      "    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n"
+      "ptxas info    : Used 40 registers, used 1 barriers, 8 bytes cumulative stack size, 1024 bytes smem, 400 bytes cmem[0]\n"
+      "ptxas info    : Compile time = 5.000 ms\n"
+      "ptxas info    : Compiling entry function 'second' for 'sm_90'\n"
+      "ptxas info    : Function properties for second\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 10 registers, used 0 barriers\n",
+      &rest);
+  BOOST_REQUIRE_EQUAL(all.size(), 2u);
+  BOOST_CHECK(all[0].name == "first" && all[0].registers == 40 && all[0].stack == 8 && all[0].spill_stores == 12 && all[0].spill_loads == 16 &&
+              all[0].shared == 1024);
+  BOOST_CHECK(all[1].name == "second" && all[1].registers == 10 && all[1].spill_stores == 0 && all[1].shared == 0);
+  BOOST_CHECK_EQUAL(rest, "k.cu(3): warning: something\n");
+  BOOST_CHECK_EQUAL(nd::cuda::numbered("a\nb\n"), "   1 | a\n   2 | b\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_library_says_what_was_tried) {
+  const std::string directories[] = {"/nowhere/lib64"};
+  BOOST_CHECK_EXCEPTION(nd::cuda::Library({"NVRTC", {"libcatena_none.so.13", "libcatena_none.so"}}, directories), catena::RuntimeError,
+                        [](const catena::RuntimeError& e) {
+                          return std::string(e.what()) ==
+                                 "NVRTC is unavailable: libcatena_none.so.13 not found (tried: libcatena_none.so.13, libcatena_none.so, "
+                                 "/nowhere/lib64/libcatena_none.so.13, /nowhere/lib64/libcatena_none.so)";
+                        });
+}

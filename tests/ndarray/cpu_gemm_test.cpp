@@ -1,0 +1,135 @@
+// Matrix products on the CPU backend: batches, transposed and strided operands, every dtype against three loops.
+#include "ndarray/cpu/gemm.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "ndarray/cpu/cpu_backend.h"
+#include "tests/support/strided.h"
+
+namespace {
+
+using namespace catena;
+using test::Layout;
+using test::Strided;
+
+Shape with_matrix(Shape batch, std::int64_t m, std::int64_t n) {
+  batch.push_back(m);
+  batch.push_back(n);
+  return batch;
+}
+
+// Batch axes of length 1 are repeated.
+Shape in_batch(Shape i, const Shape& shape, std::int64_t row, std::int64_t column) {
+  for (int a = 0; a < shape.size() - 2; ++a)
+    if (shape[a] == 1) i[a] = 0;
+  i[shape.size() - 2] = row;
+  i[shape.size() - 1] = column;
+  return i;
+}
+
+Operand broadcast(Strided& s, Strides& strides, const Shape& out, Shape& shape) {
+  strides = s.strides;
+  shape = s.shape;
+  for (int a = 0; a < out.size() - 2; ++a) {
+    if (s.shape[a] == 1) strides[a] = 0;
+    shape[a] = out[a];
+  }
+  Operand o = s.operand();
+  o.strides = &strides;
+  o.shape = &shape;
+  return o;
+}
+
+void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& batch, std::int64_t m, std::int64_t n, std::int64_t k, Layout la,
+           Layout lb, Layout lc, std::mt19937& rng) {
+  Strided a(t, with_matrix(batch_a, m, k), la), b(t, with_matrix(batch_b, k, n), lb), c(t, with_matrix(batch, m, n), lc);
+  a.fill(rng, 1.0, 3);
+  b.fill(rng, 1.0, 3);
+  Strides sa, sb;
+  Shape ha, hb;
+  const Operand oa = broadcast(a, sa, c.shape, ha), ob = broadcast(b, sb, c.shape, hb);
+  nd::backend(Device::Kind::cpu).matmul({oa, ob, c.operand()}, {});
+  bool good = true;
+  Strided::for_each(c.shape, [&](const Shape& i) {
+    double sum = 0;
+    for (std::int64_t p = 0; p < k; ++p) {
+      const double x = a.get(in_batch(i, a.shape, i[i.size() - 2], p)) * b.get(in_batch(i, b.shape, p, i[i.size() - 1]));
+      sum = t == Dtype::bool_ ? (sum != 0 || x != 0) : sum + x;
+    }
+    double expected = test::rounded(t, sum);
+    if (is_integer(t)) {
+      std::byte cell[16];
+      Scalar(std::int64_t(sum)).store(t, cell);
+      expected = Strided::load(t, cell);
+    }
+    good = good && c.get(i) == expected;
+  });
+  BOOST_TEST(good, t << ' ' << a.shape << " @ " << b.shape << ' ' << name_of(la) << ' ' << name_of(lb) << ' ' << name_of(lc));
+}
+
+BOOST_AUTO_TEST_CASE(products_of_all_dtypes_and_layouts) {
+  std::mt19937 rng(1);
+  const std::int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 4}, {5, 1, 7}, {1, 9, 8}, {17, 33, 9}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {64, 64, 64}, {7, 130, 300}};
+  for (Dtype t : test::all_dtypes())
+    for (const auto& s : sizes)
+      for (Layout la : test::kLayouts)
+        for (Layout lb : test::kLayouts)
+          for (Layout lc : test::kWritableLayouts) {
+            if (s[0] * s[1] * s[2] > 1000 && la != lb && lc != Layout::c_order) continue;
+            if (s[0] * s[1] * s[2] > 100000 && la != Layout::c_order && lb != Layout::f_order) continue;
+            check(t, {}, {}, {}, s[0], s[1], s[2], la, lb, lc, rng);
+          }
+}
+
+BOOST_AUTO_TEST_CASE(batches) {
+  std::mt19937 rng(2);
+  for (Dtype t : {Dtype::float16, Dtype::float32, Dtype::float64, Dtype::int32})
+    for (Layout l : test::kWritableLayouts) {
+      check(t, {3}, {3}, {3}, 4, 5, 6, l, Layout::c_order, l, rng);
+      check(t, {3}, {1}, {3}, 4, 5, 6, l, l, Layout::c_order, rng);  // stacked into one product
+      check(t, {1}, {3}, {3}, 4, 5, 6, l, l, l, rng);
+      check(t, {2, 3}, {1, 3}, {2, 3}, 4, 5, 6, l, l, l, rng);
+      check(t, {2, 1}, {1, 3}, {2, 3}, 4, 5, 6, l, l, l, rng);
+      check(t, {2, 3}, {1, 1}, {2, 3}, 4, 5, 6, Layout::c_order, l, Layout::c_order, rng);
+      check(t, {0}, {0}, {0}, 4, 5, 6, l, l, l, rng);
+      check(t, {40}, {40}, {40}, 8, 9, 10, l, l, l, rng);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(integers_are_exact) {
+  for (Dtype t : {Dtype::int64, Dtype::uint64, Dtype::int32, Dtype::uint16, Dtype::int8}) {
+    Strided a(t, {1, 3}), b(t, {3, 1}), c(t, {1, 1});
+    const std::int64_t big = t == Dtype::int64 || t == Dtype::uint64 ? (std::int64_t(1) << 53) + 1 : 77;
+    std::uint64_t expected = 0;
+    for (int i = 0; i < 3; ++i) {
+      Scalar(big + i).store(t, a.at({0, i}));
+      Scalar(std::int64_t(3)).store(t, b.at({i, 0}));
+      expected += 3 * std::uint64_t(big + i);
+    }
+    nd::backend(Device::Kind::cpu).matmul({a.operand(), b.operand(), c.operand()}, {});
+    BOOST_TEST(std::memcmp(c.data(), &expected, itemsize(t)) == 0, t);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(half_precision_accumulates_in_single) {
+  Strided a(Dtype::float16, {1, 4096}), b(Dtype::float16, {4096, 1}), c(Dtype::float16, {1, 1});
+  for (int i = 0; i < 4096; ++i) {
+    a.set({0, i}, 1);
+    b.set({i, 0}, 1);
+  }
+  nd::backend(Device::Kind::cpu).matmul({a.operand(), b.operand(), c.operand()}, {});
+  BOOST_TEST(c.get({0, 0}) == 4096);  // in float16 the sum would stay at 2048
+}
+
+BOOST_AUTO_TEST_CASE(which_library_runs) {
+  std::mt19937 rng(3);
+  check(Dtype::int32, {}, {}, {}, 4, 4, 4, Layout::c_order, Layout::c_order, Layout::c_order, rng);
+  BOOST_TEST(nd::cpu::last_gemm() == "portable");
+  check(Dtype::float32, {}, {}, {}, 4, 4, 4, Layout::c_order, Layout::c_order, Layout::c_order, rng);
+  BOOST_TEST_MESSAGE("float32: " << nd::cpu::last_gemm());
+  check(Dtype::float64, {}, {}, {}, 4, 4, 4, Layout::c_order, Layout::c_order, Layout::c_order, rng);
+  BOOST_TEST_MESSAGE("float64: " << nd::cpu::last_gemm());
+}
+
+}  // namespace

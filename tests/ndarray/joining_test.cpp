@@ -1,0 +1,136 @@
+// Joining and cutting arrays.
+#include "ndarray/routines/joining.h"
+
+#include <iostream>
+
+#include "ndarray/routines/indexing.h"
+#include "ndarray/routines/math.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using nd::Array;
+using test::difference;
+using test::message_of;
+
+nd::Sections sections_of(const nlohmann::json& j) {
+  if (j.is_array()) return j.get<std::vector<std::int64_t>>();
+  return j.get<int>();
+}
+
+// Nothing when the function of the case is not of this file.
+std::optional<std::vector<Array>> run_case(const nlohmann::json& c, const std::vector<Array>& in) {
+  const std::string f = c["function"];
+  const auto& args = c["args"];
+  if (f == "concatenate") return std::vector{nd::concatenate(in, args["axis"])};
+  if (f == "stack") return std::vector{nd::stack(in, args["axis"])};
+  if (f == "vstack") return std::vector{nd::vstack(in)};
+  if (f == "hstack") return std::vector{nd::hstack(in)};
+  if (f == "dstack") return std::vector{nd::dstack(in)};
+  if (f == "column_stack") return std::vector{nd::column_stack(in)};
+  if (!args.contains("indices_or_sections")) return {};
+  const nd::Sections sections = sections_of(args["indices_or_sections"]);
+  if (f == "split") return nd::split(in[0], sections, args["axis"]);
+  if (f == "array_split") return nd::array_split(in[0], sections, args["axis"]);
+  if (f == "vsplit") return nd::vsplit(in[0], sections);
+  if (f == "hsplit") return nd::hsplit(in[0], sections);
+  if (f == "dsplit") return nd::dsplit(in[0], sections);
+  return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(joining)
+
+BOOST_AUTO_TEST_CASE(golden_cases) {
+  const auto golden = test::Golden::open("nd_manipulation");
+  if (!golden) return;
+  std::mt19937 random(1);
+  int done = 0;
+  for (const auto& c : golden->cases())
+    for (const bool packed : {true, false}) {
+      std::vector<Array> in = test::arrays_of(*golden, c["inputs"]);
+      if (!packed)
+        for (Array& a : in) a = test::scattered(a, random);
+      const auto actual = run_case(c, in);
+      if (!actual) continue;
+      const auto expected = test::arrays_of(*golden, c["outputs"]);
+      BOOST_REQUIRE(actual->size() == expected.size());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK_SAME(difference((*actual)[i], expected[i], c), c["name"].get<std::string>() << " output " << i);
+      ++done;
+    }
+  BOOST_TEST(done == 2 * 42);
+}
+
+BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {
+  std::mt19937 random(2);
+  for (nd::Dtype t : test::kAllDtypes)
+    for (nd::Dtype u : test::kAllDtypes) {
+      const Array a = nd::abs(test::random_array({2, 3}, nd::int32, random)).astype(t), b = nd::abs(test::random_array({1, 3}, nd::int32, random)).astype(u);
+      const nd::Dtype both = nd::promote_types(t, u);
+      const Array joined = nd::concatenate({a, b});
+      CHECK_SAME(difference(joined(nd::Slice(0, 2)), a.astype(both)), t << " with " << u);
+      CHECK_SAME(difference(joined(nd::Slice(2, {})), b.astype(both)), t << " with " << u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(empty_and_single) {
+  const Array a = nd::zeros({2, 0}), b = nd::ones({2, 3});
+  CHECK_SAME(difference(nd::concatenate({a, b}, 1), b), "with an empty array");
+  BOOST_TEST(nd::concatenate({a, a}).shape() == (nd::Shape{4, 0}));
+  const Array one = nd::concatenate({b});
+  BOOST_TEST(!one.shares_memory(b));
+  BOOST_TEST(nd::stack({nd::zeros({}), nd::zeros({})}).shape() == nd::Shape{2});
+  BOOST_TEST(nd::hstack({nd::zeros({}), nd::zeros({})}).shape() == nd::Shape{2});
+  BOOST_TEST(nd::concatenate(std::vector<Array>(1000, nd::ones({1, 2}))).sum().item<int>() == 2000);
+}
+
+BOOST_AUTO_TEST_CASE(join_errors) {
+  const Array a = nd::zeros({2, 3});
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::concatenate({a, a}, 3); }) == "concatenate: axis 3 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({}); }) == "concatenate: there are no arrays to join");
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::concatenate({a, nd::zeros({})}); }) == "concatenate: array 1 is 0-d");
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::concatenate({a, Array()}); }) == "concatenate: array 1 is null");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({a, nd::zeros(3)}); }) == "concatenate: arrays 0 and 1 have the ranks 2 and 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({a, a, nd::zeros({2, 4})}); }) ==
+             "concatenate: shapes (2, 3) and (2, 4) of arrays 0 and 2 differ on axis 1, which is not the axis 0 of joining");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::stack({a, nd::zeros({3, 2})}); }) ==
+             "stack: arrays 0 and 1 have the shapes (2, 3) and (3, 2); all must have one shape");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, -4); }) == "stack: axis -4 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::column_stack({nd::zeros({2, 2, 2})}); }) ==
+             "column_stack: array 0 has rank 3, must be 1-D or 2-D");
+  BOOST_CHECK_THROW(nd::hstack({}), nd::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(parts_are_views) {
+  const Array a = nd::zeros({2, 7}, nd::int32);
+  const auto parts = nd::array_split(a, 3, -1);
+  BOOST_TEST(parts.size() == 3u);
+  parts[1].fill(5);
+  CHECK_SAME(difference(a(0), nd::array({0, 0, 0, 5, 5, 0, 0}, {.dtype = nd::int32})), "written through");
+  std::vector<std::int64_t> lengths;
+  for (const Array& p : nd::array_split(nd::arange(10), 4)) lengths.push_back(p.size());
+  BOOST_TEST((lengths == std::vector<std::int64_t>{3, 3, 2, 2}));
+  lengths.clear();
+  for (const Array& p : nd::array_split(nd::arange(2), 5)) lengths.push_back(p.size());
+  BOOST_TEST((lengths == std::vector<std::int64_t>{1, 1, 0, 0, 0}));
+  const auto cuts = nd::split(nd::arange(5), {-2, 9, 3});
+  CHECK_SAME(difference(cuts[0], nd::arange(3)), "negative position");
+  CHECK_SAME(difference(cuts[1], nd::array({3, 4})), "behind the end");
+  BOOST_TEST(cuts[2].size() == 0);
+  CHECK_SAME(difference(cuts[3], nd::array({3, 4})), "going back");
+}
+
+BOOST_AUTO_TEST_CASE(split_errors) {
+  const Array a = nd::zeros({4, 5});
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::split(a, 3); }) == "split: axis 0 of length 4 cannot be divided into 3 equal parts");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array_split(a, 0); }) == "array_split: the number of parts 0 must be positive");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::split(a, 2, 2); }) == "split: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::array_split(a, 2, -3); }) == "array_split: axis -3 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::vsplit(a(0), 2); }) == "vsplit: an array of rank 1 cannot be cut so; the rank must be at least 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::hsplit(a(0, 0), 2); }) == "hsplit: an array of rank 0 cannot be cut so; the rank must be at least 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::dsplit(a, 2); }) == "dsplit: an array of rank 2 cannot be cut so; the rank must be at least 3");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,74 @@
+// Links that are built at run time.
+#include "nn/chain_list.h"
+
+#include "tests/support/training_fixtures.h"
+
+using namespace test;
+
+namespace {
+
+struct Blocks : nn::ChainList {
+  nn::Parameter scale{2.0, {1}};
+  Blocks() : nn::ChainList(nn::Linear(2, 3), nn::Linear(3, 4)) {}
+  NN_MEMBERS_OF(nn::ChainList, scale)
+  Variable operator()(const Variable& x) { return (*this)[1].call({(*this)[0].call({x})}) * scale; }
+};
+
+std::vector<std::string> paths(const nn::Link& l) {
+  std::vector<std::string> result;
+  for (const nn::NamedParam& p : l.namedparams()) result.push_back(p.path);
+  return result;
+}
+using Strings = std::vector<std::string>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(chain_lists)
+
+BOOST_AUTO_TEST_CASE(children_are_numbered) {
+  nn::ChainList list(nn::Linear(2, 3), TinyMLP());
+  nn::Linear& third = list.add_link(nn::Linear(3, 1, {.nobias = true}));
+  BOOST_TEST(list.size() == 3u);
+  BOOST_TEST(&list[2] == &third);
+  BOOST_TEST(&list[-3] == &list[0]);
+  BOOST_TEST(paths(list) == (Strings{"/0/W", "/0/b", "/1/l1/W", "/1/l1/b", "/1/l2/W", "/1/l2/b", "/2/W"}), boost::test_tools::per_element());
+  BOOST_TEST(has(message_of<catena::IndexError>([&] { list[3]; }), "3"));
+  BOOST_CHECK_THROW(list[-4], catena::IndexError);
+}
+
+BOOST_AUTO_TEST_CASE(copies_are_deep_and_of_the_same_class) {
+  nn::ChainList list(nn::Linear(2, 3), TinyMLP());
+  nn::ChainList twin = list;
+  BOOST_TEST(dynamic_cast<TinyMLP*>(&twin[1]) != nullptr);
+  autograd::fill(twin.params()[0].data(), 5);
+  BOOST_TEST(values(list.params()[0].data())[0] != 5);
+  BOOST_TEST(&twin[0] != &list[0]);
+  list = twin;
+  BOOST_TEST(values(list.params()[0].data())[0] == 5);
+}
+
+BOOST_AUTO_TEST_CASE(a_derived_list_has_members_of_its_own) {
+  Blocks b;
+  BOOST_TEST(paths(b) == (Strings{"/scale", "/0/W", "/0/b", "/1/W", "/1/b"}), boost::test_tools::per_element());
+  const Variable x(floats({1, 2}, {1, 2}));
+  const std::vector<double> plain = values(nn::ChainList(b).call({x}).data()), scaled = values(b.call({x}).data());
+  for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(scaled[i] == 2 * plain[i]);
+}
+
+BOOST_AUTO_TEST_CASE(sequential) {
+  nn::Sequential s(nn::Linear(2, 3), [](const Variable& x) { return nn::relu(x); }, nn::Linear(3, 1));
+  BOOST_TEST(s.size() == 3u);
+  BOOST_TEST(paths(s) == (Strings{"/0/W", "/0/b", "/2/W", "/2/b"}), boost::test_tools::per_element());
+  autograd::fill(s.params()[0].data(), 1);
+  autograd::fill(s.params()[2].data(), 2);
+  const Variable x(floats({1, 2, -1, -2}, {2, 2}));
+  BOOST_TEST(values(s(x).data()) == (std::vector<double>{18, 0}), boost::test_tools::per_element());
+  const nn::Sequential twice = nn::Sequential(nn::Linear(2, 2), [](const Variable& v) { return nn::relu(v); }).repeat(2);
+  BOOST_TEST(twice.size() == 4u);
+  BOOST_TEST(paths(twice) == (Strings{"/0/W", "/0/b", "/2/W", "/2/b"}), boost::test_tools::per_element());
+  BOOST_TEST(!same_bits(twice.params()[0].data(), twice.params()[2].data()));  // initialised anew
+  BOOST_CHECK_THROW(nn::Sequential().call({x}), catena::ValueError);
+  BOOST_CHECK_THROW(s.repeat(-1), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,219 @@
+// Links and chains: paths, order, copies, devices, copying between models.
+#include "nn/link.h"
+
+#include <optional>
+
+#include "tests/support/training_fixtures.h"
+
+using namespace test;
+using nn::CopyMode;
+
+namespace {
+
+struct Leaf : nn::Link {
+  nn::Parameter W, b;
+  std::optional<nn::Parameter> extra;
+  nn::Persistent average;
+  std::int64_t count = 0;
+  bool flag = false;
+  double rate_ = 0.5;  // a trailing underscore is no part of the key
+  std::string text = "t";
+  Leaf() : W(1.0, {2, 3}), b(2.0), average(floats({1, 2}, {2})) {}
+  NN_MEMBERS(W, b, extra, average, count, flag, rate_, text)
+};
+
+struct Inner : nn::Chain {
+  Leaf first, second;
+  nn::Parameter scale{3.0, {1}};
+  NN_MEMBERS(first, scale, second)
+  Variable operator()(const Variable& a, const Variable& b) { return a + b; }
+};
+
+struct Derived : Inner {
+  Leaf third;
+  NN_MEMBERS_OF(Inner, third)
+  Variable operator()(const Variable& a) { return a; }
+};
+
+struct Empty : nn::Chain {
+  NN_MEMBERS()
+};
+
+std::vector<std::string> paths(const nn::Link& l) {
+  std::vector<std::string> result;
+  for (const nn::NamedParam& p : l.namedparams()) result.push_back(p.path);
+  return result;
+}
+std::vector<std::string> link_paths(nn::Link& l, bool skipself = false) {
+  std::vector<std::string> result;
+  for (const nn::NamedLink& p : l.namedlinks(skipself)) result.push_back(p.path);
+  return result;
+}
+using Strings = std::vector<std::string>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(links)
+
+BOOST_AUTO_TEST_CASE(paths_and_order) {
+  Derived d;
+  // Own parameters first, then the children in the order of their list, base classes before derived ones.
+  const Strings expected{"/scale", "/first/W", "/first/b", "/second/W", "/second/b", "/third/W", "/third/b"};
+  BOOST_TEST(paths(d) == expected, boost::test_tools::per_element());
+  BOOST_TEST(link_paths(d) == (Strings{"/", "/first", "/second", "/third"}), boost::test_tools::per_element());
+  BOOST_TEST(link_paths(d, true) == (Strings{"/first", "/second", "/third"}), boost::test_tools::per_element());
+  BOOST_TEST(d.links().size() == 4u);
+  BOOST_TEST(d.links(true).front() == &d.first);
+  BOOST_TEST(d.children().size() == 3u);
+  BOOST_TEST(d.children()[2].first == "third");
+  BOOST_TEST(d.first.children().empty());
+  BOOST_TEST(d.params().size() == 7u);
+  BOOST_TEST(d.params()[0].is_same(d.scale));
+  d.second.extra.emplace(0.0, Shape{4});
+  BOOST_TEST(paths(d)[5] == "/second/extra");
+  BOOST_TEST(paths(Empty()).empty());
+}
+
+BOOST_AUTO_TEST_CASE(uninitialised_parameters_and_counts) {
+  Inner i;
+  BOOST_TEST(!i.has_uninitialized_params());  // own ones only
+  BOOST_TEST(i.first.has_uninitialized_params());
+  i.first.b.initialize({5});
+  BOOST_TEST(!i.first.has_uninitialized_params());
+  BOOST_TEST(i.count_params() == 1 + 6 + 5 + 6);
+}
+
+BOOST_AUTO_TEST_CASE(calls_by_arguments) {
+  Derived d;
+  Inner i;
+  const Variable x(floats({1, 2}, {2})), y(floats({3, 4}, {2}));
+  BOOST_TEST(values(i.call({x, y}).data()) == (std::vector<double>{4, 6}), boost::test_tools::per_element());
+  BOOST_TEST(values(d.call({x}).data()) == (std::vector<double>{1, 2}), boost::test_tools::per_element());
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { i.call({x}); }), "1 variables"));
+  BOOST_CHECK_THROW(Empty().call({x}), catena::TypeError);
+  BOOST_CHECK_THROW(nn::Link().call({x}), catena::NotImplementedError);
+}
+
+BOOST_AUTO_TEST_CASE(cpp_copies_are_deep) {
+  Inner a;
+  a.first.W.set_grad(autograd::ones({2, 3}));
+  Inner b = a;
+  BOOST_TEST(paths(b) == paths(a), boost::test_tools::per_element());
+  autograd::fill(b.first.W.data(), 7);
+  autograd::fill(b.first.W.grad(), 7);
+  autograd::fill(b.first.average.array(), 7);
+  b.first.count = 7;
+  BOOST_TEST(values(a.first.W.data())[0] == 1);
+  BOOST_TEST(values(a.first.W.grad())[0] == 1);
+  BOOST_TEST(values(a.first.average.array())[0] == 1);
+  BOOST_TEST(a.first.count == 0);
+  BOOST_TEST(!b.params()[0].is_same(a.params()[0]));
+  // The list of the copy names the copy's members.
+  BOOST_TEST(b.params()[1].is_same(b.first.W));
+  b = a;
+  BOOST_TEST(values(b.first.W.data())[0] == 1);
+  const Inner moved = std::move(b);
+  BOOST_TEST(moved.params()[1].is_same(moved.first.W));
+}
+
+BOOST_AUTO_TEST_CASE(copy_modes) {
+  Inner a;
+  a.first.W.set_grad(autograd::ones({2, 3}));
+  Inner shared = nn::copy(a);  // share is the default
+  BOOST_TEST(!shared.first.W.is_same(a.first.W));
+  BOOST_TEST(!bool(shared.first.W.grad()));
+  autograd::fill(shared.first.W.data(), 5);
+  autograd::fill(shared.first.average.array(), 6);
+  BOOST_TEST(values(a.first.W.data())[0] == 5);
+  BOOST_TEST(values(a.first.average.array())[0] == 6);
+
+  Inner copied = nn::copy(a, CopyMode::copy);
+  autograd::fill(copied.first.W.data(), 8);
+  BOOST_TEST(values(a.first.W.data())[0] == 5);
+  BOOST_TEST(values(copied.first.W.grad())[0] == 1);
+
+  const Inner fresh = nn::copy(a, CopyMode::init);
+  BOOST_TEST(values(fresh.first.W.data())[0] == 1);  // its initializer's value again
+  BOOST_TEST(values(a.first.W.data())[0] == 5);
+  BOOST_TEST(!fresh.first.b.is_initialized());
+}
+
+BOOST_AUTO_TEST_CASE(copyparams) {
+  Inner a, b;
+  autograd::fill(a.first.W.data(), 4);
+  a.second.b.initialize({3});
+  a.first.W.set_grad(autograd::ones({2, 3}));
+  autograd::fill(a.first.average.array(), 9);
+  b.copyparams(a);
+  BOOST_TEST(values(b.first.W.data())[0] == 4);
+  BOOST_TEST(!bool(b.first.W.grad()));
+  BOOST_TEST(values(b.first.average.array())[0] == 1);  // persistents stay
+  BOOST_TEST(values(b.second.b.data()) == std::vector<double>(3, 2.0), boost::test_tools::per_element());  // created from the source
+  BOOST_TEST(!b.first.b.is_initialized());
+
+  Derived d;
+  autograd::fill(d.first.W.data(), -1);
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { d.copyparams(a); }), "/third/W"));
+  BOOST_TEST(values(d.first.W.data())[0] == -1);  // nothing was copied
+  Inner pending;
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { a.copyparams(pending); }), "/second/b"));
+  Inner other;
+  other.scale = nn::Parameter(1.0, {2});
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { other.copyparams(a); }), "/scale"));
+  BOOST_TEST(values(other.first.W.data())[0] == 1);
+}
+
+BOOST_AUTO_TEST_CASE(addgrads) {
+  Inner a, b;
+  a.first.W.set_grad(autograd::full({2, 3}, 2.0));
+  a.scale.set_grad(autograd::full({1}, 3.0));
+  b.scale.set_grad(autograd::full({1}, 1.0));
+  b.addgrads(a);
+  BOOST_TEST(values(b.first.W.grad())[5] == 2);
+  BOOST_TEST(values(b.scale.grad())[0] == 4);
+  BOOST_TEST(!bool(b.second.W.grad()));
+  autograd::fill(b.first.W.grad(), 0);  // it became a copy
+  BOOST_TEST(values(a.first.W.grad())[0] == 2);
+  BOOST_CHECK_THROW(Derived().addgrads(a), catena::KeyError);
+  a.first.b.initialize({2});
+  a.first.b.set_grad(autograd::ones({2}));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { b.addgrads(a); }), "/first/b"));
+  BOOST_TEST(values(b.scale.grad())[0] == 4);
+}
+
+BOOST_AUTO_TEST_CASE(cleargrads) {
+  Inner a;
+  a.first.W.set_grad(autograd::ones({2, 3}));
+  a.scale.set_grad(autograd::ones({1}));
+  a.cleargrads();
+  for (const Variable& p : a.params()) BOOST_TEST(!bool(p.grad()));
+  a.zerograds();
+  BOOST_TEST(values(a.scale.grad())[0] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(devices) {
+  if (autograd::default_backend().name() != "reference") return;  // only that backend has several devices everywhere
+  const autograd::Device cuda{autograd::Device::Kind::cuda, 1}, cpu{};
+  Inner a;
+  BOOST_TEST((a.device() == cpu));
+  a.first.W.set_grad(autograd::ones({2, 3}));
+  nn::Link& self = a.to_device(cuda);
+  BOOST_TEST(&self == &a);
+  BOOST_TEST((a.device() == cuda));
+  BOOST_TEST((a.first.W.device() == cuda));
+  BOOST_TEST((a.first.W.grad().device() == cuda));
+  BOOST_TEST((a.second.average.array().device() == cuda));
+  a.second.b.initialize({2});
+  BOOST_TEST((a.second.b.device() == cuda));
+  Inner host;
+  host.copyparams(a);  // across devices
+  BOOST_TEST((host.second.b.device() == cpu));
+  host.addgrads(a);
+  BOOST_TEST((host.first.W.grad().device() == cpu));
+  a.to_gpu(3);
+  BOOST_TEST(a.first.W.device().id == 3);
+  a.to_cpu();
+  BOOST_TEST((a.first.W.device() == cpu));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

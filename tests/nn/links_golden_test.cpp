@@ -1,0 +1,249 @@
+// Linear, Convolution2D, BatchNormalization and Classifier against the reference, and what the reference does not cover of them.
+#include <cmath>
+
+#include "autograd/functions/array.h"
+#include "tests/support/training_fixtures.h"
+
+using namespace test;
+using nlohmann::json;
+
+namespace {
+
+nn::Pair pair_of(const json& args, const char* name, int otherwise) {
+  if (!args.contains(name)) return otherwise;
+  const json& v = args[name];
+  return v.is_array() ? nn::Pair(v[0].get<int>(), v[1].get<int>()) : nn::Pair(v.get<int>());
+}
+std::optional<int> optional_int(const json& v) { return v.is_null() ? std::nullopt : std::optional<int>(v.get<int>()); }
+
+// One golden case on a link that was built for it: parameters in, calls, one backward over all outputs, everything compared.
+class Case {
+ public:
+  Case(const Golden& golden, const json& c) : golden_(golden), c_(c) {}
+
+  Array array(const json& key) const { return to_array(golden_.array(key.get<std::string>())); }
+
+  void run(nn::Link& link, const std::function<Variables(const Variables&, const json& args)>& call) {
+    std::vector<Variables> inputs;
+    for (const json& one : c_["calls"]) {
+      inputs.emplace_back();
+      for (const json& key : one["inputs"]) inputs.back().push_back(Variable(array(key)));
+    }
+    // A link without an input size gets its parameters by a first call; what that call did is then overwritten.
+    if (link.has_uninitialized_params()) {
+      const auto scope = autograd::no_backprop_mode();
+      call(inputs[0], c_["calls"][0]["args"]);
+    }
+    set_state(link);
+    std::vector<Variables> outputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i) outputs.push_back(call(inputs[i], c_["calls"][i]["args"]));
+    backward(outputs);
+    compare(link, inputs, outputs);
+  }
+
+ private:
+  // Serialization visits what the paths of the case name.
+  struct Setter final : nn::MemberVisitor {
+    const Case& c;
+    std::string prefix;
+    const json& keys;
+    bool compare;
+    Setter(const Case& c_, const json& k, bool compare_) : c(c_), keys(k), compare(compare_) {}
+    void parameter(std::string_view name, nn::Parameter& p) override {
+      if (!compare) p.set_data(c.array(keys.at(prefix + std::string(name))));
+    }
+    void persistent(std::string_view name, nn::Persistent& a) override {
+      const Array expected = c.array(keys.at(prefix + std::string(name)));
+      if (compare) check_close(a.array(), expected, c.tolerance(0), c.tolerance(1), prefix + std::string(name));
+      else a.array() = expected;
+    }
+    void persistent(std::string_view name, std::int64_t& v) override {
+      const auto expected = std::int64_t(values(c.array(keys.at(prefix + std::string(name))))[0]);
+      if (compare) BOOST_TEST(v == expected);
+      else v = expected;
+    }
+    void link(std::string_view name, nn::Link& child) override {
+      const std::string outer = prefix;
+      prefix += std::string(name) + "/";
+      child.visit_members(*this);
+      prefix = outer;
+    }
+  };
+
+  double tolerance(int i) const { return c_["tolerance"][std::size_t(i)].get<double>(); }
+
+  void set_state(nn::Link& link) {
+    json keys = c_["params"];
+    keys.update(c_["persistents"]);
+    Setter set(*this, keys, false);
+    link.visit_members(set);
+    link.cleargrads();
+  }
+
+  void backward(const std::vector<Variables>& outputs) {
+    Variable total;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const json& keys = c_["calls"][i]["grad_outputs"];
+      for (std::size_t k = 0; k < keys.size(); ++k) {
+        if (keys[k].is_null()) continue;
+        const Variable part = autograd::sum(outputs[i][k] * array(keys[k]));
+        total = total ? total + part : part;
+      }
+    }
+    if (total) total.backward();
+  }
+
+  void compare(nn::Link& link, const std::vector<Variables>& inputs, const std::vector<Variables>& outputs) {
+    const double atol = tolerance(0), rtol = tolerance(1);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const json& one = c_["calls"][i];
+      for (std::size_t k = 0; k < one["outputs"].size(); ++k)
+        check_close(outputs[i][k].data(), array(one["outputs"][k]), atol, rtol, "output " + std::to_string(k));
+      for (std::size_t k = 0; k < one["grad_inputs"].size(); ++k) {
+        if (one["grad_inputs"][k].is_null()) BOOST_TEST(!bool(inputs[i][k].grad()));
+        else check_close(inputs[i][k].grad(), array(one["grad_inputs"][k]), atol, rtol, "gradient of input " + std::to_string(k));
+      }
+    }
+    BOOST_TEST(link.namedparams().size() == c_["params"].size());
+    for (const nn::NamedParam& p : link.namedparams()) {
+      const json& key = c_["param_grads"].at(p.path.substr(1));
+      if (key.is_null()) BOOST_TEST(!bool(p.param.grad()));
+      else check_close(p.param.grad(), array(key), atol, rtol, "gradient of " + p.path);
+    }
+    Setter check(*this, c_["persistents_after"], true);
+    link.visit_members(check);
+  }
+
+  const Golden& golden_;
+  const json& c_;
+};
+
+using Runner = std::function<void(Case&, const json& args, Dtype dtype)>;
+
+void run_linear(Case& c, const json& a, Dtype) {
+  nn::Linear link(optional_int(a["in_size"]), a["out_size"].get<int>(), {.nobias = a.value("nobias", false)});
+  c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
+}
+
+void run_convolution(Case& c, const json& a, Dtype) {
+  nn::Convolution2D link(optional_int(a["in_channels"]), a["out_channels"].get<int>(), pair_of(a, "ksize", 1),
+                         {.stride = pair_of(a, "stride", 1), .pad = pair_of(a, "pad", 0), .nobias = a.value("nobias", false)});
+  c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
+}
+
+void run_batch_normalization(Case& c, const json& a, Dtype dtype) {
+  const json& size = a["size"];
+  const Shape shape = size.is_array() ? Shape(size.get<std::vector<std::int64_t>>()) : Shape{size.get<std::int64_t>()};
+  nn::BatchNormalization link(shape, {.decay = a["decay"],
+                                      .eps = a["eps"],
+                                      .dtype = dtype,
+                                      .use_gamma = a["use_gamma"].get<bool>(),
+                                      .use_beta = a["use_beta"].get<bool>()});
+  c.run(link, [&](const Variables& x, const json& o) {
+    return Variables{link(x[0], {.test = o.value("test", false), .finetune = o.value("finetune", false)})};
+  });
+}
+
+void run_classifier(Case& c, const json& a, Dtype) {
+  int in = 0, out = 0;
+  std::sscanf(a["predictor"].get<std::string>().c_str(), "Linear(%d, %d)", &in, &out);
+  nn::Classifier<nn::Linear> link(nn::Linear(in, out));
+  c.run(link, [&](const Variables& x, const json&) {
+    const Variable loss = link(x);
+    return Variables{loss, link.y, link.loss, link.accuracy};
+  });
+}
+
+const std::map<std::string, Runner>& runners() {
+  static const std::map<std::string, Runner> all = {{"Linear", run_linear},
+                                                    {"Convolution2D", run_convolution},
+                                                    {"BatchNormalization", run_batch_normalization},
+                                                    {"Classifier", run_classifier}};
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(golden_links)
+
+BOOST_AUTO_TEST_CASE(values_of_the_reference) {
+  const auto golden = Golden::open("links");
+  if (!golden) return;
+  std::map<std::string, int> count;
+  int skipped = 0;
+  for (const json& c : golden->cases()) {
+    const auto runner = runners().find(c["link"].get<std::string>());
+    if (runner == runners().end()) {
+      ++skipped;
+      continue;
+    }
+    BOOST_TEST_CONTEXT(c["name"].get<std::string>()) {
+      Case one(*golden, c);
+      BOOST_CHECK_NO_THROW(runner->second(one, c["args"], catena::dtype_from_name(c["dtype"].get<std::string>())));
+      ++count[c["link"]];
+    }
+  }
+  for (const auto& [name, runner] : runners()) BOOST_TEST(count[name] > 0, name);
+  std::printf("links: %zu kinds checked, %d cases skipped: links that are not here yet\n", count.size(), skipped);
+}
+
+BOOST_AUTO_TEST_CASE(lazy_sizes) {
+  nn::Linear linear(4);
+  BOOST_TEST(linear.has_uninitialized_params());
+  BOOST_TEST(linear(Variable(autograd::zeros({2, 3, 5}))).shape() == Shape({2, 4}));
+  BOOST_TEST(linear.W.shape() == Shape({4, 15}));
+  nn::Linear empty(4);
+  BOOST_TEST(empty(Variable(autograd::zeros({0, 6}))).shape() == Shape({0, 4}));  // a batch may be empty
+  BOOST_TEST(empty.W.shape() == Shape({4, 6}));
+  nn::Convolution2D conv(4, 3, {.pad = 1});
+  BOOST_TEST(conv(Variable(autograd::zeros({2, 3, 5, 5}))).shape() == Shape({2, 4, 5, 5}));
+  BOOST_TEST(conv.W.shape() == Shape({4, 3, 3, 3}));
+  nn::Convolution2D wrong(4, 3);
+  BOOST_CHECK_THROW(wrong(Variable(autograd::zeros({2, 3}))), catena::InvalidType);
+  BOOST_TEST(!wrong.W.is_initialized());
+}
+
+BOOST_AUTO_TEST_CASE(initial_values) {
+  autograd::seed(1);
+  nn::Linear plain(400, 300), doubled(400, 300, {.wscale = 2.0, .initial_bias = 0.5});
+  auto deviation = [](const Array& a) {
+    double sum = 0;
+    for (const double x : values(a)) sum += x * x;
+    return std::sqrt(sum / double(a.size()));
+  };
+  BOOST_TEST(std::fabs(deviation(plain.W.data()) - 0.05) < 0.001);
+  BOOST_TEST(std::fabs(deviation(doubled.W.data()) - 0.1) < 0.002);
+  BOOST_TEST(values(doubled.b->data())[0] == 0.5);
+  BOOST_TEST(values(plain.b->data())[0] == 0.0);
+  nn::Linear half(3, 2, {.initialW = nn::initializers::Normal(1.0, {.dtype = Dtype::float16}), .nobias = true});
+  BOOST_TEST((half.W.dtype() == Dtype::float16));
+}
+
+BOOST_AUTO_TEST_CASE(batch_normalization_follows_the_train_mode) {
+  nn::BatchNormalization bn(2);
+  const Variable x(floats({1, 10, 3, 30}, {2, 2}));
+  bn(x);
+  // The running mean moved a tenth of the way: 0.1 * {2, 20}.
+  check_close(bn.avg_mean.array(), floats({0.2f, 2.0f}, {2}), 1e-6, 1e-6, "avg_mean");
+  const auto testing = autograd::train_mode(false);
+  bn(x);
+  check_close(bn.avg_mean.array(), floats({0.2f, 2.0f}, {2}), 1e-6, 1e-6, "avg_mean after a test call");
+}
+
+BOOST_AUTO_TEST_CASE(classifier) {
+  nn::Classifier<nn::Linear> model(nn::Linear(2, 3), {.compute_accuracy = false});
+  const Variable x(floats({1, 2}, {1, 2})), t(ints({1}));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { model(Variables{x}); }), "1 arguments"));
+  nn::Reporter r;
+  r.add_link("main", model);
+  nn::Observation seen;
+  {
+    const nn::Reporter::Scope scope = r.scope(seen);
+    model(x, t);
+  }
+  BOOST_TEST(seen.contains("main/loss"));
+  BOOST_TEST(!seen.contains("main/accuracy"));
+  BOOST_TEST(!bool(model.accuracy));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

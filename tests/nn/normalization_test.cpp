@@ -1,0 +1,120 @@
+// Batch normalization.
+#include "nn/functions/normalization.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "autograd/testing.h"
+#include "tests/support/framework_derivatives.h"
+#include "tests/support/framework_golden.h"
+
+using namespace autograd;
+using test::spread;
+
+namespace {
+
+struct Case {
+  Shape x, params;
+};
+const Case kCases[] = {{{5, 3}, {3}}, {{4, 3, 2, 2}, {3}}, {{4, 3, 2}, {3, 2}}, {{2, 1}, {1}}};
+
+// Statistics of x over all axes but those of the parameters, by loops.
+struct Naive {
+  std::vector<double> y, mean, var;
+};
+Naive naive(const Array& x, const Array& gamma, const Array& beta, double eps) {
+  const std::int64_t groups = gamma.size(), batch = x.shape(0), rest = x.size() / (groups * batch);
+  const std::vector<double> xs = to_vector<double>(x), gs = to_vector<double>(gamma), bs = to_vector<double>(beta);
+  Naive r{std::vector<double>(xs.size()), {}, {}};
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const auto at = [&](std::int64_t b, std::int64_t k) { return std::size_t((b * groups + g) * rest + k); };
+    double mean = 0, var = 0;
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t k = 0; k < rest; ++k) mean += xs[at(b, k)] / double(batch * rest);
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t k = 0; k < rest; ++k) var += (xs[at(b, k)] - mean) * (xs[at(b, k)] - mean) / double(batch * rest);
+    for (std::int64_t b = 0; b < batch; ++b)
+      for (std::int64_t k = 0; k < rest; ++k)
+        r.y[at(b, k)] = gs[std::size_t(g)] * (xs[at(b, k)] - mean) / std::sqrt(var + eps) + bs[std::size_t(g)];
+    r.mean.push_back(mean);
+    r.var.push_back(var);
+  }
+  return r;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(normalization)
+
+BOOST_AUTO_TEST_CASE(values_and_derivatives) {
+  for (const Case& c : kCases) BOOST_TEST_CONTEXT(c.x << c.params) {
+      const Array x = spread(c.x, -2, 2), gamma = spread(c.params, 0.5, 1.5, 1), beta = spread(c.params, -1, 1, 2);
+      const auto f = [](const Variables& v) { return Variables{nn::batch_normalization(v[0], v[1], v[2], {.eps = 1e-3})}; };
+      const Naive expected = naive(x, gamma, beta, 1e-3);
+      BOOST_CHECK_NO_THROW(
+          testing::assert_allclose(f({Variable(x), Variable(gamma), Variable(beta)})[0].data(), array(expected.y, c.x), 1e-12, 1e-12));
+      test::check_derivatives("batch_normalization", f, {x, gamma, beta},
+                              {.atol = 1e-5, .rtol = 1e-4, .atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 2e-2, .rtol16 = 2e-2});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(running_statistics_are_updated_in_place) {
+  const Array x = spread({4, 3, 2, 2}, -2, 2), gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
+  const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
+  const std::vector<double> mean_before = to_vector<double>(mean), var_before = to_vector<double>(var);
+  nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta), {.running_mean = mean, .running_var = var, .decay = 0.75});
+  const Naive expected = naive(x, gamma, beta, 2e-5);
+  const double m = 16;
+  for (std::size_t k = 0; k < 3; ++k) {
+    BOOST_TEST(to_vector<double>(mean)[k] == 0.75 * mean_before[k] + 0.25 * expected.mean[k], boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(to_vector<double>(var)[k] == 0.75 * var_before[k] + 0.25 * expected.var[k] * m / (m - 1), boost::test_tools::tolerance(1e-12));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(fixed_values_and_derivatives) {
+  for (const Case& c : kCases) BOOST_TEST_CONTEXT(c.x << c.params) {
+      const Arrays in{spread(c.x, -2, 2), spread(c.params, 0.5, 1.5, 1), spread(c.params, -1, 1, 2), spread(c.params, -1, 1, 3),
+                      spread(c.params, 0.5, 1.5, 4)};
+      const auto f = [](const Variables& v) { return Variables{nn::fixed_batch_normalization(v[0], v[1], v[2], v[3], v[4], 1e-3)}; };
+      test::check_derivatives("fixed_batch_normalization", f, in, {.atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 1e-2, .rtol16 = 1e-2});
+      // With the statistics of the batch both functions agree.
+      const Naive n = naive(in[0], in[1], in[2], 1e-3);
+      const Variable y = nn::fixed_batch_normalization(Variable(in[0]), Variable(in[1]), Variable(in[2]), Variable(array(n.mean, c.params)),
+                                                       Variable(array(n.var, c.params)), 1e-3);
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), array(n.y, c.x), 1e-12, 1e-12));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+  const Variable x(ones({4, 3})), three(ones({3})), four(ones({4}));
+  BOOST_CHECK_THROW(nn::batch_normalization(x, four, four), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(x, three, four), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(x, Variable(ones({3}, Dtype::float64)), three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(Variable(ones({4, 3}, Dtype::int32)), three, three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(three, three, three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::fixed_batch_normalization(x, three, three, three, four), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(golden_values) {
+  test::run_golden("normalization",
+                   {{"batch_normalization",
+                     [](const test::GoldenCall& c) {
+                       const Array gamma = c.x("gamma").data();
+                       const auto running = [&](const char* name) {
+                         const Array given = c.array(name);
+                         return given ? copy(given) : zeros_like(gamma);
+                       };
+                       const Array mean = running("running_mean"), var = running("running_var");
+                       const Variable y = nn::batch_normalization(
+                           c.x("x"), c.x("gamma"), c.x("beta"),
+                           {.eps = c.number("eps", 2e-5), .running_mean = mean, .running_var = var, .decay = c.number("decay", 0.9)});
+                       return Variables{y, Variable(mean), Variable(var)};
+                     }},
+                    {"fixed_batch_normalization", [](const test::GoldenCall& c) {
+                       return Variables{nn::fixed_batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"), c.x("mean"), c.x("var"),
+                                                                      c.number("eps", 2e-5))};
+                     }}},
+                   {.once_only = {"batch_normalization"}});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

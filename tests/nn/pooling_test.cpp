@@ -1,0 +1,116 @@
+// max_pooling_2d and average_pooling_2d.
+#include "nn/functions/pooling.h"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "autograd/backend/nn_extension.h"
+#include "autograd/testing.h"
+#include "tests/support/framework_derivatives.h"
+#include "tests/support/framework_golden.h"
+
+using namespace autograd;
+using test::spread;
+
+namespace {
+
+struct Geometry {
+  std::int64_t h, w;
+  nn::Pair ksize, stride, pad;
+  bool cover_all;
+};
+const Geometry kGeometries[] = {
+    {4, 4, 2, 2, 0, true}, {5, 4, 3, 2, 1, true}, {5, 5, {2, 3}, {2, 1}, {0, 1}, false}, {3, 3, 3, 3, 0, true}, {1, 1, 1, 1, 0, true},
+    {7, 6, 3, 2, 0, true},
+};
+
+Array naive_pooling(const Array& x, const Geometry& g, bool maximum) {
+  const std::int64_t n = x.shape(0), c = x.shape(1);
+  const bool cover = maximum && g.cover_all;
+  const auto length = [&](std::int64_t size, int k, int s, int p) { return cover ? (size + 2 * p - k + s - 1) / s + 1 : (size + 2 * p - k) / s + 1; };
+  const std::int64_t oh = length(g.h, g.ksize.y, g.stride.y, g.pad.y), ow = length(g.w, g.ksize.x, g.stride.x, g.pad.x);
+  const std::vector<double> xs = to_vector<double>(x);
+  std::vector<double> y;
+  for (std::int64_t i = 0; i < n * c; ++i)
+    for (std::int64_t oy = 0; oy < oh; ++oy)
+      for (std::int64_t ox = 0; ox < ow; ++ox) {
+        double best = -INFINITY, total = 0;
+        for (int ky = 0; ky < g.ksize.y; ++ky)
+          for (int kx = 0; kx < g.ksize.x; ++kx) {
+            const std::int64_t yy = oy * g.stride.y + ky - g.pad.y, xx = ox * g.stride.x + kx - g.pad.x;
+            if (yy < 0 || yy >= g.h || xx < 0 || xx >= g.w) continue;
+            const double v = xs[std::size_t((i * g.h + yy) * g.w + xx)];
+            best = std::max(best, v);
+            total += v;
+          }
+        y.push_back(maximum ? best : total / (g.ksize.y * g.ksize.x));
+      }
+  return array(y, {n, c, oh, ow});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pooling)
+
+BOOST_AUTO_TEST_CASE(values_and_derivatives) {
+  for (const bool maximum : {true, false})
+    for (const Geometry& g : kGeometries) BOOST_TEST_CONTEXT(maximum << " " << g.h << "x" << g.w << " by " << g.ksize.y << "x" << g.ksize.x) {
+        const Array x = spread({2, 3, g.h, g.w});
+        const auto f = [&](const Variables& v) {
+          return Variables{maximum ? nn::max_pooling_2d(v[0], g.ksize, {.stride = g.stride, .pad = g.pad, .cover_all = g.cover_all})
+                                   : nn::average_pooling_2d(v[0], g.ksize, {.stride = g.stride, .pad = g.pad})};
+        };
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), naive_pooling(x, g, maximum), 1e-12, 1e-12));
+        test::check_derivatives(maximum ? "max_pooling_2d" : "average_pooling_2d", f, {x});
+      }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_of_equal_maxima_gets_the_gradient) {
+  Variable x(ones({1, 1, 2, 2}));
+  Variable y = nn::max_pooling_2d(x, 2);
+  y.set_grad(full({1, 1, 1, 1}, 3.0));
+  y.backward();
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 0, 0, 0}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_window_in_the_padding_is_minus_infinity_without_gradient) {
+  Variable x(ones({1, 1, 2, 2}));
+  Variable y = nn::max_pooling_2d(x, 2, {.stride = 2, .pad = 2, .cover_all = true});
+  BOOST_TEST(to_vector<float>(y.data())[0] == -INFINITY);
+  y.set_grad(ones(y.shape()));
+  y.backward();
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{1, 0, 0, 0}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+  BOOST_CHECK_THROW(nn::max_pooling_2d(Variable(ones({3, 4, 4})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(ones({1, 1, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(ones({1, 1, 2, 2})), 3), catena::AssertionError);
+}
+
+BOOST_AUTO_TEST_CASE(golden_values) {
+  const auto pair = [](const test::GoldenCall& c, const char* name, nn::Pair otherwise) -> nn::Pair {
+    if (!c.has(name)) return otherwise;
+    const Dims d = c.dims(name);
+    return d.size() == 1 ? nn::Pair(int(d[0])) : nn::Pair(int(d[0]), int(d[1]));
+  };
+  test::run_golden(
+      "pooling",
+      {{"max_pooling_2d",
+        [&](const test::GoldenCall& c) {
+          const nn::Pair k = pair(c, "ksize", 1), s = pair(c, "stride", k), p = pair(c, "pad", 0);
+          const bool cover_all = c.flag("cover_all", true);
+          // The second output of the case is the index array, which a caller can have from the extension.
+          const Array x = c.x(0).data();
+          const Arrays raw = nn_extension(x).max_pooling(x, {.size = {k.y, k.x}, .stride = {s.y, s.x}, .pad = {p.y, p.x}, .cover_all = cover_all});
+          return Variables{nn::max_pooling_2d(c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}), Variable(raw[1])};
+        }},
+       {"average_pooling_2d",
+        [&](const test::GoldenCall& c) {
+          const nn::Pair k = pair(c, "ksize", 1);
+          return Variables{nn::average_pooling_2d(c.x(0), k, {.stride = pair(c, "stride", k), .pad = pair(c, "pad", 0)})};
+        }}},
+      {.once_only = {"max_pooling_2d"}});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

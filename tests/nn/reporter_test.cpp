@@ -1,0 +1,135 @@
+// Reports, observations and summaries.
+#include "nn/reporter.h"
+
+#include <cmath>
+#include <thread>
+
+#include "tests/support/training_fixtures.h"
+
+using namespace test;
+using nn::Observation;
+using nn::Reporter;
+
+BOOST_AUTO_TEST_SUITE(reporters)
+
+BOOST_AUTO_TEST_CASE(without_a_reporter_nothing_happens) {
+  nn::report("loss", 1.0);
+  BOOST_CHECK_THROW(nn::get_current_reporter(), catena::RuntimeError);
+}
+
+BOOST_AUTO_TEST_CASE(observers_give_prefixes) {
+  struct Pair : nn::Chain {
+    TinyMLP left, right;
+    NN_MEMBERS(left, right)
+  } model;
+  Reporter r;
+  r.add_link("main", model);
+  Observation seen;
+  {
+    const Reporter::Scope scope = r.scope(seen);
+    nn::report("loss", 1.0, &model);
+    nn::report("accuracy", 0.5, &model.left);
+    nn::report("w", 2.0, &model.right.l2);
+    nn::report("bare", 3.0);
+    const TinyMLP stranger;
+    BOOST_TEST(has(message_of<catena::KeyError>([&] { nn::report("loss", 1.0, &stranger); }), "loss"));
+    nn::report("bare", 4.0);  // replaces
+  }
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : seen) keys.push_back(key);
+  BOOST_TEST(keys == (std::vector<std::string>{"main/loss", "main/left/accuracy", "main/right/l2/w", "bare"}), boost::test_tools::per_element());
+  BOOST_TEST(seen.at("bare").value() == 4);
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { seen.at("nothing"); }), "main/left/accuracy"));
+}
+
+BOOST_AUTO_TEST_CASE(scopes_nest_and_survive_exceptions) {
+  Reporter outer, inner;
+  Observation a, b, c;
+  const Reporter::Scope scope = outer.scope(a);
+  nn::report("x", 1.0);
+  try {
+    const Reporter::Scope second = inner.scope(b);
+    nn::report("x", 2.0);
+    const Reporter::Scope third = nn::report_scope(c);
+    nn::report("x", 3.0);
+    throw 1;
+  } catch (int) {
+  }
+  nn::report("y", 4.0);
+  BOOST_TEST(a.at("x").value() == 1);
+  BOOST_TEST(b.at("x").value() == 2);
+  BOOST_TEST(c.at("x").value() == 3);
+  BOOST_TEST(a.at("y").value() == 4);
+  BOOST_TEST(&inner.observation() != &b);
+}
+
+BOOST_AUTO_TEST_CASE(every_thread_has_its_own_stack) {
+  Reporter r;
+  Observation seen;
+  const Reporter::Scope scope = r.scope(seen);
+  bool alone = false;
+  std::thread([&] {
+    try {
+      nn::get_current_reporter();
+    } catch (const catena::RuntimeError&) {
+      alone = true;
+    }
+  }).join();
+  BOOST_TEST(alone);
+}
+
+BOOST_AUTO_TEST_CASE(variables_stay_on_their_device_until_read) {
+  Observation o;
+  const Variable v(floats({2.5f}, {}));
+  o.set("v", v);
+  o.set("a", nn::Observed(floats({1.5f}, {1})));
+  BOOST_TEST(o.at("v").variable().is_same(v));
+  BOOST_TEST(o.at("v").value() == 2.5);
+  BOOST_TEST(o.at("a").value() == 1.5);
+}
+
+BOOST_AUTO_TEST_CASE(summary) {
+  nn::Summary s;
+  BOOST_CHECK_THROW(s.compute_mean(), catena::RuntimeError);
+  for (const double x : {1.0, 2.0, 4.0}) s.add(x);
+  BOOST_TEST(s.compute_mean() == 7.0 / 3);
+  const auto [mean, deviation] = s.make_statistics();
+  BOOST_TEST(mean == 7.0 / 3);
+  BOOST_TEST(std::fabs(deviation - std::sqrt(14.0 / 9)) < 1e-12);  // population
+  nn::Summary constant;
+  for (int i = 0; i < 3; ++i) constant.add(0.1);
+  BOOST_TEST(constant.make_statistics().second < 1e-8);
+}
+
+BOOST_AUTO_TEST_CASE(dict_summary) {
+  nn::DictSummary s;
+  Observation o;
+  o.set("a", 1.0);
+  o.set("v", Variable(floats({3}, {})));
+  o.set("vector", Variable(floats({1, 2}, {2})));  // no scalar: left out
+  s.add(o);
+  Observation second;
+  second.set("a", 2.0);
+  s.add(second);
+  const auto means = s.compute_mean();
+  BOOST_TEST(means.size() == 2u);
+  BOOST_TEST(means[0].first == "a");
+  BOOST_TEST(means[0].second == 1.5);
+  BOOST_TEST(means[1].first == "v");
+  BOOST_TEST(means[1].second == 3.0);  // divided by its own count
+  const auto statistics = s.make_statistics();
+  BOOST_TEST(statistics.size() == 4u);
+  BOOST_TEST(statistics[1].first == "a.std");
+  BOOST_TEST(statistics[1].second == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(a_summary_keeps_the_value_of_the_moment) {
+  nn::DictSummary s;
+  const Variable v(floats({1}, {}));
+  s.add("v", v);
+  autograd::fill(v.data(), 100);
+  s.add("v", v);
+  BOOST_TEST(s.compute_mean()[0].second == 50.5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

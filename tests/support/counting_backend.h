@@ -1,0 +1,68 @@
+// A backend of host memory that counts, and that fails at the Nth allocation: what the pool is tested with.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+
+#include "ndarray/device/backend.h"
+
+namespace test {
+
+class CountingBackend final : public nd::Backend {
+ public:
+  explicit CountingBackend(catena::Device::Kind kind = catena::Device::Kind::cpu, int devices = 2) : kind_(kind), devices_(devices) {}
+
+  std::atomic<std::int64_t> allocations{0}, deallocations{0}, bytes{0};
+  std::atomic<std::int64_t> fail_at{0};          // the allocation of that number (from 1) and those after it fail; 0: none
+  std::atomic<std::int64_t> capacity{INT64_MAX};  // of each device together
+  std::atomic<int> events{0}, recorded{0};
+  std::atomic<bool> events_done{true};
+
+  catena::Device::Kind kind() const noexcept override { return kind_; }
+  int device_count() const noexcept override { return devices_; }
+  std::byte* allocate(int, std::size_t n) override {
+    const std::int64_t number = ++allocations;
+    if (fail_at != 0 && number >= fail_at) return nullptr;
+    if (bytes + std::int64_t(n) > capacity) return nullptr;
+    bytes += std::int64_t(n);
+    return static_cast<std::byte*>(std::aligned_alloc(64, (n + 63) / 64 * 64));
+  }
+  void deallocate(int, std::byte* data, std::size_t n) noexcept override {
+    ++deallocations;
+    bytes -= std::int64_t(n);
+    std::free(data);
+  }
+  nd::MemoryInfo memory_info(int) const override { return {std::size_t(1) << 30, std::size_t(1) << 30}; }
+  void copy(std::byte*, catena::Device, const std::byte*, catena::Device, std::size_t, nd::StreamRef) override {}
+  void synchronize(nd::StreamRef) override {}
+  void* create_stream(int, bool) override { return new char; }
+  void destroy_stream(nd::StreamRef s) noexcept override { delete static_cast<char*>(s.handle); }
+  bool stream_done(nd::StreamRef) override { return true; }
+  void* create_event(int, bool) override {
+    ++events;
+    return new char;
+  }
+  void destroy_event(int, void* e) noexcept override {
+    --events;
+    delete static_cast<char*>(e);
+  }
+  void record_event(void*, nd::StreamRef) override { ++recorded; }
+  void wait_event(nd::StreamRef, void*) override {}
+  bool event_done(void*) override { return events_done; }
+  void synchronize_event(void*) override {}
+  double elapsed_ms(void*, void*) override { return 0; }
+  void elementwise(const catena::Program&, std::span<const catena::Operand>, const catena::Shape&, nd::StreamRef) override {}
+  void reduce(const catena::ReduceCall&, nd::StreamRef) override {}
+  void rows(const catena::RowCall&, nd::StreamRef) override {}
+  void multi_tensor(const catena::MultiTensorCall&, nd::StreamRef) override {}
+  void gather(const catena::GatherCall&, nd::StreamRef) override {}
+  void scatter(const catena::GatherCall&, catena::ScatterMode, nd::StreamRef) override {}
+  void matmul(const catena::MatmulCall&, nd::StreamRef) override {}
+  void random(const catena::RandomCall&, nd::StreamRef) override {}
+
+ private:
+  catena::Device::Kind kind_;
+  int devices_;
+};
+
+}  // namespace test

@@ -1,0 +1,31 @@
+// One call checks what every differentiable function owes: gradients and gradients of gradients against central differences in float64,
+// values and gradients in the narrow dtypes against float64, strided inputs, backward twice.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "autograd/variable.h"
+
+namespace test {
+
+// Floating inputs are differentiated; integer ones (labels) must come back without a gradient.
+using DifferentiableFunction = std::function<autograd::Variables(const autograd::Variables&)>;
+
+struct DerivativeOptions {
+  double eps = 1e-5, atol = 1e-6, rtol = 1e-5;  // of the numerical checks
+  bool twice = true;                            // double backward
+  // Tolerances of float32 and float16 against float64; bfloat16 is allowed 8 times those of float16.
+  double atol32 = 1e-5, rtol32 = 1e-4, atol16 = 5e-4, rtol16 = 5e-3;
+  bool narrow = true;
+};
+
+// `inputs` in float64 (integers as they are). Failures are Boost.Test errors in the context `name`.
+void check_derivatives(const std::string& name, const DifferentiableFunction& f, const autograd::Arrays& inputs,
+                       const DerivativeOptions& options = {});
+
+// Deterministic values in [low, high], all different; `seed` gives another set.
+autograd::Array spread(const autograd::Shape& shape, double low = -1, double high = 1, int seed = 0);
+
+}  // namespace test

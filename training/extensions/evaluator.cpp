@@ -1,0 +1,67 @@
+#include "training/extensions/evaluator.h"
+
+#include "kernels/host/error.h"
+
+namespace training {
+
+using catena::check;
+using catena::ValueError;
+
+Evaluator::Evaluator(Held<Iterator> iterator, Held<Link> target, Options options)
+    : Evaluator(HeldMap<Iterator>{{"main", std::move(iterator)}}, HeldMap<Link>{{"main", std::move(target)}}, std::move(options)) {}
+
+Evaluator::Evaluator(HeldMap<Iterator> iterators, HeldMap<Link> targets, Options options)
+    : iterators_(std::move(iterators)), targets_(std::move(targets)), options_(std::move(options)) {
+  check<ValueError>(!iterators_.empty() && !targets_.empty(), "Evaluator", "there are ", iterators_.size(), " iterators and ",
+                    targets_.size(), " targets; one of each is needed");
+}
+
+Iterator& Evaluator::get_iterator(const std::string& name) const { return find_held(iterators_, name, "Evaluator.get_iterator"); }
+Link& Evaluator::get_target(const std::string& name) const { return find_held(targets_, name, "Evaluator.get_target"); }
+
+void Evaluator::operator()(Trainer&) {
+  for (const auto& [key, value] : (*this)()) nn::report(key, value);
+}
+
+Observation Evaluator::operator()() {
+  // A reporter of its own: the outer one knows the same links under the names of training.
+  Reporter reporter;
+  const std::string prefix = name().empty() ? "" : name() + "/";
+  for (const auto& [target_name, target] : targets_) reporter.add_link(prefix + target_name, *target);
+  const Reporter::Scope scope = reporter.scope();
+  return evaluate();
+}
+
+Observation Evaluator::evaluate() {
+  Iterator& iterator = get_iterator("main");
+  Link& target = get_target("main");
+  if (options_.eval_hook) options_.eval_hook(*this);
+  iterator.reset();
+
+  const auto no_graph = autograd::no_backprop_mode();
+  const auto testing = autograd::train_mode(false);
+  nn::DictSummary summary;
+  while (const std::optional<Batch> batch = iterator.next()) {
+    check<ValueError>(iterator.epoch() < 1 || iterator.is_new_epoch(), "Evaluator",
+                      "the iterator begins a second sweep, so an evaluation would never end; it must not repeat");
+    Variables arguments;
+    for (const Array& a : options_.converter(*batch, options_.device).values)
+      arguments.push_back(Variable(a, {.volatile_ = autograd::ON}));
+    Observation observation;
+    {
+      const Reporter::Scope scope = nn::report_scope(observation);
+      if (options_.eval_func) options_.eval_func(arguments);
+      else target.call(arguments);
+    }
+    summary.add(observation);
+  }
+  Observation result;
+  for (const auto& [key, mean] : summary.compute_mean()) result.set(key, mean);
+  return result;
+}
+
+void Evaluator::finalize() {
+  for (const auto& [name, iterator] : iterators_) iterator->finalize();
+}
+
+}  // namespace training

@@ -1,0 +1,58 @@
+#include "training/extensions/print_report.h"
+
+#include <algorithm>
+
+#include "kernels/host/error.h"
+#include "training/extensions/console.h"
+
+namespace training {
+namespace {
+
+std::string cell(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text;
+}
+std::size_t width_of(const std::string& name) { return std::max<std::size_t>(10, name.size()); }
+
+}  // namespace
+
+PrintReport::PrintReport(std::vector<std::string> entries, Options options) : entries_(std::move(entries)), options_(std::move(options)) {}
+
+std::string PrintReport::row(const LogEntry& entry) const {
+  std::string text;
+  for (const std::string& name : entries_) {
+    const LogValue* value = entry.find(name);
+    std::string shown;
+    if (value != nullptr) shown = std::holds_alternative<std::string>(*value) ? std::get<std::string>(*value) : format_value(*value, "g");
+    text += cell(shown, width_of(name)) + "  ";
+  }
+  return text;
+}
+
+void PrintReport::operator()(Trainer& trainer) {
+  const internal::Console console(options_.out, options_.terminal);
+  const LogReport* report = options_.own_log_report.get();
+  if (report != nullptr) {
+    (*options_.own_log_report)(trainer);
+  } else {
+    report = dynamic_cast<const LogReport*>(&trainer.get_extension(options_.log_report));
+    catena::check<catena::TypeError>(report != nullptr, "PrintReport", "the extension ", options_.log_report, " is no LogReport");
+  }
+  if (!header_printed_) {  // at the first call, so nothing stands below yet
+    std::string header;
+    for (const std::string& name : entries_) header += (header.empty() ? "" : "  ") + cell(name, width_of(name));
+    *console.out << header << '\n';
+    header_printed_ = true;
+  }
+  for (; printed_ < report->log().size(); ++printed_) {
+    console.erase_below();
+    *console.out << row(report->log()[printed_]) << '\n';
+  }
+  console.out->flush();
+}
+
+void PrintReport::serialize(nn::Serializer& s) {
+  if (options_.own_log_report) options_.own_log_report->serialize(*s["_log_report"]);
+}
+
+}  // namespace training

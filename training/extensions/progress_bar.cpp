@@ -1,0 +1,102 @@
+#include "training/extensions/progress_bar.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "kernels/host/error.h"
+#include "training/extensions/console.h"
+
+namespace training {
+
+using catena::check;
+
+namespace {
+
+constexpr std::size_t kMaxSamples = 100;  // the speed is that of so many updates
+
+double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// "  total [####......] 40.00%" without the name.
+std::string bar(double rate, int length) {
+  const int marks = std::clamp(int(rate * length), 0, length);
+  return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " + format_value(rate, "6.2%");
+}
+
+// As Python prints a time span: 1:02:03.500000, 2 days, 0:00:01.
+std::string time_text(double seconds) {
+  if (!std::isfinite(seconds)) return "unknown";
+  const auto total = static_cast<std::int64_t>(std::llround(std::clamp(seconds, 0.0, 1e12) * 1e6));
+  const std::int64_t micro = total % 1000000, s = total / 1000000, days = s / 86400;
+  char text[64];
+  std::snprintf(text, sizeof(text), "%ld:%02ld:%02ld", long(s / 3600 % 24), long(s / 60 % 60), long(s % 60));
+  std::string result = days == 0 ? "" : std::to_string(days) + (days == 1 ? " day, " : " days, ");
+  result += text;
+  if (micro != 0) {
+    std::snprintf(text, sizeof(text), ".%06ld", long(micro));
+    result += text;
+  }
+  return result;
+}
+
+}  // namespace
+
+ProgressBar::ProgressBar(Options options) : options_(std::move(options)) {
+  check<catena::ValueError>(options_.update_interval > 0 && options_.bar_length > 0, "ProgressBar", "the update interval is ",
+                            options_.update_interval, " and the length ", options_.bar_length, "; both must be positive");
+}
+
+ProgressBar::Speed ProgressBar::measure(const Updater& updater) {
+  const Sample now{double(updater.iteration()), updater.epoch_detail(), seconds_now()};
+  recent_.push_back(now);
+  const Sample oldest = recent_.front();
+  if (recent_.size() > kMaxSamples) recent_.pop_front();
+  const double span = now.seconds - oldest.seconds;
+  if (span <= 0) return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+  return {(now.iteration - oldest.iteration) / span, (now.epoch_detail - oldest.epoch_detail) / span};
+}
+
+void ProgressBar::operator()(Trainer& trainer) {
+  if (!options_.training_length) {
+    const auto* stop = dynamic_cast<const IntervalTrigger*>(trainer.stop_trigger());
+    check<catena::TypeError>(stop != nullptr, "ProgressBar",
+                             "the length of the training is not known: the stop trigger is no IntervalTrigger, so give training_length");
+    options_.training_length = {stop->period(), stop->unit()};
+  }
+  const Updater& updater = trainer.updater();
+  if (updater.iteration() % options_.update_interval != 0) return;
+  const auto [length, unit] = *options_.training_length;
+  const bool epochs = unit == Unit::epoch;
+  const double done = epochs ? updater.epoch_detail() : double(updater.iteration());
+  const Speed speed = measure(updater);
+  const std::string left = time_text(std::max(length - done, 0.0) / (epochs ? speed.epochs : speed.iterations));
+  const std::string length_text = format_value(length, "g") + (epochs ? " epochs" : " iterations");
+
+  const internal::Console console(options_.out, options_.terminal);
+  std::ostream& out = *console.out;
+  if (!console.terminal) {
+    out << "progress " << format_value(done / length, "6.2%") << "  " << updater.iteration() << " iter, "
+        << format_value(updater.epoch_detail(), ".2f") << " epochs / " << length_text << "  " << format_value(speed.iterations, ".5g")
+        << " iters/sec, left: " << left.substr(0, left.find('.')) << '\n';
+    out.flush();
+    return;
+  }
+  const double detail = updater.epoch_detail();
+  console.erase_below();
+  out << "     total " << bar(done / length, options_.bar_length) << '\n'
+      << "this epoch " << bar(detail - std::floor(detail), options_.bar_length) << '\n'
+      << format_value(updater.iteration(), "10") << " iter, " << updater.epoch() << " epoch / " << length_text << '\n'
+      << format_value(speed.iterations, "10.5g") << " iters/sec. Estimated time to finish: " << left << ".\n"
+      << "\033[4A";  // back to the first of the four lines: the next update draws over them
+  out.flush();
+}
+
+void ProgressBar::finalize() {
+  const internal::Console console(options_.out, options_.terminal);
+  console.erase_below();
+  console.out->flush();
+}
+
+}  // namespace training

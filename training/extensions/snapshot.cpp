@@ -1,0 +1,48 @@
+#include "training/extensions/snapshot.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "kernels/host/error.h"
+
+namespace training {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Savers that are not ours may write in pieces: they write beside the file, which gets its name when they are done. (save_npz does
+// as much itself, and doing it twice is harmless.)
+void save_whole(const Trainer& trainer, const std::string& pattern, const std::function<void(const std::string&)>& save) {
+  const fs::path path = fs::path(trainer.out()) / format_trainer(pattern, trainer);
+  const fs::path temporary = path.parent_path() / catena::concat("tmp", path.filename().string(), "-", ::getpid());
+  try {
+    save(temporary.string());
+    std::error_code error;
+    fs::rename(temporary, path, error);
+    catena::check<catena::IOError>(!error, "snapshot", "cannot rename the written file to \"", path.string(), "\": ", error.message());
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw;
+  }
+}
+
+}  // namespace
+
+Snapshot::Snapshot(Options options) : options_(std::move(options)) { check_trainer_pattern(options_.filename); }
+
+void Snapshot::operator()(Trainer& trainer) {
+  if (options_.savefun) return save_whole(trainer, options_.filename, [&](const std::string& path) { options_.savefun(path, trainer); });
+  nn::serializers::save_npz((fs::path(trainer.out()) / format_trainer(options_.filename, trainer)).string(), trainer);
+}
+
+SnapshotObject::SnapshotObject(std::function<void(const std::string&)> save, std::string filename, Options options)
+    : save_(std::move(save)), filename_(std::move(filename)), options_(std::move(options)) {
+  check_trainer_pattern(filename_);
+}
+
+void SnapshotObject::operator()(Trainer& trainer) { save_whole(trainer, filename_, save_); }
+
+}  // namespace training
