@@ -22,6 +22,7 @@ Device device_or_default(Backend& backend, const std::optional<Device>& device) 
 // The operands of one call as the binder and the backends take them. Everything lives on the stack.
 class Inputs {
  public:
+  Inputs() = default;
   Inputs(std::string_view op, std::span<const Operand> operands) {
     check<TypeError>(operands.size() <= catena::kMaxOperands, op, operands.size(), " operands exceed the limit of ", catena::kMaxOperands);
     for (const Operand& o : operands) add(op, o);
@@ -50,6 +51,11 @@ class Inputs {
   Shape shape(std::string_view op) const {
     if (first_ == nullptr) return {};
     return same_shape_ ? first_->shape() : catena::broadcast_shape(op, inputs_);
+  }
+  // A new array of the common shape.
+  Array empty(std::string_view op, Dtype dtype) const {
+    if (first_ && same_shape_) [[likely]] return first_->backend().empty(first_->shape(), dtype, first_->device());
+    return backend().empty(shape(op), dtype, device());
   }
 
  private:
@@ -253,23 +259,54 @@ void check_same_device(std::string_view op, std::span<const Array> arrays) {
 // ---- kernels -------------------------------------------------------------------------------------------------------------
 namespace {
 
-Array apply_one(const KernelDef& kernel, std::span<const Operand> operands) {
-  check_kind(kernel, KernelKind::elementwise, "apply");
-  check<TypeError>(kernel.nout == 1 && kernel.ninout == 0, "apply", kernel.name, " does not have exactly one output");
-  const Inputs in(kernel.name, operands);
-  const int loop = catena::choose_loop(kernel, in.span());
+Array apply_one(const KernelDef& kernel, std::span<const Operand> operands);
+
+[[gnu::noinline]] std::optional<Array> apply_in_memory_order(const KernelDef& kernel, const Array& model, std::span<const Operand> operands) {
+  const auto order = common_order(model, operands);
+  if (!order) return {};
+  return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
+}
+
+// `operands` makes a span of them, for the rare case that the layout matters.
+template <class F> Array apply_bound(const KernelDef& kernel, const Inputs& in, F&& operands) {
   if (in.first() && !in.first()->is_c_contiguous()) [[unlikely]]
-    if (const auto order = common_order(*in.first(), operands))
-      return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
-  Backend& backend = in.backend();
-  Array out = backend.empty(in.shape(kernel.name), kernel.loop_table[loop].type[kernel.nin], in.device());
-  backend.elementwise(EagerProgram(kernel, loop), in.span(), {&out, 1});
+    if (std::optional<Array> out = operands(*in.first())) return *std::move(out);
+  const int loop = catena::choose_loop(kernel, in.span());
+  Array out = in.empty(kernel.name, kernel.loop_table[loop].type[kernel.nin]);
+  out.backend().elementwise(EagerProgram(kernel, loop), in.span(), {&out, 1});
   return out;
 }
 
+Array apply_one(const KernelDef& kernel, std::span<const Operand> operands) {
+  check_kind(kernel, KernelKind::elementwise, "apply");
+  check<TypeError>(kernel.nout == 1 && kernel.ninout == 0, "apply", kernel.name, " does not have exactly one output");
+  return apply_bound(kernel, Inputs(kernel.name, operands), [&](const Array& model) { return apply_in_memory_order(kernel, model, operands); });
+}
+
+Array apply_two(const KernelDef& kernel, const Operand& a, const Operand& b) {
+  Inputs in;
+  in.add(kernel.name, a);
+  in.add(kernel.name, b);
+  return apply_bound(kernel, in, [&](const Array& model) {
+    const Operand both[] = {a, b};
+    return apply_in_memory_order(kernel, model, both);
+  });
+}
+
+// a = kernel(a, b); a itself is among the inputs and decides about the loop.
 Array& apply_in_place(const KernelDef& kernel, Array& a, const Operand& b) {
-  const Operand operands[] = {a, b};
-  apply_into(kernel, operands, {&a, 1});
+  check<ValueError>(bool(a), kernel.name, "the array to write is null");
+  if (!a.is_c_contiguous()) [[unlikely]] {
+    const Operand both[] = {a, b};
+    apply_into(kernel, both, {&a, 1});
+    return a;
+  }
+  Inputs in;
+  in.add(kernel.name, a);
+  in.add(kernel.name, b);
+  const int loop = catena::choose_loop(kernel, in.span());
+  catena::check_output_cast(kernel.name, kernel.loop_table[loop].type[2], a.dtype(), catena::Casting::same_kind);
+  a.backend().elementwise(EagerProgram(kernel, loop), in.span(), {&a, 1});
   return a;
 }
 
@@ -419,11 +456,8 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
   return out;
 }
 
-#define AUTOGRAD_BINARY(op, name)                                  \
-  Array operator op(const Operand& a, const Operand& b) {          \
-    const Operand both[] = {a, b};                                 \
-    return apply_one(catena::kernel<name>(), both);                \
-  }                                                                \
+#define AUTOGRAD_BINARY(op, name)                                                                           \
+  Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::kernel<name>(), a, b); } \
   Array& operator op##=(Array& a, const Operand& b) { return apply_in_place(catena::kernel<name>(), a, b); }
 AUTOGRAD_BINARY(+, "add")
 AUTOGRAD_BINARY(-, "subtract")

@@ -59,3 +59,4 @@ void square_sum_backward(benchmark::State& state) {
 BENCHMARK(square_sum_backward);
 
 }  // namespace
+BENCHMARK_MAIN();

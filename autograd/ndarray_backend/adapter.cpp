@@ -27,7 +27,14 @@ using catena::ValueError;
 
 // The nd::Backend and the stream of one call.
 struct Target {
-  explicit Target(Device device) : backend(nd::backend(device.kind)), stream(nd::current_stream(device)) {}
+  explicit Target(Device device) : backend(backend_of(device)), stream(stream_of(device)) {}
+  static nd::Backend& backend_of(Device device) {
+    static nd::Backend& cpu = nd::backend(Device::Kind::cpu);
+    return device.kind == Device::Kind::cpu ? cpu : nd::backend(device.kind);
+  }
+  static nd::StreamRef stream_of(Device device) {  // on the CPU the calling thread itself
+    return device.kind == Device::Kind::cpu ? nd::StreamRef{device, nullptr} : nd::current_stream(device);
+  }
   // Work that uses `a` was given to the stream: its memory must not be reused before. On the CPU the work is done already.
   void used(const ArrayHeader& a) const {
     if (stream.device.kind != Device::Kind::cpu && a.storage) nd::MemoryPool::record_stream(*a.storage, stream);
@@ -140,12 +147,13 @@ namespace {
 // Whether writing `outputs` could change elements of `in` that are still to be read. A raw operand is read anywhere at any time.
 bool needs_copy(const ArrayHeader& in, bool raw, std::span<ArrayHeader* const> outputs) {
   for (const ArrayHeader* out : outputs) {
+    if (&in == out && !raw) continue;
     if (in.storage != out->storage && in.data != out->data && in.c_contiguous && out->c_contiguous) {
       // The usual case, decided without a look at the strides.
       const std::int64_t n = in.size * std::int64_t(catena::itemsize(in.dtype)), m = out->size * std::int64_t(catena::itemsize(out->dtype));
       if (in.data + n <= out->data || out->data + m <= in.data) continue;
     }
-    if (raw ? touch(in, *out) : &in != out && catena::overlaps(in, *out)) return true;
+    if (raw ? touch(in, *out) : catena::overlaps(in, *out)) return true;
   }
   return false;
 }

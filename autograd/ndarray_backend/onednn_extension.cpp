@@ -126,7 +126,8 @@ memory::desc described(const memory::dims& dims, memory::format_tag tag) { retur
 
 class Problem {
  public:
-  Problem(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec) : rank_(x.size() - 2), grouped_(spec.groups > 1) {
+  Problem(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec)
+      : groups(spec.groups), rank_(x.size() - 2), grouped_(groups > 1) {
     src.assign(x.begin(), x.end());
     dst.assign(y.begin(), y.end());
     if (grouped_) weights = {spec.groups, w[0] / spec.groups};
@@ -156,6 +157,7 @@ class Problem {
 
   memory::dims src, weights, dst;
   Geometry g;
+  std::int64_t groups;
 
  private:
   int rank_;
@@ -184,13 +186,13 @@ template <class Description> std::unique_ptr<const Plan> plan_of(const Descripti
   return plan;
 }
 
-// Activations are channels-last, so that what one convolution gives the next one takes as it is. A few input channels (the
-// images themselves) are no whole vector: there oneDNN chooses.
+// Activations are channels-last, so that what one convolution gives the next one takes as it is. A few channels (the images themselves)
+// are no whole vector: there oneDNN is fast only in layouts of its own choice, and the result is put in order afterwards.
 std::unique_ptr<const Plan> make_plan(const Problem& p, Pass pass) {
   const memory::format_tag last = channels_last_tag(p.rank()), any = memory::format_tag::any;
-  const bool few_channels = p.src[1] < 8;
-  const memory::desc src = described(p.src, few_channels && pass != Pass::data ? any : last), w = described(p.weights, any),
-                     dst = described(p.dst, last), b({p.dst[1]}, memory::data_type::f32, memory::format_tag::x);
+  const memory::format_tag activations = p.src[1] / p.groups < 16 || p.dst[1] / p.groups < 16 ? any : last;
+  const memory::desc src = described(p.src, activations), w = described(p.weights, any), dst = described(p.dst, activations),
+                     b({p.dst[1]}, memory::data_type::f32, memory::format_tag::x);
   const auto forward = describe_forward(engine(), src, w, pass == Pass::forward_bias ? &b : nullptr, dst, p.g);
   if (pass == Pass::data) return plan_of(describe_data(engine(), src, w, dst, p.g, forward));
   if (pass == Pass::filter) return plan_of(describe_weights(engine(), src, w, dst, p.g, forward));
@@ -266,6 +268,28 @@ Operand activations(const Array& a, const memory::dims& dims, int rank, const me
   return {contiguous(a), described(dims, plain_tag(rank)), wanted};
 }
 
+// What a primitive writes, and the array it becomes.
+class Result {
+ public:
+  Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
+      : array_(array), plain_(plain), same_(plain == written), written_(same_ ? array : scratch(near, written)), memory_(at(written, written_)) {}
+  const memory& get() const { return memory_; }
+  Array finished() {
+    if (same_) return array_;
+    memory to = at(plain_, array_);
+    dnnl::reorder(memory_, to).execute(thread_state().stream, memory_, to);
+    thread_state().stream.wait();
+    return array_;
+  }
+
+ private:
+  Array array_;
+  memory::desc plain_;
+  bool same_;
+  Array written_;
+  memory memory_;
+};
+
 void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory> arguments) {
   const Array pad = scratch(near, plan.scratchpad);
   if (plan.scratchpad.get_size() > 0) arguments.emplace(DNNL_ARG_SCRATCHPAD, at(plan.scratchpad, pad));
@@ -295,13 +319,13 @@ class OnednnExtension final : public NnExtension {
     return guarded("convolution", [&] {
       const Operand src = activations(x, p.src, p.rank(), plan->src);
       const Operand filter(contiguous(w), p.plain_filter(), plan->weights);
-      Array y = empty_channels_last(x, p.dst);
+      Result y(x, empty_channels_last(x, p.dst), described(p.dst, channels_last_tag(p.rank())), plan->dst);
       std::unordered_map<int, memory> arguments{
-          {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DST, at(plan->dst, y)}};
+          {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DST, y.get()}};
       const Array bias = b ? contiguous(b) : b;
       if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
       execute(*plan, x, std::move(arguments));
-      return y;
+      return y.finished();
     });
   }
 
@@ -314,9 +338,9 @@ class OnednnExtension final : public NnExtension {
     return guarded("convolution_backward_data", [&] {
       const Operand dst = activations(gy, p.dst, p.rank(), plan->dst);
       const Operand filter(contiguous(w), p.plain_filter(), plan->weights);
-      Array gx = empty_channels_last(gy, p.src);
-      execute(*plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DIFF_SRC, at(plan->src, gx)}});
-      return gx;
+      Result gx(gy, empty_channels_last(gy, p.src), described(p.src, channels_last_tag(p.rank())), plan->src);
+      execute(*plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DIFF_SRC, gx.get()}});
+      return gx.finished();
     });
   }
 
@@ -329,17 +353,9 @@ class OnednnExtension final : public NnExtension {
     return guarded("convolution_backward_filter", [&] {
       const Operand src = activations(x, p.src, p.rank(), plan->src);
       const Operand dst = activations(gy, p.dst, p.rank(), plan->dst);
-      Array gw = x.backend().empty(w_shape, Dtype::float32, x.device());
-      const bool plain = plan->weights == p.plain_filter();
-      const Array blocked = plain ? gw : scratch(x, plan->weights);
-      memory result = at(plan->weights, blocked);
-      execute(*plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result}});
-      if (!plain) {
-        memory to = at(p.plain_filter(), gw);
-        dnnl::reorder(result, to).execute(thread_state().stream, result, to);
-        thread_state().stream.wait();
-      }
-      return gw;
+      Result gw(x, x.backend().empty(w_shape, Dtype::float32, x.device()), p.plain_filter(), plan->weights);
+      execute(*plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, gw.get()}});
+      return gw.finished();
     });
   }
 

@@ -11,9 +11,10 @@ struct dropout {
   template <class T> static constexpr int streams = 1;
   template <class W, class T, class R>
   ND_FN static void from_words(const W& w, int j, int64_t, T x, uint64_t, uint64_t, R ratio, T& y) {
-    // Products and no selection: the loop then has no branch, which would go wrong at every other element.
-    const R keep = R(R(uniform_from_bits(w.at(0, j))) >= ratio);
-    const T factor = T(keep * (R(1) / (R(1) - ratio)));
+    // A mask over the bits and no selection: of that g++ makes a branch, which goes wrong at every other element.
+    using U = typename uint_of_size<sizeof(R)>::type;
+    const U mask = U(U(0) - U(R(uniform_from_bits(w.at(0, j))) >= ratio));
+    const T factor = T(bit_cast<R>(U(bit_cast<U>(R(1) / (R(1) - ratio)) & mask)));
     y = x * factor;
   }
   template <class I, class T, class R>

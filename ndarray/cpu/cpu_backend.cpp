@@ -32,7 +32,8 @@ std::int64_t now() {
 std::byte* CpuBackend::allocate(int, std::size_t bytes) {
   const bool huge = bytes >= 2 * kHugePage;
   const std::size_t alignment = huge ? kHugePage : kAlignment;
-  if (bytes > SIZE_MAX / 2) return nullptr;
+  // More than a process can address: not even asked for.
+  if (bytes > std::size_t(1) << 47) return nullptr;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* p = std::aligned_alloc(alignment, rounded);
 #ifdef MADV_HUGEPAGE

@@ -49,13 +49,19 @@ template <class E> Decimal shortest(double magnitude) {
     const auto end = std::to_chars(text, text + sizeof text, static_cast<E>(magnitude), std::chars_format::scientific).ptr;
     return from_scientific(std::string(text, end));
   } else {
-    // Five digits identify every value of 16 bits.
-    std::string text;
-    for (int digits = 0; digits < 6; ++digits) {
-      text = formatted("%.*e", digits, magnitude);
-      if (static_cast<float>(E(std::strtof(text.c_str(), nullptr))) == static_cast<float>(magnitude)) break;
+    // Five digits identify every value of 16 bits. At powers of two, where values lie closer together below than above, the next
+    // decimal above may be read back where the nearest one is not.
+    const auto identifies = [&](const std::string& text) {
+      return static_cast<float>(E(std::strtof(text.c_str(), nullptr))) == static_cast<float>(magnitude);
+    };
+    for (int digits = 0; digits < 5; ++digits) {
+      const std::string nearest = formatted("%.*e", digits, magnitude);
+      if (identifies(nearest)) return from_scientific(nearest);
+      const double unit = std::pow(10.0, std::atoi(nearest.c_str() + nearest.find('e') + 1) - digits);
+      const std::string above = formatted("%.*e", digits, std::strtod(nearest.c_str(), nullptr) + unit);
+      if (identifies(above)) return from_scientific(above);
     }
-    return from_scientific(text);
+    return from_scientific(formatted("%.*e", 5, magnitude));
   }
 }
 
@@ -94,7 +100,9 @@ template <class E> Parts positional(double v, int precision) {
 
 template <class E> Parts scientific(double v, int precision) {
   const int digits = static_cast<int>(shortest<E>(std::abs(v)).digits.size()) - 1;
-  return split_text(formatted("%.*e", std::min(digits, precision), v));
+  Parts p = split_text(formatted("%.*e", std::min(digits, precision), v));
+  trim_zeros(p.fraction);
+  return p;
 }
 
 // One number by itself, as NumPy's scalars print.
@@ -107,7 +115,7 @@ template <class E> std::string number(double v) {
   const int n = static_cast<int>(d.digits.size());
   if (magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4)) {
     const std::string fraction = n > 1 ? "." + d.digits.substr(1) : "";
-    char exponent[8];
+    char exponent[16];
     std::snprintf(exponent, sizeof exponent, "e%+03d", d.exponent - 1);
     return sign + d.digits[0] + fraction + exponent;
   }

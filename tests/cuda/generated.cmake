@@ -24,3 +24,8 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
     endif()
   endforeach()
 endif()
+
+# Some 2000 compilations: 45 s on two free cores, several minutes where others use them too.
+if(TARGET test_cuda_nvrtc)
+  set_tests_properties(cuda/nvrtc PROPERTIES TIMEOUT 900)
+endif()

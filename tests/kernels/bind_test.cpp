@@ -35,12 +35,17 @@ struct Empty {  // a header without memory: enough for loop choice
   Header header;
 };
 
-bool has_kernel(const std::string& name) {
+bool is_kernel(const std::string& name) {
   for (const auto& family : kernel_families())
     for (const KernelDef& def : family)
       if (name == def.name) return true;
   return false;
 }
+// Functions that are several kernels, one per dtype, are put together above this layer.
+bool has_kernel(const std::string& name) { return is_kernel(name) && !is_kernel(name + "_float16"); }
+
+// The dtype of the first of one or several outputs.
+std::string first_output(const nlohmann::json& dtypes) { return (dtypes.is_array() ? dtypes[0] : dtypes).get<std::string>(); }
 
 BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
   const auto g = golden();
@@ -50,7 +55,7 @@ BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
   }
   int compared = 0;
   for (const auto& row : g["ufunc_array_array"]) {
-    const std::string name = row[0], expected = row[3];
+    const std::string name = row[0], expected = first_output(row[3]);
     if (!has_kernel(name)) continue;
     Empty a(dtype_from_name(row[1].get<std::string>())), b(dtype_from_name(row[2].get<std::string>()));
     const KernelDef& def = find_kernel(name);
@@ -77,7 +82,7 @@ BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
     } catch (const TypeError&) {
       got = "error";
     }
-    BOOST_TEST(got == row[2].get<std::string>(), name << " " << row[1] << ": " << got);
+    BOOST_TEST(got == first_output(row[2]), name << " " << row[1] << ": " << got);
   }
 }
 

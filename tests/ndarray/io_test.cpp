@@ -69,7 +69,10 @@ BOOST_AUTO_TEST_CASE(golden_files) {
     }
     const nd::NpzFile file = nd::loadz(path);
     BOOST_TEST(file.size() == c["members"].size());
-    for (const auto& [key, member] : c["members"].items()) CHECK_SAME(difference(file[key], values_of(member), 0, 0, true), name << " " << key);
+    for (const auto& [key, member] : c["members"].items()) {
+      if (member["dtype"] == "str") BOOST_CHECK_THROW(file[key], nd::ValueError);  // a text is no array of numbers
+      else CHECK_SAME(difference(file[key], values_of(member), 0, 0, true), name << " " << key);
+    }
   }
 }
 

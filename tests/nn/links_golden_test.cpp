@@ -1,7 +1,7 @@
 // Linear, Convolution2D, BatchNormalization and Classifier against the reference, and what the reference does not cover of them.
 #include <cmath>
 
-#include "autograd/functions/array.h"
+#include "autograd/functions/reduction.h"
 #include "tests/support/training_fixtures.h"
 
 using namespace test;

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <set>
 
-#include "autograd/functions/array.h"
 #include "kernels/host/npz.h"
 #include "nn/serializers/npz.h"
 #include "tests/support/training_fixtures.h"
