@@ -27,7 +27,7 @@ CATENA_EXPORT Variables broadcast(const Variables& xs);
 CATENA_EXPORT Variable concat(const Variables& xs, int axis = 1);
 
 // One item of an index: what basic indexing takes, or an array of integers.
-class IndexItem {
+class CATENA_EXPORT IndexItem {
  public:
   template <class T>
     requires std::convertible_to<T, catena::Key>
