@@ -101,6 +101,13 @@ Array images_by_views(const Array& col, const Dims& spatial, const ConvolutionSp
   return copy(inner(padded, spatial, spec.pad));
 }
 
+// On the CPU one strided copy per tap is 4 to 15 times as fast as the indexed kernel, which finds every element by itself; on a GPU one
+// launch beats many. 16-bit sums must not round between taps. Both ways add in the same order.
+bool by_views(const Array& a, const Dims& taps, const Dims& out) {
+  if (taps.size() > 2) return true;
+  return a.device().kind == Device::Kind::cpu && catena::itemsize(a.dtype()) >= 4 && a.shape(0) * a.shape(1) * catena::size_of(out) >= 256;
+}
+
 ConvolutionSpec as_convolution(const PoolingSpec& s) {
   ConvolutionSpec spec;
   spec.stride = s.stride;
@@ -287,7 +294,7 @@ Array NnExtension::do_im2col(const Array& x, const Dims& taps, const Convolution
     const Array col = do_im2col(lifted(x), lifted(taps, 1), lifted(spec), lifted(out, 1));
     return squeeze(col, {2, 4});
   }
-  if (taps.size() > 2) return columns_by_views(x, taps, spec, out, 0);
+  if (by_views(x, taps, out)) return columns_by_views(x, taps, spec, out, 0);
   Array col = x.backend().empty({x.shape(0), x.shape(1), taps[0], taps[1], out[0], out[1]}, x.dtype(), x.device());
   const Operand in[] = {x, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
   apply_indexed(kernel<"im2col_2d">(), in, {&col, 1});
@@ -297,7 +304,8 @@ Array NnExtension::do_im2col(const Array& x, const Dims& taps, const Convolution
 Array NnExtension::do_col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec) {
   ran();
   if (spatial.size() == 1) return flattened(do_col2im(lifted_columns(col), lifted(spatial, 1), lifted(spec)));
-  if (spatial.size() > 2) return images_by_views(col, spatial, spec);
+  const int rank = spatial.size();
+  if (by_views(col, lengths_of(col, 2, rank), lengths_of(col, 2 + rank, rank))) return images_by_views(col, spatial, spec);
   Array x = near(col, spatial, col.dtype());
   const Operand in[] = {col, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
   apply_indexed(kernel<"col2im_2d">(), in, {&x, 1});

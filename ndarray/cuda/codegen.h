@@ -10,7 +10,7 @@
 
 namespace nd::cuda {
 
-struct GeneratedKernel {
+struct CATENA_EXPORT GeneratedKernel {
   std::string name;                  // of the extern "C" function: what is computed, and a hash of the key
   std::vector<std::string> headers;  // to include, without repetition
   std::string body;                  // everything after the includes

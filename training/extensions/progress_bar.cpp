@@ -78,8 +78,10 @@ void ProgressBar::operator()(Trainer& trainer) {
   std::ostream& out = *console.out;
   if (!console.terminal) {
     out << "progress " << format_value(done / length, "6.2%") << "  " << updater.iteration() << " iter, "
-        << format_value(updater.epoch_detail(), ".2f") << " epochs / " << length_text << "  " << format_value(speed.iterations, ".5g")
-        << " iters/sec, left: " << left.substr(0, left.find('.')) << '\n';
+        << format_value(updater.epoch_detail(), ".2f") << " epochs / " << length_text;
+    if (std::isfinite(speed.iterations))
+      out << "  " << format_value(speed.iterations, ".5g") << " iters/sec, left: " << left.substr(0, left.find('.'));
+    out << '\n';
     out.flush();
     return;
   }

@@ -1,0 +1,100 @@
+// The MNIST example as users run it: killed in the middle of an epoch and resumed, it ends with the bytes of the uninterrupted run.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "kernels/host/npz.h"
+#include "tests/support/training_fixtures.h"
+#include "training/log_entry.h"
+
+using namespace test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Beside this program's folder in the build tree; CATENA_TEST_TRAIN_MNIST names another one.
+fs::path program() {
+  if (const char* path = std::getenv("CATENA_TEST_TRAIN_MNIST")) return path;
+  return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "examples/mnist/train_mnist";
+}
+
+pid_t start(const std::vector<std::string>& arguments) {
+  const pid_t child = ::fork();
+  BOOST_REQUIRE(child >= 0);
+  if (child != 0) return child;
+  std::vector<std::string> words{program().string()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  if (std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(126);
+  ::execv(argv[0], argv.data());
+  ::_exit(127);
+}
+int finish(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+// Every entry of two snapshots, byte for byte, but for the time and the log, which has times in it.
+void check_same_snapshot(const std::string& a, const std::string& b) {
+  const catena::NpzReader x("test", a), y("test", b);
+  BOOST_TEST(x.keys() == y.keys(), boost::test_tools::per_element());
+  for (const std::string& key : x.keys())
+    if (key != "_snapshot_elapsed_time" && key != "extensions/LogReport/_log") BOOST_TEST((x.read(key).data == y.read(key).data), key);
+}
+std::string log_without_times(const std::string& path) {
+  training::Log log = training::log_from_json(file_content(path), path);
+  for (training::LogEntry& e : log) e.erase("elapsed_time");
+  return training::to_json(log, 4);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(train_mnist)
+
+BOOST_AUTO_TEST_CASE(killed_within_an_epoch_and_resumed) {
+  if (!fs::exists(program())) {
+    std::printf("skipped: the example %s was not built\n", program().c_str());
+    return;
+  }
+  const TemporaryFolder folder("train_mnist");
+  auto arguments = [&](const std::string& out, const char* seed) {
+    return std::vector<std::string>{"--generated", "--epoch",     "4", "--unit",        "100",    "--batchsize", "70",    "--dropout",
+                                    "0.2",         "--frequency", "1", "--no-progress", "--seed", seed,          "--out", folder / out};
+  };
+  // 2000 generated images in batches of 70: epochs end within an iteration, in the 29th, 58th, 86th and 115th.
+  const std::string first = "snapshot_iter_29", last = "snapshot_iter_115";
+  BOOST_REQUIRE(finish(start(arguments("whole", "5"))) == 0);
+  BOOST_REQUIRE(fs::exists(folder / ("whole/" + last)));
+
+  const pid_t child = start(arguments("cut", "5"));
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+  while (!fs::exists(folder / ("cut/" + first)) && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ::kill(child, SIGKILL);
+  BOOST_TEST(finish(child) == -SIGKILL);  // it was running still
+  BOOST_REQUIRE(fs::exists(folder / ("cut/" + first)));
+  BOOST_TEST(!fs::exists(folder / ("cut/" + last)));
+
+  std::vector<std::string> resumed = arguments("cut", "77");  // another seed: everything must come from the file
+  resumed.insert(resumed.end(), {"--resume", folder / ("cut/" + first)});
+  BOOST_REQUIRE(finish(start(resumed)) == 0);
+  check_same_snapshot(folder / ("whole/" + last), folder / ("cut/" + last));
+  BOOST_TEST(log_without_times(folder / "whole/log") == log_without_times(folder / "cut/log"));
+}
+
+BOOST_AUTO_TEST_CASE(bad_arguments) {
+  if (!fs::exists(program())) return;
+  const TemporaryFolder folder("train_mnist_bad");
+  write_file(folder / "broken", "no snapshot");
+  BOOST_TEST(finish(start({"--generated", "--epoch", "1", "--unit", "5", "--out", folder / "r", "--resume", folder / "broken"})) == 1);
+  BOOST_TEST(finish(start({"--model", "unknown"})) != 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
