@@ -39,7 +39,7 @@ constinit thread_local bool draining = false;
 }  // namespace
 
 void release(FunctionNode* f) noexcept {
-  if (f == nullptr || f->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (f == nullptr || !catena::drop_reference(f->refs_)) return;
   f->next_ = std::exchange(doomed, f);
   if (draining) return;  // the loop below is running further up the stack and will come to it
   draining = true;

@@ -74,6 +74,12 @@ endif()
 add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-O2> $<$<CONFIG:Debug>:-Og>)
 add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
+# Calls between and inside the shared libraries are most of what an operation on a small array costs: no lazy binding stubs, and no
+# provision for replacing our functions from outside.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fno-plt -fno-semantic-interposition)
+endif()
+
 set(CATENA_THREAD_SANITIZER OFF)
 if(CATENA_SANITIZE)
   if("thread" IN_LIST CATENA_SANITIZE)

@@ -57,11 +57,20 @@ struct ArrayHeader {
 CATENA_EXPORT ArrayHeader* new_header();
 CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage too
 
+// Drops one reference; true when it was the last. Its holder needs no atomic read-modify-write: nobody else can take a new one.
+inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
+  if (count.load(std::memory_order_acquire) == 1) {
+    count.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
 inline void retain(Storage* s) noexcept {
   if (s) s->refs.fetch_add(1, std::memory_order_relaxed);
 }
 inline void release(Storage* s) noexcept {
-  if (s && s->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) s->destroy(s);
+  if (s && drop_reference(s->refs)) s->destroy(s);
 }
 
 // Intrusive handle to a header. The base of nd::Array and autograd::Array.
@@ -78,7 +87,7 @@ class HeaderRef {
     return *this;
   }
   ~HeaderRef() {
-    if (h_ && h_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete_header(h_);
+    if (h_ && drop_reference(h_->refs)) delete_header(h_);
   }
 
   ArrayHeader* get() const noexcept { return h_; }

@@ -115,7 +115,7 @@ template <class E> std::string number(double v) {
   const int n = static_cast<int>(d.digits.size());
   if (magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4)) {
     const std::string fraction = n > 1 ? "." + d.digits.substr(1) : "";
-    char exponent[16];
+    char exponent[24];
     std::snprintf(exponent, sizeof exponent, "e%+03d", d.exponent - 1);
     return sign + d.digits[0] + fraction + exponent;
   }
