@@ -27,6 +27,7 @@ namespace autograd {
   X(sinh,    x,       gy * cosh(x),                        none) \
   X(cosh,    x,       gy * sinh(x),                        none) \
   X(tanh,    y,       gy * (1 - square(y)),                fused(tanh_bwd)) \
+  X(arcsinh, x,       gy * rsqrt(square(x) + 1),           none) \
   X(sigmoid, y,       gy * y * (1 - y),                    fused(sigmoid_bwd)) \
   X(floor,   nothing, zeros_of(gy),                        none) \
   X(ceil,    nothing, zeros_of(gy),                        none) \

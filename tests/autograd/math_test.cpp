@@ -32,6 +32,7 @@ const Unary kUnary[] = {
     {"|_|", absolute, [](double x) { return std::fabs(x); }, -2, 2},
     {"arccos", arccos, [](double x) { return std::acos(x); }, -0.8, 0.8},
     {"arcsin", arcsin, [](double x) { return std::asin(x); }, -0.8, 0.8},
+    {"arcsinh", arcsinh, [](double x) { return std::asinh(x); }, -2, 2},
     {"arctan", arctan, [](double x) { return std::atan(x); }, -2, 2},
     {"ceil", ceil, [](double x) { return std::ceil(x); }, -2, 2},
     {"cos", cos, [](double x) { return std::cos(x); }, -2, 2},
