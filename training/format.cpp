@@ -1,8 +1,9 @@
 #include "training/format.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
-#include <cstdio>
-#include <limits>
 
 #include "kernels/host/error.h"
 #include "training/trainer.h"
@@ -14,82 +15,40 @@ using catena::ValueError;
 
 namespace {
 
-struct Spec {
-  char fill = ' ', align = 0, sign = '-', type = 0;
-  int width = 0, precision = -1;
-};
-
-Spec parse_spec(std::string_view text) {
-  Spec spec;
-  std::size_t i = 0;
-  auto is_align = [](char c) { return c == '<' || c == '>' || c == '^' || c == '='; };
-  auto number = [&](int& to) {
-    const std::size_t begin = i;
-    for (to = 0; i < text.size() && text[i] >= '0' && text[i] <= '9' && i - begin < 4; ++i) to = to * 10 + (text[i] - '0');
-    return i > begin;
-  };
-  if (text.size() > 1 && is_align(text[1])) {
-    spec.fill = text[0];
-    spec.align = text[1];
-    i = 2;
-  } else if (!text.empty() && is_align(text[0])) {
-    spec.align = text[0];
-    i = 1;
+template <class T> std::string formatted(std::string_view spec, const T& value) {
+  try {
+    return fmt::format(fmt::runtime(catena::concat("{:", spec, "}")), value);
+  } catch (const fmt::format_error& e) {
+    catena::fail<ValueError>("format", "the format specification \"", spec, "\" is not understood: ", e.what());
   }
-  if (i < text.size() && (text[i] == '+' || text[i] == '-' || text[i] == ' ')) spec.sign = text[i++];
-  if (i < text.size() && text[i] == '0') {
-    if (spec.align == 0) spec.fill = '0', spec.align = '=';
-    ++i;
-  }
-  number(spec.width);
-  bool good = true;
-  if (i < text.size() && text[i] == '.') {
-    ++i;
-    good = number(spec.precision);
-  }
-  if (i < text.size()) spec.type = text[i++];
-  check<ValueError>(good && i == text.size() && (spec.type == 0 || std::string_view("sdeEfFgG%").find(spec.type) != std::string_view::npos),
-                    "format", "the format specification \"", text, "\" is not understood");
-  return spec;
 }
 
-std::string number_text(double value, const Spec& spec) {
-  if (spec.type == 0 && spec.precision < 0) return repr(value);
-  const char type = spec.type == 0 ? 'g' : spec.type == '%' ? 'f' : spec.type;
-  const char pattern[] = {'%', '.', '*', type, '\0'};
-  const double shown = spec.type == '%' ? value * 100 : value;
-  std::array<char, 1024> buffer;
-  std::snprintf(buffer.data(), buffer.size(), pattern, spec.precision < 0 ? 6 : std::min(spec.precision, 300), shown);
-  return std::string(buffer.data()) + (spec.type == '%' ? "%" : "");
+// A text where a number is meant: to the right, unless `layout` says otherwise.
+std::string aligned(std::string_view layout, const std::string& text) {
+  const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^'; };
+  const bool given = !layout.empty() && (is_align(layout[0]) || (layout.size() > 1 && is_align(layout[1])));
+  return formatted(given ? std::string(layout) : catena::concat('>', layout), text);
 }
 
-std::string padded(std::string text, const Spec& spec, char default_align) {
-  const auto width = static_cast<std::size_t>(spec.width);
-  if (text.size() >= width) return text;
-  const std::size_t missing = width - text.size();
-  const char align = spec.align == 0 ? default_align : spec.align;
-  if (align == '<') return text + std::string(missing, spec.fill);
-  if (align == '^') return std::string(missing / 2, spec.fill) + text + std::string(missing - missing / 2, spec.fill);
-  const std::size_t sign = align == '=' && !text.empty() && (text[0] == '-' || text[0] == '+' || text[0] == ' ') ? 1 : 0;
-  return text.insert(sign, std::string(missing, spec.fill));
+std::string number_text(double value, std::string_view spec) {
+  const std::size_t point = spec.find('.');
+  // Python's percentage, which fmt does not have.
+  if (spec.ends_with('%')) {
+    const std::string_view digits = point == spec.npos ? "" : spec.substr(point, spec.size() - 1 - point);
+    return aligned(spec.substr(0, std::min(point, spec.size() - 1)), formatted(catena::concat(digits, 'f'), value * 100) + "%");
+  }
+  const bool plain = point == spec.npos && (spec.empty() || (spec.back() >= '0' && spec.back() <= '9'));
+  return plain ? aligned(spec, repr(value)) : formatted(spec, value);
 }
 
 }  // namespace
 
-std::string format_value(const LogValue& value, std::string_view text) {
-  const Spec spec = parse_spec(text);
-  if (const auto* s = std::get_if<std::string>(&value)) {
-    check<ValueError>(spec.type == 0 || spec.type == 's', "format", "the type ", spec.type, " is not for the text \"", *s, '"');
-    return padded(spec.precision >= 0 ? s->substr(0, std::size_t(spec.precision)) : *s, spec, '<');
-  }
-  const auto* integer = std::get_if<std::int64_t>(&value);
-  check<ValueError>(spec.type != 's' && (integer != nullptr || spec.type != 'd'), "format", "the type ", spec.type, " is not for the number ",
-                    integer != nullptr ? std::to_string(*integer) : repr(std::get<double>(value)));
-  std::string shown;
-  if (integer != nullptr && (spec.type == 0 || spec.type == 'd')) shown = std::to_string(*integer);
-  else shown = number_text(integer != nullptr ? double(*integer) : std::get<double>(value), spec);
-  if (spec.sign != '-' && shown[0] != '-') shown.insert(0, 1, spec.sign);
-  return padded(shown, spec, '>');
+std::string format_value(const LogValue& value, std::string_view spec) {
+  if (const auto* text = std::get_if<std::string>(&value)) return formatted(spec, *text);
+  if (const auto* number = std::get_if<double>(&value)) return number_text(*number, spec);
+  const std::int64_t integer = std::get<std::int64_t>(value);
+  const bool as_real = spec.find('.') != spec.npos || (!spec.empty() && std::string_view("eEfFgG%").find(spec.back()) != std::string_view::npos);
+  return as_real ? number_text(double(integer), spec) : formatted(spec, integer);
 }
 
 std::string format_fields(std::string_view pattern, const std::function<LogValue(std::string_view)>& lookup) {

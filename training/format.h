@@ -11,8 +11,8 @@ namespace training {
 
 class Trainer;
 
-// Replaces every {field} or {field:spec} by lookup(field) in the form of Python's format specifications ([fill][align][sign][0][width]
-// [.precision][type]); "{{" and "}}" stand for braces. ValueError for a pattern that is not of this form; lookup throws for unknown
+// Replaces every {field} or {field:spec} by lookup(field) in the form of Python's format specifications ([[fill]align][sign][0][width]
+// [.precision][type], align one of < > ^); "{{" and "}}" stand for braces. ValueError for a pattern that is not of this form; lookup throws for unknown
 // fields.
 CATENA_EXPORT std::string format_fields(std::string_view pattern, const std::function<LogValue(std::string_view)>& lookup);
 
