@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/host/error.h"
 #include "training/trainer.h"
@@ -23,11 +24,11 @@ template <class T> std::string formatted(std::string_view spec, const T& value) 
   }
 }
 
-// A text where a number is meant: to the right, unless `layout` says otherwise.
-std::string aligned(std::string_view layout, const std::string& text) {
+// The specification with numbers to the right, unless it says otherwise.
+std::string to_the_right(std::string_view spec) {
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^'; };
-  const bool given = !layout.empty() && (is_align(layout[0]) || (layout.size() > 1 && is_align(layout[1])));
-  return formatted(given ? std::string(layout) : catena::concat('>', layout), text);
+  const bool given = !spec.empty() && (is_align(spec[0]) || (spec.size() > 1 && is_align(spec[1])));
+  return given ? std::string(spec) : catena::concat('>', spec);
 }
 
 std::string number_text(double value, std::string_view spec) {
@@ -35,10 +36,12 @@ std::string number_text(double value, std::string_view spec) {
   // Python's percentage, which fmt does not have.
   if (spec.ends_with('%')) {
     const std::string_view digits = point == spec.npos ? "" : spec.substr(point, spec.size() - 1 - point);
-    return aligned(spec.substr(0, std::min(point, spec.size() - 1)), formatted(catena::concat(digits, 'f'), value * 100) + "%");
+    return formatted(to_the_right(spec.substr(0, std::min(point, spec.size() - 1))), formatted(catena::concat(digits, 'f'), value * 100) + "%");
   }
   const bool plain = point == spec.npos && (spec.empty() || (spec.back() >= '0' && spec.back() <= '9'));
-  return plain ? aligned(spec, repr(value)) : formatted(spec, value);
+  if (plain) return formatted(to_the_right(spec), repr(value));
+  // fmt puts inf and nan to the left.
+  return std::isfinite(value) ? formatted(spec, value) : formatted(to_the_right(spec), value);
 }
 
 }  // namespace
