@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_range_that_does_not_divide_the_bits_is_not_biased) {
   const std::int64_t low = INT64_MIN, high = INT64_MIN / 2 * -1;
   const auto v = integers(90000, low, high);
   int third[3] = {};
-  for (std::int64_t x : v) ++third[std::uint64_t(x - low) / (std::uint64_t(1) << 62)];
+  for (std::int64_t x : v) ++third[(std::uint64_t(x) - std::uint64_t(low)) / (std::uint64_t(1) << 62)];
   for (int count : third) BOOST_TEST(std::abs(count - 30000) < 600);
 }
 

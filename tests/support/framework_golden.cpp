@@ -68,6 +68,7 @@ void compare(const std::string& what, const Array& actual, const Array& expected
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     if (!close(a[i], e[i], atol, rtol) && wrong++ == 0) first = i;
+  if (a.empty()) return;
   BOOST_CHECK_MESSAGE(wrong == 0, what << ": " << wrong << " of " << a.size() << " elements are wrong, the first is element " << first << ": "
                                        << a[first] << ", expected " << e[first]);
 }
