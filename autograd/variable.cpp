@@ -75,7 +75,7 @@ void Variable::add_handle() const noexcept { node_->handles.fetch_add(1, std::me
 
 void Variable::drop_handle() noexcept {
   VariableNode* n = std::exchange(node_, nullptr);
-  if (!catena::drop_reference(n->handles)) return;
+  if (n->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   n->data = {};
   n->set_grad({}, false);
   n->name.reset();

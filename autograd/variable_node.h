@@ -47,7 +47,7 @@ struct CATENA_EXPORT VariableNode {
 
 inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
 inline void release(VariableNode* n) noexcept {
-  if (catena::drop_reference(n->refs)) n->destroy();
+  if (n->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) n->destroy();
 }
 // An output of a function may be dying on another thread: takes a reference only if there is still one.
 inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {

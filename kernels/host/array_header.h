@@ -58,6 +58,7 @@ CATENA_EXPORT ArrayHeader* new_header();
 CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage too
 
 // Drops one reference; true when it was the last. Its holder needs no atomic read-modify-write: nobody else can take a new one.
+// (Not for counts that somebody raises without holding a reference, as autograd does with those of a variable.)
 inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
   if (count.load(std::memory_order_acquire) == 1) {
     count.store(0, std::memory_order_relaxed);

@@ -335,16 +335,8 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
   if (!index) return;
   const catena::NpzReader stored("test", (index->folder() / "expected.npz").string());
   int checked = 0;
-  for (const json& entry : index->cases()) {
-    const auto group = Golden::open("serializers/" + entry["file"].get<std::string>());
-    if (!group) continue;
-    const json c = group->cases();
-    if (c["kind"] != "optimizer") continue;
+  for (const json& c : reference_files(*index, "optimizer")) {
     const std::string file = c["file"];
-    if (file.ends_with(".h5")) {
-      std::printf("skipped: %s: HDF5 files are not read yet\n", file.c_str());
-      continue;
-    }
     BOOST_TEST_CONTEXT(file) {
       auto array = [&](const json& key) { return to_array(stored.read(key.get<std::string>())); };
       TinyMLP model;

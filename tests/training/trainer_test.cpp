@@ -256,16 +256,8 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
   const catena::NpzReader stored("test", (index->folder() / "expected.npz").string());
   auto array = [&](const json& key) { return to_array(stored.read(key.get<std::string>())); };
   int checked = 0;
-  for (const json& entry : index->cases()) {
-    const auto group = Golden::open("serializers/" + entry["file"].get<std::string>());
-    if (!group) continue;
-    const json c = group->cases();
-    if (c["kind"] != "trainer") continue;
+  for (const json& c : reference_files(*index, "trainer")) {
     const std::string file = c["file"];
-    if (file.ends_with(".h5")) {
-      std::printf("skipped: %s: HDF5 files are not read yet\n", file.c_str());
-      continue;
-    }
     BOOST_TEST_CONTEXT(file) {
       nn::Classifier<TinyMLP> model{TinyMLP()};
       std::unique_ptr<Optimizer> optimizer;
