@@ -29,6 +29,7 @@ BOOST_AUTO_TEST_CASE(it_is_the_default_backend_of_programs_that_include_catena) 
 }
 
 BOOST_AUTO_TEST_CASE(operations_on_small_arrays_allocate_nothing_from_the_heap) {
+  if (!test::free_lists_in_use()) return;
   const nd::DeviceScope cpu(nd::cpu_device);
   const Array a = ones({10, 10}), b = ones({10}), m = ones({10, 10});
   Array c = ones({10, 10});
