@@ -29,7 +29,9 @@ std::uint64_t initial_seed() {
 Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dtype, Generator& g, const std::optional<Device>& device) {
   check<catena::TypeError>(catena::is_floating(dtype), op, "the dtype must be floating, it is ", dtype);
   Array out = empty(shape, dtype, device);
-  out.backend().random(kind, g.seed, g.take(out.size()), 0, 0, out);
+  // A captured draw asks the thread's generator again; any other generator may be gone by then.
+  const OffsetRefresh next = [n = out.size()] { return default_generator().take(n); };
+  out.backend().random(kind, g.seed, g.take(out.size()), 0, 0, out, &g == &default_generator() ? &next : nullptr);
   return out;
 }
 

@@ -27,7 +27,6 @@ case "$device" in
   cuda) labels=() ;;
   *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
 esac
-export CATENA_TEST_DEVICE=$device
 # A value made for another machine halves the speed of matrix products.
 unset OPENBLAS_CORETYPE
 

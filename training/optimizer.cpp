@@ -193,10 +193,11 @@ int loop_for(const catena::KernelDef& kernel, Dtype dtype) {
   catena::fail<TypeError>(kernel.name, "there is no update for parameters of ", dtype);
 }
 
-void run_group(const catena::KernelDef& kernel, int loop, const Group& g, const catena::Hyper& hyper) {
+void run_group(const catena::KernelDef& kernel, int loop, const Group& g, const catena::Hyper& hyper,
+               const autograd::HyperRefresh* refresh = nullptr) {
   const std::vector<std::span<const Array>> spans(g.operands.begin(), g.operands.end());
   const std::vector<std::int32_t> hyper_of(g.operands.back().size(), 0);
-  g.operands.back()[0].backend().multi_tensor(kernel, loop, spans, {&hyper, 1}, hyper_of);
+  g.operands.back()[0].backend().multi_tensor(kernel, loop, spans, {&hyper, 1}, hyper_of, refresh);
   for (const auto& [original, stand_in] : g.copies) autograd::assign(original, stand_in);
 }
 
@@ -220,7 +221,16 @@ void Optimizer::launch() {
   }
   const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
   ++t_;
-  for (const auto& [key, group] : groups) run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper);
+  // Where this update is captured, a replay is an update of its own: the first group counts it, all of them see the new values.
+  bool counts = true;
+  for (const auto& [key, group] : groups) {
+    const autograd::HyperRefresh next = [this, counts](std::span<catena::Hyper> block) {
+      if (counts) ++t_;
+      block[0] = rule_.block(hyper_, t_);
+    };
+    run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper, &next);
+    counts = false;
+  }
 }
 
 void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hyper, std::span<const Array> shared) {

@@ -5,6 +5,7 @@
 // (loop choice, broadcasting, result shapes) is done by the callers with kernels/host/bind.h; outputs are always given.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -56,6 +57,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 };
 
 using Arrays = catena::SmallVector<Array, 4>;
+using HyperRefresh = std::function<void(std::span<catena::Hyper>)>;
+using OffsetRefresh = std::function<std::uint64_t()>;
 
 class CATENA_EXPORT Backend {
  public:
@@ -78,12 +81,21 @@ class CATENA_EXPORT Backend {
   virtual void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) = 0;
   // `out` has the reduced shape with or without the reduced axes kept.
   virtual void reduce(const catena::KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) = 0;
+  // Element i along `axis` is what the reduction gives for the elements 0 to i. `out` has the shape of `in`.
+  virtual void scan(const catena::KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) = 0;
+  // Stable ascending order along `axis`, NaN last. `out` has the shape of `in`, and its dtype or, with `positions`, int64.
+  virtual void sort(const Array& in, int axis, bool positions, const Array& out) = 0;
+  // Positions of the elements that are not zero, in C order. `out` is C-contiguous, int64, of shape (rank, their number), which the caller
+  // has counted (count_nonzero).
+  virtual void nonzero(const Array& in, const Array& out) = 0;
   // Inputs broadcast to `shape`; outputs of that shape; then the per-row outputs, which have length 1 along `axes`.
   virtual void rows(const catena::KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
                     std::span<const Array> outputs) = 0;
   // tensors[k] lists operand k of every tensor (C-contiguous, one dtype); hyper[h[i]] are the hyperparameters of tensor i.
+  // `refresh` (or null) gives the hyperparameters of a later run where the call is captured (capture.h).
   virtual void multi_tensor(const catena::KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
-                            std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor) = 0;
+                            std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor,
+                            const HyperRefresh* refresh) = 0;
   // Indexing by integer arrays along `axes` of `a` (calls.h); `loop` is the result shape, `base_axis[k]` says which axis of `a`
   // loop axis k walks, or -1 when an index array does. Index arrays broadcast to `loop`.
   virtual void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop, const Dims& base_axis,
@@ -92,8 +104,9 @@ class CATENA_EXPORT Backend {
                        const Dims& base_axis, const Input& values) = 0;
   // out = a @ b over the last two axes, leading axes broadcast; rank >= 2, one dtype.
   virtual void matmul(const Array& a, const Array& b, const Array& out) = 0;
+  // `refresh` (or null) gives the offset of a later run where the call is captured.
   virtual void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
-                      const Array& out) = 0;
+                      const Array& out, const OffsetRefresh* refresh) = 0;
 
   // An optional interface by its type: E::kName names it. Null when this backend does not override it for `device`.
   template <class E> E* extension(Device device) { return static_cast<E*>(find_extension(E::kName, device)); }

@@ -74,12 +74,6 @@ Dims pooling_outsize(const char* op, const Array& x, const PoolingSpec& spec) {
   return out;
 }
 
-// Products of several dtypes are computed in the widest, 16-bit ones in float32.
-Dtype computed_in(Dtype a, Dtype b) {
-  const Dtype t = catena::promote_types(a, b);
-  return catena::itemsize(t) < 4 ? Dtype::float32 : t;
-}
-
 // Pooling over more than two axes runs on columns; their sums must not round between windows.
 bool needs_wider(const Array& x) { return x.ndim() > 4 && catena::itemsize(x.dtype()) < 4; }
 
@@ -110,6 +104,8 @@ NnExtension& nn_extension(const Array& x) {
 }
 
 // ---- convolution ---------------------------------------------------------------------------------------------------------
+Dtype NnExtension::convolution_dtype(Dtype dtype) const { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
+
 Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& given) {
   constexpr const char* op = "convolution";
   const int rank = spatial_rank(op, x);
@@ -122,7 +118,7 @@ Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, c
                     w.shape());
   const Dims out = convolution_outsize(spatial_shape(x), spatial_shape(w), spec);
   check_output(op, out);
-  const Dtype t = computed_in(x.dtype(), w.dtype());
+  const Dtype t = convolution_dtype(catena::promote_types(x.dtype(), w.dtype()));
   return astype(do_convolution(astype(x, t), astype(w, t), b ? astype(b, t) : b, spec, out), x.dtype());
 }
 
@@ -137,7 +133,7 @@ Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, co
   check_positive(op, spatial, "the input size", 0);
   const Dims out = convolution_outsize(spatial, spatial_shape(w), spec);
   check<ValueError>(out == spatial_shape(gy), op, "an input of size ", spatial, " gives ", out, ", the gradient has ", spatial_shape(gy));
-  const Dtype t = computed_in(gy.dtype(), w.dtype());
+  const Dtype t = convolution_dtype(catena::promote_types(gy.dtype(), w.dtype()));
   return astype(do_convolution_backward_data(astype(w, t), astype(gy, t), spatial, spec), gy.dtype());
 }
 
@@ -153,7 +149,8 @@ Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, 
                     op, "the gradient ", gy ? gy.shape() : Shape(), " does not fit the input ", x.shape(), " with ", spec.groups, " groups");
   const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
   check<ValueError>(out == spatial_shape(gy), op, "a filter of size ", kernel, " gives ", out, ", the gradient has ", spatial_shape(gy));
-  const Dtype t = computed_in(x.dtype(), gy.dtype());
+  Dtype t = convolution_dtype(catena::promote_types(x.dtype(), gy.dtype()));
+  if (catena::itemsize(t) < 4 && catena::itemsize(dtype) >= 4) t = Dtype::float32;  // what is wanted wider is not rounded on the way
   return astype(do_convolution_backward_filter(astype(x, t), astype(gy, t), kernel, spec), dtype);
 }
 

@@ -8,7 +8,7 @@
 // in memory may be any: convolutions may give channels-last memory behind the logical (N, C, ...) axes.
 //
 // The public functions check shapes, let 16-bit floats be computed in float32 and rounded once, and call a do_ function with operands
-// of one dtype, float32 or float64.
+// of one dtype: float32 or float64, or a 16-bit one where the implementation asks for it.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -76,6 +76,9 @@ class CATENA_EXPORT NnExtension {
   Array col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 
  protected:
+  // The dtype of what the do_ functions of convolutions get for operands of `dtype`: float32 for the 16-bit floats. An implementation that
+  // multiplies those as they are, sums in float32 and rounds once returns `dtype`.
+  virtual Dtype convolution_dtype(Dtype dtype) const;
   virtual Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out);
   virtual Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec);
   virtual Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec);

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <vector>
 
+#include "autograd/ndarray_backend/device_extension.h"
 #include "autograd/ndarray_backend/ndarray_backend.h"
+#include "autograd/ndarray_backend/cudnn_extension.h"
 #include "autograd/ndarray_backend/onednn_extension.h"
 #include "ndarray/core/storage.h"
 #include "ndarray/device/backend.h"
@@ -213,6 +215,42 @@ void NdarrayBackend::reduce(const KernelDef& kernel, int loop, const Array& in, 
   target.written(*out.get());
 }
 
+void NdarrayBackend::scan(const KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) {
+  check<ValueError>(out.shape() == in.shape() && axis >= 0 && axis < in.ndim(), kernel.name, "the output has shape ", out.shape(),
+                    ", the input ", in.shape(), " is scanned along axis ", axis);
+  if (touch(*in.get(), *out.get())) return scan(kernel, loop, packed_copy(*in.get(), in.dtype()), axis, out);
+  if (out.size() == 0) return;
+  const Target target(out.device());
+  target.backend.scan({&kernel, loop, catena::operand_of(*in.get()), catena::operand_of(*out.get()), axis}, target.stream);
+  target.used(*in.get());
+  target.written(*out.get());
+}
+
+void NdarrayBackend::sort(const Array& in, int axis, bool positions, const Array& out) {
+  const Dtype wanted = positions ? Dtype::int64 : in.dtype();
+  check<ValueError>(out.shape() == in.shape() && out.dtype() == wanted && axis >= 0 && axis < in.ndim(), "sort", "the output is ",
+                    out.dtype(), " of shape ", out.shape(), " and should be ", wanted, " of shape ", in.shape(), ", sorted along axis ",
+                    axis);
+  if (touch(*in.get(), *out.get())) return sort(packed_copy(*in.get(), in.dtype()), axis, positions, out);
+  if (out.size() == 0) return;
+  const Target target(out.device());
+  target.backend.sort({catena::operand_of(*in.get()), catena::operand_of(*out.get()), positions, axis}, target.stream);
+  target.used(*in.get());
+  target.written(*out.get());
+}
+
+void NdarrayBackend::nonzero(const Array& in, const Array& out) {
+  check<ValueError>(out.ndim() == 2 && out.shape(0) == in.ndim() && out.dtype() == Dtype::int64 && out.is_c_contiguous(), "nonzero",
+                    "the output is ", out.dtype(), " of shape ", out.shape(), " and should be int64 with ", in.ndim(),
+                    " rows, C-contiguous");
+  if (out.size() == 0) return;
+  if (touch(*in.get(), *out.get())) return nonzero(packed_copy(*in.get(), in.dtype()), out);
+  const Target target(out.device());
+  target.backend.nonzero({catena::operand_of(*in.get()), out.shape(1), catena::operand_of(*out.get())}, target.stream);
+  target.used(*in.get());
+  target.written(*out.get());
+}
+
 void NdarrayBackend::rows(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
                           std::span<const Array> outputs) {
   const int nin = kernel.nin, total = kernel.num_operands();
@@ -270,7 +308,8 @@ void NdarrayBackend::rows(const KernelDef& kernel, int loop, const Shape& shape,
 }
 
 void NdarrayBackend::multi_tensor(const KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
-                                  std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor) {
+                                  std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor,
+                                  const HyperRefresh* refresh) {
   const int total = kernel.num_operands();
   check<ValueError>(int(tensors.size()) == total, kernel.name, tensors.size(), " operands were given, it takes ", total);
   std::vector<catena::TensorEntry> entries(hyper_of_tensor.size());
@@ -303,7 +342,7 @@ void NdarrayBackend::multi_tensor(const KernelDef& kernel, int loop, std::span<c
   }
   if (first == nullptr) return;
   const Target target(first->device());
-  target.backend.multi_tensor({&kernel, loop, entries, hyper}, target.stream);
+  target.backend.multi_tensor({&kernel, loop, entries, hyper, refresh}, target.stream);
   for (int k = 0; k < total; ++k)
     for (const Array& a : tensors[std::size_t(k)]) k < kernel.nin ? target.used(*a.get()) : target.written(*a.get());
 }
@@ -419,23 +458,24 @@ void NdarrayBackend::matmul(const Array& a, const Array& b, const Array& out) {
 }
 
 void NdarrayBackend::random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
-                            const Array& out) {
+                            const Array& out, const OffsetRefresh* refresh) {
   if (out.size() == 0) return;
   if (!out.is_c_contiguous()) {
     const Array packed = empty(out.shape(), out.dtype(), out.device());
-    random(kind, seed, offset, low, high, packed);
+    random(kind, seed, offset, low, high, packed, refresh);
     const KernelDef& copy = catena::kernel<"copy">();
     const Input input(*packed.get());
     return elementwise(catena::EagerProgram(copy, catena::choose_loop_by_output(copy, out.dtype())), {&input, 1}, {&out, 1});
   }
   const Target target(out.device());
-  target.backend.random({kind, seed, offset, low, high, catena::operand_of(*out.get()), out.size()}, target.stream);
+  target.backend.random({kind, seed, offset, low, high, catena::operand_of(*out.get()), out.size(), refresh}, target.stream);
   target.written(*out.get());
 }
 
 // ---- extensions ----------------------------------------------------------------------------------------------------------
 void* NdarrayBackend::find_extension(std::string_view name, Device device) {
-  if (name == NnExtension::kName && device.kind == Device::Kind::cpu) return onednn_extension();
+  if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
+  if (name == NnExtension::kName) return device.kind == Device::Kind::cpu ? onednn_extension() : cudnn_extension();
   return nullptr;
 }
 

@@ -22,17 +22,21 @@ class NdarrayBackend final : public Backend {
 
   void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) override;
   void reduce(const catena::KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) override;
+  void scan(const catena::KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) override;
+  void sort(const Array& in, int axis, bool positions, const Array& out) override;
+  void nonzero(const Array& in, const Array& out) override;
   void rows(const catena::KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
             std::span<const Array> outputs) override;
   void multi_tensor(const catena::KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
-                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor) override;
+                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor,
+                    const HyperRefresh* refresh) override;
   void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop, const Dims& base_axis,
               const Array& out) override;
   void scatter(catena::ScatterMode mode, const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
                const Dims& base_axis, const Input& values) override;
   void matmul(const Array& a, const Array& b, const Array& out) override;
   void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
-              const Array& out) override;
+              const Array& out, const OffsetRefresh* refresh) override;
 
  protected:
   void* find_extension(std::string_view name, Device device) override;

@@ -63,31 +63,54 @@ template <class Program, class Index, int Rank, class... Tag, class P> ND_FN voi
   strided_over<Program, Index, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// The same with the position as the first argument of the program.
-template <class Program, class Width, int Rank, class P, int... K, class... L>
+// The same with the position as the first argument of the program. V neighbouring positions at once: every operand that moves is then
+// contiguous.
+template <class Program, class Width, int Rank, int V, class P, int... K, class... L>
 ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Width>::type;
   const Width n = Width(p.n), step = Width(gridDim.x) * blockDim.x;
-  for (Width i = Width(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
-    Offset offset[sizeof...(L)] = {};
+  const bool aligned = V > 1 && (lane.template aligned<V>() && ...);
+  const auto compute = [&](Width i, int j, Offset (&offset)[sizeof...(L)]) {
     Index<Rank == 0 ? kMaxIndexRank : Rank> index;
     index.position = int64_t(i);
     for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Width c) {
       index.axis[a] = int64_t(c);
-      ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
+      if constexpr (V == 1) ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
     });
-    (lane.move(offset[K]), ...);
-    (lane.template fetch<1>(), ...);
-    Program::run(index, lane(0)...);
-    (lane.template flush<1>(), ...);
+    if constexpr (V == 1) {
+      (lane.move(offset[K]), ...);
+      (lane.template fetch<1>(), ...);
+    }
+    Program::run(index, lane(j)...);
+  };
+  for (Width v = Width(blockIdx.x) * blockDim.x + threadIdx.x; v < n / V + (n % V != 0); v += step) {
+    const Width first = v * V;
+    if (aligned && n - first >= Width(V)) {
+      Offset none[sizeof...(L)] = {};
+      (lane.move(int64_t(first) * L::size), ...);
+      (lane.template fetch<V>(), ...);
+      ND_UNROLL
+      for (int j = 0; j < V; ++j) compute(first + j, j, none);
+      (lane.template flush<V>(), ...);
+    } else {
+      for (Width i = first; i < first + V && i < n; ++i) {
+        Offset offset[sizeof...(L)] = {};
+        if constexpr (V > 1) {
+          (lane.move(int64_t(i) * L::size), ...);
+          (lane.template fetch<1>(), ...);
+        }
+        compute(i, 0, offset);
+        (lane.template flush<1>(), ...);
+      }
+    }
   }
 }
-template <class Program, class Width, int Rank, class P, class... Tag, int... K>
+template <class Program, class Width, int Rank, int V, class P, class... Tag, int... K>
 ND_FN void indexed_over(const P& p, Indices<K...> all) {
-  run_indexed<Program, Width, Rank>(p, all, typename Tag::template lane<1>(p, K)...);
+  run_indexed<Program, Width, Rank, V>(p, all, typename Tag::template lane<V>(p, K)...);
 }
-template <class Program, class Width, int Rank, class... Tag, class P> ND_FN void indexed(const P& p) {
-  indexed_over<Program, Width, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
+template <class Program, class Width, int Rank, int V, class... Tag, class P> ND_FN void indexed(const P& p) {
+  indexed_over<Program, Width, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
 }  // namespace catena::device

@@ -28,6 +28,12 @@ template <class A> ND_FN A shuffle_from(const A& v, int lane) {
   return r;
 }
 
+// From the lane `distance` below; the first lanes keep their own.
+template <class A> ND_FN A shuffle_up(const A& v, int distance) {
+  const int lane = int(threadIdx.x) % kWarp;
+  return shuffle_from(v, lane >= distance ? lane - distance : lane);
+}
+
 // A binary tree over the 32 lanes; the result is lane 0's.
 template <class Combine, class A> ND_FN A reduce_warp(A v) {
   ND_UNROLL
@@ -43,6 +49,15 @@ struct WarpGroup {
   static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / kWarp); }
   // Every thread gets the result.
   template <class Combine, class A> static ND_FN A reduce(A v) { return shuffle_from(reduce_warp<Combine>(v), 0); }
+};
+
+// One thread per item.
+struct ThreadGroup {
+  static constexpr int size = 1;
+  static ND_FN int rank() { return 0; }
+  static ND_FN int64_t item() { return int64_t(blockIdx.x) * kBlock + threadIdx.x; }
+  static ND_FN int64_t items() { return int64_t(gridDim.x) * kBlock; }
+  template <class Combine, class A> static ND_FN A reduce(A v) { return v; }
 };
 
 // One block per item.
@@ -63,6 +78,34 @@ struct BlockGroup {
     for (int w = 1; w < kBlock / kWarp; ++w) all = Combine::combine(all, of_warp[w]);
     return all;
   }
+
+  // `before` becomes the combination of the values of the threads below; thread 0 has none and keeps what it holds.
+  template <class Combine, class A> static ND_FN void scan(A v, A& before) {
+    alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
+    A* of_warp = reinterpret_cast<A*>(memory);
+    const int lane = int(threadIdx.x) % kWarp, warp = int(threadIdx.x) / kWarp;
+    ND_UNROLL
+    for (int distance = 1; distance < kWarp; distance *= 2) {
+      const A below = shuffle_up(v, distance);
+      if (lane >= distance) v = Combine::combine(below, v);
+    }
+    __syncthreads();  // everyone has read what an earlier scan left here
+    if (lane == kWarp - 1) of_warp[warp] = v;
+    __syncthreads();
+    const A below = shuffle_up(v, 1);
+    if (warp == 0) {
+      if (lane > 0) before = below;
+      return;
+    }
+    A warps = of_warp[0];
+    for (int w = 1; w < warp; ++w) warps = Combine::combine(warps, of_warp[w]);
+    before = lane > 0 ? Combine::combine(warps, below) : warps;
+  }
+};
+
+// Plain addition, for counts.
+struct Plus {
+  template <class A> static ND_FN A combine(A a, A b) { return A(a + b); }
 };
 
 }  // namespace catena::device

@@ -69,8 +69,9 @@ template <int W, class T> ND_FN void write(char* to, const T* from) {
 }
 
 // ---- lanes -----------------------------------------------------------------------------------------------------------------
-// All have: advances (false for what does not move with the loop), size (bytes of an element), move(offset), fetch<W>(), flush<W>(),
-// aligned<W>(), and (j): the value of element j of the last fetch, or a reference to it.
+// All have: advances (false for what does not move with the loop), size (bytes of an element), move(offset), fetch<W>(at) and
+// flush<W>(at) of W elements from number `at` on, aligned<W>(offset), begin_row(offset), and (j): the value of element j of what was
+// fetched, or a reference to it.
 template <class Stored> struct Moving {
   static constexpr bool advances = true;
   static constexpr int size = int(sizeof(Stored));
@@ -78,18 +79,20 @@ template <class Stored> struct Moving {
   char* at;
   ND_FN explicit Moving(void* data) : base(static_cast<char*>(data)), at(base) {}
   ND_FN void move(int64_t offset) { at = base + offset; }
-  template <int W> ND_FN bool aligned() const {
+  ND_FN void begin_row(int64_t) {}
+  template <int W> ND_FN bool aligned(int64_t offset = 0) const {
     constexpr int bytes = W * size;
-    return reinterpret_cast<uint64_t>(base) % uint64_t(bytes < kAccess ? bytes : kAccess) == 0;
+    return reinterpret_cast<uint64_t>(base + offset) % uint64_t(bytes < kAccess ? bytes : kAccess) == 0;
   }
 };
 struct Fixed {
   static constexpr bool advances = false;
   static constexpr int size = 0;
   ND_FN void move(int64_t) {}
-  template <int W> ND_FN bool aligned() const { return true; }
-  template <int W> ND_FN void fetch() {}
-  template <int W> ND_FN void flush() const {}
+  ND_FN void begin_row(int64_t) {}
+  template <int W> ND_FN bool aligned(int64_t = 0) const { return true; }
+  template <int W> ND_FN void fetch(int = 0) {}
+  template <int W> ND_FN void flush(int = 0) const {}
 };
 
 // Tags say what an operand is; generated code lists them. lane<V>(p, k) makes the lane of operand k, for up to V elements at once.
@@ -97,25 +100,35 @@ template <class Stored, class Slot> struct In {
   template <int V> struct lane : Moving<Stored> {
     Stored raw[V];
     template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
-    template <int W> ND_FN void fetch() { read<W>(raw, this->at); }
-    template <int W> ND_FN void flush() const {}
+    template <int W> ND_FN void fetch(int at = 0) { read<W>(raw + at, this->at); }
+    template <int W> ND_FN void flush(int = 0) const {}
     ND_FN compute_t<Slot> operator()(int j) const { return to_slot<Slot>(raw[j]); }
+  };
+};
+// An input of row kernels with one element for a whole row.
+template <class Stored, class Slot> struct PerRow {
+  template <int V> struct lane : Fixed {
+    const char* base;
+    compute_t<Slot> value;
+    template <class P> ND_FN lane(const P& p, int k) : base(static_cast<const char*>(p.data[k])) {}
+    ND_FN void begin_row(int64_t offset) { value = to_slot<Slot>(*reinterpret_cast<const Stored*>(base + offset)); }
+    ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };
 template <class Stored, class Slot> struct InOut {
   template <int V> struct lane : Moving<Stored> {
     compute_t<Slot> value[V];
     template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
-    template <int W> ND_FN void fetch() {
+    template <int W> ND_FN void fetch(int at = 0) {
       Stored raw[W];
       read<W>(raw, this->at);
       ND_UNROLL
-      for (int j = 0; j < W; ++j) value[j] = to_slot<Slot>(raw[j]);
+      for (int j = 0; j < W; ++j) value[at + j] = to_slot<Slot>(raw[j]);
     }
-    template <int W> ND_FN void flush() const {
+    template <int W> ND_FN void flush(int at = 0) const {
       Stored raw[W];
       ND_UNROLL
-      for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[j]);
+      for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[at + j]);
       write<W>(this->at, raw);
     }
     ND_FN compute_t<Slot>& operator()(int j) { return value[j]; }
@@ -124,7 +137,7 @@ template <class Stored, class Slot> struct InOut {
 template <class Stored, class Slot> struct Out {
   template <int V> struct lane : InOut<Stored, Slot>::template lane<V> {
     template <class P> ND_FN lane(const P& p, int k) : InOut<Stored, Slot>::template lane<V>(p, k) {}
-    template <int W> ND_FN void fetch() {}
+    template <int W> ND_FN void fetch(int = 0) {}
   };
 };
 // One element for the whole loop: in the parameters, or where `data` points.

@@ -13,8 +13,38 @@ template <class Stored, class Slot> ND_FN compute_t<Slot> element_at(const void*
 template <class Body, class StoredIn, class T, class StoredOut, class R, class Index, int Kept, int Reduced> struct Reduce {
   using A = typename Body::template accumulator<compute_t<T>, compute_t<R>>;
 
+  // Runs of neighbouring elements, every `size`-th one from that of `rank` on, into four independent accumulators. Contiguous runs are
+  // read at once; which element goes where depends on none of that.
+  static constexpr int kRun = sizeof(StoredIn) > 4 ? 4 : 16 / int(sizeof(StoredIn));
+  template <class P> static ND_FN A fold(const P& p, int64_t kept, Index begin, Index end, int rank, int size) {
+    const char* in = static_cast<const char*>(p.in) + kept;
+    A acc[4];
+    ND_UNROLL
+    for (int j = 0; j < 4; ++j) acc[j] = Body::template identity<A>();
+    bool whole = Reduced == 1 && p.reduced_in[0] == int64_t(sizeof(StoredIn));
+    whole = whole && reinterpret_cast<uint64_t>(in + int64_t(begin) * sizeof(StoredIn)) % kAccess == 0;
+    for (Index first = begin + Index(rank * kRun); first < end; first += Index(size * kRun)) {
+      if (whole && end - first >= Index(kRun)) {
+        StoredIn raw[kRun];
+        read<kRun>(raw, in + int64_t(first) * sizeof(StoredIn));
+        ND_UNROLL
+        for (int j = 0; j < kRun; ++j)
+          acc[j % 4] = Body::combine(acc[j % 4], Body::template map<A>(to_slot<T>(raw[j]), int64_t(first) + j));
+      } else {
+        for (Index i = first; i < first + kRun && i < end; i += 4) {
+          ND_UNROLL
+          for (int j = 0; j < 4; ++j) {
+            if (i + j >= end) continue;
+            const int64_t offset = offset_of<Reduced>(i + j, p.reduced_length, p.reduced_in, p.reduced_rank);
+            acc[j] = Body::combine(acc[j], Body::template map<A>(element_at<StoredIn, T>(in, offset), int64_t(i) + j));
+          }
+        }
+      }
+    }
+    return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
+  }
   // Elements begin, begin + step, ... of one output.
-  template <class P> static ND_FN A fold(const P& p, int64_t kept, Index begin, Index end, Index step) {
+  template <class P> static ND_FN A fold_column(const P& p, int64_t kept, Index begin, Index end, Index step) {
     const char* in = static_cast<const char*>(p.in) + kept;
     A acc = Body::template identity<A>();
     for (Index i = begin; i < end; i += step) {
@@ -34,7 +64,8 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
   }
   // The part of the elements that blocks of this gridDim.y work on.
   template <class P> static ND_FN void part(const P& p, Index& begin, Index& end) {
-    const int64_t length = (p.count + p.splits - 1) / p.splits, first = blockIdx.y * length, last = first + length;
+    const int64_t share = (p.count + p.splits - 1) / p.splits, length = (share + kRun - 1) / kRun * kRun, first = blockIdx.y * length,
+                  last = first + length;
     begin = Index(first < p.count ? first : p.count);
     end = Index(last < p.count ? last : p.count);
   }
@@ -45,7 +76,7 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
     part(p, begin, end);
     for (int64_t output = Group::item(); output < p.outputs; output += Group::items()) {
       const int64_t kept = offset_of<Kept>(Index(output), p.kept_length, p.kept_in, p.kept_rank);
-      const A acc = Group::template reduce<Body>(fold(p, kept, Index(begin + Index(Group::rank())), end, Index(Group::size)));
+      const A acc = Group::template reduce<Body>(fold(p, kept, begin, end, Group::rank(), Group::size));
       if (Group::rank() == 0) result(p, Index(output), acc);
     }
   }
@@ -62,7 +93,7 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
       const int64_t output = first + x;
       if (output < p.outputs) {
         const int64_t kept = offset_of<Kept>(Index(output), p.kept_length, p.kept_in, p.kept_rank);
-        of_thread[y * kWarp + x] = fold(p, kept, Index(begin + Index(y)), end, Index(height));
+        of_thread[y * kWarp + x] = fold_column(p, kept, Index(begin + Index(y)), end, Index(height));
       }
       __syncthreads();
       if (y == 0 && output < p.outputs) {

@@ -1,5 +1,7 @@
-// Launch skeleton of row kernels: a group of threads per row reduces it once or twice and then writes every element, reading the
-// inputs again each time.
+// Launch skeleton of row kernels: a group of threads per row reduces it once or twice and then writes every element. A thread has runs of
+// V neighbouring elements. Where a row is short enough its elements stay in registers, otherwise they are read again in every phase;
+// either way, and whatever the strides, a thread has the same elements, so the order of combination depends on the lengths alone.
+// (Rows over more than kMaxExactRank axes have runs of one element.)
 #pragma once
 
 #include "kernels/device/group.h"
@@ -13,62 +15,123 @@ template <class Body> struct Phase1 {
   template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
 };
 
-template <int Kept, int Reduced, class Index, class P, class Lanes, int... K>
-ND_FN void row_loop(const P& p, Lanes lanes, const int64_t (&row)[sizeof...(K)], int begin, int step, Indices<K...>, auto&& each) {
-  using Offset = typename signed_of<Index>::type;
-  for (Index i = Index(begin); i < Index(p.count); i += Index(step)) {
-    Offset offset[sizeof...(K)] = {};
-    for_each_axis<Reduced>(i, p.reduced_length, p.reduced_rank,
-                           [&](int a, Index c) { ((offset[K] += Offset(c) * Offset(p.reduced_stride[K][a])), ...); });
-    (get<K>(lanes).move(row[K] + offset[K]), ...);
-    each(lanes);
+// Inputs keep all runs of a thread, outputs one.
+template <class Tag> inline constexpr bool keeps_runs = false;
+template <class Stored, class Slot> inline constexpr bool keeps_runs<In<Stored, Slot>> = true;
+
+// Runs: how many of them a thread keeps, 0: none.
+template <class Group, class Index, int Kept, int Reduced, int V, int Runs> struct RowLoop {
+  static constexpr int kRuns = Runs > 0 ? Runs : 1;
+  template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag> ? V * kRuns : V>;
+
+  // f(number among the kept ones, first element) for the runs of this thread.
+  template <class F> static ND_FN void each_run(Index count, F f) {
+    if constexpr (Runs > 0) {
+      ND_UNROLL
+      for (int r = 0; r < Runs; ++r) {
+        if (Index(r * Group::size * V) >= count) break;
+        f(r, Index((r * Group::size + Group::rank()) * V));
+      }
+    } else {
+      for (Index first = Index(Group::rank() * V); first < count; first += Index(Group::size * V)) f(0, first);
+    }
   }
-}
+  // Operand k of the row that begins at `row`: no run leaves the innermost axis, and all can be moved at once.
+  template <class P, class L> static ND_FN bool whole_runs(const P& p, const L& lane, int k, int64_t row) {
+    if constexpr (!L::advances) return true;
+    else if constexpr (Reduced == 0) return false;
+    bool whole = p.reduced_stride[k][Reduced - 1] == L::size && lane.template aligned<V>(row);
+    if constexpr (Reduced > 1) whole = whole && p.reduced_length[Reduced - 1] % V == 0;
+    ND_UNROLL
+    for (int a = 0; a + 1 < Reduced; ++a) whole = whole && p.reduced_stride[k][a] % (V * L::size) == 0;
+    return whole;
+  }
+  template <class P, class L> static ND_FN void move(const P& p, L& lane, int k, int64_t row, Index i) {
+    if constexpr (L::advances) lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
+  }
+  template <class P, class L> static ND_FN void fetch(const P& p, L& lane, int k, int64_t row, bool whole, Index first, int at) {
+    if constexpr (L::advances) {
+      if (whole && first + V <= Index(p.count)) {
+        move(p, lane, k, row, first);
+        lane.template fetch<V>(at);
+        return;
+      }
+      ND_UNROLL
+      for (int j = 0; j < V; ++j) {
+        if (first + j >= Index(p.count)) break;
+        move(p, lane, k, row, first + j);
+        lane.template fetch<1>(at + j);
+      }
+    }
+  }
+  template <class P, class L> static ND_FN void flush(const P& p, L& lane, int k, int64_t row, bool whole, Index first) {
+    if (whole && first + V <= Index(p.count)) {
+      move(p, lane, k, row, first);
+      lane.template flush<V>();
+      return;
+    }
+    ND_UNROLL
+    for (int j = 0; j < V; ++j) {
+      if (first + j >= Index(p.count)) break;
+      move(p, lane, k, row, first + j);
+      lane.template flush<1>(j);
+    }
+  }
+};
 
 // A: the type of the accumulators. Operands by position: inputs I, outputs O, per-row outputs Q.
-template <class Body, class A, class Group, class Index, int Kept, int Reduced, class P, class Lanes, int... K, int... I, int... O,
-          int... Q>
-ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...> all, Indices<I...>, Indices<O...>, Indices<Q...>) {
+template <class Body, class A, class Group, class Index, int Kept, class Loop, int V, bool Again, class P, class Lanes, int... K, int... I,
+          int... O, int... Q>
+ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indices<O...>, Indices<Q...>) {
+  const Index count = Index(p.count);
   for (int64_t item = Group::item(); item < p.rows; item += Group::items()) {
     int64_t row[sizeof...(K)];
     ((row[K] = offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
-    Lanes first = lanes;  // the first element of the row, read before anything is written
-    (get<K>(first).move(row[K]), ...);
-    (get<I>(first).template fetch<1>(), ...);
+    (get<I>(lanes).begin_row(row[I]), ...);
+    const bool whole = ((Loop::whole_runs(p, get<I>(lanes), I, row[I]) && ...) && (Loop::whole_runs(p, get<O>(lanes), O, row[O]) && ...));
+    Lanes first_of_row = lanes;  // the first element of the row, read before anything is written
+    (get<K>(first_of_row).move(row[K]), ...);
+    (get<I>(first_of_row).template fetch<1>(), ...);
+    const auto fetch = [&](int run, Index first) { (Loop::fetch(p, get<I>(lanes), I, row[I], whole, first, run * V), ...); };
+    // act(number in the lanes, number in the run) for every element of this thread.
+    const auto each = [&](bool read, auto act, auto end_of_run) {
+      Loop::each_run(count, [&](int run, Index first) {
+        if (read) fetch(run, first);
+        ND_UNROLL
+        for (int j = 0; j < V; ++j)
+          if (first + j < count) act(run * V + j, j);
+        end_of_run(first);
+      });
+    };
+    const auto nothing = [](Index) {};
 
     A a0 = Body::template identity0<A>(), a1 = A(0);
-    row_loop<Kept, Reduced, Index>(p, lanes, row, Group::rank(), Group::size, all, [&](Lanes& at) {
-      (get<I>(at).template fetch<1>(), ...);
-      a0 = Body::combine0(a0, Body::template map0<A>(get<I>(at)(0)...));
-    });
+    each(true, [&](int at, int) { a0 = Body::combine0(a0, Body::template map0<A>(get<I>(lanes)(at)...)); }, nothing);
     a0 = Group::template reduce<Phase0<Body>>(a0);
-    Body::finish0(a0, p.count, get<I>(first)(0)...);
+    Body::finish0(a0, p.count, get<I>(first_of_row)(0)...);
     if constexpr (Body::phases == 2) {
       a1 = Body::template identity1<A>();
-      row_loop<Kept, Reduced, Index>(p, lanes, row, Group::rank(), Group::size, all, [&](Lanes& at) {
-        (get<I>(at).template fetch<1>(), ...);
-        a1 = Body::combine1(a1, Body::template map1<A>(get<I>(at)(0)..., a0));
-      });
+      each(Again, [&](int at, int) { a1 = Body::combine1(a1, Body::template map1<A>(get<I>(lanes)(at)..., a0)); }, nothing);
       a1 = Group::template reduce<Phase1<Body>>(a1);
     }
-    Body::finish1(a0, a1, p.count, get<I>(first)(0)..., get<Q>(first)(0)...);
-    if (Group::rank() == 0) (get<Q>(first).template flush<1>(), ...);
-    row_loop<Kept, Reduced, Index>(p, lanes, row, Group::rank(), Group::size, all, [&](Lanes& at) {
-      (get<I>(at).template fetch<1>(), ...);
-      Body::write(get<I>(at)(0)..., a0, a1, get<O>(at)(0)...);
-      (get<O>(at).template flush<1>(), ...);
-    });
+    Body::finish1(a0, a1, p.count, get<I>(first_of_row)(0)..., get<Q>(first_of_row)(0)...);
+    if (Group::rank() == 0) (get<Q>(first_of_row).template flush<1>(), ...);
+    each(Again, [&](int at, int j) { Body::write(get<I>(lanes)(at)..., a0, a1, get<O>(lanes)(j)...); },
+         [&](Index first) { (Loop::flush(p, get<O>(lanes), O, row[O], whole, first), ...); });
   }
 }
 
-template <class Body, class A, class Group, class Index, int Kept, int Reduced, class P, class... Tag, int... K, class I, class O, class Q>
+template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class P, class... Tag, int... K, class I,
+          class O, class Q>
 ND_FN void rows_over(const P& p, Indices<K...> all, I in, O out, Q per_row) {
-  using Lanes = LaneSet<Indices<K...>, typename Tag::template lane<1>...>;
-  run_rows<Body, A, Group, Index, Kept, Reduced>(p, Lanes(typename Tag::template lane<1>(p, K)...), all, in, out, per_row);
+  using Loop = RowLoop<Group, Index, Kept, Reduced, V, Runs>;
+  using Lanes = LaneSet<Indices<K...>, typename Loop::template lane<Tag>...>;
+  run_rows<Body, A, Group, Index, Kept, Loop, V, Runs == 0>(p, Lanes(typename Loop::template lane<Tag>(p, K)...), all, in, out, per_row);
 }
-template <class Body, class A, class Group, class Index, int Kept, int Reduced, class In, class Out, class PerRow, class... Tag, class P>
+template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class I, class O, class Q, class... Tag,
+          class P>
 ND_FN void rows(const P& p) {
-  rows_over<Body, A, Group, Index, Kept, Reduced, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{}, In{}, Out{}, PerRow{});
+  rows_over<Body, A, Group, Index, Kept, Reduced, V, Runs, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{}, I{}, O{}, Q{});
 }
 
 }  // namespace catena::device

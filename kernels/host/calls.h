@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "kernels/host/program.h"
@@ -43,6 +44,8 @@ struct MultiTensorCall {
   int loop = 0;
   std::span<const TensorEntry> tensors;
   std::span<const Hyper> hyper;
+  // Where the call may be recorded and run again (CUDA graphs): gives the hyperparameters of a later run. Null: those of the first.
+  const std::function<void(std::span<Hyper>)>* refresh = nullptr;
 };
 
 // Indexing by arrays. Over the loop shape, element i lies at
@@ -67,6 +70,31 @@ struct MatmulCall {
   Operand a, b, out;
 };
 
+// Running combination along one axis with the bodies of a reduction row: out_i = finish(combine(map(x_0), ..., map(x_i))). `in` and `out`
+// have one shape; any dtypes: values are converted to and from the types of the loop.
+struct ScanCall {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  Operand in, out;
+  int axis = 0;
+};
+
+// Stable ascending order along one axis; NaN comes last, in its order of appearance. `in` and `out` have one shape.
+struct SortCall {
+  Operand in;
+  Operand out;  // of the dtype of `in`, or int64: the positions along the axis
+  bool positions = false;
+  int axis = 0;
+};
+
+// Positions of the elements that are not zero, in C order. `count` of them, as counted before; `out` is int64, C-contiguous, of shape
+// (rank of `in`, count): one row per axis.
+struct NonzeroCall {
+  Operand in;
+  std::int64_t count = 0;
+  Operand out;
+};
+
 // Counter-based random numbers (kernels/random.h). Element i uses counter offset + i / 4 of the Philox stream of `seed`,
 // whatever the launch. `out` is C-contiguous.
 enum class RandomKind : std::uint8_t {
@@ -81,6 +109,8 @@ struct RandomCall {
   std::int64_t low = 0, high = 0;
   Operand out;
   std::int64_t n = 0;
+  // Where the call may be recorded and run again: gives the offset of a later run. Null: it cannot be recorded.
+  const std::function<std::uint64_t()>* refresh = nullptr;
 };
 // Counters that a call consumes: offset advances by this much.
 constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std::uint64_t>((n + 3) / 4); }

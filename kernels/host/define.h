@@ -436,7 +436,41 @@ template <class Body, fixed_string S> struct Reduction {
     for (std::int64_t j = 0; j < n; ++j)
       *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(reinterpret_cast<const A*>(acc)[j], count);
   }
-  static constexpr ReductionLoop table = {sizeof(A), &init, &reduce, &accumulate, &combine, &finish};
+  static ND_FN A scan_element(A a, const ScanBlock& b, std::int64_t i, std::int64_t j) {
+    const A x = Body::template map<A>(*reinterpret_cast<const T*>(b.in + i * b.in_step + j * b.in_stride), b.index + i);
+    const A next = b.index + i == 0 ? x : Body::combine(a, x);
+    *reinterpret_cast<R*>(b.out + i * b.out_step + j * b.out_stride) = Body::template finish<R>(next, b.index + i + 1);
+    return next;
+  }
+  // A few rows at once hide the time that one combination takes to end.
+  template <int Rows> static ND_FN void scan_rows(A* acc, const ScanBlock& b, std::int64_t j) {
+    A a[Rows];
+    for (int k = 0; k < Rows; ++k) a[k] = acc[j + k];
+    for (std::int64_t i = 0; i < b.n; ++i)
+      for (int k = 0; k < Rows; ++k) a[k] = scan_element(a[k], b, i, j + k);
+    for (int k = 0; k < Rows; ++k) acc[j + k] = a[k];
+  }
+  static void scan(std::byte* cells, const ScanBlock& b) {
+    A* acc = reinterpret_cast<A*>(cells);
+    if (b.width > 1 && b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R))) {
+      for (std::int64_t i = 0; i < b.n; ++i) {
+        const T* x = reinterpret_cast<const T*>(b.in + i * b.in_step);
+        R* y = reinterpret_cast<R*>(b.out + i * b.out_step);
+        const bool first = b.index + i == 0;
+#pragma GCC ivdep
+        for (std::int64_t j = 0; j < b.width; ++j) {
+          const A value = Body::template map<A>(x[j], b.index + i);
+          acc[j] = first ? value : Body::combine(acc[j], value);
+          y[j] = Body::template finish<R>(acc[j], b.index + i + 1);
+        }
+      }
+      return;
+    }
+    std::int64_t j = 0;
+    for (; j + 4 <= b.width; j += 4) scan_rows<4>(acc, b, j);
+    for (; j < b.width; ++j) scan_rows<1>(acc, b, j);
+  }
+  static constexpr ReductionLoop table = {sizeof(A), &init, &reduce, &accumulate, &combine, &finish, &scan};
 };
 
 // ---- row -----------------------------------------------------------------------------------------------------------------

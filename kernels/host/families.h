@@ -26,6 +26,7 @@
   X(im2col) \
   X(dropout) \
   X(random) \
+  X(search) \
   X(optimizer)
 
 namespace catena::define {

@@ -49,6 +49,15 @@ using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int
 // combination: element i goes to lane i % kLanes, lanes are combined as a binary tree. `reduce` and `accumulate` follow the
 // same order, so the result does not depend on which axis is the contiguous one.
 inline constexpr int kLanes = 32;
+// What a scan visits: `width` neighbouring rows, of each the elements `index` to index + n. Element i of row j lies at
+// in + i * in_step + j * in_stride, its result (compute type of the loop's output) goes to out + i * out_step + j * out_stride.
+struct ScanBlock {
+  const std::byte* in;
+  std::int64_t in_step, in_stride;
+  std::byte* out;
+  std::int64_t out_step, out_stride;
+  std::int64_t index, n, width;
+};
 struct ReductionLoop {
   std::size_t acc_bytes;
   void (*init)(std::byte* acc, std::int64_t n);
@@ -59,6 +68,8 @@ struct ReductionLoop {
   void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
   // out[j] (compute type of the loop's output) from acc[j] of `count` elements.
   void (*finish)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
+  // Running results: accumulator j goes on with row j, one element after the other, and element 0 replaces what it held.
+  void (*scan)(std::byte* acc, const ScanBlock& block);
 };
 
 // Row: two phases of reduction over one set of axes, then a write of every element. A row arrives in segments; all operands

@@ -50,8 +50,10 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // t
 template <class E, int N> class Accessor;
 
 namespace internal {
-// A key that is an array of indices, and lists of keys that contain one.
-template <class K> inline constexpr bool is_index_array = std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>>;
+// A key that is an array of indices or a mask, and lists of keys that contain one.
+template <class K>
+inline constexpr bool is_index_array =
+    std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>> || std::is_same_v<K, std::vector<bool>>;
 template <class... K>
 inline constexpr bool advanced_keys = (... || is_index_array<K>) && (... && (is_index_array<K> || std::is_convertible_v<const K&, Key>));
 }  // namespace internal
@@ -134,7 +136,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <std::convertible_to<Key> K> Array operator[](const K& key) const { return (*this)(key); }
   Array index(std::span<const Key> keys) const;  // in routines/indexing.cpp
 
-  // ---- integer arrays among the keys: a proxy that reads as a copy and writes through, see routines/indexing.h ----
+  // ---- integer arrays or masks among the keys: a proxy that reads as a copy and writes through, see routines/indexing.h ----
   class IndexProxy;
   template <class... K>
     requires(internal::advanced_keys<K...>)
@@ -204,6 +206,9 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array dot(const Array& b) const;                                                                // in routines/linalg.cpp
   Array take(const Array& indices, std::optional<int> axis = {}) const;                           // in routines/indexing.cpp
   Array take(const std::vector<std::int64_t>& indices, std::optional<int> axis = {}) const;
+  std::vector<Array> nonzero() const;  // in routines/sorting.cpp
+  // Sorts the elements along an axis in place, as nd::sort does.
+  void sort(int axis = -1) const;
 
   // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
   // An operand that is an expiring array nobody else refers to may lend its memory to the result.

@@ -69,7 +69,7 @@ void* CpuBackend::create_stream(int, bool) { return new char; }  // nothing but 
 void CpuBackend::destroy_stream(StreamRef stream) noexcept { delete static_cast<char*>(stream.handle); }
 bool CpuBackend::stream_done(StreamRef) { return true; }
 
-void* CpuBackend::create_event(int, bool timing) { return new CpuEvent{timing}; }
+void* CpuBackend::create_event(int, const EventOptions& options) { return new CpuEvent{!options.disable_timing}; }
 void CpuBackend::destroy_event(int, void* event) noexcept { delete static_cast<CpuEvent*>(event); }
 void CpuBackend::record_event(void* event, StreamRef) { static_cast<CpuEvent*>(event)->nanoseconds.store(now()); }
 void CpuBackend::wait_event(StreamRef, void*) {}

@@ -23,7 +23,7 @@ class CATENA_EXPORT CpuBackend final : public Backend {
   void* create_stream(int device, bool non_blocking) override;
   void destroy_stream(StreamRef stream) noexcept override;
   bool stream_done(StreamRef stream) override;
-  void* create_event(int device, bool timing) override;
+  void* create_event(int device, const EventOptions& options) override;
   void destroy_event(int device, void* event) noexcept override;
   void record_event(void* event, StreamRef stream) override;
   void wait_event(StreamRef stream, void* event) override;
@@ -38,8 +38,13 @@ class CATENA_EXPORT CpuBackend final : public Backend {
   void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) override;
   void gather(const catena::GatherCall& call, StreamRef stream) override;
   void scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) override;
+  void scan(const catena::ScanCall& call, StreamRef stream) override;
+  void sort(const catena::SortCall& call, StreamRef stream) override;
+  void nonzero(const catena::NonzeroCall& call, StreamRef stream) override;
   void matmul(const catena::MatmulCall& call, StreamRef stream) override;
   void random(const catena::RandomCall& call, StreamRef stream) override;
+  void user_kernel(const UserKernelCall& call, StreamRef stream) override;
+  std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) override;
 };
 
 }  // namespace nd::cpu

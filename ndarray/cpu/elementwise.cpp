@@ -144,6 +144,10 @@ class Interpreter {
       if (s < first_output_) slot.load = Load(operands[std::size_t(s)].dtype, slot.dtype);
       if (s >= program.nin) slot.store = Store(slot.dtype, operands[std::size_t(s)].dtype);
     }
+    recast_tiles_ = tile_bytes_;
+    for (const Step& step : program.steps)
+      for (int k = 0; k < step.kernel->num_operands(); ++k)
+        if (is_recast(step, k)) tile_bytes_ = std::max(tile_bytes_, recast_tiles_ + std::size_t(k + 1) * kRecastTile);
   }
 
   std::size_t tile_bytes() const { return tile_bytes_; }
@@ -171,7 +175,7 @@ class Interpreter {
           slot.load(ptr[s] + i * stride[s], stride[s], p[s], m);
         }
       }
-      for (std::size_t k = 0; k < program_.steps.size(); ++k) run_step(k, p, st, m);
+      for (std::size_t k = 0; k < program_.steps.size(); ++k) run_step(k, tiles, p, st, m);
       for (int s = program_.nin; s < n_op; ++s)
         if (!slot_[s].direct) slot_[s].store(p[s], ptr[s] + i * stride[s], stride[s], m);
     }
@@ -187,21 +191,35 @@ class Interpreter {
     Store store;
   };
 
-  void run_step(std::size_t index, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
+  static constexpr std::size_t kRecastTile = kTile * 8;
+
+  // The step computes in another type than the one its slot holds.
+  bool is_recast(const Step& step, int k) const {
+    return compute_dtype(slot_[step.slot[std::size_t(k)]].dtype) != compute_dtype(step.resolved().type[std::size_t(k)]);
+  }
+
+  void run_step(std::size_t index, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
     const Step& step = program_.steps[index];
     const int n = step.kernel->num_operands();
     std::byte* ptr[catena::kMaxOperands];
     std::int64_t stride[catena::kMaxOperands];
     for (int k = 0; k < n; ++k) {
-      ptr[k] = p[step.slot[std::size_t(k)]];
-      stride[k] = st[step.slot[std::size_t(k)]];
+      const std::size_t s = step.slot[std::size_t(k)];
+      ptr[k] = p[s];
+      stride[k] = st[s];
+      if (!is_recast(step, k)) continue;
+      const Dtype type = step.resolved().type[std::size_t(k)];
+      ptr[k] = tiles + recast_tiles_ + std::size_t(k) * kRecastTile;
+      stride[k] = static_cast<std::int64_t>(itemsize(compute_dtype(type)));
+      if (k < step.kernel->first_output()) Load(compute_dtype(slot_[s].dtype), type)(p[s], st[s], ptr[k], m);
     }
     step.resolved().elementwise(ptr, stride, m);
-    // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
-    if (index + 1 == program_.steps.size()) return;
     for (int k = step.kernel->nin; k < n; ++k) {
-      const Slot& slot = slot_[step.slot[std::size_t(k)]];
-      if (!slot.direct) round_tile(slot.dtype, ptr[k], m);
+      const std::size_t s = step.slot[std::size_t(k)];
+      const Slot& slot = slot_[s];
+      if (is_recast(step, k)) Store(step.resolved().type[std::size_t(k)], compute_dtype(slot.dtype))(ptr[k], p[s], st[s], m);
+      // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
+      if (index + 1 < program_.steps.size() && !slot.direct) round_tile(slot.dtype, p[s], m);
     }
   }
 
@@ -219,7 +237,7 @@ class Interpreter {
 
   const Program& program_;
   int n_slots_ = 0, first_output_ = 0;
-  std::size_t tile_bytes_ = 0;
+  std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
   Slot slot_[catena::kMaxSlots];
 };
 

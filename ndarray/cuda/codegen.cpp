@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
-#include <cstdio>
 
-#include "kernels/device/parameters.h"
-#include "kernels/host/error.h"
+#include "ndarray/cuda/codegen_text.h"
 
 namespace nd::cuda {
-namespace {
 
 using catena::concat;
 using catena::KernelDef;
@@ -18,44 +14,7 @@ using catena::Loop;
 using catena::Program;
 using catena::Step;
 
-std::string_view type_name(Dtype t) {
-  constexpr std::string_view names[] = {"bool",     "int8_t",  "uint8_t",  "int16_t",         "uint16_t", "int32_t",         "uint32_t",
-                                        "int64_t",  "uint64_t", "catena::float16", "float",   "double",   "catena::bfloat16"};
-  catena::check<catena::TypeError>(static_cast<int>(t) < catena::kNumDtypes, "code generation", catena::name_of(t), " has no kernels");
-  return names[static_cast<std::size_t>(t)];
-}
-std::string_view compute_name(Dtype t) { return type_name(catena::compute_dtype(t)); }
-std::string_view index_name(const KernelKey& key) { return key.index32 ? "uint32_t" : "uint64_t"; }
-
-// Alone in the name: what is computed. The hash of the key tells kernels of one program apart; architecture and compiler do not
-// change the text and stay out of it.
-std::string kernel_name(std::string_view what, KernelKey key) {
-  key.arch = 0;
-  key.text = 0;
-  char hash[20];
-  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(key.hash()));
-  return concat(what, "_", name_of(key.form), "_", hash);
-}
-
-void add_header(GeneratedKernel& k, const std::string& header) {
-  if (std::find(k.headers.begin(), k.headers.end(), header) == k.headers.end()) k.headers.push_back(header);
-}
-
-std::string list_of_indices(int begin, int end) {
-  std::string s = "catena::device::Indices<";
-  for (int k = begin; k < end; ++k) s += (k == begin ? "" : ", ") + std::to_string(k);
-  return s + ">";
-}
-
-std::string tag(std::string_view name, Dtype stored, Dtype slot) {
-  return concat(", catena::device::", name, "<", type_name(stored), ", ", type_name(slot), ">");
-}
-
-// The function itself: `call` is the skeleton with its template arguments.
-void add_function(GeneratedKernel& k, const std::string& call) {
-  k.body += concat("extern \"C\" __global__ void __launch_bounds__(", catena::device::kBlock, ") ", k.name, "(const __grid_constant__ ",
-                   k.parameters, " p) {\n  ", call, "(p);\n}\n");
-}
+namespace {
 
 // Type and size of the parameters of a loop over N operands.
 void set_loop_parameters(GeneratedKernel& k, Form form, int operands, int rank, int raw) {
@@ -82,13 +41,14 @@ class ProgramText {
 
   GeneratedKernel generate() {
     const int n = program_.num_operands();
-    catena::check<catena::ValueError>(n >= 1 && n <= catena::kMaxOperands, "code generation", "a program of ", n, " operands, the limit is ",
-                                      catena::kMaxOperands);
+    catena::check<catena::ValueError>(n >= 1 && n <= catena::kMaxOperands, "code generation", "a program of ", n,
+                                      " operands, the limit is ", catena::kMaxOperands);
     const KernelDef& first = *program_.steps[0].kernel;
     const std::size_t steps = program_.steps.size();
     kernel_.name = kernel_name(steps == 1 ? std::string(first.name) : concat(first.name, "_and_", steps - 1, "_more"), key_);
     for (const Step& step : program_.steps) add_header(kernel_, step.kernel->header);
     add_header(kernel_, "kernels/device/elementwise.h");
+    kernel_.body = description(program_, key_);
     add_program();
     add_kernel();
     return std::move(kernel_);
@@ -140,7 +100,8 @@ class ProgramText {
       } else {
         arguments += concat("a", k);
         before += concat("    ", compute_name(type), " a", k);
-        if (k < def.first_output()) before += concat(" = catena::device::recast<", type_name(type), ", ", type_name(slot(s)), ">(s", s, ")");
+        if (k < def.first_output())
+          before += concat(" = catena::device::recast<", type_name(type), ", ", type_name(slot(s)), ">(s", s, ")");
         before += ";\n";
         if (written) after += concat("    s", s, " = catena::device::recast<", type_name(slot(s)), ", ", type_name(type), ">(a", k, ");\n");
       }
@@ -148,7 +109,8 @@ class ProgramText {
         after += concat("    s", s, " = catena::device::rounded<", type_name(slot(s)), ">(s", s, ");\n");
     }
     const bool scoped = !before.empty();
-    kernel_.body += concat(scoped ? "    {\n" : "", before, "    catena::k::", def.name, "::run(", arguments, ");\n", after, scoped ? "    }\n" : "");
+    kernel_.body +=
+        concat(scoped ? "    {\n" : "", before, "    catena::k::", def.name, "::run(", arguments, ");\n", after, scoped ? "    }\n" : "");
   }
 
   void add_kernel() {
@@ -165,8 +127,10 @@ class ProgramText {
       else if (k < program_.nin) tags += tag((key_.scalars >> k) & 1 ? "Scalar" : "In", stored, slot(k));
       else tags += tag(k < program_.nin + program_.ninout ? "InOut" : "Out", stored, slot(k));
     }
-    const int argument = form == Form::contiguous ? width() : key_.rank;
-    add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_), ", ", argument, tags, ">"));
+    std::string arguments = std::to_string(form == Form::contiguous ? width() : key_.rank);
+    if (form == Form::indexed) arguments += concat(", ", int(key_.reduced_rank));
+    add_function(kernel_,
+                 concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_), ", ", arguments, tags, ">"));
   }
   // Bodies that call mathematical functions are long and wait for arithmetic: fewer copies of them.
   int width() const {
@@ -180,53 +144,6 @@ class ProgramText {
   Indexing indexing_;
   GeneratedKernel kernel_;
 };
-
-// ---- reductions, rows, multi-tensor ------------------------------------------------------------------------------------------
-void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
-  add_header(k, "kernels/device/reduction.h");
-  const int kept = key.rank != 0 ? key.rank : catena::device::kGenericRank;
-  const int reduced = key.reduced_rank != 0 ? key.reduced_rank : catena::device::kGenericRank;
-  k.parameters = concat("catena::device::ReduceParameters<", kept, ", ", reduced, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (8 + 3 * kept + 2 * reduced));
-  const char* function = "rows<catena::device::BlockGroup>";
-  if (key.form == Form::reduce_warp) function = "rows<catena::device::WarpGroup>";
-  if (key.form == Form::reduce_columns) function = "columns";
-  if (key.form == Form::reduce_second) function = "second";
-  add_function(k, concat("catena::device::Reduce<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ", type_name(loop.type[0]), ", ",
-                         type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ", index_name(key), ", ", int(key.rank), ", ",
-                         int(key.reduced_rank), ">::", function));
-}
-
-void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
-  add_header(k, "kernels/device/row.h");
-  const int n = def.num_operands();
-  const int kept = key.rank != 0 ? key.rank : catena::device::kGenericRank;
-  const int reduced = key.reduced_rank != 0 ? key.reduced_rank : catena::device::kGenericRank;
-  k.parameters = concat("catena::device::RowParameters<", n, ", ", kept, ", ", reduced, ">");
-  k.parameter_bytes = static_cast<std::size_t>((32 + 8 * n + 15) / 16 * 16 + 16 * n + 8 * (n + 1) * (kept + reduced) + 15) / 16 * 16;
-  std::string tags;
-  for (int j = 0; j < n; ++j) {
-    const char* role = j < def.nin ? ((key.scalars >> j) & 1 ? "Scalar" : "In") : "Out";
-    tags += tag(role, key.dtypes[static_cast<std::size_t>(j)], loop.type[static_cast<std::size_t>(j)]);
-  }
-  add_function(k, concat("catena::device::rows<catena::k::", def.name, ", ", compute_name(loop.type[0]), ", catena::device::",
-                         key.form == Form::row_warp ? "WarpGroup" : "BlockGroup", ", ", index_name(key), ", ", int(key.rank), ", ",
-                         int(key.reduced_rank), ", ", list_of_indices(0, def.nin), ", ", list_of_indices(def.nin, def.nin + def.nout), ", ",
-                         list_of_indices(def.nin + def.nout, n), tags, ">"));
-}
-
-void add_multi_tensor(GeneratedKernel& k, const KernelDef& def, const Loop& loop) {
-  add_header(k, "kernels/device/multi_tensor.h");
-  k.parameters = "catena::device::MultiTensorParameters";
-  k.parameter_bytes = sizeof(catena::device::MultiTensorParameters);
-  std::string tags;
-  for (int j = 0; j < def.num_operands(); ++j) {
-    const char* role = (def.shared >> j) & 1 ? "Shared" : (j < def.nin ? "In" : (j < def.first_output() ? "InOut" : "Out"));
-    tags += tag(role, loop.type[static_cast<std::size_t>(j)], loop.type[static_cast<std::size_t>(j)]);
-  }
-  const int width = vector_width({loop.type.data(), static_cast<std::size_t>(def.num_operands())}, def.shared);
-  add_function(k, concat("catena::device::multi_tensor<catena::k::", def.name, ", ", std::min(width, 4), tags, ">"));
-}
 
 }  // namespace
 
@@ -244,20 +161,6 @@ std::string batch_source(std::span<const GeneratedKernel> kernels) {
 }
 
 GeneratedKernel generate(const Program& program, const KernelKey& key) { return ProgramText(program, key).generate(); }
-
-GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key) {
-  GeneratedKernel k;
-  k.name = kernel_name(def.name, key);
-  add_header(k, def.header);
-  const bool fits = (def.kind == KernelKind::reduction && key.form >= Form::reduce_block && key.form <= Form::reduce_second) ||
-                    (def.kind == KernelKind::row && (key.form == Form::row_block || key.form == Form::row_warp)) ||
-                    (def.kind == KernelKind::multi_tensor && key.form == Form::multi_tensor);
-  catena::check<catena::ValueError>(fits, "code generation", "the form ", name_of(key.form), " does not fit the kernel ", def.name);
-  if (def.kind == KernelKind::reduction) add_reduction(k, def, loop, key);
-  else if (def.kind == KernelKind::row) add_row(k, def, loop, key);
-  else add_multi_tensor(k, def, loop);
-  return k;
-}
 
 int vector_width(std::span<const Dtype> operands, unsigned scalars) {
   std::size_t widest = 1;

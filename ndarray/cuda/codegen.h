@@ -21,8 +21,11 @@ struct CATENA_EXPORT GeneratedKernel {
 
 // A kernel for an elementwise or indexed program; `key` says for which operands.
 CATENA_EXPORT GeneratedKernel generate(const catena::Program& program, const KernelKey& key);
-// A kernel for a reduction, row or multi-tensor row of the registry.
+// A kernel for a reduction (or a scan by its bodies), row or multi-tensor row of the registry, or for a random fill.
 CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+
+// A kernel of one of the forms that are known by their key alone: Form::gather and those behind it.
+CATENA_EXPORT GeneratedKernel generate(const KernelKey& key);
 
 // One text with all of them. Kernels that are compiled together cost half as much each.
 CATENA_EXPORT std::string batch_source(std::span<const GeneratedKernel> kernels);
@@ -31,6 +34,8 @@ CATENA_EXPORT std::string batch_source(std::span<const GeneratedKernel> kernels)
 CATENA_EXPORT int vector_width(std::span<const Dtype> operands, unsigned scalars);
 // Axes that generic elementwise kernels have room for: 32, or less for many operands.
 CATENA_EXPORT int generic_rank(int operands, int raw_operands);
+// The same of kernels that index by `axes` arrays.
+CATENA_EXPORT int gather_rank(int axes);
 
 // Which operands of a program are raw, a bit each, and whether it has an indexed step.
 struct Indexing {

@@ -1,11 +1,15 @@
 #include "ndarray/cuda/compiler.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string_view>
 
+#include "kernels/host/atomic_file.h"
 #include "kernels/host/embedded.h"
 #include "kernels/host/error.h"
 #include "ndarray/cuda/library.h"
@@ -71,6 +75,28 @@ class NvrtcProgram {
 };
 
 }  // namespace
+
+bool dumps_sources() noexcept {
+  const char* folder = std::getenv("CATENA_DUMP_KERNELS");
+  return folder != nullptr && *folder != '\0';
+}
+
+// Texts of the user may all be called kernel.cu: the hash of the text keeps them apart. The name of a generated kernel has one already.
+void dump_source(const std::string& name, const std::string& source) {
+  const std::string folder = std::getenv("CATENA_DUMP_KERNELS");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  catena::check<catena::IOError>(!error, "CATENA_DUMP_KERNELS", "cannot make the folder \"", folder, "\": ", error.message());
+  std::string file = name.substr(0, 200);
+  for (char& c : file)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  if (file.ends_with(".cu")) {
+    char hash[20];
+    std::snprintf(hash, sizeof hash, "-%016llx", static_cast<unsigned long long>(catena::fnv1a(source)));
+    file.replace(file.size() - 3, 3, hash);
+  }
+  catena::write_file_atomically("CATENA_DUMP_KERNELS", concat(folder, "/", file, ".cu"), source);
+}
 
 // --fmad=false: the host loops are compiled with -ffp-contract=off, so that a value depends neither on the loop nor on the processor;
 // without contraction here as well, +, -, *, / and sqrt give the same bits on both backends. Elementwise kernels wait for memory, not
@@ -155,6 +181,7 @@ std::vector<KernelResources> parse_resources(const std::string& log, std::string
 Module compile(const CompileRequest& request) {
   const Nvrtc& api = nvrtc();
   const Target target = choose_target(request.arch, api.architectures);
+  if (dumps_sources()) dump_source(request.name, request.source);
   const NvrtcProgram program(api, request);
   for (const std::string& expression : request.expressions)
     check_status(api, api.add_name_expression(program, expression.c_str()), "nvrtcAddNameExpression");

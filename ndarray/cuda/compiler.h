@@ -1,6 +1,8 @@
 // Compiles generated text for the GPU. No header and no file is needed where the program runs: everything under kernels/ travels in
 // the library as text. Needs NVRTC, but neither a GPU nor a driver.
 //
+// CATENA_DUMP_KERNELS=<folder> keeps every text there, as <name>.cu.
+//
 // Thread safety: all functions may be called from any thread; independent compilations run in parallel.
 #pragma once
 
@@ -38,6 +40,10 @@ struct CompileRequest {
 
 // CompileError "<name>: NVRTC cannot compile it for sm_90", followed by the compiler's log and the numbered source.
 CATENA_EXPORT Module compile(const CompileRequest& request);
+
+// Whether CATENA_DUMP_KERNELS is set; writes a text that is used without being compiled, as compile() does. IOError.
+CATENA_EXPORT bool dumps_sources() noexcept;
+CATENA_EXPORT void dump_source(const std::string& name, const std::string& source);
 
 // The compiler options of every kernel, without the architecture.
 CATENA_EXPORT std::span<const char* const> compile_options();

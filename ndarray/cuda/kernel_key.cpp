@@ -1,5 +1,7 @@
 #include "ndarray/cuda/kernel_key.h"
 
+#include <iterator>
+
 #include "kernels/host/embedded.h"
 
 namespace nd::cuda {
@@ -26,8 +28,20 @@ class Hash {
 }  // namespace
 
 std::string_view name_of(Form form) {
-  constexpr std::string_view names[] = {"contiguous",     "strided",       "indexed",   "reduce_block", "reduce_warp",
-                                        "reduce_columns", "reduce_second", "row_block", "row_warp",     "multi_tensor"};
+  // clang-format off
+  constexpr std::string_view names[] = {
+      "contiguous", "strided", "indexed",
+      "reduce_block", "reduce_warp", "reduce_columns", "reduce_second",
+      "row_block", "row_warp", "row_long", "row_columns",
+      "multi_tensor", "random",
+      "scan_rows", "scan_columns", "scan_row_sums", "scan_column_sums", "scan_carries",
+      "gather", "scatter", "scatter_add",
+      "matmul_tiles", "matmul_rows", "matmul_columns", "matmul_second",
+      "nonzero_count", "nonzero_write", "offsets",
+      "sort_block", "sort_keys", "sort_count", "sort_move", "sort_result",
+  };
+  // clang-format on
+  static_assert(std::size(names) == static_cast<std::size_t>(Form::sort_result) + 1);
   return names[static_cast<std::size_t>(form)];
 }
 

@@ -31,10 +31,18 @@ std::vector<std::string> library_directories() {
 }
 
 Library::Library(const LibraryFiles& files, std::span<const std::string> directories) : library_(files.library) {
-  std::vector<std::string> candidates = files.names;
-  for (const std::string& directory : directories)
-    for (const std::string& name : files.names) candidates.push_back(directory + "/" + name);
+  std::vector<std::string> candidates;
+  if (const char* only = std::getenv("CATENA_CUDA_LIBRARIES"); only != nullptr && *only != '\0') {
+    for (const std::string& name : files.names) candidates.push_back(std::string(only) + "/" + name);
+  } else {
+    candidates = files.names;
+    for (const std::string& directory : directories)
+      for (const std::string& name : files.names) candidates.push_back(directory + "/" + name);
+  }
+  open(candidates, files.names.front().c_str());
+}
 
+void Library::open(const std::vector<std::string>& candidates, const char* wanted) {
   std::string tried, reason;
   for (const std::string& candidate : candidates) {
     handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -50,50 +58,62 @@ Library::Library(const LibraryFiles& files, std::span<const std::string> directo
     tried += (tried.empty() ? "" : ", ") + candidate;
   }
   if (!reason.empty()) throw RuntimeError(concat(library_, " is unavailable: ", reason, " (tried: ", tried, ")"));
-  throw RuntimeError(concat(library_, " is unavailable: ", files.names.front(), " not found (tried: ", tried, ")"));
+  throw RuntimeError(concat(library_, " is unavailable: ", wanted, " not found (tried: ", tried, ")"));
 }
 
+void* Library::find_function(const char* name) const noexcept { return dlsym(handle_, name); }
+
 void* Library::function(const char* name) const {
-  void* address = dlsym(handle_, name);
+  void* address = find_function(name);
   catena::check<RuntimeError>(address != nullptr, concat(library_, " is unavailable"), path_, " has no function ", name);
   return address;
 }
 
 namespace {
 
-// What was found on the first call: a table, or the text of the error of every call.
-template <class Table> struct Loaded {
-  Table table;
-  std::string error;
-};
+void load_nvrtc(Nvrtc& table) {
+  const Library library({"NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}});
+  CATENA_NVRTC_FUNCTIONS(CATENA_RESOLVE)
+  table.path = library.path();
+  int count = 0;
+  if (table.version(&table.major_version, &table.minor_version) != api::nvrtc_success ||
+      table.get_num_supported_archs(&count) != api::nvrtc_success)
+    throw RuntimeError(concat("NVRTC is unavailable: ", table.path, " does not answer"));
+  table.architectures.resize(static_cast<std::size_t>(count));
+  table.get_supported_archs(table.architectures.data());
+  std::sort(table.architectures.begin(), table.architectures.end());
+}
 
-Loaded<Nvrtc> load_nvrtc() {
-  Loaded<Nvrtc> loaded;
-  try {
-    const Library library({"NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}}, library_directories());
-    Nvrtc& t = loaded.table;
-#define CATENA_RESOLVE(symbol, field, ...) t.field = reinterpret_cast<decltype(t.field)>(library.function(#symbol));
-    CATENA_NVRTC_FUNCTIONS(CATENA_RESOLVE)
-#undef CATENA_RESOLVE
-    t.path = library.path();
-    int count = 0;
-    if (t.version(&t.major_version, &t.minor_version) != api::nvrtc_success || t.get_num_supported_archs(&count) != api::nvrtc_success)
-      throw RuntimeError(concat("NVRTC is unavailable: ", t.path, " does not answer"));
-    t.architectures.resize(static_cast<std::size_t>(count));
-    t.get_supported_archs(t.architectures.data());
-    std::sort(t.architectures.begin(), t.architectures.end());
-  } catch (const RuntimeError& e) {
-    loaded.error = e.what();
-  }
-  return loaded;
+void load_driver(Driver& table) {
+  const Library library({"CUDA", {"libcuda.so.1", "libcuda.so"}});
+  CATENA_DRIVER_FUNCTIONS(CATENA_RESOLVE)
+  CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_RESOLVE_OPTIONAL)
+  table.path = library.path();
+  const auto must = [&table](api::cu_result status, const char* call) {
+    if (status == api::cu_success) return;
+    const char *name = nullptr, *text = nullptr;
+    table.get_error_name(status, &name);
+    table.get_error_string(status, &text);
+    throw RuntimeError(concat("CUDA is unavailable: ", call, " of ", table.path, " says ", name != nullptr ? name : "error", " (", status,
+                              text != nullptr ? ", " : "", text != nullptr ? text : "", ")"));
+  };
+  must(table.init(0), "cuInit");
+  must(table.get_version(&table.version), "cuDriverGetVersion");
+  must(table.device_get_count(&table.device_count), "cuDeviceGetCount");
+  if (table.device_count < 1) throw RuntimeError(concat("CUDA is unavailable: ", table.path, " finds no device"));
 }
 
 }  // namespace
 
+// Never destroyed: threads may work until the very end.
 const Nvrtc& nvrtc() {
-  static const Loaded<Nvrtc>* loaded = new Loaded<Nvrtc>(load_nvrtc());  // never destroyed: threads may compile until the very end
-  if (!loaded->error.empty()) throw RuntimeError(loaded->error);
-  return loaded->table;
+  static const auto& loaded = *new Loaded<Nvrtc>(load_nvrtc);
+  return loaded.get();
+}
+
+const Driver& driver() {
+  static const auto& loaded = *new Loaded<Driver>(load_driver);
+  return loaded.get();
 }
 
 }  // namespace nd::cuda

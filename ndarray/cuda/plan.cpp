@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 
 #include "kernels/host/bind.h"
 #include "kernels/host/error.h"
-#include "ndarray/cuda/codegen.h"
+#include "ndarray/cuda/codegen_text.h"
+#include "ndarray/cuda/plan_layout.h"
 
 namespace nd::cuda {
 namespace {
@@ -18,35 +18,18 @@ using catena::Operand;
 using catena::Shape;
 using catena::Strides;
 
-constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
-
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-// Blocks for `items` pieces of work of one block each: enough to fill the device `waves` times, the kernels loop over the rest.
-std::uint32_t blocks(std::int64_t items, int processors, int waves) {
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(items, std::int64_t(processors) * waves));
-}
-
-// No element of the operand lies 2^31 bytes or more from its first one.
-bool near(const Shape& shape, const Strides& strides) {
-  std::int64_t reach = 0;
-  for (int a = 0; a < shape.size(); ++a) {
-    const std::int64_t step = strides[a] < 0 ? -strides[a] : strides[a];
-    if (shape[a] > 1 && step > kMax31 / (shape[a] - 1)) return false;
-    reach += shape[a] > 1 ? step * (shape[a] - 1) : 0;
-    if (reach > kMax31) return false;
-  }
-  return true;
-}
+constexpr std::uint8_t kIndexedTogether = 4;  // also the random numbers of one counter
 
 bool is_fixed(const Operand& o, std::int64_t n) {
   if (o.immediate) return true;
   return n > 1 && std::all_of(o.strides->begin(), o.strides->end(), [](std::int64_t s) { return s == 0; });
 }
 
-void put_axes(ParameterBlock& p, const Dims& v, int rank, std::int64_t fill) {
-  for (int a = 0; a < rank; ++a) p.put(a < v.size() ? v[a] : fill);
+// Every row has one element of it.
+bool is_fixed_along(const Operand& o, const Dims& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](std::int64_t a) { return (*o.strides)[static_cast<int>(a)] == 0; });
 }
+
 // data[N] and cell[N]: an immediate operand has no address, its value stands in the cell.
 void put_operands(ParameterBlock& p, std::span<const Operand> operands) {
   for (const Operand& o : operands) p.put(o.immediate ? nullptr : static_cast<const void*>(o.data));
@@ -57,16 +40,6 @@ void put_operands(ParameterBlock& p, std::span<const Operand> operands) {
     p.append(&cell, sizeof cell);
   }
 }
-
-// A loop over no axes is one over a single axis of length 1.
-void at_least_one_axis(Shape& shape, std::span<Strides> strides) {
-  if (shape.size() > 0) return;
-  shape.push_back(1);
-  for (Strides& s : strides) s.push_back(0);
-}
-
-// The exact rank, or 0 (known at run time) above `limit`.
-std::uint8_t rank_class(int rank, int limit) { return static_cast<std::uint8_t>(rank <= limit ? rank : 0); }
 
 struct SplitAxes {
   Shape kept, reduced;
@@ -87,7 +60,7 @@ SplitAxes split_axes(const Shape& shape, const Dims& axes, std::span<const Strid
   at_least_one_axis(s.reduced, {s.reduced_stride.data(), n});
   return s;
 }
-bool near(const SplitAxes& s, std::size_t operands) {
+bool all_near(const SplitAxes& s, std::size_t operands) {
   Shape all = s.kept;
   for (std::int64_t d : s.reduced) all.push_back(d);
   if (catena::size_of(all) > kMax31) return false;
@@ -98,18 +71,6 @@ bool near(const SplitAxes& s, std::size_t operands) {
   }
   return true;
 }
-
-}  // namespace
-
-void ParameterBlock::append(const void* bytes, std::size_t n) {
-  catena::check<catena::ValueError>(size_ + n <= bytes_.size(), "kernel launch", size_ + n, " bytes of parameters exceed the limit of ",
-                                    bytes_.size());
-  std::memcpy(bytes_.data() + size_, bytes, n);
-  size_ += n;
-}
-void ParameterBlock::set_pointer(std::size_t at, const void* p) { std::memcpy(bytes_.data() + at, &p, sizeof p); }
-
-namespace {
 
 LaunchPlan plan_indexed(LaunchPlan plan, std::span<const Operand> operands, const Shape& loop, unsigned raw) {
   const int n = static_cast<int>(operands.size()), num_raw = std::popcount(raw);
@@ -127,16 +88,20 @@ LaunchPlan plan_indexed(LaunchPlan plan, std::span<const Operand> operands, cons
     for (int k = 0; k < n; ++k) {
       if (((raw >> k) & 1) == 0) continue;
       const Operand& o = operands[static_cast<std::size_t>(k)];
-      catena::check<catena::ValueError>(o.shape->size() <= device::kMaxRawRank, "kernel launch", "raw operand ", k, " has ", o.shape->size(),
-                                        " axes, the limit is ", device::kMaxRawRank);
+      catena::check<catena::ValueError>(o.shape->size() <= device::kMaxRawRank, "kernel launch", "raw operand ", k, " has ",
+                                        o.shape->size(), " axes, the limit is ", device::kMaxRawRank);
       put_axes(p, field == 0 ? *o.shape : *o.strides, device::kMaxRawRank, field == 0 ? 1 : 0);
     }
     if (num_raw == 0) put_axes(p, {}, device::kMaxRawRank, 0);
   }
+  bool contiguous = true;
   for (int k = 0; k < n; ++k) {
     const Operand& o = operands[static_cast<std::size_t>(k)];
-    if (((raw >> k) & 1) == 0 && !o.immediate) plan.key.index32 &= near(shape, *o.strides);
+    if (((raw >> k) & 1) != 0 || o.immediate) continue;
+    plan.key.index32 &= near(shape, *o.strides);
+    contiguous &= ((plan.key.scalars >> k) & 1) != 0 || catena::is_c_contiguous(loop, *o.strides, catena::itemsize(o.dtype));
   }
+  plan.key.reduced_rank = contiguous ? kIndexedTogether : 1;
   p.align(16);
   return plan;
 }
@@ -187,6 +152,7 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Oper
   int width = 1;
   if (indexing.indexed) {
     plan = plan_indexed(plan, operands, loop, indexing.raw);
+    width = plan.key.reduced_rank;
   } else {
     bool contiguous = shape.size() == 1;
     for (std::size_t k = 0; k < operands.size(); ++k)
@@ -209,10 +175,9 @@ ReducePlan plan_reduce(const catena::ReduceCall& call, int processors) {
   key.dtypes[1] = call.out.dtype;
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
-  key.index32 = near(s, 2);
+  key.index32 = all_near(s, 2);
 
   // Neighbouring threads should read neighbouring elements.
-  const auto distance = [](std::int64_t v) { return v < 0 ? -v : v; };
   std::int64_t outputs_per_block = 1, threads_per_output = device::kBlock;
   if (outputs >= device::kWarp && distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back())) {
     key.form = Form::reduce_columns;
@@ -227,7 +192,8 @@ ReducePlan plan_reduce(const catena::ReduceCall& call, int processors) {
   }
   const std::int64_t items = ceil_divide(outputs, outputs_per_block), wanted = std::int64_t(processors) * 4;
   std::int64_t splits = 1;
-  if (items < wanted && items > 0) splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, std::min<std::int64_t>(wanted / items, 1024));
+  if (items < wanted && items > 0)
+    splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, std::min<std::int64_t>(wanted / items, 1024));
   plan.first.grid_x = blocks(items, processors, 16);
   plan.first.grid_y = static_cast<std::uint32_t>(splits);
 
@@ -236,7 +202,7 @@ ReducePlan plan_reduce(const catena::ReduceCall& call, int processors) {
   p.put(static_cast<const void*>(call.in.data));
   p.put(static_cast<const void*>(call.out.data));
   p.put(static_cast<const void*>(nullptr));
-  const int kept = key.rank != 0 ? key.rank : device::kGenericRank, reduced = key.reduced_rank != 0 ? key.reduced_rank : device::kGenericRank;
+  const int kept = axes_of(key.rank), reduced = axes_of(key.reduced_rank);
   put_axes(p, s.kept, kept, 1);
   put_axes(p, s.kept_stride[0], kept, 0);
   put_axes(p, s.kept_stride[1], kept, 0);
@@ -269,21 +235,30 @@ LaunchPlan plan_rows(const catena::RowCall& call, int processors) {
     key.dtypes[k] = call.operands[k].dtype;
     const bool fixed = k < call.kernel->nin && is_fixed(call.operands[k], 2);
     if (fixed) key.scalars |= std::uint16_t(1u << k);
+    else if (k < std::min<std::size_t>(call.kernel->nin, kPerRowBit) && is_fixed_along(call.operands[k], call.axes))
+      key.scalars |= std::uint16_t(1u << (k + kPerRowBit));
     strides[k] = fixed ? &none : call.operands[k].strides;
   }
   const SplitAxes s = split_axes(call.shape, call.axes, {strides.data(), n});
   const std::int64_t rows = catena::size_of(s.kept), count = catena::size_of(s.reduced);
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
-  key.index32 = near(s, n);
-  key.form = count <= 1024 ? Form::row_warp : Form::row_block;
-  plan.grid_x = blocks(key.form == Form::row_warp ? ceil_divide(rows, device::kBlock / device::kWarp) : rows, processors, 16);
+  key.index32 = all_near(s, n);
+  constexpr std::int64_t of_warp = device::kRowElements * device::kWarp, of_block = device::kRowElements * device::kBlock;
+  key.form = count <= of_warp ? Form::row_warp : (count <= of_block ? Form::row_block : Form::row_long);
+  std::int64_t rows_per_block = key.form == Form::row_warp ? device::kBlock / device::kWarp : 1;
+  // Neighbouring threads should read neighbouring elements, where there are rows enough for all threads.
+  if (rows >= 4 * device::kBlock && count <= of_warp && distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back())) {
+    key.form = Form::row_columns;
+    rows_per_block = device::kBlock;
+  }
+  plan.grid_x = blocks(ceil_divide(rows, rows_per_block), processors, 16);
   if (count == 0) plan.grid_x = 0;
 
   ParameterBlock& p = plan.parameters;
   for (std::int64_t v : {rows, count, std::int64_t(s.kept.size()), std::int64_t(s.reduced.size())}) p.put(v);
   put_operands(p, call.operands);
-  const int kept = key.rank != 0 ? key.rank : device::kGenericRank, reduced = key.reduced_rank != 0 ? key.reduced_rank : device::kGenericRank;
+  const int kept = axes_of(key.rank), reduced = axes_of(key.reduced_rank);
   put_axes(p, s.kept, kept, 1);
   for (std::size_t k = 0; k < n; ++k) put_axes(p, s.kept_stride[k], kept, 0);
   put_axes(p, s.reduced, reduced, 1);

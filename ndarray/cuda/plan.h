@@ -9,7 +9,7 @@
 
 #include "kernels/device/parameters.h"
 #include "kernels/host/calls.h"
-#include "ndarray/cuda/kernel_key.h"
+#include "ndarray/cuda/codegen.h"
 
 namespace nd::cuda {
 
@@ -24,15 +24,25 @@ class ParameterBlock {
   void align(std::size_t to) { size_ = (size_ + to - 1) / to * to; }
   // Overwrites a pointer that was put at `at`.
   CATENA_EXPORT void set_pointer(std::size_t at, const void* p);
+  // A pointer into scratch memory, which set_scratch supplies.
+  CATENA_EXPORT void put_scratch(std::size_t offset);
+  CATENA_EXPORT void set_scratch(void* memory);
 
  private:
+  struct InScratch {
+    std::size_t at, offset;
+  };
   alignas(16) std::array<std::byte, catena::device::kParameterBytes> bytes_{};
   std::size_t size_ = 0;
+  std::array<InScratch, 8> in_scratch_{};
+  std::size_t num_in_scratch_ = 0;
 };
 
 // Every launch has blocks of kBlock threads.
 struct LaunchPlan {
   KernelKey key;  // arch and text are the launcher's to fill in
+  const catena::KernelDef* kernel = nullptr;  // with `loop`: the row whose bodies run; null where the key alone tells (Form::gather...)
+  int loop = 0;
   ParameterBlock parameters;
   std::uint32_t grid_x = 0, grid_y = 1;  // grid_x 0: nothing to do
 };
@@ -59,5 +69,33 @@ struct MultiTensorPlan {
   CATENA_EXPORT void set_table(const void* device_memory);
 };
 CATENA_EXPORT MultiTensorPlan plan_multi_tensor(const catena::MultiTensorCall& call);
+
+// The kernel of a plan below.
+CATENA_EXPORT GeneratedKernel generate(const LaunchPlan& plan);
+
+// Out of several values for one element any one stays, as in NumPy; the CPU backend keeps the last. IndexError for index arrays that are
+// not of integers, or for indices into nothing; ValueError for more index arrays than 15.
+CATENA_EXPORT LaunchPlan plan_gather(const catena::GatherCall& call, int processors);
+CATENA_EXPORT LaunchPlan plan_scatter(const catena::GatherCall& call, catena::ScatterMode mode, int processors);
+
+// `device_offset`: null, or device memory with a number that is added to the offset when the kernel runs. TypeError for a dtype that the
+// kind of numbers does not come in.
+CATENA_EXPORT LaunchPlan plan_random(const catena::RandomCall& call, const std::uint64_t* device_offset, int processors);
+
+// Launches on one stream, one after the other, over common scratch memory (aligned to 256; any content).
+struct Sequence {
+  std::vector<LaunchPlan> launches;
+  std::size_t scratch_bytes = 0;
+  CATENA_EXPORT void set_scratch(void* memory);
+  // Room for `bytes` more: its offset.
+  std::size_t reserve(std::size_t bytes);
+};
+
+CATENA_EXPORT Sequence plan_matmul(const catena::MatmulCall& call, int processors);
+
+CATENA_EXPORT Sequence plan_scan(const catena::ScanCall& call, int processors);
+CATENA_EXPORT Sequence plan_nonzero(const catena::NonzeroCall& call, int processors);
+// ValueError for rows of 2^32 elements and more.
+CATENA_EXPORT Sequence plan_sort(const catena::SortCall& call, int processors);
 
 }  // namespace nd::cuda

@@ -176,7 +176,7 @@ void Arena::hold(Block* b) {
   try {
     p.events.reserve(streams->size());
     for (void* s : *streams) {
-      p.events.push_back(pool.backend.create_event(device, false));
+      p.events.push_back(pool.backend.create_event(device, {.disable_timing = true}));
       pool.backend.record_event(p.events.back(), {d, s});
     }
     pending_.push_back(std::move(p));
@@ -221,6 +221,7 @@ std::size_t Arena::release_free_segments() {
     std::size_t bytes;
   };
   std::vector<Segment> segments;
+  if (held.load(std::memory_order_acquire)) return 0;
   {
     const std::lock_guard lock(mutex_);
     if (!pending_.empty()) collect_pending(true);

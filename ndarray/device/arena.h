@@ -95,6 +95,7 @@ class Arena {
   DeviceCounters& counters;
   const int device;
   void* const stream;
+  std::atomic<bool> held{false};  // recorded work uses its memory: nothing goes back to the device
 
   // A used block of that capacity (a multiple of the unit), or null when the free ones do not suffice.
   Block* take(std::size_t capacity);
@@ -158,6 +159,7 @@ class PoolState {
   Arena& arena(int device, void* stream);
   DeviceCounters& counters(int device);
   Block* allocate(std::size_t bytes, int device, void* stream, ThreadCache* cache);
+  void empty_caches();
   void free_all_blocks(int device);
   void close();
   void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }

@@ -1,7 +1,7 @@
 #include "ndarray/device/backend.h"
 
-#include "kernels/host/error.h"
 #include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cuda/cuda_backend.h"
 #include "ndarray/device/device.h"
 #include "ndarray/device/memory_pool.h"
 
@@ -26,7 +26,8 @@ Backend& backend(Device::Kind kind) {
     static Backend& cpu = *new cpu::CpuBackend;
     return cpu;
   }
-  catena::fail<catena::RuntimeError>("CUDA is unavailable", "this library was built without the CUDA backend");
+  static Backend& cuda = *new cuda::CudaBackend;
+  return cuda;
 }
 
 MemoryPool& memory_pool(Device::Kind kind) {

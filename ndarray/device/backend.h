@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -23,9 +24,19 @@ struct StreamRef {
   friend bool operator==(const StreamRef&, const StreamRef&) = default;
 };
 
+struct EventOptions {
+  bool block = false;  // synchronize() sleeps instead of spinning
+  bool disable_timing = false;
+  bool interprocess = false;  // needs disable_timing (ValueError)
+};
+
 struct MemoryInfo {
   std::size_t free_bytes = 0, total_bytes = 0;
 };
+
+struct UserKernelCall;
+struct ModuleText;
+class DeviceModule;
 
 class CATENA_EXPORT Backend {
  public:
@@ -45,7 +56,7 @@ class CATENA_EXPORT Backend {
   virtual void* create_stream(int device, bool non_blocking) = 0;
   virtual void destroy_stream(StreamRef stream) noexcept = 0;
   virtual bool stream_done(StreamRef stream) = 0;
-  virtual void* create_event(int device, bool timing) = 0;
+  virtual void* create_event(int device, const EventOptions& options) = 0;
   virtual void destroy_event(int device, void* event) noexcept = 0;
   virtual void record_event(void* event, StreamRef stream) = 0;
   virtual void wait_event(StreamRef stream, void* event) = 0;
@@ -64,8 +75,15 @@ class CATENA_EXPORT Backend {
   virtual void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) = 0;
   virtual void gather(const catena::GatherCall& call, StreamRef stream) = 0;
   virtual void scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) = 0;
+  virtual void scan(const catena::ScanCall& call, StreamRef stream) = 0;
+  virtual void sort(const catena::SortCall& call, StreamRef stream) = 0;
+  virtual void nonzero(const catena::NonzeroCall& call, StreamRef stream) = 0;
   virtual void matmul(const catena::MatmulCall& call, StreamRef stream) = 0;
   virtual void random(const catena::RandomCall& call, StreamRef stream) = 0;
+  // Kernels given as text (ndarray/kernel/user_kernel.h): compiled for the device at their first use.
+  virtual void user_kernel(const UserKernelCall& call, StreamRef stream) = 0;
+  // A whole text of kernels, compiled and loaded. Backends without a compiler keep this one, which throws NotImplementedError.
+  virtual std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device);
 };
 
 // The backend of a kind of device. CUDA: throws RuntimeError "CUDA is unavailable: <why>" when it cannot be used.

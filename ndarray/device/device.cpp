@@ -1,6 +1,7 @@
 #include "ndarray/device/device.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "kernels/host/error.h"
 
@@ -33,7 +34,13 @@ bool is_available(Device::Kind kind) noexcept {
 int device_count(Device::Kind kind) { return is_available(kind) ? backend(kind).device_count() : 0; }
 
 Device default_device() {
-  static const Device device = is_available(Device::Kind::cuda) ? Device{Device::Kind::cuda, 0} : cpu_device;
+  static const Device device = [] {
+    const char* wanted = std::getenv("CATENA_DEVICE");
+    if (wanted == nullptr || *wanted == '\0') return is_available(Device::Kind::cuda) ? Device{Device::Kind::cuda, 0} : cpu_device;
+    const Device named = device_from_name(wanted);
+    check_device("CATENA_DEVICE", named);
+    return named;
+  }();
   return device;
 }
 

@@ -370,11 +370,16 @@ Block* PoolState::allocate(std::size_t bytes, int device, void* stream, ThreadCa
   return b;
 }
 
-void PoolState::free_all_blocks(int device) {
+// Of this thread at once, of the others at their next allocation.
+void PoolState::empty_caches() {
   epoch.fetch_add(1, std::memory_order_acq_rel);
   if (ThreadState* t = thread_state)
     for (ThreadCache& c : t->slot)
-      if (c.pool == this && (device == kAllDevices || c.device == device)) empty_cache(c);
+      if (c.pool == this) empty_cache(c);
+}
+
+void PoolState::free_all_blocks(int device) {
+  empty_caches();
   std::vector<Arena*> arenas;
   {
     const std::lock_guard lock(mutex_);
@@ -507,10 +512,31 @@ PoolStatistics MemoryPool::statistics(int device) const { return state_->statist
 
 void MemoryPool::reset_peaks() { state_->reset_peaks(); }
 
+namespace {
+constinit thread_local StorageKeeper* keeper = nullptr;
+}
+
+StorageKeeper::~StorageKeeper() = default;
+
+StorageKeeper* MemoryPool::set_keeper(StorageKeeper* k) noexcept { return std::exchange(keeper, k); }
+
 void MemoryPool::record_stream(catena::Storage& storage, StreamRef stream) {
-  if (storage.destroy != &internal::free_block || !(storage.device == stream.device)) return;
+  const bool pooled = storage.destroy == &internal::free_block && storage.device == stream.device;
   auto& b = static_cast<internal::Block&>(storage);
-  b.arena->record(b, stream.handle);
+  if (pooled && b.arena->stream == stream.handle) return;
+  if (keeper != nullptr) [[unlikely]] keeper->keep(storage);
+  else if (pooled) b.arena->record(b, stream.handle);
+}
+
+void MemoryPool::hold_stream(int device, void* stream) { state_->arena(device, stream).held.store(true); }
+
+void MemoryPool::release_stream(int device, void* stream) {
+  internal::Arena& arena = state_->arena(device, stream);
+  arena.held.store(false);
+  state_->empty_caches();
+  state_->retain();
+  arena.release_free_segments();
+  state_->release();
 }
 
 // ---- hooks ---------------------------------------------------------------------------------------------------------------------

@@ -30,6 +30,13 @@ struct PoolStatistics {
 
 inline constexpr int kAllDevices = -1;
 
+// Told of every storage from elsewhere that work uses which is recorded to run again (a CUDA graph): it must keep them alive.
+class CATENA_EXPORT StorageKeeper {
+ public:
+  virtual ~StorageKeeper();
+  virtual void keep(catena::Storage& storage) = 0;
+};
+
 namespace internal {
 class PoolState;
 }
@@ -67,6 +74,14 @@ class CATENA_EXPORT MemoryPool {
 
   // Work on `stream` (of the block's device) has been enqueued that uses the block. Storages of other origin are ignored.
   static void record_stream(catena::Storage& storage, StreamRef stream);
+
+  // For recorded work: until null is set again, record_stream on this thread hands storages that are not of the stream's own to the
+  // keeper. Gives the one before.
+  static StorageKeeper* set_keeper(StorageKeeper* keeper) noexcept;
+  // Memory that was taken for `stream` stays with it, also when memory runs out, until it is released: then what is free goes back to
+  // the device. For streams whose recorded work runs again.
+  void hold_stream(int device, void* stream);
+  void release_stream(int device, void* stream);
 
  private:
   internal::PoolState* state_;

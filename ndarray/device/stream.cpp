@@ -64,7 +64,7 @@ Event::Event(EventOptions options) : device_(current_device()), timing_(!options
   catena::check<catena::ValueError>(!options.interprocess || options.disable_timing, "Event",
                                     "an interprocess event needs disable_timing");
   Backend& b = backend(device_.kind);
-  owned_ = std::shared_ptr<void>(b.create_event(device_.id, timing_), [&b, id = device_.id](void* e) { b.destroy_event(id, e); });
+  owned_ = std::shared_ptr<void>(b.create_event(device_.id, options), [&b, id = device_.id](void* e) { b.destroy_event(id, e); });
 }
 
 bool Event::done() const { return backend(device_.kind).event_done(ptr()); }

@@ -46,12 +46,6 @@ class CATENA_EXPORT Stream {
   std::shared_ptr<void> owned_;
 };
 
-struct EventOptions {
-  bool block = false;  // synchronize() sleeps instead of spinning
-  bool disable_timing = false;
-  bool interprocess = false;  // needs disable_timing (ValueError)
-};
-
 // A point in the work of a stream.
 class CATENA_EXPORT Event {
  public:

@@ -165,14 +165,18 @@ void check_not_bool(const KernelDef& def, std::span<const catena::Input> inputs)
   fail<TypeError>(def.name, "no loop for bool; use bitwise_xor or logical_not");
 }
 
+}  // namespace
+
 int choose_loop_for(const KernelDef& def, std::span<const catena::Input> inputs) {
   const int loop = catena::choose_loop(def, inputs);
   if (def.loop_table[loop].type[0] == Dtype::int8) check_not_bool(def, inputs);
   return loop;
 }
 
+namespace {
+
 // With `dtype` given: the first loop with that output whose inputs hold the operands safely, else the first with that output.
-int choose_loop_for(const KernelDef& def, std::span<const catena::Input> inputs, Dtype dtype) {
+int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> inputs, Dtype dtype) {
   bool fixed_output = def.num_loops > 1;  // predicates: the output says nothing about the loop
   for (int i = 1; i < def.num_loops; ++i)
     fixed_output &= def.loop_table[i].type[std::size_t(def.first_output())] == def.loop_table[0].type[std::size_t(def.first_output())];
@@ -249,7 +253,7 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
   Inputs inputs(def, in);
   check<TypeError>(out.size() == def.nout && out.size() <= kMaxOutputs, def.name, "has ", int(def.nout), " outputs, ", out.size(),
                    " were given");
-  const int loop = dtype ? choose_loop_for(def, inputs, *dtype) : choose_loop_for(def, inputs);
+  const int loop = dtype ? choose_loop_of_dtype(def, inputs, *dtype) : choose_loop_for(def, inputs);
   const Dtype* slots = def.loop_table[loop].type.data();
   check_outputs(def, loop, out, casting);
   const Shape shape = common_shape(def, inputs, out);

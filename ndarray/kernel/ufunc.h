@@ -68,6 +68,8 @@ CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
+// The loop that a call on such inputs uses (without options.dtype). TypeError where there is none.
+CATENA_EXPORT int choose_loop_for(const catena::KernelDef& def, std::span<const catena::Input> inputs);
 // Executes bound operands as one step, on the current stream of `device`.
 CATENA_EXPORT void launch(const catena::KernelDef& def, int loop, std::span<const catena::Operand> operands, const Shape& shape,
                           Device device);

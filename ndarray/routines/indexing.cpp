@@ -11,11 +11,11 @@
 #include "ndarray/routines/joining.h"
 #include "ndarray/routines/math.h"
 #include "ndarray/routines/reduction.h"
+#include "ndarray/routines/sorting.h"
 
 namespace nd {
 
 using catena::check;
-using catena::fail;
 
 Array Array::index(std::span<const Key> keys) const {
   const catena::ViewSpec view = catena::basic_index("index", shape(), strides(), keys);
@@ -23,8 +23,60 @@ Array Array::index(std::span<const Key> keys) const {
 }
 
 IndexKey::IndexKey(const std::vector<std::int64_t>& indices) : key_(nd::array(indices)) {}
+IndexKey::IndexKey(const std::vector<bool>& mask) : key_(nd::array(mask)) {}
 
 namespace {
+
+// ---- masks to index arrays -------------------------------------------------------------------------------------------------
+bool is_mask(const IndexKey& key) { return key.is_array() && !key.array().is_null() && key.array().dtype() == Dtype::bool_; }
+
+// Axes of the array that a key indexes; an ellipsis takes what is left.
+int consumed_axes(const IndexKey& key) {
+  if (key.is_array()) return is_mask(key) ? key.array().ndim() : 1;
+  return key.basic().kind() == Key::Kind::integer || key.basic().kind() == Key::Kind::slice;
+}
+
+void check_mask(std::string_view op, const Array& mask, const Array& a, int axis) {
+  check<IndexError>(mask.ndim() > 0, op, "a mask of rank 0 has no axis");
+  bool fits = axis + mask.ndim() <= a.ndim();
+  for (int i = 0; fits && i < mask.ndim(); ++i) fits = mask.shape()[i] == a.shape()[axis + i];
+  check<IndexError>(fits, op, "the mask of shape ", mask.shape(), " does not match the axes from ", axis, " on of an array of shape ",
+                    a.shape());
+}
+
+// An array and keys without masks that select the same elements.
+struct Unmasked {
+  Array base;
+  std::vector<IndexKey> keys;
+};
+
+// Every mask becomes the positions of its true elements, one index array per axis. Those of a leading mask are counted in the flattened
+// axes where that is a view: one index array is cheaper than several.
+Unmasked without_masks(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+  Unmasked u{a, {}};
+  int consuming = 0, axis = 0;
+  for (const IndexKey& k : keys) consuming += consumed_axes(k);
+  for (const IndexKey& k : keys) {
+    if (!is_mask(k)) {
+      const bool rest = !k.is_array() && k.basic().kind() == Key::Kind::ellipsis;
+      axis += rest ? std::max(a.ndim() - consuming, 0) : consumed_axes(k);
+      u.keys.push_back(k);
+      continue;
+    }
+    const Array& mask = k.array();
+    check_mask(op, mask, a, axis);
+    if (axis == 0 && u.keys.empty() && mask.ndim() > 1 && a.is_c_contiguous()) {
+      Shape flat{mask.size()};
+      for (int i = mask.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
+      u.base = a.reshape(flat);
+      u.keys.emplace_back(flatnonzero(mask));
+    } else {
+      for (const Array& positions : nonzero(mask)) u.keys.emplace_back(positions);
+    }
+    axis += mask.ndim();
+  }
+  return u;
+}
 
 // ---- keys to a gather ------------------------------------------------------------------------------------------------------
 struct IndexArray {
@@ -43,7 +95,6 @@ struct Selection {
 
 void check_indices(std::string_view op, const Array& i) {
   check<TypeError>(!i.is_null(), op, "an index array is null");
-  if (i.dtype() == Dtype::bool_) fail<NotImplementedError>(op, "a mask of shape ", i.shape(), " is the key; masks are not supported, integer arrays are");
   check<IndexError>(catena::is_integer(i.dtype()), op, "index arrays must be of an integer dtype, not ", i.dtype());
 }
 
@@ -236,17 +287,20 @@ std::vector<IndexKey> along_axis(const Array& indices, int axis) {
 // ---- items -----------------------------------------------------------------------------------------------------------------
 Array getitem(const Array& a, std::span<const IndexKey> keys) {
   if (!has_array(keys)) return a.index(basic_keys(keys));
-  return gather("index", select("index", a, keys));
+  const Unmasked u = without_masks("index", a, keys);
+  return gather("index", select("index", u.base, u.keys));
 }
 
 void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
-  if (!has_array(keys)) internal::assign("assignment", a.index(basic_keys(keys)), value);
-  else scatter("assignment", a, select("assignment", a, keys), value, catena::ScatterMode::set);
+  if (!has_array(keys)) return internal::assign("assignment", a.index(basic_keys(keys)), value);
+  const Unmasked u = without_masks("assignment", a, keys);
+  scatter("assignment", a, select("assignment", u.base, u.keys), value, catena::ScatterMode::set);
 }
 
 void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
   if (has_array(keys)) {
-    scatter("scatter_add", a, select("scatter_add", a, keys), value, catena::ScatterMode::add);
+    const Unmasked u = without_masks("scatter_add", a, keys);
+    scatter("scatter_add", a, select("scatter_add", u.base, u.keys), value, catena::ScatterMode::add);
     return;
   }
   const Array view = a.index(basic_keys(keys));
@@ -303,6 +357,59 @@ Array internal::take_one(const Array& a, std::int64_t index, const TakeOptions& 
 
 Array Array::take(const Array& indices, std::optional<int> axis) const { return nd::take(*this, indices, {.axis = axis}); }
 Array Array::take(const std::vector<std::int64_t>& indices, std::optional<int> axis) const { return nd::take(*this, indices, {.axis = axis}); }
+
+Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis) {
+  check<TypeError>(!a.is_null(), "take_along_axis", "the array is null");
+  check_indices("take_along_axis", indices);
+  const Array source = axis ? a : a.ravel();
+  check<ValueError>(indices.ndim() == source.ndim(), "take_along_axis", "the indices have rank ", indices.ndim(), ", the array ",
+                    source.ndim(), "; the ranks must be the same");
+  const int along = catena::normalize_axis("take_along_axis", axis.value_or(0), source.ndim());
+  Shape others = source.shape();
+  others[along] = 1;
+  Selection s;
+  s.base = source;
+  s.shape = catena::broadcast_shapes("take_along_axis", others, indices.shape());
+  const std::int64_t length = source.shape()[along];
+  check<IndexError>(length > 0 || catena::size_of(s.shape) == 0, "take_along_axis",
+                    "an axis of length 0 has no elements for indices of shape ", indices.shape());
+  s.base_strides = catena::broadcast_strides("take_along_axis", others, source.strides(), s.shape);
+  s.base_strides[along] = 0;
+  s.arrays.push_back({indices, length, source.strides()[along],
+                      catena::broadcast_strides("take_along_axis", indices.shape(), indices.strides(), s.shape)});
+  return gather("take_along_axis", s);
+}
+
+Array extract(const Array& condition, const Array& a) {
+  check<TypeError>(!condition.is_null() && !a.is_null(), "extract", "an array is null");
+  check<ValueError>(condition.size() <= a.size(), "extract", "the condition has ", condition.size(), " elements, the array ", a.size());
+  return take(a.ravel(), flatnonzero(condition), {.axis = 0});
+}
+
+Array compress(const Array& condition, const Array& a, const CompressOptions& options) {
+  check<TypeError>(!condition.is_null() && !a.is_null(), "compress", "an array is null");
+  check<ValueError>(condition.ndim() == 1, "compress", "the condition has rank ", condition.ndim(), ", must have rank 1");
+  const Array source = options.axis ? a : a.ravel();
+  const int axis = catena::normalize_axis("compress", options.axis.value_or(0), source.ndim());
+  check<ValueError>(condition.size() <= source.shape()[axis], "compress", "the condition has ", condition.size(), " elements, axis ", axis,
+                    " of shape ", source.shape(), " is shorter");
+  return take(source, flatnonzero(condition), {.axis = axis, .out = options.out});
+}
+
+std::vector<Array> ix_(const std::vector<Array>& args) {
+  std::vector<Array> list;
+  const int rank = static_cast<int>(args.size());
+  for (int k = 0; k < rank; ++k) {
+    const Array& a = args[std::size_t(k)];
+    check<TypeError>(!a.is_null(), "ix_", "argument ", k, " is null");
+    check<ValueError>(a.ndim() == 1, "ix_", "argument ", k, " has rank ", a.ndim(), ", must have rank 1");
+    Shape shape = Shape::filled(rank, 1);
+    const Array indices = a.dtype() == Dtype::bool_ ? flatnonzero(a) : a.size() == 0 ? a.astype(Dtype::int64) : a;
+    shape[k] = indices.size();
+    list.push_back(indices.reshape(shape));
+  }
+  return list;
+}
 
 // ---- diagonal and choose ---------------------------------------------------------------------------------------------------
 Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {

@@ -1,12 +1,16 @@
-// Indexing: views by basic keys, copies and writes by integer arrays, and the functions take, scatter_add, diagonal, choose.
+// Indexing: views by basic keys, copies and writes by integer arrays and masks, and the functions take, scatter_add, diagonal, choose...
 //
 //   a(1, Slice(0, 5))          a view; a(1) = b and a(1) += b write through it
 //   a(i), a(Slice(), i, j)     i, j integer arrays or std::vector<std::int64_t>: reads as a copy, a(i) = b writes the elements
+//   a(a > 0), a(Slice(), m)    masks, arrays of bool or std::vector<bool>: the same with the elements where the mask is true
 //
 // Index arrays are broadcast together to one shape (IndexError when they do not fit); integers beside them count as 0-d index arrays. In
 // the result that shape replaces the indexed axes where these are neighbours among the keys, otherwise it comes first. Indices wrap: each
 // is taken modulo the length of its axis, never out of bounds (IndexError only for an axis of length 0). Index arrays of another dtype
-// than integer are an IndexError, masks a NotImplementedError. All arrays must be on one device (ValueError).
+// than integer are an IndexError. All arrays must be on one device (ValueError).
+//
+// A mask of rank k stands for the k index arrays that nonzero() makes of it, and so may be combined with other keys; it must have exactly
+// the lengths of the k axes at its place (IndexError). Their elements come in C order of the mask. Masks wait for the device.
 //
 // Thread safety: may be called from any thread; writing an array that another thread uses is the caller's to order.
 #pragma once
@@ -29,6 +33,7 @@ class IndexKey {
   IndexKey(const K& key) : key_(Key(key)) {}
   IndexKey(const Array& indices) : key_(indices) {}
   CATENA_EXPORT IndexKey(const std::vector<std::int64_t>& indices);
+  CATENA_EXPORT IndexKey(const std::vector<bool>& mask);
 
   bool is_array() const noexcept { return std::holds_alternative<Array>(key_); }
   const Array& array() const { return std::get<Array>(key_); }
@@ -117,6 +122,26 @@ CATENA_EXPORT Array take_one(const Array& a, std::int64_t index, const TakeOptio
 template <std::integral I> Array take(const Array& a, I index, const TakeOptions& options = {}) {
   return internal::take_one(a, static_cast<std::int64_t>(index), options);
 }
+
+// The elements at `indices` along an axis (of the flattened array when there is none), one for each of them: with the ranks of both equal
+// (ValueError), all other axes broadcast. Indices of any integer dtype (IndexError), modulo the length.
+CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis);
+
+// The elements of the flattened array where the condition (any dtype, tested as nonzero), flattened too, holds. ValueError when that has
+// more elements. Waits for the device.
+CATENA_EXPORT Array extract(const Array& condition, const Array& a);
+
+struct CompressOptions {
+  std::optional<int> axis = {};  // default: of the flattened array
+  Array out = {};                // TypeError for another dtype than that of `a`, ValueError for another shape than the result's
+};
+// The slices along an axis where the condition, of rank 1 and not longer than the axis (ValueError), holds. Waits for the device.
+CATENA_EXPORT Array compress(const Array& condition, const Array& a, const CompressOptions& options = {});
+
+// N arrays of rank 1 as index arrays of an open grid: the k-th gets length 1 on all axes but axis k, so that a(g[0], g[1]) is the product
+// of the rows and columns. A mask stands for the positions of its true elements (which waits for the device); an array without elements
+// becomes int64. ValueError for another rank.
+CATENA_EXPORT std::vector<Array> ix_(const std::vector<Array>& args);
 
 // The diagonal of every matrix that axes axis1 and axis2 span, as a writable view: the other axes, then the diagonal. offset > 0: above the
 // main diagonal. ValueError for rank < 2, axes out of range or equal.

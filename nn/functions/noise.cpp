@@ -1,5 +1,6 @@
 #include "nn/functions/noise.h"
 
+#include "autograd/capture.h"
 #include "autograd/function_node.h"
 
 namespace nn {
@@ -14,7 +15,7 @@ namespace {
 
 class Dropout final : public FunctionNode {
  public:
-  Dropout(double ratio, std::uint64_t seed, std::uint64_t offset) : ratio_(ratio), seed_(seed), offset_(offset) {}
+  Dropout(double ratio, std::uint64_t seed, const autograd::Operand& offset) : ratio_(ratio), seed_(seed), offset_(offset) {}
   std::string label() const override { return "Dropout"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
@@ -22,7 +23,7 @@ class Dropout final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override {
     const Array y = autograd::empty_like(x[0]);
-    const autograd::Operand operands[] = {x[0], catena::Scalar(seed_), catena::Scalar(offset_), ratio_};
+    const autograd::Operand operands[] = {x[0], catena::Scalar(seed_), offset_, ratio_};
     autograd::apply_indexed(catena::kernel<"dropout">(), operands, {&y, 1});
     return {y};
   }
@@ -31,7 +32,8 @@ class Dropout final : public FunctionNode {
 
  private:
   double ratio_;
-  std::uint64_t seed_, offset_;
+  std::uint64_t seed_;
+  autograd::Operand offset_;
 };
 
 }  // namespace
@@ -40,7 +42,8 @@ Variable dropout(const Variable& x, const DropoutOptions& o) {
   catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio < 1, "dropout", "the ratio ", o.ratio, " does not lie in [0, 1)");
   if (!o.train.value_or(autograd::internal::modes().train)) return x;
   autograd::Generator& g = autograd::default_generator();
-  const std::uint64_t offset = g.take(x.size());
+  const autograd::Operand offset =
+      autograd::live_scalar(x.device(), g.take(x.size()), [n = x.size()] { return autograd::default_generator().take(n); });
   return autograd::apply_node<Dropout>({x}, o.ratio, g.seed, offset)[0];
 }
 

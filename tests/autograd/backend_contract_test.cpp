@@ -126,12 +126,12 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
     const std::span<const Array> tensors[] = {g, p};
     const catena::Hyper hyper[] = {{0.5}, {2.0}};
     const std::int32_t which[] = {0, 1, 0};
-    default_backend().multi_tensor(sgd, loop_of(sgd, t), tensors, hyper, which);
+    default_backend().multi_tensor(sgd, loop_of(sgd, t), tensors, hyper, which, nullptr);
     check_values<double>(p[0], {0, -.5, -1});
     check_values<double>(p[1], {-2, -1, 0, 1});
     const Array strided[] = {transpose(astype(numbers({2, 2}), t))};
     const std::span<const Array> bad[] = {std::span<const Array>(g + 1, 1), strided};
-    BOOST_CHECK_THROW(default_backend().multi_tensor(sgd, loop_of(sgd, t), bad, hyper, std::span<const std::int32_t>(which, 1)), TypeError);
+    BOOST_CHECK_THROW(default_backend().multi_tensor(sgd, loop_of(sgd, t), bad, hyper, std::span<const std::int32_t>(which, 1), nullptr), TypeError);
   }
 }
 

@@ -74,7 +74,8 @@ BOOST_AUTO_TEST_CASE(no_scalar_value_in_a_text) {
   std::set<std::string> texts;
   std::set<std::uint64_t> keys;
   for (double value : {1234.5, -0.0625, 777.0}) {
-    std::vector<HostArray> operands = {random_array(Dtype::float32, {100}, 1), scalar(Dtype::float32, value, 1), make_array(Dtype::float32, {100})};
+    std::vector<HostArray> operands = {random_array(Dtype::float32, {100}, 1), scalar(Dtype::float32, value, 1),
+                                       make_array(Dtype::float32, {100})};
     const nd::cuda::LaunchPlan plan = plan_of(add_f(), operands, {100});
     const std::string source = nd::cuda::generate(add_f(), plan.key).source();
     for (const char* digits : {"1234", "0625", "777"}) BOOST_CHECK_EQUAL(source.find(digits), std::string::npos);
@@ -89,7 +90,7 @@ BOOST_AUTO_TEST_CASE(texts_are_short) {
   for (const nd::cuda::GeneratedKernel& k : manifest()) {
     const std::string source = k.source();
     const bool one_step = source.find("_and_") == std::string::npos;
-    BOOST_CHECK_MESSAGE(!one_step || std::count(source.begin(), source.end(), '\n') <= 12, source);
+    BOOST_CHECK_MESSAGE(!one_step || std::count(source.begin(), source.end(), '\n') <= 13, source);
     BOOST_CHECK_LE(k.parameter_bytes, std::size_t(device::kParameterBytes));
     for (const std::string& header : k.headers) BOOST_CHECK_MESSAGE(catena::find_embedded_header(header) != nullptr, header);
   }
@@ -113,6 +114,11 @@ BOOST_AUTO_TEST_CASE(wrong_forms) {
   });
   const KernelDef& sum = catena::find_kernel("sum");
   key.form = Form::row_warp;
+  BOOST_CHECK_THROW(nd::cuda::generate(sum, sum.loop_table[0], key), catena::ValueError);
+  BOOST_CHECK_EXCEPTION(nd::cuda::generate(key), catena::ValueError, [](const catena::ValueError& e) {
+    return std::string(e.what()) == "code generation: the form row_warp needs a kernel or a program";
+  });
+  key.form = Form::gather;
   BOOST_CHECK_THROW(nd::cuda::generate(sum, sum.loop_table[0], key), catena::ValueError);
 }
 
@@ -148,11 +154,51 @@ BOOST_AUTO_TEST_CASE(parameters) {
   BOOST_CHECK_EQUAL(reduce.partial_bytes, std::size_t(r.splits) * 4);
 }
 
+BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {
+  HostArray base = random_array(Dtype::float32, {7, 5}, 1), out = make_array(Dtype::float32, {3, 5}), index = make_array(Dtype::int32, {3});
+  base.strides = Strides{0, 4};
+  index.strides.push_back(0);
+  const catena::IndexAxis axes[] = {{index.operand(), 7, 20}};
+  const nd::cuda::LaunchPlan gather = nd::cuda::plan_gather({{3, 5}, base.operand(), axes, out.operand()}, kProcessors);
+  using Gather = device::GatherParameters<1, 2>;
+  BOOST_REQUIRE_EQUAL(gather.parameters.size(), sizeof(Gather));
+  BOOST_CHECK_EQUAL(nd::cuda::generate(gather).parameter_bytes, sizeof(Gather));
+  Gather g;
+  std::memcpy(&g, gather.parameters.data(), sizeof g);
+  BOOST_CHECK(g.n == 15 && g.rank == 2 && g.base == base.data() && g.other == out.data() && g.index[0] == index.data());
+  BOOST_CHECK(g.axis_length[0] == 7 && g.axis_stride[0] == 20 && g.length[0] == 3 && g.length[1] == 5 && g.base_stride[1] == 4);
+  BOOST_CHECK(g.other_stride[0] == 20 && g.index_stride[0][0] == 4 && g.index_stride[0][1] == 0);
+
+  // Pointers into scratch memory are supplied later, to every launch; offsets are aligned.
+  HostArray keys = random_array(Dtype::float32, {5000}, 1), places = make_array(Dtype::int64, {5000});
+  nd::cuda::Sequence sort = nd::cuda::plan_sort({keys.operand(), places.operand(), true, 0}, kProcessors);
+  auto* const memory = reinterpret_cast<std::byte*>(std::uintptr_t(1) << 40);
+  sort.set_scratch(memory);
+  using Radix = device::RadixParameters;
+  std::vector<Radix> passes;
+  for (const nd::cuda::LaunchPlan& launch : sort.launches) {
+    BOOST_CHECK_EQUAL(launch.parameters.size(), nd::cuda::generate(launch).parameter_bytes);
+    if (launch.key.form != Form::sort_move) continue;
+    passes.emplace_back();
+    std::memcpy(&passes.back(), launch.parameters.data(), sizeof(Radix));
+  }
+  BOOST_REQUIRE_EQUAL(passes.size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k) {
+    BOOST_CHECK_EQUAL(passes[k].shift, std::int64_t(8 * k));
+    for (const void* p : {passes[k].keys, static_cast<const void*>(passes[k].counts)}) {
+      const auto offset = static_cast<const std::byte*>(p) - memory;
+      BOOST_CHECK(offset >= 0 && std::size_t(offset) < sort.scratch_bytes && offset % 256 == 0);
+    }
+    if (k > 0) BOOST_CHECK(passes[k].keys == passes[k - 1].keys_out && passes[k].places == passes[k - 1].places_out);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(layouts) {
   const auto form = [](std::vector<HostArray> operands, const Shape& loop) { return plan_of(add_f(), operands, loop).key; };
   constexpr Dtype f = Dtype::float32;
   // Axes that are contiguous with each other are one axis.
-  BOOST_CHECK(form({random_array(f, {4, 5, 6}, 1), random_array(f, {4, 5, 6}, 2), make_array(f, {4, 5, 6})}, {4, 5, 6}).form == Form::contiguous);
+  BOOST_CHECK(form({random_array(f, {4, 5, 6}, 1), random_array(f, {4, 5, 6}, 2), make_array(f, {4, 5, 6})}, {4, 5, 6}).form ==
+              Form::contiguous);
   HostArray row = random_array(f, {6}, 1);
   row.strides = Strides{0, 0, 4};
   const KernelKey broadcast = form({random_array(f, {4, 5, 6}, 1), row, make_array(f, {4, 5, 6})}, {4, 5, 6});
@@ -246,8 +292,8 @@ BOOST_AUTO_TEST_CASE(compiler_reports) {
       "ptxas info    : Used 10 registers, used 0 barriers\n",
       &rest);
   BOOST_REQUIRE_EQUAL(all.size(), 2u);
-  BOOST_CHECK(all[0].name == "first" && all[0].registers == 40 && all[0].stack == 8 && all[0].spill_stores == 12 && all[0].spill_loads == 16 &&
-              all[0].shared == 1024);
+  BOOST_CHECK(all[0].name == "first" && all[0].registers == 40 && all[0].stack == 8 && all[0].spill_stores == 12 &&
+              all[0].spill_loads == 16 && all[0].shared == 1024);
   BOOST_CHECK(all[1].name == "second" && all[1].registers == 10 && all[1].spill_stores == 0 && all[1].shared == 0);
   BOOST_CHECK_EQUAL(rest, "k.cu(3): warning: something\n");
   BOOST_CHECK_EQUAL(nd::cuda::numbered("a\nb\n"), "   1 | a\n   2 | b\n");

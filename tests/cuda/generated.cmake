@@ -1,27 +1,66 @@
-# The kernels of tests/support/cuda_device/manifest.cpp: generated as text at build time, compiled for the CPU by the shim, and linked to
-# the tests that execute them. Included by tests/CMakeLists.txt after the tests.
+# The software CUDA device, and the kernels of tests/support/cuda_device/manifest.txt for it: generated as text and compiled for the CPU
+# at build time. Included by tests/CMakeLists.txt after the tests.
 if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
   set(cuda_device "${CATENA_ROOT}/tests/support/cuda_device")
-  add_executable(generate_kernels "${cuda_device}/generate_kernels.cpp" "${cuda_device}/manifest.cpp")
+  set(manifest "${cuda_device}/manifest.txt")
+  set_source_files_properties("${cuda_device}/manifest.cpp" PROPERTIES COMPILE_DEFINITIONS "CATENA_KERNEL_MANIFEST=\"${manifest}\"")
+  include("${cuda_device}/library.cmake")
+
+  # ---- the device's own compiler: this one, with the options of the kernels below ---------------------------------------------------
+  # Weak symbols may stay apart in each object, and extern __shared__ arrays are plain variables.
+  set(kernel_options -O1 -ffp-contract=off -w)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND kernel_options -fno-gnu-unique -fno-extern-tls-init)
+  endif()
+  set(command "${CMAKE_CXX_COMPILER}" -std=c++20 -fPIC ${kernel_options})
+  if(CATENA_SANITIZE)
+    list(APPEND command -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  endif()
+  if(CATENA_MOLD)
+    list(APPEND command -fuse-ld=mold)
+  endif()
+  list(JOIN command "|" command)
+  set_source_files_properties("${cuda_device}/jit.cpp" PROPERTIES COMPILE_DEFINITIONS
+    "CATENA_JIT_COMMAND=\"${command}\";CATENA_JIT_CACHE=\"${software_cuda}/cache\";CATENA_JIT_ROOT=\"${CATENA_ROOT}\"")
+
+  # ---- the kernels of the manifest ----------------------------------------------------------------------------------------------------
+  add_executable(generate_kernels "${cuda_device}/generate_kernels.cpp" "${cuda_device}/kernel_text.cpp" "${cuda_device}/manifest.cpp")
   target_include_directories(generate_kernels PRIVATE "${CATENA_ROOT}")
   target_link_libraries(generate_kernels PRIVATE catena::ndarray)
 
-  set(generated "${CMAKE_CURRENT_BINARY_DIR}/generated_kernels.cpp")
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/generated_kernels")
+  file(MAKE_DIRECTORY "${folder}")
+  set(files 32)
+  set(generated "${folder}/table.cpp")
+  math(EXPR last "${files} - 1")
+  foreach(k RANGE ${last})
+    list(APPEND generated "${folder}/kernels_${k}.cpp")
+  endforeach()
   add_custom_command(
-    OUTPUT "${generated}"
-    COMMAND generate_kernels "${generated}"
-    DEPENDS generate_kernels
-    COMMENT "Generating the kernels that tests execute on the CPU"
+    OUTPUT ${generated}
+    COMMAND generate_kernels "${folder}" ${files}
+    DEPENDS generate_kernels "${manifest}"
+    COMMENT "Generating the kernels that the build compiles for the software CUDA device"
     VERBATIM)
-  add_library(cuda_device_kernels STATIC "${generated}")
-  target_link_libraries(cuda_device_kernels PUBLIC test_base catena_test_support_ndarray)
-  # The text itself is never changed for the CPU, so what only the GPU's compiler understands is passed over.
-  target_compile_options(cuda_device_kernels PRIVATE -Wno-unknown-pragmas -Wno-unused-variable -Wno-unused-but-set-variable)
+  add_library(software_cuda_kernels SHARED ${generated})
+  target_include_directories(software_cuda_kernels PRIVATE "${CATENA_ROOT}")
+  target_link_libraries(software_cuda_kernels PRIVATE software_cuda)
+  target_compile_options(software_cuda_kernels PRIVATE ${kernel_options})
+  target_link_options(software_cuda_kernels PRIVATE -Wl,-Bsymbolic)
+  set_target_properties(software_cuda_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${software_cuda}")
 
-  foreach(program test_cuda_shim test_cuda_codegen)
-    if(TARGET ${program})
-      target_link_libraries(${program} PRIVATE cuda_device_kernels)
+  software_cuda_tests(software_compiler software_check)
+  # Programs that run those kernels themselves.
+  foreach(name shim codegen structural_kernels row_kernels)
+    if(TARGET test_cuda_${name})
+      target_link_libraries(test_cuda_${name} PRIVATE software_cuda_kernels software_cuda)
     endif()
+  endforeach()
+  # Programs that the device runs them for.
+  get_property(programs DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
+  list(FILTER programs INCLUDE REGEX "^test_(ndarray|cuda|integration)_|_ndarray$")
+  foreach(program IN LISTS programs)
+    add_dependencies(${program} software_cuda_kernels)
   endforeach()
 endif()
 

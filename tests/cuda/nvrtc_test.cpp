@@ -1,4 +1,6 @@
-// Every registered (kernel, loop) pair is compiled by the real compiler, for two architectures. Needs no GPU and no driver.
+// Every registered (kernel, loop) pair, every form of generated kernels and every kernel of the structural calls is compiled by the real
+// compiler, for sm_80, sm_90 and the newest architecture it knows (the structural calls: for the oldest and the newest of these). Needs no
+// GPU and no driver.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -6,7 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iomanip>
 #include <iostream>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -72,6 +76,7 @@ bool have_compiler() {
 
 struct Job {
   std::string pair;  // "add ff->f"
+  std::string_view form;
   GeneratedKernel kernel;
 };
 
@@ -90,10 +95,12 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
   const std::string pair = std::string(def.name) + " " + catena::signature(def, loop);
   const bool sample = loop.type[0] == catena::Dtype::float32;  // the other forms do not depend on the dtype
   const auto simple = [&](Form form, int rank, int reduced_rank = 1) {
-    return Job{pair, generate(def, loop, key_of(def, loop, form, rank, reduced_rank))};
+    return Job{pair, name_of(form), generate(def, loop, key_of(def, loop, form, rank, reduced_rank))};
   };
   const catena::EagerProgram program(def, loop_number);
-  const auto looping = [&](Form form, int rank) { return Job{pair, generate(program, key_of(def, loop, form, rank))}; };
+  const auto looping = [&](Form form, int rank, int reduced_rank = 1) {
+    return Job{pair, name_of(form), generate(program, key_of(def, loop, form, rank, reduced_rank))};
+  };
   switch (def.kind) {
     case KernelKind::elementwise:
       jobs.push_back(looping(Form::contiguous, 1));
@@ -104,7 +111,10 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
       break;
     case KernelKind::indexed:
       jobs.push_back(looping(Form::indexed, 8));
-      if (sample) more.push_back(looping(Form::indexed, 0));
+      if (sample) {
+        more.push_back(looping(Form::indexed, 0));
+        more.push_back(looping(Form::indexed, 2, 4));
+      }
       break;
     case KernelKind::reduction:
       jobs.push_back(simple(Form::reduce_block, 1));
@@ -118,18 +128,32 @@ void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std
       jobs.push_back(simple(Form::row_block, 1));
       if (sample) {
         more.push_back(simple(Form::row_warp, 2, 2));
-        more.push_back(simple(Form::row_block, 0, 0));
+        more.push_back(simple(Form::row_long, 1, 2));
+        more.push_back(simple(Form::row_long, 0, 0));
+        more.push_back(simple(Form::row_columns, 1));
       }
       break;
     case KernelKind::multi_tensor: jobs.push_back(simple(Form::multi_tensor, 1)); break;
   }
 }
 
+// What the assembler says about all kernels of a form.
+struct Usage {
+  int kernels = 0, spilling = 0, max_registers = 0, max_shared = 0;
+  void add(const KernelResources& r) {
+    ++kernels;
+    spilling += r.spill_stores > 0;
+    max_registers = std::max(max_registers, r.registers);
+    max_shared = std::max(max_shared, r.shared);
+  }
+};
 struct Totals {
   std::mutex mutex;
-  int kernels = 0, spilling = 0, max_registers = 0, failures = 0;
+  std::map<std::string_view, Usage> usage;  // by form
+  int kernels = 0, failures = 0;
   std::size_t bytes = 0;
   std::string problems;
+  std::vector<std::string> spills;
 };
 
 void compile_alone(const Job& job, int arch, Totals& totals) {
@@ -139,7 +163,8 @@ void compile_alone(const Job& job, int arch, Totals& totals) {
     ++totals.kernels;
   } catch (const catena::Error& e) {
     const std::lock_guard lock(totals.mutex);
-    if (++totals.failures <= 20) totals.problems += "\n" + job.pair + ", " + job.kernel.name + ":\n" + std::string(e.what()).substr(0, 3000);
+    if (++totals.failures <= 20)
+      totals.problems += "\n" + job.pair + ", " + job.kernel.name + ":\n" + std::string(e.what()).substr(0, 3000);
   }
 }
 
@@ -159,11 +184,9 @@ void compile_batch(std::span<const Job> jobs, int arch, Totals& totals) {
         continue;
       }
       ++totals.kernels;
-      totals.max_registers = std::max(totals.max_registers, found->registers);
-      if (found->spill_stores > 0) {
-        ++totals.spilling;
-        std::cout << "  spills " << found->spill_stores << " bytes: " << job.pair << " for sm_" << arch << "\n";
-      }
+      totals.usage[job.form].add(*found);
+      if (found->spill_stores > 0)
+        totals.spills.push_back(catena::concat(job.pair, " ", job.form, ": ", found->spill_stores, " bytes"));
     }
     totals.bytes += module.code.size();
   } catch (const catena::Error&) {
@@ -171,9 +194,17 @@ void compile_batch(std::span<const Job> jobs, int arch, Totals& totals) {
   }
 }
 
-// All jobs for one architecture, in batches, on two threads.
+void print_usage(const Totals& totals) {
+  for (const auto& [form, u] : totals.usage)
+    std::cout << "  " << std::left << std::setw(18) << form << std::right << std::setw(5) << u.kernels << " kernels, at most "
+              << std::setw(3) << u.max_registers << " registers and " << std::setw(5) << u.max_shared << " bytes shared, " << u.spilling
+              << " spill\n";
+  for (const std::string& spill : totals.spills) std::cout << "  spills: " << spill << "\n";
+}
+
+// All jobs for one architecture, in batches, on two threads. No kernel may spill.
 void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
-  constexpr std::size_t batch = 32;
+  constexpr std::size_t batch = 48;
   Totals totals;
   std::atomic<std::size_t> next{0};
   const auto start = std::chrono::steady_clock::now();
@@ -186,9 +217,94 @@ void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
   other.join();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::cout << what << ": " << totals.kernels << " of " << jobs.size() << " kernels compiled for sm_" << arch << " in " << seconds << " s, "
-            << totals.bytes / 1024 << " KB, at most " << totals.max_registers << " registers, " << totals.spilling << " spill\n";
+            << totals.bytes / 1024 << " KB\n";
+  print_usage(totals);
   BOOST_CHECK_MESSAGE(totals.problems.empty(), totals.failures << " kernels failed for sm_" << arch << totals.problems);
   BOOST_CHECK_EQUAL(totals.kernels, jobs.size());
+  BOOST_CHECK_MESSAGE(totals.spills.empty(), totals.spills.size() << " kernels for sm_" << arch << " spill");
+}
+
+// sm_80, sm_90 and the newest one.
+std::vector<int> architectures() {
+  std::vector<int> all = {80, 90};
+  if (nvrtc().architectures.back() > 90) all.push_back(nvrtc().architectures.back());
+  return all;
+}
+
+// ---- kernels of the structural calls -----------------------------------------------------------------------------------------------
+constexpr Dtype kDtypes[] = {Dtype::bool_, Dtype::int8,   Dtype::uint8,   Dtype::int16,    Dtype::uint16,  Dtype::int32,  Dtype::uint32,
+                             Dtype::int64, Dtype::uint64, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
+
+Job job_of(Form form, std::initializer_list<Dtype> dtypes, int rank, int reduced_rank = 1, bool index32 = true) {
+  KernelKey key;
+  key.form = form;
+  std::copy(dtypes.begin(), dtypes.end(), key.dtypes.begin());
+  key.rank = std::uint8_t(rank);
+  key.reduced_rank = std::uint8_t(reduced_rank);
+  key.index32 = index32;
+  return {std::string(catena::name_of(*dtypes.begin())), name_of(form), generate(key)};
+}
+
+void add_indexing(std::vector<Job>& jobs) {
+  using D = Dtype;
+  for (Form form : {Form::gather, Form::scatter}) {
+    for (Dtype word : {D::uint8, D::uint16, D::uint32, D::uint64, D::complex128}) jobs.push_back(job_of(form, {word, D::int64}, 2));
+    for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
+      jobs.push_back(job_of(form, {D::uint32, index}, 1));
+    jobs.push_back(job_of(form, {D::uint32}, 3, 0));
+    jobs.push_back(job_of(form, {D::uint32, D::int64, D::int32}, 4, 2));
+    jobs.push_back(job_of(form, {D::uint32, D::int64}, 0, 1, false));
+  }
+  for (Dtype t : kDtypes) jobs.push_back(job_of(Form::scatter_add, {t, D::int64}, 2));
+  jobs.push_back(job_of(Form::scatter_add, {D::float32, D::int64, D::int32}, 0, 2, false));
+}
+
+void add_scans(std::vector<Job>& jobs) {
+  constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums, Form::scan_carries};
+  for (std::span<const KernelDef> family : catena::kernel_families()) {
+    for (const KernelDef& def : family) {
+      if (def.kind != KernelKind::reduction) continue;
+      for (const Loop& loop : def.loops()) {
+        // All forms of one dtype; the longest of the others for one kernel: nothing else depends on the dtype.
+        const bool sample = loop.type[0] == Dtype::float32, other = std::string_view(def.name) == "sum";
+        for (Form form : std::span(forms).first(sample ? 5 : (other ? 1 : 0)))
+          jobs.push_back({std::string(def.name) + " " + catena::signature(def, loop), name_of(form),
+                          generate(def, loop, key_of(def, loop, form, sample ? 0 : 1))});
+      }
+    }
+  }
+}
+
+void add_random(std::vector<Job>& jobs) {
+  for (const char* name : {"random_bits", "random_uniform", "random_normal", "random_integers"}) {
+    const KernelDef& def = catena::find_kernel(name);
+    for (const Loop& loop : def.loops()) {
+      const Dtype out = loop.type[std::size_t(def.first_output())];
+      for (Dtype stored : {out, Dtype::float16, Dtype::bfloat16}) {
+        if (stored != out && out != Dtype::float32) continue;  // 16-bit floats are rounded from float32
+        KernelKey key = key_of(def, loop, Form::random, 1);
+        key.dtypes = {stored};
+        jobs.push_back({std::string(name) + " " + catena::signature(def, loop), name_of(Form::random), generate(def, loop, key)});
+      }
+    }
+  }
+}
+
+std::vector<Job> structural_jobs() {
+  std::vector<Job> jobs;
+  add_indexing(jobs);
+  add_scans(jobs);
+  add_random(jobs);
+  for (Dtype t : kDtypes) {
+    for (Form form : {Form::matmul_tiles, Form::matmul_rows, Form::matmul_columns, Form::matmul_second, Form::nonzero_count,
+                      Form::nonzero_write, Form::sort_block, Form::sort_keys, Form::sort_result})
+      jobs.push_back(job_of(form, {t}, 1));
+  }
+  for (Form form : {Form::matmul_tiles, Form::nonzero_write, Form::sort_block}) jobs.push_back(job_of(form, {Dtype::float32}, 0, 1, false));
+  for (Dtype t : {Dtype::uint32, Dtype::int64}) jobs.push_back(job_of(Form::offsets, {t}, 1));
+  for (Dtype t : {Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64})
+    for (Form form : {Form::sort_count, Form::sort_move}) jobs.push_back(job_of(form, {t}, 1));
+  return jobs;
 }
 
 }  // namespace
@@ -206,15 +322,79 @@ BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   std::cout << "registered (kernel, loop) pairs: " << registered << "\n";
   BOOST_CHECK_GT(registered, 0u);
   BOOST_CHECK_EQUAL(jobs.size(), registered);
-  for (int arch : {80, 90}) compile_all(jobs, arch, "registered pairs");
-  compile_all(more, 90, "other forms, float32");
+  for (int arch : architectures()) {
+    compile_all(jobs, arch, "registered pairs");
+    compile_all(more, arch, "other forms, float32");
+  }
 }
 
-// What tests execute on the CPU is what the GPU's compiler accepts: fused programs, casts, scalars and 64-bit positions among it.
-BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
+BOOST_AUTO_TEST_CASE(every_structural_kernel_compiles) {
+  if (!have_compiler()) return;
+  const std::vector<Job> jobs = structural_jobs();
+  for (int arch : {architectures().front(), architectures().back()}) compile_all(jobs, arch, "structural kernels");
+}
+
+// Layouts that no pair above has: every rank, 64-bit positions, repeated elements, all shapes of reductions, and six steps in one kernel.
+BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
   if (!have_compiler()) return;
   std::vector<Job> jobs;
-  for (const GeneratedKernel& kernel : cuda_device::manifest()) jobs.push_back({"manifest", kernel});
+  const auto row = [](const char* name, const char* signature) {
+    const KernelDef& def = catena::find_kernel(name);
+    int number = 0;
+    while (catena::signature(def, def.loop_table[number]) != signature) ++number;
+    return std::pair<const KernelDef&, int>(def, number);
+  };
+  const auto [add, add_f] = row("add", "ff->f");
+  const catena::EagerProgram sum_of_two(add, add_f);
+  for (int rank : {0, 1, 2, 3, 4}) {
+    for (unsigned scalars : {0u, 2u}) {
+      for (bool index32 : {true, false}) {
+        KernelKey key = key_of(add, add.loop_table[add_f], Form::strided, rank);
+        key.scalars = std::uint16_t(scalars);
+        key.index32 = index32;
+        jobs.push_back({"add", name_of(Form::strided), generate(sum_of_two, key)});
+      }
+    }
+  }
+  for (const auto& [def, number] : {row("sum", "f->f"), row("sum", "b->l"), row("argmax", "e->l"), row("var", "d->d")}) {
+    const Loop& loop = def.loop_table[number];
+    for (Form form : {Form::reduce_block, Form::reduce_warp, Form::reduce_columns, Form::reduce_second})
+      for (int rank : {0, 1, 4})
+        jobs.push_back({def.name, name_of(form), generate(def, loop, key_of(def, loop, form, rank, rank))});
+  }
+  // ((a * b + a) * b - a) / b, and its square root
+  std::vector<catena::Step> steps;
+  const auto step = [&](const char* name, const char* signature, std::initializer_list<std::uint8_t> slots) {
+    const auto [def, number] = row(name, signature);
+    steps.push_back({&def, std::uint16_t(number), {}});
+    std::copy(slots.begin(), slots.end(), steps.back().slot.begin());
+  };
+  step("multiply", "ee->e", {0, 1, 3});
+  step("add", "ee->e", {3, 0, 4});
+  step("multiply", "ee->e", {4, 1, 5});
+  step("subtract", "ee->e", {5, 0, 6});
+  step("true_divide", "ee->e", {6, 1, 7});
+  step("sqrt", "e->e", {7, 2});
+  const std::vector<Dtype> slots(8, Dtype::float16);
+  const catena::Program fused{steps, slots, 2, 0, 1};
+  for (auto [form, rank] : {std::pair{Form::contiguous, 1}, std::pair{Form::strided, 2}, std::pair{Form::strided, 0}}) {
+    KernelKey key;
+    key.program = program_hash(fused);
+    key.dtypes = {Dtype::float16, Dtype::float32, Dtype::float16};
+    key.form = form;
+    key.rank = std::uint8_t(rank);
+    jobs.push_back({"six steps", name_of(form), generate(fused, key)});
+  }
+  for (int arch : architectures()) compile_all(jobs, arch, "generated forms");
+}
+
+// What tests execute on the CPU is what the GPU's compiler accepts: fused programs, casts, scalars and 64-bit positions among it. A tenth
+// of them, evenly spread: most are registered pairs, which were compiled above.
+BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
+  if (!have_compiler()) return;
+  const std::vector<GeneratedKernel> manifest = cuda_device::manifest();
+  std::vector<Job> jobs;
+  for (std::size_t k = 0; k < manifest.size(); k += 10) jobs.push_back({"manifest", "of the manifest", manifest[k]});
   compile_all(jobs, 90, "kernels that tests execute on the CPU");
 }
 

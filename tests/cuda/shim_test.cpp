@@ -1,11 +1,7 @@
 // Kernels of every kind, executed on the CPU from their generated text in three thread orders, against the host loops.
 #include "tests/support/cuda_device/execute.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cmath>
-#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -476,78 +472,4 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
   check("adam_update", "f&fff->");
   check("adam_update", "e&eee->");
   check("scale_by", "@f&f->");
-}
-
-// ---- planted bugs ------------------------------------------------------------------------------------------------------------
-namespace {
-
-// Only half of the threads come to the barrier.
-__global__ void divergent(int* out) {
-  if (threadIdx.x < 16) __syncthreads();
-  out[threadIdx.x] = 1;
-}
-
-// Reads a neighbour's cell without a barrier.
-__global__ void unordered(int* out) {
-  __shared__ int cell[64];
-  cell[threadIdx.x] = int(threadIdx.x) + 1;
-  out[threadIdx.x] = cell[threadIdx.x == 0 ? 0 : threadIdx.x - 1];
-}
-__global__ void ordered(int* out) {
-  __shared__ int cell[64];
-  cell[threadIdx.x] = int(threadIdx.x) + 1;
-  __syncthreads();
-  out[threadIdx.x] = cell[threadIdx.x == 0 ? 0 : threadIdx.x - 1];
-}
-
-// What a child process writes to stderr before it ends by a signal.
-template <class F> std::string last_words(const F& f) {
-  int pipe_ends[2];
-  BOOST_REQUIRE_EQUAL(pipe(pipe_ends), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(pipe_ends[1], STDERR_FILENO);
-    std::signal(SIGABRT, SIG_DFL);
-    f();
-    _exit(0);
-  }
-  close(pipe_ends[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;) text.append(buffer, std::size_t(n));
-  close(pipe_ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  BOOST_CHECK_MESSAGE(WIFSIGNALED(status) || WEXITSTATUS(status) != 0, "the child ended normally");
-  return text;
-}
-
-template <class K> bool same_in_all_orders(const char* name, K kernel) {
-  std::vector<int> first;
-  for (Order order : kOrders) {
-    std::vector<int> out(64);
-    shim::launch(name, {1}, {64}, order, [&] { kernel(out.data()); });
-    if (order == Order::ascending) first = out;
-    if (out != first) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(a_divergent_barrier_is_reported) {
-  for (Order order : kOrders) {
-    const std::string text = last_words([order] {
-      int out[64];
-      shim::launch("divergent", {1}, {64}, order, [&] { divergent(out); });
-    });
-    BOOST_CHECK_MESSAGE(text.find("kernel divergent, block (0, 0, 0): divergent barrier: 16 threads wait at __syncthreads, 0 at a warp "
-                                  "operation, 48 have ended") != std::string::npos,
-                        text);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_missing_barrier_shows_as_order_dependence) {
-  BOOST_CHECK(!same_in_all_orders("unordered", unordered));
-  BOOST_CHECK(same_in_all_orders("ordered", ordered));
 }

@@ -123,6 +123,51 @@ BOOST_AUTO_TEST_CASE(reductions) {
         }
 }
 
+BOOST_AUTO_TEST_CASE(scans_and_sorts) {
+  const KernelDef* kernels[] = {&kernel<"sum">(), &kernel<"mean">(), &kernel<"amax">(), &kernel<"argmin">()};
+  const auto all = layouts();
+  Backend& reference = test::reference_backend();
+  for (std::size_t i = 0; i < 6; ++i)
+    for (Dtype t : {Dtype::bool_, Dtype::int8, Dtype::uint16, Dtype::float16, Dtype::float64})
+      for (int axis : {0, 1, 2}) BOOST_TEST_CONTEXT("layout " << i << " of " << t << " along " << axis) {
+          const Array a = all[i](t), same = same_view(a);
+          for (const KernelDef* k : kernels) {
+            const Input input(*a.get());
+            const int loop = catena::choose_loop(*k, {&input, 1});
+            const Dtype result = k->loop_table[loop].type[1];
+            const Array x = empty(a.shape(), result), y = reference.empty(a.shape(), result, {});
+            a.backend().scan(*k, loop, a, axis, x);
+            reference.scan(*k, loop, same, axis, y);
+            check_same(x, y, t == Dtype::float16 ? 2e-3 : 1e-12);
+          }
+          for (const bool positions : {true, false}) {
+            const Dtype result = positions ? Dtype::int64 : t;
+            const Array x = empty(a.shape(), result), y = reference.empty(a.shape(), result, {});
+            a.backend().sort(a, axis, positions, x);
+            reference.sort(same, axis, positions, y);
+            check_same(x, y, 0);
+            if (positions || i == 5) continue;
+            a.backend().sort(a, axis, false, a);  // in place
+            check_same(a, y, 0);
+          }
+        }
+}
+
+BOOST_AUTO_TEST_CASE(positions_of_nonzero_elements) {
+  const auto all = layouts();
+  Backend& reference = test::reference_backend();
+  for (std::size_t i = 0; i + 1 < all.size(); ++i)
+    for (Dtype t : kDtypes) {
+      const Array a = all[i](t), same = same_view(a);
+      const std::int64_t count = to_vector<std::int64_t>(reduce(kernel<"count_nonzero">(), a, Axes(), false))[0];
+      const Shape shape{a.ndim(), count};
+      const Array x = empty(shape, Dtype::int64), y = reference.empty(shape, Dtype::int64, {});
+      a.backend().nonzero(a, x);
+      reference.nonzero(same, y);
+      BOOST_TEST_CONTEXT("layout " << i << " of " << t) { check_same(x, y, 0); }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(row_kernels) {
   const auto all = layouts();
   for (std::size_t i = 0; i < 6; ++i)
@@ -156,12 +201,12 @@ BOOST_AUTO_TEST_CASE(random_numbers_are_the_same_ones) {
     Generator g{99, 5}, same = g;
     const Array a = random_uniform({1001}, 0, 1, t, g);
     const Array b = test::reference_backend().empty({1001}, t, {});
-    test::reference_backend().random(catena::RandomKind::uniform, 99, same.take(1001), 0, 0, b);
+    test::reference_backend().random(catena::RandomKind::uniform, 99, same.take(1001), 0, 0, b, nullptr);
     check_same(a, b, 0);
     BOOST_TEST(g.offset == same.offset);
     const Array c = empty({1001}, t), d = test::reference_backend().empty({1001}, t, {});
-    c.backend().random(catena::RandomKind::normal, 4, 2, 0, 0, c);
-    d.backend().random(catena::RandomKind::normal, 4, 2, 0, 0, d);
+    c.backend().random(catena::RandomKind::normal, 4, 2, 0, 0, c, nullptr);
+    d.backend().random(catena::RandomKind::normal, 4, 2, 0, 0, d, nullptr);
     check_same(c, d, t == Dtype::float64 ? 1e-14 : 1e-5);
   }
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ndarray/routines/math.h"
+#include "ndarray/routines/scan.h"
 #include "ndarray/routines/statistics.h"
 #include "tests/support/ndarray_values.h"
 
@@ -43,7 +44,11 @@ const std::map<std::string, Function>& functions() {
               const Arguments&                                                                                                         \
                   g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims}); } \
   }
-  static const std::map<std::string, Function> table = {REDUCTION(sum),  REDUCTION(prod),     REDUCTION(amax),   REDUCTION(amin),
+  const Function running_sum = [](const Array& a, const Arguments& g) {
+    const std::optional<int> axis = g.axis.given() ? std::optional<int>(int(g.axis.values()[0])) : std::nullopt;
+    return nd::cumsum(a, {.axis = axis, .dtype = g.dtype, .out = g.out});
+  };
+  static const std::map<std::string, Function> table = {{"cumsum", running_sum}, REDUCTION(sum),  REDUCTION(prod),     REDUCTION(amax),   REDUCTION(amin),
                                                         REDUCTION(mean), REDUCTION(argmax),   REDUCTION(argmin), TEST(any),
                                                         TEST(all),       TEST(count_nonzero), SPREAD(var),       SPREAD(std)};
 #undef REDUCTION
@@ -52,7 +57,7 @@ const std::map<std::string, Function>& functions() {
   return table;
 }
 
-const std::set<std::string> kLater = {"nanmin", "nanmax", "cumsum", "bincount"};
+const std::set<std::string> kLater = {"nanmin", "nanmax", "bincount"};
 
 }  // namespace
 

@@ -38,7 +38,7 @@ class CountingBackend final : public nd::Backend {
   void* create_stream(int, bool) override { return new char; }
   void destroy_stream(nd::StreamRef s) noexcept override { delete static_cast<char*>(s.handle); }
   bool stream_done(nd::StreamRef) override { return true; }
-  void* create_event(int, bool) override {
+  void* create_event(int, const nd::EventOptions&) override {
     ++events;
     return new char;
   }
@@ -57,8 +57,12 @@ class CountingBackend final : public nd::Backend {
   void multi_tensor(const catena::MultiTensorCall&, nd::StreamRef) override {}
   void gather(const catena::GatherCall&, nd::StreamRef) override {}
   void scatter(const catena::GatherCall&, catena::ScatterMode, nd::StreamRef) override {}
+  void scan(const catena::ScanCall&, nd::StreamRef) override {}
+  void sort(const catena::SortCall&, nd::StreamRef) override {}
+  void nonzero(const catena::NonzeroCall&, nd::StreamRef) override {}
   void matmul(const catena::MatmulCall&, nd::StreamRef) override {}
   void random(const catena::RandomCall&, nd::StreamRef) override {}
+  void user_kernel(const nd::UserKernelCall&, nd::StreamRef) override {}
 
  private:
   catena::Device::Kind kind_;

@@ -402,6 +402,72 @@ class Reference final : public Backend {
     written(out);
   }
 
+  void scan(const KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) override {
+    check_device(kernel.name, *in.get(), out);
+    check<ValueError>(in.shape() == out.shape(), kernel.name, "the output has shape ", out.shape(), ", the input ", in.shape());
+    const catena::Loop& types = kernel.loop_table[loop];
+    const catena::ReductionLoop& f = *types.reduction;
+    const Column values = Column(*in.get(), in.shape(), types.type[0]).converted(catena::compute_dtype(types.type[0]));
+    Column result(catena::compute_dtype(types.type[1]), out.size());
+    const Memory acc = allocate(f.acc_bytes);
+    for_each_row(in.shape(), {axis}, [&](const Dims& index) {
+      std::int64_t count = 0;
+      f.init(acc.get(), 1);
+      for (std::int64_t i : positions_of_row(in.shape(), {axis}, index)) {
+        f.reduce(acc.get(), values.at(i), values.size(), count++, 1);
+        f.finish(acc.get(), count, result.at(i), result.size(), 1);
+      }
+    });
+    result.converted(types.type[1]).write_to(*out.get());
+    written(out);
+  }
+
+  // The place of an element is the number of those that go before it.
+  void sort(const Array& in, int axis, bool positions, const Array& out) override {
+    check_device("sort", *in.get(), out);
+    check<ValueError>(in.shape() == out.shape(), "sort", "the output has shape ", out.shape(), ", the input ", in.shape());
+    const Column values(*in.get(), in.shape(), in.dtype());
+    Column result(positions ? Dtype::int64 : in.dtype(), in.size());
+    catena::visit_dtype(in.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const auto less = [&](std::int64_t i, std::int64_t j) {
+        const auto a = catena::load(*reinterpret_cast<const T*>(values.at(i))), b = catena::load(*reinterpret_cast<const T*>(values.at(j)));
+        return a < b || (catena::is_nan(b) && !catena::is_nan(a));
+      };
+      for_each_row(in.shape(), {axis}, [&](const Dims& index) {
+        const std::vector<std::int64_t> row = positions_of_row(in.shape(), {axis}, index);
+        for (std::int64_t i = 0; i < std::int64_t(row.size()); ++i) {
+          std::size_t place = 0;
+          for (std::int64_t j = 0; j < std::int64_t(row.size()); ++j)
+            place += less(row[std::size_t(j)], row[std::size_t(i)]) || (j < i && !less(row[std::size_t(i)], row[std::size_t(j)]));
+          if (positions) std::memcpy(result.at(row[place]), &i, sizeof(i));
+          else std::memcpy(result.at(row[place]), values.at(row[std::size_t(i)]), std::size_t(values.size()));
+        }
+      });
+    });
+    result.write_to(*out.get());
+    written(out);
+  }
+
+  void nonzero(const Array& in, const Array& out) override {
+    check_device("nonzero", *in.get(), out);
+    const Column flags(*in.get(), in.shape(), Dtype::bool_);
+    check<ValueError>(out.ndim() == 2 && out.shape(0) == in.ndim() && out.dtype() == Dtype::int64, "nonzero", "the output is ", out.dtype(),
+                      " of shape ", out.shape());
+    Column result(Dtype::int64, out.size());
+    Dims index;
+    std::int64_t i = 0, count = 0;
+    for_each_position(in.shape(), index, [&] {
+      if (*flags.at(i++) == std::byte(0)) return;
+      check<ValueError>(count < out.shape(1), "nonzero", "there are more than ", out.shape(1), " elements");
+      for (int a = 0; a < in.ndim(); ++a) std::memcpy(result.at(a * out.shape(1) + count), &index[a], sizeof(std::int64_t));
+      ++count;
+    });
+    check<ValueError>(count == out.shape(1) || in.ndim() == 0, "nonzero", "there are ", count, " elements, not ", out.shape(1));
+    result.write_to(*out.get());
+    written(out);
+  }
+
   void rows(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
             std::span<const Array> outputs) override {
     const catena::Loop& types = kernel.loop_table[loop];
@@ -460,7 +526,7 @@ class Reference final : public Backend {
   }
 
   void multi_tensor(const KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
-                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor) override {
+                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor, const autograd::HyperRefresh*) override {
     const catena::Loop& types = kernel.loop_table[loop];
     for (std::size_t t = 0; t < hyper_of_tensor.size(); ++t) {
       std::vector<Column> columns;
@@ -528,7 +594,7 @@ class Reference final : public Backend {
   }
 
   void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
-              const Array& out) override {
+              const Array& out, const autograd::OffsetRefresh*) override {
     const bool floating = kind == catena::RandomKind::uniform || kind == catena::RandomKind::normal;
     check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ", out.dtype());
     const Column column(generated(kind, out.dtype()), out.size());

@@ -13,6 +13,7 @@
 #include "kernels/host/error.h"
 #include "ndarray/cuda/codegen.h"
 #include "ndarray/cuda/plan.h"
+#include "tests/support/cuda_device/engine.h"
 #include "tests/support/cuda_device/kernel_table.h"
 #include "tests/support/cuda_device/manifest.h"
 
@@ -143,20 +144,24 @@ inline void reference(const catena::Program& program, std::span<HostArray> opera
 
 // The compiled form of a generated kernel; the text must be the one that the build compiled.
 inline const KernelEntry& find_entry(const nd::cuda::GeneratedKernel& kernel) {
-  for (const KernelEntry& entry : kernel_table()) {
-    if (kernel.name != entry.name) continue;
-    BOOST_REQUIRE_EQUAL(catena::fnv1a(kernel.source()), entry.source_hash);
-    BOOST_REQUIRE_EQUAL(kernel.parameter_bytes, entry.parameter_bytes);
-    return entry;
+  for (auto* table = catena_kernel_tables; *table != nullptr; ++table) {
+    for (const KernelEntry* entry = (*table)->kernels; entry->name != nullptr; ++entry) {
+      if (kernel.name != entry->name) continue;
+      BOOST_REQUIRE_EQUAL(catena::fnv1a(kernel.body), entry->text_hash);
+      BOOST_REQUIRE_EQUAL(entry->parameters, 1u);
+      BOOST_REQUIRE_EQUAL(kernel.parameter_bytes, entry->parameter_bytes[0]);
+      return *entry;
+    }
   }
   throw catena::KeyError("the manifest lacks the kernel\n" + kernel.source());
 }
 
 inline void run(const nd::cuda::GeneratedKernel& kernel, const nd::cuda::LaunchPlan& plan, Order order) {
   const KernelEntry& entry = find_entry(kernel);
-  BOOST_REQUIRE_EQUAL(plan.parameters.size(), entry.parameter_bytes);
+  BOOST_REQUIRE_EQUAL(plan.parameters.size(), entry.parameter_bytes[0]);
   if (plan.grid_x == 0) return;
-  entry.launch({plan.grid_x, plan.grid_y}, {unsigned(catena::device::kBlock)}, order, plan.parameters.data());
+  void* parameters[] = {const_cast<std::byte*>(plan.parameters.data())};
+  shim::run({entry.name, {plan.grid_x, plan.grid_y}, {unsigned(catena::device::kBlock)}, order, entry.barriers, entry.call, parameters});
 }
 
 // Runs a program on the shim; operands are changed in place. Gives the key that was used.

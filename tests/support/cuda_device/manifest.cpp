@@ -1,5 +1,9 @@
 #include "tests/support/cuda_device/manifest.h"
 
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
 #include "kernels/host/error.h"
 
 namespace cuda_device {
@@ -7,71 +11,8 @@ namespace {
 
 using catena::Dtype;
 using catena::KernelDef;
-using catena::KernelKind;
 using nd::cuda::Form;
 using nd::cuda::KernelKey;
-
-// One line per kernel: row (or named program) and loop, form, ranks (0: known at run time), operand dtypes in memory when they differ
-// from the loop's, inputs that are scalars, index width.
-struct Line {
-  const char* kernel;
-  const char* loop;
-  Form form;
-  int rank = 1, reduced_rank = 1;
-  const char* dtypes = "";
-  unsigned scalars = 0;
-  bool index32 = true;
-};
-
-constexpr Line kLines[] = {
-    {"add", "ff->f", Form::contiguous},
-    {"add", "ff->f", Form::contiguous, 1, 1, "", 2},
-    {"add", "ff->f", Form::contiguous, 1, 1, "", 0, false},
-    {"add", "ee->e", Form::contiguous},
-    {"add", "EE->E", Form::contiguous},
-    {"add", "ll->l", Form::contiguous},
-    {"add", "\?\?->?", Form::contiguous},
-    {"multiply", "ff->f", Form::contiguous, 1, 1, "bfd"},
-    {"multiply", "ee->e", Form::contiguous, 1, 1, "dfi"},
-    {"tanh", "f->f", Form::contiguous},
-    {"add", "ff->f", Form::strided, 1},
-    {"add", "ff->f", Form::strided, 2},
-    {"add", "ff->f", Form::strided, 2, 1, "", 2},
-    {"add", "ff->f", Form::strided, 2, 1, "", 0, false},
-    {"add", "ff->f", Form::strided, 3},
-    {"add", "ff->f", Form::strided, 4},
-    {"add", "ff->f", Form::strided, 0},
-    {"add", "ee->e", Form::strided, 2},
-    {"half_chain", "", Form::contiguous},
-    {"half_chain", "", Form::strided, 2},
-    {"mixed_chain", "", Form::contiguous},
-    {"im2col_2d", "*fllllll->f", Form::indexed, 6, 1, "", 0x7e},
-    {"im2col_2d", "*ellllll->e", Form::indexed, 6, 1, "", 0x7e},
-    {"dropout", "fLLf->f", Form::indexed, 2, 1, "", 0xe},
-    {"dropout", "fLLf->f", Form::indexed, 0, 1, "", 0xe},
-    {"sum", "f->f", Form::reduce_block},
-    {"sum", "f->f", Form::reduce_warp},
-    {"sum", "f->f", Form::reduce_columns},
-    {"sum", "f->f", Form::reduce_second},
-    {"sum", "f->f", Form::reduce_warp, 2, 2},
-    {"sum", "f->f", Form::reduce_warp, 0, 0},
-    {"sum", "e->e", Form::reduce_warp},
-    {"argmax", "f->l", Form::reduce_block},
-    {"argmax", "f->l", Form::reduce_warp},
-    {"argmax", "f->l", Form::reduce_columns},
-    {"argmax", "f->l", Form::reduce_second},
-    {"any", "f->?", Form::reduce_block},
-    {"softmax", "f->f", Form::row_warp},
-    {"softmax", "f->f", Form::row_block},
-    {"softmax", "e->e", Form::row_warp},
-    {"softmax", "f->f", Form::row_warp, 2, 2},
-    {"softmax", "f->f", Form::row_warp, 0, 0},
-    {"batch_norm_fwd", "ffff->f;fff", Form::row_block, 1, 2, "", 8},
-    {"sgd_update", "f&f->", Form::multi_tensor},
-    {"adam_update", "f&fff->", Form::multi_tensor},
-    {"adam_update", "e&eee->", Form::multi_tensor},
-    {"scale_by", "@f&f->", Form::multi_tensor},
-};
 
 catena::Step step(const char* kernel, const char* loop, std::initializer_list<int> slots) {
   catena::Step s;
@@ -96,34 +37,28 @@ std::vector<NamedProgram> make_programs() {
   };
 }
 
-nd::cuda::GeneratedKernel generate(const Line& line) {
-  KernelKey key;
-  key.form = line.form;
-  key.rank = static_cast<std::uint8_t>(line.rank);
-  key.reduced_rank = static_cast<std::uint8_t>(line.reduced_rank);
-  key.scalars = static_cast<std::uint16_t>(line.scalars);
-  key.index32 = line.index32;
-  const auto set_dtypes = [&](std::span<const Dtype> types) {
-    std::copy(types.begin(), types.end(), key.dtypes.begin());
-    for (std::size_t k = 0; line.dtypes[k] != '\0'; ++k) key.dtypes[k] = catena::dtype_from_char(line.dtypes[k]);
-  };
-  if (*line.loop == '\0') {
-    const catena::Program program = named_program(line.kernel).program();
-    set_dtypes(program.slots.first(static_cast<std::size_t>(program.num_operands())));
-    key.program = nd::cuda::program_hash(program);
-    return nd::cuda::generate(program, key);
+Form form_of(const std::string& name, const std::string& line) {
+  for (int k = 0; k <= static_cast<int>(Form::sort_result); ++k)
+    if (nd::cuda::name_of(static_cast<Form>(k)) == name) return static_cast<Form>(k);
+  throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
+}
+
+// "rank=2"
+void read_field(const std::string& word, KernelKey& key, const std::string& line) {
+  const std::size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
+  if (name == "dtypes") {
+    catena::check<catena::ValueError>(value.size() <= key.dtypes.size(), "manifest", value.size(), " dtypes in the line ", line);
+    for (std::size_t k = 0; k < value.size(); ++k) key.dtypes[k] = catena::dtype_from_char(value[k]);
+    return;
   }
-  const KernelDef& def = catena::find_kernel(line.kernel);
-  const int number = loop_number(def, line.loop);
-  const catena::Loop& loop = def.loop_table[number];
-  set_dtypes({loop.type.data(), static_cast<std::size_t>(def.num_operands())});
-  if (def.kind == KernelKind::elementwise || def.kind == KernelKind::indexed) {
-    const catena::EagerProgram program(def, number);
-    key.program = nd::cuda::program_hash(program);
-    return nd::cuda::generate(program, key);
-  }
-  key.program = nd::cuda::kernel_hash(def, loop);
-  return nd::cuda::generate(def, loop, key);
+  int number = -1;
+  std::from_chars(value.data(), value.data() + value.size(), number);
+  if (name == "rank") key.rank = static_cast<std::uint8_t>(number);
+  else if (name == "reduced") key.reduced_rank = static_cast<std::uint8_t>(number);
+  else if (name == "scalars") key.scalars = static_cast<std::uint16_t>(number);
+  else if (name == "index") key.index32 = number == 32;
+  else throw catena::ValueError("manifest: no field '" + name + "' in the line " + line);
 }
 
 }  // namespace
@@ -145,9 +80,41 @@ int loop_number(const KernelDef& def, const std::string& signature) {
   throw catena::ValueError(std::string("manifest: ") + def.name + " has no loop " + signature);
 }
 
+nd::cuda::GeneratedKernel generate(const std::string& line) {
+  std::istringstream words(line);
+  std::string kernel, loop, form, word;
+  words >> kernel >> loop >> form;
+  KernelKey key;
+  key.form = form_of(form, line);
+  while (words >> word) read_field(word, key, line);
+  if (kernel == "array") return nd::cuda::generate(key);
+  if (kernel == "program") {
+    const catena::Program program = named_program(loop).program();
+    key.program = nd::cuda::program_hash(program);
+    return nd::cuda::generate(program, key);
+  }
+  const KernelDef& def = catena::find_kernel(kernel);
+  const int number = loop_number(def, loop);
+  if (key.form <= Form::indexed) {
+    const catena::EagerProgram program(def, number);
+    key.program = nd::cuda::program_hash(program);
+    return nd::cuda::generate(program, key);
+  }
+  key.program = nd::cuda::kernel_hash(def, def.loop_table[number]);
+  return nd::cuda::generate(def, def.loop_table[number], key);
+}
+
+std::vector<std::string> manifest_lines() {
+  std::ifstream file(CATENA_KERNEL_MANIFEST);
+  catena::check<catena::IOError>(file.is_open(), "manifest", "cannot read ", CATENA_KERNEL_MANIFEST);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
 std::vector<nd::cuda::GeneratedKernel> manifest() {
   std::vector<nd::cuda::GeneratedKernel> kernels;
-  for (const Line& line : kLines) kernels.push_back(generate(line));
+  for (const std::string& line : manifest_lines()) kernels.push_back(generate(line));
   return kernels;
 }
 

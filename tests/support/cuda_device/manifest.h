@@ -1,5 +1,6 @@
-// The kernels that tests execute on the CPU, from their generated text. The build generates and compiles them; a test that needs
-// another one adds a line to manifest.cpp.
+// The kernels that the build generates and compiles for the software CUDA device: a line each in manifest.txt, as the description in
+// front of their text has it, or "program <name> ..." for a program below. Others are compiled when a test needs them;
+// update_manifest.sh adds these.
 #pragma once
 
 #include <string>
@@ -25,6 +26,9 @@ const NamedProgram& named_program(const std::string& name);
 // Loop number of a signature ("ff->f") of a kernel; ValueError when it has none.
 int loop_number(const catena::KernelDef& def, const std::string& signature);
 
+// The kernel that a line describes; ValueError with the line when it describes none.
+nd::cuda::GeneratedKernel generate(const std::string& line);
+std::vector<std::string> manifest_lines();
 std::vector<nd::cuda::GeneratedKernel> manifest();
 
 }  // namespace cuda_device

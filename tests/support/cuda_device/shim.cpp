@@ -1,12 +1,19 @@
 #include "tests/support/cuda_device/shim.h"
 
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdio>
+#include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <random>
-#include <thread>
+#include <sstream>
+#include <string>
 #include <vector>
+
+#include "tests/support/cuda_device/engine.h"
+#include "tests/support/cuda_device/report.h"
 
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -14,6 +21,12 @@
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
 #endif
+
+// What the dynamic linker and the compilers agree on, and no header declares.
+struct ThreadLocalIndex {
+  unsigned long module, offset;
+};
+extern "C" void* __tls_get_addr(ThreadLocalIndex*);
 
 namespace shim {
 namespace {
@@ -23,6 +36,7 @@ constexpr std::size_t kStack = 256 * 1024;
 #else
 constexpr std::size_t kStack = 64 * 1024;
 #endif
+constexpr unsigned kMaxThreads = 1024;  // of a block
 
 // ---- switching stacks ---------------------------------------------------------------------------------------------------------
 #if defined(__x86_64__)
@@ -60,167 +74,299 @@ void prepare(Context& c, char* stack, void (*entry)()) {
 void swap(Context& from, Context& to) { swapcontext(&from.context, &to.context); }
 #endif
 
-// ---- a block of threads -------------------------------------------------------------------------------------------------------
+// ---- what a host thread needs to run grids --------------------------------------------------------------------------------------
+// The stacks of a block. Kept from launch to launch: their pages are then there already. Below each is a page that cannot be touched.
+class Stacks {
+ public:
+  ~Stacks() {
+    if (memory_ != nullptr) munmap(memory_, kMaxThreads * size());
+  }
+  char* get(unsigned k) {
+    if (memory_ == nullptr) {
+      void* memory = mmap(nullptr, kMaxThreads * size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED) cuda_device::report("no memory for the stacks of a block", false);
+      memory_ = static_cast<char*>(memory);
+    }
+    for (; ready_ <= k; ++ready_) mprotect(memory_ + ready_ * size() + guard(), kStack, PROT_READ | PROT_WRITE);
+    return memory_ + k * size() + guard();
+  }
+  Range range() const { return {memory_, memory_ + kMaxThreads * size()}; }
+
+ private:
+  static std::size_t guard() {
+    static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return page;
+  }
+  static std::size_t size() { return guard() + kStack; }
+
+  char* memory_ = nullptr;
+  unsigned ready_ = 0;
+};
+
 enum class State { ready, at_block_barrier, at_warp_barrier, ended };
 
+// Runs the thread of the same number of one block after the other.
 struct Fiber {
   Context context;
   uint3 index{};
-  unsigned id = 0, parity = 0;
+  unsigned parity = 0;
   State state = State::ready;
   char* stack = nullptr;
-  void* fake_stack = nullptr;  // of the address sanitizer
+  void* fake_stack = nullptr;  // of the address sanitizer, which needs long to make one
 };
 
-struct Block {
-  const char* name = nullptr;
-  std::vector<Fiber> fibers;
-  std::vector<uint64_t> slots;  // two per lane: a shuffle may begin while slower lanes still read the last one
+struct Engine {
+  const Launch* launch = nullptr;
+  Running running;
+  Place place;
+  unsigned thread = 0;
+  std::uint64_t block_barriers = 0, warp_barriers = 0;
+
+  // Blocks with barriers.
+  Stacks stacks;
+  std::vector<Fiber> fibers;         // those that there are; they stay where they are
+  unsigned threads = 0;              // of the block
+  std::vector<std::uint64_t> slots;  // two per lane: a shuffle may begin while slower lanes still read the last one
   std::vector<unsigned> waiting_in_warp;
+  std::vector<std::uint64_t> warp_moment;
   unsigned waiting = 0;
-  Fiber* current = nullptr;
   Context main;
   void* main_fake_stack = nullptr;
   const void* main_stack = nullptr;
   std::size_t main_stack_size = 0;
-  void (*body)(const void*) = nullptr;
-  const void* argument = nullptr;
-};
-thread_local Block* running = nullptr;
-thread_local Place here;
 
-void leave(bool for_good) {
-  Fiber& f = *running->current;
+  Fiber& current() { return fibers[thread]; }
+};
+thread_local Engine own_engine;
+// Quicker to reach: null until the calling thread first asks.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Engine* engine = nullptr;
+
+Engine& get_engine() {
+  if (engine == nullptr) engine = &own_engine;
+  return *engine;
+}
+
+std::string where() {
+  std::ostringstream text;
+  const uint3 b = engine->place.block;
+  text << "kernel " << engine->launch->name << ", block (" << b.x << ", " << b.y << ", " << b.z << ")";
+  return text.str();
+}
+
+void need_fibers(const char* what) {
+  if (!engine->launch->barriers) cuda_device::report(where() + ": " + what + " in a kernel that was taken to have none", false);
+}
+
+void leave() {
+  Fiber& f = engine->current();
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(for_good ? nullptr : &f.fake_stack, running->main_stack, running->main_stack_size);
-#else
-  (void)for_good;
+  __sanitizer_start_switch_fiber(&f.fake_stack, engine->main_stack, engine->main_stack_size);
 #endif
-  swap(f.context, running->main);
+  swap(f.context, engine->main);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(f.fake_stack, nullptr, nullptr);
 #endif
 }
 
-void fiber_main() {
+[[noreturn]] void fiber_main() {
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(nullptr, &running->main_stack, &running->main_stack_size);
+  __sanitizer_finish_switch_fiber(nullptr, &engine->main_stack, &engine->main_stack_size);
 #endif
-  running->body(running->argument);
-  running->current->state = State::ended;
-  leave(true);
-  std::abort();
+  for (;;) {
+    engine->launch->call(engine->launch->parameters);
+    engine->current().state = State::ended;
+    leave();
+  }
 }
 
-void enter(Fiber& f) {
-  running->current = &f;
-  here.thread = f.index;
+void enter(unsigned thread) {
+  Fiber& f = engine->fibers[thread];
+  engine->thread = thread;
+  engine->place.thread = f.index;
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_start_switch_fiber(&running->main_fake_stack, f.stack, kStack);
+  __sanitizer_start_switch_fiber(&engine->main_fake_stack, f.stack, kStack);
 #endif
-  swap(running->main, f.context);
+  swap(engine->main, f.context);
 #if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_finish_switch_fiber(running->main_fake_stack, nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(engine->main_fake_stack, nullptr, nullptr);
 #endif
 }
 
 [[noreturn]] void report_divergence() {
   unsigned count[4] = {0, 0, 0, 0};
-  for (const Fiber& f : running->fibers) ++count[static_cast<int>(f.state)];
-  std::fprintf(stderr,
-               "shim: kernel %s, block (%u, %u, %u): divergent barrier: %u threads wait at __syncthreads, %u at a warp operation, "
-               "%u have ended\n",
-               running->name, here.block.x, here.block.y, here.block.z, count[1], count[2], count[3]);
-  std::fflush(stderr);
+  for (unsigned k = 0; k < engine->threads; ++k) ++count[static_cast<int>(engine->fibers[k].state)];
+  std::ostringstream text;
+  text << where() << ": divergent barrier: " << count[1] << " threads wait at __syncthreads, " << count[2] << " at a warp operation, "
+       << count[3] << " have ended";
+  cuda_device::report(text.str(), false);
   std::abort();
 }
 
-void run_block(Order order, std::mt19937& random, std::vector<unsigned>& turns) {
-  Block& b = *running;
-  std::size_t ended = 0;
-  while (ended < b.fibers.size()) {
-    if (order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
+void rendezvous_of_warp(bool orders) {
+  const unsigned warp = engine->thread / 32, size = lanes();
+  engine->current().state = State::at_warp_barrier;
+  if (++engine->waiting_in_warp[warp] == size) {
+    engine->waiting_in_warp[warp] = 0;
+    if (orders) engine->warp_moment[warp] = ++engine->warp_barriers;
+    for (unsigned k = 0; k < size; ++k) engine->fibers[warp * 32 + k].state = State::ready;
+  }
+  leave();
+}
+
+uint3 index_of(unsigned i, dim3 size) { return {i % size.x, i / size.x % size.y, i / (size.x * size.y)}; }
+
+void run_with_barriers(std::vector<unsigned>& turns, std::mt19937& random) {
+  Engine& e = *engine;
+  const auto n = static_cast<unsigned>(turns.size());
+  e.threads = n;
+  e.slots.assign((n + 31) / 32 * 64, 0);
+  e.waiting_in_warp.assign((n + 31) / 32, 0);
+  e.warp_moment.assign((n + 31) / 32, ++e.warp_barriers);
+  e.waiting = 0;
+  e.fibers.reserve(kMaxThreads);
+  for (auto k = static_cast<unsigned>(e.fibers.size()); k < n; ++k) {
+    Fiber& f = e.fibers.emplace_back();
+    f.stack = e.stacks.get(k);
+    prepare(f.context, f.stack, &fiber_main);
+  }
+  for (unsigned k = 0; k < n; ++k) {
+    e.fibers[k].index = index_of(k, e.launch->block);
+    e.fibers[k].parity = 0;
+    e.fibers[k].state = State::ready;
+  }
+  e.running.stacks = e.stacks.range();
+  // Nothing is right only because an earlier block left it there: every float is a NaN, every integer -1.
+  std::fill(e.running.shared.begin, e.running.shared.end, '\xff');
+  for (unsigned ended = 0; ended < n;) {
+    if (e.launch->order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
     bool moved = false;
     for (unsigned turn : turns) {
-      Fiber& f = b.fibers[turn];
-      if (f.state != State::ready) continue;
+      if (e.fibers[turn].state != State::ready) continue;
       moved = true;
-      enter(f);
-      ended += f.state == State::ended;
+      enter(turn);
+      ended += e.fibers[turn].state == State::ended;
     }
     if (!moved) report_divergence();
   }
 }
 
-unsigned warp_size(unsigned warp) { return std::min(32u, static_cast<unsigned>(running->fibers.size()) - warp * 32); }
+void run_directly(std::vector<unsigned>& turns, std::mt19937& random) {
+  Engine& e = *engine;
+  if (e.launch->order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
+  for (unsigned turn : turns) {
+    e.thread = turn;
+    e.place.thread = index_of(turn, e.launch->block);
+    e.launch->call(e.launch->parameters);
+  }
+}
+
+// The calling thread's block of thread-local variables of the object that the code belongs to.
+Range thread_locals_of(const void* code) {
+  struct Search {
+    std::uintptr_t code;
+    ThreadLocalIndex index;
+    std::size_t bytes;
+  } search{reinterpret_cast<std::uintptr_t>(code), {0, 0}, 0};
+  const auto look = [](dl_phdr_info* object, std::size_t, void* argument) {
+    Search& s = *static_cast<Search*>(argument);
+    bool mine = false;
+    std::size_t bytes = 0;
+    for (int k = 0; k < object->dlpi_phnum; ++k) {
+      const auto& part = object->dlpi_phdr[k];
+      mine |= part.p_type == PT_LOAD && s.code - (object->dlpi_addr + part.p_vaddr) < part.p_memsz;
+      if (part.p_type == PT_TLS) bytes = part.p_memsz;
+    }
+    if (mine) {
+      s.index.module = object->dlpi_tls_modid;
+      s.bytes = bytes;
+    }
+    return int(mine);
+  };
+  dl_iterate_phdr(look, &search);
+  if (search.bytes == 0) return {};
+  char* begin = static_cast<char*>(__tls_get_addr(&search.index));
+  return {begin, begin + search.bytes};
+}
+
+Order order_of_environment() {
+  const char* name = std::getenv("CATENA_SOFTWARE_CUDA_ORDER");
+  const std::string text = name != nullptr ? name : "";
+  if (text == "descending") return Order::descending;
+  if (text == "shuffled") return Order::shuffled;
+  if (!text.empty() && text != "ascending")
+    cuda_device::report("CATENA_SOFTWARE_CUDA_ORDER is '" + text + "', not ascending, descending or shuffled", false);
+  return Order::ascending;
+}
+std::atomic<Order>& chosen_order() {
+  static std::atomic<Order> chosen{order_of_environment()};
+  return chosen;
+}
 
 }  // namespace
 
-Place& place() { return here; }
-unsigned lane() { return running->current->id % 32; }
+void set_order(Order o) { chosen_order() = o; }
+Order order() { return chosen_order(); }
+
+Place& place() { return get_engine().place; }
+unsigned lane() { return engine->thread % 32; }
+unsigned lanes() {
+  const dim3& b = engine->place.block_dim;
+  return std::min(32u, b.x * b.y * b.z - engine->thread / 32 * 32);
+}
+const Running* running() { return engine != nullptr && engine->launch != nullptr ? &engine->running : nullptr; }
+Moment moment() {
+  return {engine->thread, engine->block_barriers, engine->launch->barriers ? engine->warp_moment[engine->thread / 32] : 0};
+}
 
 void block_barrier() {
-  Block& b = *running;
-  b.current->state = State::at_block_barrier;
-  if (++b.waiting == b.fibers.size()) {
-    b.waiting = 0;
-    for (Fiber& f : b.fibers) f.state = State::ready;
+  need_fibers("__syncthreads");
+  engine->current().state = State::at_block_barrier;
+  if (++engine->waiting == engine->threads) {
+    engine->waiting = 0;
+    ++engine->block_barriers;
+    for (unsigned k = 0; k < engine->threads; ++k) engine->fibers[k].state = State::ready;
   }
-  leave(false);
+  leave();
 }
 
 void warp_barrier() {
-  Block& b = *running;
-  const unsigned warp = b.current->id / 32, size = warp_size(warp);
-  b.current->state = State::at_warp_barrier;
-  if (++b.waiting_in_warp[warp] == size) {
-    b.waiting_in_warp[warp] = 0;
-    for (unsigned k = 0; k < size; ++k) b.fibers[warp * 32 + k].state = State::ready;
-  }
-  leave(false);
+  need_fibers("__syncwarp");
+  rendezvous_of_warp(true);
 }
 
-uint64_t exchange(uint64_t value, unsigned source) {
-  Fiber& f = *running->current;
+std::uint64_t exchange(std::uint64_t value, unsigned source) {
+  need_fibers("a shuffle");
+  Fiber& f = engine->current();
   f.parity ^= 1;
-  uint64_t* slots = &running->slots[(f.id / 32 * 2 + f.parity) * 32];
-  slots[f.id % 32] = value;
-  warp_barrier();
+  std::uint64_t* slots = &engine->slots[(engine->thread / 32 * 2 + f.parity) * 32];
+  slots[engine->thread % 32] = value;
+  rendezvous_of_warp(false);
   return slots[source];
 }
 
-void launch(const char* name, dim3 grid, dim3 block, Order order, void (*body)(const void*), const void* argument) {
-  const unsigned n = block.x * block.y * block.z;
-  const std::unique_ptr<char[]> memory(new char[n * kStack + 64]);
-  char* stacks = memory.get() + (64 - reinterpret_cast<uintptr_t>(memory.get()) % 64);
-  Block b;
-  b.name = name;
-  b.body = body;
-  b.argument = argument;
+void run(const Launch& launch) {
+  const unsigned n = launch.block.x * launch.block.y * launch.block.z;
+  if (n > kMaxThreads) cuda_device::report(std::string("kernel ") + launch.name + ": a block of " + std::to_string(n) + " threads", false);
   std::mt19937 random(1);
   std::vector<unsigned> turns(n);
-  for (unsigned i = 0; i < n; ++i) turns[i] = order == Order::descending ? n - 1 - i : i;
-  for (unsigned k = 0; k < grid.x * grid.y * grid.z; ++k) {
-    b.fibers.assign(n, Fiber());
-    b.slots.assign((n + 31) / 32 * 64, 0);
-    b.waiting_in_warp.assign((n + 31) / 32, 0);
-    b.waiting = 0;
-    for (unsigned i = 0; i < n; ++i) {
-      Fiber& f = b.fibers[i];
-      f.id = i;
-      f.index = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
-      f.stack = stacks + i * kStack;
-      prepare(f.context, f.stack, &fiber_main);
-    }
-    // A thread of its own per block: its shared memory is then new, and nothing is right only because an earlier block left it there.
-    std::thread([&] {
-      running = &b;
-      here.block = {k % grid.x, k / grid.x % grid.y, k / (grid.x * grid.y)};
-      here.block_dim = block;
-      here.grid_dim = grid;
-      run_block(order, random, turns);
-    }).join();
+  for (unsigned i = 0; i < n; ++i) turns[i] = launch.order == Order::descending ? n - 1 - i : i;
+
+  Engine& e = get_engine();
+  e.launch = &launch;
+  e.running = {&launch, thread_locals_of(reinterpret_cast<const void*>(launch.call)), {}};
+  e.place.block_dim = launch.block;
+  e.place.grid_dim = launch.grid;
+  const std::uint64_t blocks = std::uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z;
+  for (std::uint64_t k = 0; k < blocks; ++k) {
+    const std::uint64_t at = launch.order == Order::descending ? blocks - 1 - k : k, rest = at / launch.grid.x;
+    e.place.block = {unsigned(at % launch.grid.x), unsigned(rest % launch.grid.y), unsigned(rest / launch.grid.y)};
+    ++e.block_barriers;
+    if (launch.barriers)
+      run_with_barriers(turns, random);
+    else
+      run_directly(turns, random);
   }
+  e.launch = nullptr;
 }
 
 }  // namespace shim

@@ -1,0 +1,47 @@
+#include "autograd/ndarray_backend/device_extension.h"
+
+#include <cstring>
+#include <utility>
+
+#include "autograd/ndarray_backend/convert.h"
+#include "ndarray/cuda/graph.h"
+
+namespace autograd::internal {
+namespace {
+
+class RecordedGraph final : public DeviceExtension::Recorded {
+ public:
+  RecordedGraph(Device device, const std::function<void()>& f) : graph_(f, device) {}
+  void replay() override { graph_.replay(); }
+
+ private:
+  nd::cuda::Graph graph_;
+};
+
+class CudaDeviceExtension final : public DeviceExtension {
+ public:
+  std::unique_ptr<Recorded> record(Device device, const std::function<void()>& f) override {
+    return std::make_unique<RecordedGraph>(device, f);
+  }
+  bool is_recording() const noexcept override { return nd::cuda::is_recording(); }
+  Array live_scalar(Device device, std::uint64_t first, std::function<std::uint64_t()> refresh) override {
+    std::byte* element = nd::cuda::live_bytes(&first, sizeof first, [refresh = std::move(refresh)](std::byte* at) {
+      const std::uint64_t value = refresh();
+      std::memcpy(at, &value, sizeof value);
+    });
+    // The graph owns the memory, and whatever reads it belongs to the graph.
+    catena::Storage* storage = nd::wrap_storage(element, sizeof first, device, {});
+    const Array a(catena::make_header(storage, element, Dtype::uint64, {}, {}, device, &nd::array_owner()));
+    catena::release(storage);
+    return a;
+  }
+};
+
+}  // namespace
+
+DeviceExtension& cuda_device_extension() {
+  static CudaDeviceExtension extension;
+  return extension;
+}
+
+}  // namespace autograd::internal

@@ -1,0 +1,44 @@
+// Additions to memory that several threads share. Those of float flush numbers too small to be normal to zero.
+#pragma once
+
+#include "kernels/numeric.h"
+
+namespace catena::device {
+
+// The 32-bit word that holds a smaller element, and where in it. Memory comes in whole words, so the neighbours are there.
+struct SharedWord {
+  uint32_t* word;
+  int shift;
+  ND_FN explicit SharedWord(void* element) {
+    const uint64_t address = reinterpret_cast<uint64_t>(element);
+    word = reinterpret_cast<uint32_t*>(address & ~uint64_t(3));
+    shift = int(address & 3) * 8;
+  }
+};
+
+// *to += v. bool: logical or. Elements of 1 and 2 bytes: by exchange of the word around them; integers wrap.
+template <class T> ND_FN void atomic_add(T* to, T v) {
+  if constexpr (is_same<T, bool>) {
+    const SharedWord at(to);
+    if (v) atomicOr(at.word, 1u << at.shift);
+  } else if constexpr (sizeof(T) < 4) {
+    using Bits = unsigned_of<T>;
+    const SharedWord at(to);
+    uint32_t seen = *static_cast<volatile uint32_t*>(at.word), expected;
+    do {
+      expected = seen;
+      T sum;
+      store(sum, wrap_add(load(bit_cast<T>(Bits(expected >> at.shift))), load(v)));
+      const uint32_t mask = uint32_t(Bits(~Bits(0))) << at.shift;
+      seen = atomicCAS(at.word, expected, (expected & ~mask) | (uint32_t(bit_cast<Bits>(sum)) << at.shift));
+    } while (seen != expected);
+  } else if constexpr (is_float<T>) {
+    atomicAdd(to, v);
+  } else if constexpr (sizeof(T) == 4) {
+    atomicAdd(reinterpret_cast<uint32_t*>(to), uint32_t(v));
+  } else {
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(v));
+  }
+}
+
+}  // namespace catena::device

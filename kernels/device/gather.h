@@ -1,0 +1,62 @@
+// Launch skeletons of indexing by arrays. Several positions of a scatter may name one element: of the values that are set there any one
+// stays, as in NumPy; values that are added arrive in any order.
+#pragma once
+
+#include "kernels/device/atomic.h"
+#include "kernels/device/lane.h"
+
+namespace catena::device {
+
+// The number of the element that an index names: modulo the length, as on the host.
+template <class I> ND_FN int64_t wrapped(I v, int64_t length) {
+  if constexpr (is_unsigned_int<I> && sizeof(I) == 8) {
+    return int64_t(v < uint64_t(length) ? v : v % uint64_t(length));
+  } else {
+    int64_t at = int64_t(v);
+    if (at < 0) at += length;
+    if (at < 0 || at >= length) {
+      at %= length;
+      if (at < 0) at += length;
+    }
+    return at;
+  }
+}
+
+// I: the types of the index arrays.
+template <class Index, int Rank, class... I> struct Indexed {
+  // act(element of the base, element of the other side) for every position.
+  template <class P, int... K, class Act> static ND_FN void each(const P& p, Indices<K...>, Act act) {
+    using Offset = typename signed_of<Index>::type;
+    const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x;
+    for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
+      Offset base = 0, other = 0, index[sizeof...(I) + 1] = {};  // one more: there are no empty arrays
+      for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Index c) {
+        base += Offset(c) * Offset(p.base_stride[a]);
+        other += Offset(c) * Offset(p.other_stride[a]);
+        ((index[K] += Offset(c) * Offset(p.index_stride[K][a])), ...);
+      });
+      ((base += Offset(wrapped(*reinterpret_cast<const I*>(static_cast<const char*>(p.index[K]) + index[K]), p.axis_length[K])) *
+                Offset(p.axis_stride[K])),
+       ...);
+      act(static_cast<char*>(p.base) + base, static_cast<char*>(p.other) + other);
+    }
+  }
+
+  // Elements that are only moved are words of their size.
+  template <int Bytes, class P> static ND_FN void gather(const P& p) {
+    each(p, make_indices<int(sizeof...(I))>{}, [](const char* base, char* other) {
+      *reinterpret_cast<Word<Bytes>*>(other) = *reinterpret_cast<const Word<Bytes>*>(base);
+    });
+  }
+  template <int Bytes, class P> static ND_FN void scatter(const P& p) {
+    each(p, make_indices<int(sizeof...(I))>{}, [](char* base, const char* other) {
+      *reinterpret_cast<Word<Bytes>*>(base) = *reinterpret_cast<const Word<Bytes>*>(other);
+    });
+  }
+  template <class T, class P> static ND_FN void add(const P& p) {
+    each(p, make_indices<int(sizeof...(I))>{},
+         [](char* base, const char* other) { atomic_add(reinterpret_cast<T*>(base), *reinterpret_cast<const T*>(other)); });
+  }
+};
+
+}  // namespace catena::device

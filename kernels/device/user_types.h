@@ -1,0 +1,169 @@
+// What the text of an ElementwiseKernel or a ReductionKernel sees beside CUDA's own names: the 16-bit floats as classes that compute,
+// raw operands, and atomic functions on element types that CUDA has none for.
+#pragma once
+
+#include "kernels/device/user_host.h"
+#include "kernels/numeric.h"
+
+#if CATENA_DEVICE
+using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(nullptr));
+#define INFINITY __builtin_bit_cast(float, 0x7f800000u)
+#define NAN __builtin_bit_cast(float, 0x7fc00000u)
+#define M_PI 3.14159265358979323846
+#endif
+
+namespace catena::user {
+
+// What elements of dtype int64 are in a kernel, and positions as well: CUDA's min and the like refuse long with long long.
+using int64 = long long;
+
+// A 16-bit float: computed in float, rounded to nearest even whenever a value is stored.
+template <class S> struct Half {
+  S stored;
+
+  Half() = default;
+  ND_FN Half(float v) : stored(v) {}
+  ND_FN operator float() const { return float(stored); }
+  ND_FN Half& operator+=(float v) { return *this = Half(float(*this) + v); }
+  ND_FN Half& operator-=(float v) { return *this = Half(float(*this) - v); }
+  ND_FN Half& operator*=(float v) { return *this = Half(float(*this) * v); }
+  ND_FN Half& operator/=(float v) { return *this = Half(float(*this) / v); }
+  ND_FN Half& operator++() { return *this += 1.0f; }
+  ND_FN Half& operator--() { return *this -= 1.0f; }
+  static ND_FN Half of_bits(uint32_t b) {
+    Half r;
+    r.stored.bits = uint16_t(b);
+    return r;
+  }
+};
+
+template <class S> ND_FN bool isnan(Half<S> x) { return float(x) != float(x); }
+template <class S> ND_FN bool isinf(Half<S> x) { return m::fabs(float(x)) == limits<float>::max(); }
+template <class S> ND_FN bool isfinite(Half<S> x) { return m::fabs(float(x)) < limits<float>::max(); }
+template <class S> ND_FN bool signbit(Half<S> x) { return (x.stored.bits & 0x8000u) != 0; }
+template <class S> ND_FN Half<S> copysign(Half<S> x, Half<S> y) {
+  return Half<S>::of_bits((x.stored.bits & 0x7fffu) | (y.stored.bits & 0x8000u));
+}
+// The neighbour of x in the direction of y, in steps of the 16-bit type.
+template <class S> ND_FN Half<S> nextafter(Half<S> x, Half<S> y) {
+  if (isnan(x)) return x;
+  if (isnan(y) || float(x) == float(y)) return y;
+  if (float(x) == 0.0f) return Half<S>::of_bits((y.stored.bits & 0x8000u) | 1u);
+  const bool away_from_zero = (float(y) > float(x)) == (float(x) > 0.0f);
+  return Half<S>::of_bits(away_from_zero ? x.stored.bits + 1u : x.stored.bits - 1u);
+}
+// NaN is ignored unless both are NaN, as CUDA's functions do.
+template <class S> ND_FN Half<S> min(Half<S> a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
+template <class S> ND_FN Half<S> max(Half<S> a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
+template <class S, class B> ND_FN Half<S> min(Half<S> a, B b) { return skip_nan_min(float(a), float(b)); }
+template <class S, class B> ND_FN Half<S> max(Half<S> a, B b) { return skip_nan_max(float(a), float(b)); }
+template <class S, class A> ND_FN Half<S> min(A a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
+template <class S, class A> ND_FN Half<S> max(A a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
+
+// Adds by compare-and-swap on the aligned 32-bit word that holds the element.
+template <class S> ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
+  unsigned* word = reinterpret_cast<unsigned*>(reinterpret_cast<uint64_t>(p) & ~uint64_t(3));
+  const unsigned shift = (reinterpret_cast<uint64_t>(p) & 2) != 0 ? 16 : 0;
+  unsigned before = *static_cast<volatile unsigned*>(word), seen;
+  Half<S> old;
+  do {
+    seen = before;
+    old = Half<S>::of_bits(seen >> shift);
+    const unsigned sum = Half<S>(float(old) + float(v)).stored.bits;
+    before = ::atomicCAS(word, seen, (seen & ~(0xffffu << shift)) | (sum << shift));
+  } while (before != seen);
+  return old;
+}
+
+// The element that lies so many bytes behind `data`.
+template <class T> ND_FN T& element(T* data, int64 offset) { return *(T*)((char*)data + offset); }
+
+// A raw operand: its own shape and strides. x[k] is the element at position k in C order, x[index] the one at an array of one position
+// per axis; both unchecked. Rank 0: any index means the only element.
+template <class T, int Rank, bool Contiguous> struct Raw {
+  T* data_;
+  int64 size_;
+  int64 shape_[Rank > 0 ? Rank : 1];
+  int64 strides_[Rank > 0 ? Rank : 1];
+
+  ND_FN int64 size() const { return size_; }
+  ND_FN const int64* shape() const { return shape_; }
+  ND_FN const int64* strides() const { return strides_; }  // in bytes
+
+  ND_FN T& operator[](int64 k) const {
+    if constexpr (Rank == 0) {
+      return *data_;
+    } else if constexpr (Contiguous) {
+      return data_[k];
+    } else {
+      int64 offset = 0;
+      ND_UNROLL
+      for (int a = Rank - 1; a > 0; --a) {
+        const int64 q = k / shape_[a];
+        offset += (k - q * shape_[a]) * strides_[a];
+        k = q;
+      }
+      return at(offset + k * strides_[0]);
+    }
+  }
+  template <class I> ND_FN T& operator[](const I* index) const {
+    int64 offset = 0;
+    ND_UNROLL
+    for (int a = 0; a < Rank; ++a) offset += int64(index[a]) * strides_[a];
+    return at(offset);
+  }
+
+ private:
+  ND_FN T& at(int64 offset) const { return element(data_, offset); }
+};
+
+// A scalar operand, in a word of the parameters.
+template <class T> struct alignas(8) Held { T value; };
+
+// ---- operands that move with a loop -----------------------------------------------------------------------------------------------
+template <int Rank> ND_FN int64 offset_at(const int64* coordinates, const int64* strides) {
+  int64 offset = 0;
+  ND_UNROLL
+  for (int a = 0; a < Rank; ++a) offset += coordinates[a] * strides[a];
+  return offset;
+}
+
+// Shape of a loop; Width is the unsigned type in which positions are split into coordinates.
+template <int Rank, class Width> struct Range {
+  int64 size;
+  int64 shape[Rank];
+};
+
+// Coordinates of a position in C order.
+template <int Rank, class Width> ND_FN void locate(int64 position, const int64* shape, int64* coordinates) {
+  Width rest = Width(position);
+  ND_UNROLL
+  for (int a = Rank - 1; a > 0; --a) {
+    const Width length = Width(shape[a]), q = rest / length;
+    coordinates[a] = int64(rest - q * length);
+    rest = q;
+  }
+  coordinates[0] = int64(rest);
+}
+// Coordinates of the next position.
+template <int Rank> ND_FN void advance(const int64* shape, int64* coordinates) {
+  ++coordinates[Rank - 1];
+  ND_UNROLL
+  for (int a = Rank - 1; a > 0; --a) {
+    if (coordinates[a] < shape[a]) return;
+    coordinates[a] = 0;
+    ++coordinates[a - 1];
+  }
+}
+
+}  // namespace catena::user
+
+using float16 = catena::user::Half<catena::float16>;
+using bfloat16 = catena::user::Half<catena::bfloat16>;
+
+#if CATENA_DEVICE
+// CUDA has the unsigned one alone; the sum is the same.
+ND_FN long long atomicAdd(long long* p, long long v) {
+  return (long long)atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)v);
+}
+#endif

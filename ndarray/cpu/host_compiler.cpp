@@ -1,0 +1,305 @@
+#include "ndarray/cpu/host_compiler.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+
+#include "kernels/host/atomic_file.h"
+#include "kernels/host/embedded.h"
+#include "kernels/host/error.h"
+#include "ndarray/cuda/compiler.h"
+#include "ndarray/cuda/disk_cache.h"
+
+extern char** environ;
+
+namespace nd::cpu {
+namespace {
+
+namespace fs = std::filesystem;
+using catena::concat;
+
+std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
+
+// ---- the cache folder -------------------------------------------------------------------------------------------------------------
+// Beside that of the CUDA kernels; empty when there is none.
+fs::path cache_folder() {
+  const std::string kernels = cuda::disk_cache_settings().directory;
+  return kernels.empty() ? fs::path() : fs::path(kernels).parent_path() / "host";
+}
+cuda::DiskCache& disk() {
+  static auto& cache = *new cuda::DiskCache(cache_folder().string(), cuda::disk_cache_settings().limit_bytes);
+  return cache;
+}
+
+// A folder of this process alone, gone at the end of the scope: in the cache folder, or where temporary files go.
+class Workplace {
+ public:
+  explicit Workplace(const std::string& what) {
+    std::error_code ignored;
+    if (disk().enabled()) {
+      fs::create_directories(disk().directory(), ignored);
+      if (make(disk().directory())) return;
+    }
+    const fs::path temporary = fs::temp_directory_path(ignored);
+    if (make(temporary)) return;
+    throw catena::IOError(
+        concat(what, ": no folder for the compiler's files can be made in \"", temporary.string(), "\" (", std::strerror(errno), ")"));
+  }
+  ~Workplace() {
+    std::error_code ignored;  // what stays is only in the way of nobody
+    fs::remove_all(path_, ignored);
+  }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  const fs::path& path() const noexcept { return path_; }
+
+ private:
+  bool make(const fs::path& parent) {
+    std::string name = (parent / "compiling-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) return false;
+    path_ = name;
+    return true;
+  }
+  fs::path path_;
+};
+
+void write_file(const std::string& what, const fs::path& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  if (!out) throw catena::IOError(concat(what, ": \"", path.string(), "\" cannot be written (", std::strerror(errno), ")"));
+}
+std::string read_file(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What processes left that ended while they compiled.
+void remove_leftovers() {
+  std::error_code error;
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
+  for (fs::directory_iterator at(disk().directory(), error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (at->path().filename().string().starts_with("compiling-") && fs::last_write_time(at->path(), ignored) < long_ago)
+      fs::remove_all(at->path(), ignored);
+  }
+}
+
+// ---- the embedded headers ------------------------------------------------------------------------------------------------------------
+bool headers_are_in(const fs::path& folder) {
+  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+    std::error_code error;
+    if (fs::file_size(folder / header.path, error) != header.size || error) return false;
+  }
+  return true;
+}
+
+void write_headers(const std::string& what, const fs::path& folder) {
+  for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+    std::error_code shows_when_writing;
+    fs::create_directories((folder / header.path).parent_path(), shows_when_writing);
+    write_file(what, folder / header.path, header.text());
+  }
+}
+
+std::string hash_text(std::uint64_t hash) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+std::string headers_hash() { return hash_text(cuda::embedded_text_hash()); }
+
+// The folder to include from. Kept in the cache under the hash of its contents; another process may be writing the same one.
+fs::path header_folder(const std::string& what, const Workplace& workplace) {
+  const fs::path kept = fs::path(disk().directory()) / ("include-" + headers_hash()), made = workplace.path() / "include";
+  if (disk().enabled() && headers_are_in(kept)) return kept;
+  write_headers(what, made);
+  if (!disk().enabled() || workplace.path().parent_path() != fs::path(disk().directory())) return made;
+  std::error_code error;
+  fs::remove_all(kept, error);  // a damaged one
+  fs::rename(made, kept, error);
+  return error ? (headers_are_in(kept) ? kept : made) : kept;
+}
+
+// ---- the compiler ---------------------------------------------------------------------------------------------------------------------
+struct Compiler {
+  std::vector<std::string> command;  // the program's path, and options that came with it
+  std::string identity;              // changes when the program does
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+// As a shell would find it; empty when there is no such program.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = (folder.empty() ? std::string(".") : folder) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0 && !fs::is_directory(candidate)) return candidate;
+  }
+  return {};
+}
+
+Compiler find_compiler(const std::string& what) {
+  std::vector<std::string> candidates = {"c++", "g++", "clang++"};
+  if (const char* cxx = std::getenv("CXX"); cxx != nullptr && *cxx != '\0') candidates.insert(candidates.begin(), cxx);
+  if (const char* own = std::getenv("CATENA_HOST_COMPILER"); own != nullptr && *own != '\0') candidates = {own};
+  std::string tried;
+  for (const std::string& candidate : candidates) {
+    std::vector<std::string> command = words_of(candidate);
+    tried += (tried.empty() ? "" : ", ") + candidate;
+    if (command.empty()) continue;
+    command[0] = find_program(command[0]);
+    struct stat status {};
+    if (command[0].empty() || ::stat(command[0].c_str(), &status) != 0) continue;
+    std::string identity =
+        concat(fs::canonical(command[0]).string(), ' ', status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
+    return {std::move(command), std::move(identity)};
+  }
+  throw catena::RuntimeError(concat(what, ": kernels given as text need a C++ compiler on the CPU, and there is none (tried: ", tried,
+                                    "); CATENA_HOST_COMPILER names one"));
+}
+
+// What -march=native means here: objects must not be taken to another processor.
+const std::string& processor() {
+  static const std::string name = [] {
+    std::ifstream in("/proc/cpuinfo");
+    std::string text;
+    for (std::string line; std::getline(in, line) && !line.empty();)
+      if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0) text += line + '\n';
+    return text;
+  }();
+  return name;
+}
+
+constexpr const char* kOptions[] = {
+    "-std=c++20",        "-O3",
+#if defined(__x86_64__)
+    "-march=native",
+#endif
+    "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-w", "-Wl,-Bsymbolic", "-Wl,--no-undefined",
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// Runs a program with its output in a file. Nothing, or how it failed: "exit status 1".
+std::string run(const std::vector<std::string>& command, const fs::path& log) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return std::strerror(error);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return {};  // a program that ignores SIGCHLD never learns the status; the missing object tells
+  if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? std::string() : concat("exit status ", WEXITSTATUS(status));
+  return concat("signal ", WTERMSIG(status));
+}
+
+std::string compile(const HostCompileRequest& request, const Compiler& compiler, const Workplace& workplace, const fs::path& object) {
+  const fs::path source = workplace.path() / (request.name + ".cpp"), log = workplace.path() / "log";
+  write_file(request.what, source, request.source);
+  if (const char* folder = std::getenv("CATENA_DUMP_KERNELS"); folder != nullptr && *folder != '\0')
+    catena::write_file_atomically("CATENA_DUMP_KERNELS",
+                                  concat(folder, "/", request.name, "-", hash_text(catena::fnv1a(request.source)), ".cpp"), request.source);
+  std::vector<std::string> command = compiler.command;
+  command.insert(command.end(), std::begin(kOptions), std::end(kOptions));
+  command.push_back("-I" + header_folder(request.what, workplace).string());
+  command.insert(command.end(), request.options.begin(), request.options.end());
+  for (const std::string& word : {std::string("-o"), object.string(), source.string()}) command.push_back(word);
+
+  ++compilations;
+  const std::string failure = run(command, log);
+  std::error_code error;
+  if (!failure.empty() || fs::file_size(object, error) == 0 || error)
+    throw catena::CompileError(concat(request.what, ": ", joined(command), " failed (", failure.empty() ? "no object" : failure, ")\n",
+                                      read_file(log), cuda::numbered(request.shown.empty() ? request.source : request.shown)));
+  return read_file(object);
+}
+
+// Null, with the reason, when it cannot be loaded.
+std::shared_ptr<const HostModule> load(const fs::path& object, std::string* reason) {
+  void* handle = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) return std::make_shared<const HostModule>(handle);
+  const char* text = ::dlerror();
+  *reason = text != nullptr ? text : "unknown";
+  return nullptr;
+}
+
+// Objects run in this process: those that somebody else may have written are not touched.
+bool is_ours(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid();
+}
+
+}  // namespace
+
+HostModule::~HostModule() { ::dlclose(handle_); }
+void* HostModule::symbol(const std::string& name) const noexcept { return ::dlsym(handle_, name.c_str()); }
+std::size_t HostModule::size_of(const void* symbol) const noexcept {
+  Dl_info info;
+  void* entry = nullptr;
+  return ::dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) != 0 && entry != nullptr ? static_cast<const ElfW(Sym)*>(entry)->st_size : 0;
+}
+
+std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request) {
+  const Compiler compiler = find_compiler(request.what);
+  std::string key = concat(headers_hash(), '\n', compiler.identity, '\n', joined(compiler.command), '\n', processor());
+  for (const char* option : kOptions) key += std::string(option) + '\n';
+  for (const std::string& option : request.options) key += option + '\n';
+  key += request.source;
+
+  const Workplace workplace(request.what);
+  const fs::path object = workplace.path() / (request.name + ".so");
+  std::string reason;
+  if (is_ours(disk().path(key))) {
+    if (const std::optional<std::string> kept = disk().find(key)) {
+      write_file(request.what, object, *kept);
+      if (auto module = load(object, &reason)) {
+        ++disk_hits;
+        return module;
+      }
+      disk().discard(key);
+    }
+  }
+  const std::string made = compile(request, compiler, workplace, object);
+  remove_leftovers();
+  disk().store(key, made);
+  auto module = load(object, &reason);
+  catena::check<catena::RuntimeError>(module != nullptr, request.what, "the compiled kernel cannot be loaded: ", reason);
+  return module;
+}
+
+HostCompilerStatistics host_compiler_statistics() { return {compilations, disk_hits, disk().statistics().bad_records}; }
+
+}  // namespace nd::cpu

@@ -1,0 +1,75 @@
+// Kernels given as text: compiled by the system's compiler, run over ranges of the loop on several threads.
+#include "ndarray/kernel/user_kernel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/device/user_parameters.h"
+#include "kernels/host/parallel.h"
+#include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/host_compiler.h"
+#include "ndarray/kernel/memoize.h"
+
+namespace nd::cpu {
+namespace {
+
+// Positions, or elements to reduce, that are worth a thread.
+constexpr std::int64_t kGrain = 16384;
+// A reduction to fewer outputs is split; the parts do not depend on the number of threads, hence results do not.
+constexpr std::int64_t kManyOutputs = 64;
+
+using Entry = void (*)(const void* parameters, std::int64_t begin, std::int64_t end);
+
+struct Compiled {
+  std::shared_ptr<const HostModule> module;
+  Entry entry = nullptr, second = nullptr;
+  std::int64_t accumulator_bytes = 0;
+};
+
+Compiled compile_kernel(const KernelText& text, const KernelVariant& variant) {
+  GeneratedUserKernel generated = generate_user_kernel(text, variant, SourceFor::host);
+  Compiled c;
+  c.module = compile_for_host({describe(text), text.name, std::move(generated.source), text.options, {}});
+  c.entry = reinterpret_cast<Entry>(c.module->symbol(generated.entry));
+  if (!generated.second.empty()) {
+    c.second = reinterpret_cast<Entry>(c.module->symbol(generated.second));
+    c.accumulator_bytes = *static_cast<const long*>(c.module->symbol(generated.accumulator));
+  }
+  return c;
+}
+
+std::shared_ptr<const Compiled> find(const UserKernelCall& call) {
+  static auto& table = *new auto(internal::MemoMap<UserKernelKey, Compiled, UserKernelHash>::make());
+  return table->find({call.text, 0, *call.variant}, [&] { return compile_kernel(*call.text, *call.variant); });
+}
+
+void run_reduction(const UserKernelCall& call, const Compiled& kernel) {
+  catena::user::ReduceWork work{call.size, call.count, 1, 1, nullptr};
+  if (call.size < kManyOutputs) work.splits = std::clamp<std::int64_t>(call.count / kGrain, 1, kManyOutputs);
+  // Accumulators of the user's type: aligned as malloc does, written before they are read.
+  std::unique_ptr<std::byte[]> partial;
+  if (work.splits > 1) {
+    partial.reset(new std::byte[static_cast<std::size_t>(call.size * work.splits * kernel.accumulator_bytes)]);
+    work.partial = partial.get();
+  }
+  std::vector<std::int64_t> words(call.words.begin(), call.words.end());
+  std::memcpy(words.data(), &work, sizeof work);
+
+  const std::int64_t each = std::max<std::int64_t>(call.count / work.splits, 1);
+  const void* parameters = words.data();
+  catena::parallel_for(call.size * work.splits, std::max<std::int64_t>(kGrain / each, 1),
+                       [&](std::int64_t b, std::int64_t e) { kernel.entry(parameters, b, e); });
+  if (work.splits > 1)
+    catena::parallel_for(call.size, kGrain / work.splits, [&](std::int64_t b, std::int64_t e) { kernel.second(parameters, b, e); });
+}
+
+}  // namespace
+
+void CpuBackend::user_kernel(const UserKernelCall& call, StreamRef) {
+  const std::shared_ptr<const Compiled> kernel = find(call);
+  if (call.text->kind == KernelText::Kind::reduction) return run_reduction(call, *kernel);
+  const void* parameters = call.words.data();
+  catena::parallel_for(call.size, kGrain, [&](std::int64_t b, std::int64_t e) { kernel->entry(parameters, b, e); });
+}
+
+}  // namespace nd::cpu

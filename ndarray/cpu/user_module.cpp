@@ -1,0 +1,94 @@
+// Whole CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and is run block by block.
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/device/user_registry.h"
+#include "kernels/host/parallel.h"
+#include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/host_compiler.h"
+#include "ndarray/cpu/kernel_scan.h"
+#include "ndarray/kernel/user_kernel.h"
+
+namespace nd::cpu {
+namespace {
+
+using catena::check;
+using catena::concat;
+using catena::user::HostKernel;
+
+std::string source_of(const ModuleText& text) {
+  std::string source = concat("#include \"kernels/device/user_module.h\"\n#line 1\n", with_registrations(text.code), "\n");
+  for (const std::string& expression : text.name_expressions) source += registration(expression, "");
+  return source;
+}
+
+// The compiler refuses what needs the other threads of a block; its words become ours.
+[[noreturn]] void rethrow(const ModuleText& text, const catena::CompileError& e) {
+  const std::string log = e.what();
+  constexpr std::string_view kRefused = " is not available on the CPU";
+  const std::size_t end = log.find(kRefused);
+  if (end == std::string::npos) throw e;
+  const std::size_t space = log.find_last_of(" \n", end - 1);
+  throw catena::CompileError(concat(text.name, ": ", log.substr(space + 1, end - space - 1), kRefused,
+                                    ", where the threads of a block run one after the other\n", log));
+}
+
+class CpuModule final : public DeviceModule {
+ public:
+  explicit CpuModule(const ModuleText& text) : name_(text.name) {
+    check<NotImplementedError>(text.image.empty(), text.name, "compiled code is for CUDA devices; the CPU needs the text");
+    try {
+      module_ = compile_for_host({text.name, "module", source_of(text), text.options, text.code});
+    } catch (const catena::CompileError& e) {
+      rethrow(text, e);
+    }
+    first_ = *static_cast<HostKernel**>(module_->symbol("catena_user_kernels"));
+    expressions_ = text.name_expressions;
+  }
+
+  // Without C linkage a kernel is known by an expression alone, as on CUDA.
+  const void* function(const std::string& name) override {
+    const bool expression = std::find(expressions_.begin(), expressions_.end(), name) != expressions_.end();
+    if (expression || module_->symbol(name) != nullptr)
+      for (const HostKernel* k = first_; k != nullptr; k = k->next)
+        if (k->name == name) return k;
+    catena::fail<KeyError>(name_, "there is no kernel named ", name);
+  }
+
+  KernelAttributes attributes(const void*) override { return {}; }
+
+  void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments, StreamRef) override {
+    const auto& kernel = *static_cast<const HostKernel*>(function);
+    check<TypeError>(arguments.size() == static_cast<std::size_t>(kernel.parameters), kernel.name, "takes ", kernel.parameters,
+                     " arguments, ", arguments.size(), " were given");
+    std::vector<void*> values;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      check<TypeError>(arguments[k].size() == kernel.bytes[k], kernel.name, "argument ", k, " has ", arguments[k].size(),
+                       " bytes, its parameter ", kernel.bytes[k]);
+      values.push_back(const_cast<std::byte*>(arguments[k].data()));
+    }
+    const std::int64_t blocks = std::int64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2];
+    const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
+    constexpr std::int64_t kGrain = 4096;  // threads of the kernel that are worth one of ours
+    catena::parallel_for(blocks, std::max<std::int64_t>(kGrain / threads, 1),
+                         [&](std::int64_t b, std::int64_t e) { kernel.run(values.data(), shape.grid.data(), shape.block.data(), b, e); });
+  }
+
+  std::pair<std::byte*, std::size_t> global(const std::string& name) override {
+    auto* address = static_cast<std::byte*>(module_->symbol(name));
+    check<KeyError>(address != nullptr, name_, "there is no variable named ", name);
+    return {address, module_->size_of(address)};
+  }
+
+ private:
+  std::string name_;
+  std::shared_ptr<const HostModule> module_;
+  const HostKernel* first_ = nullptr;
+  std::vector<std::string> expressions_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceModule> CpuBackend::load_module(const ModuleText& text, int) { return std::make_unique<CpuModule>(text); }
+
+}  // namespace nd::cpu

@@ -1,0 +1,34 @@
+// Pieces of generated text that all families share. Internal to ndarray/cuda.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "kernels/device/parameters.h"
+#include "kernels/host/error.h"
+#include "ndarray/cuda/codegen.h"
+
+namespace nd::cuda {
+
+inline constexpr int kPerRowBit = 8;  // where in KernelKey::scalars the inputs begin that are one element for a whole row
+
+// C++ names of a dtype, of its compute type, and of the type of positions.
+std::string_view type_name(Dtype t);
+std::string_view compute_name(Dtype t);
+std::string_view index_name(const KernelKey& key);
+
+std::string kernel_name(std::string_view what, KernelKey key);
+// The first line of every kernel: what it was generated from, for those who have only the text. `what`: row and loop, or a program's hash.
+std::string description(std::string_view what, const KernelKey& key, int operands);
+std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+std::string description(const catena::Program& program, const KernelKey& key);
+
+void add_header(GeneratedKernel& k, const std::string& header);
+std::string list_of_indices(int begin, int end);
+// ", catena::device::In<float, float>"
+std::string tag(std::string_view name, Dtype stored, Dtype slot);
+// The function itself: `call` is the skeleton with its template arguments.
+// `blocks`: how many of them a processor should hold at once, 0: no matter.
+void add_function(GeneratedKernel& k, const std::string& call, int blocks = 0);
+
+}  // namespace nd::cuda

@@ -1,0 +1,203 @@
+#include "ndarray/cuda/cuda_backend.h"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "kernels/host/error.h"
+#include "ndarray/cuda/context.h"
+#include "ndarray/cuda/graph.h"
+#include "ndarray/cuda/staging.h"
+#include "ndarray/device/stream.h"
+
+namespace nd::cuda {
+namespace {
+
+api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); }
+
+bool is_pinned(const std::byte* p) {
+  unsigned type = 0;
+  // Ordinary host memory is unknown to the driver, which calls that an invalid value.
+  return driver().pointer_get_attribute(&type, api::cu_pointer_memory_type, address_of(p)) == api::cu_success && type == api::cu_memory_host;
+}
+
+// Later work of `waiting` comes after all work that `stream` has so far.
+void order_after(StreamRef waiting, StreamRef stream) {
+  const PooledEvent reached(stream.device.id);
+  use_device(stream.device.id);
+  CATENA_CU(event_record, reached.get(), stream_of(stream));
+  use_device(waiting.device.id);
+  CATENA_CU(stream_wait_event, stream_of(waiting), reached.get(), 0);
+}
+
+// Direct access between two devices, asked for once per ordered pair; where the hardware has none the driver copies through the host.
+void enable_peer_access(int device, int peer) {
+  static std::mutex mutex;
+  static auto& asked = *new std::set<std::pair<int, int>>;
+  const std::lock_guard lock(mutex);
+  if (!asked.insert({device, peer}).second) return;
+  int can = 0;
+  CATENA_CU(device_can_access_peer, &can, device, peer);
+  if (can == 0) return;
+  use_device(device);
+  const api::cu_result status = driver().context_enable_peer_access(primary_context(peer), 0);
+  if (status != api::cu_error_peer_access_already_enabled) check(status, api::DriverNames::context_enable_peer_access);
+}
+
+void copy_between_devices(std::byte* to, int to_device, const std::byte* from, int from_device, std::size_t bytes, StreamRef stream) {
+  enable_peer_access(to_device, from_device);
+  enable_peer_access(from_device, to_device);
+  // The stream belongs to one of the two; the other's current stream may still write the source or use the memory of the target.
+  const int other = stream.device.id == to_device ? from_device : to_device;
+  const StreamRef other_stream = current_stream(Device{Device::Kind::cuda, static_cast<std::int16_t>(other)});
+  order_after(stream, other_stream);
+  use_device(stream.device.id);
+  CATENA_CU(copy_peer_async, address_of(to), primary_context(to_device), address_of(from), primary_context(from_device), bytes,
+            stream_of(stream));
+  order_after(other_stream, stream);
+}
+
+}  // namespace
+
+CudaBackend::CudaBackend() { static_cast<void>(driver()); }
+
+int CudaBackend::device_count() const noexcept { return driver().device_count; }
+
+// ---- memory ---------------------------------------------------------------------------------------------------------------------
+std::byte* CudaBackend::allocate(int device, std::size_t bytes) {
+  use_device(device);
+  api::cu_deviceptr p = 0;
+  const api::cu_result status = driver().memory_allocate(&p, bytes);
+  if (status == api::cu_error_out_of_memory) return nullptr;
+  check(status, api::DriverNames::memory_allocate);
+  return reinterpret_cast<std::byte*>(p);
+}
+
+// An error here would be that of earlier work, which the next call reports: there is nobody to tell.
+void CudaBackend::deallocate(int device, std::byte* data, std::size_t) noexcept {
+  if (!is_healthy()) return;
+  if (driver().context_set_current(primary_context(device)) == api::cu_success) driver().memory_free(address_of(data));
+}
+
+MemoryInfo CudaBackend::memory_info(int device) const {
+  use_device(device);
+  MemoryInfo info;
+  CATENA_CU(memory_get_info, &info.free_bytes, &info.total_bytes);
+  return info;
+}
+
+void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) {
+  if (bytes == 0) return;
+  const bool to_cuda = to_device.kind == Device::Kind::cuda, from_cuda = from_device.kind == Device::Kind::cuda;
+  catena::check<catena::ValueError>(to_cuda || from_cuda, "copy", "the cuda backend cannot copy from ", from_device, " to ", to_device);
+  use_device(stream.device.id);
+  if (!to_cuda) forbid_recording("copy to the host", "it would have to wait for the device");
+  if (!from_cuda) forbid_recording("copy from the host", "replays would see the values of the first run; copy to an array made before");
+  if (to_cuda && from_cuda) {
+    if (to_device == from_device) CATENA_CU(copy_on_device_async, address_of(to), address_of(from), bytes, stream_of(stream));
+    else copy_between_devices(to, to_device.id, from, from_device.id, bytes, stream);
+  } else if (to_cuda) {
+    if (is_pinned(from)) CATENA_CU(copy_to_device_async, address_of(to), from, bytes, stream_of(stream));
+    else copy_staged(address_of(to), from, bytes, stream);
+  } else {
+    CATENA_CU(copy_to_host_async, to, address_of(from), bytes, stream_of(stream));
+    if (!is_pinned(to)) CATENA_CU(stream_synchronize, stream_of(stream));
+  }
+}
+
+// ---- streams and events -----------------------------------------------------------------------------------------------------------
+// The default stream of a device stands for all of it.
+void CudaBackend::synchronize(StreamRef stream) {
+  forbid_recording("synchronize", "it would have to wait for the device");
+  use_device(stream.device.id);
+  if (stream.handle == nullptr) CATENA_CU(context_synchronize);
+  else CATENA_CU(stream_synchronize, stream_of(stream));
+}
+
+void* CudaBackend::create_stream(int device, bool non_blocking) {
+  use_device(device);
+  api::cu_stream stream = nullptr;
+  CATENA_CU(stream_create, &stream, non_blocking ? api::cu_stream_non_blocking : api::cu_stream_default);
+  return stream;
+}
+
+void CudaBackend::destroy_stream(StreamRef stream) noexcept {
+  if (!is_healthy()) return;
+  if (driver().context_set_current(primary_context(stream.device.id)) == api::cu_success) driver().stream_destroy(stream_of(stream));
+}
+
+bool CudaBackend::stream_done(StreamRef stream) {
+  forbid_recording("stream.done", "it asks for the state of the device");
+  use_device(stream.device.id);
+  const api::cu_result status = driver().stream_query(stream_of(stream));
+  if (status == api::cu_error_not_ready) return false;
+  check(status, api::DriverNames::stream_query);
+  return true;
+}
+
+void* CudaBackend::create_event(int device, const EventOptions& options) {
+  use_device(device);
+  api::cu_event event = nullptr;
+  CATENA_CU(event_create, &event, (options.block ? api::cu_event_blocking_sync : 0u) | (options.disable_timing ? api::cu_event_disable_timing : 0u) |
+                                  (options.interprocess ? api::cu_event_interprocess : 0u));
+  return event;
+}
+
+void CudaBackend::destroy_event(int device, void* event) noexcept {
+  if (!is_healthy()) return;
+  if (driver().context_set_current(primary_context(device)) == api::cu_success) driver().event_destroy(event_of(event));
+}
+
+void CudaBackend::record_event(void* event, StreamRef stream) {
+  use_device(stream.device.id);
+  CATENA_CU(event_record, event_of(event), stream_of(stream));
+}
+
+void CudaBackend::wait_event(StreamRef stream, void* event) {
+  use_device(stream.device.id);
+  CATENA_CU(stream_wait_event, stream_of(stream), event_of(event), 0);
+}
+
+bool CudaBackend::event_done(void* event) {
+  const api::cu_result status = driver().event_query(event_of(event));
+  if (status == api::cu_error_not_ready) return false;
+  check(status, api::DriverNames::event_query);
+  return true;
+}
+
+void CudaBackend::synchronize_event(void* event) { CATENA_CU(event_synchronize, event_of(event)); }
+
+double CudaBackend::elapsed_ms(void* start, void* stop) {
+  float ms = 0;
+  CATENA_CU(event_elapsed_time, &ms, event_of(start), event_of(stop));
+  return static_cast<double>(ms);
+}
+
+void CudaBackend::add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) {
+  struct Call {
+    void (*f)(void*, int, bool);
+    void* context;
+  };
+  auto* call = new Call{f, context};
+  api::cu_result status = api::cu_success;
+  try {
+    use_device(stream.device.id);
+    status = driver().stream_add_callback(
+        stream_of(stream),
+        [](api::cu_stream, api::cu_result s, void* p) {
+          const Call c = *static_cast<Call*>(p);
+          delete static_cast<Call*>(p);
+          c.f(c.context, s, false);
+        },
+        call, 0);
+    check(status, api::DriverNames::stream_add_callback);
+  } catch (...) {
+    delete call;
+    f(context, status, true);
+    throw;
+  }
+}
+
+}  // namespace nd::cuda

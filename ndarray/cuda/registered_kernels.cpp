@@ -1,0 +1,204 @@
+#include <set>
+
+#include "ndarray/cuda/kernel_cache.h"
+#include "ndarray/cuda/kernel_store.h"
+#include "ndarray/cuda/plan.h"
+
+namespace nd::cuda {
+namespace {
+
+using catena::Dims;
+using catena::KernelDef;
+using catena::KernelKind;
+using catena::Loop;
+using catena::Operand;
+using catena::Shape;
+using catena::Strides;
+
+// Calls as programs make them, planned as the backend plans them: so the keys are those that a program will ask for. Nothing is executed,
+// and no memory stands behind the operands.
+class Forms {
+ public:
+  std::vector<WarmUpRequest> take() { return std::move(requests_); }
+
+  void add(const KernelDef& def, int loop) {
+    switch (def.kind) {
+      case KernelKind::elementwise: return add_elementwise(def, loop);
+      case KernelKind::indexed: return is_random(def) ? add_random(def, loop) : add_indexed(def, loop);
+      case KernelKind::reduction: return add_reduction(def, loop);
+      case KernelKind::row: return add_row(def, loop);
+      case KernelKind::multi_tensor: return add_multi_tensor(def, loop);
+    }
+  }
+
+ private:
+  // Operands of the loop's dtypes, each with its own strides over `shape`.
+  struct Operands {
+    Shape shape;
+    std::vector<Shape> shapes;
+    std::vector<Strides> strides;
+    std::vector<Operand> all;
+    catena::ScalarCell cell;
+
+    Operands(const KernelDef& def, int loop, const Shape& over) : shape(over) {
+      const std::size_t n = static_cast<std::size_t>(def.num_operands());
+      shapes.assign(n, shape);
+      for (std::size_t k = 0; k < n; ++k) {
+        const Dtype type = def.loop_table[loop].type[k];
+        strides.push_back(contiguous(shape, type));
+        all.push_back({nullptr, type, false, nullptr, nullptr});
+      }
+      for (std::size_t k = 0; k < n; ++k) {
+        all[k].shape = &shapes[k];
+        all[k].strides = &strides[k];
+      }
+    }
+    Operands(const Operands&) = delete;
+    Operands& operator=(const Operands&) = delete;
+
+    static Strides contiguous(const Shape& shape, Dtype type) {
+      Strides s = Strides::filled(shape.size(), 0);
+      auto step = static_cast<std::int64_t>(catena::itemsize(type));
+      for (int a = shape.size() - 1; a >= 0; --a) {
+        s[a] = step;
+        step *= shape[a];
+      }
+      return s;
+    }
+    void make_scalar(std::size_t k) {
+      all[k].immediate = true;
+      all[k].data = cell.bytes;
+      std::fill(strides[k].begin(), strides[k].end(), 0);
+    }
+    void transpose(std::size_t k) { std::reverse(strides[k].begin(), strides[k].end()); }
+  };
+
+  void request(const KernelKey& key, const std::function<GeneratedKernel()>& generated) {
+    if (seen_.insert(record_key(key)).second) requests_.push_back({key, generated()});
+  }
+  void request(const catena::Program& program, const Operands& o) {
+    const LaunchPlan plan = plan_elementwise(program, o.all, o.shape, 100);
+    request(plan.key, [&] { return generate(program, plan.key); });
+  }
+  void request(const KernelDef& def, int loop, const KernelKey& key) {
+    request(key, [&] { return generate(def, def.loop_table[loop], key); });
+  }
+
+  // Contiguous, a transposed operand, and each of two operands as a number.
+  void add_elementwise(const KernelDef& def, int loop) {
+    const catena::EagerProgram program(def, loop);
+    request(program, Operands(def, loop, {64, 48}));
+    Operands transposed(def, loop, {48, 48});
+    transposed.transpose(0);
+    request(program, transposed);
+    for (std::size_t k = 0; k < def.nin && def.nin == 2; ++k) {
+      Operands number(def, loop, {64, 48});
+      number.make_scalar(k);
+      request(program, number);
+    }
+  }
+
+  // Over 1, 2 and 4 axes, or 6 for windows; inputs that are not raw are numbers (sizes of windows, seeds), or the first of them is an
+  // array (labels, values).
+  void add_indexed(const KernelDef& def, int loop) {
+    const catena::EagerProgram program(def, loop);
+    for (const Shape& shape : {Shape{64}, Shape{8, 8}, Shape{2, 3, 4, 5}, Shape{2, 3, 2, 2, 4, 5}}) {
+      for (const bool first_is_array : {true, false}) {
+        Operands o(def, loop, shape);
+        bool array = first_is_array;
+        for (std::size_t k = 0; k < def.nin; ++k) {
+          if ((def.raw >> k) & 1) continue;
+          if (!array) o.make_scalar(k);
+          array = false;
+        }
+        request(program, o);
+      }
+    }
+  }
+
+  // These rows have the signature of indexed ones, but a launch skeleton of their own.
+  static bool is_random(const KernelDef& def) { return std::string_view(def.name).starts_with("random_"); }
+  void add_random(const KernelDef& def, int loop) {
+    const Loop& l = def.loop_table[loop];
+    KernelKey key;
+    key.program = kernel_hash(def, l);
+    key.form = Form::random;
+    key.dtypes[0] = l.type[static_cast<std::size_t>(def.first_output())];
+    request(def, loop, key);
+  }
+
+  // Of a whole array, and of a matrix along its rows (short and long) and columns.
+  void add_reduction(const KernelDef& def, int loop) {
+    const auto plan = [&](const Shape& shape, const Dims& axes) {
+      Operands o(def, loop, shape);
+      catena::ReduceCall call;
+      call.kernel = &def;
+      call.loop = loop;
+      call.axes = axes;
+      for (int a : axes) o.shapes[1][a] = 1;
+      o.strides[1] = Operands::contiguous(o.shapes[1], o.all[1].dtype);
+      for (int a : axes) o.strides[1][a] = 0;
+      call.in = o.all[0];
+      call.out = o.all[1];
+      const ReducePlan p = plan_reduce(call, 100);
+      request(def, loop, p.first.key);
+      if (p.second) request(def, loop, p.second->key);
+    };
+    plan({1 << 24}, {0});
+    plan({1000, 500}, {1});
+    plan({1000, 5000}, {1});
+    plan({5000, 1000}, {0});
+  }
+
+  // Over the rows of a matrix, short and long; kernels with results per row also over the channels of images, with all but the first
+  // input per channel and the last one a number or not.
+  void add_row(const KernelDef& def, int loop) {
+    const auto plan = [&](const Shape& shape, const Dims& axes, bool channels, bool number) {
+      Operands o(def, loop, shape);
+      const std::size_t outputs = static_cast<std::size_t>(def.first_output());
+      for (std::size_t k = 0; k < o.all.size(); ++k) {
+        const bool per_row = k >= outputs + def.nout || (channels && k > 0 && k < outputs);
+        if (!per_row) continue;
+        Shape kept = shape;
+        for (int a : axes) kept[a] = 1;
+        o.strides[k] = Operands::contiguous(kept, o.all[k].dtype);
+        for (int a : axes) o.strides[k][a] = 0;
+      }
+      if (number) o.make_scalar(def.nin - 1u);
+      const catena::RowCall call{&def, loop, shape, axes, o.all};
+      request(def, loop, plan_rows(call, 100).key);
+    };
+    plan({1000, 500}, {1}, false, false);
+    plan({1000, 5000}, {1}, false, false);
+    for (int number = 0; number < 2 && def.nrow > 0; ++number) {
+      plan({32, 16, 14, 14}, {0, 2, 3}, true, number != 0);
+      plan({1000, 500}, {0}, true, number != 0);
+    }
+  }
+
+  void add_multi_tensor(const KernelDef& def, int loop) {
+    const catena::TensorEntry tensor{{}, 1000, 0};
+    const catena::Hyper hyper{};
+    catena::MultiTensorCall call;
+    call.kernel = &def;
+    call.loop = loop;
+    call.tensors = {&tensor, 1};
+    call.hyper = {&hyper, 1};
+    request(def, loop, plan_multi_tensor(call).launch.key);
+  }
+
+  std::vector<WarmUpRequest> requests_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+std::vector<WarmUpRequest> registered_kernels() {
+  Forms forms;
+  for (std::span<const KernelDef> family : catena::kernel_families())
+    for (const KernelDef& def : family)
+      for (int loop = 0; loop < def.num_loops; ++loop) forms.add(def, loop);
+  return forms.take();
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,150 @@
+#include "ndarray/device/memory.h"
+
+#include <memory>
+#include <mutex>
+
+#include "kernels/host/error.h"
+#include "kernels/host/bind.h"
+#include "kernels/host/program.h"
+#include "ndarray/cuda/context.h"
+#include "ndarray/cuda/staging.h"
+#include "ndarray/device/memory_pool.h"
+
+namespace nd {
+namespace {
+
+// The copy belongs to the device that is not the host.
+void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) {
+  const Device worker = to_device.kind == Device::Kind::cpu ? from_device : to_device;
+  catena::check<catena::ValueError>(stream.device == to_device || stream.device == from_device, "memory copy", "the stream belongs to ",
+                                    stream.device, ", the memory to ", from_device, " and ", to_device);
+  backend(worker.kind).copy(to, to_device, from, from_device, bytes, stream);
+}
+
+void used(const MemoryPointer& p, StreamRef stream) {
+  if (p.mem() != nullptr && p.device() == stream.device) MemoryPool::record_stream(*p.mem(), stream);
+}
+
+std::mutex pinned_mutex;
+std::shared_ptr<const PinnedAllocator>& pinned_allocator() {
+  static auto& slot = *new std::shared_ptr<const PinnedAllocator>;
+  return slot;
+}
+
+void destroy_pinned(Storage* s) {
+  cuda::pinned_pool().deallocate(s->data, s->bytes);
+  delete s;
+}
+
+}  // namespace
+
+void MemoryPointer::check_inside(std::string_view op, std::size_t bytes) const {
+  catena::check<catena::ValueError>(storage_ != nullptr && offset_ >= 0 && static_cast<std::size_t>(offset_) <= storage_->bytes &&
+                                        bytes <= storage_->bytes - static_cast<std::size_t>(offset_),
+                                    op, bytes, " bytes at offset ", offset_, " leave a block of ", storage_ ? storage_->bytes : 0, " bytes");
+}
+
+void MemoryPointer::copy_from_async(const MemoryPointer& source, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("copy_from", bytes);
+  source.check_inside("copy_from", bytes);
+  copy(ptr(), device(), source.ptr(), source.device(), bytes, stream.ref());
+  used(*this, stream.ref());
+  used(source, stream.ref());
+  storage_->version.fetch_add(1, std::memory_order_relaxed);
+}
+
+void MemoryPointer::copy_from_async(const void* host, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("copy_from_host", bytes);
+  copy(ptr(), device(), static_cast<const std::byte*>(host), cpu_device, bytes, stream.ref());
+  used(*this, stream.ref());
+  storage_->version.fetch_add(1, std::memory_order_relaxed);
+}
+
+void MemoryPointer::copy_to_host_async(void* host, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("copy_to_host", bytes);
+  copy(static_cast<std::byte*>(host), cpu_device, ptr(), device(), bytes, stream.ref());
+  used(*this, stream.ref());
+}
+
+void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const Stream& stream) const {
+  if (bytes == 0) return;
+  check_inside("memset", bytes);
+  catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(), ", the memory to ", device());
+  const catena::KernelDef& fill = catena::kernel<"copy">();
+  const int loop = catena::choose_loop_by_output(fill, Dtype::uint8);
+  const Shape shape{static_cast<std::int64_t>(bytes)};
+  const Strides fixed{0}, contiguous{1};
+  const catena::ScalarCell cell(catena::Scalar(int(value)), Dtype::uint8);
+  const catena::Operand operands[] = {{const_cast<std::byte*>(cell.bytes), Dtype::uint8, true, &shape, &fixed},
+                                      {ptr(), Dtype::uint8, false, &shape, &contiguous}};
+  backend(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
+  used(*this, stream.ref());
+  storage_->version.fetch_add(1, std::memory_order_relaxed);
+}
+
+void MemoryPointer::copy_from(const MemoryPointer& source, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device().kind == Device::Kind::cpu ? source.device() : device());
+  copy_from_async(source, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+void MemoryPointer::copy_from(const void* host, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device());
+  copy_from_async(host, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+void MemoryPointer::copy_to_host(void* host, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device());
+  copy_to_host_async(host, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+void MemoryPointer::memset(unsigned char value, std::size_t bytes) const {
+  const Stream stream = Stream::null_stream(device());
+  memset_async(value, bytes, stream);
+  if (bytes > 0) stream.synchronize();
+}
+
+MemoryPointer raw_alloc(std::size_t size) {
+  if (size == 0) return {};
+  return MemoryPointer((*raw_allocator())(size, current_device()));
+}
+
+MemoryPointer alloc(std::size_t size) { return MemoryPointer(new_storage(size, current_device())); }
+
+Device device_from_pointer(const void* p) {
+  if (!is_available(Device::Kind::cuda)) return cpu_device;
+  const cuda::Driver& cu = cuda::driver();
+  unsigned type = 0;
+  int ordinal = 0;
+  if (cu.pointer_get_attribute(&type, cuda::api::cu_pointer_memory_type, cuda::address_of(p)) != cuda::api::cu_success) return cpu_device;
+  if (type != cuda::api::cu_memory_device) return cpu_device;
+  cuda::check(cu.pointer_get_attribute(&ordinal, cuda::api::cu_pointer_device_ordinal, cuda::address_of(p)),
+              cuda::api::DriverNames::pointer_get_attribute);
+  return {Device::Kind::cuda, static_cast<std::int16_t>(ordinal)};
+}
+
+MemoryPointer alloc_pinned_memory(std::size_t size) {
+  std::shared_ptr<const PinnedAllocator> allocator;
+  {
+    const std::lock_guard lock(pinned_mutex);
+    allocator = pinned_allocator();
+  }
+  if (allocator) return (*allocator)(size);
+  if (size == 0) return {};
+  cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0);
+  auto s = std::make_unique<Storage>();
+  s->device = cpu_device;
+  s->bytes = size;
+  s->destroy = &destroy_pinned;
+  s->data = cuda::pinned_pool().allocate(size);
+  return MemoryPointer(s.release());
+}
+
+void set_pinned_memory_allocator(PinnedAllocator allocator) {
+  const std::lock_guard lock(pinned_mutex);
+  pinned_allocator() = allocator ? std::make_shared<const PinnedAllocator>(std::move(allocator)) : nullptr;
+}
+
+}  // namespace nd

@@ -1,0 +1,115 @@
+#include "ndarray/routines/scan.h"
+
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+#include "ndarray/device/stream.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/logic.h"
+#include "ndarray/routines/math.h"
+
+namespace nd {
+namespace {
+
+using catena::check;
+using catena::kernel;
+using catena::KernelDef;
+
+// The loop that joins elements of `a`, converted to `dtype` if that is given, and the dtype of its result.
+struct ScanLoop {
+  Array source;
+  int loop;
+  Dtype result;
+};
+ScanLoop scan_loop(const KernelDef& def, const Array& a, std::optional<Dtype> dtype) {
+  for (int i = 0; dtype && i < def.num_loops; ++i)
+    if (def.loop_table[i].type[0] == *dtype && def.loop_table[i].type[1] == *dtype) return {a, i, *dtype};
+  // No loop computes in that dtype: elements are converted to it first, the result last.
+  const Array source = dtype ? a.astype(*dtype, {.copy = false}) : a;
+  const catena::Input input(*source.get());
+  const int loop = catena::choose_loop(def, {&input, 1});
+  return {source, loop, dtype.value_or(def.loop_table[loop].type[1])};
+}
+
+void check_scan_output(std::string_view op, const Array& a, const Array& out, const Shape& shape) {
+  if (out.is_null()) return;
+  check<ValueError>(out.shape() == shape, op, "the output has shape ", out.shape(), ", the result ", shape);
+  internal::check_output_layout(op, out);
+  const Operand operand(a);
+  internal::common_device(op, {&operand, 1}, {&out, 1});
+}
+
+// out = running combination of `a` along the axis; the two have one shape and no element in common.
+void run_scan(const KernelDef& def, int loop, const Array& a, const Array& out, int axis) {
+  if (a.size() == 0) return;
+  catena::ScanCall call;
+  call.kernel = &def;
+  call.loop = loop;
+  call.in = catena::operand_of(*a.get());
+  call.out = catena::operand_of(*out.get());
+  call.axis = axis;
+  internal::record_use(*a.get());
+  internal::record_use(*out.get());
+  backend(a.device().kind).scan(call, current_stream(a.device()));
+  internal::touch(out);
+}
+
+// `initial`: a first element along the axis that stands for the result of nothing.
+Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, const ScanOptions& o, std::optional<Scalar> initial) {
+  Shape shape = a.shape();
+  if (initial) ++shape[axis];
+  check_scan_output(op, a, o.out, shape);
+  const ScanLoop how = scan_loop(def, a, o.dtype);
+  const bool direct = !o.out.is_null() && !o.out.shares_memory(how.source) && how.result == def.loop_table[how.loop].type[1];
+  const Array out = direct ? o.out : Array(internal::new_array(shape, how.result, a.device()));
+  Array rest = out;
+  if (initial) {
+    const auto step = out.strides()[axis];
+    Shape first = shape;
+    first[axis] = 1;
+    internal::make_view(out, first, out.strides()).fill(*initial);
+    rest = internal::make_view(out, a.shape(), out.strides(), step);
+  }
+  run_scan(def, how.loop, how.source, rest, axis);
+  if (o.out.is_null() || direct) return out;
+  internal::assign(op, o.out, out);
+  return o.out;
+}
+
+Array accumulate(std::string_view op, const KernelDef& def, const Array& a, const ScanOptions& o) {
+  check<TypeError>(!a.is_null(), op, "the array is null");
+  if (!o.axis) return scan(op, def, a.ravel(), 0, o, {});
+  return scan(op, def, a, catena::normalize_axis(op, *o.axis, a.ndim()), o, {});
+}
+
+// `a` with `value` in place of every NaN.
+Array without_nan(std::string_view op, const Array& a, int value) {
+  check<TypeError>(!a.is_null(), op, "the array is null");
+  return catena::is_floating(a.dtype()) ? where(isnan(a), value, a) : a;
+}
+
+Array cumulative(std::string_view op, const KernelDef& def, const Array& a, const CumulativeOptions& o, int identity) {
+  check<TypeError>(!a.is_null(), op, "the array is null");
+  check<ValueError>(a.ndim() > 0, op, "a 0-d array has no axis");
+  check<ValueError>(o.axis || a.ndim() == 1, op, "an array of shape ", a.shape(), " needs an axis; only rank 1 has a default");
+  const int axis = catena::normalize_axis(op, o.axis.value_or(0), a.ndim());
+  return scan(op, def, a, axis, {.dtype = o.dtype, .out = o.out}, o.include_initial ? std::optional<Scalar>(identity) : std::nullopt);
+}
+
+}  // namespace
+
+Array cumsum(const Array& a, const ScanOptions& options) { return accumulate("cumsum", kernel<"sum">(), a, options); }
+Array cumprod(const Array& a, const ScanOptions& options) { return accumulate("cumprod", kernel<"prod">(), a, options); }
+Array nancumsum(const Array& a, const ScanOptions& options) {
+  return accumulate("nancumsum", kernel<"sum">(), without_nan("nancumsum", a, 0), options);
+}
+Array nancumprod(const Array& a, const ScanOptions& options) {
+  return accumulate("nancumprod", kernel<"prod">(), without_nan("nancumprod", a, 1), options);
+}
+Array cumulative_sum(const Array& a, const CumulativeOptions& options) {
+  return cumulative("cumulative_sum", kernel<"sum">(), a, options, 0);
+}
+Array cumulative_prod(const Array& a, const CumulativeOptions& options) {
+  return cumulative("cumulative_prod", kernel<"prod">(), a, options, 1);
+}
+
+}  // namespace nd

@@ -1,0 +1,184 @@
+#include "ndarray/routines/sorting.h"
+
+#include "ndarray/core/storage.h"
+#include "ndarray/device/device.h"
+#include "ndarray/device/stream.h"
+#include "ndarray/kernel/ufunc.h"
+#include "ndarray/routines/indexing.h"
+#include "ndarray/routines/logic.h"
+#include "ndarray/routines/math.h"
+#include "ndarray/routines/reduction.h"
+
+namespace nd {
+namespace {
+
+using catena::check;
+
+void check_kind(std::string_view op, std::string_view kind) {
+  const bool known = kind.empty() || kind == "quicksort" || kind == "mergesort" || kind == "heapsort" || kind == "stable";
+  check<ValueError>(known, op, "kind is '", kind, "', must be 'quicksort', 'mergesort', 'heapsort' or 'stable'");
+}
+
+// The array and its axis, flattened where no axis is given.
+struct AlongAxis {
+  AlongAxis(std::string_view op, const Array& a, std::optional<int> given) {
+    check<TypeError>(!a.is_null(), op, "the array is null");
+    array = given ? a : a.ravel();
+    axis = given ? catena::normalize_axis(op, *given, a.ndim()) : 0;
+  }
+  Array array;
+  int axis;
+};
+
+Array run_sort(const AlongAxis& a, bool positions) {
+  const Array out(internal::new_array(a.array.shape(), positions ? Dtype::int64 : a.array.dtype(), a.array.device()));
+  if (out.size() == 0) return out;
+  catena::SortCall call;
+  call.in = catena::operand_of(*a.array.get());
+  call.out = catena::operand_of(*out.get());
+  call.positions = positions;
+  call.axis = a.axis;
+  internal::record_use(*a.array.get());
+  internal::record_use(*out.get());
+  backend(out.device().kind).sort(call, current_stream(out.device()));
+  internal::touch(out);
+  return out;
+}
+
+// A whole sort puts every kth element in its place.
+Array run_partition(std::string_view op, const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options,
+                    bool positions) {
+  const AlongAxis along(op, a, options.axis);
+  const std::int64_t n = along.array.shape()[along.axis];
+  for (std::int64_t k : kth) check<ValueError>(k >= -n && k < n, op, "kth ", k, " is out of range for an axis of length ", n);
+  return run_sort(along, positions);
+}
+
+// `values` as an array: a scalar gets the dtype that an array of it alone would have.
+Array as_values(const Operand& values, Device device) {
+  if (values.is_array()) return values.array();
+  const Array a(internal::new_array(Shape{}, values.scalar().natural_dtype(), device));
+  a.fill(values.scalar());
+  return a;
+}
+
+Array places(std::string_view op, const Array& a, const Operand& values, bool right) {
+  check<TypeError>(!a.is_null(), op, "the array is null");
+  check<ValueError>(a.ndim() == 1, op, "the sorted array has rank ", a.ndim(), ", must have rank 1");
+  const Operand both[] = {a, values};
+  const Device device = internal::common_device(op, both);
+  const Array v = as_values(values, device);
+  const Dtype common = catena::promote_types(a.dtype(), v.dtype());
+  const Array sorted = a.astype(common, {.copy = false}), wanted = v.astype(common, {.copy = false});
+  const Array out(internal::new_array(v.shape(), Dtype::int64, device));
+  if (out.size() == 0) return out;
+  const catena::KernelDef& def = catena::kernel<"searchsorted">();
+  int loop = 0;
+  while (def.loop_table[loop].type[0] != common) ++loop;
+  const catena::Input inputs[] = {catena::Input(*sorted.get()), catena::Input(*wanted.get()), catena::Input(Scalar(right))};
+  catena::ArrayHeader* const output = out.get();
+  catena::BoundCall call;
+  call.bind(op, inputs, {&output, 1}, def.loop_table[loop].type.data(), def.raw);
+  internal::record_use(*sorted.get());
+  internal::record_use(*wanted.get());
+  internal::record_use(*out.get());
+  internal::launch(def, loop, call.operands(), call.loop(), device);
+  internal::touch(out);
+  return out;
+}
+
+// One row per axis.
+Array nonzero_rows(const Array& a) {
+  check<TypeError>(!a.is_null(), "nonzero", "the array is null");
+  const std::int64_t count = count_nonzero(a);
+  const Array out(internal::new_array(Shape{a.ndim(), count}, Dtype::int64, a.device()));
+  if (out.size() == 0) return out;
+  catena::NonzeroCall call;
+  call.in = catena::operand_of(*a.get());
+  call.count = count;
+  call.out = catena::operand_of(*out.get());
+  internal::record_use(*a.get());
+  internal::record_use(*out.get());
+  backend(a.device().kind).nonzero(call, current_stream(a.device()));
+  internal::touch(out);
+  return out;
+}
+
+}  // namespace
+
+// ---- sorting ---------------------------------------------------------------------------------------------------------------
+Array sort(const Array& a, const SortOptions& options) {
+  check_kind("sort", options.kind);
+  return run_sort({"sort", a, options.axis}, false);
+}
+
+Array argsort(const Array& a, const SortOptions& options) {
+  check_kind("argsort", options.kind);
+  return run_sort({"argsort", a, options.axis}, true);
+}
+
+Array msort(const Array& a) { return run_sort({"msort", a, 0}, false); }
+
+void Array::sort(int axis) const { internal::assign("sort", *this, run_sort({"sort", *this, axis}, false)); }
+
+Array lexsort(const std::vector<Array>& keys, int axis) {
+  check<TypeError>(!keys.empty(), "lexsort", "there are no keys");
+  std::vector<Operand> operands;
+  for (const Array& key : keys) {
+    operands.emplace_back(key);
+    check<ValueError>(key.shape() == keys[0].shape(), "lexsort", "keys have the shapes ", keys[0].shape(), " and ", key.shape(),
+                      ", which must be one");
+  }
+  internal::common_device("lexsort", operands);
+  Array order = run_sort({"lexsort", keys[0], axis}, true);
+  for (std::size_t k = 1; k < keys.size(); ++k) {
+    const Array next = run_sort({"lexsort", take_along_axis(keys[k], order, axis), axis}, true);
+    order = take_along_axis(order, next, axis);
+  }
+  return order;
+}
+
+Array partition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) {
+  return run_partition("partition", a, kth, options, false);
+}
+
+Array argpartition(const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options) {
+  return run_partition("argpartition", a, kth, options, true);
+}
+
+// ---- searching -------------------------------------------------------------------------------------------------------------
+Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options) {
+  const bool right = options.side == "right";
+  check<ValueError>(right || options.side == "left", "searchsorted", "side is '", options.side, "', must be 'left' or 'right'");
+  if (options.sorter.is_null()) return places("searchsorted", a, values, right);
+  const Array& sorter = options.sorter;
+  check<TypeError>(catena::is_integer(sorter.dtype()), "searchsorted", "the sorter has the dtype ", sorter.dtype(), ", must be integers");
+  check<TypeError>(!a.is_null(), "searchsorted", "the array is null");
+  check<ValueError>(a.ndim() == 1 && sorter.shape() == a.shape(), "searchsorted", "the sorter has shape ", sorter.shape(),
+                    ", the sorted array ", a.shape(), ", which must be one and of rank 1");
+  return places("searchsorted", take(a, sorter), values, right);
+}
+
+Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options) {
+  check<TypeError>(!bins.is_null(), "digitize", "the array of bins is null");
+  check<ValueError>(bins.ndim() == 1, "digitize", "the bins have rank ", bins.ndim(), ", must have rank 1");
+  const Array before = bins(Slice({}, -1)), behind = bins(Slice(1, {}));
+  if (all(before <= behind).item<bool>()) return places("digitize", bins, x, !options.right);
+  check<ValueError>(all(before >= behind).item<bool>(), "digitize", "the ", bins.size(), " bins neither increase nor decrease");
+  return bins.size() - places("digitize", bins(Slice({}, {}, -1)), x, options.right);
+}
+
+std::vector<Array> nonzero(const Array& a) {
+  const Array rows = nonzero_rows(!a.is_null() && a.ndim() == 0 ? a.ravel() : a);
+  std::vector<Array> list;
+  for (std::int64_t k = 0; k < rows.shape()[0]; ++k) list.push_back(rows(k));
+  return list;
+}
+
+Array flatnonzero(const Array& a) { return nonzero(a.is_null() ? a : a.ravel())[0]; }
+
+Array argwhere(const Array& a) { return internal::contiguous(nonzero_rows(a).transpose()); }
+
+std::vector<Array> Array::nonzero() const { return nd::nonzero(*this); }
+
+}  // namespace nd

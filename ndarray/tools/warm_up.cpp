@@ -1,0 +1,92 @@
+// catena-warm-up --arch 90 [--list]: compiles every registered kernel in its usual forms into the disk cache, for programs that will run
+// on such a GPU. Needs NVRTC, but neither a GPU nor a driver.
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "kernels/host/error.h"
+#include "ndarray/cuda/disk_cache.h"
+#include "ndarray/cuda/kernel_cache.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: catena-warm-up --arch <n> [--list]\n"
+    "  --arch <n>  the GPU's compute capability without its point: 90 for 9.0\n"
+    "  --list      print each kernel with its registers and what it spills, in bytes\n"
+    "The kernels go where programs look for them: $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena.\n";
+
+struct Arguments {
+  int arch = 0;
+  bool list = false, help = false;
+};
+// Arch 0: not understood.
+Arguments parse(int argc, char** argv) {
+  Arguments a;
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view argument = argv[k];
+    if (argument == "--list")
+      a.list = true;
+    else if (argument == "--help" || argument == "-h")
+      a.help = true;
+    else if (argument == "--arch" && k + 1 < argc) {
+      const char* text = argv[++k];
+      const auto [stop, error] = std::from_chars(text, text + std::strlen(text), a.arch);
+      if (error != std::errc() || *stop != '\0' || a.arch <= 0) return {};
+    } else {
+      return {};
+    }
+  }
+  return a;
+}
+
+class Summary {
+ public:
+  explicit Summary(bool list) : list_(list), terminal_(::isatty(STDERR_FILENO) == 1) {}
+
+  void add(const nd::cuda::WarmUpProgress& p) {
+    found_ += p.found ? p.kernels.size() : 0;
+    for (const nd::cuda::KernelResources& r : p.kernels) {
+      ++kernels_;
+      if (r.registers > most_registers_.registers) most_registers_ = r;
+      if (r.spill_stores + r.spill_loads > 0) ++spilling_;
+      if (list_) std::printf("%-70s %3d registers %5d spilled\n", r.name.c_str(), r.registers, r.spill_stores + r.spill_loads);
+    }
+    if (!terminal_) return;
+    std::fprintf(stderr, "\r%zu of %zu kernels", p.done, p.total);
+    if (p.done == p.total) std::fprintf(stderr, "\n");
+  }
+  void print(int arch, std::size_t compiled) const {
+    std::printf("sm_%d: %zu kernels in %s; %zu compiled now, %zu were there; at most %d registers (%s), %zu spill\n", arch, kernels_,
+                nd::cuda::disk_cache_settings().directory.c_str(), compiled, found_, most_registers_.registers,
+                most_registers_.name.c_str(), spilling_);
+  }
+
+ private:
+  bool list_, terminal_;
+  std::size_t kernels_ = 0, found_ = 0, spilling_ = 0;
+  nd::cuda::KernelResources most_registers_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Arguments arguments = parse(argc, argv);
+  if (arguments.arch == 0 || arguments.help) {
+    std::fputs(kUsage, arguments.help ? stdout : stderr);
+    return arguments.help ? 0 : 2;
+  }
+  try {
+    Summary summary(arguments.list);
+    const std::size_t compiled =
+        nd::cuda::warm_up(arguments.arch, nd::cuda::registered_kernels(), [&](const nd::cuda::WarmUpProgress& p) { summary.add(p); });
+    summary.print(arguments.arch, compiled);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "catena-warm-up: %s\n", e.what());
+    return 1;
+  }
+}

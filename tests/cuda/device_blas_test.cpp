@@ -1,0 +1,198 @@
+// Products by cuBLASLt on a device, compared with those of the CPU backend: every dtype, layout and kind of batch that it takes, what it
+// leaves to the portable kernel, epilogues, streams.
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "ndarray/cuda/blas.h"
+#include "ndarray/ndarray.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using nd::cuda::Activation;
+using nd::cuda::blas_matmul;
+
+const nd::Device kCuda{nd::Device::Kind::cuda, 0};
+
+catena::Operand operand(const nd::Array& a) { return {a->data, a.dtype(), false, &a.shape(), &a.strides()}; }
+bool multiply(const nd::Array& a, const nd::Array& b, const nd::Array& out, const nd::cuda::Epilogue& epilogue = {}) {
+  return blas_matmul({operand(a), operand(b), operand(out)}, nd::current_stream(kCuda), epilogue);
+}
+
+// Small integers: products and sums are exact in every dtype and in every order.
+nd::Array integers(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
+  std::vector<double> values(static_cast<std::size_t>(catena::size_of(shape)));
+  for (double& v : values) v = double(random() % 7) - 3;
+  return nd::array(values, shape, {.dtype = dtype});
+}
+nd::Array swapped(const nd::Array& a) { return nd::swapaxes(a, -1, -2); }
+nd::Array on_cpu(const nd::Array& a) { return a.to_device(nd::cpu_device); }
+nd::Array product_on_cpu(const nd::Array& a, const nd::Array& b) { return nd::matmul(on_cpu(a), on_cpu(b)); }
+
+// Where the library is not there the product is the portable kernel's, and nothing here can be tested.
+bool have_cublaslt() {
+  try {
+    nd::cuda::cublaslt();
+    return true;
+  } catch (const catena::RuntimeError& e) {
+    std::cout << "skipped: " << e.what() << "\n";
+    return false;
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(device_blas)
+
+BOOST_AUTO_TEST_CASE(products_of_every_dtype_and_layout) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(1);
+  for (const nd::Dtype dtype : {nd::float16, nd::bfloat16, nd::float32, nd::float64})
+    for (const std::int64_t m : {1, 33})
+      for (const std::int64_t n : {1, 17})
+        for (int which = 0; which < 8; ++which) {
+          constexpr std::int64_t k = 20;
+          const nd::Array a = which & 1 ? swapped(integers({k, m}, dtype, random)) : integers({m, k}, dtype, random);
+          const nd::Array b = which & 2 ? swapped(integers({n, k}, dtype, random)) : integers({k, n}, dtype, random);
+          const nd::Array out = which & 4 ? swapped(nd::zeros({n, m}, dtype)) : nd::zeros({m, n}, dtype);
+          BOOST_TEST(multiply(a, b, out));
+          BOOST_TEST(nd::cuda::last_matmul() == "cublaslt");
+          CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)), dtype << " " << m << "x" << n << " layout " << which);
+        }
+}
+
+BOOST_AUTO_TEST_CASE(batches) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(2);
+  const auto same = [&](const nd::Array& a, const nd::Array& b, const nd::Shape& shape) {
+    const nd::Array out = nd::zeros(shape, a.dtype());
+    BOOST_TEST(multiply(a, b, out));
+    CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)), a.shape() << " @ " << b.shape());
+  };
+  for (const nd::Dtype dtype : {nd::float16, nd::float32, nd::float64}) {
+    same(integers({3, 5, 4}, dtype, random), integers({3, 4, 6}, dtype, random), {3, 5, 6});
+    same(integers({2, 3, 5, 4}, dtype, random), integers({2, 3, 4, 6}, dtype, random), {2, 3, 5, 6});
+    same(integers({3, 5, 4}, dtype, random), nd::broadcast_to(integers({4, 6}, dtype, random), {3, 4, 6}), {3, 5, 6});
+    same(nd::broadcast_to(integers({5, 4}, dtype, random), {3, 5, 4}), integers({3, 4, 6}, dtype, random), {3, 5, 6});
+    same(swapped(integers({3, 4, 5}, dtype, random)), integers({3, 4, 6}, dtype, random), {3, 5, 6});
+  }
+}
+
+// nd::matmul takes what is there, and the result does not depend on it.
+BOOST_AUTO_TEST_CASE(matmul_chooses_by_itself) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(3);
+  const nd::Array a = integers({9, 8}, nd::float32, random), b = integers({8, 7}, nd::float32, random);
+  CHECK_SAME(test::difference(on_cpu(nd::matmul(a, b)), product_on_cpu(a, b)), "float32");
+  BOOST_TEST(nd::cuda::last_matmul() == "cublaslt");
+  const nd::Array every_second = integers({9, 16}, nd::float32, random)(nd::ellipsis, nd::Slice({}, {}, 2));
+  CHECK_SAME(test::difference(on_cpu(nd::matmul(every_second, b)), product_on_cpu(every_second, b)), "strided");
+  const nd::Array i = integers({9, 8}, nd::int32, random), j = integers({8, 7}, nd::int32, random);
+  CHECK_SAME(test::difference(on_cpu(nd::matmul(i, j)), product_on_cpu(i, j)), "int32");
+  BOOST_TEST(nd::cuda::last_matmul() == "portable");
+}
+
+BOOST_AUTO_TEST_CASE(what_it_cannot_express_is_refused_and_nothing_is_written) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(4);
+  const nd::Array a = integers({4, 4}, nd::float32, random), out = nd::full({4, 4}, 9, {.dtype = nd::float32});
+  BOOST_TEST(!multiply(a(nd::Slice({}, {}, -1)), a, out));
+  BOOST_TEST(nd::cuda::last_matmul() == "portable");
+  const nd::Array bias = nd::ones({4}, nd::float32);
+  BOOST_TEST(!multiply(a, a, swapped(out), {.bias = bias->data}));  // the columns of out are the wrong ones for the library
+  CHECK_SAME(test::difference(on_cpu(out), on_cpu(nd::full({4, 4}, 9, {.dtype = nd::float32}))), "out");
+}
+
+// Two-byte elements at an odd place: the algorithm must not rely on more than the address has.
+BOOST_AUTO_TEST_CASE(operands_that_are_not_aligned) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(5);
+  const auto shifted = [&](std::int64_t rows, std::int64_t columns) {
+    return integers({rows * columns + 1}, nd::float16, random)(nd::Slice(1, {})).reshape({rows, columns});
+  };
+  const nd::Array a = shifted(6, 5), b = shifted(5, 3), out = nd::zeros({19}, nd::float16)(nd::Slice(1, {})).reshape({6, 3});
+  BOOST_TEST(multiply(a, b, out));
+  CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)), "shifted");
+  const nd::Array aligned = a.copy();  // the same shapes with another alignment are another choice
+  BOOST_TEST(multiply(aligned, b, out));
+  CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)), "aligned");
+}
+
+BOOST_AUTO_TEST_CASE(epilogues) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(6);
+  for (const nd::Dtype dtype : {nd::float16, nd::float32}) {
+    const nd::Array a = integers({5, 4}, dtype, random), b = integers({4, 3}, dtype, random), bias = integers({3}, dtype, random);
+    const auto products = product_on_cpu(a, b).to_vector<double>();
+    const auto biases = on_cpu(bias).to_vector<double>();
+    for (const bool with_bias : {false, true})
+      for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu_tanh}) {
+        const nd::Array out = nd::zeros({5, 3}, dtype);
+        BOOST_REQUIRE(multiply(a, b, out, {.bias = with_bias ? bias->data : nullptr, .activation = activation}));
+        const auto got = on_cpu(out).to_vector<double>();
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          double x = products[i] + (with_bias ? biases[i % 3] : 0);
+          if (activation == Activation::relu) x = std::max(x, 0.0);
+          if (activation == Activation::gelu_tanh) x = 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+          BOOST_TEST(std::abs(got[i] - x) <= (dtype == nd::float16 ? 1e-2 : 1e-4) * (1 + std::abs(x)),
+                     dtype << " bias " << with_bias << " activation " << int(activation) << " element " << i);
+        }
+      }
+  }
+}
+
+// float64 has no epilogue in the library: it is refused, not forgotten.
+BOOST_AUTO_TEST_CASE(an_epilogue_is_done_or_refused) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(7);
+  const nd::Array a = integers({5, 5}, nd::float64, random), out = nd::zeros({5, 5}, nd::float64);
+  const bool done = multiply(a, a, out, {.activation = Activation::relu});
+  BOOST_TEST(nd::cuda::last_matmul() == (done ? "cublaslt" : "portable"));
+  const nd::Array product = product_on_cpu(a, a);
+  CHECK_SAME(test::difference(on_cpu(out), done ? nd::maximum(product, 0) : on_cpu(nd::zeros({5, 5}))), (done ? "done" : "refused"));
+}
+
+BOOST_AUTO_TEST_CASE(products_are_ordered_by_their_stream) {
+  if (!have_cublaslt()) return;
+  const nd::DeviceScope on(kCuda);
+  std::mt19937 random(8);
+  const nd::Array a = integers({6, 6}, nd::float32, random);
+  const nd::Array one = product_on_cpu(a, a), expected = nd::matmul(one, on_cpu(a));
+  nd::synchronize(kCuda);
+  const nd::Stream stream({.non_blocking = true});
+  const nd::StreamScope scope(stream);
+  const nd::Array x = nd::matmul(nd::matmul(a, a), a);
+  stream.synchronize();
+  CHECK_SAME(test::difference(on_cpu(x), expected), "chain on a stream");
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_at_once) {
+  if (!have_cublaslt()) return;
+  std::vector<std::thread> threads;
+  std::vector<std::string> found(4);
+  for (std::size_t t = 0; t < found.size(); ++t)
+    threads.emplace_back([t, &found] {
+      const nd::DeviceScope on(kCuda);
+      std::mt19937 random(static_cast<unsigned>(t));
+      for (std::int64_t n = 1; n < 12 && found[t].empty(); ++n) {
+        const nd::Array a = integers({n, 5}, nd::float32, random), b = integers({5, n + 1}, nd::float32, random);
+        found[t] = test::difference(on_cpu(nd::matmul(a, b)), product_on_cpu(a, b));
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& text : found) BOOST_TEST(text.empty(), text);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

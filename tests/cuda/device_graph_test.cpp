@@ -1,0 +1,139 @@
+// CUDA graphs over arrays.
+#include <boost/test/unit_test.hpp>
+
+#include <cstring>
+#include <optional>
+
+#include "ndarray/cuda/graph.h"
+#include "ndarray/ndarray.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using nd::cuda::Graph;
+
+BOOST_AUTO_TEST_SUITE(graph)
+
+BOOST_AUTO_TEST_CASE(replays_see_new_contents) {
+  const nd::Array x = nd::arange(0, 1000, 1, {.dtype = nd::float32});
+  nd::Array y;
+  Graph g([&] { y = nd::sum(nd::exp(x * 0.001f) + x, {.axis = 0}); });
+  BOOST_TEST(g.n_nodes() >= 2u);
+  const auto expected = [](double shift) {
+    double s = 0;
+    for (int i = 0; i < 1000; ++i) s += std::exp((i + shift) * 0.001) + i + shift;
+    return s;
+  };
+  BOOST_TEST(y.item<double>() == expected(0), boost::test_tools::tolerance(1e-5));
+  for (int round = 1; round < 4; ++round) {
+    nd::copyto(x, x + 1.f);
+    g.replay();
+    BOOST_TEST(y.item<double>() == expected(round), boost::test_tools::tolerance(1e-5));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(memory_of_a_graph_is_its_own) {
+  const nd::Array x = nd::full({5000}, 2.f);
+  nd::Array y;
+  Graph g([&] {
+    const nd::Array a = x * 3.f;  // freed while recording; used again by every replay
+    y = a + 1.f;
+  });
+  nd::memory_pool().free_all_blocks();
+  // Other work must not be given what replays write.
+  std::vector<nd::Array> others;
+  for (int i = 0; i < 20; ++i) others.push_back(nd::full({5000}, float(i)));
+  g.replay();
+  for (int i = 0; i < 20; ++i) BOOST_TEST(nd::all(others[std::size_t(i)] == float(i)).item<bool>());
+  BOOST_TEST(nd::all(y == 7.f).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(what_a_graph_uses_stays_alive) {
+  nd::Array y;
+  std::optional<Graph> g;
+  {
+    const nd::Array x = nd::full({4000}, 5.f);
+    g.emplace([&] { y = x + 1.f; });
+  }
+  const nd::Array other = nd::full({4000}, -1.f);  // would be given the memory of x
+  y.fill(0);
+  g->replay();
+  BOOST_TEST(nd::all(y == 6.f).item<bool>());
+  BOOST_TEST(nd::all(other == -1.f).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(memory_goes_back_with_the_graph) {
+  nd::synchronize(nd::current_device());
+  nd::memory_pool().free_all_blocks();
+  const std::size_t before = nd::memory_pool().total_bytes();
+  {
+    const nd::Array x = nd::ones({1000, 100});
+    nd::Array y;
+    Graph g([&] { y = nd::exp(x) + nd::ones({1000, 100}); });
+    g.replay();
+    BOOST_TEST(nd::memory_pool().total_bytes() > before);
+  }
+  nd::synchronize(nd::current_device());
+  nd::memory_pool().free_all_blocks();
+  BOOST_TEST(nd::memory_pool().total_bytes() == before);
+}
+
+BOOST_AUTO_TEST_CASE(live_values_are_asked_for_before_each_replay) {
+  int asked = 0;
+  nd::Array y;
+  const nd::Array one = nd::ones({3});
+  Graph g([&] {
+    const double first = 10;
+    std::byte* at = nd::cuda::live_bytes(&first, sizeof first, [&](std::byte* to) {
+      const double next = 10 + ++asked;
+      std::memcpy(to, &next, sizeof next);
+    });
+    const nd::Array live = nd::wrap(reinterpret_cast<double*>(at), {1}, {.device = nd::current_device()});
+    y = one + live;
+  });
+  BOOST_TEST(asked == 0);
+  BOOST_TEST(nd::all(y == 11.).item<bool>());
+  for (int round = 1; round <= 3; ++round) {
+    g.replay();
+    BOOST_TEST(asked == round);
+    BOOST_TEST(nd::all(y == 11. + round).item<bool>());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_recorded_is_named) {
+  const nd::Array x = nd::ones({10});
+  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::sum(x).item<double>(); }); }) ==
+             "copy to the host: cannot be recorded in a CUDA graph, it would have to wait for the device");
+  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::array({1., 2.}); }); }) ==
+             "copy from the host: cannot be recorded in a CUDA graph, replays would see the values of the first run; copy to an array made "
+             "before");
+  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::synchronize(nd::current_device()); }); }) ==
+             "synchronize: cannot be recorded in a CUDA graph, it would have to wait for the device");
+  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { Graph([] {}); }); }) ==
+             "cuda graph: another one is being recorded on this thread");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { Graph([] {}, nd::cpu_device); }) == "cuda graph: cpu:0 is not a CUDA device");
+  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { nd::cuda::live_bytes(nullptr, 0, {}); }) ==
+             "live_bytes: no graph is being recorded on this thread");
+  // Nothing of this has hurt the device or the thread.
+  BOOST_TEST(!nd::cuda::is_recording());
+  BOOST_TEST(nd::sum(x).item<double>() == 10);
+  nd::Array y;
+  Graph good([&] { y = x + 1; });
+  BOOST_TEST(nd::all(y == 2.).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_passes_and_nothing_has_run) {
+  nd::Array x = nd::ones({10});
+  const auto broken = [&] {
+    Graph([&] {
+      x += 1;
+      throw std::runtime_error("mine");
+    });
+  };
+  BOOST_CHECK_EXCEPTION(broken(), std::runtime_error, [](const std::exception& e) { return std::strcmp(e.what(), "mine") == 0; });
+  BOOST_TEST(nd::all(x == 1.).item<bool>());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

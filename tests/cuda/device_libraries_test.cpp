@@ -1,0 +1,273 @@
+// cuSOLVER and cuRAND on a device, and the profiler's functions. Decompositions are checked by what defines them.
+#include <boost/test/unit_test.hpp>
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "ndarray/cuda/curand.h"
+#include "ndarray/cuda/nccl.h"
+#include "ndarray/cuda/solver.h"
+#include "ndarray/ndarray.h"
+#include "ndarray/profile/nvtx.h"
+#include "ndarray/profile/profiler.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+using namespace nd::cuda;
+using solver::Triangle;
+
+const nd::Device kCuda{nd::Device::Kind::cuda, 0};
+
+nd::Array on_cpu(const nd::Array& a) { return a.to_device(nd::cpu_device); }
+nd::Array on_cuda(const nd::Array& a) { return a.to_device(kCuda); }
+// The transpose of a C-contiguous array, with the elements of `a`.
+nd::Array column_major(const nd::Array& a) { return on_cuda(nd::swapaxes(a, 0, 1).copy()).transpose(); }
+nd::Array eye(std::int64_t n, nd::Dtype dtype) { return nd::eye(n, {.dtype = dtype}); }
+
+// A symmetric matrix with all eigenvalues above 0, on the CPU.
+nd::Array positive(std::int64_t n, nd::Dtype dtype, std::mt19937& random) {
+  const nd::Array a = test::random_array({n, n}, dtype, random);
+  return nd::matmul(a, a.transpose()) + eye(n, dtype) * double(n);
+}
+
+// What lies on and below the diagonal, or on and above it; elsewhere 0.
+nd::Array half(const nd::Array& a, bool below) {
+  auto values = a.to_vector<double>();
+  const std::int64_t columns = a.shape(1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int64_t row = std::int64_t(i) / columns, column = std::int64_t(i) % columns;
+    if (below ? column > row : column < row) values[i] = 0;
+  }
+  return nd::array(values, a.shape(), {.dtype = a.dtype()});
+}
+
+bool have_solver() {
+  try {
+    cusolver();
+  } catch (const catena::RuntimeError& e) {
+    std::cout << "skipped: " << e.what() << "\n";
+    return false;
+  }
+  try {
+    solver::potrf(column_major(on_cpu(nd::eye(1))));
+    return true;
+  } catch (const catena::CudaError& e) {
+    if (e.symbol() != "CUSOLVER_STATUS_NOT_INITIALIZED" || std::getenv("CATENA_CUDA_LIBRARIES") == nullptr) throw;
+    std::cout << "skipped: the software device has no LAPACK: " << e.what() << "\n";
+    return false;
+  }
+}
+
+void check_close(const nd::Array& actual, const nd::Array& expected, const std::string& what) {
+  const double tolerance = expected.dtype() == nd::float32 ? 2e-4 : 1e-11;
+  CHECK_SAME(test::difference(actual, expected, tolerance, tolerance), what << " " << expected.dtype());
+}
+
+constexpr nd::Dtype kFloats[] = {nd::float32, nd::float64};
+
+BOOST_AUTO_TEST_SUITE(device_libraries)
+
+BOOST_AUTO_TEST_CASE(cholesky) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(1);
+  for (const nd::Dtype dtype : kFloats)
+    for (const std::int64_t n : {1, 2, 9})
+      for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+        const nd::Array a = positive(n, dtype, random), b = test::random_array({n, 3}, dtype, random);
+        const nd::Array factor = column_major(a), x = column_major(b);
+        solver::potrf(factor, triangle);
+        const nd::Array f = triangle == Triangle::lower ? half(on_cpu(factor), true) : half(on_cpu(factor), false).transpose();
+        check_close(nd::matmul(f, f.transpose()), a, "L L^T");
+        solver::potrs(factor, x, triangle);
+        check_close(nd::matmul(a, on_cpu(x)), b, "a x");
+      }
+  const nd::Array bad = nd::array(std::vector<double>{1, 2, 2, 1}, {2, 2});
+  BOOST_TEST(test::message_of<catena::LinAlgError>([&] { solver::potrf(column_major(bad)); }) ==
+             "potrf: the matrix is not positive definite: its leading minor of order 2 is not positive");
+}
+
+BOOST_AUTO_TEST_CASE(lu) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(2);
+  for (const nd::Dtype dtype : kFloats)
+    for (const std::int64_t n : {1, 2, 9}) {
+      const nd::Array a = test::random_array({n, n}, dtype, random) + eye(n, dtype) * 3, b = test::random_array({n, 2}, dtype, random);
+      const nd::Array lu = column_major(a), pivots = on_cuda(nd::zeros({n}, nd::int32));
+      BOOST_TEST(solver::getrf(lu, pivots) == 0);
+      for (const bool transpose : {false, true}) {
+        const nd::Array x = column_major(b);
+        solver::getrs(lu, pivots, x, transpose);
+        check_close(nd::matmul(transpose ? a.transpose() : a, on_cpu(x)), b, "a x");
+      }
+    }
+  const nd::Array singular = column_major(nd::array(std::vector<double>{1, 2, 2, 4}, {2, 2}));
+  BOOST_TEST(solver::getrf(singular, on_cuda(nd::zeros({2}, nd::int32))) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(qr) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(3);
+  for (const nd::Dtype dtype : kFloats)
+    for (const std::int64_t m : {4, 7}) {
+      constexpr std::int64_t n = 4;
+      const nd::Array a = test::random_array({m, n}, dtype, random);
+      const nd::Array q = column_major(a), tau = on_cuda(nd::zeros({n}, dtype));
+      solver::geqrf(q, tau);
+      const nd::Array r = half(on_cpu(q)(nd::Slice(0, n)), false);
+      solver::orgqr(q, tau);
+      check_close(nd::matmul(on_cpu(q), r), a, "q r");
+      check_close(nd::matmul(on_cpu(q).transpose(), on_cpu(q)), eye(n, dtype), "q^T q");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(singular_values) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(4);
+  for (const nd::Dtype dtype : kFloats)
+    for (const bool full : {false, true}) {
+      constexpr std::int64_t m = 6, n = 4;
+      const nd::Array a = test::random_array({m, n}, dtype, random);
+      const nd::Array s = on_cuda(nd::zeros({n}, dtype)), values = on_cuda(nd::zeros({n}, dtype));
+      const nd::Array u = column_major(nd::zeros({m, full ? m : n}, dtype)), vt = column_major(nd::zeros({n, n}, dtype));
+      solver::gesvd(column_major(a), s, u, vt);
+      solver::gesvd(column_major(a), values);
+      check_close(on_cpu(values), on_cpu(s), "values alone");
+      const nd::Array left = on_cpu(u), right = on_cpu(vt);
+      check_close(nd::matmul(left(nd::ellipsis, nd::Slice(0, n)) * on_cpu(s), right), a, "u s vt");
+      check_close(nd::matmul(left.transpose(), left), eye(full ? m : n, dtype), "u^T u");
+      check_close(nd::matmul(right, right.transpose()), eye(n, dtype), "vt v");
+      const auto list = on_cpu(s).to_vector<double>();
+      for (std::size_t i = 0; i < list.size(); ++i) BOOST_TEST((list[i] >= 0 && (i == 0 || list[i] <= list[i - 1])));
+    }
+  BOOST_CHECK_THROW(solver::gesvd(column_major(nd::zeros({2, 3})), on_cuda(nd::zeros({3}))), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(eigenvalues) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(5);
+  for (const nd::Dtype dtype : kFloats)
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      constexpr std::int64_t n = 7;
+      const nd::Array a = positive(n, dtype, random);
+      const nd::Array v = column_major(a), w = on_cuda(nd::zeros({n}, dtype));
+      const nd::Array alone = on_cuda(nd::zeros({n}, dtype));
+      solver::syevd(v, w, true, triangle);
+      solver::syevd(column_major(a), alone, false, triangle);
+      check_close(on_cpu(alone), on_cpu(w), "values alone");
+      check_close(nd::matmul(a, on_cpu(v)), on_cpu(v) * on_cpu(w), "a v");
+      check_close(nd::matmul(on_cpu(v).transpose(), on_cpu(v)), eye(n, dtype), "v^T v");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(layouts_and_devices_are_checked) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(kCuda);
+  const nd::Array rows = nd::zeros({3, 3});
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { solver::potrf(rows); }) ==
+             "potrf: a of shape (3, 3) and strides (24, 8) must be Fortran-contiguous");
+  BOOST_CHECK_THROW(solver::getrf(rows.transpose(), nd::zeros({3}, nd::int64)), catena::TypeError);
+  BOOST_CHECK_THROW(solver::getrf(rows.transpose(), nd::zeros({2}, nd::int32)), catena::ValueError);
+  BOOST_CHECK_THROW(solver::potrs(rows.transpose(), nd::zeros({2, 4}).transpose()), catena::ValueError);
+  BOOST_CHECK_THROW(solver::potrs(rows.transpose(), nd::zeros({4, 3}, nd::float32).transpose()), catena::TypeError);
+}
+
+// ---- cuRAND -----------------------------------------------------------------------------------------------------------------------------
+BOOST_AUTO_TEST_CASE(curand_fills_arrays_of_the_device) {
+  const nd::DeviceScope on(kCuda);
+  for (const CurandMethod method : {CurandMethod::xorwow, CurandMethod::mrg32k3a, CurandMethod::mtgp32, CurandMethod::mt19937,
+                                    CurandMethod::philox4_32_10}) {
+    BOOST_TEST_CONTEXT("method " << int(method)) {
+      CurandGenerator first(method, {.seed = 7}), same(method, {.seed = 7});
+      BOOST_TEST(first.device() == kCuda);
+      const nd::Array a = nd::zeros({1000}, nd::float32), b = nd::zeros({1000}, nd::float32);
+      first.uniform(a);
+      same.uniform(b);
+      BOOST_TEST(test::same_bits(a, b));
+      const auto values = a.to_vector<double>();
+      for (const double v : values) BOOST_REQUIRE((v > 0 && v <= 1));
+      first.normal(a, 2, 3);
+      BOOST_TEST(std::abs(nd::mean(a).item<double>() - 2) < 5 * 3 / std::sqrt(1000.0));
+      first.set_seed(7);
+      first.uniform(a);
+      BOOST_TEST(test::same_bits(a, b));
+      BOOST_CHECK_THROW(first.uniform(on_cpu(a)), catena::ValueError);
+    }
+  }
+}
+
+// ---- NCCL, NVTX, profiler ---------------------------------------------------------------------------------------------------------------
+BOOST_AUTO_TEST_CASE(one_rank_reduces_to_itself) {
+  try {
+    nccl();
+  } catch (const catena::RuntimeError& e) {
+    std::cout << "skipped: " << e.what() << "\n";
+    return;
+  }
+  const nd::DeviceScope on(kCuda);
+  const std::vector<NcclCommunicator> all = NcclCommunicator::all({0});
+  const nd::Array in = nd::arange(12, {.dtype = nd::float32}), out = nd::zeros({12}, nd::float32);
+  all[0].all_reduce(in, out);
+  all[0].check_async_error();
+  CHECK_SAME(test::difference(out, in), "all_reduce");
+  BOOST_CHECK_THROW(all[0].broadcast(in, 1), catena::ValueError);
+  BOOST_CHECK_THROW(all[0].all_reduce(in, nd::zeros({3}, nd::float32)), catena::ValueError);
+}
+
+// The tool is the software device's own library; on a real device a test would be in the way of the profiler that listens there.
+BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
+  const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
+  if (folder == nullptr) {
+    std::cout << "skipped: the tool that listens comes with the software device\n";
+    return;
+  }
+  const std::string path = std::string(folder) + "/libcuda.so.1";
+  setenv("NVTX_INJECTION64_PATH", path.c_str(), 1);
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  BOOST_REQUIRE(library != nullptr);
+  const auto log = reinterpret_cast<void (*)(char*, std::size_t)>(dlsym(library, "software_cuda_nvtx_log"));
+  BOOST_REQUIRE(log != nullptr);
+  BOOST_TEST(nd::nvtx::is_listening());
+  nd::nvtx::mark("here", 13);
+  nd::nvtx::mark_c("there", 0x80112233u);
+  nd::nvtx::range_push("outer");
+  nd::nvtx::range_pop();
+  try {
+    const nd::TimeRange range("inner", {.color_id = 0});
+    throw std::runtime_error("stop");
+  } catch (const std::runtime_error&) {
+  }
+  const auto twice = nd::time_range_decorator([](int x) { return 2 * x; }, {.message = "twice"});
+  BOOST_TEST(nd::time_range_decorator(twice, {.message = "again", .range = {.argb_color = 1u}})(4) == 8);
+  char text[512];
+  log(text, sizeof text);
+  BOOST_TEST(std::string(text) ==
+             "mark here ffff0000;mark there 80112233;push outer;pop;push inner ff00ff00;pop;push again 1;push twice;pop;pop;");
+}
+
+BOOST_AUTO_TEST_CASE(profiles_are_begun_and_ended) {
+  nd::profiler::start();
+  nd::profiler::stop();
+  try {
+    const nd::ProfileScope profile;
+    throw std::runtime_error("stop");
+  } catch (const std::runtime_error& e) {
+    BOOST_TEST(std::string(e.what()) == "stop");
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

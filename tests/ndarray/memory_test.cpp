@@ -1,0 +1,142 @@
+// Blocks and pointers by hand, on the device that tests run on.
+#include <boost/test/unit_test.hpp>
+
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "ndarray/device/memory.h"
+#include "ndarray/device/memory_pool.h"
+#include "tests/support/ndarray_values.h"
+
+namespace {
+
+std::vector<std::uint8_t> counting(std::size_t n, std::uint8_t first = 0) {
+  std::vector<std::uint8_t> v(n);
+  std::iota(v.begin(), v.end(), first);
+  return v;
+}
+std::vector<std::uint8_t> content(const nd::MemoryPointer& p, std::size_t n) {
+  std::vector<std::uint8_t> v(n);
+  p.copy_to_host(v.data(), n);
+  return v;
+}
+
+BOOST_AUTO_TEST_SUITE(memory)
+
+BOOST_AUTO_TEST_CASE(pointers_share_their_block) {
+  const nd::MemoryPointer p = nd::alloc(100);
+  BOOST_TEST((p.device() == nd::current_device()));
+  BOOST_TEST(p.size() == 100u);
+  nd::MemoryPointer q = p + 40;
+  BOOST_TEST(q.ptr() == p.ptr() + 40);
+  BOOST_TEST((8 + q).ptr() == p.ptr() + 48);
+  BOOST_TEST((q - 15).ptr() == p.ptr() + 25);
+  q -= 40;
+  q += 1;
+  BOOST_TEST(q.ptr() == p.ptr() + 1);
+  BOOST_TEST(q.mem() == p.mem());
+  BOOST_TEST(q.size() == 99u);
+  BOOST_TEST(p.mem()->refs.load() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(copies_and_fills) {
+  for (const bool raw : {false, true}) {
+    const nd::MemoryPointer a = raw ? nd::raw_alloc(64) : nd::alloc(64), b = nd::alloc(64);
+    const auto values = counting(64);
+    a.copy_from(values.data(), 64);
+    BOOST_TEST(content(a, 64) == values);
+    b.memset(7, 64);
+    (b + 8).copy_from(a + 16, 24);
+    auto expected = std::vector<std::uint8_t>(64, 7);
+    std::copy_n(values.begin() + 16, 24, expected.begin() + 8);
+    BOOST_TEST(content(b, 64) == expected);
+    (b + 1).memset(250, 3);
+    std::fill_n(expected.begin() + 1, 3, 250);
+    BOOST_TEST(content(b, 64) == expected);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(asynchronous_copies_follow_their_stream) {
+  const nd::Stream stream;
+  const nd::MemoryPointer a = nd::alloc(5000), b = nd::alloc(5000);
+  auto values = counting(5000, 3);
+  const auto expected = values;
+  a.copy_from_async(values.data(), 5000, stream);
+  std::fill(values.begin(), values.end(), 0);  // ordinary memory: it was read already
+  b.memset_async(1, 5000, stream);
+  b.copy_from_async(a, 4000, stream);
+  std::vector<std::uint8_t> out(5000);
+  b.copy_to_host_async(out.data(), 5000, stream);
+  stream.synchronize();
+  BOOST_TEST(std::equal(out.begin(), out.begin() + 4000, expected.begin()));
+  BOOST_TEST(std::all_of(out.begin() + 4000, out.end(), [](int v) { return v == 1; }));
+}
+
+BOOST_AUTO_TEST_CASE(nothing_of_size_0) {
+  const nd::MemoryPointer p = nd::alloc(0), q = nd::raw_alloc(0);
+  BOOST_TEST(!p);
+  BOOST_TEST(p.ptr() == nullptr);
+  BOOST_TEST(!q);
+  p.copy_from(q, 0);
+  p.copy_from(nullptr, 0);
+  p.copy_to_host(nullptr, 0);
+  p.memset(1, 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_leaves_a_block_is_refused) {
+  const nd::MemoryPointer p = nd::alloc(10);
+  p.memset(5, 10);
+  std::uint8_t host[32] = {};
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { (p + 4).copy_from(host, 7); }) ==
+             "copy_from_host: 7 bytes at offset 4 leave a block of 10 bytes");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { p.memset(0, 11); }) == "memset: 11 bytes at offset 0 leave a block of 10 bytes");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { (p - 1).copy_to_host(host, 1); }) ==
+             "copy_to_host: 1 bytes at offset -1 leave a block of 10 bytes");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { p.copy_from(nd::MemoryPointer(), 1); }) ==
+             "copy_from: 1 bytes at offset 0 leave a block of 0 bytes");
+  BOOST_TEST(content(p, 10) == std::vector<std::uint8_t>(10, 5));
+}
+
+BOOST_AUTO_TEST_CASE(pinned_memory) {
+  if (!nd::is_available(nd::Device::Kind::cuda)) {
+    BOOST_TEST(test::message_of<catena::RuntimeError>([] { nd::alloc_pinned_memory(1); }).starts_with("CUDA is unavailable: "));
+    return;
+  }
+  std::byte* address;
+  {
+    const nd::MemoryPointer pinned = nd::alloc_pinned_memory(1000);
+    address = pinned.ptr();
+    const nd::MemoryPointer on_device = nd::alloc(1000);
+    const auto values = counting(1000);
+    std::memcpy(pinned.ptr(), values.data(), 1000);
+    on_device.copy_from(pinned, 1000);
+    BOOST_TEST(content(on_device, 1000) == values);
+    std::memset(pinned.ptr(), 0, 1000);
+    on_device.copy_to_host(pinned.ptr(), 1000);
+    BOOST_TEST(std::memcmp(pinned.ptr(), values.data(), 1000) == 0);
+    BOOST_TEST((nd::device_from_pointer(on_device.ptr()) == on_device.device()));
+    BOOST_TEST((nd::device_from_pointer(pinned.ptr()) == nd::cpu_device));
+  }
+  BOOST_TEST(nd::alloc_pinned_memory(900).ptr() == address);  // the same rounded size
+}
+
+BOOST_AUTO_TEST_CASE(pinned_memory_from_elsewhere) {
+  std::size_t asked = 0;
+  nd::set_pinned_memory_allocator([&asked](std::size_t size) {
+    asked = size;
+    return nd::MemoryPointer();
+  });
+  nd::alloc_pinned_memory(77);
+  nd::set_pinned_memory_allocator(nullptr);
+  BOOST_TEST(asked == 77u);
+}
+
+BOOST_AUTO_TEST_CASE(pointers_that_no_device_knows) {
+  int on_the_stack = 0;
+  BOOST_TEST((nd::device_from_pointer(&on_the_stack) == nd::cpu_device));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

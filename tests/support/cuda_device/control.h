@@ -1,0 +1,77 @@
+// What a test asks of the software device that its program runs on: the functions that the device's library exports for that, by their
+// table, and a class that finds them there. Tests call them through the class only.
+//
+// Thread safety: all functions may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// Name of the exported function, name of the member that holds it, type.
+#define CATENA_CONTROL_FUNCTIONS(X)                                                                       \
+  X(software_cuda_fail, fail, int(const char* entry, int nth, int code, int sticky))                      \
+  X(software_cuda_clear_faults, clear_faults, void())                                                     \
+  X(software_cuda_calls, calls, int(const char* entry, std::uint64_t* count))                             \
+  X(software_cuda_launches, launches, std::size_t(cuda_device::ControlLaunch* first, std::size_t count))  \
+  X(software_cuda_synchronisations, synchronisations, std::size_t(const char** first, std::size_t count)) \
+  X(software_cuda_reset_records, reset_records, void())                                                   \
+  X(software_cuda_set_memory, set_memory, int(int device, std::size_t bytes))                             \
+  X(software_cuda_set_order, set_order, void(int order))                                                  \
+  X(software_cuda_last_report, last_report, std::size_t(char* text, std::size_t bytes))                   \
+  X(software_cuda_set_report_mode, set_report_mode, void(int mode))                                       \
+  X(software_cuda_set_check, set_check, void(int on))
+
+namespace cuda_device {
+
+struct ControlLaunch {
+  char kernel[128];  // cut off where it is longer
+  unsigned grid[3], block[3];
+  const void* stream;  // null: the legacy one
+};
+
+enum class ThreadOrder { ascending, descending, shuffled };
+enum class OnReport { abort, error };
+
+class Control {
+ public:
+  struct Launch {
+    std::string kernel;
+    unsigned grid[3], block[3];
+    const void* stream;
+  };
+
+  // RuntimeError where the program does not run on the software device.
+  Control();
+  // True when $CATENA_CUDA_LIBRARIES names the folder of a software device.
+  static bool available();
+
+  // Call number `nth` (from 1, counted from now) of the entry point fails with `code`: once, or from then on. Entry "kernel": a kernel
+  // when it is executed, which its context does not survive. ValueError: no such entry point.
+  void fail(const std::string& entry, int nth, int code, bool sticky = false);
+  // Plans no failure any more, and heals contexts that did not survive one.
+  void clear_faults();
+
+  // Since the start or reset_records().
+  std::uint64_t calls(const std::string& entry) const;  // ValueError: no such entry point
+  std::vector<Launch> launches() const;                 // kernels, in the order in which they were put on streams
+  std::vector<std::string> synchronisations() const;    // calls in which the host waited for the device
+  void reset_records();
+
+  void set_memory(int device, std::size_t bytes);  // ValueError: no such device
+  void set_order(ThreadOrder order);               // of the threads of a block
+  std::string last_report() const;                 // "": there was none
+  // `abort`: the program ends after a report. `error`: the context fails with CUDA_ERROR_ILLEGAL_ADDRESS, where it can go on at all.
+  void set_report_mode(OnReport mode);
+  // Whether the order of accesses is checked, of copies and fills if kernels are not instrumented.
+  void set_check(bool on);
+
+ private:
+#define CATENA_MEMBER(symbol, field, ...) std::add_pointer_t<__VA_ARGS__> field##_ = nullptr;
+  CATENA_CONTROL_FUNCTIONS(CATENA_MEMBER)
+#undef CATENA_MEMBER
+};
+
+}  // namespace cuda_device

@@ -1,0 +1,283 @@
+// cuBLASLt of the software device: products by plain loops, over the same descriptors.
+//
+// It is as strict as the real one about what may be combined, and asks for work space that it fills with garbage, so that a caller who
+// gives too little or gives away what it still needs is found out.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "kernels/bfloat16.h"
+#include "kernels/float16.h"
+#include "kernels/host/export.h"
+#include "ndarray/cuda/api/cublaslt.h"
+#include "tests/support/cuda_device/library_work.h"
+
+using namespace nd::cuda::api;
+
+struct cublasLtContext {};
+namespace nd::cuda::api {
+struct cublaslt_opaque_matmul_desc {
+  int compute_type = 0, scale_type = 0;
+  std::int32_t transpose_a = cublas_op_n, transpose_b = cublas_op_n;
+  std::uint32_t epilogue = cublaslt_epilogue_default;
+  const void* bias = nullptr;
+};
+struct cublaslt_opaque_matrix_layout {
+  int type = 0;
+  std::uint64_t rows = 0, columns = 0;
+  std::int64_t ld = 0;
+  std::int32_t batch = 1;
+  std::int64_t batch_stride = 0;
+};
+struct cublaslt_opaque_preference {
+  std::uint64_t workspace_bytes = 0;
+  std::uint32_t reduction_scheme = 7;
+  std::uint32_t alignment[4] = {256, 256, 256, 256};
+};
+}  // namespace nd::cuda::api
+
+namespace cuda_device::exports {
+#define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
+CATENA_CUBLASLT_FUNCTIONS(CATENA_TYPE)
+#undef CATENA_TYPE
+}  // namespace cuda_device::exports
+extern "C" {
+#define CATENA_DECLARE(symbol, field, ...) CATENA_EXPORT cuda_device::exports::symbol##_type symbol;
+CATENA_CUBLASLT_FUNCTIONS(CATENA_DECLARE)
+#undef CATENA_DECLARE
+}
+
+namespace {
+
+using Desc = cublaslt_opaque_matmul_desc;
+using Layout = cublaslt_opaque_matrix_layout;
+
+constexpr std::size_t kWorkspaceBytes = 4096;
+constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // what data[0] of an algorithm of this library is
+
+std::size_t bytes_of(int type) { return type == cuda_r_64f ? 8 : type == cuda_r_32f ? 4 : 2; }
+bool is_known(int type) { return type == cuda_r_64f || type == cuda_r_32f || type == cuda_r_16f || type == cuda_r_16bf; }
+
+template <class T> bool set_field(T& field, const void* value, std::size_t bytes) {
+  if (value == nullptr || bytes != sizeof(T)) return false;
+  std::memcpy(&field, value, sizeof(T));
+  return true;
+}
+cublas_status answer(bool good) { return good ? cublas_success : cublas_invalid_value; }
+
+// Bytes from the first element to behind the last one.
+std::size_t extent(const Layout& m) {
+  const std::int64_t last = (m.batch - 1) * m.batch_stride + std::int64_t(m.columns - 1) * m.ld + std::int64_t(m.rows);
+  return static_cast<std::size_t>(last) * bytes_of(m.type);
+}
+
+struct Lengths {
+  std::uint64_t m, n, k;
+};
+// False: the operands do not fit each other.
+bool lengths_of(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, const Layout& d, Lengths& l) {
+  const bool ta = desc.transpose_a == cublas_op_t, tb = desc.transpose_b == cublas_op_t;
+  l = {d.rows, d.columns, ta ? a.rows : a.columns};
+  if ((ta ? a.columns : a.rows) != l.m || (tb ? b.columns : b.rows) != l.k || (tb ? b.rows : b.columns) != l.n) return false;
+  if (c.rows != d.rows || c.columns != d.columns || c.ld != d.ld) return false;
+  if (l.m == 0 || l.n == 0 || l.k == 0) return false;
+  return a.batch == d.batch && b.batch == d.batch && c.batch == d.batch;
+}
+
+bool is_supported(const Desc& desc, const Layout& a, const Layout& b, const Layout& d) {
+  if (!is_known(d.type) || a.type != d.type || b.type != d.type) return false;
+  if (d.type == cuda_r_64f)
+    return desc.compute_type == cublas_compute_64f && desc.scale_type == cuda_r_64f && desc.epilogue == cublaslt_epilogue_default;
+  const bool fast = desc.compute_type == cublas_compute_32f_fast_tf32 && d.type == cuda_r_32f;
+  return (desc.compute_type == cublas_compute_32f || fast) && desc.scale_type == cuda_r_32f;
+}
+
+template <class T> double load(const T* p) { return static_cast<double>(static_cast<float>(*p)); }
+template <> double load(const double* p) { return *p; }
+
+double activated(double x, std::uint32_t epilogue) {
+  if ((epilogue & cublaslt_epilogue_relu) != 0) return x > 0 ? x : 0;
+  if ((epilogue & cublaslt_epilogue_gelu) != 0) return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  return x;
+}
+
+struct Product {
+  Desc desc;
+  Layout a_layout, b_layout, d_layout;
+  Lengths lengths;
+  double alpha;
+  const void *a, *b;
+  void* d;
+  void* workspace;
+  std::size_t workspace_bytes;
+};
+
+// An element of an operand as the product sees it.
+template <class T> struct Matrix {
+  Matrix(const void* data, const Layout& layout, bool transpose, std::int64_t batch)
+      : first(static_cast<const T*>(data) + batch * layout.batch_stride), ld(layout.ld), transposed(transpose) {}
+  double operator()(std::uint64_t row, std::uint64_t column) const {
+    if (transposed) std::swap(row, column);
+    return load(first + std::int64_t(column) * ld + std::int64_t(row));
+  }
+  const T* first;
+  std::int64_t ld;
+  bool transposed;
+};
+
+template <class T, class Accumulator> void multiply(const Product& p) {
+  const auto* bias = (p.desc.epilogue & cublaslt_epilogue_bias) != 0 ? static_cast<const T*>(p.desc.bias) : nullptr;
+  std::vector<Accumulator> column(p.lengths.m);
+  for (std::int32_t i = 0; i < p.d_layout.batch; ++i) {
+    const Matrix<T> a(p.a, p.a_layout, p.desc.transpose_a == cublas_op_t, i), b(p.b, p.b_layout, p.desc.transpose_b == cublas_op_t, i);
+    for (std::uint64_t n = 0; n < p.lengths.n; ++n) {
+      std::fill(column.begin(), column.end(), Accumulator(0));
+      for (std::uint64_t k = 0; k < p.lengths.k; ++k) {
+        const auto y = static_cast<Accumulator>(b(k, n));
+        for (std::uint64_t m = 0; m < p.lengths.m; ++m) column[m] += static_cast<Accumulator>(a(m, k)) * y;
+      }
+      T* to = static_cast<T*>(p.d) + i * p.d_layout.batch_stride + std::int64_t(n) * p.d_layout.ld;
+      for (std::uint64_t m = 0; m < p.lengths.m; ++m) {
+        const double x = activated(p.alpha * double(column[m]) + (bias != nullptr ? load(bias + m) : 0.0), p.desc.epilogue);
+        if constexpr (sizeof(T) == 2) to[m] = T(static_cast<float>(x));
+        else to[m] = static_cast<T>(x);
+      }
+    }
+  }
+}
+
+void execute(const Product& p) {
+  std::memset(p.workspace, 0xA5, p.workspace_bytes);
+  switch (p.d_layout.type) {
+    case cuda_r_64f: return multiply<double, double>(p);
+    case cuda_r_32f: return multiply<float, float>(p);
+    case cuda_r_16f: return multiply<catena::float16, float>(p);
+    default: return multiply<catena::bfloat16, float>(p);
+  }
+}
+
+}  // namespace
+
+cublas_status cublasLtCreate(cublaslt_handle* handle) {
+  if (handle == nullptr) return cublas_invalid_value;
+  if (!cuda_device::context_is_usable()) return cublas_not_initialized;
+  static cublasLtContext context;
+  *handle = &context;
+  return cublas_success;
+}
+
+std::size_t cublasLtGetVersion() { return 130000; }
+
+const char* cublasLtGetStatusName(cublas_status status) {
+  switch (status) {
+    case cublas_success: return "CUBLAS_STATUS_SUCCESS";
+    case cublas_not_initialized: return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case cublas_invalid_value: return "CUBLAS_STATUS_INVALID_VALUE";
+    case cublas_execution_failed: return "CUBLAS_STATUS_EXECUTION_FAILED";
+    case cublas_not_supported: return "CUBLAS_STATUS_NOT_SUPPORTED";
+    default: return "CUBLAS_STATUS_INTERNAL_ERROR";
+  }
+}
+
+cublas_status cublasLtMatmulDescCreate(cublaslt_matmul_desc* desc, int compute_type, int scale_type) {
+  *desc = new Desc{compute_type, scale_type};
+  return cublas_success;
+}
+cublas_status cublasLtMatmulDescDestroy(cublaslt_matmul_desc desc) {
+  delete desc;
+  return cublas_success;
+}
+cublas_status cublasLtMatmulDescSetAttribute(cublaslt_matmul_desc desc, int attribute, const void* value, std::size_t bytes) {
+  switch (attribute) {
+    case cublaslt_desc_transpose_a: return answer(set_field(desc->transpose_a, value, bytes));
+    case cublaslt_desc_transpose_b: return answer(set_field(desc->transpose_b, value, bytes));
+    case cublaslt_desc_epilogue: return answer(set_field(desc->epilogue, value, bytes));
+    case cublaslt_desc_bias_pointer: return answer(set_field(desc->bias, value, bytes));
+    default: return cublas_invalid_value;
+  }
+}
+
+cublas_status cublasLtMatrixLayoutCreate(cublaslt_matrix_layout* layout, int type, std::uint64_t rows, std::uint64_t columns,
+                                         std::int64_t ld) {
+  *layout = new Layout{type, rows, columns, ld};
+  return cublas_success;
+}
+cublas_status cublasLtMatrixLayoutDestroy(cublaslt_matrix_layout layout) {
+  delete layout;
+  return cublas_success;
+}
+cublas_status cublasLtMatrixLayoutSetAttribute(cublaslt_matrix_layout layout, int attribute, const void* value, std::size_t bytes) {
+  switch (attribute) {
+    case cublaslt_layout_batch_count: return answer(set_field(layout->batch, value, bytes));
+    case cublaslt_layout_batch_stride: return answer(set_field(layout->batch_stride, value, bytes));
+    default: return cublas_invalid_value;
+  }
+}
+
+cublas_status cublasLtMatmulPreferenceCreate(cublaslt_preference* preference) {
+  *preference = new cublaslt_opaque_preference;
+  return cublas_success;
+}
+cublas_status cublasLtMatmulPreferenceDestroy(cublaslt_preference preference) {
+  delete preference;
+  return cublas_success;
+}
+cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preference, int attribute, const void* value, std::size_t bytes) {
+  switch (attribute) {
+    case cublaslt_preference_workspace_bytes: return answer(set_field(preference->workspace_bytes, value, bytes));
+    case cublaslt_preference_reduction_scheme: return answer(set_field(preference->reduction_scheme, value, bytes));
+    case cublaslt_preference_alignment_a:
+    case cublaslt_preference_alignment_b:
+    case cublaslt_preference_alignment_c:
+    case cublaslt_preference_alignment_d:
+      return answer(set_field(preference->alignment[attribute - cublaslt_preference_alignment_a], value, bytes));
+    default: return cublas_invalid_value;
+  }
+}
+
+// The algorithm keeps the alignment it relies on and what it was found for; the product is refused where they differ.
+cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_matmul_desc desc, cublaslt_matrix_layout a,
+                                             cublaslt_matrix_layout b, cublaslt_matrix_layout c, cublaslt_matrix_layout d,
+                                             cublaslt_preference preference, int requested, cublaslt_heuristic_result* results,
+                                             int* returned) {
+  *returned = 0;
+  Lengths l;
+  if (handle == nullptr || requested < 1 || !lengths_of(*desc, *a, *b, *c, *d, l)) return cublas_invalid_value;
+  for (const Layout* m : {a, b, c, d})
+    if (m->ld < std::int64_t(m->rows)) return cublas_invalid_value;
+  if (!is_supported(*desc, *a, *b, *d) || preference->workspace_bytes < kWorkspaceBytes) return cublas_not_supported;
+  *results = {};
+  const std::uint32_t* alignment = preference->alignment;
+  results->algo = {{kAlgorithm, l.m, l.n, l.k, alignment[0], alignment[1], alignment[3], desc->epilogue}};
+  results->workspace_bytes = kWorkspaceBytes;
+  *returned = 1;
+  return cublas_success;
+}
+
+cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, const void* alpha, const void* a, cublaslt_matrix_layout la,
+                             const void* b, cublaslt_matrix_layout lb, const void* beta, const void* c, cublaslt_matrix_layout lc, void* d,
+                             cublaslt_matrix_layout ld, const cublaslt_algo* algo, void* workspace, std::size_t workspace_bytes,
+                             CUstream_st* stream) {
+  using cuda_device::is_device_memory;
+  if (!cuda_device::context_is_usable()) return cublas_execution_failed;
+  Lengths l;
+  if (handle == nullptr || algo == nullptr || !lengths_of(*desc, *la, *lb, *lc, *ld, l)) return cublas_invalid_value;
+  const auto aligned = [](const void* p, std::uint64_t bytes) { return reinterpret_cast<std::uintptr_t>(p) % bytes == 0; };
+  const std::uint64_t* found = algo->data;
+  if (found[0] != kAlgorithm || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) || !aligned(b, found[5]) ||
+      !aligned(d, found[6]) || found[7] != desc->epilogue)
+    return cublas_invalid_value;
+  if (c != d || workspace_bytes < kWorkspaceBytes || !is_device_memory(workspace, workspace_bytes) || !is_device_memory(a, extent(*la)) ||
+      !is_device_memory(b, extent(*lb)) || !is_device_memory(d, extent(*ld)))
+    return cublas_invalid_value;
+  const bool with_bias = (desc->epilogue & cublaslt_epilogue_bias) != 0;
+  if (with_bias && !is_device_memory(desc->bias, l.m * bytes_of(ld->type))) return cublas_invalid_value;
+  const bool wide = desc->scale_type == cuda_r_64f;
+  const auto scalar = [wide](const void* p) { return wide ? *static_cast<const double*>(p) : double(*static_cast<const float*>(p)); };
+  if (scalar(beta) != 0) return cublas_not_supported;
+  const Product product{*desc, *la, *lb, *ld, l, scalar(alpha), a, b, d, workspace, workspace_bytes};
+  const bool taken = cuda_device::submit_library_work("cublasLtMatmul", stream, [product] { execute(product); });
+  return taken ? cublas_success : cublas_execution_failed;
+}

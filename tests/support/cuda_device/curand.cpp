@@ -1,0 +1,170 @@
+// cuRAND of the software device: another generator behind the same calls, so its numbers are not cuRAND's. What holds for them does: they
+// depend on the method, the seed and the place in the sequence alone, however the calls are cut.
+#include <cmath>
+#include <cstdint>
+#include <memory>
+
+#include "kernels/host/export.h"
+#include "ndarray/cuda/api/curand.h"
+#include "tests/support/cuda_device/library_work.h"
+
+using namespace nd::cuda::api;
+
+struct curandGenerator_st {
+  int type = 0;
+  bool host = false;
+  std::uint64_t seed = 0, position = 0;
+  CUstream_st* stream = nullptr;
+};
+
+namespace cuda_device::exports {
+#define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
+CATENA_CURAND_FUNCTIONS(CATENA_TYPE)
+#undef CATENA_TYPE
+}  // namespace cuda_device::exports
+extern "C" {
+#define CATENA_DECLARE(symbol, field, ...) CATENA_EXPORT cuda_device::exports::symbol##_type symbol;
+CATENA_CURAND_FUNCTIONS(CATENA_DECLARE)
+#undef CATENA_DECLARE
+}
+
+namespace {
+
+bool is_quasi(int type) { return type >= curand_quasi_default; }
+bool is_64_bit(int type) { return type == curand_sobol64 || type == curand_scrambled_sobol64; }
+
+// Number `i` of the sequence (Steele, Lea and Flood's SplitMix64: a mixing of a counter).
+std::uint64_t number(int type, std::uint64_t seed, std::uint64_t i) {
+  std::uint64_t z = (seed * 0x100000001b3u + std::uint64_t(type)) ^ ((i + 1) * 0x9e3779b97f4a7c15u);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+struct Source {
+  int type;
+  std::uint64_t seed, first;
+  std::uint64_t bits(std::size_t i) const { return number(type, seed, first + i); }
+  double uniform(std::size_t i) const { return (double(bits(i) >> 11) + 1) * 0x1p-53; }  // (0, 1]
+  double normal(std::size_t i) const {
+    const std::size_t pair = i - i % 2;
+    const double radius = std::sqrt(-2 * std::log(uniform(pair))), angle = 2 * M_PI * uniform(pair + 1);
+    return radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
+  }
+  unsigned poisson(std::size_t i, double lambda) const {  // by inversion: good for the small means of tests
+    double p = std::exp(-lambda), sum = p;
+    const double u = uniform(i);
+    unsigned k = 0;
+    for (; u > sum && k < 1000000; sum += p) p *= lambda / ++k;
+    return k;
+  }
+};
+
+template <class T, class F> curand_status fill(curand_generator g, T* out, std::size_t n, F value) {
+  if (g == nullptr) return curand_not_initialized;
+  const Source source{g->type, g->seed, g->position};
+  const auto work = [=] {
+    for (std::size_t i = 0; i < n; ++i) out[i] = static_cast<T>(value(source, i));
+  };
+  g->position += n;
+  if (g->host) {
+    work();
+    return curand_success;
+  }
+  if (!cuda_device::context_is_usable() || !cuda_device::is_device_memory(out, n * sizeof(T))) return curand_launch_failure;
+  return cuda_device::submit_library_work("curandGenerate", g->stream, work) ? curand_success : curand_launch_failure;
+}
+
+curand_status create_generator(curand_generator* generator, int type, bool host) {
+  switch (type) {
+    case curand_pseudo_default: type = curand_xorwow; break;
+    case curand_quasi_default: type = curand_sobol32; break;
+    case curand_xorwow:
+    case curand_mrg32k3a:
+    case curand_mtgp32:
+    case curand_mt19937:
+    case curand_philox4_32_10:
+    case curand_sobol32:
+    case curand_scrambled_sobol32:
+    case curand_sobol64:
+    case curand_scrambled_sobol64: break;
+    default: return curand_type_error;
+  }
+  if (!host && !cuda_device::context_is_usable()) return curand_initialization_failed;
+  *generator = new curandGenerator_st{type, host};
+  return curand_success;
+}
+
+template <class T> curand_status fill_normal(curand_generator g, T* out, std::size_t n, double mean, double deviation, bool exponential) {
+  if (!is_quasi(g->type) && n % 2 != 0) return curand_length_not_multiple;
+  return fill(g, out, n, [=](const Source& s, std::size_t i) {
+    const double x = mean + deviation * s.normal(i);
+    return exponential ? std::exp(x) : x;
+  });
+}
+
+}  // namespace
+
+curand_status curandCreateGenerator(curand_generator* g, int type) { return create_generator(g, type, false); }
+curand_status curandCreateGeneratorHost(curand_generator* g, int type) { return create_generator(g, type, true); }
+curand_status curandDestroyGenerator(curand_generator g) {
+  delete g;
+  return curand_success;
+}
+curand_status curandGetVersion(int* version) {
+  *version = 10400;
+  return curand_success;
+}
+curand_status curandSetStream(curand_generator g, CUstream_st* stream) {
+  g->stream = stream;
+  return curand_success;
+}
+curand_status curandSetPseudoRandomGeneratorSeed(curand_generator g, unsigned long long seed) {
+  if (is_quasi(g->type)) return curand_type_error;
+  if ((g->type == curand_mtgp32 || g->type == curand_mt19937) && g->seed != seed) g->position = 0;  // the others stay where they were
+  g->seed = seed;
+  return curand_success;
+}
+curand_status curandSetGeneratorOffset(curand_generator g, unsigned long long offset) {
+  if (g->type == curand_mtgp32 || g->type == curand_mt19937) return curand_type_error;
+  g->position = offset;
+  return curand_success;
+}
+curand_status curandSetGeneratorOrdering(curand_generator g, int order) {
+  return is_quasi(g->type) == (order == curand_order_quasi_default) ? curand_success : curand_out_of_range;
+}
+curand_status curandSetQuasiRandomGeneratorDimensions(curand_generator g, unsigned dimensions) {
+  if (!is_quasi(g->type)) return curand_type_error;
+  return dimensions >= 1 && dimensions <= 20000 ? curand_success : curand_out_of_range;
+}
+
+curand_status curandGenerate(curand_generator g, unsigned* out, std::size_t n) {
+  if (is_64_bit(g->type)) return curand_type_error;
+  return fill(g, out, n, [](const Source& s, std::size_t i) { return s.bits(i) >> 32; });
+}
+curand_status curandGenerateLongLong(curand_generator g, unsigned long long* out, std::size_t n) {
+  if (!is_64_bit(g->type)) return curand_type_error;
+  return fill(g, out, n, [](const Source& s, std::size_t i) { return s.bits(i); });
+}
+curand_status curandGenerateUniform(curand_generator g, float* out, std::size_t n) {
+  return fill(g, out, n, [](const Source& s, std::size_t i) { return (double(s.bits(i) >> 40) + 1) * 0x1p-24; });
+}
+curand_status curandGenerateUniformDouble(curand_generator g, double* out, std::size_t n) {
+  return fill(g, out, n, [](const Source& s, std::size_t i) { return s.uniform(i); });
+}
+curand_status curandGenerateNormal(curand_generator g, float* out, std::size_t n, float mean, float deviation) {
+  return fill_normal(g, out, n, mean, deviation, false);
+}
+curand_status curandGenerateNormalDouble(curand_generator g, double* out, std::size_t n, double mean, double deviation) {
+  return fill_normal(g, out, n, mean, deviation, false);
+}
+curand_status curandGenerateLogNormal(curand_generator g, float* out, std::size_t n, float mean, float deviation) {
+  return fill_normal(g, out, n, mean, deviation, true);
+}
+curand_status curandGenerateLogNormalDouble(curand_generator g, double* out, std::size_t n, double mean, double deviation) {
+  return fill_normal(g, out, n, mean, deviation, true);
+}
+curand_status curandGeneratePoisson(curand_generator g, unsigned* out, std::size_t n, double lambda) {
+  if (!(lambda > 0)) return curand_out_of_range;
+  return fill(g, out, n, [lambda](const Source& s, std::size_t i) { return s.poisson(i, lambda); });
+}

@@ -1,0 +1,38 @@
+// Entry points of the libraries that the software device stands in for: one table, made from the product's own.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <string_view>
+
+#include "ndarray/cuda/api/driver.h"
+#include "ndarray/cuda/api/nvrtc.h"
+
+#define CATENA_ENTRIES(X) CATENA_DRIVER_FUNCTIONS(X) CATENA_DRIVER_PROFILER_FUNCTIONS(X) CATENA_NVRTC_FUNCTIONS(X)
+
+namespace cuda_device {
+
+enum class Entry {
+#define CATENA_ENTRY(symbol, ...) symbol,
+  CATENA_ENTRIES(CATENA_ENTRY)
+#undef CATENA_ENTRY
+  kernel  // no function: a kernel when it is executed
+};
+
+inline constexpr const char* kEntryNames[] = {
+#define CATENA_ENTRY(symbol, ...) #symbol,
+    CATENA_ENTRIES(CATENA_ENTRY)
+#undef CATENA_ENTRY
+    "kernel"};
+inline constexpr std::size_t kEntries = sizeof(kEntryNames) / sizeof(kEntryNames[0]);
+
+inline const char* name_of(Entry entry) { return kEntryNames[static_cast<std::size_t>(entry)]; }
+inline std::optional<Entry> find_entry(std::string_view name) {
+  const auto found = std::find(std::begin(kEntryNames), std::end(kEntryNames), name);
+  if (found == std::end(kEntryNames)) return std::nullopt;
+  return static_cast<Entry>(found - std::begin(kEntryNames));
+}
+
+}  // namespace cuda_device

@@ -1,0 +1,29 @@
+# The software CUDA device: one shared library that exports the entry points of the CUDA libraries, found in ${software_cuda} under the
+# name of each. A program uses it when its environment says CATENA_CUDA_LIBRARIES=${software_cuda}.
+file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp")
+list(FILTER software_cuda_sources EXCLUDE REGEX "/(control|generate_kernels|manifest)\\.cpp$")
+add_library(software_cuda SHARED ${software_cuda_sources})
+target_include_directories(software_cuda PRIVATE "${CATENA_ROOT}")
+target_link_libraries(software_cuda PRIVATE catena::kernels ${CMAKE_DL_LIBS})
+set_target_properties(software_cuda PROPERTIES
+  CXX_VISIBILITY_PRESET hidden
+  LIBRARY_OUTPUT_DIRECTORY "${software_cuda}")
+if(NOT CATENA_SANITIZE)
+  target_link_options(software_cuda PRIVATE -Wl,--no-undefined)
+endif()
+foreach(name libcuda.so.1 libnvrtc.so.13 libcublasLt.so.13 libcurand.so.10 libcusolver.so.12)
+  add_custom_command(TARGET software_cuda POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink "$<TARGET_FILE_NAME:software_cuda>" "${software_cuda}/${name}" VERBATIM)
+endforeach()
+
+# software_cuda_tests(<name>...): cuda/<name> runs on the software device. Its reports name the lines of the program.
+function(software_cuda_tests)
+  foreach(name IN LISTS ARGN)
+    if(TARGET test_cuda_${name})
+      set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/cuda/${name}_test.cpp" PROPERTIES
+        COMPILE_OPTIONS -g1 SKIP_PRECOMPILE_HEADERS ON)
+      set_property(TEST cuda/${name} APPEND PROPERTY ENVIRONMENT "CATENA_CUDA_LIBRARIES=${software_cuda}")
+    endif()
+  endforeach()
+endfunction()
+software_cuda_tests(software_access software_device software_streams)

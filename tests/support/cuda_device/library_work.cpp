@@ -1,0 +1,37 @@
+#include "tests/support/cuda_device/library_work.h"
+
+#include <memory>
+#include <utility>
+
+#include "tests/support/cuda_device/graph.h"
+#include "tests/support/cuda_device/runtime.h"
+
+namespace cuda_device {
+
+bool context_is_usable() {
+  const Lock lock(runtime().mutex);
+  return current_context() != nullptr && current_context()->error == 0;
+}
+
+bool is_device_memory(const void* data, std::size_t bytes) {
+  const Lock lock(runtime().mutex);
+  const Allocation* found = find_allocation(data, bytes);
+  return found != nullptr && found->kind == Allocation::Kind::device;
+}
+
+bool submit_library_work(const char* name, nd::cuda::api::cu_stream handle, std::function<void()> body) {
+  Lock lock(runtime().mutex);
+  try {
+    auto op = std::make_shared<Operation>();
+    op->kind = Operation::Kind::library;
+    op->devices = (1u << kDevices) - 1;
+    op->name = name;
+    op->work = std::move(body);
+    enqueue(stream_of_handle(*current_context(), handle), std::move(op), lock);
+  } catch (const Failure&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace cuda_device

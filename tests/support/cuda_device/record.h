@@ -1,0 +1,34 @@
+// What was called, launched and waited for, since the start or since reset_records().
+//
+// Thread safety: all functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/support/cuda_device/entry.h"
+#include "tests/support/cuda_device/shim.h"
+
+namespace cuda_device {
+
+struct LaunchRecord {
+  std::string kernel;
+  dim3 grid, block;
+  const void* stream;  // null: the legacy one
+};
+
+void count_call(Entry entry);
+std::uint64_t calls_of(Entry entry);
+
+// A kernel that was put on a stream, by itself or by a graph.
+void record_launch(LaunchRecord launch);
+std::vector<LaunchRecord> launches();
+
+// A call in which the host waited for the device.
+void record_synchronisation(Entry entry);
+std::vector<Entry> synchronisations();
+
+void reset_records();
+
+}  // namespace cuda_device

@@ -1,0 +1,120 @@
+// What the driver's handles stand for, the state of the device, and how every entry point begins and ends.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tests/support/cuda_device/errors.h"
+#include "tests/support/cuda_device/fault.h"
+#include "tests/support/cuda_device/memory.h"
+#include "tests/support/cuda_device/module.h"
+#include "tests/support/cuda_device/stream.h"
+
+struct CUctx_st {  // the primary context of a device
+  int device = 0;
+  bool retained = false;
+  int error = 0;       // every call in it fails with this; 0: none
+  unsigned peers = 0;  // devices whose memory its kernels may use, a bit mask
+  // The legacy one, those in use and those that were destroyed with work left.
+  std::vector<cuda_device::StreamPtr> streams;
+};
+struct CUfunc_st {
+  cuda_device::Function* function = nullptr;
+  CUctx_st* context = nullptr;
+  std::size_t max_dynamic_shared_bytes = 0;
+};
+struct CUmod_st {
+  cuda_device::Module* module = nullptr;
+  CUctx_st* context = nullptr;
+  std::map<std::string, CUfunc_st*> functions;  // by name; those that were asked for
+  std::vector<void*> globals;
+};
+struct CUevent_st {
+  CUctx_st* context = nullptr;
+  bool timing = true;
+  std::shared_ptr<cuda_device::EventRecord> record;  // the last one; null: none
+  std::shared_ptr<cuda_device::Capture> capture;     // that it was last recorded in; null: none
+  std::vector<std::size_t> nodes;                    // then: what it stands behind
+};
+
+namespace cuda_device {
+
+// Handles in use. One that was given back is known to be invalid for a good while: its address is not used again soon.
+template <class T> class Handles {
+ public:
+  T* add(std::shared_ptr<T> object) {
+    T* handle = object.get();
+    live_.emplace(handle, std::move(object));
+    return handle;
+  }
+  // Fails with CUDA_ERROR_INVALID_HANDLE.
+  const std::shared_ptr<T>& find(T* handle) const {
+    const auto found = live_.find(handle);
+    require(found != live_.end(), nd::cuda::api::cu_error_invalid_handle);
+    return found->second;
+  }
+  std::shared_ptr<T> remove(T* handle) {
+    std::shared_ptr<T> object = find(handle);
+    live_.erase(handle);
+    dead_.push_back(object);
+    if (dead_.size() > 1024) dead_.pop_front();
+    return object;
+  }
+
+ private:
+  std::unordered_map<T*, std::shared_ptr<T>> live_;
+  std::deque<std::shared_ptr<T>> dead_;
+};
+
+struct Runtime {
+  std::mutex mutex;
+  std::condition_variable changed;  // a function of the host has ended
+  bool initialised = false;
+  std::array<CUctx_st, kDevices> contexts;
+  Handles<CUstream_st> streams;
+  Handles<CUevent_st> events;
+  Handles<CUmod_st> modules;
+  Handles<CUfunc_st> functions;  // of these modules
+  Handles<CUgraph_st> graphs;
+  Handles<CUgraphExec_st> graph_execs;
+  std::vector<std::shared_ptr<Capture>> captures;  // that have begun and not ended
+
+  Runtime();
+};
+Runtime& runtime();
+
+CUctx_st*& current_context();  // of the calling thread; null: none
+CUctx_st& context_of_handle(nd::cuda::api::cu_context handle);
+// A null handle, or 1, is the legacy stream of the context.
+const StreamPtr& stream_of_handle(CUctx_st& context, nd::cuda::api::cu_stream handle);
+void poison(CUctx_st& context, int code);
+// As if no context had ever failed.
+void heal();
+
+// Every entry point of the driver is one of these: counted, failed where that was planned, under the lock; the body throws Failure.
+// - plain_call: works always; - basic_call: needs cuInit; - context_call: needs a current context without an error.
+enum class Needs { nothing, initialisation, context };
+int enter(Entry entry, Needs needs, void (*body)(void*, Lock&), void* argument);
+template <class Body> int guarded(Entry entry, Needs needs, Body body) {
+  return enter(
+      entry, needs, [](void* b, Lock& lock) { (*static_cast<Body*>(b))(lock); }, &body);
+}
+template <class Body> int plain_call(Entry entry, Body body) {
+  return guarded(entry, Needs::nothing, [&](Lock&) { body(); });
+}
+template <class Body> int basic_call(Entry entry, Body body) {
+  return guarded(entry, Needs::initialisation, [&](Lock&) { body(); });
+}
+template <class Body> int context_call(Entry entry, Body body) {
+  return guarded(entry, Needs::context, [&](Lock& lock) { body(*current_context(), lock); });
+}
+
+}  // namespace cuda_device

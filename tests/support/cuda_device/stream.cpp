@@ -1,0 +1,286 @@
+#include "tests/support/cuda_device/stream.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "tests/support/cuda_device/record.h"
+#include "tests/support/cuda_device/runtime.h"
+
+namespace cuda_device {
+namespace {
+
+using namespace nd::cuda::api;
+
+thread_local bool in_host_function = false;
+
+bool eager() {
+  static const bool wanted = [] {
+    const char* mode = std::getenv("CATENA_SOFTWARE_CUDA_STREAMS");
+    return mode != nullptr && std::string_view(mode) == "eager";
+  }();
+  return wanted;
+}
+
+// ---- clocks -----------------------------------------------------------------------------------------------------------------------
+struct Slots {
+  Clock host;                       // what the host knows
+  Clock last;                       // position of the last work of each slot, by its last owner
+  std::vector<std::size_t> unused;  // slots of streams that are gone
+};
+Slots& slots() {
+  static Slots& s = *new Slots;
+  return s;
+}
+
+// A slot is used again only when the host knows all that was done in it: the new owner's work then lies behind it anyway.
+std::size_t take_slot() {
+  Slots& s = slots();
+  s.host.resize(s.last.size());
+  const auto known = [&](std::size_t slot) { return s.host[slot] >= s.last[slot]; };
+  if (const auto found = std::find_if(s.unused.begin(), s.unused.end(), known); found != s.unused.end()) {
+    const std::size_t slot = *found;
+    s.unused.erase(found);
+    return slot;
+  }
+  s.last.push_back(0);
+  return s.last.size() - 1;
+}
+
+void retire(CUstream_st& stream) {
+  slots().unused.push_back(stream.slot);
+  slots().last[stream.slot] = stream.submitted;
+  std::erase_if(stream.context->streams, [&](const StreamPtr& s) { return s.get() == &stream; });
+}
+
+// ---- executing --------------------------------------------------------------------------------------------------------------------
+void run_host_function(CUstream_st& stream, const Operation& op, Lock& lock) {
+  close_memory();
+  stream.running = true;
+  lock.unlock();
+  in_host_function = true;
+  if (op.kind == Operation::Kind::host) op.host(op.host_context);
+  else op.callback(stream.legacy ? nullptr : &stream, stream.context->error, op.host_context);
+  in_host_function = false;
+  lock.lock();
+  stream.running = false;
+}
+
+void run_kernel(CUctx_st& context, const Operation& op, const Actor& actor) {
+  if (const Fault fault = begin_call(Entry::kernel); fault.code != 0) return poison(context, fault.code);
+  open_memory(1u << context.device | context.peers);
+  run_grid(*op.function->function, op.grid, op.block, op.shared_bytes, op.parameters.data());
+  if (actor.failed) poison(context, cu_error_illegal_address);
+}
+
+void run_transfer(const Operation& op) {
+  if (op.kind == Operation::Kind::library) return op.work();
+  const bool copy = op.kind == Operation::Kind::copy;
+  if (copy) check_access(op.from, op.bytes, false, nullptr);
+  check_access(op.to, op.bytes, true, nullptr);
+  if (copy) std::memmove(op.to, op.from, op.bytes);
+  else std::memset(op.to, op.value, op.bytes);
+}
+
+const char* what_is(const Operation& op) {
+  switch (op.kind) {
+    case Operation::Kind::copy: return "a copy";
+    case Operation::Kind::fill: return "a fill";
+    case Operation::Kind::kernel: return op.function->function->name.c_str();
+    case Operation::Kind::library: return op.name;
+    case Operation::Kind::host:
+    case Operation::Kind::callback: return "a host function";
+  }
+  return "";
+}
+
+void run_operation(CUstream_st& stream, const Work& work, Lock& lock) {
+  const Operation& op = *work.operation;
+  if (op.kind == Operation::Kind::callback) return run_host_function(stream, op, lock);
+  if (stream.context->error != 0) return;
+  if (op.kind == Operation::Kind::host) return run_host_function(stream, op, lock);
+  const bool kernel = op.kind == Operation::Kind::kernel;
+  Actor actor;
+  actor.what = (kernel ? "kernel " : "") + std::string(what_is(op));
+  actor.stream = stream.legacy ? nullptr : &stream;
+  actor.slot = stream.slot;
+  actor.position = stream.completed + 1;
+  actor.clock = &work.clock;
+  actor.kernel = kernel;
+  actor.arguments = op.arguments.data();
+  actor.argument_bytes = op.arguments.size() * sizeof(Operation::Line);
+  begin_actor(&actor);
+  if (kernel) {
+    run_kernel(*stream.context, op, actor);
+  } else {
+    open_memory(op.devices);
+    run_transfer(op);
+    if (actor.failed) poison(*stream.context, cu_error_illegal_address);
+  }
+  end_actor();
+}
+
+// Executes the first piece of work of a stream, which waits for nothing any more.
+void run_front(CUstream_st& stream, Lock& lock) {
+  Work& work = stream.queue.front();
+  if (work.operation != nullptr) run_operation(stream, work, lock);
+  if (work.guard != 0) unguard_pinned(work.guard);
+  if (work.record != nullptr) work.record->time = std::chrono::steady_clock::now();
+  stream.queue.pop_front();
+  ++stream.completed;
+  runtime().changed.notify_all();
+  if (stream.destroyed && stream.queue.empty()) retire(stream);
+}
+
+// Executes at most `limit` pieces of work on the way to a mark.
+void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
+  std::vector<Mark> path{mark};  // each waits for the next
+  while (!path.empty() && limit > 0) {
+    const Mark& next = path.back();
+    if (next.reached()) {
+      path.pop_back();
+      continue;
+    }
+    CUstream_st& stream = *next.stream;
+    if (stream.running) {
+      close_memory();
+      runtime().changed.wait(lock);
+      continue;
+    }
+    const std::vector<Mark>& waits = stream.queue.front().waits;
+    const auto open = std::find_if(waits.begin(), waits.end(), [](const Mark& m) { return !m.reached(); });
+    if (open != waits.end()) {
+      path.push_back(Mark(*open));
+      continue;
+    }
+    run_front(stream, lock);
+    --limit;
+  }
+  close_memory();
+}
+
+// ---- functions of the host ----------------------------------------------------------------------------------------------------------
+// A program may wait for such a function with means of its own, and a device gets to it in the end. So does this one, when nothing else
+// has made it for a while.
+constexpr std::chrono::milliseconds kPatience{200};
+
+struct Waiting {
+  Mark mark;
+  std::chrono::steady_clock::time_point until;
+};
+struct Patience {
+  std::condition_variable more;
+  std::deque<Waiting> waiting;
+  bool started = false;
+};
+Patience& patience() {
+  static Patience& p = *new Patience;
+  return p;
+}
+
+void run_overdue() {
+  Lock lock(runtime().mutex);
+  for (auto& waiting = patience().waiting;;) {
+    if (waiting.empty()) patience().more.wait(lock);
+    else if (waiting.front().mark.reached()) waiting.pop_front();
+    else if (std::chrono::steady_clock::now() < waiting.front().until) patience().more.wait_until(lock, waiting.front().until);
+    else execute_until(Mark(waiting.front().mark), lock);
+  }
+}
+
+void expect_host_function(Mark mark) {
+  Patience& p = patience();
+  if (!std::exchange(p.started, true)) std::thread(run_overdue).detach();
+  p.waiting.push_back({std::move(mark), std::chrono::steady_clock::now() + kPatience});
+  p.more.notify_all();
+}
+
+// The order between the legacy stream and blocking ones.
+void wait_for_legacy(CUstream_st& stream, Work& work) {
+  if (!stream.blocking) return;
+  for (const StreamPtr& other : stream.context->streams) {
+    if (other.get() == &stream || !other->blocking || (!stream.legacy && !other->legacy)) continue;
+    if (other->completed < other->submitted) work.waits.push_back({other, other->submitted});
+    join(stream.clock, other->clock);
+  }
+}
+
+}  // namespace
+
+bool Mark::reached() const { return stream->completed >= position; }
+
+StreamPtr make_stream(CUctx_st& context, bool blocking, bool legacy) {
+  auto stream = std::make_shared<CUstream_st>();
+  stream->context = &context;
+  stream->legacy = legacy;
+  stream->blocking = blocking;
+  stream->slot = take_slot();
+  stream->submitted = stream->completed = slots().last[stream->slot];
+  context.streams.push_back(stream);
+  return stream;
+}
+
+void destroy_stream(CUstream_st& stream) {
+  stream.destroyed = true;
+  if (stream.queue.empty()) retire(stream);
+}
+
+Point end_of(const StreamPtr& stream) {
+  Point point;
+  point.stream = stream;
+  point.position = stream->submitted;
+  point.clock = stream->clock;
+  return point;
+}
+
+void submit(const StreamPtr& stream, OperationPtr operation, Lock& lock, const std::vector<Point>& waits,
+            std::shared_ptr<EventRecord> record) {
+  Work work;
+  for (const Point& point : waits) {
+    if (!point.reached()) work.waits.push_back(point);
+    join(stream->clock, point.clock);
+  }
+  wait_for_legacy(*stream, work);
+  join(stream->clock, slots().host);
+  if (stream->clock.size() <= stream->slot) stream->clock.resize(stream->slot + 1);
+  stream->clock[stream->slot] = ++stream->submitted;
+  work.clock = stream->clock;
+  if (record != nullptr) static_cast<Point&>(*record) = end_of(stream);
+  work.record = std::move(record);
+  if (operation != nullptr) {
+    const Operation& op = *operation;
+    const bool copy = op.kind == Operation::Kind::copy;
+    if (copy && is_pinned(op.to)) work.guard = guard_pinned(op.to, op.bytes, stream->legacy ? nullptr : stream.get());
+    if (op.kind == Operation::Kind::kernel)
+      record_launch({op.function->function->name, op.grid, op.block, stream->legacy ? nullptr : stream.get()});
+    if (op.kind == Operation::Kind::library) record_launch({op.name, dim3(), dim3(), stream->legacy ? nullptr : stream.get()});
+    if (op.kind == Operation::Kind::host || op.kind == Operation::Kind::callback) expect_host_function({stream, stream->submitted});
+    work.operation = std::move(operation);
+  }
+  stream->queue.push_back(std::move(work));
+  if (eager()) execute_until({stream, stream->submitted}, lock);
+}
+
+void execute_until(const Mark& mark, Lock& lock) { execute(mark, lock, UINT64_MAX); }
+void execute_some(const Mark& mark, Lock& lock) { execute(mark, lock, 1); }
+
+void learn(const Point& point) { join(slots().host, point.clock); }
+
+void wait_for(const Point& point, Lock& lock) {
+  execute_until(point, lock);
+  learn(point);
+}
+
+// The newest stream first: what it should have waited for has then not happened.
+void wait_for_all(CUctx_st& context, Lock& lock) {
+  std::vector<Point> ends;
+  for (const StreamPtr& stream : context.streams) ends.push_back(end_of(stream));
+  for (auto end = ends.rbegin(); end != ends.rend(); ++end) wait_for(*end, lock);
+}
+
+bool inside_host_function() { return in_host_function; }
+
+}  // namespace cuda_device
