@@ -1,7 +1,7 @@
 // The CUDA backend: executes programs and structural calls with kernels that are compiled at run time, on streams of the driver.
 //
-// Work is enqueued; a call returns before it is done. Reductions, rows and scans combine in an order that depends on shapes alone, so
-// equal inputs give equal bits on one kind of device. Scratch memory comes from the pool, ordered by the stream.
+// Work is enqueued; a call returns before it is done. Reductions, rows and scans combine in an order that follows from shapes, strides and
+// the number of processors, never from timing: equal calls give equal bits on one kind of device. (A view may round otherwise than its copy.) Scratch memory comes from the pool, ordered by the stream.
 // Thread safety: all members may be called from any thread.
 #pragma once
 

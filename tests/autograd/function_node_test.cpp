@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(mixed_devices_are_named) {
   } catch (const catena::Error&) {
     return;
   }
-  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(ones({2})), Variable(there)}), catena::ValueError, [](const catena::ValueError& e) {
+  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(ones({2}), Device{})), Variable(there)}), catena::ValueError, [](const catena::ValueError& e) {
     const std::string text = e.what();
     return text.find("Pair") != std::string::npos && text.find("cpu:0") != std::string::npos && text.find("cuda:0") != std::string::npos;
   });

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
     BOOST_TEST_MESSAGE("no second kind of device");
     return;
   }
-  const Variable x(ones({2}));
+  const Variable x(to_device(ones({2}), Device{}));
   BOOST_CHECK_THROW(x + there, catena::TypeError);
   BOOST_CHECK_EXCEPTION(x + Variable(there), catena::ValueError, [](const catena::ValueError& e) {
     const std::string text = e.what();

@@ -100,7 +100,13 @@ BOOST_AUTO_TEST_CASE(transcendental_rows_do_not_depend_on_layout) {
   for (Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
     for (const auto& make : layouts()) {
       const Array a = make(t);
-      check_same(apply(kernel<"exp">(), {a}), apply(kernel<"exp">(), {same_view(a)}), 0);
+      // The two backends share their loops on the CPU only.
+      const double ulps = a.device().kind == autograd::Device::Kind::cpu ? 0
+                          : t == Dtype::float64                          ? 4e-16
+                          : t == Dtype::float32                          ? 4e-7
+                          : t == Dtype::float16                          ? 1e-3
+                                                                         : 8e-3;
+      check_same(apply(kernel<"exp">(), {a}), apply(kernel<"exp">(), {same_view(a)}), ulps);
       check_same(apply(kernel<"tanh">(), {a}), apply(kernel<"tanh">(), {copy(a)}), 0);
     }
 }

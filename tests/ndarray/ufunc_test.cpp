@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   int checked = 0;
   for (const auto& c : golden->cases()) {
     const std::string name = c["name"], function = c["function"];
-    if (!known(function, skipped)) continue;
+    if (!known(function, skipped) || !test::takes_turn(std::size_t(checked++))) continue;
     const std::vector<Array> inputs = test::arrays_of(*golden, c["inputs"]), expected = test::arrays_of(*golden, c["outputs"]);
     const std::vector<Array> outputs = functions().at(function)(inputs);
     BOOST_REQUIRE_EQUAL(outputs.size(), expected.size());
@@ -81,7 +81,6 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
       BOOST_TEST(test::same_bits(of_views[k], outputs[k]), name << ": a view gives other bits than its copy");
       BOOST_TEST(outputs[k].is_c_contiguous());
     }
-    ++checked;
   }
   BOOST_TEST(checked == 932 - 8);
 }
@@ -90,7 +89,9 @@ BOOST_AUTO_TEST_CASE(golden_casts) {
   const auto golden = test::Golden::open("nd_cast");
   if (!golden) return;
   std::mt19937 random(2);
+  std::size_t number = 0;
   for (const auto& c : golden->cases()) {
+    if (!test::takes_turn(number++)) continue;
     const Array x = test::arrays_of(*golden, c["inputs"])[0], expected = test::arrays_of(*golden, c["outputs"])[0];
     const nd::Dtype to = nd::dtype_from_name(c["args"]["dtype"].get<std::string>());
     CHECK_SAME(difference(x.astype(to), expected, c), c["name"].get<std::string>());
@@ -108,6 +109,7 @@ BOOST_AUTO_TEST_CASE(golden_loop_choice) {
   for (const auto& row : g["promote_types"])
     BOOST_TEST(nd::promote_types(nd::dtype_from_name(row[0].get<std::string>()), nd::dtype_from_name(row[1].get<std::string>())) ==
                nd::dtype_from_name(row[2].get<std::string>()));
+  // The choice needs no elements, and without any nothing is compiled.
   std::set<std::string> skipped;
   const auto check = [&](const std::string& function, const std::vector<Array>& inputs, const std::string& expected,
                          const std::string& what) {
@@ -122,11 +124,11 @@ BOOST_AUTO_TEST_CASE(golden_loop_choice) {
   };
   for (const auto& row : g["ufunc_array_array"]) {
     const std::string f = row[0], a = row[1], b = row[2], result = row[3].is_string() ? row[3] : row[3][0];
-    check(f, {nd::ones(2, nd::dtype_from_name(a)), nd::ones(2, nd::dtype_from_name(b))}, result, f + " of " + a + " and " + b);
+    check(f, {nd::empty(0, nd::dtype_from_name(a)), nd::empty(0, nd::dtype_from_name(b))}, result, f + " of " + a + " and " + b);
   }
   for (const auto& row : g["ufunc_unary"]) {
     const std::string f = row[0], a = row[1], result = row[2].is_string() ? row[2] : row[2][0];  // of the first output
-    check(f, {nd::ones(2, nd::dtype_from_name(a))}, result, f + " of " + a);
+    check(f, {nd::empty(0, nd::dtype_from_name(a))}, result, f + " of " + a);
   }
 }
 
@@ -277,7 +279,7 @@ BOOST_AUTO_TEST_CASE(memory_of_expiring_operands) {
   Array a = nd::ones(1000, nd::float32);
   const std::byte* memory = a->data;
   Array b = std::move(a) + 1;
-  BOOST_TEST((b->data == memory));
+  BOOST_TEST((b->data == memory) == (b.device() == nd::cpu_device));  // on a device other streams might still read it
   BOOST_TEST(difference(b, nd::full({1000}, 2.0f)) == "");
   // Not while somebody else can see it,
   Array c = b;
@@ -360,9 +362,12 @@ BOOST_AUTO_TEST_CASE(aliases) {
 
 BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
   std::mt19937 random(4);
+  std::size_t number = 0;
   for (const auto& [name, f] : functions()) {
     const nd::ufunc u(name);
+    ++number;
     for (nd::Dtype t : test::kAllDtypes) {
+      if (!test::takes_turn(number, t)) continue;
       nd::Shape shape;
       for (int rank = int(random() % 4); rank > 0; --rank) shape.push_back(1 + int(random() % 20));
       std::vector<Array> packed, views;

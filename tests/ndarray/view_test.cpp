@@ -151,11 +151,11 @@ BOOST_AUTO_TEST_CASE(views_and_copies_give_the_same_bits) {
       BOOST_TEST(same_bits(nd::tanh(v), nd::tanh(c)));
       BOOST_TEST(same_bits(nd::exp(v) / 2 + 1, nd::exp(c) / 2 + 1));
       BOOST_TEST(same_bits(v.astype(nd::float32), c.astype(nd::float32)));
-      BOOST_TEST(same_bits(v.sum(), c.sum()));
+      BOOST_TEST(test::same_reduction(v.sum(), c.sum()));
       if (v.ndim() > 0) {
-        BOOST_TEST(same_bits(v.sum({.axis = 0}), c.sum({.axis = 0})));
-        BOOST_TEST(same_bits(v.mean({.axis = -1, .keepdims = true}), c.mean({.axis = -1, .keepdims = true})));
-        BOOST_TEST(same_bits(v.var({.axis = 0}), c.var({.axis = 0})));
+        BOOST_TEST(test::same_reduction(v.sum({.axis = 0}), c.sum({.axis = 0})));
+        BOOST_TEST(test::same_reduction(v.mean({.axis = -1, .keepdims = true}), c.mean({.axis = -1, .keepdims = true})));
+        BOOST_TEST(test::same_reduction(v.var({.axis = 0}), c.var({.axis = 0})));
       }
     }
   }
