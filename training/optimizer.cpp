@@ -160,7 +160,15 @@ void Optimizer::step(const Variable& loss) {
 }
 
 void Optimizer::update() {
+  // Gradient arrays that hooks make are known for the time of one update, however it ends.
+  struct Forget {
+    std::vector<Slot>& slots;
+    ~Forget() {
+      for (Slot& s : slots) s.own_grad = {};
+    }
+  };
   refresh_slots();
+  const Forget forget{slots_};
   fill_missing_grads();
   for (auto& [name, hook] : hooks_) {
     hook(*this);
@@ -168,7 +176,6 @@ void Optimizer::update() {
   }
   prepare();
   launch();
-  for (Slot& s : slots_) s.own_grad = {};
 }
 
 namespace {
@@ -222,14 +229,19 @@ void Optimizer::launch() {
   const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
   ++t_;
   // Where this update is captured, a replay is an update of its own: the first group counts it, all of them see the new values.
-  bool counts = true;
+  bool first = true;
   for (const auto& [key, group] : groups) {
-    const autograd::HyperRefresh next = [this, counts](std::span<catena::Hyper> block) {
-      if (counts) ++t_;
+    const autograd::HyperRefresh next = [this, first](std::span<catena::Hyper> block) {
+      if (first) ++t_;
       block[0] = rule_.block(hyper_, t_);
     };
-    run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper, &next);
-    counts = false;
+    try {
+      run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper, &next);
+    } catch (...) {
+      if (first) --t_;  // nothing has been updated
+      throw;
+    }
+    first = false;
   }
 }
 

@@ -96,8 +96,13 @@ void Graph::State::record(const std::function<void()>& f) {
     if (driver().stream_end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
     throw;
   }
-  CATENA_CU(stream_end_capture, s, &graph);
-  api::cu_result status = driver().graph_get_nodes(graph, nullptr, &nodes);
+  api::cu_result status = driver().stream_end_capture(s, &graph);
+  if (status != api::cu_success) {
+    // A stream that stays in capture would take every call that waits for the device with it.
+    if (driver().stream_end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
+    fail(status, api::DriverNames::stream_end_capture);
+  }
+  status = driver().graph_get_nodes(graph, nullptr, &nodes);
   if (status == api::cu_success) status = driver().graph_instantiate(&exec, graph, 0);
   driver().graph_destroy(graph);
   check(status, api::DriverNames::graph_instantiate);

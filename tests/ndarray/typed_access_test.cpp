@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(vectors) {
 }
 
 BOOST_AUTO_TEST_CASE(accessors) {
+  const nd::DeviceScope host(nd::cpu_device);
   Array a = nd::arange(6).reshape(2, 3);
   auto v = a.T().accessor<std::int64_t, 2>();
   BOOST_TEST(v(2, 1) == 5);
@@ -61,6 +62,7 @@ BOOST_AUTO_TEST_CASE(accessors) {
 }
 
 BOOST_AUTO_TEST_CASE(pointers) {
+  const nd::DeviceScope host(nd::cpu_device);
   Array a = nd::arange(4);
   a.data<std::int64_t>()[1] = 7;
   BOOST_TEST(a.to_vector<int>()[1] == 7);

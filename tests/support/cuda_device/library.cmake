@@ -8,6 +8,8 @@ target_link_libraries(software_cuda PRIVATE catena::kernels ${CMAKE_DL_LIBS})
 set_target_properties(software_cuda PROPERTIES
   CXX_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY "${software_cuda}")
+# Its own calls do not go by name: a test takes the names away one by one, as if the driver were older.
+target_link_options(software_cuda PRIVATE -Wl,-Bsymbolic)
 if(NOT CATENA_SANITIZE)
   target_link_options(software_cuda PRIVATE -Wl,--no-undefined)
 endif()
