@@ -197,8 +197,9 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
     gx = f.backward(targets, gy);
   }
   for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);
-  catena::check<catena::AssertionError>(gx.size() == targets.size(), f.label(), "backward returned ", gx.size(), " gradients for ",
-                                        targets.size(), " inputs");
+  // (The label is a string: not made unless it is needed.)
+  if (gx.size() != targets.size()) [[unlikely]]
+    catena::fail<catena::AssertionError>(f.label(), "backward returned ", gx.size(), " gradients for ", targets.size(), " inputs");
   return gx;
 }
 

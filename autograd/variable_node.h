@@ -61,6 +61,22 @@ inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {
 struct Access {
   static VariableNode* node(const Variable& v) noexcept { return v.node_; }
   static Variable adopt(VariableNode* n) noexcept { return Variable(n); }
+  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // without dropping the handle
+};
+
+// Two arguments of a call as one list, without counted handles of its own: the arguments outlive the call.
+class BorrowedPair {
+ public:
+  BorrowedPair(const Variable& a, const Variable& b) noexcept : list_{Access::adopt(Access::node(a)), Access::adopt(Access::node(b))} {}
+  ~BorrowedPair() {
+    for (Variable& v : list_) Access::forget(v);
+  }
+  BorrowedPair(const BorrowedPair&) = delete;
+  BorrowedPair& operator=(const BorrowedPair&) = delete;
+  operator std::span<const Variable>() const noexcept { return list_; }
+
+ private:
+  Variable list_[2];
 };
 
 // An array as a root with volatile AUTO.

@@ -75,15 +75,13 @@ class Elementwise final : public FunctionNode {
     Variables gx(targets.size());
     if (!gy[0]) return gx;
     const bool fused = row_.fused != nullptr && !needs_double_backprop();
-    ElementwiseValues v;
+    ElementwiseValues v{{}, {}, {}, gy[0], constants()};
     if (row_.retain & kRetainX) v.x0 = retained_input(0);
     if ((row_.retain & kRetainX1) && num_inputs() > 1) v.x1 = retained_input(1);
     if (row_.retain & kRetainY) v.y = retained_output(0);
-    v.gy = gy[0];
-    v.c = constants();
     for (std::size_t k = 0; k < targets.size(); ++k) {
       gx[k] = fused ? run_fused(targets[k], v) : row_.gradient(targets[k], v);
-      if (num_inputs() > 1 && gx[k]) gx[k] = sum_to(gx[k], input_shape(targets[k]));
+      if (num_inputs() > 1 && gx[k] && gx[k].shape() != input_shape(targets[k])) gx[k] = sum_to(gx[k], input_shape(targets[k]));
     }
     return gx;
   }
@@ -161,8 +159,7 @@ Scalar as_dtype(const Scalar& s, Dtype t) {
 Variable elementwise(const ElementwiseRow& row, const Variable& x) { return call(row, {&x, 1}, {}); }
 
 Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variable& x1) {
-  const Variable inputs[2] = {x0, x1};
-  return call(row, inputs, {});
+  return call(row, internal::BorrowedPair(x0, x1), {});
 }
 
 Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c) { return elementwise(row, x, {&c, 1}); }

@@ -21,7 +21,7 @@ namespace autograd {
 // What a backward rule may read. Only what the row retains is there.
 struct ElementwiseValues {
   Variable x0, x1, y;
-  Variable gy;
+  const Variable& gy;
   std::span<const Constant> c;
 };
 // The same for fused rules.
