@@ -1,21 +1,135 @@
 #include "autograd/capture.h"
 
 #include <utility>
+#include <vector>
+
+#include "autograd/flag.h"
 
 namespace autograd {
 
 DeviceExtension::~DeviceExtension() = default;
 DeviceExtension::Recorded::~Recorded() = default;
 
-CapturedWork::CapturedWork(std::function<void()> f, std::optional<Device> device) : f_(std::move(f)) {
-  const Device on = device ? *device : default_backend().default_device();
-  if (auto* e = default_backend().extension<DeviceExtension>(on)) recorded_ = e->record(on, f_);
-  else f_();
+// ---- what must not be replaced ---------------------------------------------------------------------------------------------
+namespace {
+
+struct WatchedArray {
+  std::string what;
+  std::function<Array()> current;
+  Array captured = {};
+};
+struct WatchedValue {
+  std::string what;
+  std::function<std::uint64_t()> current;
+  std::uint64_t captured = 0;
+};
+
+bool is_same_memory(const Array& a, const Array& b) {
+  if (a.get() == b.get()) return true;
+  return a && b && a->data == b->data && a.device() == b.device() && a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         a.strides() == b.strides();
 }
 
+std::string describe(const Array& a) {
+  if (!a) return "none";
+  return catena::concat(static_cast<const void*>(a->data), " ", a.shape(), " ", a.dtype(), " on ", a.device());
+}
+
+}  // namespace
+
+struct CapturedWork::Watched {
+  std::vector<WatchedArray> arrays;
+  std::vector<WatchedValue> values;
+  bool train = internal::modes().train;
+  std::optional<std::uint64_t> seed = {};  // where numbers are drawn
+
+  void run(const std::function<void()>& f);
+  // `differs` is called with the words of the first difference.
+  template <class F> bool is_current(F differs) const;
+};
+
+namespace {
+
+constinit thread_local CapturedWork::Watched* watching = nullptr;
+
+struct WatchingScope {
+  explicit WatchingScope(CapturedWork::Watched& w) { watching = &w; }
+  ~WatchingScope() { watching = nullptr; }
+};
+
+}  // namespace
+
+void CapturedWork::Watched::run(const std::function<void()>& f) {
+  const Generator before = default_generator();
+  {
+    const WatchingScope scope(*this);
+    f();
+  }
+  if (default_generator().offset != before.offset) seed = default_generator().seed;
+  for (WatchedArray& w : arrays) w.captured = w.current();
+  for (WatchedValue& w : values) w.captured = w.current();
+}
+
+template <class F> bool CapturedWork::Watched::is_current(F differs) const {
+  for (const WatchedArray& w : arrays) {
+    const Array now = w.current();
+    if (is_same_memory(now, w.captured)) continue;
+    differs("the array of ", w.what, " was replaced since the capture (", describe(now), ", captured ", describe(w.captured), ")");
+    return false;
+  }
+  for (const WatchedValue& w : values) {
+    if (w.current() == w.captured) continue;
+    differs(w.what, " changed since the capture");
+    return false;
+  }
+  if (internal::modes().train != train) {
+    differs("the mode train is ", !train ? "on" : "off", ", at the capture it was ", train ? "on" : "off");
+    return false;
+  }
+  if (seed && default_generator().seed != *seed) {
+    differs("the seed of the random generator is ", default_generator().seed, ", at the capture it was ", *seed);
+    return false;
+  }
+  return true;
+}
+
+bool is_capturing() noexcept { return watching != nullptr; }
+
+void watch_array(std::string what, std::function<Array()> current) {
+  if (watching != nullptr) watching->arrays.push_back({std::move(what), std::move(current)});
+}
+
+void watch_value(std::string what, std::function<std::uint64_t()> current) {
+  if (watching != nullptr) watching->values.push_back({std::move(what), std::move(current)});
+}
+
+// ---- captured work ---------------------------------------------------------------------------------------------------------
+CapturedWork::CapturedWork(std::function<void()> f, std::optional<Device> device) {
+  const Device on = device ? *device : default_backend().default_device();
+  auto* e = default_backend().extension<DeviceExtension>(on);
+  if (e == nullptr) {
+    f();
+    f_ = std::move(f);
+    return;
+  }
+  watched_ = std::make_unique<Watched>();
+  recorded_ = e->record(on, [&] { watched_->run(f); });
+}
+CapturedWork::~CapturedWork() = default;
+CapturedWork::CapturedWork(CapturedWork&&) noexcept = default;
+CapturedWork& CapturedWork::operator=(CapturedWork&&) noexcept = default;
+
 void CapturedWork::replay() {
-  if (recorded_) recorded_->replay();
-  else f_();
+  if (!recorded_) return f_();
+  watched_->is_current([](const auto&... words) { catena::fail<catena::RuntimeError>("replay", words..., "; capture again"); });
+  recorded_->replay();
+}
+
+bool CapturedWork::try_replay() {
+  if (!recorded_) f_();
+  else if (watched_->is_current([](const auto&...) {})) recorded_->replay();
+  else return false;
+  return true;
 }
 
 Operand live_scalar(Device device, std::uint64_t first, std::function<std::uint64_t()> refresh) {

@@ -50,7 +50,10 @@ class CATENA_EXPORT Variable {
   Variable() noexcept = default;  // null: "absent", e.g. a gradient that is not there
   // A root: no creator, rank 0. TypeError for a null array; options.grad is validated against data like set_grad.
   explicit Variable(const Array& data, const VariableOptions& options = {});
-  template <ForeignArray T> explicit Variable(const T& a, const VariableOptions& options = {}) : Variable(Array(a), options) {}
+  template <ForeignArray T> explicit Variable(const T& a, const VariableOptions& options) : Variable(Array(a), options) {}
+  template <ArrayLike T>
+    requires ForeignArray<T>
+  explicit Variable(const T& a) : Variable(Array(a)) {}
   template <ArrayLike T> Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
   Variable(const Variable& o) noexcept : node_(o.node_) {
     if (node_) add_handle();

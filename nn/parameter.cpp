@@ -1,5 +1,7 @@
 #include "nn/parameter.h"
 
+#include "autograd/capture.h"
+
 namespace nn {
 
 using catena::check;
@@ -28,11 +30,18 @@ Parameter& Parameter::operator=(const Parameter& o) {
   return *this;
 }
 
+// Replays would write the first values again, step after step.
+static void forbid_capture(const char* op, const Shape& shape) {
+  check<RuntimeError>(!autograd::is_capturing(), op, "a parameter of shape ", shape,
+                      " is made in work that is being captured (run the work once before)");
+}
+
 bool Parameter::is_initialized() const noexcept { return bool(data()); }
 
 void Parameter::initialize(const Shape& shape) {
   check<RuntimeError>(!is_initialized(), "Parameter.initialize", "the parameter ", name(), " has a shape already; it cannot become ",
                       shape);
+  forbid_capture("Parameter.initialize", shape);
   const Array fresh = autograd::empty(shape, initializer_.dtype().value_or(Dtype::float32), device_);
   init_weight(fresh, initializer_);
   set_data(fresh);
@@ -40,6 +49,7 @@ void Parameter::initialize(const Shape& shape) {
 
 void Parameter::initialize_from(const Array& values) {
   check<RuntimeError>(!is_initialized(), "Parameter.initialize_from", "the parameter ", name(), " has data already");
+  forbid_capture("Parameter.initialize_from", values.shape());
   const Array fresh = autograd::empty(values.shape(), values.dtype(), device_);
   autograd::copy_across(fresh, values);
   set_data(fresh);

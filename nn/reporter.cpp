@@ -12,6 +12,12 @@ using catena::RuntimeError;
 
 Observed::Observed(const autograd::Array& a) : variable_(a, {.volatile_ = autograd::AUTO}) {}
 
+Observed Observed::constant(const autograd::Array& a) {
+  Observed result(a);
+  result.is_constant_ = true;
+  return result;
+}
+
 double Observed::value() const { return variable_ ? autograd::item(variable_.data()).to_double() : number_; }
 
 void Observation::set(const std::string& key, const Observed& value) {
@@ -66,6 +72,8 @@ Reporter::Scope::~Scope() {
   reporter_stack().pop_back();
 }
 
+Reporter* find_current_reporter() noexcept { return reporter_stack().empty() ? nullptr : reporter_stack().back(); }
+
 Reporter& get_current_reporter() {
   check<RuntimeError>(!reporter_stack().empty(), "get_current_reporter", "no reporter is in use on this thread");
   return *reporter_stack().back();
@@ -97,7 +105,7 @@ constexpr std::size_t kMaxPending = 4096;
 void DictSummary::add(const std::string& key, const Observed& value) {
   if (!value.is_scalar()) return;
   // A variable is copied without its graph: the memory behind it must not wait for the summary.
-  pending_.emplace_back(key, value.variable() ? Observed(autograd::copy(value.variable().data())) : value);
+  pending_.emplace_back(key, value.is_constant() ? value : Observed(autograd::copy(value.variable().data())));
   if (pending_.size() >= kMaxPending) flush();
 }
 

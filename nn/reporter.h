@@ -21,12 +21,16 @@ class CATENA_EXPORT Observed {
   Observed(double v) : number_(v) {}
   Observed(const autograd::Variable& v) : variable_(v) {}
   Observed(const autograd::Array& a);
+  // The value of an array to which nobody writes any more, so that whoever keeps it needs no copy.
+  static Observed constant(const autograd::Array& a);
   double value() const;  // reads the device when it must
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
+  bool is_constant() const noexcept { return !variable_ || is_constant_; }
 
  private:
   double number_ = 0;
+  bool is_constant_ = false;
   autograd::Variable variable_;
 };
 
@@ -87,6 +91,7 @@ class CATENA_EXPORT Reporter {
 
 // The innermost reporter of this thread; RuntimeError when there is none.
 CATENA_EXPORT Reporter& get_current_reporter();
+CATENA_EXPORT Reporter* find_current_reporter() noexcept;  // null when there is none
 // Reports to the current reporter; nothing happens when there is none.
 CATENA_EXPORT void report(const std::string& key, const Observed& value, const void* observer = nullptr);
 inline void report(const std::string& key, const Observed& value, const Link* observer) {
@@ -121,7 +126,7 @@ class CATENA_EXPORT DictSummary {
   std::vector<std::pair<std::string, double>> make_statistics() const;  // the means, plus "<key>.std"
   const std::vector<std::pair<std::string, Summary>>& summaries() const;
   void set(const std::string& key, const Summary& s);
-  bool empty() const noexcept { return summaries_.empty(); }
+  bool empty() const noexcept { return summaries_.empty() && pending_.empty(); }
 
  private:
   void flush() const;

@@ -1,8 +1,11 @@
 #include "training/optimizer.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
+
+#include "autograd/capture.h"
 
 namespace training {
 
@@ -30,6 +33,7 @@ void Optimizer::set_target(Link& target) {
   t_ = epoch_ = 0;
   hooks_.clear();
   slots_.clear();
+  ++changes_;
   prepare();
 }
 
@@ -43,12 +47,14 @@ void Optimizer::add_hook(Hook hook, const std::string& name) {
   check<TypeError>(bool(hook), "add_hook", "the hook ", name, " is not callable");
   for (const auto& h : hooks_) check<KeyError>(h.first != name, "add_hook", "there is a hook named ", name, " already");
   hooks_.emplace_back(name, std::move(hook));
+  ++changes_;
 }
 
 void Optimizer::remove_hook(const std::string& name) {
   const auto at = std::find_if(hooks_.begin(), hooks_.end(), [&](const auto& h) { return h.first == name; });
   check<KeyError>(at != hooks_.end(), "remove_hook", "there is no hook named ", name);
   hooks_.erase(at);
+  ++changes_;
 }
 
 std::vector<std::string> Optimizer::hyper_names() const {
@@ -90,18 +96,36 @@ void Optimizer::refresh_slots() {
   std::vector<Slot> fresh;
   for (nn::NamedParam& p : params) {
     const auto known = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
-    fresh.push_back({std::move(p), known == slots_.end() ? std::vector<Array>() : std::move(known->states), {}});
+    if (known == slots_.end()) fresh.push_back({std::move(p), {}, {}});
+    else fresh.push_back({std::move(p), std::move(known->states), {}, known->met});
   }
   slots_ = std::move(fresh);
 }
 
+void Optimizer::check_capture() const {
+  for (const Slot& s : slots_) {
+    const Array& p = s.param.param.data();
+    if (!p) continue;
+    check<RuntimeError>(s.met, rule_.name, "the parameter ", s.param.path,
+                        " is new to this optimizer; made in captured work, it would be made again in every replay (run the work once "
+                        "before)");
+    for (const Array& state : s.states)
+      check<RuntimeError>(state.device() == p.device(), rule_.name, "the parameter ", s.param.path, " is on ", p.device(),
+                          ", its states are on ", state.device(), "; captured work would move them in every replay (run the work once "
+                          "before)");
+  }
+}
+
 void Optimizer::prepare() {
   refresh_slots();
+  if (autograd::is_capturing()) check_capture();
   // One arena per dtype and device for everything that is new.
   std::map<std::tuple<Dtype, Device::Kind, int>, std::vector<Slot*>> fresh;
   for (Slot& s : slots_) {
     const Array& p = s.param.param.data();
-    if (!p || rule_.states.empty()) continue;
+    if (!p) continue;
+    s.met = true;
+    if (rule_.states.empty()) continue;
     if (s.states.empty()) {
       fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
       continue;
@@ -176,6 +200,39 @@ void Optimizer::update() {
   }
   prepare();
   launch();
+  if (autograd::is_capturing()) watch();
+}
+
+void Optimizer::watch() {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const auto& [path, param] = slots_[i].param;
+    autograd::watch_array("parameter " + path, [param] { return param.data(); });
+    autograd::watch_array("the gradient of parameter " + path, [param] { return param.grad(); });
+    for (std::size_t k = 0; k < slots_[i].states.size(); ++k)
+      autograd::watch_array(catena::concat("state ", rule_.states[k].name, " of parameter ", path), [this, i, k] {
+        return i < slots_.size() && k < slots_[i].states.size() ? slots_[i].states[k] : Array();
+      });
+  }
+  struct Persistents final : nn::MemberVisitor {
+    std::string path;
+    void persistent(std::string_view name, nn::Persistent& a) override {
+      autograd::watch_array("persistent " + path + "/" + std::string(name), [&a] { return a.array(); });
+    }
+    // A graph holds the values of the capture.
+    void persistent(std::string_view name, bool& v) override { value(name, [&v] { return std::uint64_t(v); }); }
+    void persistent(std::string_view name, std::int64_t& v) override { value(name, [&v] { return std::uint64_t(v); }); }
+    void persistent(std::string_view name, double& v) override { value(name, [&v] { return std::bit_cast<std::uint64_t>(v); }); }
+    void value(std::string_view name, std::function<std::uint64_t()> current) const {
+      autograd::watch_value("persistent " + path + "/" + std::string(name), std::move(current));
+    }
+    void link(std::string_view name, Link& child) override {
+      Persistents of_child;
+      of_child.path = path + "/" + std::string(name);
+      child.visit_members(of_child);
+    }
+  } persistents;
+  target().visit_members(persistents);
+  autograd::watch_value(catena::concat("the target or the list of hooks of ", rule_.name), [this] { return changes_; });
 }
 
 namespace {

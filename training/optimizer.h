@@ -73,7 +73,9 @@ class CATENA_EXPORT Optimizer {
   Link& target() const;  // RuntimeError before setup
 
   // Updates every parameter from the gradients that are there: null ones count as zeros (unused parameters decay, momentum
-  // goes on), then the hooks, then t += 1 and the rule.
+  // goes on), then the hooks, then t += 1 and the rule. In captured work (autograd/capture.h) a replay is an update of its own, with the
+  // hyperparameters of its time; hooks run at the capture only. Parameters, states, gradients, persistents and the list of hooks are
+  // watched. A parameter that is first met while capturing is a RuntimeError: replays would make it and its states anew.
   void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are covered),
   // backpropagates and updates. The graph is dropped.
@@ -117,12 +119,15 @@ class CATENA_EXPORT Optimizer {
     nn::NamedParam param;
     std::vector<Array> states;
     Array own_grad;  // the gradient array that a hook of this update made: only that one may be written in place
+    bool met = false;  // it had data in an earlier prepare()
   };
   void set_target(Link& target);
   void step(const Variable& loss);
   void refresh_slots();
   void fill_missing_grads();
   void make_states(std::span<Slot*> slots);
+  void check_capture() const;
+  void watch();
   void launch();
 
   UpdateRule rule_;
@@ -132,6 +137,7 @@ class CATENA_EXPORT Optimizer {
   std::int64_t t_ = 0, epoch_ = 0;
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;
+  std::uint64_t changes_ = 0;  // of target and hooks
 };
 
 // Gradient descent with the rule of a row; the base that users of the reference know.

@@ -2,6 +2,7 @@
 
 #include "kernels/host/error.h"
 #include "training/trainer.h"
+#include "training/updater_capture.h"
 
 namespace training {
 
@@ -49,13 +50,20 @@ void StandardUpdater::update() {
 void StandardUpdater::update_core() {
   const std::optional<Batch> batch = get_iterator("main").next();
   check<RuntimeError>(batch.has_value(), "StandardUpdater", "the iterator main has ended; training needs one that repeats");
-  Variables arguments;
-  for (const Array& a : options_.converter(*batch, options_.device).values) arguments.push_back(Variable(a));
   Optimizer& optimizer = get_optimizer("main");
-  optimizer.update([&] { return options_.loss_func ? options_.loss_func(arguments) : optimizer.target().call(arguments); });
+  const auto step = [&](const std::vector<Array>& arrays) {
+    Variables arguments;
+    for (const Array& a : arrays) arguments.push_back(Variable(a));
+    optimizer.update([&] { return options_.loss_func ? options_.loss_func(arguments) : optimizer.target().call(arguments); });
+  };
+  const Example converted = options_.converter(*batch, options_.device);
+  if (!options_.capture) return step(converted.values);
+  if (!captured_) captured_ = std::make_shared<internal::CapturedStep>();
+  captured_->run(converted.values, optimizer, step);
 }
 
 void StandardUpdater::finalize() {
+  captured_.reset();
   for (auto& [name, held] : iterators_) held->finalize();
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "autograd/array.h"
 
@@ -34,6 +35,51 @@ struct ConvolutionSpec {
 struct PoolingSpec {
   Dims size, stride, pad;
   bool cover_all = false;
+};
+
+// ---- recurrent networks ----
+enum class RnnMode : std::uint8_t { relu, tanh, lstm, gru };
+// Matrices, and biases, of one layer in one direction: the first half is for the input, the second for the state before.
+//   relu, tanh  h' = act(W0 x + b0 + W1 h + b1)
+//   lstm        i = s(W0 x + b0 + W4 h + b4), f = s(W1 x + b1 + W5 h + b5), a = tanh(W2 x + b2 + W6 h + b6),
+//               o = s(W3 x + b3 + W7 h + b7); c' = f c + i a, h' = o tanh(c')
+//   gru         r = s(W0 x + b0 + W3 h + b3), z = s(W1 x + b1 + W4 h + b4), a = tanh(W2 x + b2 + r (W5 h + b5)); h' = (1 - z) a + z h
+CATENA_EXPORT int rnn_matrices(RnnMode mode) noexcept;
+
+// Layer k > 0 reads what the layer below gave, both directions side by side, after dropout: its mask is that of the row "dropout" for
+// (seed, offsets[k - 1]), so it is the same in rnn_backward and with every implementation.
+struct RnnSpec {
+  RnnMode mode = RnnMode::lstm;
+  std::int64_t layers = 1;
+  bool bidirectional = false;
+  bool training = true;  // false: no dropout, and rnn_backward is impossible
+  double dropout = 0;
+  std::uint64_t seed = 0;
+  std::vector<Operand> offsets;  // layers - 1 of them where there is dropout: see Generator::take for the elements of the layer's input
+};
+
+// Sequences in order of decreasing length, packed: the rows of all at time 0, of all that are longer than 1 at time 1, ...
+struct RnnOperands {
+  Array x;                            // (rows of all times, inputs)
+  std::vector<std::int64_t> batches;  // rows at each time: they never become more
+  Array hx, cx;                       // (layers * directions, batches[0], units), layer by layer; cx for lstm alone
+  std::vector<Array> ws, bs;          // rnn_matrices() for each in the order of hx; (units, what it multiplies) and (units)
+};
+
+struct RnnResult {
+  Array y;       // (rows of all times, units * directions), of the last layer
+  Array hy, cy;  // the states after each sequence's last element, in the shape of hx; cy of lstm alone
+  // What rnn_backward needs; the implementation's own. Nothing in it is changed by anybody.
+  std::vector<Array> saved;
+  std::vector<RnnResult> parts;
+};
+// Null: not given, which is zero.
+struct RnnOutputGradients {
+  Array gy, ghy, gcy;
+};
+struct RnnGradients {
+  Array gx, ghx, gcx;
+  std::vector<Array> gws, gbs;
 };
 
 class CATENA_EXPORT NnExtension {
@@ -71,6 +117,11 @@ class CATENA_EXPORT NnExtension {
   // All operands broadcast to x.
   Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var, double eps);
 
+  // A recurrent network; all results in x's dtype. ValueError where operands do not fit each other.
+  RnnResult rnn(const RnnOperands& operands, const RnnSpec& spec);
+  // The gradients of everything, each in the shape and dtype of what it is for; `result` is what rnn gave for the same operands and spec.
+  RnnGradients rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result, const RnnOutputGradients& g);
+
   // x (N, C, spatial...) to (N, C, k..., out...), positions outside x being 0, and the adjoint.
   Array im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& spec);
   Array col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
@@ -92,6 +143,10 @@ class CATENA_EXPORT NnExtension {
                                                  const Array& inv_std, const Dims& axes);
   virtual Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
                                              double eps);
+  // No dropout, float32 or float64; of a single layer where the call has dropout. `result` is what do_rnn of the same object gave.
+  virtual RnnResult do_rnn(const RnnOperands& operands, const RnnSpec& spec);
+  virtual RnnGradients do_rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
+                                       const RnnOutputGradients& g);
   virtual Array do_im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& spec, const Dims& out);
   virtual Array do_col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 };

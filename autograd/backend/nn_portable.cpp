@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "autograd/backend/nn_extension.h"
+#include "autograd/backend/window_program.h"
 
 namespace autograd {
 namespace {
@@ -146,6 +147,10 @@ Array unwindowed(const Array& values, const Dims& spatial, const PoolingSpec& sp
 
 // ---- pooling -------------------------------------------------------------------------------------------------------------
 Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  if (internal::has_window_program(x, lengths_of(x, 2, out.size()), spec, out)) {
+    ran();
+    return internal::max_pooling_program(x, spec, out);
+  }
   if (out.size() == 1) {
     const Arrays y = do_max_pooling(lifted(x), lifted(spec), lifted(out, 1));
     return {flattened(y[0]), flattened(y[1])};
@@ -163,6 +168,10 @@ Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, cons
 }
 
 Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+  if (internal::has_window_program_backward(gy, spatial, spec, lengths_of(gy, 2, spatial.size()))) {
+    ran();
+    return internal::max_pooling_backward_program(gy, indexes, spatial, spec);
+  }
   if (spatial.size() == 1)
     return flattened(do_max_pooling_backward(lifted(gy), lifted(indexes), lifted(spatial, 1), lifted(spec)));
   if (spatial.size() > 2) {

@@ -4,63 +4,31 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
-#include "autograd/ndarray_backend/cudnn_plans.h"
+#include "autograd/ndarray_backend/cudnn_arrays.h"
+#include "autograd/ndarray_backend/cudnn_normalization.h"
+#include "autograd/ndarray_backend/cudnn_rnn.h"
 #include "ndarray/cuda/blas.h"
-#include "ndarray/device/memory_pool.h"
-#include "ndarray/device/stream.h"
 
 namespace autograd::internal {
 namespace {
 
 using cudnn::Binding;
 using cudnn::ConvolutionProblem;
+using cudnn::cudnn_type;
+using cudnn::empty_in;
+using cudnn::image_shape;
+using cudnn::in_layout;
+using cudnn::is_in;
 using cudnn::Layout;
+using cudnn::layout_of;
+using cudnn::NotSupported;
 using cudnn::Pass;
 using cudnn::PlanPtr;
+using cudnn::PoolingProblem;
 
-int cudnn_type(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float16: return cudnn::api::cudnn_half;
-    case Dtype::bfloat16: return cudnn::api::cudnn_bfloat16;
-    case Dtype::float64: return cudnn::api::cudnn_double;
-    default: return cudnn::api::cudnn_float;
-  }
-}
-
-// ---- arrays ---------------------------------------------------------------------------------------------------------------------
-bool is_in(const Array& a, Layout layout) {
-  const Dims packed = cudnn::packed_strides(a.shape(), layout);
-  const auto item = static_cast<std::int64_t>(catena::itemsize(a.dtype()));
-  for (int i = 0; i < a.ndim(); ++i)
-    if (a.shape(i) > 1 && a.strides()[i] != packed[i] * item) return false;
-  return true;
-}
-
-Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype) {
-  if (layout == Layout::contiguous) return near.backend().empty(shape, dtype, near.device());
-  Shape packed{shape[0]};
-  for (int i = 2; i < shape.size(); ++i) packed.push_back(shape[i]);
-  packed.push_back(shape[1]);
-  Dims axes{0, shape.size() - 1};
-  for (int i = 1; i < shape.size() - 1; ++i) axes.push_back(i);
-  return transpose(near.backend().empty(packed, dtype, near.device()), axes);
-}
-
-// Plans rely on 16 bytes; memory from the pool has them, a view into the middle of an array may not.
-bool is_aligned(const Array& a) { return reinterpret_cast<std::uintptr_t>(a->data) % 16 == 0; }
-
-// The array itself or a copy, for use on the current stream.
-Array in_layout(const Array& a, Layout layout) {
-  Array given = a;
-  if (!is_in(a, layout) || !is_aligned(a)) {
-    given = empty_in(layout, a, a.shape(), a.dtype());
-    assign(given, a);
-  }
-  if (given->storage != nullptr) nd::MemoryPool::record_stream(*given->storage, nd::current_stream(given.device()));
-  return given;
-}
-
+// ---- convolutions --------------------------------------------------------------------------------------------------------------
 // Best first. 16-bit products are fast in channels-last memory alone, double ones are known in the other alone; float32 stays as it comes.
 std::array<Layout, 2> layouts_for(const Array& a) {
   const bool narrow = catena::itemsize(a.dtype()) < 4;
@@ -69,15 +37,8 @@ std::array<Layout, 2> layouts_for(const Array& a) {
   return {Layout::contiguous, Layout::channels_last};
 }
 
-Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {
-  Shape shape{n, channels};
-  for (const std::int64_t length : spatial) shape.push_back(length);
-  return shape;
-}
-
 Array widened(const Array& a) { return a && catena::itemsize(a.dtype()) < 4 ? astype(a, Dtype::float32) : a; }
 
-// ---- the extension ----------------------------------------------------------------------------------------------------------------
 bool takes(const Array& a, const Array& b, std::int64_t result_size) {
   return a.ndim() >= 3 && a.ndim() <= 5 && a.size() > 0 && b.size() > 0 && result_size > 0;
 }
@@ -90,6 +51,42 @@ PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, c
   return cudnn::find_plan(near.device().id, p.key(), rules, [&p] { return p.describe(); });
 }
 
+// ---- pooling ------------------------------------------------------------------------------------------------------------------------
+// With cover_all the last windows may reach further than the padding before the first: how cuDNN counts their elements is not documented.
+bool takes(const PoolingSpec& spec, const Array& a, std::int64_t result_size) {
+  if (spec.cover_all || a.ndim() < 3 || a.ndim() > 5 || a.size() == 0 || result_size == 0) return false;
+  for (int i = 0; i < spec.size.size(); ++i)
+    if (spec.pad[i] >= spec.size[i]) return false;  // a window of nothing but padding
+  return true;
+}
+
+// Null: cuDNN has none in this layout.
+Array pooled(bool backward, const Array& a, const Shape& x, const Shape& y, const PoolingSpec& spec) {
+  const Layout layout = layout_of(a);
+  const PoolingProblem p(backward, cudnn_type(a.dtype()), layout, x, y, spec);
+  constexpr bool kDeterministic = true;  // as the portable kernels are
+  const cudnn::PlanRules rules{p.type, kDeterministic, nd::cuda::tf32_allowed(), cudnn::max_workspace_size()};
+  const PlanPtr plan = cudnn::find_plan(a.device().id, p.key(), rules, [&p] { return p.describe(); });
+  if (plan == nullptr) return {};
+  const Array given = in_layout(a, layout), made = empty_in(layout, a, backward ? x : y, a.dtype());
+  const Binding bindings[] = {{cudnn::kX, backward ? made->data : given->data}, {cudnn::kY, backward ? given->data : made->data}};
+  cudnn::execute(*plan, bindings, a);
+  set_last_implementation("cudnn");
+  return made;
+}
+
+// f() and the record of who did it, or nothing where cuDNN cannot.
+template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
+  try {
+    auto made = f();
+    set_last_implementation("cudnn");
+    return made;
+  } catch (const NotSupported&) {
+    return std::nullopt;
+  }
+}
+
+// ---- the extension ----------------------------------------------------------------------------------------------------------------
 class CudnnExtension final : public NnExtension {
  protected:
   Dtype convolution_dtype(Dtype dtype) const override { return dtype; }
@@ -139,6 +136,51 @@ class CudnnExtension final : public NnExtension {
     return astype(NnExtension::do_convolution_backward_filter(widened(x), widened(gy), kernel, spec), x.dtype());
   }
 
+  // Max pooling stays portable: the positions of the maxima are part of our result (int32 in the window, the first one of equals). cuDNN
+  // gives 8 bits at most, only in some layouts, and says nothing of equals; its gradient wants x and y, which ours does not keep.
+
+  Array do_average_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) override {
+    const Shape y = image_shape(x.shape(0), x.shape(1), out);
+    if (takes(spec, x, catena::size_of(y)))
+      if (Array made = pooled(false, x, x.shape(), y, spec)) return made;
+    return NnExtension::do_average_pooling(x, spec, out);
+  }
+
+  Array do_average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec) override {
+    const Shape x = image_shape(gy.shape(0), gy.shape(1), spatial);
+    if (takes(spec, gy, catena::size_of(x)))
+      if (Array made = pooled(true, gy, x, gy.shape(), spec)) return made;
+    return NnExtension::do_average_pooling_backward(gy, spatial, spec);
+  }
+
+  Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) override {
+    if (auto made = by_cudnn([&] { return cudnn::batch_normalization(x, gamma, beta, eps, axes); })) return *made;
+    return NnExtension::do_batch_normalization(x, gamma, beta, eps, axes);
+  }
+
+  Arrays do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean, const Array& inv_std,
+                                         const Dims& axes) override {
+    if (auto made = by_cudnn([&] { return cudnn::batch_normalization_backward(x, gy, gamma, mean, inv_std, axes); })) return *made;
+    return NnExtension::do_batch_normalization_backward(x, gy, gamma, mean, inv_std, axes);
+  }
+
+  Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
+                                     double eps) override {
+    if (auto made = by_cudnn([&] { return cudnn::fixed_batch_normalization(x, gamma, beta, mean, var, eps); })) return *made;
+    return NnExtension::do_fixed_batch_normalization(x, gamma, beta, mean, var, eps);
+  }
+
+  RnnResult do_rnn(const RnnOperands& o, const RnnSpec& spec) override {
+    if (auto made = by_cudnn([&] { return cudnn::rnn(o, spec); })) return *made;
+    return NnExtension::do_rnn(o, spec);
+  }
+
+  RnnGradients do_rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result, const RnnOutputGradients& g) override {
+    if (!cudnn::is_own(result)) return NnExtension::do_rnn_backward(o, spec, result, g);
+    if (auto made = by_cudnn([&] { return cudnn::rnn_backward(o, spec, result, g); })) return *made;
+    return NnExtension::do_rnn_backward(o, spec, NnExtension::do_rnn(o, spec), g);  // what cuDNN kept is of no use to ours
+  }
+
  private:
   static Array forward(const cudnn::Plan& plan, Pass pass, Layout layout, const Array& x, const Array& w, const Array& b,
                        const Shape& y_shape) {
@@ -164,9 +206,11 @@ NnExtension* cudnn_extension() {
   static NnExtension* const extension = []() -> NnExtension* {
     const char* wanted = std::getenv("CHAINER_CUDNN");
     if ((wanted != nullptr && std::strcmp(wanted, "0") == 0) || !cudnn::is_available()) return nullptr;
-    return new CudnnExtension;
+    return make_cudnn_extension().release();
   }();
   return extension;
 }
+
+std::unique_ptr<NnExtension> make_cudnn_extension() { return std::make_unique<CudnnExtension>(); }
 
 }  // namespace autograd::internal

@@ -8,61 +8,9 @@
 #include <unordered_map>
 
 #include "kernels/host/error.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/cuda/vendor.h"
-#include "ndarray/device/stream.h"
 
 namespace autograd::internal::cudnn {
 namespace {
-
-// ---- the library --------------------------------------------------------------------------------------------------------------
-void load(Library& table) {
-  const nd::cuda::Library library({"cuDNN", {"libcudnn.so.9", "libcudnn.so"}});
-  CATENA_CUDNN_FUNCTIONS(CATENA_RESOLVE)
-  table.path = library.path();
-  table.version = table.get_version();
-  if (table.version < 90000)
-    catena::fail<catena::RuntimeError>("cuDNN is unavailable", table.path, " is version ", table.version, ", 9 or newer is needed");
-}
-
-const nd::cuda::Loaded<Library>& loaded() {
-  static const auto& l = *new nd::cuda::Loaded<Library>(load);
-  return l;
-}
-
-bool is_unsupported(api::cudnn_status status) {
-  return status >= api::cudnn_not_supported && status < api::cudnn_internal_error;
-}
-
-// The last error's text says what about the descriptor is wrong.
-[[noreturn]] void fail(api::cudnn_status status, const char* call) {
-  if (is_unsupported(status)) throw NotSupported{};
-  const Library& lib = library();
-  const char* symbol = lib.get_error_string(status);
-  std::array<char, 512> text{};
-  lib.get_last_error_string(text.data(), text.size());
-  const bool memory = status == api::cudnn_host_allocation_failed || status == api::cudnn_device_allocation_failed;
-  std::string words(text.data());
-  while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
-  nd::cuda::fail_vendor({"cuDNN", status, symbol != nullptr ? symbol : "unknown status", memory},
-                        words.empty() ? std::string(call) : catena::concat(call, ": ", words));
-}
-
-void check_cudnn(api::cudnn_status status, const char* call) {
-  if (status != api::cudnn_success) [[unlikely]] fail(status, call);
-}
-#define CATENA_CUDNN(field, ...) check_cudnn(library().field(__VA_ARGS__), api::CudnnNames::field)
-
-using HandleLease = nd::cuda::HandlePool<api::cudnn_handle>::Lease;
-HandleLease lease_handle(int device) {
-  static auto& pool = *new nd::cuda::HandlePool<api::cudnn_handle>(nd::cuda::driver().device_count);
-  nd::cuda::use_device(device);
-  return pool.lease(device, [] {
-    api::cudnn_handle handle = nullptr;
-    CATENA_CUDNN(create, &handle);
-    return handle;
-  });
-}
 
 api::cudnn_descriptor create_descriptor(int type) {
   api::cudnn_descriptor made = nullptr;
@@ -72,14 +20,17 @@ api::cudnn_descriptor create_descriptor(int type) {
 
 }  // namespace
 
-const Library& library() { return loaded().get(); }
-bool is_available() noexcept { return loaded().error.empty(); }
-
 // ---- descriptors ------------------------------------------------------------------------------------------------------------------
 Descriptor::Descriptor(int type) : handle_(create_descriptor(type), library().destroy_descriptor) {}
 
 void Descriptor::set(int name, int type, std::int64_t count, const void* elements) {
   CATENA_CUDNN(set_attribute, get(), name, type, count, elements);
+}
+
+void Descriptor::set_fractions(int name, const Dims& values) {
+  catena::SmallVector<api::cudnn_fraction, 4> fractions;
+  for (const std::int64_t n : values) fractions.push_back({n, 1});
+  set(name, api::cudnn_type_fraction, values.size(), fractions.data());
 }
 
 void Descriptor::finalize() { CATENA_CUDNN(finalize, get()); }
@@ -147,7 +98,7 @@ std::vector<Descriptor> engine_configs(const Descriptor& graph, const Target& ta
   heuristic.set_enumerator(api::cudnn_attr_heuristic_mode, api::cudnn_type_heuristic_mode, mode);
   const api::cudnn_status status = heuristic.try_finalize();
   if (is_unsupported(status)) return {};
-  check_cudnn(status, api::CudnnNames::finalize);
+  check(status, api::CudnnNames::finalize);
   const std::int64_t count = heuristic.get_attribute(api::cudnn_attr_heuristic_results, api::cudnn_type_descriptor, 0, nullptr);
   std::vector<Descriptor> configs;
   std::vector<api::cudnn_descriptor> handles;
@@ -228,7 +179,7 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
   }
   PlanPtr plan;
   try {
-    const HandleLease handle = lease_handle(device);
+    const Handle handle(device);
     plan = make_plan({handle.get(), nullptr}, describe(), rules);
   } catch (const NotSupported&) {
     plan = nullptr;  // which is kept, too
@@ -239,9 +190,7 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
 }
 
 void execute(const Plan& plan, std::span<const Binding> bindings, const Array& near) {
-  const nd::StreamRef stream = nd::current_stream(near.device());
-  const HandleLease handle = lease_handle(stream.device.id);
-  CATENA_CUDNN(set_stream, handle.get(), nd::cuda::stream_of(stream));
+  const Handle handle(near);
   const Array scratch = near.backend().empty({plan.workspace_bytes}, Dtype::uint8, near.device());
   void* const workspace = scratch->data;
   std::vector<std::int64_t> ids;
@@ -255,7 +204,7 @@ void execute(const Plan& plan, std::span<const Binding> bindings, const Array& n
   pack.set(api::cudnn_attr_pack_pointers, api::cudnn_type_void_ptr, static_cast<std::int64_t>(pointers.size()), pointers.data());
   pack.set(api::cudnn_attr_pack_workspace, api::cudnn_type_void_ptr, 1, &workspace);
   pack.finalize();
-  CATENA_CUDNN(execute, handle.get(), plan.plan.get(), pack.get());
+  CATENA_CUDNN_ENQUEUE(handle, execute, plan.plan.get(), pack.get());
 }
 
 // ---- convolutions -----------------------------------------------------------------------------------------------------------------
@@ -351,6 +300,44 @@ Graph ConvolutionProblem::describe() const {
   add_bias.set_descriptor(api::cudnn_attr_operation_pointwise_b, tensor(kBias, bias_shape));
   add_bias.set_descriptor(api::cudnn_attr_operation_pointwise_y, tensor(kY, y));
   add_bias.finalize();
+  return graph;
+}
+
+// ---- pooling ----------------------------------------------------------------------------------------------------------------------
+PoolingProblem::PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y, const PoolingSpec& spec)
+    : backward(backward), type(type), layout(layout), x(x), y(y), size(spec.size), stride(spec.stride), pad(spec.pad) {
+  if (size.size() > 1) return;
+  for (Shape* s : {&this->x, &this->y}) s->insert(2, 1);
+  for (Dims* d : {&size, &stride}) d->insert(0, 1);
+  pad.insert(0, 0);
+}
+
+std::vector<std::int64_t> PoolingProblem::key() const {
+  constexpr std::int64_t kFamily = 100;  // beyond the passes of convolutions
+  std::vector<std::int64_t> key{kFamily + backward, std::int64_t(layout), alignment, std::int64_t(size.size())};
+  for (const Dims* d : std::initializer_list<const Dims*>{&x, &y, &size, &stride, &pad}) key.insert(key.end(), d->begin(), d->end());
+  return key;
+}
+
+Graph PoolingProblem::describe() const {
+  Graph graph;
+  Descriptor& pooling = graph.add(api::cudnn_resample);
+  pooling.set_enumerator(api::cudnn_attr_resample_mode, api::cudnn_type_resample_mode, api::cudnn_average_with_padding);
+  pooling.set_type(api::cudnn_attr_resample_compute_type, compute_type(type));
+  pooling.set_enumerator(api::cudnn_attr_resample_padding_mode, api::cudnn_type_padding_mode, api::cudnn_zero_padding);
+  pooling.set_integer(api::cudnn_attr_resample_spatial_dims, size.size());
+  pooling.set_fractions(api::cudnn_attr_resample_window, size);
+  pooling.set_fractions(api::cudnn_attr_resample_strides, stride);
+  pooling.set_fractions(api::cudnn_attr_resample_pre_paddings, pad);
+  pooling.set_fractions(api::cudnn_attr_resample_post_paddings, pad);
+  pooling.finalize();
+  const Descriptor& images = graph.tensor({kX, type, x, layout, alignment, false});
+  const Descriptor& averages = graph.tensor({kY, type, y, layout, alignment, false});
+  Descriptor& op = graph.add_operation(backward ? api::cudnn_operation_resample_backward : api::cudnn_operation_resample_forward);
+  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_resample : api::cudnn_attr_resample_forward_resample, pooling);
+  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_dx : api::cudnn_attr_resample_forward_x, images);
+  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_dy : api::cudnn_attr_resample_forward_y, averages);
+  op.finalize();
   return graph;
 }
 

@@ -13,39 +13,12 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "autograd/backend/nn_extension.h"
-#include "ndarray/cuda/api/cudnn.h"
-#include "ndarray/cuda/library.h"
-#include "ndarray/device/backend.h"
-
-namespace nd::cuda::api {
-struct CudnnFunctions {
-  CATENA_CUDNN_FUNCTIONS(CATENA_FIELD)
-};
-struct CudnnNames {
-#define CATENA_NAME(symbol, field, ...) static constexpr const char* field = #symbol;
-  CATENA_CUDNN_FUNCTIONS(CATENA_NAME)
-#undef CATENA_NAME
-};
-}  // namespace nd::cuda::api
+#include "autograd/ndarray_backend/cudnn_library.h"
 
 namespace autograd::internal::cudnn {
-
-namespace api = nd::cuda::api;
-
-struct Library : api::CudnnFunctions {
-  std::string path;
-  std::size_t version = 0;  // 91900
-};
-// RuntimeError "cuDNN is unavailable: libcudnn.so.9 not found (tried: ...)", always with the same text.
-CATENA_EXPORT const Library& library();
-CATENA_EXPORT bool is_available() noexcept;
-
-// What cuDNN calls not supported: no error, another implementation has to do it.
-struct NotSupported {};
 
 // ---- descriptors ------------------------------------------------------------------------------------------------------------------
 // Owns one. Failures are thrown: NotSupported, OutOfMemoryError, or CudaError with cuDNN's own words.
@@ -57,6 +30,7 @@ class CATENA_EXPORT Descriptor {
   void set_type(int name, int value) { set(name, api::cudnn_type_data_type, 1, &value); }
   void set_integers(int name, const Dims& values) { set(name, api::cudnn_type_int64, values.size(), values.data()); }
   void set_integer(int name, std::int64_t value) { set(name, api::cudnn_type_int64, 1, &value); }
+  void set_fractions(int name, const Dims& values);  // whole numbers
   void set_flag(int name, bool value) { set(name, api::cudnn_type_boolean, 1, &value); }
   void set_enumerator(int name, int type, int value) { set(name, type, 1, &value); }
   void set_descriptor(int name, const Descriptor& value) {
@@ -163,6 +137,20 @@ struct ConvolutionProblem {
   Layout layout;
   Shape x, w, y;
   Dims stride, dilate, pad, pad_end;
+  std::int64_t alignment = 16;
+};
+
+// Average pooling that counts the padding, or the gradient of it. As for convolutions, there are two spatial axes at least.
+struct PoolingProblem {
+  CATENA_EXPORT PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y, const PoolingSpec& spec);
+  CATENA_EXPORT Graph describe() const;
+  CATENA_EXPORT std::vector<std::int64_t> key() const;
+
+  bool backward;
+  int type;
+  Layout layout;
+  Shape x, y;
+  Dims size, stride, pad;
   std::int64_t alignment = 16;
 };
 

@@ -35,7 +35,7 @@ struct Arguments {
   double dropout = 0;
   std::uint64_t seed = 0;
   std::string out = "result", resume, model = "mlp", optimizer = "adam";
-  bool generated = false, progress = true;
+  bool generated = false, progress = true, capture = false;
 };
 
 template <class Model> void train(Model predictor, const Arguments& args) {
@@ -55,7 +55,7 @@ template <class Model> void train(Model predictor, const Arguments& args) {
 
   training::SerialIterator train_iter(mnist.train, args.batchsize);
   training::SerialIterator test_iter(mnist.test, args.batchsize, {.repeat = false, .shuffle = false});
-  training::Trainer trainer(training::StandardUpdater(train_iter, optimizer, {.device = device}),
+  training::Trainer trainer(training::StandardUpdater(train_iter, optimizer, {.device = device, .capture = args.capture}),
                             {double(args.epochs), training::epoch}, args.out);
 
   trainer.extend(training::Evaluator(test_iter, model, {.device = device}));
@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   app.add_option("--dropout", args.dropout, "dropout ratio of the perceptron's hidden layers")->capture_default_str();
   app.add_option("--seed", args.seed, "of initial weights, order and dropout")->capture_default_str();
   app.add_flag("--generated", args.generated, "generated digit images instead of MNIST");
+  app.add_flag("--capture", args.capture, "on a GPU, run each update as one CUDA graph");
   app.add_flag("!--no-progress", args.progress, "no progress bar");
   CLI11_PARSE(app, argc, argv);
 

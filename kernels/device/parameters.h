@@ -45,16 +45,17 @@ template <int Operands, int Rank, int Raw> struct IndexedParameters {
 };
 
 // A reduction of `count` elements for each of `outputs`. With several splits (gridDim.y) a block writes its accumulator to
-// partial[output * splits + split], and a second kernel over the same parameters combines them.
-template <int Kept, int Reduced> struct ReduceParameters {
+// partial[output * splits + split], and a second kernel over the same parameters combines them. Operands: the inputs that elements are
+// made from, those of what comes after the reduction, the output.
+template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParameters {
   int64_t outputs, count;
   int64_t kept_rank, reduced_rank;  // read by generic kernels only
   int64_t splits;
-  const void* in;
-  void* out;
   void* partial;
-  int64_t kept_length[Kept], kept_in[Kept], kept_out[Kept];
-  int64_t reduced_length[Reduced], reduced_in[Reduced];
+  void* data[Operands];
+  Cell cell[Operands];
+  int64_t kept_length[Kept], kept_stride[Operands][Kept];
+  int64_t reduced_length[Reduced], reduced_stride[Inputs][Reduced];
 };
 
 // Elements of a row that a thread keeps in registers.

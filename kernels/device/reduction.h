@@ -1,5 +1,5 @@
-// Launch skeletons of reductions. Types: the stored input and output, and those of the loop (T, R). Rank 0 means that the number of
-// axes is known at run time.
+// Launch skeletons of reductions. What is reduced is the result of a program over the inputs, element by element; what is stored is the
+// result of a program over the reduced value. Rank 0 means that the number of axes is known at run time.
 #pragma once
 
 #include "kernels/device/group.h"
@@ -10,33 +10,99 @@ template <class Stored, class Slot> ND_FN compute_t<Slot> element_at(const void*
   return to_slot<Slot>(*reinterpret_cast<const Stored*>(static_cast<const char*>(data) + offset));
 }
 
-template <class Body, class StoredIn, class T, class StoredOut, class R, class Index, int Kept, int Reduced> struct Reduce {
-  using A = typename Body::template accumulator<compute_t<T>, compute_t<R>>;
+// The program where there is none: elements are the one input's, and results are stored as they are.
+struct Unchanged {
+  template <class T> static ND_FN void run(T x, T& y) { y = x; }
+};
 
-  // Runs of neighbouring elements, every `size`-th one from that of `rank` on, into four independent accumulators. Contiguous runs are
-  // read at once; which element goes where depends on none of that.
-  static constexpr int kRun = sizeof(StoredIn) > 4 ? 4 : 16 / int(sizeof(StoredIn));
-  template <class P> static ND_FN A fold(const P& p, int64_t kept, Index begin, Index end, int rank, int size) {
-    const char* in = static_cast<const char*>(p.in) + kept;
+// What is reduced: Program::run(inputs..., element) gives elements of type T. A thread takes runs of `Run` neighbouring elements and
+// reads `Width` of them at once; which elements it takes depends on Run alone.
+template <class Program, class T, int Run, int Width, class Seq, class... Tag> struct Elements;
+template <class Program, class T, int Run, int Width, int... K, class... Tag>
+struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
+  static_assert(Run % Width == 0 && Width % 4 == 0);
+  using value = compute_t<T>;
+  static constexpr int run = Run, width = Width;
+
+  LaneSet<Indices<K...>, typename Tag::template lane<Width>...> lanes;
+  int64_t kept[sizeof...(K)];  // where the inputs of this output begin
+
+  template <class P> ND_FN explicit Elements(const P& p) : lanes(typename Tag::template lane<Width>(p, K)...) {}
+  // The elements of that output from here on.
+  template <int Kept, class Index, class P> ND_FN void select(const P& p, Index output) {
+    ((kept[K] = offset_of<Kept>(output, p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
+    (get<K>(lanes).begin_row(kept[K]), ...);
+  }
+  // Whether whole runs lie together from element `begin` on, for wide accesses.
+  template <int Reduced, class P> ND_FN bool whole(const P& p, int64_t begin) {
+    return Reduced == 1 && (lies_together(p, get<K>(lanes), K, begin) && ...);
+  }
+  // `Width` elements from number `first` on, for operator().
+  ND_FN void fetch(int64_t first) {
+    (move(get<K>(lanes), kept[K], first), ...);
+    (get<K>(lanes).template fetch<Width>(), ...);
+  }
+  ND_FN value operator()(int j) {
+    value v;
+    Program::run(get<K>(lanes)(j)..., v);
+    return v;
+  }
+  // Element i, wherever it lies.
+  template <int Reduced, class Index, class P> ND_FN value single(const P& p, Index i) {
+    using Offset = typename signed_of<Index>::type;
+    Offset offset[sizeof...(K)] = {};
+    for_each_axis<Reduced>(i, p.reduced_length, p.reduced_rank,
+                           [&](int a, Index c) { ((offset[K] += Offset(c) * Offset(p.reduced_stride[K][a])), ...); });
+    (get<K>(lanes).move(kept[K] + offset[K]), ...);
+    (get<K>(lanes).template fetch<1>(), ...);
+    return (*this)(0);
+  }
+
+ private:
+  template <class P, class L> ND_FN bool lies_together(const P& p, L& lane, int k, int64_t begin) {
+    if constexpr (L::advances) return p.reduced_stride[k][0] == L::size && lane.template aligned<Width>(kept[k] + begin * L::size);
+    else return true;
+  }
+  template <class L> static ND_FN void move(L& lane, int64_t start, int64_t first) { lane.move(start + first * L::size); }
+};
+
+// Where results go: Program::run(reduced value of type R, inputs..., result). Its operands are number `First` and those behind it; the last
+// one is the output.
+template <class Program, class R, int First, class Seq, class... Tag> struct Results;
+template <class Program, class R, int First, int... K, class... Tag> struct Results<Program, R, First, Indices<K...>, Tag...> {
+  using value = compute_t<R>;
+  template <int Kept, class Index, class P> static ND_FN void put(const P& p, Index output, value v) {
+    LaneSet<Indices<K...>, typename Tag::template lane<1>...> lanes(typename Tag::template lane<1>(p, First + K)...);
+    (get<K>(lanes).move(offset_of<Kept>(output, p.kept_length, p.kept_stride[First + K], p.kept_rank)), ...);
+    (get<K>(lanes).template fetch<1>(), ...);
+    Program::run(v, get<K>(lanes)(0)...);
+    (get<K>(lanes).template flush<1>(), ...);
+  }
+};
+
+template <class Body, class E, class Result, class Index, int Kept, int Reduced> struct Reduce {
+  using A = typename Body::template accumulator<typename E::value, typename Result::value>;
+
+  // Runs of neighbouring elements, every `size`-th one from that of `rank` on, into four independent accumulators. Runs that lie together
+  // are read at once; which element goes where does not depend on that.
+  template <class P> static ND_FN A fold(const P& p, E& elements, Index begin, Index end, int rank, int size) {
     A acc[4];
     ND_UNROLL
     for (int j = 0; j < 4; ++j) acc[j] = Body::template identity<A>();
-    bool whole = Reduced == 1 && p.reduced_in[0] == int64_t(sizeof(StoredIn));
-    whole = whole && reinterpret_cast<uint64_t>(in + int64_t(begin) * sizeof(StoredIn)) % kAccess == 0;
-    for (Index first = begin + Index(rank * kRun); first < end; first += Index(size * kRun)) {
-      if (whole && end - first >= Index(kRun)) {
-        StoredIn raw[kRun];
-        read<kRun>(raw, in + int64_t(first) * sizeof(StoredIn));
-        ND_UNROLL
-        for (int j = 0; j < kRun; ++j)
-          acc[j % 4] = Body::combine(acc[j % 4], Body::template map<A>(to_slot<T>(raw[j]), int64_t(first) + j));
+    const bool whole = elements.template whole<Reduced>(p, int64_t(begin));
+    for (Index first = begin + Index(rank * E::run); first < end; first += Index(size * E::run)) {
+      if (whole && end - first >= Index(E::run)) {
+        for (Index i = first; i < first + E::run; i += E::width) {
+          elements.fetch(int64_t(i));
+          ND_UNROLL
+          for (int j = 0; j < E::width; ++j) acc[j % 4] = Body::combine(acc[j % 4], Body::template map<A>(elements(j), int64_t(i) + j));
+        }
       } else {
-        for (Index i = first; i < first + kRun && i < end; i += 4) {
+        for (Index i = first; i < first + E::run && i < end; i += 4) {
           ND_UNROLL
           for (int j = 0; j < 4; ++j) {
             if (i + j >= end) continue;
-            const int64_t offset = offset_of<Reduced>(i + j, p.reduced_length, p.reduced_in, p.reduced_rank);
-            acc[j] = Body::combine(acc[j], Body::template map<A>(element_at<StoredIn, T>(in, offset), int64_t(i) + j));
+            acc[j] = Body::combine(acc[j], Body::template map<A>(elements.template single<Reduced>(p, Index(i + j)), int64_t(i) + j));
           }
         }
       }
@@ -44,19 +110,14 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
     return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
   }
   // Elements begin, begin + step, ... of one output.
-  template <class P> static ND_FN A fold_column(const P& p, int64_t kept, Index begin, Index end, Index step) {
-    const char* in = static_cast<const char*>(p.in) + kept;
+  template <class P> static ND_FN A fold_column(const P& p, E& elements, Index begin, Index end, Index step) {
     A acc = Body::template identity<A>();
-    for (Index i = begin; i < end; i += step) {
-      const int64_t offset = offset_of<Reduced>(i, p.reduced_length, p.reduced_in, p.reduced_rank);
-      acc = Body::combine(acc, Body::template map<A>(element_at<StoredIn, T>(in, offset), int64_t(i)));
-    }
+    for (Index i = begin; i < end; i += step)
+      acc = Body::combine(acc, Body::template map<A>(elements.template single<Reduced>(p, i), int64_t(i)));
     return acc;
   }
   template <class P> static ND_FN void finish(const P& p, Index output, const A& acc) {
-    const int64_t offset = offset_of<Kept>(output, p.kept_length, p.kept_out, p.kept_rank);
-    *reinterpret_cast<StoredOut*>(static_cast<char*>(p.out) + offset) =
-        from_slot<StoredOut, R>(Body::template finish<compute_t<R>>(acc, p.count));
+    Result::template put<Kept>(p, output, Body::template finish<typename Result::value>(acc, p.count));
   }
   template <class P> static ND_FN void result(const P& p, Index output, const A& acc) {
     if (p.splits == 1) finish(p, output, acc);
@@ -64,8 +125,8 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
   }
   // The part of the elements that blocks of this gridDim.y work on.
   template <class P> static ND_FN void part(const P& p, Index& begin, Index& end) {
-    const int64_t share = (p.count + p.splits - 1) / p.splits, length = (share + kRun - 1) / kRun * kRun, first = blockIdx.y * length,
-                  last = first + length;
+    const int64_t share = (p.count + p.splits - 1) / p.splits, length = (share + E::run - 1) / E::run * E::run,
+                  first = blockIdx.y * length, last = first + length;
     begin = Index(first < p.count ? first : p.count);
     end = Index(last < p.count ? last : p.count);
   }
@@ -74,9 +135,10 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
   template <class Group, class P> static ND_FN void rows(const P& p) {
     Index begin, end;
     part(p, begin, end);
+    E elements(p);
     for (int64_t output = Group::item(); output < p.outputs; output += Group::items()) {
-      const int64_t kept = offset_of<Kept>(Index(output), p.kept_length, p.kept_in, p.kept_rank);
-      const A acc = Group::template reduce<Body>(fold(p, kept, begin, end, Group::rank(), Group::size));
+      elements.template select<Kept>(p, Index(output));
+      const A acc = Group::template reduce<Body>(fold(p, elements, begin, end, Group::rank(), Group::size));
       if (Group::rank() == 0) result(p, Index(output), acc);
     }
   }
@@ -89,11 +151,12 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, class I
     const int x = int(threadIdx.x) % kWarp, y = int(threadIdx.x) / kWarp;
     Index begin, end;
     part(p, begin, end);
+    E elements(p);
     for (int64_t first = int64_t(blockIdx.x) * kWarp; first < p.outputs; first += int64_t(gridDim.x) * kWarp) {
       const int64_t output = first + x;
       if (output < p.outputs) {
-        const int64_t kept = offset_of<Kept>(Index(output), p.kept_length, p.kept_in, p.kept_rank);
-        of_thread[y * kWarp + x] = fold_column(p, kept, Index(begin + Index(y)), end, Index(height));
+        elements.template select<Kept>(p, Index(output));
+        of_thread[y * kWarp + x] = fold_column(p, elements, Index(begin + Index(y)), end, Index(height));
       }
       __syncthreads();
       if (y == 0 && output < p.outputs) {

@@ -18,6 +18,14 @@ struct ReduceCall {
   int loop = 0;
   Operand in, out;
   Dims axes;
+  // Elementwise programs around the reduction, in the same pass: what is reduced is the one output of `pre` (then `in` has no data: it gives
+  // the shape, the dtype and, by its strides, the order in which elements are best visited), what is stored is the one output of `post`,
+  // whose input 0 is the reduced value. Null: none. The other inputs of `pre` have one stride per axis of in.shape, those of `post` one
+  // per axis of out.shape. No in-outs; kernels are elementwise.
+  const Program* pre = nullptr;
+  std::span<const Operand> pre_inputs;
+  const Program* post = nullptr;
+  std::span<const Operand> post_inputs;  // its inputs from 1 on
 };
 
 // A row kernel over `axes` of `shape`. Every operand is given by one stride per axis of `shape`; per-row outputs have

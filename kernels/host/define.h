@@ -1,5 +1,5 @@
 // Turns a kernel body and its loop signatures into a registry row with compiled host loops. Included only by the
-// kernels/host/loops_<family>.cpp files.
+// kernels/host/loops_<family>.cpp files; those with row kernels include define_row.h.
 //
 //   elementwise<k::add, loops<"ff->f", "dd->d">>("add", "kernels/elementwise/arithmetic.h")
 //
@@ -11,14 +11,9 @@
 #include <utility>
 
 #include "kernels/host/kernel.h"
+#include "kernels/host/multiarch.h"
 #include "kernels/index.h"
 #include "kernels/random.h"
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(CATENA_NO_MULTIARCH)
-#define CATENA_MULTIARCH __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define CATENA_MULTIARCH
-#endif
 
 namespace catena::define {
 
@@ -105,13 +100,23 @@ template <class Body, class... T> ND_FN void run_strided(std::int64_t n, const s
 
 inline constexpr int kVectorBlock = 64;  // elements; a multiple of every vector length, so that a block has no scalar tail
 template <class T> struct alignas(64) Tile { T v[kVectorBlock]; };
+// One tile per type, not initialised (a std::tuple would be).
+template <std::size_t K, class T> struct TileAt : Tile<T> {};
+template <class Seq, class... T> struct TileSet;
+template <std::size_t... K, class... T> struct TileSet<std::index_sequence<K...>, T...> : TileAt<K, T>... {};
+template <class... T> using Tiles = TileSet<std::index_sequence_for<T...>, T...>;
+template <std::size_t K, class T> ND_FN Tile<T>& tile(TileAt<K, T>& t) { return t; }
 
 template <class T> ND_FN void gather_tile(Tile<T>& t, const std::byte* p, std::int64_t stride, int n) {
-  for (int i = 0; i < n; ++i) t.v[i] = *reinterpret_cast<const T*>(p + i * stride);
+  if (stride == std::int64_t(sizeof(T))) memcpy(t.v, p, std::size_t(n) * sizeof(T));
+  else
+    for (int i = 0; i < n; ++i) t.v[i] = *reinterpret_cast<const T*>(p + i * stride);
   for (int i = n; i < kVectorBlock; ++i) t.v[i] = t.v[0];
 }
 template <class T> ND_FN void scatter_tile(const Tile<T>& t, std::byte* p, std::int64_t stride, int n) {
-  for (int i = 0; i < n; ++i) *reinterpret_cast<T*>(p + i * stride) = t.v[i];
+  if (stride == std::int64_t(sizeof(T))) memcpy(p, t.v, std::size_t(n) * sizeof(T));
+  else
+    for (int i = 0; i < n; ++i) *reinterpret_cast<T*>(p + i * stride) = t.v[i];
 }
 template <class T> ND_FN void fill_tile(Tile<T>& t, const std::byte* p) {
   const T value = *reinterpret_cast<const T*>(p);
@@ -149,15 +154,15 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
 
   // Always whole blocks of kVectorBlock elements: operands that are not contiguous, and the end of those that are, pass through tiles.
   static ND_FN void blocks(std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    std::tuple<Tile<computed_t<S, int(K)>>...> tiles;
-    ((int(K) < first_out && s[K] == 0 ? fill_tile(std::get<K>(tiles), p[K]) : void()), ...);
+    Tiles<computed_t<S, int(K)>...> tiles;
+    ((int(K) < first_out && s[K] == 0 ? fill_tile(tile<K>(tiles), p[K]) : void()), ...);
     for (std::int64_t i = 0; i < n; i += kVectorBlock) {
       const int m = int(n - i < kVectorBlock ? n - i : kVectorBlock);
-      std::byte* const q[] = {(int(K) < first_out ? input_block(std::get<K>(tiles), p[K], s[K], i, m, kVectorBlock)
-                                                  : output_block(std::get<K>(tiles), p[K], s[K], i, m))...};
+      std::byte* const q[] = {(int(K) < first_out ? input_block(tile<K>(tiles), p[K], s[K], i, m, kVectorBlock)
+                                                  : output_block(tile<K>(tiles), p[K], s[K], i, m))...};
       run_contiguous<Body>(kVectorBlock, lane_t<computed_t<S, int(K)>, false, (int(K) < nin)>(q[K])...);
-      ((int(K) >= nin && q[K] == reinterpret_cast<std::byte*>(std::get<K>(tiles).v)
-            ? scatter_tile(std::get<K>(tiles), p[K] + i * s[K], s[K], m)
+      ((int(K) >= nin && q[K] == reinterpret_cast<std::byte*>(tile<K>(tiles).v)
+            ? scatter_tile(tile<K>(tiles), p[K] + i * s[K], s[K], m)
             : void()),
        ...);
     }
@@ -348,10 +353,10 @@ template <class Body, fixed_string S, class Seq> constexpr IndexedFn indexed_run
 }
 
 // ---- reduction -----------------------------------------------------------------------------------------------------------
-template <class Body, class A> ND_FN A combine_lanes(A* lane) {
-  for (int width = kLanes / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) lane[l] = Body::combine(lane[l], lane[l + width]);
-  return lane[0];
+template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* lane) {
+  for (int l = 0; l < Width; ++l) lane[l] = Body::combine(lane[l], lane[l + Width]);
+  if constexpr (Width == 1) return lane[0];
+  else return combine_lanes<Body, Width / 2>(lane);
 }
 
 template <class Body, fixed_string S> struct Reduction {
@@ -473,118 +478,6 @@ template <class Body, fixed_string S> struct Reduction {
   static constexpr ReductionLoop table = {sizeof(A), &init, &reduce, &accumulate, &combine, &finish, &scan};
 };
 
-// ---- row -----------------------------------------------------------------------------------------------------------------
-// Combine functions of the two phases under one name, so that both use combine_lanes.
-template <class Body> struct Phase0 {
-  template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
-};
-template <class Body> struct Phase1 {
-  template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
-};
-
-template <class Body, fixed_string S, class In, class Out, class PerRow> struct Row;
-template <class Body, fixed_string S, std::size_t... I, std::size_t... O, std::size_t... P>
-struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>> {
-  using A = computed_t<S, 0>;
-  static constexpr int nin = int(sizeof...(I)), nout = int(sizeof...(O));
-  struct alignas(64) Stats {
-    A lane[kLanes];
-    A a0, a1;
-    std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
-  };
-  using Tiles = std::tuple<Tile<computed_t<S, int(I)>>...>;
-  template <std::size_t K> static ND_FN computed_t<S, int(K)>& first(std::byte* const* p) {
-    return *reinterpret_cast<computed_t<S, int(K)>*>(p[K]);
-  }
-  static ND_FN void fill_repeated(Tiles& tiles, std::byte* const* p, const std::int64_t* s) {
-    ((s[I] == 0 ? fill_tile(std::get<I>(tiles), p[I]) : void()), ...);
-  }
-  template <int Phase> static ND_FN A map(A a0, const computed_t<S, int(I)>&... x) {
-    if constexpr (Phase == 0) return Body::template map0<A>(x...);
-    else return Body::template map1<A>(x..., a0);
-  }
-  template <int Phase> static ND_FN A fold(A a, A b) {
-    if constexpr (Phase == 0) return Body::combine0(a, b);
-    else return Body::combine1(a, b);
-  }
-  template <int Phase> static ND_FN void map_lanes(A* mapped, A a0, const computed_t<S, int(I)>*... x) {
-    for (int l = 0; l < kLanes; ++l) mapped[l] = map<Phase>(a0, x[l]...);
-  }
-  // Lanes are mapped all at once, a part of them from a padded tile: what a vectorised map gives must not depend on the position.
-  template <int Phase> static ND_FN void phase(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    const A a0 = st.a0;
-    Tiles tiles;
-    fill_repeated(tiles, p, s);
-    alignas(64) A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = st.lane[l];
-    int at = int(st.position % kLanes);
-    st.position += n;
-    for (std::int64_t i = 0; i < n;) {
-      const int m = int(n - i < kLanes - at ? n - i : kLanes - at);
-      alignas(64) A mapped[kLanes];
-      map_lanes<Phase>(mapped, a0, reinterpret_cast<const computed_t<S, int(I)>*>(
-                                       input_block(std::get<I>(tiles), p[I], s[I], i, m, kLanes))...);
-      if (m == kLanes) {
-        for (int l = 0; l < kLanes; ++l) lane[l] = fold<Phase>(lane[l], mapped[l]);
-      } else {
-        for (int l = 0; l < m; ++l) lane[at + l] = fold<Phase>(lane[at + l], mapped[l]);
-      }
-      i += m;
-      at = (at + m) % kLanes;
-    }
-    for (int l = 0; l < kLanes; ++l) st.lane[l] = lane[l];
-  }
-  static ND_FN void write_block(A a0, A a1, const computed_t<S, int(I)>*... x, computed_t<S, int(nin + O)>*... y) {
-#pragma GCC ivdep
-    for (int i = 0; i < kVectorBlock; ++i) Body::write(x[i]..., a0, a1, y[i]...);
-  }
-  static void init(std::byte* stats) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    for (A& lane : st.lane) lane = Body::template identity0<A>();
-    st.a0 = st.a1 = A(0);
-    st.position = 0;
-  }
-  CATENA_MULTIARCH static void phase0(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    phase<0>(stats, p, s, n);
-  }
-  static void finish0(std::byte* stats, std::byte* const* p, std::int64_t count) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    st.a0 = combine_lanes<Phase0<Body>>(st.lane);
-    Body::finish0(st.a0, count, static_cast<const computed_t<S, int(I)>&>(first<I>(p))...);
-    if constexpr (Body::phases == 2)
-      for (A& lane : st.lane) lane = Body::template identity1<A>();
-    st.position = 0;
-  }
-  CATENA_MULTIARCH static void phase1(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    if constexpr (Body::phases == 2) phase<1>(stats, p, s, n);
-    else (void)stats, (void)p, (void)s, (void)n;
-  }
-  static void finish1(std::byte* stats, std::byte* const* p, std::int64_t count) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    if constexpr (Body::phases == 2) st.a1 = combine_lanes<Phase1<Body>>(st.lane);
-    Body::finish1(st.a0, st.a1, count, static_cast<const computed_t<S, int(I)>&>(first<I>(p))..., first<nin + nout + P>(p)...);
-  }
-  CATENA_MULTIARCH static void write(const std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    const Stats& st = *reinterpret_cast<const Stats*>(stats);
-    Tiles tiles;
-    std::tuple<Tile<computed_t<S, int(nin + O)>>...> out;
-    fill_repeated(tiles, p, s);
-    for (std::int64_t i = 0; i < n; i += kVectorBlock) {
-      const int m = int(n - i < kVectorBlock ? n - i : kVectorBlock);
-      std::byte* const q[] = {input_block(std::get<I>(tiles), p[I], s[I], i, m, kVectorBlock)...,
-                              output_block(std::get<O>(out), p[nin + O], s[nin + O], i, m)...};
-      write_block(st.a0, st.a1, reinterpret_cast<const computed_t<S, int(I)>*>(q[I])...,
-                  reinterpret_cast<computed_t<S, int(nin + O)>*>(q[nin + O])...);
-      ((q[nin + O] == reinterpret_cast<std::byte*>(std::get<O>(out).v)
-            ? scatter_tile(std::get<O>(out), p[nin + O] + i * s[nin + O], s[nin + O], m)
-            : void()),
-       ...);
-    }
-  }
-  static constexpr RowLoop table = {sizeof(Stats), Body::phases, &init, &phase0, &finish0, &phase1, &finish1, &write};
-};
-
 // ---- multi-tensor --------------------------------------------------------------------------------------------------------
 template <class Body, class... L> ND_FN void run_update(const double* hyper, std::int64_t n, L... lane) {
 #pragma GCC ivdep
@@ -617,11 +510,6 @@ template <fixed_string... S> struct LoopTable<loops<S...>> {
       {signature_of<S>.type, nullptr, indexed_run<Body, S, operand_sequence<S>>(), nullptr, nullptr, nullptr}...};
   template <class Body> static constexpr Loop reduction[] = {
       {signature_of<S>.type, nullptr, nullptr, &Reduction<Body, compute_signature(S)>::table, nullptr, nullptr}...};
-  template <class Body> static constexpr Loop row[] = {
-      {signature_of<S>.type, nullptr, nullptr, nullptr,
-       &Row<Body, compute_signature(S), std::make_index_sequence<std::size_t(first.count[0])>,
-            std::make_index_sequence<std::size_t(first.count[2])>, std::make_index_sequence<std::size_t(first.count[3])>>::table,
-       nullptr}...};
   template <class Body> static constexpr Loop multi_tensor[] = {
       {signature_of<S>.type, nullptr, nullptr, nullptr, nullptr, &MultiTensor<Body, compute_signature(S), operand_sequence<S>>::run}...};
 
@@ -647,9 +535,6 @@ template <class Body, class L> constexpr KernelDef reduction(const char* name, c
   KernelDef d = LoopTable<L>::def(name, header, KernelKind::reduction, LoopTable<L>::template reduction<Body>);
   d.has_identity = has_identity;
   return d;
-}
-template <class Body, class L> constexpr KernelDef row(const char* name, const char* header) {
-  return LoopTable<L>::def(name, header, KernelKind::row, LoopTable<L>::template row<Body>);
 }
 template <class Body, class L> constexpr KernelDef multi_tensor(const char* name, const char* header) {
   return LoopTable<L>::def(name, header, KernelKind::multi_tensor, LoopTable<L>::template multi_tensor<Body>);

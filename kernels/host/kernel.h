@@ -83,6 +83,10 @@ struct RowLoop {
   void (*phase1)(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
   void (*finish1)(std::byte* stats, std::byte* const* ptr, std::int64_t count);  // also writes the per-row outputs
   void (*write)(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
+  // For bodies whose output follows from what phase 1 has mapped (null for others): phase 1 leaves that in the output, where the second
+  // function finishes it. The same bits as phase1 and write, but nothing is mapped twice; the output must keep its elements in between.
+  void (*phase1_kept)(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
+  void (*write_kept)(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
 };
 
 // Multi-tensor: n contiguous elements of one tensor (compute types; '@' operands point at one element); `hyper` is its block

@@ -1,6 +1,6 @@
 #include "kernels/nn/normalization.h"
 
-#include "kernels/host/define.h"
+#include "kernels/host/define_row.h"
 #include "kernels/host/families.h"
 
 namespace catena::define {
@@ -14,6 +14,8 @@ constexpr KernelDef kTable[] = {
     row<k::batch_norm_fwd, loops<"eeef->e;fff", "EEEf->E;fff", "ffff->f;fff", "dddd->d;ddd">>("batch_norm_fwd", kHeader),
     row<k::batch_norm_bwd, loops<"eeeff->e;ff", "EEEff->E;ff", "fffff->f;ff", "ddddd->d;dd">>("batch_norm_bwd", kHeader),
     elementwise<k::fixed_batch_norm, loops<"eeeeef->e", "EEEEEf->E", "ffffff->f", "dddddd->d">>("fixed_batch_norm", kHeader),
+    row<k::layer_norm_fwd, loops<"eeeeff->e;ff", "EEEEff->E;ff", "ffffff->f;ff", "dddddd->d;dd">>("layer_norm_fwd", kHeader),
+    row<k::layer_norm_bwd, loops<"eeeefff->ef", "EEEEfff->Ef", "fffffff->ff", "ddddddd->dd">>("layer_norm_bwd", kHeader),
 };
 
 }  // namespace

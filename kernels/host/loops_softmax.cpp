@@ -1,6 +1,6 @@
 #include "kernels/nn/softmax.h"
 
-#include "kernels/host/define.h"
+#include "kernels/host/define_row.h"
 #include "kernels/host/families.h"
 
 namespace catena::define {

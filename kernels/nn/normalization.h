@@ -1,4 +1,6 @@
-// Batch normalisation. As row kernels the reduced axes are all but the channel's; gamma, beta and the statistics are per row.
+// Batch normalisation: as row kernels the reduced axes are all but the channel's; gamma, beta and the statistics are per row.
+// Layer normalisation: the reduced axes are those of gamma and beta, which lie along the row. The bits of per_row name the inputs that
+// have one element per row.
 #pragma once
 
 #include "kernels/numeric.h"
@@ -8,6 +10,7 @@ namespace catena::k {
 // y = gamma (x - mean) / sqrt(var + eps) + beta, with the biased variance of the row. Per-row outputs: mean, var, 1 / sqrt(var + eps).
 struct batch_norm_fwd {
   static constexpr int phases = 2;
+  static constexpr unsigned per_row = 0b1110;
   template <class A> ND_FN static A identity0() { return A(0); }
   template <class A> ND_FN static A map0(A x, A, A, A) { return x; }
   template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
@@ -29,6 +32,7 @@ struct batch_norm_fwd {
 // gx = gamma inv_std (gy - (xhat ggamma + gbeta) / count). Per-row outputs: ggamma = sum(gy xhat), gbeta = sum(gy).
 struct batch_norm_bwd {
   static constexpr int phases = 2;
+  static constexpr unsigned per_row = 0b11100;
   template <class A> ND_FN static A identity0() { return A(0); }
   template <class A> ND_FN static A map0(A, A gy, A, A, A) { return gy; }
   template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
@@ -53,6 +57,60 @@ struct batch_norm_bwd {
 struct fixed_batch_norm {
   template <class T> ND_FN static void run(T x, T gamma, T beta, T mean, T var, T eps, T& y) {
     y = gamma * ((x - mean) / m::sqrt(var + eps)) + beta;
+  }
+};
+
+// y = gamma (x - mean) / (sqrt(var + inside) + outside) + beta with the biased variance of the row. `origin` is any element of the row:
+// everything is computed from x - origin, because the sum of numbers that are far from 0 and close together would lose their differences.
+// Per-row outputs: center = mean - origin, scale = 1 / (sqrt(var + inside) + outside).
+struct layer_norm_fwd {
+  static constexpr int phases = 2;
+  static constexpr unsigned per_row = 0b110010;
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(A x, A origin, A, A, A, A) { return x - origin; }
+  template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish0(A& center, int64_t count, A, A, A, A, A, A) { center /= A(count); }
+  template <class A> ND_FN static A identity1() { return A(0); }
+  template <class A> ND_FN static A map1(A x, A origin, A, A, A, A, A center) {
+    const A d = x - origin - center;
+    return d * d;
+  }
+  template <class A> ND_FN static A combine1(A a, A b) { return a + b; }
+  template <class A>
+  ND_FN static void finish1(A& center, A& scale, int64_t count, A, A, A, A, A inside, A outside, A& row_center, A& row_scale) {
+    row_center = center;
+    row_scale = scale = A(1) / (m::sqrt(scale / A(count) + inside) + outside);
+  }
+  template <class A> ND_FN static void write(A x, A origin, A gamma, A beta, A, A, A center, A scale, A& y) {
+    y = gamma * ((x - origin - center) * scale) + beta;
+  }
+};
+
+// With h = gamma gy, xhat = (x - mean) scale and sigma = sqrt(var + inside) = 1 / scale - outside:
+// gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)), share = gy xhat, whose sum over the rows is gamma's gradient.
+struct layer_norm_bwd {
+  static constexpr int phases = 2;
+  static constexpr unsigned per_row = 0b1110100;
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(A, A gy, A, A gamma, A, A, A) { return gamma * gy; }
+  template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish0(A& mean_h, int64_t count, A, A, A, A, A, A, A) { mean_h /= A(count); }
+  template <class A> ND_FN static A identity1() { return A(0); }
+  template <class A> ND_FN static A map1(A x, A gy, A origin, A gamma, A center, A scale, A, A) {
+    return gamma * gy * ((x - origin - center) * scale);
+  }
+  template <class A> ND_FN static A combine1(A a, A b) { return a + b; }
+  template <class A>
+  ND_FN static void finish1(A&, A& slope, int64_t count, A, A, A, A, A, A scale, A outside) {
+    // A constant row has sigma = 0, perhaps not exactly; then xhat is 0, and so is all that follows from it.
+    const A sigma = A(1) / scale - outside;
+    slope *= sigma > A(0) ? (A(1) + outside / sigma) / A(count) : A(0);
+  }
+  template <class A>
+  ND_FN static void write(A x, A gy, A origin, A gamma, A center, A scale, A, A mean_h, A slope, A& gx, A& share) {
+    const A xhat = (x - origin - center) * scale;
+    gx = scale * (gamma * gy - mean_h - xhat * slope);
+    share = gy * xhat;
   }
 };
 

@@ -10,14 +10,26 @@ namespace catena::k {
 struct window_range {
   int64_t first, last;
 };
+// a / b for numbers that are not negative: lengths of axes, which are short enough for the quick division wherever that matters.
+ND_FN int64_t window_quotient(int64_t a, int64_t b) { return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b)); }
 ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_t pad, int64_t windows) {
   const int64_t end = at + pad, begin = end - size + 1;
-  const int64_t first = begin <= 0 ? 0 : (begin + stride - 1) / stride, last = end / stride + 1;
+  const int64_t first = begin <= 0 ? 0 : window_quotient(begin + stride - 1, stride), last = window_quotient(end, stride) + 1;
   return {first, last < windows ? last : windows};
 }
 
-// The maximum and its position ky kw + kx in the window. The padding is -inf; the first maximum in row order wins, and a NaN over
-// all. A window that lies in the padding gives -inf at a position outside the image.
+// The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all. Step by step: `v` is what
+// lies at position `tap` of each window.
+struct max_pool_step {
+  template <class T> ND_FN static void run(T v, T& best, int32_t& index, int32_t& tap) {
+    const bool better = (v > best) | ((v != v) & (best == best));
+    best = better ? v : best;
+    index = better ? tap : index;
+    ++tap;
+  }
+};
+
+// In one go: the padding is -inf, and a window that lies in it gives -inf at a position outside the image.
 struct max_pool_2d {
   template <class I, class X, class T>
   ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y,
@@ -27,15 +39,20 @@ struct max_pool_2d {
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
     for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky) {
       for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) {
-        const T v = x(i[0], i[1], y0 + ky, x0 + kx);
-        if (v > best || (v != v && best == best)) {
-          best = v;
-          best_index = int32_t(ky * kw + kx);
-        }
+        int32_t tap = int32_t(ky * kw + kx);
+        max_pool_step::run(T(x(i[0], i[1], y0 + ky, x0 + kx)), best, best_index, tap);
       }
     }
     y = best;
     index = best_index;
+  }
+};
+
+// What the windows send to their position `tap`.
+struct max_pool_step_bwd {
+  template <class T> ND_FN static void run(T gy, int32_t index, int32_t& tap, T& gx) {
+    gx = index == tap ? gy : T(0);
+    ++tap;
   }
 };
 

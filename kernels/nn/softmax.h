@@ -16,6 +16,8 @@ struct softmax {
   template <class A> ND_FN static A combine1(A a, A b) { return a + b; }
   template <class A> ND_FN static void finish1(A&, A& sum, int64_t, A) { sum = A(1) / sum; }
   template <class A> ND_FN static void write(A x, A max, A scale, A& y) { y = m::exp(x - max) * scale; }
+  // The same when y holds the exponential that map1 has made.
+  template <class A> ND_FN static void write_kept(A, A scale, A& y) { y *= scale; }
 };
 
 struct log_softmax {

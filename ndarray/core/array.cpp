@@ -245,6 +245,7 @@ Scalar Array::item() const {
 }
 
 Array::operator bool() const {
+  check<ValueError>(!is_null(), "truth value", "the array is null; is_null() tells");
   if (size() == 0) return false;
   check<ValueError>(size() == 1, "truth value", "an array of shape ", shape(), " has ", size(),
                     " elements, so its truth value is ambiguous; use any or all");

@@ -6,6 +6,7 @@
 
 #include "kernels/host/parallel.h"
 #include "ndarray/cpu/convert.h"
+#include "ndarray/cpu/stream_store.h"
 #include "ndarray/cpu/walk.h"
 
 namespace nd::cpu {
@@ -53,33 +54,95 @@ Transposition find_transposition(const Shape& shape, const Strides& to, const St
   return t;
 }
 
-void copy_transposed(std::byte* to, Strides to_strides, const std::byte* from, Strides from_strides, Shape shape, Transposition t,
-                     std::size_t itemsize) {
-  const std::int64_t rows = shape[t.row], columns = shape[t.column];
-  const std::int64_t to_row = to_strides[t.row], from_row = from_strides[t.column];
-  const auto item = static_cast<std::int64_t>(itemsize);
-  for (int a : {std::max(t.row, t.column), std::min(t.row, t.column)}) {
-    shape.erase(a);
-    to_strides.erase(a);
-    from_strides.erase(a);
-  }
-  // Strips of a few rows of `to`: each reads one or two lines of every row of `from`.
-  const std::int64_t strip = std::max<std::int64_t>(128 / item, 16), strips = (rows + strip - 1) / strip;
-  const std::int64_t outer = catena::size_of(shape);
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / (strip * columns * item));
-  catena::parallel_for(outer * strips, grain, [&](std::int64_t b, std::int64_t e) {
-    for (std::int64_t k = b; k < e; ++k) {
-      std::int64_t rest = k / strips, to_offset = 0, from_offset = 0;
-      for (int a = shape.size() - 1; a >= 0; --a) {
-        to_offset += rest % shape[a] * to_strides[a];
-        from_offset += rest % shape[a] * from_strides[a];
-        rest /= shape[a];
-      }
-      const std::int64_t first = k % strips * strip, n = std::min(strip, rows - first);
-      transpose_block(to + to_offset + first * to_row, to_row, from + from_offset + first * item, from_row, n, columns, itemsize);
+// One matrix or many of them: `outer` are the other axes.
+class TransposedCopy {
+ public:
+  TransposedCopy(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides, const Shape& shape,
+                 Transposition t, std::size_t itemsize)
+      : to_(to), from_(from), outer_(shape), to_outer_(to_strides), from_outer_(from_strides), rows_(shape[t.row]),
+        columns_(shape[t.column]), to_row_(to_strides[t.row]), from_row_(from_strides[t.column]),
+        item_(static_cast<std::int64_t>(itemsize)) {
+    for (int a : {std::max(t.row, t.column), std::min(t.row, t.column)}) {
+      outer_.erase(a);
+      to_outer_.erase(a);
+      from_outer_.erase(a);
     }
-  });
-}
+    n_outer_ = catena::size_of(outer_);
+  }
+
+  void run() const {
+    if (is_streamed()) run_streamed();
+    else run_in_cache();
+  }
+
+ private:
+  struct Matrix {
+    std::byte* to;
+    const std::byte* from;
+  };
+  Matrix matrix(std::int64_t index) const {
+    Matrix m{to_, from_};
+    for (int a = outer_.size() - 1; a >= 0; --a) {
+      m.to += index % outer_[a] * to_outer_[a];
+      m.from += index % outer_[a] * from_outer_[a];
+      index /= outer_[a];
+    }
+    return m;
+  }
+  void block(std::byte* to, std::int64_t to_row, const Matrix& m, std::int64_t row, std::int64_t column, std::int64_t rows,
+             std::int64_t columns) const {
+    transpose_block(to, to_row, m.from + column * from_row_ + row * item_, from_row_, rows, columns, static_cast<std::size_t>(item_));
+  }
+
+  // Strips of a few rows of `to`: each reads one or two lines of every row of `from`.
+  void run_in_cache() const {
+    const std::int64_t strip = std::max<std::int64_t>(128 / item_, 16), strips = (rows_ + strip - 1) / strip;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / (strip * columns_ * item_));
+    catena::parallel_for(n_outer_ * strips, grain, [&](std::int64_t b, std::int64_t e) {
+      for (std::int64_t k = b; k < e; ++k) {
+        const Matrix m = matrix(k / strips);
+        const std::int64_t row = k % strips * strip;
+        block(m.to + row * to_row_, to_row_, m, row, 0, std::min(strip, rows_ - row), columns_);
+      }
+    });
+  }
+
+  bool is_streamed() const {
+    bool aligned = is_line_aligned(to_) && to_row_ % kLine == 0;
+    for (std::int64_t s : to_outer_) aligned &= s % kLine == 0;
+    return aligned && columns_ * item_ >= kLine && n_outer_ * rows_ * columns_ * item_ >= kStreamedBytes;
+  }
+
+  // Strips of one line of columns: `from` is read along its rows, each of which the processor follows, and `to` gets whole lines.
+  void run_streamed() const {
+    constexpr std::int64_t kChunk = 4096, kRows = 64;
+    const std::int64_t line = kLine / item_, strips = (columns_ + line - 1) / line, chunks = (rows_ + kChunk - 1) / kChunk;
+    catena::parallel_for(n_outer_ * strips * chunks, 1, [&](std::int64_t b, std::int64_t e) {
+      alignas(kLine) std::byte tile[kRows * kLine];
+      for (std::int64_t k = b; k < e; ++k) {
+        const Matrix m = matrix(k / chunks / strips);
+        const std::int64_t column = k / chunks % strips * line, first = k % chunks * kChunk, last = std::min(first + kChunk, rows_);
+        for (std::int64_t row = first; row < last; row += kRows) {
+          const std::int64_t n = std::min(kRows, last - row);
+          std::byte* to = m.to + row * to_row_ + column * item_;
+          if (column + line > columns_) {
+            block(to, to_row_, m, row, column, n, columns_ - column);
+            continue;
+          }
+          block(tile, kLine, m, row, column, n, line);
+          stream_rows(to, to_row_, tile, kLine, n, kLine);
+        }
+      }
+      stream_fence();
+    });
+  }
+
+  std::byte* to_;
+  const std::byte* from_;
+  Shape outer_;
+  Strides to_outer_, from_outer_;
+  std::int64_t rows_, columns_, to_row_, from_row_, item_, n_outer_;
+};
 
 }  // namespace
 
@@ -91,23 +154,26 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
   Strides both[2] = {to_strides, from_strides};
   catena::merge_axes(merged, both);
   const Transposition t = find_transposition(merged, both[0], both[1], item);
-  if (t.found()) return copy_transposed(to, both[0], from, both[1], merged, t, itemsize);
+  if (t.found()) return TransposedCopy(to, both[0], from, both[1], merged, t, itemsize).run();
 
   const Operand operands[2] = {{const_cast<std::byte*>(from), bits_of(itemsize), false, &shape, &from_strides},
                                {to, bits_of(itemsize), false, &shape, &to_strides}};
   const Walk walk(operands, shape, 1);
   const CastFn strided = catena::cast_function(bits_of(itemsize), bits_of(itemsize));
   const std::int64_t grain = walk.grain(kGrainBytes / item);
+  const bool streamed = catena::size_of(shape) * item >= kStreamedBytes;
   catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) {
     walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) {
       if (s[1] == item && s[0] == item) {
-        if (p[0] != p[1]) std::memcpy(p[1], p[0], static_cast<std::size_t>(n * item));
+        if (streamed) stream_copy(p[1], p[0], n * item);
+        else if (p[0] != p[1]) std::memcpy(p[1], p[0], static_cast<std::size_t>(n * item));
       } else if (s[1] == item && s[0] == 0) {
         fill_run(p[1], p[0], n, itemsize);
       } else {
         strided(p[0], s[0], p[1], s[1], n);
       }
     });
+    if (streamed) stream_fence();
   });
 }
 

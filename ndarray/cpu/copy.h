@@ -3,13 +3,14 @@
 
 #include <cstddef>
 
+#include "kernels/host/export.h"
 #include "kernels/host/shape.h"
 
 namespace nd::cpu {
 
 // The two must not overlap unless they are the same view. Parallel when it is large.
-void copy_elements(std::byte* to, const catena::Strides& to_strides, const std::byte* from, const catena::Strides& from_strides,
-                   const catena::Shape& shape, std::size_t itemsize);
+CATENA_EXPORT void copy_elements(std::byte* to, const catena::Strides& to_strides, const std::byte* from,
+                                 const catena::Strides& from_strides, const catena::Shape& shape, std::size_t itemsize);
 
 // to[i * to_row + j * itemsize] = from[j * from_row + i * itemsize]: a matrix of rows x columns (of `to`) from its transpose.
 void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,

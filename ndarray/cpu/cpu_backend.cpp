@@ -2,11 +2,14 @@
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "kernels/host/error.h"
 #include "kernels/host/parallel.h"
@@ -26,7 +29,28 @@ std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+DeviceProperties describe_machine() {
+  DeviceProperties p;
+  std::ifstream list("/proc/cpuinfo");
+  for (std::string line; p.name.empty() && std::getline(list, line);)
+    if (line.starts_with("model name")) p.name = line.substr(std::min(line.size(), line.find(':') + 2));
+  if (p.name.empty()) p.name = "CPU";  // some architectures do not tell
+  p.processors = get_nprocs();
+  p.max_threads_per_processor = 1;
+  struct sysinfo memory{};
+  if (sysinfo(&memory) == 0) p.total_bytes = memory.totalram * memory.mem_unit;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+  p.l2_bytes = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 0L));
+#endif
+  return p;
+}
+
 }  // namespace
+
+const DeviceProperties& CpuBackend::properties(int) const {
+  static const auto& machine = *new DeviceProperties(describe_machine());
+  return machine;
+}
 
 // Large blocks come in huge pages where the system has them: the first touch of fresh memory then costs a fraction.
 std::byte* CpuBackend::allocate(int, std::size_t bytes) {

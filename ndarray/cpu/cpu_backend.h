@@ -13,6 +13,7 @@ class CATENA_EXPORT CpuBackend final : public Backend {
  public:
   Device::Kind kind() const noexcept override { return Device::Kind::cpu; }
   int device_count() const noexcept override { return 1; }
+  const DeviceProperties& properties(int device) const override;
 
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;

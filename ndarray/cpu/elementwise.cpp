@@ -7,6 +7,8 @@
 #include "ndarray/cpu/convert.h"
 #include "ndarray/cpu/copy.h"
 #include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/interpreter.h"
+#include "ndarray/cpu/stream_store.h"
 #include "ndarray/cpu/walk.h"
 #include "ndarray/cpu/workspace.h"
 
@@ -33,9 +35,16 @@ std::int64_t grain_of(const Program& program) {
   return std::max<std::int64_t>(kGrain / cost, 4096);
 }
 
+bool has_streamed_output(const Program& program, std::span<const Operand> operands, std::int64_t n) {
+  for (std::size_t s = program.nin; s < operands.size(); ++s)
+    if (is_streamed(program, s, operands[s], n)) return true;
+  return false;
+}
+
 // ---- one step, run by the loop itself ------------------------------------------------------------------------------------------
 // True when it was done: every operand has the type the loop computes in and the shape has at most one axis.
-bool run_flat(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+bool run_flat(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   if (loop.size() > 1 || !l.elementwise) return false;
   const int n_op = step.kernel->num_operands();
@@ -53,7 +62,7 @@ bool run_flat(const Step& step, std::span<const Operand> operands, const Shape& 
     if (n > 0) l.elementwise(ptr, stride, n);
     return true;
   }
-  if (step.kernel->id == kCopy) return false;
+  if (step.kernel->id == kCopy || has_streamed_output(program, operands, n)) return false;
   catena::parallel_for(n, step.kernel->transcendental ? kGrain / 4 : kGrain, [&](std::int64_t b, std::int64_t e) {
     std::byte* p[catena::kMaxOperands];
     for (int k = 0; k < n_op; ++k) p[k] = ptr[k] + b * stride[k];
@@ -63,11 +72,13 @@ bool run_flat(const Step& step, std::span<const Operand> operands, const Shape& 
 }
 
 // The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and nothing else.
-bool run_flat_half(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+bool run_flat_half(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   const int n_op = step.kernel->num_operands();
   constexpr int kMost = 4;
   if (loop.size() != 1 || !l.elementwise || n_op > kMost || step.kernel->id == kCopy) return false;
+  if (has_streamed_output(program, operands, loop[0])) return false;
   struct Cast {
     CastFn load = nullptr, store = nullptr;
     std::byte* data;
@@ -125,124 +136,8 @@ bool run_copy(const Program& program, std::span<const Operand> operands, const S
 }
 
 // ---- programs, tile by tile ----------------------------------------------------------------------------------------------------
-// How each slot is seen by the loops: its memory itself, or a tile that is filled before and emptied after a block.
-class Interpreter {
- public:
-  Interpreter(const Program& program, std::span<const Operand> operands) : program_(program) {
-    const int n_op = program.num_operands();
-    n_slots_ = static_cast<int>(program.slots.size());
-    first_output_ = program.nin + program.ninout;
-    for (int s = 0; s < n_slots_; ++s) {
-      Slot& slot = slot_[s];
-      slot.dtype = program.slots[std::size_t(s)];
-      slot.item = static_cast<std::int64_t>(itemsize(compute_dtype(slot.dtype)));
-      slot.direct = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype) && may_be_direct(s);
-      if (slot.direct) continue;
-      slot.tile = tile_bytes_;
-      tile_bytes_ += round_up_64(std::size_t(kTile * slot.item));
-      if (s >= n_op) continue;
-      if (s < first_output_) slot.load = Load(operands[std::size_t(s)].dtype, slot.dtype);
-      if (s >= program.nin) slot.store = Store(slot.dtype, operands[std::size_t(s)].dtype);
-    }
-    recast_tiles_ = tile_bytes_;
-    for (const Step& step : program.steps)
-      for (int k = 0; k < step.kernel->num_operands(); ++k)
-        if (is_recast(step, k)) tile_bytes_ = std::max(tile_bytes_, recast_tiles_ + std::size_t(k + 1) * kRecastTile);
-  }
-
-  std::size_t tile_bytes() const { return tile_bytes_; }
-
-  void run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
-    std::byte* p[catena::kMaxSlots];
-    std::int64_t st[catena::kMaxSlots];
-    const int n_op = program_.num_operands();
-    for (std::int64_t i = 0; i < n; i += kTile) {
-      const std::int64_t m = n - i < kTile ? n - i : kTile;
-      for (int s = 0; s < n_slots_; ++s) {
-        const Slot& slot = slot_[s];
-        if (slot.direct) {
-          p[s] = ptr[s] + i * stride[s];
-          st[s] = stride[s];
-          continue;
-        }
-        p[s] = tiles + slot.tile;
-        st[s] = slot.item;
-        if (s >= n_op || s >= first_output_) continue;
-        if (s < program_.nin && stride[s] == 0) {  // one value for the whole run
-          st[s] = 0;
-          if (i == 0) slot.load(ptr[s], 0, p[s], 1);
-        } else {
-          slot.load(ptr[s] + i * stride[s], stride[s], p[s], m);
-        }
-      }
-      for (std::size_t k = 0; k < program_.steps.size(); ++k) run_step(k, tiles, p, st, m);
-      for (int s = program_.nin; s < n_op; ++s)
-        if (!slot_[s].direct) slot_[s].store(p[s], ptr[s] + i * stride[s], stride[s], m);
-    }
-  }
-
- private:
-  struct Slot {
-    catena::Dtype dtype;
-    bool direct;
-    std::int64_t item;
-    std::size_t tile;
-    Load load;
-    Store store;
-  };
-
-  static constexpr std::size_t kRecastTile = kTile * 8;
-
-  // The step computes in another type than the one its slot holds.
-  bool is_recast(const Step& step, int k) const {
-    return compute_dtype(slot_[step.slot[std::size_t(k)]].dtype) != compute_dtype(step.resolved().type[std::size_t(k)]);
-  }
-
-  void run_step(std::size_t index, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
-    const Step& step = program_.steps[index];
-    const int n = step.kernel->num_operands();
-    std::byte* ptr[catena::kMaxOperands];
-    std::int64_t stride[catena::kMaxOperands];
-    for (int k = 0; k < n; ++k) {
-      const std::size_t s = step.slot[std::size_t(k)];
-      ptr[k] = p[s];
-      stride[k] = st[s];
-      if (!is_recast(step, k)) continue;
-      const Dtype type = step.resolved().type[std::size_t(k)];
-      ptr[k] = tiles + recast_tiles_ + std::size_t(k) * kRecastTile;
-      stride[k] = static_cast<std::int64_t>(itemsize(compute_dtype(type)));
-      if (k < step.kernel->first_output()) Load(compute_dtype(slot_[s].dtype), type)(p[s], st[s], ptr[k], m);
-    }
-    step.resolved().elementwise(ptr, stride, m);
-    for (int k = step.kernel->nin; k < n; ++k) {
-      const std::size_t s = step.slot[std::size_t(k)];
-      const Slot& slot = slot_[s];
-      if (is_recast(step, k)) Store(step.resolved().type[std::size_t(k)], compute_dtype(slot.dtype))(ptr[k], p[s], st[s], m);
-      // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
-      if (index + 1 < program_.steps.size() && !slot.direct) round_tile(slot.dtype, p[s], m);
-    }
-  }
-
-  // An output must not be written before later steps have read inputs that may be the same memory.
-  bool may_be_direct(int s) const {
-    if (s < program_.nin || program_.steps.size() == 1) return true;
-    if (s < first_output_) return false;
-    for (std::size_t k = 0; k + 1 < program_.steps.size(); ++k) {
-      const Step& step = program_.steps[k];
-      for (int i = 0; i < step.kernel->num_operands(); ++i)
-        if (step.slot[std::size_t(i)] == s) return false;
-    }
-    return true;
-  }
-
-  const Program& program_;
-  int n_slots_ = 0, first_output_ = 0;
-  std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
-  Slot slot_[catena::kMaxSlots];
-};
-
 void run_tiled(const Program& program, std::span<const Operand> operands, const Shape& loop) {
-  const Interpreter interpreter(program, operands);
+  const Interpreter interpreter(program, operands, catena::size_of(loop));
   const Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
   constexpr std::size_t kOnStack = 64 * 1024;
   catena::parallel_for(walk.units(), walk.grain(grain_of(program)),
@@ -251,6 +146,7 @@ void run_tiled(const Program& program, std::span<const Operand> operands, const 
                          const Workspace heap(interpreter.tile_bytes() > kOnStack ? interpreter.tile_bytes() : 0);
                          std::byte* tiles = heap.data() ? heap.data() : stack;
                          walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { interpreter.run(tiles, p, s, n); });
+                         stream_fence();
                        });
 }
 
@@ -374,7 +270,8 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
   if (program.steps.size() == 1) {
     const Step& step = program.steps[0];
     if (step.resolved().indexed) return run_indexed(step, operands, loop);
-    if (run_copy(program, operands, loop) || run_direct(step, operands, loop)) return;
+    if (run_copy(program, operands, loop)) return;
+    if (!has_streamed_output(program, operands, catena::size_of(loop)) && run_direct(step, operands, loop)) return;
   } else {
     for (const Step& step : program.steps)
       if (step.resolved().indexed) return run_step_by_step(program, operands, loop);
@@ -385,10 +282,7 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
 }  // namespace
 
 void CpuBackend::elementwise(const Program& program, std::span<const Operand> operands, const Shape& loop, StreamRef) {
-  if (program.steps.size() == 1) {
-    const Step& step = program.steps[0];
-    if (run_flat(step, operands, loop) || run_flat_half(step, operands, loop)) return;
-  }
+  if (program.steps.size() == 1 && (run_flat(program, operands, loop) || run_flat_half(program, operands, loop))) return;
   run_general(program, operands, loop);
 }
 

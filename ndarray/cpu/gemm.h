@@ -27,6 +27,8 @@ struct Gemm {
 // False: the library is not there, or the sizes are beyond its integers.
 CATENA_EXPORT bool gemm_onednn(catena::Dtype dtype, const Gemm& g);
 CATENA_EXPORT bool gemm_openblas(catena::Dtype dtype, const Gemm& g);
+// False where OpenBLAS would run its oldest kernels though the processor has AVX2: it is older than the processor.
+CATENA_EXPORT bool openblas_knows_processor();
 // Every dtype but the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
 

@@ -1,4 +1,5 @@
 #include <climits>
+#include <string_view>
 
 #include "ndarray/cpu/gemm.h"
 
@@ -25,6 +26,15 @@ bool gemm_openblas([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const 
   return true;
 #else
   return false;
+#endif
+}
+
+bool openblas_knows_processor() {
+#if defined(CATENA_HAS_OPENBLAS) && defined(__x86_64__)
+  static const bool knows = std::string_view(openblas_get_corename()) != "Prescott" || !__builtin_cpu_supports("avx2");
+  return knows;
+#else
+  return true;
 #endif
 }
 

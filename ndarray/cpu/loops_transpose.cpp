@@ -3,43 +3,46 @@
 #include <cstring>
 #include <utility>
 
+#include "kernels/host/multiarch.h"
 #include "ndarray/cpu/copy.h"
+
+#define CATENA_INLINE inline __attribute__((always_inline))
 
 namespace nd::cpu {
 namespace {
 
-template <class T> struct Block {
-  static constexpr int N = 16 / sizeof(T);
-  typedef T V __attribute__((vector_size(16)));
+// N x N elements in vectors of `bytes` bytes. Vectors pass by reference: by value they would depend on the instruction set.
+template <class T, int bytes> struct Block {
+  static constexpr int N = bytes / int(sizeof(T));
+  typedef T V __attribute__((vector_size(bytes)));
 
-  template <std::size_t... I> static V low(V a, V b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (I % 2 ? N + I / 2 : I / 2)...);
-  }
-  template <std::size_t... I> static V high(V a, V b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (I % 2 ? N + N / 2 + I / 2 : N / 2 + I / 2)...);
+  template <std::size_t... I> static CATENA_INLINE void interleave(const V& a, const V& b, V& low, V& high, std::index_sequence<I...>) {
+    low = __builtin_shufflevector(a, b, (I % 2 ? N + int(I) / 2 : int(I) / 2)...);
+    high = __builtin_shufflevector(a, b, (I % 2 ? N + N / 2 + int(I) / 2 : N / 2 + int(I) / 2)...);
   }
 
-  // N x N elements.
-  static inline __attribute__((always_inline)) void run(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row) {
-    using Lanes = std::make_index_sequence<std::size_t(N)>;
+  static CATENA_INLINE void run(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row) {
     V a[N], b[N];
-    for (int j = 0; j < N; ++j) std::memcpy(&a[j], from + j * from_row, 16);
+#pragma GCC unroll 16
+    for (int j = 0; j < N; ++j) std::memcpy(&a[j], from + j * from_row, bytes);
+#pragma GCC unroll 4
     for (int width = N; width > 1; width /= 2) {
-      for (int j = 0; j < N / 2; ++j) {
-        b[2 * j] = low(a[j], a[j + N / 2], Lanes());
-        b[2 * j + 1] = high(a[j], a[j + N / 2], Lanes());
-      }
+#pragma GCC unroll 8
+      for (int j = 0; j < N / 2; ++j) interleave(a[j], a[j + N / 2], b[2 * j], b[2 * j + 1], std::make_index_sequence<std::size_t(N)>());
+#pragma GCC unroll 16
       for (int j = 0; j < N; ++j) a[j] = b[j];
     }
-    for (int i = 0; i < N; ++i) std::memcpy(to + i * to_row, &a[i], 16);
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) std::memcpy(to + i * to_row, &a[i], bytes);
   }
 };
 
-template <class T>
-void run(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows, std::int64_t columns) {
-  constexpr std::int64_t N = Block<T>::N, size = sizeof(T);
+template <class T, int bytes>
+CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
+                             std::int64_t columns) {
+  using B = Block<T, bytes>;
+  constexpr std::int64_t N = B::N, size = sizeof(T);
   constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one line of each side
-  const auto element = [&](std::int64_t i, std::int64_t j) { std::memcpy(to + i * to_row + j * size, from + j * from_row + i * size, sizeof(T)); };
   const std::int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
   for (std::int64_t j0 = 0; j0 < whole_columns; j0 += kCacheBlock) {
     const std::int64_t j1 = j0 + kCacheBlock < whole_columns ? j0 + kCacheBlock : whole_columns;
@@ -47,24 +50,50 @@ void run(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t
     for (std::int64_t j = j1; j < j1 + kCacheBlock && j < columns; ++j)
       for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
     for (std::int64_t i = 0; i < whole_rows; i += N)
-      for (std::int64_t j = j0; j < j1; j += N) Block<T>::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
+      for (std::int64_t j = j0; j < j1; j += N) B::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
   }
-  for (std::int64_t i = 0; i < whole_rows; ++i)
-    for (std::int64_t j = whole_columns; j < columns; ++j) element(i, j);
-  for (std::int64_t i = whole_rows; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) element(i, j);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
+      std::memcpy(to + i * to_row + j * size, from + j * from_row + i * size, sizeof(T));
 }
+
+struct Call {
+  std::byte* to;
+  std::int64_t to_row;
+  const std::byte* from;
+  std::int64_t from_row, rows, columns;
+  std::size_t itemsize;
+};
+
+template <class T, int widest> CATENA_INLINE void run_as(const Call& c) {
+  constexpr int bytes = 16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would leave the registers
+  transpose<T, bytes>(c.to, c.to_row, c.from, c.from_row, c.rows, c.columns);
+}
+template <int widest> CATENA_INLINE void run(const Call& c) {
+  switch (c.itemsize) {
+    case 1: return run_as<std::uint8_t, widest>(c);
+    case 2: return run_as<std::uint16_t, widest>(c);
+    case 4: return run_as<std::uint32_t, widest>(c);
+    default: return run_as<std::uint64_t, widest>(c);
+  }
+}
+
+// Not target_clones: the block's size goes with the instruction set, too.
+void run_16(const Call& c) { run<16>(c); }
+#ifdef CATENA_HAS_MULTIARCH
+__attribute__((target("arch=x86-64-v3"))) void run_32(const Call& c) { run<32>(c); }
+__attribute__((target("arch=x86-64-v4"))) void run_64(const Call& c) { run<64>(c); }
+auto choose() { return __builtin_cpu_supports("x86-64-v4") ? run_64 : __builtin_cpu_supports("x86-64-v3") ? run_32 : run_16; }
+#else
+auto choose() { return run_16; }
+#endif
 
 }  // namespace
 
 void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
                      std::int64_t columns, std::size_t itemsize) {
-  switch (itemsize) {
-    case 1: return run<std::uint8_t>(to, to_row, from, from_row, rows, columns);
-    case 2: return run<std::uint16_t>(to, to_row, from, from_row, rows, columns);
-    case 4: return run<std::uint32_t>(to, to_row, from, from_row, rows, columns);
-    default: return run<std::uint64_t>(to, to_row, from, from_row, rows, columns);
-  }
+  static const auto f = choose();
+  f({to, to_row, from, from_row, rows, columns, itemsize});
 }
 
 }  // namespace nd::cpu

@@ -1,20 +1,11 @@
 // Random fills: the indexed kernels of kernels/random.h over the linear range of the output, in parallel.
 #include <cstdint>
 
-#include "kernels/host/error.h"
 #include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/device/random_row.h"
 
 namespace nd::cpu {
 namespace {
-
-const catena::KernelDef& kernel_of(catena::RandomKind kind) {
-  switch (kind) {
-    case catena::RandomKind::bits: return catena::kernel<"random_bits">();
-    case catena::RandomKind::uniform: return catena::kernel<"random_uniform">();
-    case catena::RandomKind::normal: return catena::kernel<"random_normal">();
-    default: return catena::kernel<"random_integers">();
-  }
-}
 
 // Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value below it takes its place.
 void keep_below_one(const catena::Operand& out, std::int64_t n) {
@@ -28,12 +19,7 @@ void keep_below_one(const catena::Operand& out, std::int64_t n) {
 
 void CpuBackend::random(const catena::RandomCall& call, StreamRef stream) {
   if (call.n == 0) return;
-  const catena::KernelDef& def = kernel_of(call.kind);
-  // The loop that writes this dtype; 16-bit floats are rounded from float32.
-  const catena::Dtype wanted = catena::compute_dtype(call.out.dtype);
-  int loop = 0;
-  while (loop < def.num_loops && def.loop_table[loop].type[def.first_output()] != wanted) ++loop;
-  catena::check<catena::TypeError>(loop < def.num_loops, def.name, "no loop with the output dtype ", call.out.dtype);
+  const auto& [def, loop] = random_row(call);
   const catena::Scalar parameters[4] = {call.seed, call.offset, call.low, call.high};
   const catena::Shape shape{call.n};
   const catena::Strides zero{0}, step{static_cast<std::int64_t>(catena::itemsize(call.out.dtype))};
@@ -46,7 +32,7 @@ void CpuBackend::random(const catena::RandomCall& call, StreamRef stream) {
   }
   operands[def.nin] = {call.out.data, call.out.dtype, false, &shape, &step};
   elementwise(catena::EagerProgram(def, loop), {operands, std::size_t(def.num_operands())}, shape, stream);
-  if (wanted != call.out.dtype && call.kind == catena::RandomKind::uniform) keep_below_one(call.out, call.n);
+  if (catena::compute_dtype(call.out.dtype) != call.out.dtype && call.kind == catena::RandomKind::uniform) keep_below_one(call.out, call.n);
 }
 
 }  // namespace nd::cpu

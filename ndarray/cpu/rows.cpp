@@ -67,11 +67,12 @@ class RowEngine {
       const Workspace memory(scratch_bytes_);
       alignas(64) std::byte stats[kStatsOnStack];
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
-      Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats};
+      Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats, {}};
+      set(s.row, b * together_);
       for (std::int64_t g = b; g < e; ++g) {
         const std::int64_t first = g * together_, n = std::min(together_, rows_ - first);
         if (buffered_) run_buffered(s, first, n);
-        else run_in_pieces(s, first);
+        else run_in_pieces(s);
       }
     });
   }
@@ -91,9 +92,15 @@ class RowEngine {
     Load load;
     Store store;
   };
+  // Where the operands of a row begin; rows come in order.
+  struct Row {
+    std::byte* at[kMaxOperands];
+    std::int64_t position[catena::kMaxRank];
+  };
   struct Scratch {
     std::byte* memory;
     std::byte* stats;
+    Row row;
   };
 
   void plan(bool all_direct) {
@@ -124,6 +131,8 @@ class RowEngine {
       }
     }
     scratch_bytes_ = at;
+    // Phase 1 may leave its results in an output that can be addressed as a whole.
+    kept_mapped_ = table_.phase1_kept != nullptr && (buffered_ || slot_[n_in_].direct);
   }
 
   bool is_transposed(const Slot& s) const {
@@ -137,6 +146,23 @@ class RowEngine {
       row /= kept_[a];
     }
     return offset;
+  }
+
+  void set(Row& r, std::int64_t row) const {
+    for (int k = 0; k < n_; ++k) r.at[k] = slot_[k].data + row_offset(slot_[k], row);
+    for (int a = kept_.size() - 1; a >= 0; --a) {
+      r.position[a] = row % kept_[a];
+      row /= kept_[a];
+    }
+  }
+  void advance(Row& r) const {
+    for (int a = kept_.size() - 1; a >= 0; --a) {
+      const bool wraps = ++r.position[a] == kept_[a];
+      const std::int64_t steps = wraps ? 1 - kept_[a] : 1;
+      for (int k = 0; k < n_; ++k) r.at[k] += steps * slot_[k].kept[a];
+      if (!wraps) return;
+      r.position[a] = 0;
+    }
   }
 
   // f(offset, stride, n, position) for the runs of a row, each at most `most` long.
@@ -164,9 +190,11 @@ class RowEngine {
     table_.init(stats);
     visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
     table_.finish0(stats, first, count_);
-    if (table_.phases == 2) visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase1(stats, p, st, n); });
+    const auto phase1 = kept_mapped_ ? table_.phase1_kept : table_.phase1;
+    if (table_.phases == 2) visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { phase1(stats, p, st, n); });
     table_.finish1(stats, first, count_);
-    if (n_out_ > 0) visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.write(stats, p, st, n); });
+    const auto write = kept_mapped_ ? table_.write_kept : table_.write;
+    if (n_out_ > 0) visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { write(stats, p, st, n); });
   }
 
   // One element per row: inputs come as compute types, outputs leave so.
@@ -180,14 +208,14 @@ class RowEngine {
   }
 
   // ---- rows that are buffered whole --------------------------------------------------------------------------------------------
-  void run_buffered(const Scratch& scratch, std::int64_t first, std::int64_t n) const {
+  void run_buffered(Scratch& scratch, std::int64_t first, std::int64_t n) const {
     // A group may pass the end of the innermost kept axis; then its parts are not neighbours.
     while (n > 0) {
       const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
       const std::int64_t m = together_ == 1 ? 1 : std::min(n, inner - first % inner);
       for (int k = 0; k < n_in_; ++k)
         if (slot_[k].transposed) load_transposed(slot_[k], scratch.memory, first, m);
-      for (std::int64_t i = 0; i < m; ++i) run_buffered_row(scratch, first + i, i);
+      for (std::int64_t i = 0; i < m; ++i) run_buffered_row(scratch, i);
       for (int k = n_in_; k < n_; ++k)
         if (slot_[k].transposed) store_transposed(slot_[k], scratch.memory, first, m);
       first += m;
@@ -208,13 +236,12 @@ class RowEngine {
     transpose_block(s.data + row_offset(s, first), s.reduced.back(), from, row, count_, m, std::size_t(s.memory_item));
   }
 
-  void run_buffered_row(const Scratch& scratch, std::int64_t row, std::int64_t in_group) const {
-    std::byte* at[kMaxOperands];
+  void run_buffered_row(Scratch& scratch, std::int64_t in_group) const {
+    std::byte* const* at = scratch.row.at;
     std::byte* ptr[kMaxOperands];
     std::int64_t stride[kMaxOperands];
     for (int k = 0; k < n_; ++k) {
       const Slot& s = slot_[k];
-      at[k] = s.data + row_offset(s, row);
       if (s.repeated) {
         ptr[k] = begin_repeated(s, k, scratch.memory, at[k]);
         stride[k] = 0;
@@ -233,6 +260,7 @@ class RowEngine {
       if (s.repeated) end_repeated(s, k, scratch.memory, at[k]);
       else if (s.buffered && !s.transposed) scatter_row(s, ptr[k], at[k]);
     }
+    advance(scratch.row);
   }
 
   void gather_row(const Slot& s, const std::byte* from, std::byte* to) const {
@@ -253,13 +281,12 @@ class RowEngine {
   }
 
   // ---- long rows ---------------------------------------------------------------------------------------------------------------
-  void run_in_pieces(const Scratch& scratch, std::int64_t row) const {
-    std::byte* at[kMaxOperands];
+  void run_in_pieces(Scratch& scratch) const {
+    std::byte* const* at = scratch.row.at;
     std::byte* first[kMaxOperands];
     bool all_direct = true;
     for (int k = 0; k < n_; ++k) {
       const Slot& s = slot_[k];
-      at[k] = s.data + row_offset(s, row);
       if (s.repeated) {
         first[k] = begin_repeated(s, k, scratch.memory, at[k]);
       } else {
@@ -306,6 +333,7 @@ class RowEngine {
     });
     for (int k = n_in_; k < n_; ++k)
       if (slot_[k].repeated) end_repeated(slot_[k], k, scratch.memory, at[k]);
+    advance(scratch.row);
   }
 
   const catena::Loop& loop_;
@@ -313,7 +341,7 @@ class RowEngine {
   int n_in_, n_out_, n_ = 0;
   Shape kept_, reduced_;
   std::int64_t count_ = 0, rows_ = 0, together_ = 1;
-  bool buffered_ = false;
+  bool buffered_ = false, kept_mapped_ = false;
   std::size_t scratch_bytes_ = 0;
   Slot slot_[kMaxOperands];
 };

@@ -16,6 +16,7 @@
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
 #include "ndarray/cuda/execute.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/vendor.h"
 
 namespace nd::cuda {
@@ -217,8 +218,11 @@ bool run(const CublasLt& lt, const Request& r, StreamRef stream) {
   const float one = 1, zero = 0;
   const double one64 = 1, zero64 = 0;
   const void *alpha = wide ? static_cast<const void*>(&one64) : &one, *beta = wide ? static_cast<const void*>(&zero64) : &zero;
-  CATENA_BLAS(matmul, handle, d.desc.get(), alpha, r.a, d.a.get(), r.b, d.b.get(), beta, r.d, d.d.get(), r.d, d.d.get(), &choice.algo,
-              workspace.data(), choice.workspace_bytes, stream_of(stream));
+  const BlasMatrix &a = r.problem.a, &out = r.problem.d;
+  enqueue(api::CublasLtNames::matmul, stream, {out.rows, out.columns, a.transpose ? a.rows : a.columns, r.problem.batch}, [&] {
+    CATENA_BLAS(matmul, handle, d.desc.get(), alpha, r.a, d.a.get(), r.b, d.b.get(), beta, r.d, d.d.get(), r.d, d.d.get(), &choice.algo,
+                workspace.data(), choice.workspace_bytes, stream_of(stream));
+  });
   return true;
 }
 

@@ -8,9 +8,7 @@
 namespace nd::cuda {
 
 using catena::concat;
-using catena::KernelDef;
 using catena::KernelKind;
-using catena::Loop;
 using catena::Program;
 using catena::Step;
 
@@ -43,10 +41,8 @@ class ProgramText {
     const int n = program_.num_operands();
     catena::check<catena::ValueError>(n >= 1 && n <= catena::kMaxOperands, "code generation", "a program of ", n,
                                       " operands, the limit is ", catena::kMaxOperands);
-    const KernelDef& first = *program_.steps[0].kernel;
-    const std::size_t steps = program_.steps.size();
-    kernel_.name = kernel_name(steps == 1 ? std::string(first.name) : concat(first.name, "_and_", steps - 1, "_more"), key_);
-    for (const Step& step : program_.steps) add_header(kernel_, step.kernel->header);
+    kernel_.name = kernel_name(steps_name(program_), key_);
+    add_step_headers(kernel_, program_);
     add_header(kernel_, "kernels/device/elementwise.h");
     kernel_.body = description(program_, key_);
     add_program();
@@ -58,16 +54,6 @@ class ProgramText {
   int raw_number(int operand) const { return std::popcount(indexing_.raw & ((1u << operand) - 1)); }
   bool raw(int operand) const { return operand < program_.num_operands() && ((indexing_.raw >> operand) & 1) != 0; }
   Dtype slot(int k) const { return program_.slots[static_cast<std::size_t>(k)]; }
-
-  // True when a step after `step` reads slot `s`: the value must then be what a store would have left.
-  bool read_later(std::size_t step, int s) const {
-    for (std::size_t j = step + 1; j < program_.steps.size(); ++j) {
-      const Step& later = program_.steps[j];
-      for (int k = 0; k < later.kernel->first_output(); ++k)
-        if (later.slot[static_cast<std::size_t>(k)] == s) return true;
-    }
-    return false;
-  }
 
   // struct <name>_program { static void run(<slots that are operands>) { <steps> } };
   void add_program() {
@@ -81,36 +67,7 @@ class ProgramText {
     std::string& t = kernel_.body;
     t += concat("namespace {\nstruct ", kernel_.name, "_program {\n  ", indexing_.indexed ? "template <class I> " : "",
                 "static ND_FN void run(", arguments, ") {\n");
-    for (int k = n; k < static_cast<int>(program_.slots.size()); ++k) t += concat("    ", compute_name(slot(k)), " s", k, ";\n");
-    for (std::size_t j = 0; j < program_.steps.size(); ++j) add_step(j);
-    t += "  }\n};\n}  // namespace\n";
-  }
-
-  void add_step(std::size_t number) {
-    const Step& step = program_.steps[number];
-    const KernelDef& def = *step.kernel;
-    std::string before, after, arguments = def.kind == KernelKind::indexed ? "index" : "";
-    for (int k = 0; k < def.num_operands(); ++k) {
-      const int s = step.slot[static_cast<std::size_t>(k)];
-      const Dtype type = step.resolved().type[static_cast<std::size_t>(k)];
-      const bool is_raw = ((def.raw >> k) & 1) != 0, written = k >= def.nin && !is_raw;
-      if (!arguments.empty()) arguments += ", ";
-      if (is_raw || catena::compute_dtype(type) == catena::compute_dtype(slot(s))) {
-        arguments += concat("s", s);
-      } else {
-        arguments += concat("a", k);
-        before += concat("    ", compute_name(type), " a", k);
-        if (k < def.first_output())
-          before += concat(" = catena::device::recast<", type_name(type), ", ", type_name(slot(s)), ">(s", s, ")");
-        before += ";\n";
-        if (written) after += concat("    s", s, " = catena::device::recast<", type_name(slot(s)), ", ", type_name(type), ">(a", k, ");\n");
-      }
-      if (written && catena::compute_dtype(slot(s)) != slot(s) && read_later(number, s))
-        after += concat("    s", s, " = catena::device::rounded<", type_name(slot(s)), ">(s", s, ");\n");
-    }
-    const bool scoped = !before.empty();
-    kernel_.body +=
-        concat(scoped ? "    {\n" : "", before, "    catena::k::", def.name, "::run(", arguments, ");\n", after, scoped ? "    }\n" : "");
+    t += slots_text(program_, n) + steps_text(program_) + "  }\n};\n}  // namespace\n";
   }
 
   void add_kernel() {

@@ -21,8 +21,22 @@ struct CATENA_EXPORT GeneratedKernel {
 
 // A kernel for an elementwise or indexed program; `key` says for which operands.
 CATENA_EXPORT GeneratedKernel generate(const catena::Program& program, const KernelKey& key);
+
+// The programs of a reduction, as in catena::ReduceCall; null where there is none.
+struct Surroundings {
+  const catena::Program* pre = nullptr;
+  const catena::Program* post = nullptr;
+  Dtype element = {};  // with `pre`: of what is reduced
+
+  std::size_t inputs() const { return pre != nullptr ? pre->nin : 1; }
+  // All operands: inputs, those of `post` behind the reduced value, the output.
+  std::size_t operands() const { return inputs() + (post != nullptr ? post->nin - 1u : 0u) + 1; }
+};
 // A kernel for a reduction (or a scan by its bodies), row or multi-tensor row of the registry, or for a random fill.
-CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
+                                       const Surroundings& around = {});
+// KernelKey::program of a reduction.
+CATENA_EXPORT std::uint64_t reduction_hash(const catena::KernelDef& def, const catena::Loop& loop, const Surroundings& around);
 
 // A kernel of one of the forms that are known by their key alone: Form::gather and those behind it.
 CATENA_EXPORT GeneratedKernel generate(const KernelKey& key);
@@ -34,6 +48,8 @@ CATENA_EXPORT std::string batch_source(std::span<const GeneratedKernel> kernels)
 CATENA_EXPORT int vector_width(std::span<const Dtype> operands, unsigned scalars);
 // Axes that generic elementwise kernels have room for: 32, or less for many operands.
 CATENA_EXPORT int generic_rank(int operands, int raw_operands);
+// The same of reductions, for the kept axes and for the reduced ones.
+CATENA_EXPORT int reduction_rank(std::size_t inputs, std::size_t operands);
 // The same of kernels that index by `axes` arrays.
 CATENA_EXPORT int gather_rank(int axes);
 

@@ -1,6 +1,7 @@
 // Texts of the kernels that run the bodies of one row of the registry: reductions, scans, row kernels, multi-tensor updates, random fills.
 #include <algorithm>
 
+#include "kernels/host/embedded.h"
 #include "ndarray/cuda/codegen_text.h"
 
 namespace nd::cuda {
@@ -14,18 +15,66 @@ namespace {
 
 constexpr std::size_t kRegisterBytes = 512;  // of a thread, for the elements of a row
 
-void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
+// struct <name>_elements: of the loop's type T, from the inputs; each is rounded to the dtype that an array of them would have.
+void add_elements_program(GeneratedKernel& k, const Loop& loop, const Surroundings& around) {
+  const catena::Program& program = *around.pre;
+  std::string arguments;
+  for (std::size_t j = 0; j < program.nin; ++j) arguments += concat(compute_name(program.slots[j]), " s", j, ", ");
+  add_step_headers(k, program);
+  k.body += concat("namespace {\nstruct ", k.name, "_elements {\n  static ND_FN void run(", arguments, compute_name(loop.type[0]),
+                   "& element) {\n", slots_text(program, program.nin), steps_text(program), "    element = catena::device::to_slot<",
+                   type_name(loop.type[0]), ">(catena::device::from_slot<", type_name(around.element), ", ",
+                   type_name(program.slots[program.nin]), ">(s", int(program.nin), "));\n  }\n};\n}  // namespace\n");
+}
+
+// struct <name>_results: from the reduced value, rounded to the loop's type R, and the further inputs.
+void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Program& program) {
+  std::string arguments = concat(compute_name(loop.type[1]), " reduced");
+  for (std::size_t j = 1; j <= program.nin; ++j)
+    arguments += concat(", ", compute_name(program.slots[j]), j < program.nin ? " s" : "& s", j);
+  add_step_headers(k, program);
+  k.body += concat("namespace {\nstruct ", k.name, "_results {\n  static ND_FN void run(", arguments, ") {\n    ",
+                   compute_name(program.slots[0]), " s0 = catena::device::to_slot<", type_name(program.slots[0]),
+                   ">(catena::device::from_slot<", type_name(loop.type[1]), ", ", type_name(loop.type[1]), ">(reduced));\n",
+                   slots_text(program, program.nin + 1), steps_text(program), "  }\n};\n}  // namespace\n");
+}
+
+void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key, const Surroundings& around) {
   add_header(k, "kernels/device/reduction.h");
-  const int kept = key.rank != 0 ? key.rank : catena::device::kGenericRank;
-  const int reduced = key.reduced_rank != 0 ? key.reduced_rank : catena::device::kGenericRank;
-  k.parameters = concat("catena::device::ReduceParameters<", kept, ", ", reduced, ">");
-  k.parameter_bytes = static_cast<std::size_t>(8 * (8 + 3 * kept + 2 * reduced));
+  const int inputs = static_cast<int>(around.inputs()), operands = static_cast<int>(around.operands());
+  const int most = reduction_rank(around.inputs(), around.operands());
+  const int kept = key.rank != 0 ? key.rank : most, reduced = key.reduced_rank != 0 ? key.reduced_rank : most;
+  k.parameters = concat("catena::device::ReduceParameters<", inputs, ", ", operands, ", ", kept, ", ", reduced, ">");
+  const int cells = (48 + 8 * operands + 15) / 16 * 16 + 16 * operands;
+  k.parameter_bytes = static_cast<std::size_t>((cells + 8 * ((1 + operands) * kept + (1 + inputs) * reduced) + 15) / 16 * 16);
+  if (around.pre != nullptr) add_elements_program(k, loop, around);
+  if (around.post != nullptr) add_results_program(k, loop, *around.post);
+
+  std::string input_tags, result_tags;
+  for (int j = 0; j < operands; ++j) {
+    const Dtype stored = key.dtypes[static_cast<std::size_t>(j)];
+    const bool scalar = (key.scalars >> j) & 1, per_output = operands <= kPerRowBit && (key.scalars >> (j + kPerRowBit)) & 1;
+    if (j < inputs) {
+      const Dtype slot = around.pre != nullptr ? around.pre->slots[static_cast<std::size_t>(j)] : loop.type[0];
+      input_tags += tag(scalar ? "Scalar" : (per_output ? "PerRow" : "In"), stored, slot);
+    } else {
+      const Dtype slot = around.post != nullptr ? around.post->slots[static_cast<std::size_t>(j - inputs + 1)] : loop.type[1];
+      result_tags += tag(j + 1 == operands ? "Out" : (scalar ? "Scalar" : "In"), stored, slot);
+    }
+  }
+  // Runs depend on what is reduced, so that they are those of an array of the same elements.
+  const std::size_t item = catena::itemsize(around.pre != nullptr ? around.element : key.dtypes[0]);
+  const int run = item > 4 ? 4 : static_cast<int>(16 / item), width = around.pre != nullptr ? 4 : run;
   const char* function = "rows<catena::device::BlockGroup>";
   if (key.form == Form::reduce_warp) function = "rows<catena::device::WarpGroup>";
   if (key.form == Form::reduce_columns) function = "columns";
   if (key.form == Form::reduce_second) function = "second";
-  add_function(k, concat("catena::device::Reduce<catena::k::", def.name, ", ", type_name(key.dtypes[0]), ", ", type_name(loop.type[0]),
-                         ", ", type_name(key.dtypes[1]), ", ", type_name(loop.type[1]), ", ", index_name(key), ", ", int(key.rank), ", ",
+  const std::string none = "catena::device::Unchanged";
+  add_function(k, concat("catena::device::Reduce<catena::k::", def.name, ", catena::device::Elements<",
+                         around.pre != nullptr ? k.name + "_elements" : none, ", ", type_name(loop.type[0]), ", ", run, ", ", width, ", ",
+                         list_of_indices(0, inputs), input_tags, ">, catena::device::Results<",
+                         around.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ", inputs, ", ",
+                         list_of_indices(0, operands - inputs), result_tags, ">, ", index_name(key), ", ", int(key.rank), ", ",
                          int(key.reduced_rank), ">::", function));
 }
 
@@ -95,23 +144,39 @@ void add_scan(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const 
 
 }  // namespace
 
-GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key) {
+GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key, const Surroundings& around) {
   GeneratedKernel k;
-  k.name = kernel_name(def.name, key);
+  const bool fused = around.pre != nullptr || around.post != nullptr;
+  k.name = kernel_name(concat(around.pre != nullptr ? steps_name(*around.pre) + "_then_" : "", def.name,
+                              around.post != nullptr ? "_then_" + steps_name(*around.post) : ""),
+                       key);
   add_header(k, def.header);
   const bool fits = (std::string_view(def.header) == "kernels/random.h" && key.form == Form::random) ||
                     (def.kind == KernelKind::reduction && key.form >= Form::reduce_block && key.form <= Form::reduce_second) ||
-                    (def.kind == KernelKind::reduction && key.form >= Form::scan_rows && key.form <= Form::scan_carries) ||
+                    (def.kind == KernelKind::reduction && key.form >= Form::scan_rows && key.form <= Form::scan_carries && !fused) ||
                     (def.kind == KernelKind::row && key.form >= Form::row_block && key.form <= Form::row_columns) ||
                     (def.kind == KernelKind::multi_tensor && key.form == Form::multi_tensor);
   catena::check<catena::ValueError>(fits, "code generation", "the form ", name_of(key.form), " does not fit the kernel ", def.name);
-  k.body = description(def, loop, key);
+  k.body = fused ? description(def, loop, key, around) : description(def, loop, key);
   if (key.form == Form::random) add_random(k, def, loop, key);
   else if (key.form >= Form::scan_rows) add_scan(k, def, loop, key);
-  else if (def.kind == KernelKind::reduction) add_reduction(k, def, loop, key);
+  else if (def.kind == KernelKind::reduction) add_reduction(k, def, loop, key, around);
   else if (def.kind == KernelKind::row) add_row(k, def, loop, key);
   else add_multi_tensor(k, def, loop);
   return k;
+}
+
+std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surroundings& around) {
+  const std::uint64_t hash = kernel_hash(def, loop);
+  if (around.pre == nullptr && around.post == nullptr) return hash;
+  const std::uint64_t parts[] = {hash, around.pre != nullptr ? program_hash(*around.pre) : 0,
+                                 around.post != nullptr ? program_hash(*around.post) : 0, static_cast<std::uint64_t>(around.element)};
+  return catena::fnv1a({reinterpret_cast<const char*>(parts), sizeof parts});
+}
+
+int reduction_rank(std::size_t inputs, std::size_t operands) {
+  const std::size_t fixed = 64 + 24 * operands, per_axis = 8 * (2 + inputs + operands);
+  return static_cast<int>(std::min<std::size_t>(catena::device::kGenericRank, (catena::device::kParameterBytes - fixed) / per_axis));
 }
 
 }  // namespace nd::cuda

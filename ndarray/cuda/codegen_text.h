@@ -21,7 +21,16 @@ std::string kernel_name(std::string_view what, KernelKey key);
 // The first line of every kernel: what it was generated from, for those who have only the text. `what`: row and loop, or a program's hash.
 std::string description(std::string_view what, const KernelKey& key, int operands);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
+std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key, const Surroundings& around);
 std::string description(const catena::Program& program, const KernelKey& key);
+
+// The steps of a program as statements over variables s0, s1, ... of its slots; `index` is the position in indexed steps.
+std::string steps_text(const catena::Program& program);
+// Declarations of the slots from number `first` on.
+std::string slots_text(const catena::Program& program, int first);
+// What names and headers say of the steps of a program: "multiply", "multiply_and_2_more".
+std::string steps_name(const catena::Program& program);
+void add_step_headers(GeneratedKernel& k, const catena::Program& program);
 
 void add_header(GeneratedKernel& k, const std::string& header);
 std::string list_of_indices(int begin, int end);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "kernels/host/array_header.h"
@@ -17,17 +16,6 @@
 
 namespace nd::cuda {
 
-// What is asked of a device once.
-struct CATENA_EXPORT DeviceProperties {
-  std::string name;
-  int arch = 0;  // 90 for compute capability 9.0
-  int processors = 0;
-  int max_threads_per_processor = 0;
-  std::size_t total_bytes = 0;
-  std::size_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0;
-  std::size_t l2_bytes = 0;
-  int clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
-};
 // ValueError for a number that no device has.
 CATENA_EXPORT const DeviceProperties& properties(int device);
 

@@ -9,6 +9,7 @@
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
 #include "ndarray/cuda/graph.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/staging.h"
 #include "ndarray/device/stream.h"
 
@@ -20,12 +21,18 @@ api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); 
 bool is_pinned(const std::byte* p) {
   unsigned type = 0;
   // Ordinary host memory is unknown to the driver, which calls that an invalid value.
-  return driver().pointer_get_attribute(&type, api::cu_pointer_memory_type, address_of(p)) == api::cu_success && type == api::cu_memory_host;
+  const api::cu_result status = driver().pointer_get_attribute(&type, api::cu_pointer_memory_type, address_of(p));
+  return status == api::cu_success && type == api::cu_memory_host;
 }
+
+// An asynchronous copy by the driver: what it copies, `bytes` and the stream are its arguments.
+#define CATENA_COPY(field, bytes, stream, ...)                                                   \
+  enqueue(api::DriverNames::field, stream, {static_cast<std::int64_t>(bytes)},                   \
+          [&] { CATENA_CU(field, __VA_ARGS__, bytes, stream_of(stream)); })
 
 // Later work of `waiting` comes after all work that `stream` has so far.
 void order_after(StreamRef waiting, StreamRef stream) {
-  const PooledEvent reached(stream.device.id);
+  const PooledEvent reached = pooled_event(stream.device.id);
   use_device(stream.device.id);
   CATENA_CU(event_record, reached.get(), stream_of(stream));
   use_device(waiting.device.id);
@@ -54,8 +61,7 @@ void copy_between_devices(std::byte* to, int to_device, const std::byte* from, i
   const StreamRef other_stream = current_stream(Device{Device::Kind::cuda, static_cast<std::int16_t>(other)});
   order_after(stream, other_stream);
   use_device(stream.device.id);
-  CATENA_CU(copy_peer_async, address_of(to), primary_context(to_device), address_of(from), primary_context(from_device), bytes,
-            stream_of(stream));
+  CATENA_COPY(copy_peer_async, bytes, stream, address_of(to), primary_context(to_device), address_of(from), primary_context(from_device));
   order_after(other_stream, stream);
 }
 
@@ -64,6 +70,7 @@ void copy_between_devices(std::byte* to, int to_device, const std::byte* from, i
 CudaBackend::CudaBackend() { static_cast<void>(driver()); }
 
 int CudaBackend::device_count() const noexcept { return driver().device_count; }
+const DeviceProperties& CudaBackend::properties(int device) const { return cuda::properties(device); }
 
 // ---- memory ---------------------------------------------------------------------------------------------------------------------
 std::byte* CudaBackend::allocate(int device, std::size_t bytes) {
@@ -96,13 +103,13 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
   if (!to_cuda) forbid_recording("copy to the host", "it would have to wait for the device");
   if (!from_cuda) forbid_recording("copy from the host", "replays would see the values of the first run; copy to an array made before");
   if (to_cuda && from_cuda) {
-    if (to_device == from_device) CATENA_CU(copy_on_device_async, address_of(to), address_of(from), bytes, stream_of(stream));
+    if (to_device == from_device) CATENA_COPY(copy_on_device_async, bytes, stream, address_of(to), address_of(from));
     else copy_between_devices(to, to_device.id, from, from_device.id, bytes, stream);
   } else if (to_cuda) {
-    if (is_pinned(from)) CATENA_CU(copy_to_device_async, address_of(to), from, bytes, stream_of(stream));
+    if (is_pinned(from)) CATENA_COPY(copy_to_device_async, bytes, stream, address_of(to), from);
     else copy_staged(address_of(to), from, bytes, stream);
   } else {
-    CATENA_CU(copy_to_host_async, to, address_of(from), bytes, stream_of(stream));
+    CATENA_COPY(copy_to_host_async, bytes, stream, to, address_of(from));
     if (!is_pinned(to)) CATENA_CU(stream_synchronize, stream_of(stream));
   }
 }
@@ -140,8 +147,9 @@ bool CudaBackend::stream_done(StreamRef stream) {
 void* CudaBackend::create_event(int device, const EventOptions& options) {
   use_device(device);
   api::cu_event event = nullptr;
-  CATENA_CU(event_create, &event, (options.block ? api::cu_event_blocking_sync : 0u) | (options.disable_timing ? api::cu_event_disable_timing : 0u) |
-                                  (options.interprocess ? api::cu_event_interprocess : 0u));
+  CATENA_CU(event_create, &event,
+            (options.block ? api::cu_event_blocking_sync : 0u) | (options.disable_timing ? api::cu_event_disable_timing : 0u) |
+                (options.interprocess ? api::cu_event_interprocess : 0u));
   return event;
 }
 

@@ -1,7 +1,8 @@
 // The CUDA backend: executes programs and structural calls with kernels that are compiled at run time, on streams of the driver.
 //
 // Work is enqueued; a call returns before it is done. Reductions, rows and scans combine in an order that follows from shapes, strides and
-// the number of processors, never from timing: equal calls give equal bits on one kind of device. (A view may round otherwise than its copy.) Scratch memory comes from the pool, ordered by the stream.
+// the number of processors, never from timing: equal calls give equal bits on one kind of device. (A view may round
+// otherwise than its copy.) Scratch memory comes from the pool, ordered by the stream.
 // Thread safety: all members may be called from any thread.
 #pragma once
 
@@ -15,6 +16,7 @@ class CATENA_EXPORT CudaBackend final : public Backend {
 
   Device::Kind kind() const noexcept override { return Device::Kind::cuda; }
   int device_count() const noexcept override;
+  const DeviceProperties& properties(int device) const override;
 
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;

@@ -6,6 +6,7 @@
 
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/vendor.h"
 #include "ndarray/device/memory_pool.h"
 #include "ndarray/device/stream.h"
@@ -16,14 +17,6 @@ namespace {
 using catena::check;
 using catena::TypeError;
 using catena::ValueError;
-
-void load_curand(Curand& table) {
-  const Library library({"cuRAND", {"libcurand.so.10", "libcurand.so.11", "libcurand.so"}});
-  CATENA_CURAND_FUNCTIONS(CATENA_RESOLVE)
-  table.path = library.path();
-  if (table.get_version(&table.version) != api::curand_success)
-    throw catena::RuntimeError(catena::concat("cuRAND is unavailable: ", table.path, " does not answer"));
-}
 
 // The library has no function that names its codes.
 const char* name_of(api::curand_status status) {
@@ -44,11 +37,28 @@ const char* name_of(api::curand_status status) {
   }
 }
 
+void load_curand(Curand& table) {
+  const Library library({"cuRAND", {"libcurand.so.10", "libcurand.so.11", "libcurand.so"}});
+  CATENA_CURAND_FUNCTIONS(CATENA_RESOLVE)
+  table.path = library.path();
+  const api::curand_status status = table.get_version(&table.version);
+  if (status != api::curand_success) library.fail_answer(api::CurandNames::get_version, status, name_of(status));
+}
+
 void check_curand(api::curand_status status, const char* call) {
   if (status == api::curand_success) [[likely]] return;
   fail_vendor({"cuRAND", status, name_of(status), status == api::curand_allocation_failed}, call);
 }
 #define CATENA_CURAND(field, ...) check_curand(curand().field(__VA_ARGS__), api::CurandNames::field)
+
+// A generator of the host has done its work when the call returns.
+template <class Call> void fill(const char* name, Device device, std::size_t n, Call&& call) {
+  if (device.kind == Device::Kind::cuda) enqueue(name, current_stream(device), {static_cast<std::int64_t>(n)}, call);
+  else call();
+}
+// In the functions of a generator: n numbers go to `to`.
+#define CATENA_FILL(field, to, n, ...) \
+  fill(api::CurandNames::field, device_, n, [&] { CATENA_CURAND(field, handle_.get(), to, n __VA_OPT__(, ) __VA_ARGS__); })
 
 constexpr std::array kMethods = {CurandMethod::pseudo_default, CurandMethod::xorwow, CurandMethod::mrg32k3a, CurandMethod::mtgp32,
                                  CurandMethod::mt19937, CurandMethod::philox4_32_10, CurandMethod::quasi_default, CurandMethod::sobol32,
@@ -139,9 +149,9 @@ void CurandGenerator::generate(const Array& out) {
   if (n == 0) return;
   if (is_64_bit(method_)) {
     auto* const to = reinterpret_cast<unsigned long long*>(out.data<std::uint64_t>());
-    CATENA_CURAND(generate_long_long, handle_.get(), to, n);
+    CATENA_FILL(generate_long_long, to, n);
   } else {
-    CATENA_CURAND(generate, handle_.get(), out.data<unsigned>(), n);
+    CATENA_FILL(generate, out.data<unsigned>(), n);
   }
 }
 
@@ -150,8 +160,8 @@ void CurandGenerator::uniform(const Array& out) {
   prepare(op, out);
   const auto n = static_cast<std::size_t>(out.size());
   if (n == 0) return;
-  if (out.dtype() == Dtype::float64) CATENA_CURAND(uniform_double, handle_.get(), out.data<double>(), n);
-  else CATENA_CURAND(uniform, handle_.get(), out.data<float>(), n);
+  if (out.dtype() == Dtype::float64) CATENA_FILL(uniform_double, out.data<double>(), n);
+  else CATENA_FILL(uniform, out.data<float>(), n);
 }
 
 void CurandGenerator::normal(const Array& out, double mean, double deviation) {
@@ -160,8 +170,8 @@ void CurandGenerator::normal(const Array& out, double mean, double deviation) {
   prepare(op, out);
   const auto n = static_cast<std::size_t>(out.size());
   if (n == 0) return;
-  if (out.dtype() == Dtype::float64) CATENA_CURAND(normal_double, handle_.get(), out.data<double>(), n, mean, deviation);
-  else CATENA_CURAND(normal, handle_.get(), out.data<float>(), n, static_cast<float>(mean), static_cast<float>(deviation));
+  if (out.dtype() == Dtype::float64) CATENA_FILL(normal_double, out.data<double>(), n, mean, deviation);
+  else CATENA_FILL(normal, out.data<float>(), n, static_cast<float>(mean), static_cast<float>(deviation));
 }
 
 void CurandGenerator::lognormal(const Array& out, double mean, double deviation) {
@@ -170,15 +180,15 @@ void CurandGenerator::lognormal(const Array& out, double mean, double deviation)
   prepare(op, out);
   const auto n = static_cast<std::size_t>(out.size());
   if (n == 0) return;
-  if (out.dtype() == Dtype::float64) CATENA_CURAND(lognormal_double, handle_.get(), out.data<double>(), n, mean, deviation);
-  else CATENA_CURAND(lognormal, handle_.get(), out.data<float>(), n, static_cast<float>(mean), static_cast<float>(deviation));
+  if (out.dtype() == Dtype::float64) CATENA_FILL(lognormal_double, out.data<double>(), n, mean, deviation);
+  else CATENA_FILL(lognormal, out.data<float>(), n, static_cast<float>(mean), static_cast<float>(deviation));
 }
 
 void CurandGenerator::poisson(const Array& out, double lambda) {
   constexpr const char* op = "CurandGenerator::poisson";
   check<ValueError>(lambda > 0 && std::isfinite(lambda), op, "lambda ", lambda, " must be finite and positive");
   prepare(op, out);
-  if (out.size() > 0) CATENA_CURAND(poisson, handle_.get(), out.data<unsigned>(), static_cast<std::size_t>(out.size()), lambda);
+  if (out.size() > 0) CATENA_FILL(poisson, out.data<unsigned>(), static_cast<std::size_t>(out.size()), lambda);
 }
 
 }  // namespace nd::cuda

@@ -4,44 +4,48 @@
 #include <functional>
 
 #include "ndarray/cuda/blas.h"
-#include "ndarray/cuda/codegen.h"
 #include "ndarray/cuda/context.h"
 #include "ndarray/cuda/cuda_backend.h"
 #include "ndarray/cuda/graph.h"
+#include "ndarray/cuda/kernel_cache.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/staging.h"
 
 namespace nd::cuda {
 namespace {
 
-const catena::Loop& loop_of(const auto& call) { return call.kernel->loop_table[call.loop]; }
+int processors_of(StreamRef stream) { return properties(stream.device.id).processors; }
+
+void run(Sequence sequence, StreamRef stream) {
+  const Scratch scratch(sequence.scratch_bytes, stream);
+  sequence.set_scratch(scratch.data());
+  for (const LaunchPlan& plan : sequence.launches) launch_plan(plan, stream);
+}
 
 }  // namespace
 
+void launch_plan(const LaunchPlan& plan, StreamRef stream) {
+  if (plan.grid_x == 0) return;
+  const Kernel& kernel = find_kernel(stream.device.id, plan.key, [&] { return generate(plan); });
+  void* parameters[] = {const_cast<std::byte*>(plan.parameters.data())};
+  launch(kernel, {plan.grid_x, plan.grid_y, 1}, {catena::device::kBlock, 1, 1}, 0, parameters, stream);
+}
+
 void CudaBackend::elementwise(const catena::Program& program, std::span<const catena::Operand> operands, const catena::Shape& loop,
                               StreamRef stream) {
-  const LaunchPlan plan = plan_elementwise(program, operands, loop, properties(stream.device.id).processors);
-  launch_plan(plan, stream, [&] { return generate(program, plan.key); });
+  launch_plan(plan_elementwise(program, operands, loop, processors_of(stream)), stream);
 }
 
-void CudaBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
-  ReducePlan plan = plan_reduce(call, properties(stream.device.id).processors);
-  const Scratch partial(plan.partial_bytes, stream);
-  plan.set_partial(partial.data());
-  launch_plan(plan.first, stream, [&] { return generate(*call.kernel, loop_of(call), plan.first.key); });
-  if (plan.second) launch_plan(*plan.second, stream, [&] { return generate(*call.kernel, loop_of(call), plan.second->key); });
-}
+void CudaBackend::reduce(const catena::ReduceCall& call, StreamRef stream) { run(plan_reduce(call, processors_of(stream)), stream); }
 
-void CudaBackend::rows(const catena::RowCall& call, StreamRef stream) {
-  const LaunchPlan plan = plan_rows(call, properties(stream.device.id).processors);
-  launch_plan(plan, stream, [&] { return generate(*call.kernel, loop_of(call), plan.key); });
-}
+void CudaBackend::rows(const catena::RowCall& call, StreamRef stream) { launch_plan(plan_rows(call, processors_of(stream)), stream); }
 
 void CudaBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) {
   MultiTensorPlan plan = plan_multi_tensor(call);
   if (plan.launch.grid_x == 0) return;
   const auto launch_with = [&](const std::byte* table) {
     plan.set_table(table);
-    launch_plan(plan.launch, stream, [&] { return generate(*call.kernel, loop_of(call), plan.launch.key); });
+    launch_plan(plan.launch, stream);
   };
   if (is_recording()) {
     std::function<void(std::span<catena::Hyper>)> refresh;
@@ -56,29 +60,12 @@ void CudaBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef st
   launch_with(table.data());
 }
 
-// ---- structural kernels -----------------------------------------------------------------------------------------------------------
-namespace {
-
-int processors_of(StreamRef stream) { return properties(stream.device.id).processors; }
-
-void launch_structural(const LaunchPlan& plan, StreamRef stream) {
-  launch_plan(plan, stream, [&] { return generate(plan); });
-}
-
-void run(Sequence sequence, StreamRef stream) {
-  const Scratch scratch(sequence.scratch_bytes, stream);
-  sequence.set_scratch(scratch.data());
-  for (const LaunchPlan& plan : sequence.launches) launch_structural(plan, stream);
-}
-
-}  // namespace
-
 void CudaBackend::gather(const catena::GatherCall& call, StreamRef stream) {
-  launch_structural(plan_gather(call, processors_of(stream)), stream);
+  launch_plan(plan_gather(call, processors_of(stream)), stream);
 }
 
 void CudaBackend::scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) {
-  launch_structural(plan_scatter(call, mode, processors_of(stream)), stream);
+  launch_plan(plan_scatter(call, mode, processors_of(stream)), stream);
 }
 
 void CudaBackend::scan(const catena::ScanCall& call, StreamRef stream) { run(plan_scan(call, processors_of(stream)), stream); }
@@ -94,7 +81,7 @@ void CudaBackend::matmul(const catena::MatmulCall& call, StreamRef stream) {
 // Recorded work reads its offset from the device: the call's own one in the first run, that of the generator in later ones.
 void CudaBackend::random(const catena::RandomCall& call, StreamRef stream) {
   if (!is_recording()) {
-    launch_structural(plan_random(call, nullptr, processors_of(stream)), stream);
+    launch_plan(plan_random(call, nullptr, processors_of(stream)), stream);
     return;
   }
   if (call.refresh == nullptr) forbid_recording("random", "replays would draw the numbers of the first run again");
@@ -104,7 +91,7 @@ void CudaBackend::random(const catena::RandomCall& call, StreamRef stream) {
   });
   catena::RandomCall from_device = call;
   from_device.offset = 0;
-  launch_structural(plan_random(from_device, reinterpret_cast<const std::uint64_t*>(offset), processors_of(stream)), stream);
+  launch_plan(plan_random(from_device, reinterpret_cast<const std::uint64_t*>(offset), processors_of(stream)), stream);
 }
 
 }  // namespace nd::cuda

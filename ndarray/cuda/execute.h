@@ -1,9 +1,6 @@
 // From a plan to its launch. Internal to ndarray/cuda.
 #pragma once
 
-#include "kernels/device/parameters.h"
-#include "ndarray/cuda/kernel_cache.h"
-#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/plan.h"
 #include "ndarray/device/memory_pool.h"
 
@@ -23,12 +20,6 @@ class Scratch {
   catena::Storage* storage_;
 };
 
-// `generate()` gives the text of the plan's kernel when it has not been compiled yet.
-template <class Generate> void launch_plan(const LaunchPlan& plan, StreamRef stream, Generate&& generate) {
-  if (plan.grid_x == 0) return;
-  const Kernel& kernel = find_kernel(stream.device.id, plan.key, generate);
-  void* parameters[] = {const_cast<std::byte*>(plan.parameters.data())};
-  launch(kernel, {plan.grid_x, plan.grid_y, 1}, {catena::device::kBlock, 1, 1}, 0, parameters, stream);
-}
+void launch_plan(const LaunchPlan& plan, StreamRef stream);
 
 }  // namespace nd::cuda

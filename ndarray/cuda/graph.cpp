@@ -8,6 +8,7 @@
 
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/staging.h"
 #include "ndarray/device/memory_pool.h"
 #include "ndarray/device/stream.h"
@@ -38,20 +39,16 @@ struct Graph::State final : StorageKeeper {
 
   void record(const std::function<void()>& f);
   void keep(catena::Storage& storage) override {
-    if (!known.insert(&storage).second) return;
-    kept.push_back(&storage);
-    catena::retain(&storage);
+    if (kept.insert(&storage).second) catena::retain(&storage);
   }
   std::byte* live(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh);
-  void upload(StreamRef to);
   void launch(StreamRef on);
 
   Device device;
   std::optional<Stream> stream;  // the one that records; its memory is the graph's
   api::cu_graph_exec exec = nullptr;
   std::size_t nodes = 0;
-  std::vector<catena::Storage*> kept;
-  std::unordered_set<catena::Storage*> known;
+  std::unordered_set<catena::Storage*> kept;
   std::vector<LiveBlock> blocks;
   std::vector<LiveValue> values;
 };
@@ -60,6 +57,15 @@ namespace {
 
 // What is being recorded on this thread.
 constinit thread_local Graph::State* recording = nullptr;
+
+// A failed end leaves the stream in capture, where it would take every call that waits for the device with it: then once more.
+api::cu_result end_capture(api::cu_stream stream, api::cu_graph* graph) {
+  const api::cu_result status = driver().stream_end_capture(stream, graph);
+  if (status == api::cu_success) return status;
+  if (driver().stream_end_capture(stream, graph) == api::cu_success && *graph != nullptr) driver().graph_destroy(*graph);
+  *graph = nullptr;
+  return status;
+}
 
 struct RecordingScope {
   explicit RecordingScope(Graph::State& state) : keeper_before(MemoryPool::set_keeper(&state)) { recording = &state; }
@@ -93,16 +99,11 @@ void Graph::State::record(const std::function<void()>& f) {
     f();
   } catch (...) {
     // The first cause is what f says; a capture that it broke has no graph to give.
-    if (driver().stream_end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
+    if (end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
     throw;
   }
-  api::cu_result status = driver().stream_end_capture(s, &graph);
-  if (status != api::cu_success) {
-    // A stream that stays in capture would take every call that waits for the device with it.
-    if (driver().stream_end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
-    fail(status, api::DriverNames::stream_end_capture);
-  }
-  status = driver().graph_get_nodes(graph, nullptr, &nodes);
+  check(end_capture(s, &graph), api::DriverNames::stream_end_capture);
+  api::cu_result status = driver().graph_get_nodes(graph, nullptr, &nodes);
   if (status == api::cu_success) status = driver().graph_instantiate(&exec, graph, 0);
   driver().graph_destroy(graph);
   check(status, api::DriverNames::graph_instantiate);
@@ -129,13 +130,9 @@ std::byte* Graph::State::live(const void* initial, std::size_t bytes, std::funct
   return block.memory->data + at;
 }
 
-void Graph::State::upload(StreamRef to) {
-  for (const LiveBlock& b : blocks) copy_staged(address_of(b.memory->data), b.host.data(), b.used, to);
-}
-
 void Graph::State::launch(StreamRef on) {
-  upload(on);
-  CATENA_CU(graph_launch, exec, stream_of(on));
+  for (const LiveBlock& b : blocks) copy_staged(address_of(b.memory->data), b.host.data(), b.used, on);
+  enqueue(api::DriverNames::graph_launch, on, {}, [&] { CATENA_CU(graph_launch, exec, stream_of(on)); });
 }
 
 Graph::Graph(const std::function<void()>& f, Device device) {

@@ -69,18 +69,25 @@ void* Library::function(const char* name) const {
   return address;
 }
 
+void Library::fail_answer(const char* call, int code, const char* symbol, const char* text) const {
+  throw RuntimeError(concat(library_, " is unavailable: ", call, " of ", path_, " says ", symbol != nullptr ? symbol : "error", " (", code,
+                            text != nullptr ? ", " : "", text != nullptr ? text : "", ")"));
+}
+
 namespace {
 
 void load_nvrtc(Nvrtc& table) {
   const Library library({"NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}});
   CATENA_NVRTC_FUNCTIONS(CATENA_RESOLVE)
   table.path = library.path();
+  const auto must = [&](api::nvrtc_result status, const char* call) {
+    if (status != api::nvrtc_success) library.fail_answer(call, status, table.get_error_string(status));
+  };
+  must(table.version(&table.major_version, &table.minor_version), "nvrtcVersion");
   int count = 0;
-  if (table.version(&table.major_version, &table.minor_version) != api::nvrtc_success ||
-      table.get_num_supported_archs(&count) != api::nvrtc_success)
-    throw RuntimeError(concat("NVRTC is unavailable: ", table.path, " does not answer"));
+  must(table.get_num_supported_archs(&count), "nvrtcGetNumSupportedArchs");
   table.architectures.resize(static_cast<std::size_t>(count));
-  table.get_supported_archs(table.architectures.data());
+  must(table.get_supported_archs(table.architectures.data()), "nvrtcGetSupportedArchs");
   std::sort(table.architectures.begin(), table.architectures.end());
 }
 
@@ -89,13 +96,12 @@ void load_driver(Driver& table) {
   CATENA_DRIVER_FUNCTIONS(CATENA_RESOLVE)
   CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_RESOLVE_OPTIONAL)
   table.path = library.path();
-  const auto must = [&table](api::cu_result status, const char* call) {
+  const auto must = [&](api::cu_result status, const char* call) {
     if (status == api::cu_success) return;
     const char *name = nullptr, *text = nullptr;
     table.get_error_name(status, &name);
     table.get_error_string(status, &text);
-    throw RuntimeError(concat("CUDA is unavailable: ", call, " of ", table.path, " says ", name != nullptr ? name : "error", " (", status,
-                              text != nullptr ? ", " : "", text != nullptr ? text : "", ")"));
+    library.fail_answer(call, status, name, text);
   };
   must(table.init(0), "cuInit");
   must(table.get_version(&table.version), "cuDriverGetVersion");

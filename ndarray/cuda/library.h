@@ -37,6 +37,9 @@ class CATENA_EXPORT Library {
   // RuntimeError "NVRTC is unavailable: <path> has no function nvrtcGetCUBIN".
   void* function(const char* name) const;
   void* find_function(const char* name) const noexcept;  // null when there is none
+  // RuntimeError "CUDA is unavailable: cuInit of <path> says CUDA_ERROR_NO_DEVICE (100, <text>)", for a call that decides whether the
+  // library can be used; nulls where it does not name its codes or has no text for them.
+  [[noreturn]] void fail_answer(const char* call, int code, const char* symbol, const char* text = nullptr) const;
 
  private:
   void open(const std::vector<std::string>& candidates, const char* wanted);

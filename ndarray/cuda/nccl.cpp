@@ -6,6 +6,7 @@
 
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/vendor.h"
 #include "ndarray/device/memory_pool.h"
 #include "ndarray/device/stream.h"
@@ -16,14 +17,6 @@ namespace {
 using catena::check;
 using catena::TypeError;
 using catena::ValueError;
-
-void load_nccl(Nccl& table) {
-  const Library library({"NCCL", {"libnccl.so.2", "libnccl.so"}});
-  CATENA_NCCL_FUNCTIONS(CATENA_RESOLVE)
-  table.path = library.path();
-  if (table.get_version(&table.version) != api::nccl_success)
-    throw catena::RuntimeError(catena::concat("NCCL is unavailable: ", table.path, " does not answer"));
-}
 
 const char* name_of(api::nccl_result result) {
   switch (result) {
@@ -38,6 +31,14 @@ const char* name_of(api::nccl_result result) {
   }
 }
 
+void load_nccl(Nccl& table) {
+  const Library library({"NCCL", {"libnccl.so.2", "libnccl.so"}});
+  CATENA_NCCL_FUNCTIONS(CATENA_RESOLVE)
+  table.path = library.path();
+  const api::nccl_result status = table.get_version(&table.version);
+  if (status != api::nccl_success) library.fail_answer(api::NcclNames::get_version, status, name_of(status));
+}
+
 // The library keeps a sentence about its last failure.
 void check_nccl(api::nccl_result result, const char* call) {
   if (result == api::nccl_success) [[likely]] return;
@@ -46,6 +47,27 @@ void check_nccl(api::nccl_result result, const char* call) {
               words != nullptr && *words != '\0' ? catena::concat(call, ": ", words) : std::string(call));
 }
 #define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
+
+// What a group holds is put on its streams when the outermost group of the thread ends: there is nothing to wait for before.
+struct Groups {
+  int open = 0;
+  struct Held {
+    const char* name;
+    StreamRef stream;
+  };
+  std::vector<Held> held;
+};
+thread_local Groups groups;
+
+template <class Call> void communicate(const char* name, StreamRef stream, std::size_t count, Call&& call) {
+  record_call(name, stream, {static_cast<std::int64_t>(count)});
+  call();
+  if (groups.open == 0) after_call(name, stream);
+  else groups.held.push_back({name, stream});
+}
+// `count` elements; the stream is the call's last argument.
+#define CATENA_NCCL_WORK(field, stream, count, ...) \
+  communicate(api::NcclNames::field, stream, count, [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
 
 int type_of(const char* op, const Array& a) {
   switch (a.dtype()) {
@@ -132,7 +154,7 @@ void NcclCommunicator::check_peer(const char* op, int peer) const {
 }
 
 // The stream to use, once the arrays have been checked.
-CUstream_st* NcclCommunicator::prepare(const char* op, std::initializer_list<Array> arrays) const {
+StreamRef NcclCommunicator::prepare(const char* op, std::initializer_list<Array> arrays) const {
   check<ValueError>(comm_ != nullptr, op, "the communicator was aborted");
   const Device device{Device::Kind::cuda, static_cast<std::int16_t>(device_)};
   for (const Array& a : arrays) {
@@ -144,65 +166,65 @@ CUstream_st* NcclCommunicator::prepare(const char* op, std::initializer_list<Arr
   for (const Array& a : arrays)
     if (a->storage != nullptr) MemoryPool::record_stream(*a->storage, stream);
   use_device(device_);
-  return stream_of(stream);
+  return stream;
 }
 
 void NcclCommunicator::all_reduce(const Array& in, const Array& out, NcclOp op) const {
   constexpr const char* name = "NcclCommunicator::all_reduce";
-  CUstream_st* const stream = prepare(name, {in, out});
+  const StreamRef stream = prepare(name, {in, out});
   check_like(name, in, out, 1, 1);
   const int type = type_of(name, in);
-  CATENA_NCCL(all_reduce, in->data, written(out), count_of(in), type, static_cast<int>(op), comm_.get(), stream);
+  CATENA_NCCL_WORK(all_reduce, stream, count_of(in), in->data, written(out), count_of(in), type, static_cast<int>(op), comm_.get());
 }
 
 void NcclCommunicator::reduce(const Array& in, const Array& out, int root, NcclOp op) const {
   constexpr const char* name = "NcclCommunicator::reduce";
   check_peer(name, root);
-  CUstream_st* const stream = rank_ == root ? prepare(name, {in, out}) : prepare(name, {in});
+  const StreamRef stream = rank_ == root ? prepare(name, {in, out}) : prepare(name, {in});
   if (rank_ == root) check_like(name, in, out, 1, 1);
   const int type = type_of(name, in);
   void* const to = rank_ == root ? written(out) : nullptr;
-  CATENA_NCCL(reduce, in->data, to, count_of(in), type, static_cast<int>(op), root, comm_.get(), stream);
+  CATENA_NCCL_WORK(reduce, stream, count_of(in), in->data, to, count_of(in), type, static_cast<int>(op), root, comm_.get());
 }
 
 void NcclCommunicator::broadcast(const Array& a, int root) const {
   constexpr const char* name = "NcclCommunicator::broadcast";
   check_peer(name, root);
-  CUstream_st* const stream = prepare(name, {a});
+  const StreamRef stream = prepare(name, {a});
   const int type = type_of(name, a);
-  CATENA_NCCL(broadcast, a->data, rank_ == root ? a->data : written(a), count_of(a), type, root, comm_.get(), stream);
+  CATENA_NCCL_WORK(broadcast, stream, count_of(a), a->data, rank_ == root ? a->data : written(a), count_of(a), type, root, comm_.get());
 }
 
 void NcclCommunicator::all_gather(const Array& in, const Array& out) const {
   constexpr const char* name = "NcclCommunicator::all_gather";
-  CUstream_st* const stream = prepare(name, {in, out});
+  const StreamRef stream = prepare(name, {in, out});
   check_like(name, in, out, size_, 1);
   const int type = type_of(name, in);
-  CATENA_NCCL(all_gather, in->data, written(out), count_of(in), type, comm_.get(), stream);
+  CATENA_NCCL_WORK(all_gather, stream, count_of(in), in->data, written(out), count_of(in), type, comm_.get());
 }
 
 void NcclCommunicator::reduce_scatter(const Array& in, const Array& out, NcclOp op) const {
   constexpr const char* name = "NcclCommunicator::reduce_scatter";
-  CUstream_st* const stream = prepare(name, {in, out});
+  const StreamRef stream = prepare(name, {in, out});
   check_like(name, in, out, 1, size_);
   const int type = type_of(name, in);
-  CATENA_NCCL(reduce_scatter, in->data, written(out), count_of(out), type, static_cast<int>(op), comm_.get(), stream);
+  CATENA_NCCL_WORK(reduce_scatter, stream, count_of(out), in->data, written(out), count_of(out), type, static_cast<int>(op), comm_.get());
 }
 
 void NcclCommunicator::send(const Array& a, int peer) const {
   constexpr const char* name = "NcclCommunicator::send";
   check_peer(name, peer);
-  CUstream_st* const stream = prepare(name, {a});
+  const StreamRef stream = prepare(name, {a});
   const int type = type_of(name, a);
-  CATENA_NCCL(send, a->data, count_of(a), type, peer, comm_.get(), stream);
+  CATENA_NCCL_WORK(send, stream, count_of(a), a->data, count_of(a), type, peer, comm_.get());
 }
 
 void NcclCommunicator::receive(const Array& a, int peer) const {
   constexpr const char* name = "NcclCommunicator::receive";
   check_peer(name, peer);
-  CUstream_st* const stream = prepare(name, {a});
+  const StreamRef stream = prepare(name, {a});
   const int type = type_of(name, a);
-  CATENA_NCCL(receive, written(a), count_of(a), type, peer, comm_.get(), stream);
+  CATENA_NCCL_WORK(receive, stream, count_of(a), written(a), count_of(a), type, peer, comm_.get());
 }
 
 void NcclCommunicator::check_async_error() const {
@@ -218,16 +240,27 @@ void NcclCommunicator::abort() {
   CATENA_NCCL(comm_abort, comm_.release());
 }
 
-NcclGroup::NcclGroup() { CATENA_NCCL(group_start); }
+NcclGroup::NcclGroup() {
+  CATENA_NCCL(group_start);
+  ++groups.open;
+}
 
 // An exception is on its way, and it says more than what the library would.
 NcclGroup::~NcclGroup() {
-  if (open_) nccl().group_end();
+  if (!open_) return;
+  if (--groups.open == 0) groups.held.clear();
+  nccl().group_end();
 }
 
 void NcclGroup::end() {
   open_ = false;
+  const bool outermost = --groups.open == 0;
+  const std::vector<Groups::Held> held = outermost ? std::exchange(groups.held, {}) : std::vector<Groups::Held>();
   CATENA_NCCL(group_end);
+  for (const Groups::Held& h : held) {
+    use_device(h.stream.device.id);
+    after_call(h.name, h.stream);
+  }
 }
 
 }  // namespace nd::cuda

@@ -91,7 +91,7 @@ class CATENA_EXPORT NcclCommunicator {
   };
   NcclCommunicator(api::nccl_comm comm, int size, int rank, int device);
   void check_peer(const char* op, int peer) const;
-  CUstream_st* prepare(const char* op, std::initializer_list<Array> arrays) const;
+  StreamRef prepare(const char* op, std::initializer_list<Array> arrays) const;
 
   std::unique_ptr<ncclComm, Destroy> comm_;
   int size_, rank_, device_;

@@ -43,7 +43,7 @@ void put_operands(ParameterBlock& p, std::span<const Operand> operands) {
 
 struct SplitAxes {
   Shape kept, reduced;
-  std::array<Strides, catena::kMaxOperands> kept_stride, reduced_stride;
+  std::array<Strides, catena::kMaxOperands + 1> kept_stride, reduced_stride;
 };
 // The axes of `shape`, which several operands share, as the kept and the reduced ones, each merged.
 SplitAxes split_axes(const Shape& shape, const Dims& axes, std::span<const Strides* const> strides) {
@@ -129,6 +129,7 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Oper
   const std::int64_t n = catena::size_of(loop);
   const Indexing indexing = indexing_of(program);
   LaunchPlan plan;
+  plan.program = &program;
   plan.key.program = program_hash(program);
   plan.key.index32 = n <= kMax31;
   for (std::size_t k = 0; k < operands.size(); ++k) {
@@ -164,22 +165,78 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Oper
   return plan;
 }
 
-ReducePlan plan_reduce(const catena::ReduceCall& call, int processors) {
-  const Strides* const strides[] = {call.in.strides, call.out.strides};
-  const SplitAxes s = split_axes(*call.in.shape, call.axes, strides);
+namespace {
+
+// The operands of a reduction in the order of its parameters. Strides are those over call.in.shape: along the reduced axes only inputs
+// move, and what is one element for all of them does not move at all.
+struct ReduceOperands {
+  std::array<Operand, catena::kMaxOperands> all;
+  std::array<Strides, catena::kMaxOperands> own;
+  std::array<const Strides*, catena::kMaxOperands + 1> strides{};  // the last one: which axes are the inner ones
+  std::size_t n, inputs;
+  std::uint16_t scalars = 0;
+
+  ReduceOperands(const catena::ReduceCall& call, const Surroundings& around) : n(around.operands()), inputs(around.inputs()) {
+    catena::check<catena::ValueError>(n <= all.size(), call.kernel->name, n, " operands exceed the limit of ", all.size());
+    if (call.pre != nullptr) std::copy(call.pre_inputs.begin(), call.pre_inputs.end(), all.begin());
+    else all[0] = call.in;
+    std::copy(call.post_inputs.begin(), call.post_inputs.end(), all.begin() + std::ptrdiff_t(inputs));
+    all[n - 1] = call.out;
+    const bool fused = call.pre != nullptr || call.post != nullptr;
+    for (std::size_t k = 0; k < n; ++k) {
+      own[k] = *all[k].strides;
+      if (k >= inputs)
+        for (std::int64_t a : call.axes) own[k][static_cast<int>(a)] = 0;
+      strides[k] = &own[k];
+      if (!fused || k + 1 == n) continue;
+      if (is_fixed(all[k], 2)) {
+        scalars |= std::uint16_t(1u << k);
+        std::fill(own[k].begin(), own[k].end(), 0);
+      } else if (n <= kPerRowBit && k < inputs && is_fixed_along(all[k], call.axes)) {
+        scalars |= std::uint16_t(1u << (k + kPerRowBit));
+      }
+    }
+    strides[n] = call.in.strides;
+  }
+};
+
+void put_reduction(ParameterBlock& p, const ReduceOperands& x, const SplitAxes& s, const KernelKey& key) {
+  put_operands(p, {x.all.data(), x.n});
+  const int room = reduction_rank(x.inputs, x.n);
+  const int kept = key.rank != 0 ? key.rank : room, reduced = key.reduced_rank != 0 ? key.reduced_rank : room;
+  catena::check<catena::ValueError>(s.kept.size() <= kept && s.reduced.size() <= reduced, "kernel launch", "a reduction with ", x.n,
+                                    " operands over ", s.reduced.size(), " of ", s.kept.size() + s.reduced.size(),
+                                    " axes that do not merge exceeds the limit of ", room, " axes each");
+  put_axes(p, s.kept, kept, 1);
+  for (std::size_t k = 0; k < x.n; ++k) put_axes(p, s.kept_stride[k], kept, 0);
+  put_axes(p, s.reduced, reduced, 1);
+  for (std::size_t k = 0; k < x.inputs; ++k) put_axes(p, s.reduced_stride[k], reduced, 0);
+  p.align(16);
+}
+
+}  // namespace
+
+Sequence plan_reduce(const catena::ReduceCall& call, int processors) {
+  Sequence sequence;
+  LaunchPlan& plan = sequence.launches.emplace_back();
+  plan.kernel = call.kernel;
+  plan.loop = call.loop;
+  plan.around = {call.pre, call.post, call.in.dtype};
+  const catena::Loop& loop = call.kernel->loop_table[call.loop];
+  const ReduceOperands x(call, plan.around);
+  const SplitAxes s = split_axes(*call.in.shape, call.axes, {x.strides.data(), x.n + 1});
   const std::int64_t outputs = catena::size_of(s.kept), count = catena::size_of(s.reduced);
-  ReducePlan plan;
-  KernelKey& key = plan.first.key;
-  key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
-  key.dtypes[0] = call.in.dtype;
-  key.dtypes[1] = call.out.dtype;
+  KernelKey& key = plan.key;
+  key.program = reduction_hash(*call.kernel, loop, plan.around);
+  for (std::size_t k = 0; k < x.n; ++k) key.dtypes[k] = x.all[k].dtype;
+  key.scalars = x.scalars;
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
-  key.index32 = all_near(s, 2);
+  key.index32 = all_near(s, x.n);
 
   // Neighbouring threads should read neighbouring elements.
   std::int64_t outputs_per_block = 1, threads_per_output = device::kBlock;
-  if (outputs >= device::kWarp && distance(s.kept_stride[0].back()) < distance(s.reduced_stride[0].back())) {
+  if (outputs >= device::kWarp && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
     key.form = Form::reduce_columns;
     outputs_per_block = device::kWarp;
     threads_per_output = device::kBlock / device::kWarp;
@@ -194,39 +251,28 @@ ReducePlan plan_reduce(const catena::ReduceCall& call, int processors) {
   std::int64_t splits = 1;
   if (items < wanted && items > 0)
     splits = std::clamp<std::int64_t>(count / (threads_per_output * 16), 1, std::min<std::int64_t>(wanted / items, 1024));
-  plan.first.grid_x = blocks(items, processors, 16);
-  plan.first.grid_y = static_cast<std::uint32_t>(splits);
+  plan.grid_x = blocks(items, processors, 16);
+  plan.grid_y = static_cast<std::uint32_t>(splits);
 
-  ParameterBlock& p = plan.first.parameters;
+  ParameterBlock& p = plan.parameters;
   for (std::int64_t v : {outputs, count, std::int64_t(s.kept.size()), std::int64_t(s.reduced.size()), splits}) p.put(v);
-  p.put(static_cast<const void*>(call.in.data));
-  p.put(static_cast<const void*>(call.out.data));
-  p.put(static_cast<const void*>(nullptr));
-  const int kept = axes_of(key.rank), reduced = axes_of(key.reduced_rank);
-  put_axes(p, s.kept, kept, 1);
-  put_axes(p, s.kept_stride[0], kept, 0);
-  put_axes(p, s.kept_stride[1], kept, 0);
-  put_axes(p, s.reduced, reduced, 1);
-  put_axes(p, s.reduced_stride[0], reduced, 0);
+  p.put_scratch(sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits) * loop.reduction->acc_bytes : 0));
+  put_reduction(p, x, s, key);
   if (splits > 1) {
-    plan.partial_bytes = static_cast<std::size_t>(outputs * splits) * call.kernel->loop_table[call.loop].reduction->acc_bytes;
-    plan.second = plan.first;
-    plan.second->key.form = Form::reduce_second;
-    plan.second->grid_x = blocks(ceil_divide(outputs, device::kBlock / device::kWarp), processors, 16);
-    plan.second->grid_y = 1;
+    LaunchPlan second = plan;
+    second.key.form = Form::reduce_second;
+    second.grid_x = blocks(ceil_divide(outputs, device::kBlock / device::kWarp), processors, 16);
+    second.grid_y = 1;
+    sequence.launches.push_back(second);
   }
-  return plan;
-}
-
-void ReducePlan::set_partial(void* memory) {
-  constexpr std::size_t at = 5 * 8 + 2 * sizeof(void*);
-  first.parameters.set_pointer(at, memory);
-  if (second) second->parameters.set_pointer(at, memory);
+  return sequence;
 }
 
 LaunchPlan plan_rows(const catena::RowCall& call, int processors) {
   const std::size_t n = call.operands.size();
   LaunchPlan plan;
+  plan.kernel = call.kernel;
+  plan.loop = call.loop;
   KernelKey& key = plan.key;
   key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
   Strides none = Strides::filled(call.shape.size(), 0);
@@ -271,6 +317,8 @@ MultiTensorPlan plan_multi_tensor(const catena::MultiTensorCall& call) {
   static_assert(device::kHyper == catena::kMaxHyper);
   const std::size_t n = static_cast<std::size_t>(call.kernel->num_operands());
   MultiTensorPlan plan;
+  plan.launch.kernel = call.kernel;
+  plan.launch.loop = call.loop;
   KernelKey& key = plan.launch.key;
   key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
   key.form = Form::multi_tensor;

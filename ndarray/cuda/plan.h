@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "kernels/device/parameters.h"
 #include "kernels/host/calls.h"
+#include "kernels/host/small_vector.h"
 #include "ndarray/cuda/codegen.h"
 
 namespace nd::cuda {
@@ -38,26 +38,35 @@ class ParameterBlock {
   std::size_t num_in_scratch_ = 0;
 };
 
-// Every launch has blocks of kBlock threads.
+// Every launch has blocks of kBlock threads. What it points to belongs to the call that was planned.
 struct LaunchPlan {
   KernelKey key;  // arch and text are the launcher's to fill in
-  const catena::KernelDef* kernel = nullptr;  // with `loop`: the row whose bodies run; null where the key alone tells (Form::gather...)
+  // What runs: a program, or the bodies of a row with the programs around them, or what the key alone tells (Form::gather...).
+  const catena::Program* program = nullptr;
+  const catena::KernelDef* kernel = nullptr;
   int loop = 0;
+  Surroundings around = {};
   ParameterBlock parameters;
   std::uint32_t grid_x = 0, grid_y = 1;  // grid_x 0: nothing to do
+};
+
+CATENA_EXPORT GeneratedKernel generate(const LaunchPlan& plan);
+
+// Launches on one stream, one after the other, over common scratch memory (aligned to 256; any content).
+struct Sequence {
+  catena::SmallVector<LaunchPlan, 1> launches;
+  std::size_t scratch_bytes = 0;
+  CATENA_EXPORT void set_scratch(void* memory);
+  // Room for `bytes` more: its offset.
+  std::size_t reserve(std::size_t bytes);
 };
 
 // `processors`: multiprocessors of the device; more blocks than fill them several times over are not launched.
 CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program, std::span<const catena::Operand> operands,
                                           const catena::Shape& loop, int processors);
 
-struct ReducePlan {
-  LaunchPlan first;
-  std::size_t partial_bytes = 0;            // scratch memory for the accumulators of split reductions, 0 when there is one stage
-  std::optional<LaunchPlan> second;
-  CATENA_EXPORT void set_partial(void* memory);
-};
-CATENA_EXPORT ReducePlan plan_reduce(const catena::ReduceCall& call, int processors);
+// ValueError for more operands than kMaxOperands, or more axes that do not merge than there is room for beside so many.
+CATENA_EXPORT Sequence plan_reduce(const catena::ReduceCall& call, int processors);
 
 CATENA_EXPORT LaunchPlan plan_rows(const catena::RowCall& call, int processors);
 
@@ -70,9 +79,6 @@ struct MultiTensorPlan {
 };
 CATENA_EXPORT MultiTensorPlan plan_multi_tensor(const catena::MultiTensorCall& call);
 
-// The kernel of a plan below.
-CATENA_EXPORT GeneratedKernel generate(const LaunchPlan& plan);
-
 // Out of several values for one element any one stays, as in NumPy; the CPU backend keeps the last. IndexError for index arrays that are
 // not of integers, or for indices into nothing; ValueError for more index arrays than 15.
 CATENA_EXPORT LaunchPlan plan_gather(const catena::GatherCall& call, int processors);
@@ -81,15 +87,6 @@ CATENA_EXPORT LaunchPlan plan_scatter(const catena::GatherCall& call, catena::Sc
 // `device_offset`: null, or device memory with a number that is added to the offset when the kernel runs. TypeError for a dtype that the
 // kind of numbers does not come in.
 CATENA_EXPORT LaunchPlan plan_random(const catena::RandomCall& call, const std::uint64_t* device_offset, int processors);
-
-// Launches on one stream, one after the other, over common scratch memory (aligned to 256; any content).
-struct Sequence {
-  std::vector<LaunchPlan> launches;
-  std::size_t scratch_bytes = 0;
-  CATENA_EXPORT void set_scratch(void* memory);
-  // Room for `bytes` more: its offset.
-  std::size_t reserve(std::size_t bytes);
-};
 
 CATENA_EXPORT Sequence plan_matmul(const catena::MatmulCall& call, int processors);
 

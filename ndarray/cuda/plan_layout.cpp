@@ -52,7 +52,9 @@ void ParameterBlock::set_scratch(void* memory) {
 }
 
 GeneratedKernel generate(const LaunchPlan& plan) {
-  return plan.kernel != nullptr ? generate(*plan.kernel, plan.kernel->loop_table[plan.loop], plan.key) : generate(plan.key);
+  if (plan.program != nullptr) return generate(*plan.program, plan.key);
+  if (plan.kernel != nullptr) return generate(*plan.kernel, plan.kernel->loop_table[plan.loop], plan.key, plan.around);
+  return generate(plan.key);
 }
 
 std::size_t Sequence::reserve(std::size_t bytes) {

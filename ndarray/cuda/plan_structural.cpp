@@ -5,6 +5,7 @@
 #include "kernels/host/bind.h"
 #include "kernels/host/error.h"
 #include "ndarray/cuda/plan_layout.h"
+#include "ndarray/device/random_row.h"
 
 namespace nd::cuda {
 namespace {
@@ -124,15 +125,6 @@ LaunchPlan plan_indexing(const catena::GatherCall& call, Form form, int processo
   return plan;
 }
 
-const catena::KernelDef& random_row(catena::RandomKind kind) {
-  switch (kind) {
-    case catena::RandomKind::bits: return catena::kernel<"random_bits">();
-    case catena::RandomKind::uniform: return catena::kernel<"random_uniform">();
-    case catena::RandomKind::normal: return catena::kernel<"random_normal">();
-    default: return catena::kernel<"random_integers">();
-  }
-}
-
 }  // namespace
 
 LaunchPlan plan_gather(const catena::GatherCall& call, int processors) { return plan_indexing(call, Form::gather, processors); }
@@ -143,16 +135,10 @@ LaunchPlan plan_scatter(const catena::GatherCall& call, catena::ScatterMode mode
 // ---- random fills --------------------------------------------------------------------------------------------------------------
 LaunchPlan plan_random(const catena::RandomCall& call, const std::uint64_t* device_offset, int processors) {
   LaunchPlan plan;
-  const catena::KernelDef& def = random_row(call.kind);
-  // The loop that writes this dtype; 16-bit floats are rounded from float32.
-  const Dtype wanted = catena::compute_dtype(call.out.dtype);
-  const auto loops = def.loops();
-  const auto loop =
-      std::find_if(loops.begin(), loops.end(), [&](const catena::Loop& l) { return l.type[std::size_t(def.first_output())] == wanted; });
-  catena::check<catena::TypeError>(loop != loops.end(), def.name, "no loop with the output dtype ", call.out.dtype);
+  const auto& [def, loop] = random_row(call);
   plan.kernel = &def;
-  plan.loop = static_cast<int>(loop - loops.begin());
-  plan.key.program = kernel_hash(def, *loop);
+  plan.loop = loop;
+  plan.key.program = kernel_hash(def, def.loop_table[loop]);
   plan.key.form = Form::random;
   plan.key.dtypes[0] = call.out.dtype;
   plan.key.index32 = call.n <= kMax31;

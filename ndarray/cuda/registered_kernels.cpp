@@ -45,7 +45,7 @@ class Forms {
       shapes.assign(n, shape);
       for (std::size_t k = 0; k < n; ++k) {
         const Dtype type = def.loop_table[loop].type[k];
-        strides.push_back(contiguous(shape, type));
+        strides.push_back(catena::c_strides(shape, catena::itemsize(type)));
         all.push_back({nullptr, type, false, nullptr, nullptr});
       }
       for (std::size_t k = 0; k < n; ++k) {
@@ -56,15 +56,6 @@ class Forms {
     Operands(const Operands&) = delete;
     Operands& operator=(const Operands&) = delete;
 
-    static Strides contiguous(const Shape& shape, Dtype type) {
-      Strides s = Strides::filled(shape.size(), 0);
-      auto step = static_cast<std::int64_t>(catena::itemsize(type));
-      for (int a = shape.size() - 1; a >= 0; --a) {
-        s[a] = step;
-        step *= shape[a];
-      }
-      return s;
-    }
     void make_scalar(std::size_t k) {
       all[k].immediate = true;
       all[k].data = cell.bytes;
@@ -73,16 +64,10 @@ class Forms {
     void transpose(std::size_t k) { std::reverse(strides[k].begin(), strides[k].end()); }
   };
 
-  void request(const KernelKey& key, const std::function<GeneratedKernel()>& generated) {
-    if (seen_.insert(record_key(key)).second) requests_.push_back({key, generated()});
+  void request(const LaunchPlan& plan) {
+    if (seen_.insert(record_key(plan.key)).second) requests_.push_back({plan.key, generate(plan)});
   }
-  void request(const catena::Program& program, const Operands& o) {
-    const LaunchPlan plan = plan_elementwise(program, o.all, o.shape, 100);
-    request(plan.key, [&] { return generate(program, plan.key); });
-  }
-  void request(const KernelDef& def, int loop, const KernelKey& key) {
-    request(key, [&] { return generate(def, def.loop_table[loop], key); });
-  }
+  void request(const catena::Program& program, const Operands& o) { request(plan_elementwise(program, o.all, o.shape, 100)); }
 
   // Contiguous, a transposed operand, and each of two operands as a number.
   void add_elementwise(const KernelDef& def, int loop) {
@@ -120,11 +105,13 @@ class Forms {
   static bool is_random(const KernelDef& def) { return std::string_view(def.name).starts_with("random_"); }
   void add_random(const KernelDef& def, int loop) {
     const Loop& l = def.loop_table[loop];
-    KernelKey key;
-    key.program = kernel_hash(def, l);
-    key.form = Form::random;
-    key.dtypes[0] = l.type[static_cast<std::size_t>(def.first_output())];
-    request(def, loop, key);
+    LaunchPlan plan;
+    plan.kernel = &def;
+    plan.loop = loop;
+    plan.key.program = kernel_hash(def, l);
+    plan.key.form = Form::random;
+    plan.key.dtypes[0] = l.type[static_cast<std::size_t>(def.first_output())];
+    request(plan);
   }
 
   // Of a whole array, and of a matrix along its rows (short and long) and columns.
@@ -136,13 +123,11 @@ class Forms {
       call.loop = loop;
       call.axes = axes;
       for (int a : axes) o.shapes[1][a] = 1;
-      o.strides[1] = Operands::contiguous(o.shapes[1], o.all[1].dtype);
+      o.strides[1] = catena::c_strides(o.shapes[1], catena::itemsize(o.all[1].dtype));
       for (int a : axes) o.strides[1][a] = 0;
       call.in = o.all[0];
       call.out = o.all[1];
-      const ReducePlan p = plan_reduce(call, 100);
-      request(def, loop, p.first.key);
-      if (p.second) request(def, loop, p.second->key);
+      for (const LaunchPlan& p : plan_reduce(call, 100).launches) request(p);
     };
     plan({1 << 24}, {0});
     plan({1000, 500}, {1});
@@ -161,12 +146,12 @@ class Forms {
         if (!per_row) continue;
         Shape kept = shape;
         for (int a : axes) kept[a] = 1;
-        o.strides[k] = Operands::contiguous(kept, o.all[k].dtype);
+        o.strides[k] = catena::c_strides(kept, catena::itemsize(o.all[k].dtype));
         for (int a : axes) o.strides[k][a] = 0;
       }
       if (number) o.make_scalar(def.nin - 1u);
       const catena::RowCall call{&def, loop, shape, axes, o.all};
-      request(def, loop, plan_rows(call, 100).key);
+      request(plan_rows(call, 100));
     };
     plan({1000, 500}, {1}, false, false);
     plan({1000, 5000}, {1}, false, false);
@@ -184,7 +169,7 @@ class Forms {
     call.loop = loop;
     call.tensors = {&tensor, 1};
     call.hyper = {&hyper, 1};
-    request(def, loop, plan_multi_tensor(call).launch.key);
+    request(plan_multi_tensor(call).launch);
   }
 
   std::vector<WarmUpRequest> requests_;

@@ -7,6 +7,8 @@
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
 #include "ndarray/cuda/execute.h"
+#include "ndarray/cuda/handle_pool.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/vendor.h"
 #include "ndarray/device/memory_pool.h"
 #include "ndarray/device/stream.h"
@@ -45,24 +47,6 @@ void check_status(api::cusolver_status status, const char* call) {
   fail_vendor({"cuSOLVER", status, name_of(status), status == api::cusolver_alloc_failed}, call);
 }
 #define CATENA_SOLVER(field, ...) check_status(cusolver().field(__VA_ARGS__), api::CusolverNames::field)
-
-// The functions of one element type under names without it.
-template <class T> struct Functions;
-#define CATENA_TYPED(name, suffix)                                                   \
-  template <class... A> static void name(A... arguments) {                           \
-    CATENA_SOLVER(name##_##suffix, arguments...);                                    \
-  }
-#define CATENA_TYPED_FUNCTIONS(T, suffix)                                                                                              \
-  template <> struct Functions<T> {                                                                                                    \
-    CATENA_TYPED(potrf_size, suffix) CATENA_TYPED(potrf, suffix) CATENA_TYPED(potrs, suffix) CATENA_TYPED(getrf_size, suffix)          \
-    CATENA_TYPED(getrf, suffix) CATENA_TYPED(getrs, suffix) CATENA_TYPED(geqrf_size, suffix) CATENA_TYPED(geqrf, suffix)               \
-    CATENA_TYPED(orgqr_size, suffix) CATENA_TYPED(orgqr, suffix) CATENA_TYPED(gesvd_size, suffix) CATENA_TYPED(gesvd, suffix)          \
-    CATENA_TYPED(syevd_size, suffix) CATENA_TYPED(syevd, suffix)                                                                       \
-  };
-CATENA_TYPED_FUNCTIONS(float, float)
-CATENA_TYPED_FUNCTIONS(double, double)
-#undef CATENA_TYPED_FUNCTIONS
-#undef CATENA_TYPED
 
 // ---- arguments --------------------------------------------------------------------------------------------------------------------
 int to_int(const char* op, std::int64_t n) {
@@ -106,14 +90,22 @@ HandlePool<api::cusolver_handle>::Lease lease_handle(int device) {
   });
 }
 
-// The time of one function: its device, stream and handle, and where the device puts the outcome.
+// The time of one function: its device, stream and handle, the size of its matrix, and where the device puts the outcome.
 class Call {
  public:
   Call(const char* op, const Array& a)
-      : op_(op), stream_(current_stream(a.device())), handle_(lease_handle(a.device().id)), info_(sizeof(int), stream_) {
+      : op_(op),
+        stream_(current_stream(a.device())),
+        rows_(a.shape(0)),
+        columns_(a.shape(1)),
+        handle_(lease_handle(a.device().id)),
+        info_(sizeof(int), stream_) {
     CATENA_SOLVER(set_stream, handle(), stream_of(stream_));
   }
   api::cusolver_handle handle() const { return handle_.get(); }
+  StreamRef stream() const { return stream_; }
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
   int* info() const { return reinterpret_cast<int*>(info_.data()); }
   // The elements of an array that this call uses.
   template <class T> T* data(const Array& a) const {
@@ -135,9 +127,36 @@ class Call {
  private:
   const char* op_;
   StreamRef stream_;
+  std::int64_t rows_, columns_;
   HandlePool<api::cusolver_handle>::Lease handle_;
   Scratch info_;
 };
+
+// The functions of one element type under names without it: those that say how much work space is needed, and those that work.
+template <class T> struct Functions;
+#define CATENA_SIZE(name, suffix)                                                                          \
+  template <class... A> static int name##_size(const Call& call, A... arguments) {                         \
+    int size = 0;                                                                                          \
+    CATENA_SOLVER(name##_size_##suffix, call.handle(), arguments..., &size);                               \
+    return size;                                                                                           \
+  }
+#define CATENA_WORK(name, suffix)                                                                          \
+  template <class... A> static void name(const Call& call, A... arguments) {                               \
+    enqueue(api::CusolverNames::name##_##suffix, call.stream(), {call.rows(), call.columns()},             \
+            [&] { CATENA_SOLVER(name##_##suffix, call.handle(), arguments..., call.info()); });            \
+  }
+#define CATENA_TYPED_FUNCTIONS(T, suffix)                                                                                            \
+  template <> struct Functions<T> {                                                                                                  \
+    CATENA_SIZE(potrf, suffix) CATENA_SIZE(getrf, suffix) CATENA_SIZE(geqrf, suffix) CATENA_SIZE(orgqr, suffix)                      \
+    CATENA_SIZE(gesvd, suffix) CATENA_SIZE(syevd, suffix)                                                                            \
+    CATENA_WORK(potrf, suffix) CATENA_WORK(potrs, suffix) CATENA_WORK(getrf, suffix) CATENA_WORK(getrs, suffix)                      \
+    CATENA_WORK(geqrf, suffix) CATENA_WORK(orgqr, suffix) CATENA_WORK(gesvd, suffix) CATENA_WORK(syevd, suffix)                      \
+  };
+CATENA_TYPED_FUNCTIONS(float, float)
+CATENA_TYPED_FUNCTIONS(double, double)
+#undef CATENA_TYPED_FUNCTIONS
+#undef CATENA_WORK
+#undef CATENA_SIZE
 
 template <class F> decltype(auto) with_type(Dtype dtype, F&& f) {
   if (dtype == Dtype::float32) return f(float{});
@@ -161,10 +180,9 @@ void potrf(const Array& a, Triangle triangle) {
   with_type(a.dtype(), [&]<class T>(T) {
     const Call call(op, a);
     T* const data = call.data<T>(a);
-    int size = 0;
-    Functions<T>::potrf_size(call.handle(), uplo, n, data, lda, &size);
+    const int size = Functions<T>::potrf_size(call, uplo, n, data, lda);
     const auto work = call.work<T>(size);
-    Functions<T>::potrf(call.handle(), uplo, n, data, lda, reinterpret_cast<T*>(work->data()), size, call.info());
+    Functions<T>::potrf(call, uplo, n, data, lda, reinterpret_cast<T*>(work->data()), size);
     const int info = call.outcome();
     check<LinAlgError>(info == 0, op, "the matrix is not positive definite: its leading minor of order ", info, " is not positive");
   });
@@ -179,8 +197,8 @@ void potrs(const Array& factor, const Array& b, Triangle triangle) {
   if (n == 0 || columns == 0) return;
   with_type(b.dtype(), [&]<class T>(T) {
     const Call call(op, b);
-    Functions<T>::potrs(call.handle(), triangle_of(triangle), n, columns, call.data<const T>(factor), leading(op, factor), call.data<T>(b),
-                        leading(op, b), call.info());
+    Functions<T>::potrs(call, triangle_of(triangle), n, columns, call.data<const T>(factor), leading(op, factor), call.data<T>(b),
+                        leading(op, b));
     call.outcome();
   });
 }
@@ -194,10 +212,9 @@ int getrf(const Array& a, const Array& pivots) {
   return with_type(a.dtype(), [&]<class T>(T) {
     const Call call(op, a);
     T* const data = call.data<T>(a);
-    int size = 0;
-    Functions<T>::getrf_size(call.handle(), m, n, data, lda, &size);
+    const int size = Functions<T>::getrf_size(call, m, n, data, lda);
     const auto work = call.work<T>(size);
-    Functions<T>::getrf(call.handle(), m, n, data, lda, reinterpret_cast<T*>(work->data()), call.data<int>(pivots), call.info());
+    Functions<T>::getrf(call, m, n, data, lda, reinterpret_cast<T*>(work->data()), call.data<int>(pivots));
     return call.outcome();
   });
 }
@@ -212,8 +229,8 @@ void getrs(const Array& lu, const Array& pivots, const Array& b, bool transpose)
   if (n == 0 || columns == 0) return;
   with_type(b.dtype(), [&]<class T>(T) {
     const Call call(op, b);
-    Functions<T>::getrs(call.handle(), transpose ? api::cusolver_op_t : api::cusolver_op_n, n, columns, call.data<const T>(lu),
-                        leading(op, lu), call.data<const int>(pivots), call.data<T>(b), leading(op, b), call.info());
+    Functions<T>::getrs(call, transpose ? api::cusolver_op_t : api::cusolver_op_n, n, columns, call.data<const T>(lu),
+                        leading(op, lu), call.data<const int>(pivots), call.data<T>(b), leading(op, b));
     call.outcome();
   });
 }
@@ -227,10 +244,9 @@ void geqrf(const Array& a, const Array& tau) {
   with_type(a.dtype(), [&]<class T>(T) {
     const Call call(op, a);
     T* const data = call.data<T>(a);
-    int size = 0;
-    Functions<T>::geqrf_size(call.handle(), m, n, data, lda, &size);
+    const int size = Functions<T>::geqrf_size(call, m, n, data, lda);
     const auto work = call.work<T>(size);
-    Functions<T>::geqrf(call.handle(), m, n, data, lda, call.data<T>(tau), reinterpret_cast<T*>(work->data()), size, call.info());
+    Functions<T>::geqrf(call, m, n, data, lda, call.data<T>(tau), reinterpret_cast<T*>(work->data()), size);
     call.outcome();
   });
 }
@@ -247,10 +263,9 @@ void orgqr(const Array& a, const Array& tau) {
     const Call call(op, a);
     T* const data = call.data<T>(a);
     const T* const factors = call.data<const T>(tau);
-    int size = 0;
-    Functions<T>::orgqr_size(call.handle(), m, n, k, data, lda, factors, &size);
+    const int size = Functions<T>::orgqr_size(call, m, n, k, data, lda, factors);
     const auto work = call.work<T>(size);
-    Functions<T>::orgqr(call.handle(), m, n, k, data, lda, factors, reinterpret_cast<T*>(work->data()), size, call.info());
+    Functions<T>::orgqr(call, m, n, k, data, lda, factors, reinterpret_cast<T*>(work->data()), size);
     call.outcome();
   });
 }
@@ -274,11 +289,10 @@ void gesvd(const Array& a, const Array& s, const Array& u, const Array& vt) {
   const signed char job_u = !vectors ? 'N' : u.shape(1) == a.shape(0) ? 'A' : 'S', job_vt = vectors ? 'A' : 'N';
   with_type(a.dtype(), [&]<class T>(T) {
     const Call call(op, a);
-    int size = 0;
-    Functions<T>::gesvd_size(call.handle(), m, n, &size);
+    const int size = Functions<T>::gesvd_size(call, m, n);
     const auto work = call.work<T>(size), real_work = call.work<T>(n);
-    Functions<T>::gesvd(call.handle(), job_u, job_vt, m, n, call.data<T>(a), lda, call.data<T>(s), call.data<T>(u), m, call.data<T>(vt), n,
-                        reinterpret_cast<T*>(work->data()), size, reinterpret_cast<T*>(real_work->data()), call.info());
+    Functions<T>::gesvd(call, job_u, job_vt, m, n, call.data<T>(a), lda, call.data<T>(s), call.data<T>(u), m, call.data<T>(vt), n,
+                        reinterpret_cast<T*>(work->data()), size, reinterpret_cast<T*>(real_work->data()));
     const int info = call.outcome();
     check<LinAlgError>(info == 0, op, "the iteration did not converge: ", info, " superdiagonals of the bidiagonal form are not 0");
   });
@@ -294,10 +308,9 @@ void syevd(const Array& a, const Array& w, bool vectors, Triangle triangle) {
   with_type(a.dtype(), [&]<class T>(T) {
     const Call call(op, a);
     T *const data = call.data<T>(a), *const values = call.data<T>(w);
-    int size = 0;
-    Functions<T>::syevd_size(call.handle(), job, uplo, n, data, lda, values, &size);
+    const int size = Functions<T>::syevd_size(call, job, uplo, n, data, lda, values);
     const auto work = call.work<T>(size);
-    Functions<T>::syevd(call.handle(), job, uplo, n, data, lda, values, reinterpret_cast<T*>(work->data()), size, call.info());
+    Functions<T>::syevd(call, job, uplo, n, data, lda, values, reinterpret_cast<T*>(work->data()), size);
     const int info = call.outcome();
     check<LinAlgError>(info == 0, op, "the iteration did not converge: ", info, " off-diagonal elements of the tridiagonal form are not 0");
   });

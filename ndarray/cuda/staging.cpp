@@ -4,12 +4,10 @@
 #include <bit>
 #include <cstring>
 #include <deque>
-#include <map>
-#include <mutex>
-#include <vector>
 
 #include "kernels/host/error.h"
 #include "ndarray/cuda/context.h"
+#include "ndarray/cuda/launch.h"
 
 namespace nd::cuda {
 namespace {
@@ -22,25 +20,19 @@ std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kU
 }  // namespace
 
 // ---- pinned memory --------------------------------------------------------------------------------------------------------------
-struct PinnedPool::State {
-  mutable std::mutex mutex;
-  std::map<std::size_t, std::vector<std::byte*>> free;  // by rounded size
-};
-
-PinnedPool::PinnedPool() : state_(new State) {}
+// Pinned memory belongs to all contexts, but the driver wants one to be current. An error would be that of earlier work.
 PinnedPool::~PinnedPool() {
-  if (is_healthy())
-    for (const auto& [size, blocks] : state_->free)
-      for (std::byte* b : blocks) driver().host_free(b);
-  delete state_;
+  if (free_.empty() || !is_healthy() || driver().context_set_current(primary_context(0)) != api::cu_success) return;
+  for (const auto& [size, list] : free_)
+    for (std::byte* b : list) driver().host_free(b);
 }
 
 std::byte* PinnedPool::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   const std::size_t size = rounded(bytes);
   {
-    const std::lock_guard lock(state_->mutex);
-    auto& list = state_->free[size];
+    const std::lock_guard lock(mutex_);
+    auto& list = free_[size];
     if (!list.empty()) {
       std::byte* b = list.back();
       list.pop_back();
@@ -61,24 +53,24 @@ std::byte* PinnedPool::allocate(std::size_t bytes) {
 
 void PinnedPool::deallocate(std::byte* data, std::size_t bytes) noexcept {
   if (data == nullptr) return;
-  const std::lock_guard lock(state_->mutex);
-  state_->free[rounded(bytes)].push_back(data);
+  const std::lock_guard lock(mutex_);
+  free_[rounded(bytes)].push_back(data);
 }
 
 void PinnedPool::free_all_blocks() {
   std::map<std::size_t, std::vector<std::byte*>> blocks;
   {
-    const std::lock_guard lock(state_->mutex);
-    blocks.swap(state_->free);
+    const std::lock_guard lock(mutex_);
+    blocks.swap(free_);
   }
   for (const auto& [size, list] : blocks)
     for (std::byte* b : list) CATENA_CU(host_free, b);
 }
 
 std::size_t PinnedPool::n_free_blocks() const {
-  const std::lock_guard lock(state_->mutex);
+  const std::lock_guard lock(mutex_);
   std::size_t n = 0;
-  for (const auto& [size, list] : state_->free) n += list.size();
+  for (const auto& [size, list] : free_) n += list.size();
   return n;
 }
 
@@ -88,39 +80,14 @@ PinnedPool& pinned_pool() {
 }
 
 // ---- events ---------------------------------------------------------------------------------------------------------------------
-namespace {
-
-struct UnusedEvents {
-  std::mutex mutex;
-  std::map<int, std::vector<api::cu_event>> of_device;
-};
-UnusedEvents& unused_events() {
-  static auto& events = *new UnusedEvents;
-  return events;
-}
-
-}  // namespace
-
-PooledEvent::PooledEvent(int device) : device_(device) {
-  {
-    UnusedEvents& unused = unused_events();
-    const std::lock_guard lock(unused.mutex);
-    auto& list = unused.of_device[device];
-    if (!list.empty()) {
-      event_ = list.back();
-      list.pop_back();
-      return;
-    }
-  }
-  use_device(device);
-  CATENA_CU(event_create, &event_, api::cu_event_disable_timing);
-}
-
-PooledEvent::~PooledEvent() {
-  if (event_ == nullptr) return;
-  UnusedEvents& unused = unused_events();
-  const std::lock_guard lock(unused.mutex);
-  unused.of_device[device_].push_back(event_);
+PooledEvent pooled_event(int device) {
+  static auto& pool = *new HandlePool<api::cu_event>(driver().device_count);
+  return pool.lease(device, [device] {
+    use_device(device);
+    api::cu_event event = nullptr;
+    CATENA_CU(event_create, &event, api::cu_event_disable_timing);
+    return event;
+  });
 }
 
 // ---- staging --------------------------------------------------------------------------------------------------------------------
@@ -153,9 +120,10 @@ void collect() {
 
 void copy_one_stage(api::cu_deviceptr to, const std::byte* from, std::size_t bytes, StreamRef stream) {
   const std::size_t size = std::max(std::bit_ceil(bytes), kSmallestStage);
-  PooledEvent done(stream.device.id);
+  PooledEvent done = pooled_event(stream.device.id);
   std::byte* stage = pinned_pool().allocate(size);
   std::memcpy(stage, from, bytes);
+  record_call(api::DriverNames::copy_to_device_async, stream, {static_cast<std::int64_t>(bytes)});
   api::cu_result status = driver().copy_to_device_async(to, stage, bytes, stream_of(stream));
   if (status != api::cu_success) {
     pinned_pool().deallocate(stage, size);
@@ -167,9 +135,12 @@ void copy_one_stage(api::cu_deviceptr to, const std::byte* from, std::size_t byt
     if (driver().stream_synchronize(stream_of(stream)) == api::cu_success) pinned_pool().deallocate(stage, size);
     fail(status, api::DriverNames::event_record);
   }
-  Stages& s = stages();
-  const std::lock_guard lock(s.mutex);
-  s.in_flight.push_back({stage, size, std::move(done)});
+  {
+    Stages& s = stages();
+    const std::lock_guard lock(s.mutex);
+    s.in_flight.push_back({stage, size, std::move(done)});
+  }
+  after_call(api::DriverNames::copy_to_device_async, stream);
 }
 
 }  // namespace

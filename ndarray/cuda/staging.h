@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
+#include <map>
+#include <mutex>
+#include <vector>
 
+#include "ndarray/cuda/handle_pool.h"
 #include "ndarray/cuda/library.h"
 #include "ndarray/device/backend.h"
 
@@ -21,35 +24,21 @@ class CATENA_EXPORT PinnedPool {
   void free_all_blocks();
   std::size_t n_free_blocks() const;
 
-  PinnedPool();
+  PinnedPool() = default;
   ~PinnedPool();
   PinnedPool(const PinnedPool&) = delete;
   PinnedPool& operator=(const PinnedPool&) = delete;
 
  private:
-  struct State;
-  State* state_;
+  mutable std::mutex mutex_;
+  std::map<std::size_t, std::vector<std::byte*>> free_;  // by rounded size
 };
 // Lives as long as the program.
 CATENA_EXPORT PinnedPool& pinned_pool();
 
-// An event without timing, from a list of unused ones; back there at the end of the scope.
-class CATENA_EXPORT PooledEvent {
- public:
-  explicit PooledEvent(int device);
-  ~PooledEvent();
-  PooledEvent(PooledEvent&& o) noexcept : device_(o.device_), event_(std::exchange(o.event_, nullptr)) {}
-  PooledEvent& operator=(PooledEvent&& o) noexcept {
-    std::swap(device_, o.device_);
-    std::swap(event_, o.event_);
-    return *this;
-  }
-  api::cu_event get() const noexcept { return event_; }
-
- private:
-  int device_;
-  api::cu_event event_ = nullptr;
-};
+// An event without timing, for the time of its scope. It may be given again while what it marks is still ahead.
+using PooledEvent = HandlePool<api::cu_event>::Lease;
+CATENA_EXPORT PooledEvent pooled_event(int device);
 
 // Copies ordinary host memory to the device, ordered on the stream. The source may change as soon as this returns.
 CATENA_EXPORT void copy_staged(api::cu_deviceptr to, const std::byte* from, std::size_t bytes, StreamRef stream);

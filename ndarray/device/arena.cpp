@@ -77,16 +77,20 @@ Block* FreeLists::best_fit(std::size_t bytes) {
 }
 
 // ---- Arena ---------------------------------------------------------------------------------------------------------------------
+namespace {
+constexpr std::size_t kManyBlocks = 64;  // objects that are made at once
+}
+
 Block* Arena::new_block() {
   if (!objects_) {
-    constexpr std::size_t kMany = 64;
-    object_store_.push_back(std::make_unique<Block[]>(kMany));
-    for (std::size_t i = 0; i < kMany; ++i) delete_block(&object_store_.back()[i]);
+    object_store_.push_back(std::make_unique<Block[]>(kManyBlocks));
+    for (std::size_t i = 0; i < kManyBlocks; ++i) delete_block(&object_store_.back()[i]);
   }
   Block* b = objects_;
   objects_ = b->next;
   b->next = b->previous = b->before = b->after = nullptr;
   b->arena = this;
+  b->refs.store(0, std::memory_order_relaxed);  // nobody's before it is handed out
   b->small_class = -1;
   b->free = false;
   b->device = {pool.backend.kind(), static_cast<std::int16_t>(device)};
@@ -170,12 +174,12 @@ void Arena::give_list(Block* list) {
 
 // A block that other streams used waits until they have passed this point. Without events one has to wait here.
 void Arena::hold(Block* b) {
-  const std::unique_ptr<std::vector<void*>> streams = std::move(b->streams);
   const Device d = b->device;
-  Pending p{b, {}};
+  Pending p{b, std::move(b->streams), {}};
+  const std::vector<void*>& streams = *p.streams;  // moves with its owner
   try {
-    p.events.reserve(streams->size());
-    for (void* s : *streams) {
+    p.events.reserve(streams.size());
+    for (void* s : streams) {
       p.events.push_back(pool.backend.create_event(device, {.disable_timing = true}));
       pool.backend.record_event(p.events.back(), {d, s});
     }
@@ -185,7 +189,7 @@ void Arena::hold(Block* b) {
     for (void* e : p.events) pool.backend.destroy_event(device, e);
   }
   try {
-    for (void* s : *streams) pool.backend.synchronize({d, s});
+    for (void* s : streams) pool.backend.synchronize({d, s});
   } catch (...) {
     // The device is lost; so is the order of its work.
   }
@@ -246,6 +250,37 @@ std::size_t Arena::release_free_segments() {
 std::size_t Arena::free_blocks() const {
   const std::lock_guard lock(mutex_);
   return shared_.count() + large_.count() + pending_.size();
+}
+
+// Who uses a block reads and writes it without the lock; what is read here is not among that, or atomic.
+MemoryBlock Arena::show(const Block& b) const {
+  const auto pending = std::find_if(pending_.begin(), pending_.end(), [&b](const Pending& p) { return p.block == &b; });
+  MemoryBlock shown{b.data, b.capacity, MemoryBlock::State::free, {}};
+  if (pending != pending_.end()) {
+    shown.state = MemoryBlock::State::held;
+    shown.streams = *pending->streams;
+  } else if (!b.free) {
+    shown.state = b.refs.load(std::memory_order_relaxed) != 0 ? MemoryBlock::State::used : MemoryBlock::State::cached;
+    if (b.streams) shown.streams = *b.streams;
+  }
+  return shown;
+}
+
+MemoryArena Arena::snapshot() const {
+  MemoryArena shown{{{pool.backend.kind(), static_cast<std::int16_t>(device)}, stream}, held.load(std::memory_order_acquire), {}};
+  const std::lock_guard lock(mutex_);
+  for (const std::unique_ptr<Block[]>& many : object_store_)
+    for (std::size_t i = 0; i < kManyBlocks; ++i) {
+      const Block& first = many[i];
+      if (first.capacity == 0 || first.before != nullptr) continue;
+      MemorySegment& segment = shown.segments.emplace_back(MemorySegment{first.data, 0, {}});
+      for (const Block* b = &first; b != nullptr; b = b->after) {
+        segment.blocks.push_back(show(*b));
+        segment.bytes += b->capacity;
+      }
+    }
+  std::sort(shown.segments.begin(), shown.segments.end(), [](const auto& x, const auto& y) { return x.address < y.address; });
+  return shown;
 }
 
 }  // namespace nd::internal

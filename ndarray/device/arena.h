@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ndarray/device/memory_pool.h"
+#include "ndarray/device/memory_snapshot.h"
 
 namespace nd::internal {
 
@@ -40,11 +41,11 @@ class Arena;
 
 // A piece of a segment, used or free. It is the Storage that arrays hold, so a hit in the cache makes no other object.
 struct Block : catena::Storage {
-  std::size_t capacity = 0;
+  std::size_t capacity = 0;  // 0: an object that is no piece of a segment
   Arena* arena = nullptr;
   Block* before = nullptr;  // neighbours in the segment
   Block* after = nullptr;
-  Block* next = nullptr;  // in a bin, a thread's cache or a list of free objects
+  Block* next = nullptr;  // in a bin, a thread's cache or a list of unused objects
   Block* previous = nullptr;
   std::unique_ptr<std::vector<void*>> streams;  // others that used it
   std::int16_t small_class = -1;                // of a small block
@@ -110,15 +111,19 @@ class Arena {
   // Gives segments without a used block back to the device; returns the bytes.
   std::size_t release_free_segments();
   std::size_t free_blocks() const;
+  // All segments with their blocks, at one moment.
+  MemoryArena snapshot() const;
 
  private:
   struct Pending {
     Block* block;
+    std::unique_ptr<std::vector<void*>> streams;  // that are waited for
     std::vector<void*> events;
   };
   FreeLists& lists(const Block& b) { return b.shared ? shared_ : large_; }
   Block* new_block();
-  void delete_block(Block* b) { b->next = objects_, objects_ = b; }
+  void delete_block(Block* b) { b->capacity = 0, b->next = objects_, objects_ = b; }
+  MemoryBlock show(const Block& b) const;
   void split(Block* b, std::size_t capacity);
   void merge_and_insert(Block* b);
   void hold(Block* b);
@@ -167,6 +172,7 @@ class PoolState {
   void attach(ThreadCache& cache);
   void detach(ThreadCache& cache);
   PoolStatistics statistics(int device) const;
+  MemorySnapshot snapshot() const;
   void reset_peaks();
   void deallocate(int device, std::byte* data, std::size_t bytes);
 

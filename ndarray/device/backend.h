@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "kernels/host/array_header.h"
@@ -34,6 +35,20 @@ struct MemoryInfo {
   std::size_t free_bytes = 0, total_bytes = 0;
 };
 
+// What is asked of a device once; 0 and "" where a kind of device has no such thing or does not tell.
+struct CATENA_EXPORT DeviceProperties {
+  std::string name;
+  int arch = 0;        // CUDA: 90 for compute capability 9.0
+  int processors = 0;  // of the CPU: hardware threads
+  int max_threads_per_processor = 0;
+  std::size_t total_bytes = 0;
+  std::size_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0;
+  std::size_t l2_bytes = 0;
+  int clock_khz = 0, memory_clock_khz = 0, memory_bus_bits = 0;
+
+  std::string compute_capability() const { return arch == 0 ? std::string() : std::to_string(arch); }  // "90"
+};
+
 struct UserKernelCall;
 struct ModuleText;
 class DeviceModule;
@@ -44,6 +59,7 @@ class CATENA_EXPORT Backend {
 
   virtual Device::Kind kind() const noexcept = 0;
   virtual int device_count() const noexcept = 0;
+  virtual const DeviceProperties& properties(int device) const = 0;
 
   // Raw memory, aligned to 64 bytes on the host; the pool stands above. allocate returns null when there is none left.
   virtual std::byte* allocate(int device, std::size_t bytes) = 0;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "kernels/host/error.h"
+#include "ndarray/cuda/context.h"
 
 namespace nd {
 namespace {
@@ -78,6 +79,21 @@ void synchronize(Device device) {
 MemoryInfo memory_info(Device device) {
   check_device("memory_info", device);
   return backend(device.kind).memory_info(device.id);
+}
+
+const DeviceProperties& properties(Device device) {
+  check_device("properties", device);
+  return backend(device.kind).properties(device.id);
+}
+
+bool can_access_peer(Device device, Device peer) {
+  check_device("can_access_peer", device);
+  check_device("can_access_peer", peer);
+  if (device == peer) return true;
+  if (device.kind == Device::Kind::cpu || peer.kind == Device::Kind::cpu) return false;
+  int can = 0;
+  CATENA_CU(device_can_access_peer, &can, device.id, peer.id);
+  return can != 0;
 }
 
 }  // namespace nd

@@ -28,6 +28,10 @@ CATENA_EXPORT Device device_from_name(std::string_view name);
 // Waits for all work on the device.
 CATENA_EXPORT void synchronize(Device device);
 CATENA_EXPORT MemoryInfo memory_info(Device device);
+// Name, compute capability, sizes and clocks of the device.
+CATENA_EXPORT const DeviceProperties& properties(Device device);
+// Whether kernels of `device` can read and write the memory of `peer` in place.
+CATENA_EXPORT bool can_access_peer(Device device, Device peer);
 
 // Makes a device current until the end of the scope, then restores the one before, also when an exception passes.
 class CATENA_EXPORT DeviceScope {

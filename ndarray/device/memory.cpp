@@ -31,17 +31,13 @@ std::shared_ptr<const PinnedAllocator>& pinned_allocator() {
   return slot;
 }
 
-void destroy_pinned(Storage* s) {
-  cuda::pinned_pool().deallocate(s->data, s->bytes);
-  delete s;
-}
-
 }  // namespace
 
 void MemoryPointer::check_inside(std::string_view op, std::size_t bytes) const {
   catena::check<catena::ValueError>(storage_ != nullptr && offset_ >= 0 && static_cast<std::size_t>(offset_) <= storage_->bytes &&
                                         bytes <= storage_->bytes - static_cast<std::size_t>(offset_),
-                                    op, bytes, " bytes at offset ", offset_, " leave a block of ", storage_ ? storage_->bytes : 0, " bytes");
+                                    op, bytes, " bytes at offset ", offset_, " leave a block of ", storage_ ? storage_->bytes : 0,
+                                    " bytes");
 }
 
 void MemoryPointer::copy_from_async(const MemoryPointer& source, std::size_t bytes, const Stream& stream) const {
@@ -72,7 +68,8 @@ void MemoryPointer::copy_to_host_async(void* host, std::size_t bytes, const Stre
 void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const Stream& stream) const {
   if (bytes == 0) return;
   check_inside("memset", bytes);
-  catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(), ", the memory to ", device());
+  catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(), ", the memory to ",
+                                    device());
   const catena::KernelDef& fill = catena::kernel<"copy">();
   const int loop = catena::choose_loop_by_output(fill, Dtype::uint8);
   const Shape shape{static_cast<std::int64_t>(bytes)};
@@ -125,21 +122,47 @@ Device device_from_pointer(const void* p) {
   return {Device::Kind::cuda, static_cast<std::int16_t>(ordinal)};
 }
 
+namespace {
+
+// Pinned memory belongs to all contexts, but the driver wants one to be current.
+void use_some_device() { cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0); }
+
+}  // namespace
+
+PinnedMemoryPool::PinnedMemoryPool() : pool_(std::make_shared<cuda::PinnedPool>()) {}
+
+MemoryPointer PinnedMemoryPool::allocate(std::size_t size) {
+  if (size == 0) return {};
+  use_some_device();
+  std::byte* const data = pool_->allocate(size);
+  try {
+    return MemoryPointer(wrap_storage(data, size, cpu_device, [pool = pool_, data, size] { pool->deallocate(data, size); }));
+  } catch (...) {
+    pool_->deallocate(data, size);
+    throw;
+  }
+}
+
+void PinnedMemoryPool::free_all_blocks() {
+  if (n_free_blocks() == 0) return;
+  use_some_device();
+  pool_->free_all_blocks();
+}
+std::size_t PinnedMemoryPool::n_free_blocks() const { return pool_->n_free_blocks(); }
+
+PinnedMemoryPool& pinned_memory_pool() {
+  // The pool under it is never destroyed and has no counter.
+  static auto& pool = *new PinnedMemoryPool(std::shared_ptr<cuda::PinnedPool>(std::shared_ptr<void>(), &cuda::pinned_pool()));
+  return pool;
+}
+
 MemoryPointer alloc_pinned_memory(std::size_t size) {
   std::shared_ptr<const PinnedAllocator> allocator;
   {
     const std::lock_guard lock(pinned_mutex);
     allocator = pinned_allocator();
   }
-  if (allocator) return (*allocator)(size);
-  if (size == 0) return {};
-  cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0);
-  auto s = std::make_unique<Storage>();
-  s->device = cpu_device;
-  s->bytes = size;
-  s->destroy = &destroy_pinned;
-  s->data = cuda::pinned_pool().allocate(size);
-  return MemoryPointer(s.release());
+  return allocator ? (*allocator)(size) : pinned_memory_pool().allocate(size);
 }
 
 void set_pinned_memory_allocator(PinnedAllocator allocator) {

@@ -8,12 +8,17 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include "ndarray/core/storage.h"
 #include "ndarray/device/device.h"
 #include "ndarray/device/stream.h"
 
 namespace nd {
+
+namespace cuda {
+class PinnedPool;
+}
 
 // A position in a block of memory; keeps the block alive.
 class CATENA_EXPORT MemoryPointer {
@@ -66,7 +71,25 @@ CATENA_EXPORT MemoryPointer alloc(std::size_t size);
 // The device that a pointer of CUDA belongs to; cpu_device for memory that it does not know.
 CATENA_EXPORT Device device_from_pointer(const void* p);
 
-// Page-locked host memory, from a pool of blocks of equal rounded size (multiples of 512 bytes). RuntimeError "CUDA is unavailable: ...".
+// Page-locked host memory. Blocks that are no longer used are kept, and given again for exactly the same rounded size (a multiple of 512
+// bytes). They may outlive the pool. Thread safety: all members may be called from any thread.
+class CATENA_EXPORT PinnedMemoryPool {
+ public:
+  PinnedMemoryPool();
+  // 0 bytes: null. RuntimeError "CUDA is unavailable: ..."; OutOfMemoryError when there is none left, also without the free blocks.
+  MemoryPointer allocate(std::size_t size);
+  void free_all_blocks();
+  std::size_t n_free_blocks() const;
+
+ private:
+  friend CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
+  explicit PinnedMemoryPool(std::shared_ptr<cuda::PinnedPool> pool) noexcept : pool_(std::move(pool)) {}
+  std::shared_ptr<cuda::PinnedPool> pool_;
+};
+// The one that alloc_pinned_memory uses at first; copies from ordinary host memory take their buffers there, too.
+CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
+
+// A block from pinned_memory_pool() or from what replaces it.
 CATENA_EXPORT MemoryPointer alloc_pinned_memory(std::size_t size);
 // Replaces where alloc_pinned_memory gets blocks; null: the pool again.
 using PinnedAllocator = std::function<MemoryPointer(std::size_t size)>;

@@ -428,6 +428,13 @@ PoolStatistics PoolState::statistics(int device) const {
   return s;
 }
 
+MemorySnapshot PoolState::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  MemorySnapshot s;
+  for (const auto& a : arenas_) s.arenas.push_back(a->snapshot());
+  return s;
+}
+
 void PoolState::reset_peaks() {
   const std::lock_guard lock(mutex_);
   for (const auto& d : devices_) {
@@ -509,6 +516,8 @@ void MemoryPool::set_limit_fraction(double fraction, int device) {
 std::size_t MemoryPool::limit(int device) const { return device < 0 ? 0 : state_->counters(device).limit.load(); }
 
 PoolStatistics MemoryPool::statistics(int device) const { return state_->statistics(device); }
+
+MemorySnapshot MemoryPool::snapshot() const { return state_->snapshot(); }
 
 void MemoryPool::reset_peaks() { state_->reset_peaks(); }
 

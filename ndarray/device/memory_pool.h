@@ -28,6 +28,8 @@ struct PoolStatistics {
   std::size_t peak_used_bytes = 0;   // the most that used_bytes has been; may miss what threads hold in small blocks, up to 256 KB each
 };
 
+struct MemorySnapshot;
+
 inline constexpr int kAllDevices = -1;
 
 // Told of every storage from elsewhere that work uses which is recorded to run again (a CUDA graph): it must keep them alive.
@@ -67,6 +69,8 @@ class CATENA_EXPORT MemoryPool {
   std::size_t total_bytes(int device = kAllDevices) const { return statistics(device).total_bytes; }
   std::size_t free_bytes(int device = kAllDevices) const { return statistics(device).free_bytes; }
   std::size_t n_free_blocks(int device = kAllDevices) const { return statistics(device).n_free_blocks; }
+  // What it holds, block by block (memory_snapshot.h).
+  MemorySnapshot snapshot() const;
   // Both peaks start again at the present values.
   void reset_peaks();
 

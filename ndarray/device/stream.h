@@ -23,7 +23,7 @@ struct StreamOptions {
 class CATENA_EXPORT Stream {
  public:
   Stream(StreamOptions options = {});
-  static Stream null_stream(Device device);  // the default stream of that device
+  static Stream null_stream(Device device = current_device());  // the default stream of that device
 
   StreamRef ref() const noexcept { return ref_; }
   void* ptr() const noexcept { return ref_.handle; }
@@ -65,7 +65,7 @@ class CATENA_EXPORT Event {
   std::shared_ptr<void> owned_;
 };
 
-// Milliseconds between two events; RuntimeError when one of them keeps no time or was not recorded.
+// Milliseconds between two events; RuntimeError when one of them keeps no time, and when one was not recorded (CudaError on CUDA).
 CATENA_EXPORT double get_elapsed_time(const Event& start, const Event& stop);
 
 // The stream that operations of this thread use on a device; the default stream unless a StreamScope is open.

@@ -81,28 +81,66 @@ namespace {
 // From a trace to a program: which value stands in which slot.
 class Assembly {
  public:
-  Assembly(Trace::State& trace, std::vector<int> results, std::vector<Array> targets)
-      : trace_(trace), results_(std::move(results)), targets_(std::move(targets)) {}
-
-  std::vector<Array> run() {
+  // `argument_first`: argument 0 is input 0, whether a step reads it or not.
+  Assembly(Trace::State& trace, std::vector<int> results, std::vector<Array> targets, bool argument_first = false)
+      : trace_(trace), results_(std::move(results)), targets_(std::move(targets)) {
+    look_up_uses();
     separate_results();
-    assign_inputs();
+    assign_inputs(argument_first);
     assign_outputs();
     assign_temporaries();
-    return execute();
+    make_steps();
+  }
+
+  catena::Program program() const {
+    return {steps_, slots_, static_cast<std::uint8_t>(inputs_.size()), 0, static_cast<std::uint8_t>(results_.size())};
+  }
+  const std::vector<catena::Input>& inputs() const { return inputs_; }
+  Dtype dtype_of_result() const { return value(results_[0]).dtype; }
+
+  // As an elementwise call.
+  std::vector<Array> execute() {
+    const Device device = common_device(kName, trace_.arguments, targets_);
+    const Shape shape = catena::broadcast_shape(kName, inputs_);
+    std::vector<Array> outputs = targets_, copies;
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      if (outputs[k].is_null()) {
+        outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
+        continue;
+      }
+      check_output_layout(kName, outputs[k]);
+      for (catena::Input& in : inputs_)
+        if (in.is_array() && catena::overlaps(in.array(), *outputs[k].get())) {
+          copies.push_back(argument_with(in.array()).copy());
+          in = catena::Input(*copies.back().get());
+        }
+    }
+    std::vector<catena::ArrayHeader*> headers;
+    for (const Array& o : outputs) headers.push_back(o.get());
+    catena::BoundCall call;
+    call.bind(kName, inputs_, headers, slots_.data());
+    if (catena::size_of(call.loop()) != 0) {
+      for (const catena::Input& in : inputs_)
+        if (in.is_array()) record_use(in.array());
+      for (const Array& o : outputs) record_use(*o.get());
+      backend(device.kind).elementwise(program(), call.operands(), call.loop(), current_stream(device));
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      if (!targets_[k].is_null()) touch(outputs[k]);
+    return outputs;
   }
 
  private:
   const Value& value(int v) const { return trace_.values[std::size_t(v)]; }
-  int last_read(int v) const {
-    for (int j = static_cast<int>(trace_.steps.size()) - 1; j >= 0; --j)
-      if (std::count(trace_.steps[std::size_t(j)].in.begin(), trace_.steps[std::size_t(j)].in.end(), v) > 0) return j;
-    return -1;
-  }
-  int written_by(int v) const {
-    for (std::size_t j = 0; j < trace_.steps.size(); ++j)
-      if (trace_.steps[j].out == v) return static_cast<int>(j);
-    return -1;
+  int last_read(int v) const { return last_read_[std::size_t(v)]; }
+  int written_by(int v) const { return written_by_[std::size_t(v)]; }
+  void look_up_uses() {
+    last_read_.assign(trace_.values.size(), -1);
+    written_by_.assign(trace_.values.size(), -1);
+    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+      for (int v : trace_.steps[j].in) last_read_[std::size_t(v)] = static_cast<int>(j);
+      written_by_[std::size_t(trace_.steps[j].out)] = static_cast<int>(j);
+    }
   }
 
   // Every result is written by a step of its own. What goes into an argument is written when nothing there is read any more.
@@ -117,7 +155,9 @@ class Assembly {
           const Operand& other = trace_.arguments[std::size_t(argument)];
           apart &= !other.is_array() || other.header()->storage != targets_[k]->storage || last_read(int(a)) <= written_by(v);
         }
-      if (!apart) results_[k] = trace_.copied(v, value(v).dtype);
+      if (apart) continue;
+      results_[k] = trace_.copied(v, value(v).dtype);
+      look_up_uses();
     }
   }
 
@@ -126,10 +166,20 @@ class Assembly {
     return static_cast<int>(slots_.size()) - 1;
   }
 
+  int slot_of_argument(int v) {
+    int& slot = slot_[std::size_t(v)];
+    if (slot < 0) {
+      slot = add_slot(value(v).dtype);
+      inputs_.push_back(catena::Input(*trace_.arguments[std::size_t(value(v).argument)].header()));
+    }
+    return slot;
+  }
+
   // Arrays as they are; a constant in the dtype of each operand that reads it, as an eager call stores it.
-  void assign_inputs() {
+  void assign_inputs(bool argument_first) {
     slot_.assign(trace_.values.size(), -1);
     operand_slots_.resize(trace_.steps.size());
+    if (argument_first) slot_of_argument(0);
     for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
       const TracedStep& step = trace_.steps[j];
       for (std::size_t k = 0; k < step.in.size(); ++k) {
@@ -139,12 +189,7 @@ class Assembly {
           slot = add_slot(step.kernel->loop_table[step.loop].type[k]);
           inputs_.push_back(catena::Input(*v.constant));
         } else if (v.argument >= 0) {
-          int& of_argument = slot_[std::size_t(step.in[k])];
-          if (of_argument < 0) {
-            of_argument = add_slot(v.dtype);
-            inputs_.push_back(catena::Input(*trace_.arguments[std::size_t(v.argument)].header()));
-          }
-          slot = of_argument;
+          slot = slot_of_argument(step.in[k]);
         }
         operand_slots_[j].push_back(slot);  // -1: the value of a step, which gets its slot later
       }
@@ -187,43 +232,15 @@ class Assembly {
                       catena::kMaxSlots);
   }
 
-  std::vector<Array> execute() {
-    std::vector<catena::Step> steps(trace_.steps.size());
-    for (std::size_t j = 0; j < steps.size(); ++j) {
-      steps[j].kernel = trace_.steps[j].kernel;
-      steps[j].loop = static_cast<std::uint16_t>(trace_.steps[j].loop);
-      std::copy(operand_slots_[j].begin(), operand_slots_[j].end(), steps[j].slot.begin());
+  void make_steps() {
+    steps_.resize(trace_.steps.size());
+    for (std::size_t j = 0; j < steps_.size(); ++j) {
+      steps_[j].kernel = trace_.steps[j].kernel;
+      steps_[j].loop = static_cast<std::uint16_t>(trace_.steps[j].loop);
+      std::copy(operand_slots_[j].begin(), operand_slots_[j].end(), steps_[j].slot.begin());
     }
-    const catena::Program program{steps, slots_, static_cast<std::uint8_t>(inputs_.size()), 0, static_cast<std::uint8_t>(results_.size())};
-    const Device device = common_device(kName, trace_.arguments, targets_);
-    const Shape shape = catena::broadcast_shape(kName, inputs_);
-    std::vector<Array> outputs = targets_, copies;
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      if (outputs[k].is_null()) {
-        outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
-        continue;
-      }
-      check_output_layout(kName, outputs[k]);
-      for (catena::Input& in : inputs_)
-        if (in.is_array() && catena::overlaps(in.array(), *outputs[k].get())) {
-          copies.push_back(argument_with(in.array()).copy());
-          in = catena::Input(*copies.back().get());
-        }
-    }
-    std::vector<catena::ArrayHeader*> headers;
-    for (const Array& o : outputs) headers.push_back(o.get());
-    catena::BoundCall call;
-    call.bind(kName, inputs_, headers, slots_.data());
-    if (catena::size_of(call.loop()) != 0) {
-      for (const catena::Input& in : inputs_)
-        if (in.is_array()) record_use(in.array());
-      for (const Array& o : outputs) record_use(*o.get());
-      backend(device.kind).elementwise(program, call.operands(), call.loop(), current_stream(device));
-    }
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      if (!targets_[k].is_null() && outputs[k]->storage != nullptr) outputs[k]->storage->version.fetch_add(1, std::memory_order_relaxed);
-    return outputs;
   }
+
   Array argument_with(const catena::ArrayHeader& h) const {
     for (const Operand& o : trace_.arguments)
       if (o.header() == &h) return o.array();
@@ -235,9 +252,161 @@ class Assembly {
   std::vector<Array> targets_;  // null: a new array
   std::vector<catena::Input> inputs_;
   std::vector<Dtype> slots_;
-  std::vector<int> slot_;  // of each value, -1: none yet
+  std::vector<int> last_read_, written_by_;  // the step, of each value; -1: none
+  std::vector<int> slot_;                    // of each value, -1: none yet
   std::vector<std::vector<int>> operand_slots_;
   std::vector<int> temporaries_;
+  std::vector<catena::Step> steps_;
+};
+
+// ---- reductions ----------------------------------------------------------------------------------------------------------------
+const KernelDef& row_of(Reduction r) {
+  switch (r) {
+    case Reduction::sum: return catena::kernel<"sum">();
+    case Reduction::prod: return catena::kernel<"prod">();
+    case Reduction::amax: return catena::kernel<"amax">();
+    case Reduction::amin: return catena::kernel<"amin">();
+    case Reduction::all: return catena::kernel<"all">();
+    case Reduction::any: return catena::kernel<"any">();
+  }
+  catena::fail<ValueError>(kName, "there is no reduction number ", int(r));
+}
+
+// The map of the reduced value, traced with an array of its dtype.
+class PostMap {
+ public:
+  PostMap(const std::function<Traced(const Traced&)>& map, Dtype reduced)
+      : dtype_(reduced), stand_in_(new_array({}, reduced, cpu_device)), operand_(stand_in_), trace_({&operand_, 1}) {
+    if (!map) return;
+    const Traced result = map(trace_.argument(0));
+    check<ValueError>(result.trace() == &trace_, kName, "the post map gives a value of another call");
+    assembly_.emplace(trace_.state(), std::vector{result.value()}, std::vector<Array>(1), true);
+    dtype_ = assembly_->dtype_of_result();
+  }
+  Dtype dtype() const { return dtype_; }  // of the results
+  // Null where there is no map.
+  const Assembly* assembly() const { return assembly_ ? &*assembly_ : nullptr; }
+
+ private:
+  Dtype dtype_;
+  Array stand_in_;
+  Operand operand_;
+  Trace trace_;
+  std::optional<Assembly> assembly_;
+};
+
+// What nd::sum and its like do with an array, done with the results of a program.
+class ReducedProgram {
+ public:
+  ReducedProgram(const Assembly& elements, const FusedReduce& how)
+      : def_(row_of(how.reduce)), elements_(elements), loop_(loop_over(elements.dtype_of_result())), post_(how.post_map, type().type[1]) {
+    const std::size_t operands = elements.inputs().size() + (post_.assembly() ? post_.assembly()->inputs().size() - 1 : 0);
+    check<ValueError>(operands < std::size_t(catena::kMaxOperands), kName, operands,
+                      " arguments and constants and 1 results exceed the limit of ", catena::kMaxOperands);
+    bound_.bind(kName, elements.inputs(), {}, elements.program().slots.data(), 0, true);
+  }
+
+  Array run(std::span<const Operand> arguments, const TestOptions& options) {
+    shape_ = bound_.loop();
+    axes_ = catena::normalize_axes(def_.name, options.axis, shape_.size());
+    const Shape shape = catena::reduced_shape(shape_, axes_, options.keepdims);
+    check<ValueError>(def_.has_identity || catena::size_of(shape_) != 0 || catena::size_of(shape) == 0, def_.name, "shape ", shape_,
+                      " has no elements along axes ", axes_, ", and the reduction of nothing has no value");
+    const Array& target = options.out;
+    const Device device = common_device(kName, arguments, {&target, 1});
+    if (!target.is_null()) {
+      check<ValueError>(target.shape() == shape, def_.name, "the output has shape ", target.shape(), ", the result ", shape);
+      check_output_layout(def_.name, target);
+    }
+    const bool in_place = !target.is_null() && apart(*target.get());
+    const Array out = in_place ? target : Array(new_array(shape, post_.dtype(), device));
+    if (out.size() != 0) launch(out, device);
+    if (target.is_null()) return out;
+    if (in_place) touch(target);
+    else assign(def_.name, target, out);
+    return target;
+  }
+
+ private:
+  const catena::Loop& type() const { return def_.loop_table[loop_]; }
+  int loop_over(Dtype element) const {
+    const catena::Input input(header_of(element));
+    return catena::choose_loop(def_, {&input, 1});
+  }
+  bool apart(const catena::ArrayHeader& out) const {
+    return std::none_of(elements_.inputs().begin(), elements_.inputs().end(), [&](const catena::Input& in) {
+      return in.is_array() && (in.array().data == out.data || catena::overlaps(in.array(), out));
+    });
+  }
+
+  // The strides of an input that has every element once, or those of an array of the elements: which axes are the inner ones.
+  Strides guide(std::span<const catena::Operand> operands) const {
+    for (const catena::Operand& o : operands) {
+      bool whole = true;
+      for (int a = 0; a < shape_.size(); ++a) whole &= shape_[a] == 1 || (*o.strides)[a] != 0;
+      if (whole) return *o.strides;
+    }
+    return catena::c_strides(shape_, catena::itemsize(elements_.dtype_of_result()));
+  }
+
+  void launch(const Array& out, Device device) {
+    std::vector<Strides> strides;
+    for (const catena::Operand& o : bound_.operands()) strides.push_back(*o.strides);
+    strides.push_back(guide(bound_.operands()));
+    Shape in_shape = shape_, out_shape = catena::reduced_shape(shape_, axes_, true);
+    Strides out_strides = Strides::filled(shape_.size(), 0);
+    const bool kept = out.ndim() == shape_.size();
+    for (int i = 0, k = 0; i < shape_.size(); ++i) {
+      const bool reduced = std::find(axes_.begin(), axes_.end(), i) != axes_.end();
+      if (!reduced) out_strides[i] = out.strides()[kept ? i : k++];
+    }
+    if (axes_.empty()) {  // every element alone, as over an axis of length 1
+      axes_.push_back(in_shape.size());
+      for (Shape* s : {&in_shape, &out_shape}) s->push_back(1);
+      out_strides.push_back(0);
+      for (Strides& s : strides) s.push_back(0);
+    }
+    std::vector<catena::Operand> inputs(bound_.operands().begin(), bound_.operands().end());
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      inputs[k].shape = &in_shape;
+      inputs[k].strides = &strides[k];
+    }
+
+    const catena::Program before = elements_.program();
+    catena::Program after;
+    const Strides none = Strides::filled(out_shape.size(), 0);
+    std::vector<catena::Operand> constants;
+    catena::ScalarCell cells[catena::kMaxOperands];
+    catena::ReduceCall call;
+    if (const Assembly* post = post_.assembly()) {
+      after = post->program();
+      for (std::size_t k = 1; k < post->inputs().size(); ++k) {
+        post->inputs()[k].scalar().store(after.slots[k], cells[k].bytes);
+        constants.push_back({cells[k].bytes, after.slots[k], true, &out_shape, &none});
+      }
+      call.post = &after;
+      call.post_inputs = constants;
+    }
+    call.kernel = &def_;
+    call.loop = loop_;
+    call.axes = axes_;
+    call.in = {nullptr, elements_.dtype_of_result(), false, &in_shape, &strides.back()};
+    call.out = {out->data, out.dtype(), false, &out_shape, &out_strides};
+    call.pre = &before;
+    call.pre_inputs = inputs;
+    for (const catena::Input& in : elements_.inputs())
+      if (in.is_array()) record_use(in.array());
+    record_use(*out.get());
+    backend(device.kind).reduce(call, current_stream(device));
+  }
+
+  const KernelDef& def_;
+  const Assembly& elements_;
+  int loop_;
+  PostMap post_;
+  catena::BoundCall bound_;
+  Shape shape_;
+  Dims axes_;
 };
 
 }  // namespace
@@ -274,9 +443,18 @@ std::vector<Array> Trace::run(std::span<const Traced> parameters, std::span<cons
     targets.push_back(argument.array());
   }
   if (values.empty()) return {};
-  std::vector<Array> arrays = Assembly(*state_, std::move(values), std::move(targets)).run();
+  std::vector<Array> arrays = Assembly(*state_, std::move(values), std::move(targets)).execute();
   arrays.resize(results.size());
   return arrays;
+}
+
+Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how, const TestOptions& options) {
+  check<ValueError>(result.trace() == this, kName, "a result belongs to another call");
+  for (std::size_t k = 0; k < parameters.size(); ++k)
+    check<TypeError>(parameters[k].value() == static_cast<int>(k), kName, "argument ", k,
+                     " is assigned to, which a reduction does not write");
+  const Assembly elements(*state_, {result.value()}, std::vector<Array>(1));
+  return ReducedProgram(elements, how).run(state_->arguments, options);
 }
 
 Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {

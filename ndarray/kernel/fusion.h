@@ -1,9 +1,12 @@
-// fuse: a function written with array operations becomes one elementwise kernel.
+// fuse: a function written with array operations becomes one elementwise kernel, or one reduction.
 //
 //   auto gelu_like = nd::fuse([](auto x, auto y) { return nd::tanh(x * y + 1) / (nd::exp(-x) + 2); });
 //   nd::Array z = gelu_like(a, b);           // one kernel on CUDA, one pass through blocks of 1024 elements on the CPU
 //   auto axpy = nd::fuse([](auto& y, auto x, auto a) { y += x * a; });
 //   axpy(y, x, 0.5);                          // writes y
+//   auto distance = nd::fuse([](auto x, auto y) { return nd::square(x - y); },
+//                            {.reduce = nd::Reduction::sum, .post_map = [](auto s) { return nd::sqrt(s); }});
+//   nd::Array d = distance(a, b, {.axis = 1});  // what nd::sqrt(nd::sum(nd::square(a - b), {.axis = 1})) gives; a - b is nowhere stored
 //
 // The function is called with Traced values instead of arrays: it may use the elementwise functions of math.h and logic.h, their
 // operators, where, clip and astype. It cannot ask for elements or shapes. Dtypes follow step by step from the rules of each function,
@@ -11,11 +14,18 @@
 // Assigning to a parameter taken by reference (+= and the like) writes the argument. The function is traced anew in every call, so
 // what it captures may change; compiled kernels are found again by the steps and dtypes.
 //
-// Errors: TypeError for arguments without an array, or for an assignment to a scalar; ValueError for more than 16 arguments, results and
-// constants, or more than 32 values alive at once; and those of the functions.
+// A fused reduction has one result, whose elements are reduced as nd::sum, prod, amax, amin, all and any reduce an array, dtypes included;
+// on the CPU with the same bits (on CUDA, too, where the first argument of the whole shape is C-contiguous). The post map, a function of
+// one value, is applied to what they give. On CUDA all is one kernel, or two where few results are made of many elements; on the CPU
+// blocks of elements are reduced while they are in the cache.
+//
+// Errors: TypeError for arguments without an array, or for an assignment to a scalar or in a reduction; ValueError for more than 16
+// arguments, results and constants, or more than 32 values alive at once; and those of the functions and of the reduction.
 // Thread safety: as that of the function.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -65,6 +75,14 @@ class TracedOperand {
   Scalar constant_;
 };
 
+enum class Reduction : std::uint8_t { sum, prod, amax, amin, all, any };
+
+// How the results of a fused function are reduced.
+struct FusedReduce {
+  Reduction reduce = Reduction::sum;
+  std::function<Traced(const Traced&)> post_map = {};  // of the reduced value; null: none
+};
+
 namespace internal {
 
 CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_list<TracedOperand> in);
@@ -83,6 +101,8 @@ class CATENA_EXPORT Trace {
   Traced argument(std::size_t k);
   // The traced parameters after the call (what was assigned to is written back), and the values that the function returned.
   std::vector<Array> run(std::span<const Traced> parameters, std::span<const Traced> results);
+  // The same with one result, reduced; nothing may have been assigned to.
+  Array reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how, const TestOptions& options);
 
   struct State;
   State& state() noexcept { return *state_; }
@@ -129,6 +149,47 @@ template <class F> class Fused {
 };
 
 template <class F> Fused<F> fuse(F f) { return Fused<F>(std::move(f)); }
+
+namespace internal {
+
+template <std::size_t> using OperandNumber = const Operand&;
+
+// The call with sizeof...(K) arguments: written out, as a list of options in braces can stand behind no other pack.
+template <class Self, class Arguments> class ReducedCall;
+template <class Self, std::size_t... K> class ReducedCall<Self, std::index_sequence<K...>> {
+ public:
+  Array operator()(OperandNumber<K>... arguments, const TestOptions& options = {}) const {
+    const Operand operands[] = {arguments...};
+    Trace trace(operands);
+    Traced parameters[] = {trace.argument(K)...};
+    const auto& self = static_cast<const Self&>(*this);
+    const Traced result = self.f_(parameters[K]...);
+    return trace.reduce(parameters, result, self.how_, options);
+  }
+};
+template <class Self, class Numbers> class ReducedCalls;
+template <class Self, std::size_t... N>
+class ReducedCalls<Self, std::index_sequence<N...>> : public ReducedCall<Self, std::make_index_sequence<N + 1>>... {
+ public:
+  using ReducedCall<Self, std::make_index_sequence<N + 1>>::operator()...;
+};
+
+}  // namespace internal
+
+// What fuse gives with a reduction: callable with up to 15 arrays and scalars, and then with options (axis, out, keepdims) as nd::sum.
+template <class F>
+class FusedReduction : public internal::ReducedCalls<FusedReduction<F>, std::make_index_sequence<catena::kMaxOperands - 1>> {
+ public:
+  FusedReduction(F f, FusedReduce how) : f_(std::move(f)), how_(std::move(how)) {}
+
+ private:
+  template <class, class> friend class internal::ReducedCall;
+
+  F f_;
+  FusedReduce how_;
+};
+
+template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::move(f), std::move(how)}; }
 
 // ---- functions of traced values: those of math.h and logic.h ------------------------------------------------------------------------
 #define ND_TRACE_UNARY(name) \

@@ -19,6 +19,7 @@
 #include "ndarray/routines/indexing.h"
 #include "ndarray/routines/manipulation.h"
 #include "ndarray/routines/math.h"
+#include "ndarray/routines/random_curand.h"
 
 namespace nd::random {
 
@@ -93,15 +94,55 @@ double neighbour(Dtype dtype, double high, int direction) {
 // ---- state -----------------------------------------------------------------------------------------------------------------
 Generator::Generator() : Generator(entropy()) {}
 
-Generator& Generator::operator=(const Generator& o) noexcept {
-  seed_.store(o.seed(), std::memory_order_relaxed);
-  offset_.store(o.offset(), std::memory_order_relaxed);
+Generator::Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method) : state_{seed ? *seed : entropy(), 0, nullptr} {
+  state_.curand = std::make_shared<CurandSource>(state_.seed, method, current_device());
+}
+
+Generator::Generator(const Generator& o) : state_(o.copy()) {}
+
+Generator& Generator::operator=(const Generator& o) {
+  State copied = o.copy();
+  const std::lock_guard lock(mutex_);
+  std::swap(state_, copied);
   return *this;
 }
 
-void Generator::reseed(std::optional<std::uint64_t> seed) { *this = seed ? Generator(*seed) : Generator(); }
+Generator::~Generator() = default;
 
-std::uint64_t Generator::reserve(std::int64_t n) noexcept { return offset_.fetch_add(catena::random_counters(n), std::memory_order_relaxed); }
+Generator::State Generator::state() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return state_;
+}
+
+Generator::State Generator::begin(std::int64_t n) noexcept {
+  const std::lock_guard lock(mutex_);
+  State before = state_;
+  state_.offset += catena::random_counters(n);
+  return before;
+}
+
+Generator::State Generator::copy() const {
+  State s = state();
+  if (s.curand) s = {s.seed, 0, std::make_shared<CurandSource>(s.seed, s.curand->method(), s.curand->device())};
+  return s;
+}
+
+std::uint64_t Generator::seed() const noexcept { return state().seed; }
+std::uint64_t Generator::offset() const noexcept { return state().offset; }
+std::uint64_t Generator::reserve(std::int64_t n) noexcept { return begin(n).offset; }
+
+std::optional<cuda::CurandMethod> Generator::method() const noexcept {
+  const State s = state();
+  return s.curand ? std::optional(s.curand->method()) : std::nullopt;
+}
+
+void Generator::reseed(std::optional<std::uint64_t> seed) {
+  const std::uint64_t chosen = seed ? *seed : entropy();
+  const std::lock_guard lock(mutex_);
+  if (state_.curand) state_.curand->reseed(chosen);
+  state_.seed = chosen;
+  state_.offset = 0;
+}
 
 Generator& get_random_state() {
   const Device device = current_device();
@@ -116,7 +157,7 @@ Generator& get_random_state() {
 void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
-  for (auto& [key, state] : all.list) state->reseed(first_seed(Device{key.first, static_cast<std::int16_t>(key.second)}));
+  for (auto& [key, state] : all.list) *state = Generator(first_seed(Device{key.first, static_cast<std::int16_t>(key.second)}));
 }
 
 // ---- samples ---------------------------------------------------------------------------------------------------------------
@@ -124,10 +165,16 @@ Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype,
   const Device device = current_device();
   const Array a(internal::new_array(size, dtype, device));
   if (a.size() == 0) return a;
+  if (const std::shared_ptr<CurandSource> curand = state().curand) {
+    curand->draw(kind, a, low, high);
+    if (kind == catena::RandomKind::uniform) minimum(a, neighbour(dtype, 1, -1), {.out = a});
+    return a;
+  }
+  const State before = begin(a.size());
   catena::RandomCall call;
   call.kind = kind;
-  call.seed = seed();
-  call.offset = reserve(a.size());
+  call.seed = before.seed;
+  call.offset = before.offset;
   call.low = low;
   call.high = high;
   call.out = catena::operand_of(*a.get());
@@ -226,10 +273,10 @@ Array Generator::permutation(std::int64_t n) {
   check<ValueError>(n >= 0, "permutation", "the length ", n, " is negative");
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[std::size_t(i)] = i;
-  const std::uint64_t key = seed(), offset = reserve(n);
+  const State before = begin(n);
   for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher and Yates
-    const catena::philox_words<2> words(key, offset, i);
-    const std::int64_t j = catena::integer_from_words(words, static_cast<int>(i & 3), i, key, offset, 0, i + 1);
+    const catena::philox_words<2> words(before.seed, before.offset, i);
+    const std::int64_t j = catena::integer_from_words(words, static_cast<int>(i & 3), i, before.seed, before.offset, 0, i + 1);
     std::swap(order[std::size_t(i)], order[std::size_t(j)]);
   }
   return array(order);

@@ -5,21 +5,35 @@
 //   nd::Array x = nd::random::standard_normal({1000, 1000}, {.dtype = nd::float32});
 //   nd::random::Generator g(7);  g.uniform(-1, 1, {10});  nd::random::Generator replay(g.seed(), g.offset());
 //
+// A generator of cuRAND can take Philox's place, where that library is there (ndarray/cuda/curand.h names its methods):
+//
+//   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
+//   nd::random::get_random_state() = g;   // also behind nd::random::rand and all other functions, on this device
+//
+// Its numbers depend on the seed, the method, the order and the sizes of the draws, on the device and on the library's version.
+//
 // Results are new arrays on the current device; without a size they are 0-d. Floating samplers give float64 unless options.dtype is another
 // floating dtype (TypeError otherwise).
 //
 // Thread safety: a Generator may be used from several threads; each call takes numbers of its own, in an order that is not defined.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 #include "kernels/host/calls.h"
 #include "ndarray/core/array.h"
 
+namespace nd::cuda {
+enum class CurandMethod : int;
+}
+
 namespace nd::random {
+
+class CurandSource;
 
 struct SampleOptions {
   Dtype dtype = Dtype::float64;
@@ -28,19 +42,28 @@ struct IntegerOptions {
   Dtype dtype = Dtype::int64;
 };
 
-// A source of random numbers: {seed, offset}, the offset in blocks of four numbers. Copies replay the same numbers.
+// A source of random numbers: {seed, offset}, the offset in blocks of four numbers. Copies replay the same numbers; but cuRAND cannot
+// tell where in a sequence it stands, so that a copy of its generator begins the sequence of its seed.
 class CATENA_EXPORT Generator {
  public:
   Generator();  // a seed from the operating system
-  explicit Generator(std::uint64_t seed, std::uint64_t offset = 0) noexcept : seed_(seed), offset_(offset) {}
-  Generator(const Generator& o) noexcept : Generator(o.seed(), o.offset()) {}
-  Generator& operator=(const Generator& o) noexcept;
+  explicit Generator(std::uint64_t seed, std::uint64_t offset = 0) noexcept : state_{seed, offset, nullptr} {}
+  // A pseudo-random generator of cuRAND on the current device, which must be the current one of its draws, too (ValueError); without a
+  // seed one from the operating system. Its integers wait for the device unless the length of the range is a power of 2; its draws cannot
+  // be recorded in a CUDA graph (RuntimeError). Orders (permutation, shuffle) are still Philox's of that seed. RuntimeError "cuRAND is
+  // unavailable: ...", ValueError for another method.
+  Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method);
+  Generator(const Generator& o);
+  Generator& operator=(const Generator& o);
+  ~Generator();
 
-  std::uint64_t seed() const noexcept { return seed_.load(std::memory_order_relaxed); }
-  std::uint64_t offset() const noexcept { return offset_.load(std::memory_order_relaxed); }
-  // Starts the sequence of a seed; without one, of a seed from the operating system.
+  std::uint64_t seed() const noexcept;
+  std::uint64_t offset() const noexcept;  // of Philox: draws from cuRAND leave it
+  // cuRAND's method; nothing for Philox.
+  std::optional<cuda::CurandMethod> method() const noexcept;
+  // Starts the sequence of a seed; without one, of a seed from the operating system. The method stays.
   void reseed(std::optional<std::uint64_t> seed = {});
-  // The offset at which `n` numbers begin; they are used up then.
+  // The offset at which `n` numbers of Philox begin; they are used up then.
   std::uint64_t reserve(std::int64_t n) noexcept;
 
   // Uniform on [0, 1): in steps of 2^-24 (float32) or 2^-53 (float64). 1 never appears.
@@ -52,16 +75,19 @@ class CATENA_EXPORT Generator {
   Array standard_normal(const Shape& size = {}, const SampleOptions& options = {});
   Array randn(const Shape& size = {}, const SampleOptions& options = {}) { return standard_normal(size, options); }
   // loc + scale * standard normal; arrays broadcast to `size`, or together where there is none. ValueError for a negative scalar scale.
-  Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {}, const SampleOptions& options = {});
+  Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+               const SampleOptions& options = {});
   // exp(normal(mean, sigma)).
-  Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const std::optional<Shape>& size = {}, const SampleOptions& options = {});
+  Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const std::optional<Shape>& size = {},
+                  const SampleOptions& options = {});
   // loc - scale * log(-log(1 - U)); always finite.
   Array gumbel(double loc = 0, double scale = 1, const Shape& size = {}, const SampleOptions& options = {});
   // Integers of [low, high), or of [0, low) without `high`, all equally likely. ValueError for an empty range and for one that does not fit
   // options.dtype, TypeError when that is no integer dtype.
   Array randint(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {}, const IntegerOptions& options = {});
   // Integers of [low, high], or of [1, low] without `high`.
-  Array random_integers(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {}, const IntegerOptions& options = {});
+  Array random_integers(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {},
+                        const IntegerOptions& options = {});
   // The numbers 0..n-1 in random order (int64); ValueError for n < 0. The order is made on the host, so it waits for nothing but a copy.
   Array permutation(std::int64_t n);
   // A copy of `a` with the parts along axis 0 in random order; TypeError for a 0-d array.
@@ -70,9 +96,17 @@ class CATENA_EXPORT Generator {
   void shuffle(const Array& a);
 
  private:
+  struct State {
+    std::uint64_t seed, offset;
+    std::shared_ptr<CurandSource> curand;  // null: Philox
+  };
+  State state() const noexcept;
+  State begin(std::int64_t n) noexcept;  // the state before `n` numbers of Philox, which are used up
+  State copy() const;
   Array sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low = 0, std::int64_t high = 0);
 
-  std::atomic<std::uint64_t> seed_, offset_;
+  mutable std::mutex mutex_;
+  State state_;
 };
 using RandomState = Generator;
 
@@ -82,7 +116,7 @@ using RandomState = Generator;
 CATENA_EXPORT Generator& get_random_state();
 // Seeds the generator of the current device alone, with exactly this seed.
 inline void seed(std::optional<std::uint64_t> seed = {}) { get_random_state().reseed(seed); }
-// All devices start again as in a fresh process.
+// All devices start again as in a fresh process, with Philox.
 CATENA_EXPORT void reset_states();
 
 inline Array random_sample(const Shape& size = {}, const SampleOptions& o = {}) { return get_random_state().random_sample(size, o); }
@@ -97,10 +131,12 @@ template <std::integral... I> Array randn(I... lengths) { return standard_normal
 inline Array uniform(double low = 0, double high = 1, const Shape& size = {}, const SampleOptions& o = {}) {
   return get_random_state().uniform(low, high, size, o);
 }
-inline Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {}, const SampleOptions& o = {}) {
+inline Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const std::optional<Shape>& size = {},
+                    const SampleOptions& o = {}) {
   return get_random_state().normal(loc, scale, size, o);
 }
-inline Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const std::optional<Shape>& size = {}, const SampleOptions& o = {}) {
+inline Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const std::optional<Shape>& size = {},
+                       const SampleOptions& o = {}) {
   return get_random_state().lognormal(mean, sigma, size, o);
 }
 inline Array gumbel(double loc = 0, double scale = 1, const Shape& size = {}, const SampleOptions& o = {}) {
@@ -109,7 +145,8 @@ inline Array gumbel(double loc = 0, double scale = 1, const Shape& size = {}, co
 inline Array randint(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {}, const IntegerOptions& o = {}) {
   return get_random_state().randint(low, high, size, o);
 }
-inline Array random_integers(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {}, const IntegerOptions& o = {}) {
+inline Array random_integers(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {},
+                             const IntegerOptions& o = {}) {
   return get_random_state().random_integers(low, high, size, o);
 }
 inline Array permutation(std::int64_t n) { return get_random_state().permutation(n); }

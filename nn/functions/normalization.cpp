@@ -16,11 +16,13 @@ using autograd::Dims;
 using autograd::Dtype;
 using autograd::FunctionNode;
 using autograd::nn_extension;
+using autograd::Operand;
 using autograd::Shape;
 using autograd::Targets;
 using autograd::Variables;
 using autograd::internal::constant_variable;
 using autograd::type_check::TypeInfoTuple;
+using catena::kernel;
 
 namespace {
 
@@ -160,6 +162,97 @@ class FixedBatchNormalization final : public FunctionNode {
   double eps_;
 };
 
+// The parameters have the shape of the last axes of x; statistics go over these.
+struct LayerLayout {
+  Dims axes, others;  // reduced, and the rest
+  Shape kept;         // the parameters' shape with length 1 in front: how they broadcast
+  double count = 1;   // elements per statistic
+};
+
+LayerLayout layer_layout_of(const Shape& x, const Shape& params) {
+  LayerLayout l;
+  l.kept = Shape::filled(x.size(), 1);
+  for (int a = 0; a < x.size(); ++a) {
+    if (a < x.size() - params.size()) {
+      l.others.push_back(a);
+    } else {
+      l.axes.push_back(a);
+      l.kept[a] = x[a];
+      l.count *= double(x[a]);
+    }
+  }
+  return l;
+}
+
+class LayerNormalization final : public FunctionNode {
+ public:
+  LayerNormalization(double inside, double outside) : inside_(inside), outside_(outside) {}
+  std::string label() const override { return "LayerNormalization"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    using namespace autograd::type_check;
+    expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[1].ndim >= 1, in_types[0].ndim >= in_types[1].ndim);
+    const int first = in_types.shape(0).size() - in_types.shape(1).size();
+    for (int k = 1; k < 3; ++k) {
+      expect(in_types[k].dtype == in_types[0].dtype, in_types[k].ndim == in_types[1].ndim);
+      for (int a = 0; a < in_types.shape(1).size(); ++a) expect(in_types[k].shape[a] == in_types[0].shape[first + a]);
+    }
+  }
+
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0, 1});
+    const LayerLayout l = layer_layout_of(in[0].shape(), in[1].shape());
+    const Operand operands[] = {in[0],   origin_of(in[0], l), autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept),
+                                inside_, outside_};
+    Arrays result = autograd::rows(kernel<"layer_norm_fwd">(), operands, l.axes);
+    center_ = result[1];
+    scale_ = result[2];
+    return {result[0]};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const Variable x = retained_input(0), gamma = retained_input(1);
+    const LayerLayout l = layer_layout_of(x.shape(), gamma.shape());
+    const Variables all = needs_double_backprop() ? rule(x, gamma, gy[0], l) : fused(targets, x, gamma, gy[0], l);
+    Variables gradients;
+    for (const int target : targets) gradients.push_back(all[static_cast<std::size_t>(target)]);
+    return gradients;
+  }
+
+ private:
+  static Array origin_of(const Array& x, const LayerLayout& l) {
+    Array first = x;
+    for (const std::int64_t axis : l.axes) first = autograd::slice(first, int(axis), 0, 1);
+    return first;
+  }
+
+  Variables fused(const Targets& targets, const Variable& x, const Variable& gamma, const Variable& gy, const LayerLayout& l) const {
+    const bool any_parameter = std::any_of(targets.begin(), targets.end(), [](int target) { return target > 0; });
+    const Operand operands[] = {x.data(), gy.data(), origin_of(x.data(), l), autograd::reshape(gamma.data(), l.kept),
+                                center_,  scale_,    outside_};
+    const Arrays g = autograd::rows(kernel<"layer_norm_bwd">(), operands, l.axes);
+    if (!any_parameter) return {constant_variable(g[0]), {}, {}};
+    const auto parameter = [&](const Array& a) { return constant_variable(autograd::astype(autograd::sum(a, l.others), gamma.dtype())); };
+    return {constant_variable(g[0]), parameter(g[1]), parameter(gy.data())};
+  }
+
+  // The same on Variables; the statistics are computed again, so that their own derivatives take part. Nothing depends on the origin.
+  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given, const LayerLayout& l) const {
+    const Dtype t = statistics_dtype(x_given.dtype());
+    const Variable gy = cast(gy_given, t), gamma = reshape(cast(gamma_given, t), l.kept);
+    const Variable x = cast(x_given, t) - autograd::astype(origin_of(x_given.data(), l), t);
+    const Variable centred = x - mean(x, l.axes, true);
+    const Variable sigma = sqrt(mean(square(centred), l.axes, true) + inside_);
+    const Variable xhat = centred / (sigma + outside_), h = gamma * gy;
+    const Variable slope = mean(h * xhat, l.axes, true) * (outside_ / sigma + 1);
+    const Variable gx = (h - mean(h, l.axes, true) - xhat * slope) / (sigma + outside_);
+    const auto parameter = [&](const Variable& g) { return cast(sum(g, l.others), gamma_given.dtype()); };
+    return {cast(gx, x_given.dtype()), parameter(gy * xhat), parameter(gy)};
+  }
+
+  double inside_, outside_;
+  Array center_, scale_;
+};
+
 }  // namespace
 
 Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const BatchNormalizationOptions& o) {
@@ -169,6 +262,13 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean, const Variable& var,
                                    double eps) {
   return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, eps)[0];
+}
+
+Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps, EpsAddedTo where) {
+  // Without eps inside the root a row of equal elements would have an infinite slope there.
+  constexpr double kTiny = 1e-37;  // a normal number in float32, far below every variance
+  const bool inside = where == EpsAddedTo::variance;
+  return autograd::apply_node<LayerNormalization>({x, gamma, beta}, inside ? eps : kTiny, inside ? 0.0 : eps)[0];
 }
 
 }  // namespace nn

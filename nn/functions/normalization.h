@@ -22,4 +22,12 @@ CATENA_EXPORT Variable batch_normalization(const Variable& x, const Variable& ga
 CATENA_EXPORT Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
                                                  const Variable& var, double eps = 2e-5);
 
+// What eps keeps away from 0: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) + beta.
+enum class EpsAddedTo { variance, deviation };
+// The statistics, the variance biased, go over the last axes of x, whose shape gamma and beta have (InvalidType unless all have one
+// floating dtype and at least one axis). Statistics of 16-bit floats are float32. The differences from the mean are exact to some
+// rounding errors of the row's deviation, whatever the mean is. Gradients reach x, gamma and beta.
+CATENA_EXPORT Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps = 1e-5,
+                                           EpsAddedTo where = EpsAddedTo::variance);
+
 }  // namespace nn

@@ -248,19 +248,32 @@ std::vector<PoolCase> pool_cases() {
       {{1, 2, 3, 3}, {{2, 2}, {3, 3}, {2, 2}, true}},    // windows that see only padding
       {{2, 2, 9}, {{3}, {2}, {1}, true}},                {{2, 2, 9}, {{4}, {1}, {0}, false}},
       {{2, 2, 4, 5, 3}, {{2, 2, 2}, {2, 1, 2}, {1, 0, 1}, true}},
+      {{2, 3, 6, 4}, {{2, 2}, {2, 2}, {0, 0}, false}},   // every element in one window
+      {{2, 3, 7, 5}, {{2, 2}, {2, 2}, {0, 0}, true}},    // the last ones partly outside
+      {{1, 3, 8, 8}, {{2, 1}, {3, 2}, {0, 0}, false}},   // gaps between them
+      {{2, 3, 8, 9}, {{4, 3}, {2, 2}, {1, 0}, true}},    // more positions than a program of steps takes
+      {{2, 2, 4, 4, 4}, {{2, 2, 2}, {2, 2, 2}, {0, 0, 0}, false}},
   };
+}
+// The same elements with the channels innermost in memory.
+Array channels_last(const Array& x) {
+  Dims there{0}, back{0, x.ndim() - 1};
+  for (int a = 2; a < x.ndim(); ++a) there.push_back(a);
+  there.push_back(1);
+  for (int a = 1; a < x.ndim() - 1; ++a) back.push_back(a);
+  return autograd::transpose(autograd::copy(autograd::transpose(x, there)), back);
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(pooling) {
+void check_pooling(bool last) {
   for (const PoolCase& c : pool_cases())
     for (Dtype t : kFloats) {
-      const Array x = random(c.x, t);
+      const Array x = last ? channels_last(random(c.x, t)) : random(c.x, t);
       NnExtension& nn = autograd::nn_extension(x);
       const Arrays y = nn.max_pooling(x, c.spec);
       const Array mean = nn.average_pooling(x, c.spec);
-      const Array gy = random(y[0].shape(), t);
+      const Array gy = last ? channels_last(random(y[0].shape(), t)) : random(y[0].shape(), t);
       const int rank = c.spec.size.size();
       const double count = double(catena::size_of(c.spec.size));
       Dense dx(x), dgy(gy), top(y[0].shape()), which(y[0].shape()), average(mean.shape()), g_top(c.x), g_average(c.x), picked(y[0].shape());
@@ -307,6 +320,9 @@ BOOST_AUTO_TEST_CASE(pooling) {
       }
     }
 }
+
+BOOST_AUTO_TEST_CASE(pooling) { check_pooling(false); }
+BOOST_AUTO_TEST_CASE(pooling_with_the_channels_innermost) { check_pooling(true); }
 
 BOOST_AUTO_TEST_CASE(ties_and_nan_in_max_pooling) {
   NnExtension& nn = autograd::nn_extension(ones({1}));

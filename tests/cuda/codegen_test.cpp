@@ -142,16 +142,74 @@ BOOST_AUTO_TEST_CASE(parameters) {
 
   HostArray in = random_array(Dtype::float32, {50000}, 1), out = make_array(Dtype::float32, {1});
   const KernelDef& sum = catena::find_kernel("sum");
-  nd::cuda::ReducePlan reduce = nd::cuda::plan_reduce({&sum, loop_number(sum, "f->f"), in.operand(), out.operand(), {0}}, kProcessors);
+  catena::ReduceCall call;
+  call.kernel = &sum;
+  call.loop = loop_number(sum, "f->f");
+  call.in = in.operand();
+  call.out = out.operand();
+  call.axes = {0};
+  nd::cuda::Sequence reduce = nd::cuda::plan_reduce(call, kProcessors);
   int scratch;
-  reduce.set_partial(&scratch);
-  using Reduce = device::ReduceParameters<1, 1>;
-  BOOST_REQUIRE_EQUAL(reduce.first.parameters.size(), sizeof(Reduce));
+  reduce.set_scratch(&scratch);
+  using Reduce = device::ReduceParameters<1, 2, 1, 1>;
+  BOOST_REQUIRE_EQUAL(reduce.launches.size(), 2u);
+  BOOST_REQUIRE_EQUAL(reduce.launches[0].parameters.size(), sizeof(Reduce));
+  BOOST_CHECK_EQUAL(nd::cuda::generate(reduce.launches[0]).parameter_bytes, sizeof(Reduce));
   Reduce r;
-  std::memcpy(&r, reduce.first.parameters.data(), sizeof r);
-  BOOST_CHECK(r.outputs == 1 && r.count == 50000 && r.splits == reduce.first.grid_y && r.in == in.data() && r.out == out.data());
-  BOOST_CHECK(r.partial == &scratch && r.reduced_length[0] == 50000 && r.reduced_in[0] == 4);
-  BOOST_CHECK_EQUAL(reduce.partial_bytes, std::size_t(r.splits) * 4);
+  std::memcpy(&r, reduce.launches[0].parameters.data(), sizeof r);
+  BOOST_CHECK(r.outputs == 1 && r.count == 50000 && r.splits == reduce.launches[0].grid_y);
+  BOOST_CHECK(r.data[0] == in.data() && r.data[1] == out.data() && r.partial == &scratch && r.reduced_length[0] == 50000 && r.reduced_stride[0][0] == 4);
+  BOOST_CHECK_GE(reduce.scratch_bytes, std::size_t(r.splits) * 4);
+}
+
+// sqrt(sum(((a * b) + a) * b) * 2) of float16 over the rows of a matrix: a is a transposed matrix, b one number for each row.
+BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
+  constexpr Dtype e = Dtype::float16;
+  const Shape shape{40, 30}, kept{40, 1};
+  HostArray a = transposed(random_array(e, {30, 40}, 1), {1, 0}), b = random_array(e, {40, 1}, 2), out = make_array(e, kept);
+  b.strides = Strides{2, 0};
+  out.strides = Strides{2, 0};
+  HostArray two = scalar(e, 2, 2);
+  const KernelDef &multiply = catena::find_kernel("multiply"), &root = catena::find_kernel("sqrt");
+  const catena::Step steps[] = {{&multiply, std::uint16_t(loop_number(multiply, "ee->e")), {0, 1, 3}},
+                                {&root, std::uint16_t(loop_number(root, "e->e")), {3, 2}}};
+  const Dtype slots[] = {e, e, e, e};
+  const catena::Program pre = named_program("half_chain").program(), post{steps, slots, 2, 0, 1};
+  const KernelDef& sum = catena::find_kernel("sum");
+  const Operand inputs[] = {a.operand(), b.operand()}, post_inputs[] = {two.operand()};
+  catena::ReduceCall call;
+  call.kernel = &sum;
+  call.loop = loop_number(sum, "e->e");
+  call.in = {nullptr, e, false, &shape, &a.strides};
+  call.out = out.operand();
+  call.axes = {1};
+  call.pre = &pre;
+  call.pre_inputs = inputs;
+  call.post = &post;
+  call.post_inputs = post_inputs;
+  const nd::cuda::Sequence plan = nd::cuda::plan_reduce(call, kProcessors);
+  BOOST_REQUIRE_EQUAL(plan.launches.size(), 1u);
+  const nd::cuda::LaunchPlan& launch = plan.launches[0];
+  // The transposed array decides; b is one element per output, the number one for all.
+  BOOST_CHECK(launch.key.form == Form::reduce_columns && launch.key.scalars == (1 << 2 | 1 << (8 + 1)));
+  using Reduce = device::ReduceParameters<2, 4, 1, 1>;
+  const nd::cuda::GeneratedKernel kernel = nd::cuda::generate(launch);
+  BOOST_REQUIRE_EQUAL(launch.parameters.size(), sizeof(Reduce));
+  BOOST_CHECK_EQUAL(kernel.parameter_bytes, sizeof(Reduce));
+  BOOST_CHECK_MESSAGE(kernel.name.starts_with("multiply_and_2_more_then_sum_then_multiply_and_1_more_reduce_columns_"), kernel.name);
+  Reduce r;
+  std::memcpy(&r, launch.parameters.data(), sizeof r);
+  BOOST_CHECK(r.outputs == 40 && r.count == 30 && r.data[0] == a.data() && r.data[1] == b.data() && r.data[2] == nullptr);
+  BOOST_CHECK(r.data[3] == out.data() && r.kept_stride[0][0] == 2 && r.kept_stride[1][0] == 2 && r.kept_stride[2][0] == 0);
+  BOOST_CHECK(r.kept_stride[3][0] == 2 && r.reduced_stride[0][0] == 80 && r.reduced_stride[1][0] == 0);
+
+  // What is computed is in the key: with one program left out it is another one.
+  std::set<std::uint64_t> programs = {launch.key.program};
+  call.post = nullptr;
+  call.post_inputs = {};
+  BOOST_CHECK(programs.insert(nd::cuda::plan_reduce(call, kProcessors).launches[0].key.program).second);
+  call.in.dtype = Dtype::float32;  // the elements are rounded to float32, not to float16
+  BOOST_CHECK(programs.insert(nd::cuda::plan_reduce(call, kProcessors).launches[0].key.program).second);
 }
 
 BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {

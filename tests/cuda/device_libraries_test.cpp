@@ -7,11 +7,14 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "ndarray/cuda/blas.h"
 #include "ndarray/cuda/curand.h"
+#include "ndarray/cuda/launch.h"
 #include "ndarray/cuda/nccl.h"
 #include "ndarray/cuda/solver.h"
 #include "ndarray/ndarray.h"
@@ -224,6 +227,48 @@ BOOST_AUTO_TEST_CASE(one_rank_reduces_to_itself) {
   CHECK_SAME(test::difference(out, in), "all_reduce");
   BOOST_CHECK_THROW(all[0].broadcast(in, 1), catena::ValueError);
   BOOST_CHECK_THROW(all[0].all_reduce(in, nd::zeros({3}, nd::float32)), catena::ValueError);
+}
+
+// Libraries and copies are among the launches of an error's message, with the sizes that their time depends on. A stream of its own: the
+// message begins with what was put on it last.
+BOOST_AUTO_TEST_CASE(what_libraries_and_copies_put_on_a_stream_is_on_record) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(kCuda);
+  const nd::Array a = nd::full({33, 20}, 1, {.dtype = nd::float32}), b = nd::full({20, 7}, 2, {.dtype = nd::float32});
+  const nd::Array square = column_major(on_cpu(nd::eye(5)));
+  const nd::Stream stream;
+  const nd::StreamScope in(stream);
+  std::ostringstream start;
+  start << "; last launches on cuda:0 stream " << stream.ptr() << ", newest first: ";
+  const auto check_last = [&](const std::string& launch) {
+    const std::string all = recent_launches();
+    const std::size_t at = all.find(start.str());
+    BOOST_REQUIRE(at != std::string::npos);
+    const std::string newest = all.substr(at + start.str().size(), launch.size() + 1);
+    BOOST_TEST(newest.starts_with(launch), newest << " instead of " << launch);
+    BOOST_TEST((newest.size() == launch.size() || newest.back() == ',' || newest.back() == ';'));
+  };
+  nd::matmul(a, b);
+  if (last_matmul() == "cublaslt") check_last("cublasLtMatmul(7, 33, 20, 1)");
+  CurandGenerator(CurandMethod::xorwow).normal(a);
+  check_last("curandGenerateNormal(660)");
+  solver::potrf(square);
+  check_last("cuMemcpyDtoHAsync_v2(4)");  // the outcome
+  BOOST_TEST(recent_launches().find(", cusolverDnDpotrf(5, 5), ") != std::string::npos);
+  const nd::MemoryPointer from(nd::alloc(4096)), to(nd::alloc(4096));
+  std::vector<char> host(5000);
+  from.copy_from_async(host.data(), 4000, stream);
+  check_last("cuMemcpyHtoDAsync_v2(4000)");
+  to.copy_from_async(from, 3000, stream);
+  check_last("cuMemcpyDtoDAsync_v2(3000)");
+  to.copy_to_host_async(host.data(), 2000, stream);
+  check_last("cuMemcpyDtoHAsync_v2(2000)");
+  to.memset_async(1, 1000, stream);  // a kernel
+  const std::string all = recent_launches();
+  BOOST_TEST(all.substr(all.find(start.str()) + start.str().size(), 4) == "copy");
+  if (nd::device_count(nd::Device::Kind::cuda) < 2) return;
+  const nd::Array other = a.to_device({nd::Device::Kind::cuda, 1});
+  BOOST_TEST(recent_launches().find("cuMemcpyPeerAsync(2640)") != std::string::npos);
 }
 
 // The tool is the software device's own library; on a real device a test would be in the way of the profiler that listens there.

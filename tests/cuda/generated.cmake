@@ -1,9 +1,9 @@
 # The software CUDA device, and the kernels of tests/support/cuda_device/manifest.txt for it: generated as text and compiled for the CPU
 # at build time. Included by tests/CMakeLists.txt after the tests.
+set(cuda_device "${CATENA_ROOT}/tests/support/cuda_device")
+set(manifest "${cuda_device}/manifest.txt")
+set_source_files_properties("${cuda_device}/manifest.cpp" PROPERTIES COMPILE_DEFINITIONS "CATENA_KERNEL_MANIFEST=\"${manifest}\"")
 if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
-  set(cuda_device "${CATENA_ROOT}/tests/support/cuda_device")
-  set(manifest "${cuda_device}/manifest.txt")
-  set_source_files_properties("${cuda_device}/manifest.cpp" PROPERTIES COMPILE_DEFINITIONS "CATENA_KERNEL_MANIFEST=\"${manifest}\"")
   include("${cuda_device}/library.cmake")
 
   # ---- the device's own compiler: this one, with the options of the kernels below ---------------------------------------------------

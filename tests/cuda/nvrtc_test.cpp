@@ -334,6 +334,66 @@ BOOST_AUTO_TEST_CASE(every_structural_kernel_compiles) {
   for (int arch : {architectures().front(), architectures().back()}) compile_all(jobs, arch, "structural kernels");
 }
 
+namespace {
+
+catena::Step step_of(const char* name, const char* signature, std::initializer_list<std::uint8_t> slots) {
+  catena::Step step;
+  step.kernel = &catena::find_kernel(name);
+  step.loop = std::uint16_t(cuda_device::loop_number(*step.kernel, signature));
+  std::copy(slots.begin(), slots.end(), step.slot.begin());
+  return step;
+}
+
+// Every form of a reduction with programs around it; where rank 1 is asked for, some inputs are the same for a whole output or for all of
+// them. `stored`: the dtypes of the operands.
+void add_fused_reduction(std::vector<Job>& jobs, const char* name, const char* signature, const Surroundings& around,
+                         std::initializer_list<Dtype> stored, std::initializer_list<int> ranks) {
+  const KernelDef& def = catena::find_kernel(name);
+  const Loop& loop = def.loop_table[cuda_device::loop_number(def, signature)];
+  KernelKey key;
+  key.program = reduction_hash(def, loop, around);
+  std::copy(stored.begin(), stored.end(), key.dtypes.begin());
+  for (Form form : {Form::reduce_block, Form::reduce_warp, Form::reduce_columns, Form::reduce_second}) {
+    for (int rank : ranks) {
+      key.form = form;
+      key.rank = key.reduced_rank = std::uint8_t(rank);
+      key.index32 = rank != 4;
+      key.scalars = stored.size() <= 8 && rank == 1 ? 1u << 9 | 1u << 2 : 0;
+      jobs.push_back({name, name_of(form), generate(def, loop, key, around)});
+    }
+  }
+}
+
+void add_fused_reductions(std::vector<Job>& jobs) {
+  using D = Dtype;
+  // tanh(a * b) + a of float16, and the root of the reduced value times a number
+  const catena::Step chain[] = {step_of("multiply", "ee->e", {0, 1, 3}), step_of("tanh", "e->e", {3, 4}),
+                                step_of("add", "ee->e", {4, 0, 2})};
+  const catena::Step root[] = {step_of("multiply", "ff->f", {0, 1, 3}), step_of("sqrt", "f->f", {3, 2})};
+  const std::vector<Dtype> half(5, D::float16), single(4, D::float32);
+  const catena::Program pre{chain, half, 2, 0, 1}, post{root, single, 2, 0, 1};
+  add_fused_reduction(jobs, "sum", "e->e", {&pre, &post, D::float16}, {D::float16, D::float32, D::float32, D::float64}, {0, 1, 4});
+  add_fused_reduction(jobs, "amax", "f->f", {&pre, nullptr, D::float32}, {D::float16, D::int32, D::float32}, {2});
+  add_fused_reduction(jobs, "mean", "d->d", {nullptr, &post, D::float64}, {D::float64, D::float32, D::float16}, {1});
+  // Comparisons: sixteen elements of a bool array would be read at once.
+  const catena::Step comparison[] = {step_of("greater", "dd->?", {0, 1, 2})};
+  const Dtype slots[] = {D::float64, D::float64, D::bool_};
+  const catena::Program compare{comparison, slots, 2, 0, 1};
+  add_fused_reduction(jobs, "all", "?->?", {&compare, nullptr, D::bool_}, {D::float64, D::float64, D::bool_}, {1});
+  // As many inputs as there may be.
+  std::vector<catena::Step> sums;
+  for (std::uint8_t k = 0; k < 14; ++k)
+    sums.push_back(step_of("add", "dd->d", {std::uint8_t(k == 0 ? 0 : 16), std::uint8_t(k + 1), std::uint8_t(k < 13 ? 16 : 15)}));
+  const std::vector<Dtype> doubles(17, D::float64);
+  const catena::Program wide{sums, doubles, 15, 0, 1};
+  add_fused_reduction(jobs, "sum", "d->d", {&wide, nullptr, D::float64},
+                      {D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64,
+                       D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64},
+                      {1});
+}
+
+}  // namespace
+
 // Layouts that no pair above has: every rank, 64-bit positions, repeated elements, all shapes of reductions, and six steps in one kernel.
 BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
   if (!have_compiler()) return;
@@ -385,6 +445,7 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
     key.rank = std::uint8_t(rank);
     jobs.push_back({"six steps", name_of(form), generate(fused, key)});
   }
+  add_fused_reductions(jobs);
   for (int arch : architectures()) compile_all(jobs, arch, "generated forms");
 }
 

@@ -29,11 +29,13 @@ std::string reduce_rows(const char* name, const char* signature, HostArray in, O
   const int loop = loop_number(def, signature);
   HostArray out = make_array(def.loop_table[loop].type[1], {in.shape[0], 1});
   out.strides[1] = 0;
-  nd::cuda::ReducePlan plan = nd::cuda::plan_reduce({&def, loop, in.operand(), out.operand(), Dims{1}}, kProcessors);
-  std::vector<std::uint64_t> partial(plan.partial_bytes / 8 + 1);
-  plan.set_partial(partial.data());
-  run(nd::cuda::generate(def, def.loop_table[loop], plan.first.key), plan.first, order);
-  if (plan.second) run(nd::cuda::generate(def, def.loop_table[loop], plan.second->key), *plan.second, order);
+  catena::ReduceCall call;
+  call.kernel = &def;
+  call.loop = loop;
+  call.in = in.operand();
+  call.out = out.operand();
+  call.axes = {1};
+  run_sequence(nd::cuda::plan_reduce(call, kProcessors), order);
   return out.content();
 }
 
@@ -48,7 +50,7 @@ RowRun run_row_kernel(const char* name, const char* signature, std::vector<HostA
   std::vector<Operand> refs;
   for (HostArray& a : operands) refs.push_back(a.operand());
   const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows({&def, loop, shape, axes, refs}, kProcessors);
-  run(nd::cuda::generate(def, def.loop_table[loop], plan.key), plan, order);
+  run_plan(plan, order);
   return {plan.key.form, operands};
 }
 

@@ -1,5 +1,5 @@
 // Kernels of every kind, executed on the CPU from their generated text in three thread orders, against the host loops.
-#include "tests/support/cuda_device/execute.h"
+#include "tests/cuda/structural_kernels.h"
 
 #include <cmath>
 #include <fstream>
@@ -242,14 +242,16 @@ void check_reduction(const char* name, const char* signature, HostArray in, cons
   std::string first_content;
   for (Order order : kOrders) {
     HostArray actual = out;
-    catena::ReduceCall call{&row.def, row.number, in.operand(), actual.operand(), axes};
-    nd::cuda::ReducePlan plan = nd::cuda::plan_reduce(call, kProcessors);
-    BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.first.key.form), nd::cuda::name_of(form));
-    BOOST_CHECK_EQUAL(plan.second.has_value(), second);
-    std::vector<std::uint64_t> partial(plan.partial_bytes / 8 + 1, 0xcdcdcdcdcdcdcdcdu);
-    plan.set_partial(partial.data());
-    run(nd::cuda::generate(row.def, row.loop, plan.first.key), plan.first, order);
-    if (plan.second) run(nd::cuda::generate(row.def, row.loop, plan.second->key), *plan.second, order);
+    catena::ReduceCall call;
+    call.kernel = &row.def;
+    call.loop = row.number;
+    call.in = in.operand();
+    call.out = actual.operand();
+    call.axes = axes;
+    const nd::cuda::Sequence plan = nd::cuda::plan_reduce(call, kProcessors);
+    BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.launches[0].key.form), nd::cuda::name_of(form));
+    BOOST_CHECK_EQUAL(plan.launches.size(), second ? 2u : 1u);
+    run_sequence(plan, order);
     for (std::int64_t o = 0; o < outputs; ++o) {
       alignas(16) std::byte number[16];
       convert(actual.dtype, element(actual, out_shape, o), Dtype::float64, number);
@@ -348,7 +350,7 @@ void check_rows(const char* name, const char* signature, std::vector<HostArray> 
     const catena::RowCall call{&row.def, row.number, shape, axes, refs};
     const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows(call, kProcessors);
     BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.key.form), nd::cuda::name_of(form));
-    run(nd::cuda::generate(row.def, row.loop, plan.key), plan, order);
+    run_plan(plan, order);
     for (std::size_t k = row.def.nin; k < n; ++k) {
       std::size_t at = 0;
       for (std::int64_t r = 0; r < catena::size_of(kept); ++r) {
@@ -406,7 +408,7 @@ BOOST_AUTO_TEST_CASE(rows_in_place) {
   const auto run_rows = [&](HostArray& in, HostArray& out, Order order) {
     const Operand refs[] = {in.operand(), out.operand()};
     const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows({&row.def, row.number, shape, {1}, refs}, kProcessors);
-    run(nd::cuda::generate(row.def, row.loop, plan.key), plan, order);
+    run_plan(plan, order);
   };
   run_rows(x, y, Order::ascending);
   for (Order order : kOrders) {
@@ -462,7 +464,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
       std::vector<std::uint64_t> table(plan.table.size() / 8 + 1);
       std::memcpy(table.data(), plan.table.data(), plan.table.size());
       plan.set_table(table.data());
-      run(nd::cuda::generate(row.def, row.loop, plan.launch.key), plan.launch, order);
+      run_plan(plan.launch, order);
       for (std::size_t t = 0; t < actual.size(); ++t)
         for (std::size_t k = 0; k < operands; ++k)
           BOOST_CHECK_MESSAGE(actual[t][k].content() == expected[t][k].content(), name << ": operand " << k << " of tensor " << t << " differs");

@@ -94,23 +94,23 @@ BOOST_AUTO_TEST_CASE(the_reductions_of_the_product) {
   const cu_deviceptr in = allocate(n * sizeof(float)), out = allocate(sizeof(float));
   const std::vector<float> ones(n, 1.0f);
   CU(copy_to_device, in, ones.data(), n * sizeof(float));
-  catena::device::ReduceParameters<1, 1> p{};
+  catena::device::ReduceParameters<1, 2, 1, 1> p{};
   p.outputs = p.splits = p.kept_length[0] = 1;
   p.count = p.reduced_length[0] = n;
-  p.reduced_in[0] = sizeof(float);
-  p.in = reinterpret_cast<const void*>(in);
-  p.out = reinterpret_cast<void*>(out);
+  p.reduced_stride[0][0] = sizeof(float);
+  p.data[0] = reinterpret_cast<void*>(in);
+  p.data[1] = reinterpret_cast<void*>(out);
   const Kernel right(kernel.name, kernel.source());
   BOOST_CHECK_EQUAL(right.launch(1, 256, nullptr, p), cu_success);
   BOOST_CHECK_EQUAL(download<float>(out, 1)[0], n);
 
   control.set_check(true);
-  p.out = reinterpret_cast<void*>(out + 4);
+  p.data[1] = reinterpret_cast<void*>(out + 4);
   const std::string words = test::last_words([&] {
     right.launch(1, 256, nullptr, p);
     STATUS(context_synchronize);
   });
-  BOOST_CHECK_MESSAGE(words.find("kernels/device/reduction.h:") != std::string::npos, words);
+  BOOST_CHECK_MESSAGE(words.find("at kernels/device/lane.h:") != std::string::npos, words);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -70,9 +70,23 @@ BOOST_AUTO_TEST_CASE(one_kernel_for_softmax_and_normalization) {
   const Array x = autograd::ones({12, 700});
   CHECK_ONE_KERNEL([&] { nn::softmax(Variable(x)); }, "softmax_");
   CHECK_ONE_KERNEL([&] { nn::log_softmax(Variable(x)); }, "log_softmax_");
-  // Layer normalization: the statistics of each row, gamma and beta along it.
-  const Array gamma = autograd::ones({700}), beta = autograd::zeros({700});
-  CHECK_ONE_KERNEL([&] { autograd::rows(catena::kernel<"batch_norm_fwd">(), {{x, gamma, beta, 1e-5}}, 1); }, "batch_norm_fwd_");
+  const Variable gamma(autograd::ones({700})), beta(autograd::zeros({700}));
+  CHECK_ONE_KERNEL([&] { nn::layer_normalization(Variable(x), gamma, beta); }, "layer_norm_fwd_");
+}
+
+BOOST_AUTO_TEST_CASE(three_kernels_for_the_gradients_of_layer_normalization) {
+  if (!counted()) return;
+  Variable x(autograd::ones({12, 700})), gamma(autograd::ones({700})), beta(autograd::zeros({700}));
+  const Array gy = autograd::ones({12, 700});
+  Variable y = nn::layer_normalization(x, gamma, beta);
+  const std::vector<std::string> launched = kernels_of([&] {
+    for (Variable* v : {&x, &gamma, &beta}) v->cleargrad();
+    y.set_grad(gy);
+    y.backward();
+  });
+  BOOST_REQUIRE_EQUAL(launched.size(), 3u);
+  BOOST_TEST(launched[0].find("layer_norm_bwd_") != std::string::npos, launched[0]);
+  for (std::size_t k = 1; k < 3; ++k) BOOST_TEST(launched[k].find("sum_") != std::string::npos, launched[k]);
 }
 
 BOOST_AUTO_TEST_CASE(one_kernel_for_a_step_of_adam_over_all_parameters) {

@@ -26,6 +26,7 @@ BOOST_AUTO_TEST_CASE(handles) {
   const Array c = std::move(a);
   BOOST_TEST(a.is_null());
   BOOST_TEST(Array().is_null());
+  BOOST_CHECK_THROW(static_cast<void>(static_cast<bool>(Array())), catena::ValueError);
   BOOST_TEST(!c.is_null());
   a = c;
   std::swap(a, b);

@@ -1,9 +1,11 @@
 // Matrix products on the CPU backend: batches, transposed and strided operands, every dtype against three loops.
 #include "ndarray/cpu/gemm.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "kernels/host/parallel.h"
 #include "ndarray/cpu/cpu_backend.h"
 #include "tests/support/strided.h"
 
@@ -120,6 +122,72 @@ BOOST_AUTO_TEST_CASE(half_precision_accumulates_in_single) {
   }
   nd::backend(Device::Kind::cpu).matmul({a.operand(), b.operand(), c.operand()}, {});
   BOOST_TEST(c.get({0, 0}) == 4096);  // in float16 the sum would stay at 2048
+}
+
+// Small integers, so that every order of summation gives the same bits; rows of c that are longer than n keep what lies behind it.
+template <class T> bool portable_is_exact(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, bool ta, bool tb) {
+  std::mt19937 rng(unsigned(m * 1000 + n * 10 + k));
+  const auto small = [&] { return T(rng() % 3); };
+  std::vector<T> a(std::size_t(m * k)), b(std::size_t(k * n)), c(std::size_t(m * (n + 2)), T(77));
+  std::generate(a.begin(), a.end(), small);
+  std::generate(b.begin(), b.end(), small);
+  nd::cpu::Gemm g;
+  g.transpose_a = ta;
+  g.transpose_b = tb;
+  g.m = m, g.n = n, g.k = k;
+  g.a = reinterpret_cast<const std::byte*>(a.data());
+  g.b = reinterpret_cast<const std::byte*>(b.data());
+  g.c = reinterpret_cast<std::byte*>(c.data());
+  g.lda = ta ? m : k;
+  g.ldb = tb ? k : n;
+  g.ldc = n + 2;
+  nd::cpu::gemm_portable(dtype, g);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n + 2; ++j) {
+      T sum = 0;
+      for (std::int64_t p = 0; j < n && p < k; ++p) sum = T(sum + a[std::size_t(ta ? p * m + i : i * k + p)] * b[std::size_t(tb ? j * k + p : p * n + j)]);
+      if (c[std::size_t(i * (n + 2) + j)] != (j < n ? sum : T(77))) return false;
+    }
+  return true;
+}
+
+BOOST_AUTO_TEST_CASE(portable_products_at_every_edge_of_tiles_and_blocks) {
+  const auto all = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    for (bool ta : {false, true})
+      for (bool tb : {false, true}) {
+        const auto text = [&] { return "at " + std::to_string(m) + " x " + std::to_string(k) + " @ " + std::to_string(n) + (ta ? " T" : "") + (tb ? " , T" : ""); };
+        BOOST_TEST(portable_is_exact<float>(Dtype::float32, m, n, k, ta, tb), "float32 " << text());
+        BOOST_TEST(portable_is_exact<double>(Dtype::float64, m, n, k, ta, tb), "float64 " << text());
+        BOOST_TEST(portable_is_exact<std::uint8_t>(Dtype::uint8, m, n, k, ta, tb), "uint8 " << text());
+        BOOST_TEST(portable_is_exact<std::int64_t>(Dtype::int64, m, n, k, ta, tb), "int64 " << text());
+      }
+  };
+  for (std::int64_t m : {1, 5, 6, 7, 13, 14, 15, 29})
+    for (std::int64_t n : {1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65})
+      for (std::int64_t k : {1, 2, 33}) all(m, n, k);
+  all(170, 33, 40);
+  all(200, 20, 257);
+  all(345, 70, 600);
+  all(3, 4100, 5);
+}
+
+BOOST_AUTO_TEST_CASE(portable_products_do_not_depend_on_the_number_of_threads) {
+  std::mt19937 rng(4);
+  std::normal_distribution<float> normal;
+  const std::int64_t m = 500, n = 130, k = 300;
+  std::vector<float> a(std::size_t(m * k)), b(std::size_t(k * n)), c[2];
+  for (float& x : a) x = normal(rng);
+  for (float& x : b) x = normal(rng);
+  const int threads = catena::max_threads();
+  for (int t : {1, 3}) {
+    std::vector<float>& to = c[t == 3];
+    to.assign(std::size_t(m * n), 0);
+    catena::set_max_threads(t);
+    nd::cpu::gemm_portable(Dtype::float32, {false, false, m, n, k, reinterpret_cast<const std::byte*>(a.data()), k,
+                                            reinterpret_cast<const std::byte*>(b.data()), n, reinterpret_cast<std::byte*>(to.data()), n});
+  }
+  catena::set_max_threads(threads);
+  BOOST_TEST(std::memcmp(c[0].data(), c[1].data(), c[0].size() * sizeof(float)) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(which_library_runs) {

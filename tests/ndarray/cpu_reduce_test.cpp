@@ -21,13 +21,19 @@ int loop_of(const KernelDef& def, Dtype in) {
 }
 
 // `out` has the rank of `in`, with length 1 along the reduced axes.
-void reduce(const KernelDef& def, Strided& in, const Dims& axes, Strided& out) {
+void reduce(const KernelDef& def, Dtype computed, Strided& in, const Dims& axes, Strided& out) {
   Strides strides = out.strides;
   for (std::int64_t a : axes) strides[int(a)] = 0;
-  Operand o = out.operand();
-  o.strides = &strides;
-  nd::backend(Device::Kind::cpu).reduce({&def, loop_of(def, in.dtype), in.operand(), o, axes}, {});
+  ReduceCall call;
+  call.kernel = &def;
+  call.loop = loop_of(def, computed);
+  call.in = in.operand();
+  call.out = out.operand();
+  call.out.strides = &strides;
+  call.axes = axes;
+  nd::backend(Device::Kind::cpu).reduce(call, {});
 }
+void reduce(const KernelDef& def, Strided& in, const Dims& axes, Strided& out) { reduce(def, in.dtype, in, axes, out); }
 
 Shape kept_shape(Shape shape, const Dims& axes) {
   for (std::int64_t a : axes) shape[int(a)] = 1;
@@ -125,11 +131,7 @@ BOOST_AUTO_TEST_CASE(converted_inputs_and_outputs) {
       for (const Dims& axes : {Dims{0}, Dims{1}, Dims{0, 1}}) {
         Strided a(in, {40, 30}, Layout::f_order), c(out, kept_shape({40, 30}, axes));
         a.fill(rng, 1.0, 2);
-        Strides strides = c.strides;
-        for (std::int64_t x : axes) strides[int(x)] = 0;
-        Operand o = c.operand();
-        o.strides = &strides;
-        nd::backend(Device::Kind::cpu).reduce({&sum, loop_of(sum, Dtype::float64), a.operand(), o, axes}, {});
+        reduce(sum, Dtype::float64, a, axes, c);
         bool good = true;
         Strided::for_each(c.shape, [&](const Shape& i) {
           double s = 0;

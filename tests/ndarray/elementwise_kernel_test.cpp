@@ -17,17 +17,10 @@ using nd::Array;
 using nd::ElementwiseKernel;
 using nd::Operand;
 using nd::Shape;
+using test::check_values;
+using test::contains;
 using test::message_of;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Array range(std::int64_t size, nd::Dtype dtype = nd::float32) { return nd::arange(size, {.dtype = dtype}); }
-
-template <class E>
-void check_values(const Array& a, const std::vector<E>& expected) {
-  const auto values = a.to_vector<E>();
-  BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
-}
+using test::range;
 
 // A kernel that no compiler takes: calling it proves that nothing was compiled.
 ElementwiseKernel broken() { return {"T x", "T z", "z = x + undefined_name", "broken"}; }

@@ -1,9 +1,11 @@
 // Fused functions against the same computation step by step.
 #include <boost/test/unit_test.hpp>
 
+#include <iostream>
 #include <tuple>
 
 #include "ndarray/ndarray.h"
+#include "tests/support/cuda_device/control.h"
 #include "tests/support/ndarray_values.h"
 
 namespace {
@@ -131,6 +133,194 @@ BOOST_AUTO_TEST_CASE(errors) {
                })(x);
              }) == "fused function: 18 arguments and constants and 1 results exceed the limit of 16");
   nd::fuse([](const auto&) {})(x);  // nothing to do
+}
+
+// ---- reductions ----------------------------------------------------------------------------------------------------------------
+// The same bits on the CPU; on CUDA the layout of the inputs decides how threads share the work (see test::same_reduction).
+void check_reduction(const Array& fused, const Array& unfused, const std::string& what) {
+  BOOST_TEST((fused.dtype() == unfused.dtype() && fused.shape() == unfused.shape()), what);
+  BOOST_TEST(test::same_reduction(fused, unfused), what << ": " << test::difference(fused, unfused));
+}
+
+// Every dtype over every axis, one kernel of CUDA after the other: all of it on the CPU, a part of it there.
+BOOST_AUTO_TEST_CASE(sums_have_the_bits_of_the_unfused_ones) {
+  std::mt19937 random(7);
+  const auto f = [](const auto& x, const auto& y) { return x * y + x; };
+  const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum});
+  std::size_t turn = 0;
+  for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{1}, nd::Shape{0}, nd::Shape{5000}, nd::Shape{40, 300}, nd::Shape{300, 40},
+                                 nd::Shape{7, 5, 33}, nd::Shape{3, 0, 2}}) {
+    ++turn;
+    for (const Dtype dtype : {nd::float16, nd::bfloat16, nd::float32, nd::float64, nd::int32, nd::uint8, nd::bool_}) {
+      if (!test::takes_turn(turn, dtype)) continue;
+      const Array x = test::random_array(shape, dtype, random), y = test::random_array(shape, dtype, random), z = f(x, y);
+      const Array sx = test::scattered(x, random), sy = test::scattered(y, random);
+      for (int axis = -1; axis < int(shape.size()); ++axis) {
+        const nd::Axes axes = axis < 0 ? nd::Axes() : nd::Axes(axis);
+        for (bool keepdims : {false, true}) {
+          const std::string what = catena::concat(dtype, shape, " axis ", axis, keepdims ? " keepdims" : "");
+          const Array expected = nd::sum(z, {.axis = axes, .keepdims = keepdims});
+          BOOST_TEST(test::same_bits(sum(x, y, {.axis = axes, .keepdims = keepdims}), expected), what);
+          check_reduction(sum(sx, sy, {.axis = axes, .keepdims = keepdims}), expected, what + " scattered");
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_reduction_with_and_without_a_post_map) {
+  std::mt19937 random(8);
+  const auto f = [](const auto& x, const auto& y) { return x - y; };
+  const auto g = [](const auto& r) { return r * 2 + 1; };
+  std::size_t turn = 0;
+  const auto check = [&](nd::Reduction reduction, auto unfused, std::initializer_list<Dtype> dtypes) {
+    ++turn;
+    for (const Dtype dtype : dtypes) {
+      if (!test::takes_turn(turn, dtype)) continue;
+      const Array x = test::random_array({60, 70}, dtype, random), y = test::random_array({60, 70}, dtype, random);
+      const std::string what = catena::concat(int(reduction), " of ", dtype);
+      for (int axis : {0, 1}) {
+        const Array expected = unfused(f(x, y), axis);
+        check_reduction(nd::fuse(f, {.reduce = reduction})(x, y, {.axis = axis}), expected, what);
+        check_reduction(nd::fuse(f, {.reduce = reduction, .post_map = g})(x, y, {.axis = axis}), g(expected), what + " mapped");
+      }
+    }
+  };
+  const auto all = {nd::float16, nd::bfloat16, nd::float32, nd::float64, nd::int32};
+  check(nd::Reduction::sum, [](const Array& a, int axis) { return nd::sum(a, {.axis = axis}); }, all);
+  check(nd::Reduction::prod, [](const Array& a, int axis) { return nd::prod(a, {.axis = axis}); }, {nd::float32, nd::int32});
+  check(nd::Reduction::amax, [](const Array& a, int axis) { return nd::amax(a, {.axis = axis}); }, all);
+  check(nd::Reduction::amin, [](const Array& a, int axis) { return nd::amin(a, {.axis = axis}); }, all);
+  check(nd::Reduction::all, [](const Array& a, int axis) { return nd::all(a, {.axis = axis}); }, {nd::float32, nd::int32});
+  check(nd::Reduction::any, [](const Array& a, int axis) { return nd::any(a, {.axis = axis}); }, {nd::float32, nd::int32});
+}
+
+// Sums over many elements: in chunks and by several threads on the CPU, in two kernels on CUDA. Against float64.
+BOOST_AUTO_TEST_CASE(long_reductions) {
+  std::mt19937 random(9);
+  const auto f = [](const auto& x, const auto& y) { return nd::square(x - y); };
+  const auto norm = nd::fuse(f, {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) { return nd::sqrt(s); }});
+  for (const nd::Shape& shape : {nd::Shape{200000}, nd::Shape{5000, 140}, nd::Shape{20000, 9}, nd::Shape{9, 20000}}) {
+    const Array x = test::random_array(shape, nd::float32, random), y = test::random_array(shape, nd::float32, random);
+    for (int axis = -1; axis < int(shape.size()); ++axis) {
+      const nd::Axes axes = axis < 0 ? nd::Axes() : nd::Axes(axis);
+      const std::string what = catena::concat(shape, " axis ", axis);
+      const Array result = norm(x, y, {.axis = axes});
+      check_reduction(result, nd::sqrt(nd::sum(f(x, y), {.axis = axes})), what);
+      const Array exact = nd::sqrt(nd::sum(f(x.astype(nd::float64), y.astype(nd::float64)), {.axis = axes})).astype(nd::float32);
+      CHECK_SAME(test::difference(result, exact, 0, 1e-5), what);
+    }
+  }
+  const Array x = test::random_array({5000, 140}, nd::float16, random), y = test::random_array({5000, 140}, nd::float16, random);
+  check_reduction(norm(x, y, {.axis = 0}), nd::sqrt(nd::sum(f(x, y), {.axis = 0})), "float16");
+}
+
+BOOST_AUTO_TEST_CASE(reductions_broadcast) {
+  std::mt19937 random(10);
+  const auto f = [](const auto& x, const auto& y, const auto& s) { return (x + 0.5) * y - s; };
+  const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum});
+  const Array row = test::random_array({90}, nd::float32, random), column = test::random_array({50, 1}, nd::float32, random);
+  const Array matrix = test::random_array({50, 90}, nd::float32, random), one = test::random_array({1, 1}, nd::float32, random);
+  const Array narrow = test::random_array({4000, 3}, nd::float32, random), three = test::random_array({3}, nd::float32, random);
+  for (const auto& [a, b] : {std::pair{row, column}, std::pair{matrix, row}, std::pair{column, matrix}, std::pair{matrix, one},
+                             std::pair{matrix.T(), column.T()}, std::pair{narrow, three}})
+    for (const nd::Axes& axes : {nd::Axes(), nd::Axes(0), nd::Axes(1), nd::Axes(std::vector<int>{0, 1}), nd::Axes(std::vector<int>{})}) {
+      const std::string what = catena::concat(a.shape(), " and ", b.shape());
+      check_reduction(sum(a, b, 3, {.axis = axes}), nd::sum(f(a, b, 3), {.axis = axes}), what);
+    }
+  // Many short axes that do not merge.
+  const nd::Shape many{2, 3, 2, 3, 2, 3, 2, 3, 2, 3};
+  const Array x = test::random_array(many, nd::float32, random), y = test::random_array({3, 1, 3, 1, 3, 1, 3}, nd::float32, random);
+  const nd::Axes odd(std::vector<int>{1, 3, 5, 7, 9});
+  check_reduction(sum(x, y, x, {.axis = odd}), nd::sum(f(x, y, x), {.axis = odd}), "ten axes");
+}
+
+BOOST_AUTO_TEST_CASE(reduced_values_may_be_arguments_or_constants) {
+  std::mt19937 random(11);
+  const Array x = test::random_array({20, 30}, nd::float16, random), k = test::random_array({20, 30}, nd::int32, random);
+  const auto itself = nd::fuse([](const auto& a) { return a; }, {.reduce = nd::Reduction::sum});
+  check_reduction(itself(x, {.axis = 1}), nd::sum(x, {.axis = 1}), "the argument itself");
+  const auto last = nd::fuse([](const auto&, const auto& b) { return b; }, {.reduce = nd::Reduction::amax});
+  check_reduction(last(k, x), nd::amax(x), "the second argument");
+  // The first steps are float16, the loop of the sum is int64's, and the map ends in float32.
+  const auto mixed = nd::fuse([](const auto& a, const auto& b) { return (a * a > 0.25) & (b > 3); },
+                              {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) { return s.astype(nd::float32) / 2; }});
+  const Array counted = nd::sum((x * x > 0.25) & (k > 3), {.axis = 0});
+  BOOST_TEST((counted.dtype() == nd::int64));
+  check_reduction(mixed(x, k, {.axis = 0}), counted.astype(nd::float32) / 2, "comparison");
+  const auto map = [](const auto& s) { return nd::where(s > 100, 1., s * 0 + 7); };
+  const auto constant = nd::fuse([](const auto& a) { return a + 1.; }, {.reduce = nd::Reduction::amin, .post_map = map});
+  check_reduction(constant(x), map(nd::amin(x + 1.)), "constants in the map");
+}
+
+BOOST_AUTO_TEST_CASE(outputs_of_fused_reductions) {
+  std::mt19937 random(12);
+  const auto f = [](const auto& a) { return a * 2; };
+  const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum});
+  const Array x = test::random_array({30, 40}, nd::float32, random), expected = nd::sum(f(x), {.axis = 1});
+  const Array wide = nd::zeros({30}, nd::float64), every_second = nd::zeros({60}, nd::float32)(nd::Slice(0, 60, 2));
+  BOOST_TEST(sum(x, {.axis = 1, .out = wide}).shares_memory(wide));
+  CHECK_SAME(test::difference(wide, expected.astype(nd::float64)), "out of another dtype");
+  sum(x, {.axis = 1, .out = every_second});
+  check_reduction(every_second.copy(), expected, "strided out");
+  // A part of what is read.
+  const Array y = x.copy();
+  sum(y, {.axis = 1, .out = y(nd::Slice(), 0)});
+  check_reduction(y(nd::Slice(), 0).copy(), expected, "overlapping out");
+  CHECK_SAME(test::difference(y(nd::Slice(), 1).copy(), x(nd::Slice(), 1).copy()), "the rest of it");
+}
+
+BOOST_AUTO_TEST_CASE(errors_of_fused_reductions) {
+  const Array x = nd::ones({3, 4}), none = nd::zeros({0, 4});
+  const auto f = [](const auto& a) { return a + a; };
+  const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum}), amax = nd::fuse(f, {.reduce = nd::Reduction::amax});
+  BOOST_TEST(test::message_of<catena::TypeError>([&] { sum(1); }) == "fused function: at least one argument must be an array");
+  const auto message = [](auto g) { return test::message_of<catena::ValueError>(g); };
+  BOOST_TEST(message([&] { sum(x, {.axis = 2}); }) == message([&] { nd::sum(x, {.axis = 2}); }));
+  BOOST_TEST(message([&] { amax(none, {.axis = 0}); }) == message([&] { nd::amax(none, {.axis = 0}); }));
+  CHECK_SAME(test::difference(amax(none, {.axis = 1}), nd::zeros({0})), "no results");
+  CHECK_SAME(test::difference(sum(none, {.axis = 0}), nd::zeros({4})), "sums of nothing");
+  BOOST_TEST(message([&] { sum(x, {.axis = 1, .out = nd::zeros({4})}); }) == "sum: the output has shape (4,), the result (3,)");
+  const auto assign = nd::fuse([](auto& a) { return a += 1.; }, {.reduce = nd::Reduction::sum});
+  BOOST_TEST(test::message_of<catena::TypeError>([&] { assign(x); }) ==
+             "fused function: argument 0 is assigned to, which a reduction does not write");
+  CHECK_SAME(test::difference(x, nd::ones({3, 4})), "not written");
+  const auto many = nd::fuse([](const auto& a) { return a + 1.; }, {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) {
+                                                                     auto r = s + 1.;
+                                                                     for (int k = 2; k < 15; ++k) r = r + double(k);
+                                                                     return r;
+                                                                   }});
+  BOOST_TEST(message([&] { many(x); }) == "fused function: 16 arguments and constants and 1 results exceed the limit of 16");
+}
+
+// Counted by the software CUDA device: the programs around a reduction are part of its kernel.
+BOOST_AUTO_TEST_CASE(a_fused_reduction_is_one_kernel) {
+  if (!cuda_device::Control::available() || nd::current_device().kind != nd::Device::Kind::cuda) {
+    std::cout << "skipped: launches are counted by the software CUDA device\n";
+    return;
+  }
+  const auto norm = nd::fuse([](const auto& x, const auto& y) { return nd::square(x - y); },
+                             {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) { return nd::sqrt(s); }});
+  const auto kernels = [&](const Array& x, const Array& y, const nd::Axes& axis) {
+    norm(x, y, {.axis = axis});
+    cuda_device::Control control;
+    control.reset_records();
+    norm(x, y, {.axis = axis});
+    std::vector<std::string> names;
+    for (const auto& launch : control.launches()) names.push_back(launch.kernel);
+    return names;
+  };
+  const Array x = nd::full({200, 300}, 0.5f), row = nd::full({300}, 2.f);
+  const std::string name = "subtract_and_1_more_then_sum_then_sqrt_";
+  for (const auto& [axis, form] : {std::pair{1, "reduce_warp_"}, std::pair{0, "reduce_columns_"}}) {
+    const std::vector<std::string> launched = kernels(x, row, axis);
+    BOOST_REQUIRE_EQUAL(launched.size(), 1u);
+    BOOST_TEST(launched[0].starts_with(name + form), launched[0]);
+  }
+  // Few results of many elements: the second kernel combines what the first one's blocks found.
+  const std::vector<std::string> two = kernels(nd::full({300000}, 0.5f), nd::full({300000}, 2.f), {});
+  BOOST_REQUIRE_EQUAL(two.size(), 2u);
+  BOOST_TEST((two[0].starts_with(name + "reduce_block_") && two[1].starts_with(name + "reduce_second_")), two[0] << two[1]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

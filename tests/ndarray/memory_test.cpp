@@ -3,10 +3,12 @@
 
 #include <cstring>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "ndarray/device/memory.h"
 #include "ndarray/device/memory_pool.h"
+#include "tests/support/cuda_device/control.h"
 #include "tests/support/ndarray_values.h"
 
 namespace {
@@ -119,6 +121,77 @@ BOOST_AUTO_TEST_CASE(pinned_memory) {
     BOOST_TEST((nd::device_from_pointer(pinned.ptr()) == nd::cpu_device));
   }
   BOOST_TEST(nd::alloc_pinned_memory(900).ptr() == address);  // the same rounded size
+}
+
+// A pool of one's own: its blocks are kept for their size, and outlive it.
+BOOST_AUTO_TEST_CASE(pinned_pools) {
+  nd::PinnedMemoryPool pool;
+  BOOST_TEST(!pool.allocate(0));
+  BOOST_TEST(pool.n_free_blocks() == 0u);
+  pool.free_all_blocks();
+  if (!nd::is_available(nd::Device::Kind::cuda)) {
+    BOOST_TEST(test::message_of<catena::RuntimeError>([&] { pool.allocate(1); }).starts_with("CUDA is unavailable: "));
+    return;
+  }
+  const std::size_t free_elsewhere = nd::pinned_memory_pool().n_free_blocks();
+  pool.allocate(1000);
+  BOOST_TEST(pool.n_free_blocks() == 1u);
+  const nd::MemoryPointer other_size = pool.allocate(1025), same_size = pool.allocate(513);
+  BOOST_TEST(same_size.size() == 513u);
+  BOOST_TEST((same_size.device() == nd::cpu_device));
+  BOOST_TEST(pool.n_free_blocks() == 0u);
+  pool.allocate(1);
+  BOOST_TEST(pool.n_free_blocks() == 1u);
+  std::thread([&pool] { pool.free_all_blocks(); }).join();  // a thread that has not used CUDA yet
+  BOOST_TEST(pool.n_free_blocks() == 0u);
+
+  nd::MemoryPointer kept;
+  {
+    nd::PinnedMemoryPool short_lived;
+    nd::set_pinned_memory_allocator([&](std::size_t size) { return short_lived.allocate(size); });
+    kept = nd::alloc_pinned_memory(100);
+    nd::set_pinned_memory_allocator(nullptr);
+  }
+  if (cuda_device::Control::available()) {
+    const cuda_device::Control control;
+    const std::uint64_t freed = control.calls("cuMemFreeHost");
+    std::thread([] { nd::PinnedMemoryPool().allocate(100); }).join();
+    BOOST_TEST(control.calls("cuMemFreeHost") == freed + 1, "a pool gives its free blocks back to the driver when it goes");
+  }
+  std::memset(kept.ptr(), 3, 100);
+  const nd::MemoryPointer on_device = nd::alloc(100);
+  on_device.copy_from(kept, 100);
+  BOOST_TEST(content(on_device, 100) == std::vector<std::uint8_t>(100, 3));
+  BOOST_TEST(nd::pinned_memory_pool().n_free_blocks() >= free_elsewhere);
+}
+
+// Arrays from a pool of one's own, and straight from the device.
+BOOST_AUTO_TEST_CASE(allocators_of_arrays) {
+  const nd::Device device = nd::current_device();
+  nd::MemoryPool own(nd::backend(device.kind));
+  std::size_t asked = 0;
+  const auto from_own = std::make_shared<const nd::Allocator>([&](std::size_t bytes, nd::Device d) {
+    asked = bytes;
+    return own.allocate(bytes, d.id, nd::current_stream(d).handle);
+  });
+  const std::size_t used_before = nd::memory_pool().used_bytes();
+  {
+    const nd::AllocatorScope scope(from_own);
+    const nd::Array a = nd::full({1000}, 2.f);
+    BOOST_TEST(asked == 4000u);
+    BOOST_TEST(own.used_bytes() >= 4000u);
+    BOOST_TEST(nd::memory_pool().used_bytes() == used_before);
+    BOOST_TEST(a.to_vector<float>() == std::vector<float>(1000, 2.f));
+    nd::set_allocator(nd::raw_allocator());
+    const nd::Array b = a + 1;
+    BOOST_TEST(nd::memory_pool().used_bytes() == used_before);
+    BOOST_TEST(b.to_vector<float>() == std::vector<float>(1000, 3.f));
+  }
+  BOOST_TEST(own.used_bytes() == 0u);
+  BOOST_TEST(own.n_free_blocks() > 0u);
+  own.free_all_blocks();
+  BOOST_TEST(own.total_bytes() == 0u);
+  BOOST_TEST((nd::get_allocator() == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(pinned_memory_from_elsewhere) {

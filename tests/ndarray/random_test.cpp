@@ -2,7 +2,6 @@
 #include "ndarray/routines/random.h"
 
 #include <cstdlib>
-#include <numeric>
 
 #include "ndarray/routines/indexing.h"
 #include "ndarray/routines/logic.h"
@@ -15,19 +14,12 @@ namespace {
 
 using nd::Array;
 using nd::random::Generator;
+using test::chi_square;
 using test::difference;
 using test::message_of;
 using test::same_bits;
 
 constexpr nd::Dtype kFloats[] = {nd::float16, nd::bfloat16, nd::float32, nd::float64};
-
-// Pearson's statistic for equally likely outcomes 0..k-1.
-double chi_square(const std::vector<std::int64_t>& outcomes, std::int64_t k) {
-  std::vector<double> count(static_cast<std::size_t>(k));
-  for (std::int64_t v : outcomes) count.at(static_cast<std::size_t>(v)) += 1;
-  const double expected = double(outcomes.size()) / double(k);
-  return std::accumulate(count.begin(), count.end(), 0.0, [=](double sum, double n) { return sum + (n - expected) * (n - expected) / expected; });
-}
 
 }  // namespace
 

@@ -13,17 +13,12 @@ namespace {
 using nd::Array;
 using nd::RawKernel;
 using nd::RawModule;
+using test::check_values;
+using test::contains;
 using test::message_of;
+using test::range;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 bool on_cpu() { return nd::current_device().kind == nd::Device::Kind::cpu; }
-
-template <class E>
-void check_values(const Array& a, const std::vector<E>& expected) {
-  const auto values = a.to_vector<E>();
-  BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
-}
-Array range(std::int64_t size, nd::Dtype dtype = nd::float32) { return nd::arange(size, {.dtype = dtype}); }
 
 // Every thread writes where it is.
 const RawKernel& places() {

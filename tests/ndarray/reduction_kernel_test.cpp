@@ -15,17 +15,10 @@ using nd::Axes;
 using nd::Operand;
 using nd::ReductionKernel;
 using nd::Shape;
+using test::check_values;
+using test::contains;
 using test::message_of;
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Array range(std::int64_t size, nd::Dtype dtype = nd::float32) { return nd::arange(size, {.dtype = dtype}); }
-
-template <class E>
-void check_values(const Array& a, const std::vector<E>& expected) {
-  const auto values = a.to_vector<E>();
-  BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
-}
+using test::range;
 
 const ReductionKernel& total() {
   static const ReductionKernel kernel("T x", "T y", "x", "a + b", "y = a", "0", "total");

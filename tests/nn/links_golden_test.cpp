@@ -1,7 +1,8 @@
-// Linear, Convolution2D, BatchNormalization and Classifier against the reference, and what the reference does not cover of them.
+// Linear, Convolution2D, the normalizations and Classifier against the reference, and what the reference does not cover of them.
 #include <cmath>
 
 #include "autograd/functions/reduction.h"
+#include "nn/serializers/npz.h"
 #include "tests/support/training_fixtures.h"
 
 using namespace test;
@@ -144,6 +145,13 @@ void run_batch_normalization(Case& c, const json& a, Dtype dtype) {
   });
 }
 
+void run_layer_normalization(Case& c, const json& a, Dtype dtype) {
+  nn::LayerNormalization link(optional_int(a["size"]), {.eps = a["eps"],
+                                                        .initial_gamma = nn::initializers::One({.dtype = dtype}),
+                                                        .initial_beta = nn::initializers::Zero({.dtype = dtype})});
+  c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
+}
+
 void run_classifier(Case& c, const json& a, Dtype) {
   int in = 0, out = 0;
   std::sscanf(a["predictor"].get<std::string>().c_str(), "Linear(%d, %d)", &in, &out);
@@ -158,6 +166,7 @@ const std::map<std::string, Runner>& runners() {
   static const std::map<std::string, Runner> all = {{"Linear", run_linear},
                                                     {"Convolution2D", run_convolution},
                                                     {"BatchNormalization", run_batch_normalization},
+                                                    {"LayerNormalization", run_layer_normalization},
                                                     {"Classifier", run_classifier}};
   return all;
 }
@@ -228,6 +237,36 @@ BOOST_AUTO_TEST_CASE(batch_normalization_follows_the_train_mode) {
   const auto testing = autograd::train_mode(false);
   bn(x);
   check_close(bn.avg_mean.array(), floats({0.2f, 2.0f}, {2}), 1e-6, 1e-6, "avg_mean after a test call");
+}
+
+BOOST_AUTO_TEST_CASE(layer_normalization) {
+  // The reference's own example: (x - 7/3) / (sqrt(14/9) + 1e-6).
+  nn::LayerNormalization lazy;
+  BOOST_TEST(lazy.has_uninitialized_params());
+  const Variable y = lazy(Variable(floats({1, 2, 4}, {1, 3})));
+  check_close(y.data(), floats({-1.069044f, -0.267261f, 1.336305f}, {1, 3}), 1e-6, 1e-6, "y");
+  std::vector<std::string> names;
+  for (const nn::NamedParam& p : lazy.namedparams()) names.push_back(p.path);
+  BOOST_TEST(names == (std::vector<std::string>{"/gamma", "/beta"}), boost::test_tools::per_element());
+  nn::LayerNormalization filled(3, {.initial_gamma = 2.0, .initial_beta = 0.5});
+  check_close(filled(Variable(floats({1, 2, 4}, {1, 3}))).data(), floats({-1.638088f, -0.034522f, 3.172610f}, {1, 3}), 2e-6, 1e-6, "y");
+  nn::LayerNormalization empty;
+  BOOST_TEST(empty(Variable(autograd::zeros({0, 6}))).shape() == Shape({0, 6}));  // a batch may be empty
+  BOOST_TEST(empty.gamma.shape() == Shape({6}));
+  nn::LayerNormalization wrong;
+  BOOST_CHECK_THROW(wrong(Variable(autograd::zeros({2, 3, 4}))), catena::InvalidType);
+  BOOST_TEST(!wrong.gamma.is_initialized());
+  BOOST_CHECK_THROW(filled(Variable(autograd::zeros({2, 4}))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(layer_normalization_files) {
+  const TemporaryFolder folder("layer_normalization");
+  const std::string path = folder / "model.npz";
+  nn::LayerNormalization saved(2, {.initial_gamma = 1.5, .initial_beta = -0.5}), loaded;
+  nn::serializers::save_npz(path, saved);
+  nn::serializers::load_npz(path, loaded);
+  check_close(loaded.gamma.data(), floats({1.5f, 1.5f}, {2}), 0, 0, "gamma");
+  check_close(loaded.beta.data(), floats({-0.5f, -0.5f}, {2}), 0, 0, "beta");
 }
 
 BOOST_AUTO_TEST_CASE(classifier) {

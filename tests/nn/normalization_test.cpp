@@ -1,4 +1,4 @@
-// Batch normalization.
+// Batch normalization and layer normalization.
 #include "nn/functions/normalization.h"
 
 #include <boost/test/unit_test.hpp>
@@ -83,6 +83,122 @@ BOOST_AUTO_TEST_CASE(fixed_values_and_derivatives) {
                                                        Variable(array(n.var, c.params)), 1e-3);
       BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), array(n.y, c.x), 1e-12, 1e-12));
     }
+}
+
+// gamma (x - mean) / deviation + beta over the last axes, by loops in long double.
+std::vector<double> naive_layers(const Array& x, const Array& gamma, const Array& beta, double eps, nn::EpsAddedTo where) {
+  const std::vector<double> xs = to_vector<double>(x), gs = to_vector<double>(gamma), bs = to_vector<double>(beta);
+  std::vector<double> y(xs.size());
+  const std::size_t n = gs.size();
+  for (std::size_t row = 0; row + n <= xs.size(); row += n) {
+    long double mean = 0, var = 0;
+    for (std::size_t i = 0; i < n; ++i) mean += xs[row + i] / static_cast<long double>(n);
+    for (std::size_t i = 0; i < n; ++i) var += (xs[row + i] - mean) * (xs[row + i] - mean) / static_cast<long double>(n);
+    const long double deviation = where == nn::EpsAddedTo::variance ? std::sqrt(var + eps) : std::sqrt(var) + eps;
+    for (std::size_t i = 0; i < n; ++i) y[row + i] = double((xs[row + i] - mean) / deviation * gs[i] + bs[i]);
+  }
+  return y;
+}
+const auto kWheres = {nn::EpsAddedTo::variance, nn::EpsAddedTo::deviation};
+
+BOOST_AUTO_TEST_CASE(layer_values_and_derivatives) {
+  const Case cases[] = {{{5, 3}, {3}}, {{1, 7}, {7}}, {{2, 3, 5}, {5}}, {{2, 3, 2, 2}, {3, 2, 2}}, {{6}, {6}}, {{3, 40}, {40}}};
+  for (const nn::EpsAddedTo where : kWheres)
+    for (const Case& c : cases) BOOST_TEST_CONTEXT(c.x << c.params << int(where)) {
+        const double eps = 1e-2;
+        const Array x = spread(c.x, -2, 2), gamma = spread(c.params, 0.5, 1.5, 1), beta = spread(c.params, -1, 1, 2);
+        const auto f = [&](const Variables& v) { return Variables{nn::layer_normalization(v[0], v[1], v[2], eps, where)}; };
+        const Array expected = array(naive_layers(x, gamma, beta, eps, where), c.x);
+        BOOST_CHECK_NO_THROW(
+            testing::assert_allclose(f({Variable(x), Variable(gamma), Variable(beta)})[0].data(), expected, 1e-12, 1e-12));
+        test::check_derivatives("layer_normalization", f, {x, gamma, beta},
+                                {.atol = 1e-5, .rtol = 1e-4, .atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 2e-2, .rtol16 = 2e-2});
+      }
+}
+
+// The row of the ordinary backward against the rule that double backward differentiates.
+BOOST_AUTO_TEST_CASE(layer_backward_by_row_and_by_rule) {
+  for (const nn::EpsAddedTo where : kWheres)
+    for (const Dtype t : {Dtype::float64, Dtype::float32}) {
+      Variable x(astype(spread({7, 65}, -2, 2), t)), gamma(astype(spread({65}, 0.5, 1.5, 1), t)), beta(astype(spread({65}, -1, 1, 2), t));
+      std::vector<Arrays> gradients;
+      for (const bool twice : {false, true}) {
+        for (Variable* v : {&x, &gamma, &beta}) v->cleargrad();
+        Variable y = nn::layer_normalization(x, gamma, beta, 1e-2, where);
+        y.set_grad(astype(spread({7, 65}, -1, 1, 5), t));
+        y.backward({.enable_double_backprop = twice});
+        gradients.push_back({x.grad(), gamma.grad(), beta.grad()});
+      }
+      const double tolerance = t == Dtype::float64 ? 1e-13 : 1e-5;
+      for (std::size_t k = 0; k < 3; ++k)
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(gradients[0][k], gradients[1][k], tolerance, tolerance));
+    }
+}
+
+// Rows of mean 1e4 and deviation 1e-2: float32 holds the values to 1e-3, and from these on nothing may be lost.
+BOOST_AUTO_TEST_CASE(layer_statistics_far_from_zero) {
+  for (const std::int64_t n : {8, 100, 1000, 5000}) BOOST_TEST_CONTEXT(n) {
+      const Array x = astype(autograd::operator+(spread({3, n}, -0.02, 0.02), 1e4), Dtype::float32), gy = spread({3, n}, -1, 1, 9);
+      Arrays y, gx;
+      for (const Dtype t : {Dtype::float32, Dtype::float64}) {
+        Variable v(astype(x, t));
+        Variable r = nn::layer_normalization(v, Variable(ones({n}, t)), Variable(zeros({n}, t)), 0.0);
+        r.set_grad(astype(gy, t));
+        r.backward();
+        y.push_back(r.data());
+        gx.push_back(v.grad());
+      }
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(y[0], y[1], 1e-5, 1e-5));
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(gx[0], gx[1], 1e-3, 1e-5));  // of the size of 1 / deviation, about 100
+      const Array exact = array(naive_layers(x, ones({n}), zeros({n}), 0.0, nn::EpsAddedTo::variance), {3, n});
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(y[0], exact, 1e-5, 1e-5));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(layer_rows_of_equal_or_no_elements) {
+  for (const nn::EpsAddedTo where : kWheres)
+    for (const Shape& shape : {Shape{3, 1}, Shape{2, 9}, Shape{0, 4}, Shape{3, 0}}) BOOST_TEST_CONTEXT(shape) {
+        Variable x(full(shape, 0.1, Dtype::float32)), gamma(full({shape[1]}, 2.0)), beta(full({shape[1]}, 3.0));
+        Variable y = nn::layer_normalization(x, gamma, beta, 1e-3, where);
+        BOOST_TEST(y.shape() == shape);
+        for (const float v : to_vector<float>(y.data())) BOOST_TEST(v == 3.0f);
+        y.set_grad(ones(shape));
+        y.backward();
+        BOOST_TEST(x.grad().shape() == shape);
+        for (const float v : to_vector<float>(x.grad())) BOOST_TEST(v == 0.0f);
+        for (const float v : to_vector<float>(gamma.grad())) BOOST_TEST(v == 0.0f);
+        for (const float v : to_vector<float>(beta.grad())) BOOST_TEST(v == float(shape[0]));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(layer_gradients_of_some_inputs) {
+  const Array x = spread({4, 5}, -2, 2), gamma = spread({5}, 0.5, 1.5, 1), beta = spread({5}, -1, 1, 2);
+  const auto leaf = [](const Array& a, bool wanted) { return Variable(a, {.requires_grad = wanted}); };
+  Variable all[] = {leaf(x, true), leaf(gamma, true), leaf(beta, true)};
+  const auto run = [&](Variable* v) {
+    Variable y = nn::layer_normalization(v[0], v[1], v[2]);
+    y.set_grad(spread({4, 5}, -1, 1, 5));
+    y.backward();
+  };
+  run(all);
+  for (int only = 0; only < 3; ++only) {
+    Variable some[] = {leaf(x, only == 0), leaf(gamma, only == 1), leaf(beta, only == 2)};
+    run(some);
+    for (int k = 0; k < 3; ++k) {
+      BOOST_TEST(bool(some[k].grad()) == (k == only));
+      if (k == only) BOOST_CHECK_NO_THROW(testing::assert_allclose(some[k].grad(), all[k].grad(), 0, 0));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(layer_errors) {
+  const Variable x(ones({4, 3})), three(ones({3})), four(ones({4}));
+  BOOST_CHECK_THROW(nn::layer_normalization(x, four, four), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(x, three, four), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(x, Variable(ones({3}, Dtype::float64)), three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(Variable(ones({4, 3}, Dtype::int32)), three, three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(three, x, x), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(x, Variable(ones({})), Variable(ones({}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {

@@ -20,6 +20,7 @@ class CountingBackend final : public nd::Backend {
 
   catena::Device::Kind kind() const noexcept override { return kind_; }
   int device_count() const noexcept override { return devices_; }
+  const nd::DeviceProperties& properties(int) const override { return properties_; }
   std::byte* allocate(int, std::size_t n) override {
     const std::int64_t number = ++allocations;
     if (fail_at != 0 && number >= fail_at) return nullptr;
@@ -67,6 +68,7 @@ class CountingBackend final : public nd::Backend {
  private:
   catena::Device::Kind kind_;
   int devices_;
+  nd::DeviceProperties properties_;
 };
 
 }  // namespace test

@@ -113,6 +113,26 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
   return difference(actual, expected, c["tolerance"][0], c["tolerance"][1], c.value("signed_zero", false));
 }
 
+// The elements in C order, one after the other.
+template <class E> void check_values(const nd::Array& a, const std::vector<E>& expected) {
+  const auto values = a.to_vector<E>();
+  BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
+}
+
+inline nd::Array range(std::int64_t size, nd::Dtype dtype = nd::float32) { return nd::arange(size, {.dtype = dtype}); }
+
+// Pearson's statistic for equally likely outcomes 0..k-1.
+inline double chi_square(const std::vector<std::int64_t>& outcomes, std::int64_t k) {
+  std::vector<double> count(static_cast<std::size_t>(k));
+  for (std::int64_t v : outcomes) count.at(static_cast<std::size_t>(v)) += 1;
+  const double expected = double(outcomes.size()) / double(k);
+  double sum = 0;
+  for (double n : count) sum += (n - expected) * (n - expected) / expected;
+  return sum;
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 // A difference is an error that shows it.
 #define CHECK_SAME(text, what)                                \
   do {                                                        \

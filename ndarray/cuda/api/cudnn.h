@@ -1,19 +1,28 @@
-// The part of cuDNN 9's backend (graph) interface that we call, as declared here: nothing of ours is compiled with its headers. A test
-// compares these declarations with those headers where they are. Enumerations are passed as int.
+// The part of cuDNN 9's interface that we call, as declared here: nothing of ours is compiled with its headers. A test compares these
+// declarations with those headers where they are. Enumerations are passed as int.
 //
-// Everything is a descriptor with attributes: it is created, its attributes are set, it is finalised.
+// In the backend (graph) interface everything is a descriptor with attributes: it is created, its attributes are set, it is finalised.
+// Batch normalization and recurrent networks have functions and descriptors of their own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-struct cudnnContext;  // the library's own name of the opaque type
+struct cudnnContext;  // the library's own names of opaque types
+struct cudnnTensorStruct;
+struct cudnnDropoutStruct;
+struct cudnnRNNStruct;
+struct cudnnRNNDataStruct;
 struct CUstream_st;
 
 namespace nd::cuda::api {
 
 using cudnn_handle = cudnnContext*;
-using cudnn_descriptor = void*;
+using cudnn_descriptor = void*;  // of the graph interface
+using cudnn_tensor_descriptor = cudnnTensorStruct*;
+using cudnn_dropout_descriptor = cudnnDropoutStruct*;
+using cudnn_rnn_descriptor = cudnnRNNStruct*;
+using cudnn_rnn_data_descriptor = cudnnRNNDataStruct*;
 
 // cudnnStatus_t; thousands are families
 using cudnn_status = int;
@@ -27,13 +36,14 @@ inline constexpr int cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bf
 inline constexpr int cudnn_type_handle = 0, cudnn_type_data_type = 1, cudnn_type_boolean = 2, cudnn_type_int64 = 3, cudnn_type_float = 4,
                      cudnn_type_double = 5, cudnn_type_void_ptr = 6, cudnn_type_convolution_mode = 7, cudnn_type_heuristic_mode = 8,
                      cudnn_type_numerical_note = 11, cudnn_type_pointwise_mode = 14, cudnn_type_descriptor = 15,
-                     cudnn_type_char = 24;
+                     cudnn_type_resample_mode = 21, cudnn_type_padding_mode = 22, cudnn_type_char = 24, cudnn_type_fraction = 26;
 
 // cudnnBackendDescriptorType_t
 inline constexpr int cudnn_pointwise = 0, cudnn_convolution = 1, cudnn_engine = 2, cudnn_engine_config = 3, cudnn_engine_heuristic = 4,
                      cudnn_execution_plan = 5, cudnn_operation_convolution_forward = 10, cudnn_operation_convolution_filter = 11,
                      cudnn_operation_convolution_data = 12, cudnn_operation_pointwise = 13, cudnn_operation_graph = 15,
-                     cudnn_variant_pack = 16, cudnn_tensor = 17, cudnn_device_properties = 38;
+                     cudnn_variant_pack = 16, cudnn_tensor = 17, cudnn_resample = 24, cudnn_operation_resample_forward = 25,
+                     cudnn_operation_resample_backward = 26, cudnn_device_properties = 38;
 
 // cudnnBackendAttributeName_t, by descriptor
 inline constexpr int cudnn_attr_pointwise_mode = 0, cudnn_attr_pointwise_math_type = 1;
@@ -58,15 +68,40 @@ inline constexpr int cudnn_attr_tensor_alignment = 900, cudnn_attr_tensor_data_t
                      cudnn_attr_tensor_strides = 903, cudnn_attr_tensor_id = 906, cudnn_attr_tensor_virtual = 907;
 inline constexpr int cudnn_attr_pack_ids = 1000, cudnn_attr_pack_pointers = 1001, cudnn_attr_pack_workspace = 1003;
 inline constexpr int cudnn_attr_engine_notes = 1303;
+inline constexpr int cudnn_attr_resample_mode = 1700, cudnn_attr_resample_compute_type = 1701, cudnn_attr_resample_spatial_dims = 1702,
+                     cudnn_attr_resample_post_paddings = 1703, cudnn_attr_resample_pre_paddings = 1704, cudnn_attr_resample_strides = 1705,
+                     cudnn_attr_resample_window = 1706, cudnn_attr_resample_padding_mode = 1708;
+inline constexpr int cudnn_attr_resample_forward_x = 1710, cudnn_attr_resample_forward_y = 1711,
+                     cudnn_attr_resample_forward_resample = 1716;
+inline constexpr int cudnn_attr_resample_backward_dx = 1720, cudnn_attr_resample_backward_dy = 1721,
+                     cudnn_attr_resample_backward_resample = 1725;
 inline constexpr int cudnn_attr_properties_json = 2702;
 
 // cudnnConvolutionMode_t, cudnnPointwiseMode_t
 inline constexpr int cudnn_cross_correlation = 1, cudnn_pointwise_add = 0;
+// cudnnResampleMode_t, cudnnPaddingMode_t
+inline constexpr int cudnn_average_with_padding = 2, cudnn_zero_padding = 0;
+// cudnnFraction_t
+struct cudnn_fraction {
+  std::int64_t numerator = 0, denominator = 1;
+};
 // cudnnBackendHeurMode_t
 inline constexpr int cudnn_heuristic_fallback = 2, cudnn_heuristic_a = 3;
 // cudnnBackendNumericalNote_t
 inline constexpr int cudnn_note_tensor_core = 0, cudnn_note_down_convert_inputs = 1, cudnn_note_reduced_precision_reduction = 2,
                      cudnn_note_nondeterministic = 4, cudnn_note_count = 10;
+
+// cudnnBatchNormMode_t
+inline constexpr int cudnn_batch_norm_per_activation = 0, cudnn_batch_norm_spatial = 1;
+// cudnnRNNAlgo_t, cudnnRNNMode_t, cudnnRNNBiasMode_t, cudnnDirectionMode_t, cudnnRNNInputMode_t, cudnnRNNDataLayout_t
+inline constexpr int cudnn_rnn_standard = 0;
+inline constexpr int cudnn_rnn_relu = 0, cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3;
+inline constexpr int cudnn_rnn_double_bias = 2, cudnn_unidirectional = 0, cudnn_bidirectional = 1, cudnn_linear_input = 0;
+inline constexpr int cudnn_rnn_packed = 1;
+// cudnnMathType_t
+inline constexpr int cudnn_default_math = 0, cudnn_fma_math = 3;
+// cudnnForwardMode_t, cudnnWgradMode_t
+inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradients = 0;
 
 // Name of the function in the library, its name in our table, and its type.
 #define CATENA_CUDNN_FUNCTIONS(X)                                                                                                   \
@@ -82,6 +117,57 @@ inline constexpr int cudnn_note_tensor_core = 0, cudnn_note_down_convert_inputs 
     cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))                                   \
   X(cudnnBackendGetAttribute, get_attribute,                                                                                        \
     cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements))                     \
-  X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))
+  X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))                 \
+  X(cudnnCreateTensorDescriptor, create_tensor, cudnn_status(cudnn_tensor_descriptor*))                                             \
+  X(cudnnDestroyTensorDescriptor, destroy_tensor, cudnn_status(cudnn_tensor_descriptor))                                            \
+  X(cudnnSetTensorNdDescriptor, set_tensor,                                                                                         \
+    cudnn_status(cudnn_tensor_descriptor, int type, int rank, const int* shape, const int* strides))                                \
+  X(cudnnBatchNormalizationForwardTraining, batch_norm_training,                                                                    \
+    cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc, const void* x,        \
+                 cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics, const void* scale, const void* bias,  \
+                 double factor, void* running_mean, void* running_variance, double eps, void* mean, void* inv_std))                 \
+  X(cudnnBatchNormalizationForwardInference, batch_norm_inference,                                                                  \
+    cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc, const void* x,        \
+                 cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics, const void* scale, const void* bias,  \
+                 const void* mean, const void* variance, double eps))                                                               \
+  X(cudnnBatchNormalizationBackward, batch_norm_backward,                                                                           \
+    cudnn_status(cudnn_handle, int mode, const void* alpha_data, const void* beta_data, const void* alpha_parameters,               \
+                 const void* beta_parameters, cudnn_tensor_descriptor x_desc, const void* x, cudnn_tensor_descriptor dy_desc,       \
+                 const void* dy, cudnn_tensor_descriptor dx_desc, void* dx, cudnn_tensor_descriptor statistics, const void* scale,  \
+                 void* dscale, void* dbias, double eps, const void* mean, const void* inv_std))                                     \
+  X(cudnnCreateRNNDescriptor, create_rnn, cudnn_status(cudnn_rnn_descriptor*))                                                      \
+  X(cudnnDestroyRNNDescriptor, destroy_rnn, cudnn_status(cudnn_rnn_descriptor))                                                     \
+  X(cudnnSetRNNDescriptor_v8, set_rnn,                                                                                              \
+    cudnn_status(cudnn_rnn_descriptor, int algorithm, int cell, int bias, int direction, int input, int type, int compute_type,     \
+                 int math_type, std::int32_t inputs, std::int32_t units, std::int32_t projected, std::int32_t layers,               \
+                 cudnn_dropout_descriptor, std::uint32_t flags))                                                                    \
+  X(cudnnCreateRNNDataDescriptor, create_rnn_data, cudnn_status(cudnn_rnn_data_descriptor*))                                        \
+  X(cudnnDestroyRNNDataDescriptor, destroy_rnn_data, cudnn_status(cudnn_rnn_data_descriptor))                                       \
+  X(cudnnSetRNNDataDescriptor, set_rnn_data,                                                                                        \
+    cudnn_status(cudnn_rnn_data_descriptor, int type, int layout, int times, int batch, int width, const int* lengths,              \
+                 void* padding))                                                                                                    \
+  X(cudnnGetRNNTempSpaceSizes, get_rnn_space,                                                                                       \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int mode, cudnn_rnn_data_descriptor x, std::size_t* workspace,                 \
+                 std::size_t* reserve))                                                                                             \
+  X(cudnnGetRNNWeightSpaceSize, get_rnn_weight_space, cudnn_status(cudnn_handle, cudnn_rnn_descriptor, std::size_t* bytes))         \
+  X(cudnnGetRNNWeightParams, get_rnn_weights,                                                                                       \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, std::int32_t state, std::size_t bytes, const void* weights,                    \
+                 std::int32_t matrix, cudnn_tensor_descriptor w_desc, void** w, cudnn_tensor_descriptor b_desc, void** b))          \
+  X(cudnnRNNForward, rnn_forward,                                                                                                   \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int mode, const std::int32_t* device_lengths, cudnn_rnn_data_descriptor x_desc,\
+                 const void* x, cudnn_rnn_data_descriptor y_desc, void* y, cudnn_tensor_descriptor h_desc, const void* hx, void* hy,\
+                 cudnn_tensor_descriptor c_desc, const void* cx, void* cy, std::size_t weight_bytes, const void* weights,           \
+                 std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))                           \
+  X(cudnnRNNBackwardData_v8, rnn_backward_data,                                                                                     \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, const std::int32_t* device_lengths, cudnn_rnn_data_descriptor y_desc,          \
+                 const void* y, const void* dy, cudnn_rnn_data_descriptor x_desc, void* dx, cudnn_tensor_descriptor h_desc,         \
+                 const void* hx, const void* dhy, void* dhx, cudnn_tensor_descriptor c_desc, const void* cx, const void* dcy,       \
+                 void* dcx, std::size_t weight_bytes, const void* weights, std::size_t workspace_bytes, void* workspace,            \
+                 std::size_t reserve_bytes, void* reserve))                                                                         \
+  X(cudnnRNNBackwardWeights_v8, rnn_backward_weights,                                                                               \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int add, const std::int32_t* device_lengths, cudnn_rnn_data_descriptor x_desc, \
+                 const void* x, cudnn_tensor_descriptor h_desc, const void* hx, cudnn_rnn_data_descriptor y_desc, const void* y,    \
+                 std::size_t weight_bytes, void* dweights, std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, \
+                 void* reserve))
 
 }  // namespace nd::cuda::api

@@ -49,7 +49,9 @@ class Control {
   static bool available();
 
   // Call number `nth` (from 1, counted from now) of the entry point fails with `code`: once, or from then on. Entry "kernel": a kernel
-  // when it is executed, which its context does not survive. ValueError: no such entry point.
+  // or the work of a library when it is executed, which its context does not survive. A code of the driver that a context does not survive,
+  // planned for an entry point of a library: the context is broken, and the library says that its execution failed. ValueError: no such
+  // entry point.
   void fail(const std::string& entry, int nth, int code, bool sticky = false);
   // Plans no failure any more, and heals contexts that did not survive one.
   void clear_faults();

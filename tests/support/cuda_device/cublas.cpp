@@ -13,6 +13,7 @@
 #include "kernels/host/export.h"
 #include "ndarray/cuda/api/cublaslt.h"
 #include "tests/support/cuda_device/library_work.h"
+#include "tests/support/cuda_device/record.h"
 
 using namespace nd::cuda::api;
 
@@ -158,9 +159,12 @@ void execute(const Product& p) {
   }
 }
 
+constexpr int kExecutionFailed = cublas_execution_failed;
+
 }  // namespace
 
 cublas_status cublasLtCreate(cublaslt_handle* handle) {
+  CATENA_LIBRARY_CALL(cublasLtCreate);
   if (handle == nullptr) return cublas_invalid_value;
   if (!cuda_device::context_is_usable()) return cublas_not_initialized;
   static cublasLtContext context;
@@ -168,12 +172,17 @@ cublas_status cublasLtCreate(cublaslt_handle* handle) {
   return cublas_success;
 }
 
-std::size_t cublasLtGetVersion() { return 130000; }
+std::size_t cublasLtGetVersion() {
+  cuda_device::count_call(cuda_device::Entry::cublasLtGetVersion);
+  return 130000;
+}
 
 const char* cublasLtGetStatusName(cublas_status status) {
+  cuda_device::count_call(cuda_device::Entry::cublasLtGetStatusName);
   switch (status) {
     case cublas_success: return "CUBLAS_STATUS_SUCCESS";
     case cublas_not_initialized: return "CUBLAS_STATUS_NOT_INITIALIZED";
+    case cublas_alloc_failed: return "CUBLAS_STATUS_ALLOC_FAILED";
     case cublas_invalid_value: return "CUBLAS_STATUS_INVALID_VALUE";
     case cublas_execution_failed: return "CUBLAS_STATUS_EXECUTION_FAILED";
     case cublas_not_supported: return "CUBLAS_STATUS_NOT_SUPPORTED";
@@ -182,14 +191,17 @@ const char* cublasLtGetStatusName(cublas_status status) {
 }
 
 cublas_status cublasLtMatmulDescCreate(cublaslt_matmul_desc* desc, int compute_type, int scale_type) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulDescCreate);
   *desc = new Desc{compute_type, scale_type};
   return cublas_success;
 }
 cublas_status cublasLtMatmulDescDestroy(cublaslt_matmul_desc desc) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulDescDestroy);
   delete desc;
   return cublas_success;
 }
 cublas_status cublasLtMatmulDescSetAttribute(cublaslt_matmul_desc desc, int attribute, const void* value, std::size_t bytes) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulDescSetAttribute);
   switch (attribute) {
     case cublaslt_desc_transpose_a: return answer(set_field(desc->transpose_a, value, bytes));
     case cublaslt_desc_transpose_b: return answer(set_field(desc->transpose_b, value, bytes));
@@ -201,14 +213,17 @@ cublas_status cublasLtMatmulDescSetAttribute(cublaslt_matmul_desc desc, int attr
 
 cublas_status cublasLtMatrixLayoutCreate(cublaslt_matrix_layout* layout, int type, std::uint64_t rows, std::uint64_t columns,
                                          std::int64_t ld) {
+  CATENA_LIBRARY_CALL(cublasLtMatrixLayoutCreate);
   *layout = new Layout{type, rows, columns, ld};
   return cublas_success;
 }
 cublas_status cublasLtMatrixLayoutDestroy(cublaslt_matrix_layout layout) {
+  CATENA_LIBRARY_CALL(cublasLtMatrixLayoutDestroy);
   delete layout;
   return cublas_success;
 }
 cublas_status cublasLtMatrixLayoutSetAttribute(cublaslt_matrix_layout layout, int attribute, const void* value, std::size_t bytes) {
+  CATENA_LIBRARY_CALL(cublasLtMatrixLayoutSetAttribute);
   switch (attribute) {
     case cublaslt_layout_batch_count: return answer(set_field(layout->batch, value, bytes));
     case cublaslt_layout_batch_stride: return answer(set_field(layout->batch_stride, value, bytes));
@@ -217,14 +232,17 @@ cublas_status cublasLtMatrixLayoutSetAttribute(cublaslt_matrix_layout layout, in
 }
 
 cublas_status cublasLtMatmulPreferenceCreate(cublaslt_preference* preference) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulPreferenceCreate);
   *preference = new cublaslt_opaque_preference;
   return cublas_success;
 }
 cublas_status cublasLtMatmulPreferenceDestroy(cublaslt_preference preference) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulPreferenceDestroy);
   delete preference;
   return cublas_success;
 }
 cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preference, int attribute, const void* value, std::size_t bytes) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulPreferenceSetAttribute);
   switch (attribute) {
     case cublaslt_preference_workspace_bytes: return answer(set_field(preference->workspace_bytes, value, bytes));
     case cublaslt_preference_reduction_scheme: return answer(set_field(preference->reduction_scheme, value, bytes));
@@ -242,6 +260,7 @@ cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_ma
                                              cublaslt_matrix_layout b, cublaslt_matrix_layout c, cublaslt_matrix_layout d,
                                              cublaslt_preference preference, int requested, cublaslt_heuristic_result* results,
                                              int* returned) {
+  CATENA_LIBRARY_CALL(cublasLtMatmulAlgoGetHeuristic);
   *returned = 0;
   Lengths l;
   if (handle == nullptr || requested < 1 || !lengths_of(*desc, *a, *b, *c, *d, l)) return cublas_invalid_value;
@@ -260,6 +279,7 @@ cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, 
                              const void* b, cublaslt_matrix_layout lb, const void* beta, const void* c, cublaslt_matrix_layout lc, void* d,
                              cublaslt_matrix_layout ld, const cublaslt_algo* algo, void* workspace, std::size_t workspace_bytes,
                              CUstream_st* stream) {
+  CATENA_LIBRARY_CALL(cublasLtMatmul);
   using cuda_device::is_device_memory;
   if (!cuda_device::context_is_usable()) return cublas_execution_failed;
   Lengths l;

@@ -103,68 +103,92 @@ template <class T> curand_status fill_normal(curand_generator g, T* out, std::si
   });
 }
 
+constexpr int kExecutionFailed = curand_launch_failure;
+
 }  // namespace
 
-curand_status curandCreateGenerator(curand_generator* g, int type) { return create_generator(g, type, false); }
-curand_status curandCreateGeneratorHost(curand_generator* g, int type) { return create_generator(g, type, true); }
+curand_status curandCreateGenerator(curand_generator* g, int type) {
+  CATENA_LIBRARY_CALL(curandCreateGenerator);
+  return create_generator(g, type, false);
+}
+curand_status curandCreateGeneratorHost(curand_generator* g, int type) {
+  CATENA_LIBRARY_CALL(curandCreateGeneratorHost);
+  return create_generator(g, type, true);
+}
 curand_status curandDestroyGenerator(curand_generator g) {
+  CATENA_LIBRARY_CALL(curandDestroyGenerator);
   delete g;
   return curand_success;
 }
 curand_status curandGetVersion(int* version) {
+  CATENA_LIBRARY_CALL(curandGetVersion);
   *version = 10400;
   return curand_success;
 }
 curand_status curandSetStream(curand_generator g, CUstream_st* stream) {
+  CATENA_LIBRARY_CALL(curandSetStream);
   g->stream = stream;
   return curand_success;
 }
 curand_status curandSetPseudoRandomGeneratorSeed(curand_generator g, unsigned long long seed) {
+  CATENA_LIBRARY_CALL(curandSetPseudoRandomGeneratorSeed);
   if (is_quasi(g->type)) return curand_type_error;
   if ((g->type == curand_mtgp32 || g->type == curand_mt19937) && g->seed != seed) g->position = 0;  // the others stay where they were
   g->seed = seed;
   return curand_success;
 }
 curand_status curandSetGeneratorOffset(curand_generator g, unsigned long long offset) {
+  CATENA_LIBRARY_CALL(curandSetGeneratorOffset);
   if (g->type == curand_mtgp32 || g->type == curand_mt19937) return curand_type_error;
   g->position = offset;
   return curand_success;
 }
 curand_status curandSetGeneratorOrdering(curand_generator g, int order) {
+  CATENA_LIBRARY_CALL(curandSetGeneratorOrdering);
   return is_quasi(g->type) == (order == curand_order_quasi_default) ? curand_success : curand_out_of_range;
 }
 curand_status curandSetQuasiRandomGeneratorDimensions(curand_generator g, unsigned dimensions) {
+  CATENA_LIBRARY_CALL(curandSetQuasiRandomGeneratorDimensions);
   if (!is_quasi(g->type)) return curand_type_error;
   return dimensions >= 1 && dimensions <= 20000 ? curand_success : curand_out_of_range;
 }
 
 curand_status curandGenerate(curand_generator g, unsigned* out, std::size_t n) {
+  CATENA_LIBRARY_CALL(curandGenerate);
   if (is_64_bit(g->type)) return curand_type_error;
   return fill(g, out, n, [](const Source& s, std::size_t i) { return s.bits(i) >> 32; });
 }
 curand_status curandGenerateLongLong(curand_generator g, unsigned long long* out, std::size_t n) {
+  CATENA_LIBRARY_CALL(curandGenerateLongLong);
   if (!is_64_bit(g->type)) return curand_type_error;
   return fill(g, out, n, [](const Source& s, std::size_t i) { return s.bits(i); });
 }
 curand_status curandGenerateUniform(curand_generator g, float* out, std::size_t n) {
+  CATENA_LIBRARY_CALL(curandGenerateUniform);
   return fill(g, out, n, [](const Source& s, std::size_t i) { return (double(s.bits(i) >> 40) + 1) * 0x1p-24; });
 }
 curand_status curandGenerateUniformDouble(curand_generator g, double* out, std::size_t n) {
+  CATENA_LIBRARY_CALL(curandGenerateUniformDouble);
   return fill(g, out, n, [](const Source& s, std::size_t i) { return s.uniform(i); });
 }
 curand_status curandGenerateNormal(curand_generator g, float* out, std::size_t n, float mean, float deviation) {
+  CATENA_LIBRARY_CALL(curandGenerateNormal);
   return fill_normal(g, out, n, mean, deviation, false);
 }
 curand_status curandGenerateNormalDouble(curand_generator g, double* out, std::size_t n, double mean, double deviation) {
+  CATENA_LIBRARY_CALL(curandGenerateNormalDouble);
   return fill_normal(g, out, n, mean, deviation, false);
 }
 curand_status curandGenerateLogNormal(curand_generator g, float* out, std::size_t n, float mean, float deviation) {
+  CATENA_LIBRARY_CALL(curandGenerateLogNormal);
   return fill_normal(g, out, n, mean, deviation, true);
 }
 curand_status curandGenerateLogNormalDouble(curand_generator g, double* out, std::size_t n, double mean, double deviation) {
+  CATENA_LIBRARY_CALL(curandGenerateLogNormalDouble);
   return fill_normal(g, out, n, mean, deviation, true);
 }
 curand_status curandGeneratePoisson(curand_generator g, unsigned* out, std::size_t n, double lambda) {
+  CATENA_LIBRARY_CALL(curandGeneratePoisson);
   if (!(lambda > 0)) return curand_out_of_range;
   return fill(g, out, n, [lambda](const Source& s, std::size_t i) { return s.poisson(i, lambda); });
 }

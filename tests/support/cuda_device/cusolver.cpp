@@ -140,54 +140,81 @@ template <class T> cusolver_status syevd(cusolver_handle h, int job, int uplo, i
   });
 }
 
+constexpr int kExecutionFailed = cusolver_execution_failed;
+
 }  // namespace
 
 cusolver_status cusolverDnCreate(cusolver_handle* handle) {
+  CATENA_LIBRARY_CALL(cusolverDnCreate);
   if (!cuda_device::context_is_usable() || lapack_function("dpotrf_") == nullptr) return cusolver_not_initialized;
   *handle = new cusolverDnContext;
   return cusolver_success;
 }
 cusolver_status cusolverDnSetStream(cusolver_handle h, CUstream_st* stream) {
+  CATENA_LIBRARY_CALL(cusolverDnSetStream);
   h->stream = stream;
   return cusolver_success;
 }
 
-#define CATENA_SOLVER_ENTRIES(L, T)                                                                                                       \
-  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) { return answer_size(size); }            \
-  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {                           \
-    return potrf(h, uplo, n, a, lda, info);                                                                                               \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info) {  \
-    return potrs(h, uplo, n, columns, a, lda, b, ldb, info);                                                                              \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) { return answer_size(size); }            \
-  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) {                      \
-    return getrf(h, m, n, a, lda, pivots, info);                                                                                          \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b,    \
-                                       int ldb, int* info) {                                                                              \
-    return getrs(h, trans, n, columns, a, lda, pivots, b, ldb, info);                                                                     \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) { return answer_size(size); }            \
-  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {                      \
-    return geqrf(h, m, n, a, lda, tau, info);                                                                                             \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##orgqr_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {                   \
-    return answer_size(size);                                                                                                             \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int, int* info) {         \
-    return orgqr(h, m, n, k, a, lda, tau, info);                                                                                          \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) { return answer_size(size); }                     \
-  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u, \
-                                       int ldu, T* vt, int ldvt, T*, int, T*, int* info) {                                                \
-    return gesvd(h, job_u, job_vt, m, n, a, lda, s, u, ldu, vt, ldvt, info);                                                              \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##syevd_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {                   \
-    return answer_size(size);                                                                                                             \
-  }                                                                                                                                       \
-  cusolver_status cusolverDn##L##syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, T*, int, int* info) {            \
-    return syevd(h, job, uplo, n, a, lda, w, info);                                                                                       \
+#define CATENA_SOLVER_ENTRIES(L, T)                                                                                                     \
+  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                                      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                                               \
+    return answer_size(size);                                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {                         \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                                          \
+    return potrf(h, uplo, n, a, lda, info);                                                                                             \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb,             \
+                                       int* info) {                                                                                     \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                                          \
+    return potrs(h, uplo, n, columns, a, lda, b, ldb, info);                                                                            \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                                      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                                               \
+    return answer_size(size);                                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) {                    \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                                          \
+    return getrf(h, m, n, a, lda, pivots, info);                                                                                        \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda, const int* pivots,        \
+                                       T* b, int ldb, int* info) {                                                                      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                                          \
+    return getrs(h, trans, n, columns, a, lda, pivots, b, ldb, info);                                                                   \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                                      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                                               \
+    return answer_size(size);                                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {                    \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                                          \
+    return geqrf(h, m, n, a, lda, tau, info);                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##orgqr_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {                 \
+    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr_bufferSize);                                                                               \
+    return answer_size(size);                                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int, int* info) {       \
+    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr);                                                                                          \
+    return orgqr(h, m, n, k, a, lda, tau, info);                                                                                        \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                                               \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                                               \
+    return answer_size(size);                                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s,     \
+                                       T* u, int ldu, T* vt, int ldvt, T*, int, T*, int* info) {                                        \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                                          \
+    return gesvd(h, job_u, job_vt, m, n, a, lda, s, u, ldu, vt, ldvt, info);                                                            \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##syevd_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {                 \
+    CATENA_LIBRARY_CALL(cusolverDn##L##syevd_bufferSize);                                                                               \
+    return answer_size(size);                                                                                                           \
+  }                                                                                                                                     \
+  cusolver_status cusolverDn##L##syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, T*, int, int* info) {          \
+    CATENA_LIBRARY_CALL(cusolverDn##L##syevd);                                                                                          \
+    return syevd(h, job, uplo, n, a, lda, w, info);                                                                                     \
   }
 CATENA_SOLVER_ENTRIES(S, float)
 CATENA_SOLVER_ENTRIES(D, double)

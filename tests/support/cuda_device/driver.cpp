@@ -6,6 +6,7 @@
 
 #include "tests/support/cuda_device/exports.h"
 #include "tests/support/cuda_device/graph.h"
+#include "tests/support/cuda_device/jit.h"
 #include "tests/support/cuda_device/record.h"
 #include "tests/support/cuda_device/runtime.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int kVersion = 13000;
 constexpr int kMaxThreads = 1024;
-constexpr int kMaxSharedBytes = 48 * 1024, kMaxSharedBytesOptIn = 64 * 1024;
+constexpr int kMaxSharedBytes = 48 * 1024;  // without being asked for more
 
 // Every declared entry point is defined somewhere in this library.
 [[gnu::used]] const void* const kAll[] = {
@@ -42,7 +43,7 @@ int device_attribute(int attribute) {
     case cu_max_threads_per_multiprocessor: return 2048;
     case cu_compute_capability_major: return 9;
     case cu_compute_capability_minor: return 0;
-    case cu_max_shared_memory_per_block_optin: return kMaxSharedBytesOptIn;
+    case cu_max_shared_memory_per_block_optin: return kMaxDynamicShared;
     default: throw Failure{cu_error_invalid_value};
   }
 }
@@ -277,7 +278,7 @@ cu_result cuFuncSetAttribute(cu_function handle, int attribute, int value) {
   return context_call(Entry::cuFuncSetAttribute, [&](CUctx_st&, Lock&) {
     CUfunc_st& f = *runtime().functions.find(handle);
     require(attribute == cu_function_max_dynamic_shared_bytes, cu_error_invalid_value);
-    require(value >= 0 && value <= kMaxSharedBytesOptIn - f.function->static_shared_bytes, cu_error_invalid_value);
+    require(value >= 0 && value <= kMaxDynamicShared - f.function->static_shared_bytes, cu_error_invalid_value);
     f.max_dynamic_shared_bytes = static_cast<std::size_t>(value);
   });
 }

@@ -7,10 +7,15 @@
 #include <optional>
 #include <string_view>
 
+#include "ndarray/cuda/api/cublaslt.h"
+#include "ndarray/cuda/api/curand.h"
+#include "ndarray/cuda/api/cusolver.h"
 #include "ndarray/cuda/api/driver.h"
 #include "ndarray/cuda/api/nvrtc.h"
 
-#define CATENA_ENTRIES(X) CATENA_DRIVER_FUNCTIONS(X) CATENA_DRIVER_PROFILER_FUNCTIONS(X) CATENA_NVRTC_FUNCTIONS(X)
+#define CATENA_ENTRIES(X)                                                                                  \
+  CATENA_DRIVER_FUNCTIONS(X) CATENA_DRIVER_PROFILER_FUNCTIONS(X) CATENA_NVRTC_FUNCTIONS(X)                 \
+  CATENA_CUBLASLT_FUNCTIONS(X) CATENA_CURAND_FUNCTIONS(X) CATENA_CUSOLVER_FUNCTIONS(X)
 
 namespace cuda_device {
 
@@ -18,7 +23,7 @@ enum class Entry {
 #define CATENA_ENTRY(symbol, ...) symbol,
   CATENA_ENTRIES(CATENA_ENTRY)
 #undef CATENA_ENTRY
-  kernel  // no function: a kernel when it is executed
+  kernel  // no function: a kernel, or the work of a library, when it is executed
 };
 
 inline constexpr const char* kEntryNames[] = {

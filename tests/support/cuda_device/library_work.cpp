@@ -8,6 +8,14 @@
 
 namespace cuda_device {
 
+int begin_library_call(Entry entry, int execution_failed) {
+  const Fault fault = begin_call(entry);
+  if (!is_fatal(fault.code)) return fault.code;
+  const Lock lock(runtime().mutex);
+  if (current_context() != nullptr) poison(*current_context(), fault.code);
+  return execution_failed;
+}
+
 bool context_is_usable() {
   const Lock lock(runtime().mutex);
   return current_context() != nullptr && current_context()->error == 0;

@@ -70,7 +70,6 @@ void run_host_function(CUstream_st& stream, const Operation& op, Lock& lock) {
 }
 
 void run_kernel(CUctx_st& context, const Operation& op, const Actor& actor) {
-  if (const Fault fault = begin_call(Entry::kernel); fault.code != 0) return poison(context, fault.code);
   open_memory(1u << context.device | context.peers);
   run_grid(*op.function->function, op.grid, op.block, op.shared_bytes, op.parameters.data());
   if (actor.failed) poison(context, cu_error_illegal_address);
@@ -103,6 +102,8 @@ void run_operation(CUstream_st& stream, const Work& work, Lock& lock) {
   if (stream.context->error != 0) return;
   if (op.kind == Operation::Kind::host) return run_host_function(stream, op, lock);
   const bool kernel = op.kind == Operation::Kind::kernel;
+  if (kernel || op.kind == Operation::Kind::library)
+    if (const Fault fault = begin_call(Entry::kernel); fault.code != 0) return poison(*stream.context, fault.code);
   Actor actor;
   actor.what = (kernel ? "kernel " : "") + std::string(what_is(op));
   actor.stream = stream.legacy ? nullptr : &stream;

@@ -1,0 +1,191 @@
+#include "autograd/backend/window_program.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/host/program.h"
+
+namespace autograd::internal {
+namespace {
+
+using catena::Input;
+using catena::kernel;
+using catena::KernelDef;
+using catena::Step;
+
+constexpr std::int64_t kMostPositions = 9;
+
+// A new (n, c, spatial...) in the memory layout of `like`: channels innermost or outermost.
+Array empty_images(const Array& like, const Dims& spatial, Dtype dtype) {
+  const int last = like.ndim() - 1;
+  const bool channels_last = like.shape(1) > 1 && like.strides()[1] == static_cast<std::int64_t>(catena::itemsize(like.dtype())) &&
+                             (like.shape(last) == 1 || like.strides()[last] != like.strides()[1]);
+  Shape shape{like.shape(0)};
+  if (!channels_last) shape.push_back(like.shape(1));
+  for (std::int64_t n : spatial) shape.push_back(n);
+  if (channels_last) shape.push_back(like.shape(1));
+  const Array memory = like.backend().empty(shape, dtype, like.device());
+  if (!channels_last) return memory;
+  Dims axes{0, last};
+  for (int a = 1; a < last; ++a) axes.push_back(a);
+  return transpose(memory, axes);
+}
+
+// What lies at position k (in C order) of every window.
+Array position(const Array& images, std::int64_t k, const PoolingSpec& spec, const Dims& out) {
+  Array view = images;
+  for (int axis = spec.size.size() - 1; axis >= 0; --axis) {
+    const std::int64_t start = k % spec.size[axis];
+    k /= spec.size[axis];
+    view = slice(view, axis + 2, start, start + (out[axis] - 1) * spec.stride[axis] + 1, spec.stride[axis]);
+  }
+  return view;
+}
+
+int loop_of(const KernelDef& def, Dtype dtype) {
+  for (int i = 0; i < def.num_loops; ++i)
+    if (def.loop_table[i].type[0] == dtype) return i;
+  throw catena::TypeError(catena::concat(def.name, ": has no loop for ", dtype));
+}
+
+// Steps over slots that are numbered as they are made: inputs, outputs, temporaries.
+class Steps {
+ public:
+  std::uint8_t slot(Dtype dtype) {
+    slots_.push_back(dtype);
+    return static_cast<std::uint8_t>(slots_.size() - 1);
+  }
+  void add(const KernelDef& def, Dtype dtype, std::initializer_list<std::uint8_t> slots) {
+    Step step{&def, static_cast<std::uint16_t>(loop_of(def, dtype)), {}};
+    std::copy(slots.begin(), slots.end(), step.slot.begin());
+    steps_.push_back(step);
+  }
+  void run(std::span<const Input> inputs, std::span<const Array> outputs) const {
+    const catena::Program program{steps_, slots_, static_cast<std::uint8_t>(inputs.size()), 0, static_cast<std::uint8_t>(outputs.size())};
+    outputs[0].backend().elementwise(program, inputs, outputs);
+  }
+
+ private:
+  catena::SmallVector<Step, kMostPositions + 3> steps_;
+  catena::SmallVector<Dtype, kMostPositions + 5> slots_;
+};
+
+struct Windows {
+  Dims lengths;          // of the image that holds all of them, padding included
+  bool inside = true;    // the image itself does
+  bool disjoint = true;
+  bool tiling = true;    // every element is in exactly one
+};
+
+Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
+  Windows w;
+  for (int i = 0; i < spatial.size(); ++i) {
+    const std::int64_t end = (out[i] - 1) * spec.stride[i] + spec.size[i];
+    w.lengths.push_back(std::max(spatial[i] + spec.pad[i], end));
+    w.inside = w.inside && spec.pad[i] == 0 && end <= spatial[i];
+    w.disjoint = w.disjoint && spec.stride[i] >= spec.size[i];
+    w.tiling = w.tiling && spec.stride[i] == spec.size[i] && end >= w.lengths[i];
+  }
+  return w;
+}
+
+// The part of images of `arranged` lengths that is the image itself.
+Array image_of(const Array& images, const Dims& spatial, const PoolingSpec& spec) {
+  Array view = images;
+  for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, spec.pad[i], spec.pad[i] + spatial[i]);
+  return view;
+}
+
+Dims spatial_of(const Array& x) { return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2))); }
+
+bool is_small(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  return catena::size_of(spec.size) <= kMostPositions && x.size() > 0 && catena::size_of(out) > 0;
+}
+bool on_cpu(const Array& x) { return x.device().kind == Device::Kind::cpu; }
+
+// gx += what the windows send to position k, in place: for windows that share elements.
+void add_position(const Array& gy, const Array& indexes, std::int64_t k, const Array& gx) {
+  const Dtype dtype = gy.dtype();
+  Steps steps;
+  const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), k_slot = steps.slot(Dtype::int32), old = steps.slot(dtype),
+                     sum = steps.slot(dtype), tap = steps.slot(Dtype::int32), sent = steps.slot(dtype);
+  steps.add(kernel<"copy">(), Dtype::int32, {k_slot, tap});
+  steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, index, tap, sent});
+  steps.add(kernel<"add">(), dtype, {old, sent, sum});
+  const Input inputs[] = {*gy.get(), *indexes.get(), Scalar(k), *gx.get()};
+  steps.run(inputs, {&gx, 1});
+}
+
+}  // namespace
+
+bool has_window_program(const Array& x, const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
+  return is_small(x, spec, out) && (on_cpu(x) || arranged(spatial, spec, out).inside);
+}
+
+bool has_window_program_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
+  const Windows w = arranged(spatial, spec, out);
+  return is_small(gy, spec, out) && (on_cpu(gy) || (w.inside && w.disjoint));
+}
+
+Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  const std::int64_t n = catena::size_of(spec.size);
+  const Dtype dtype = x.dtype();
+  const Dims spatial = spatial_of(x);
+  const Windows w = arranged(spatial, spec, out);
+  Array images = x;
+  if (!w.inside) {
+    images = empty_images(x, w.lengths, dtype);
+    fill(images, -std::numeric_limits<double>::infinity());
+    assign(image_of(images, spatial, spec), x);
+  }
+  Steps steps;
+  Arrays views;
+  catena::SmallVector<Input, kMostPositions + 2> inputs;
+  for (std::int64_t k = 0; k < n; ++k) {
+    views.push_back(position(images, k, spec, out));
+    inputs.emplace_back(*views.back().get());
+    steps.slot(dtype);
+  }
+  inputs.emplace_back(Scalar(0));
+  inputs.emplace_back(Scalar(1));
+  const std::uint8_t zero = steps.slot(Dtype::int32), one = steps.slot(Dtype::int32);
+  const std::uint8_t y = steps.slot(dtype), index = steps.slot(Dtype::int32), tap = steps.slot(Dtype::int32);
+  const KernelDef& copy = kernel<"copy">();
+  steps.add(copy, dtype, {0, y});
+  steps.add(copy, Dtype::int32, {zero, index});
+  steps.add(copy, Dtype::int32, {one, tap});
+  for (std::int64_t k = 1; k < n; ++k) steps.add(kernel<"max_pool_step">(), dtype, {static_cast<std::uint8_t>(k), y, index, tap});
+  const Arrays results{empty_images(x, out, dtype), empty_images(x, out, Dtype::int32)};
+  steps.run(inputs, results);
+  return results;
+}
+
+Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+  const std::int64_t n = catena::size_of(spec.size);
+  const Dtype dtype = gy.dtype();
+  const Dims out = spatial_of(gy);
+  const Windows w = arranged(spatial, spec, out);
+  const Array images = empty_images(indexes, w.lengths, dtype);
+  if (!w.tiling || !w.disjoint) fill(images, 0);
+  if (!w.disjoint) {
+    // From the last position to the first: an element then adds up its windows in their order.
+    for (std::int64_t k = n - 1; k >= 0; --k) add_position(gy, indexes, k, position(images, k, spec, out));
+    return image_of(images, spatial, spec);
+  }
+  Steps steps;
+  const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), zero = steps.slot(Dtype::int32);
+  Arrays views;
+  for (std::int64_t k = 0; k < n; ++k) {
+    views.push_back(position(images, k, spec, out));
+    steps.slot(dtype);
+  }
+  const std::uint8_t tap = steps.slot(Dtype::int32);
+  steps.add(kernel<"copy">(), Dtype::int32, {zero, tap});
+  for (std::int64_t k = 0; k < n; ++k)
+    steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, index, tap, static_cast<std::uint8_t>(zero + 1 + k)});
+  const Input inputs[] = {*gy.get(), *indexes.get(), Scalar(0)};
+  steps.run(inputs, views);
+  return image_of(images, spatial, spec);
+}
+
+}  // namespace autograd::internal

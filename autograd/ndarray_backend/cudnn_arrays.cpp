@@ -1,0 +1,62 @@
+#include "autograd/ndarray_backend/cudnn_arrays.h"
+
+#include "ndarray/device/memory_pool.h"
+#include "ndarray/device/stream.h"
+
+namespace autograd::internal::cudnn {
+
+int cudnn_type(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float16: return api::cudnn_half;
+    case Dtype::bfloat16: return api::cudnn_bfloat16;
+    case Dtype::float64: return api::cudnn_double;
+    default: return api::cudnn_float;
+  }
+}
+
+bool is_in(const Array& a, Layout layout) {
+  const Dims packed = packed_strides(a.shape(), layout);
+  const auto item = static_cast<std::int64_t>(catena::itemsize(a.dtype()));
+  for (int i = 0; i < a.ndim(); ++i)
+    if (a.shape(i) > 1 && a.strides()[i] != packed[i] * item) return false;
+  return true;
+}
+
+Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype) {
+  if (layout == Layout::contiguous) return near.backend().empty(shape, dtype, near.device());
+  Shape packed{shape[0]};
+  for (int i = 2; i < shape.size(); ++i) packed.push_back(shape[i]);
+  packed.push_back(shape[1]);
+  Dims axes{0, shape.size() - 1};
+  for (int i = 1; i < shape.size() - 1; ++i) axes.push_back(i);
+  return transpose(near.backend().empty(packed, dtype, near.device()), axes);
+}
+
+namespace {
+
+// Plans rely on 16 bytes; memory from the pool has them, a view into the middle of an array may not.
+bool is_aligned(const Array& a) { return reinterpret_cast<std::uintptr_t>(a->data) % 16 == 0; }
+
+}  // namespace
+
+Array in_layout(const Array& a, Layout layout) {
+  Array given = a;
+  if (!is_in(a, layout) || !is_aligned(a)) {
+    given = empty_in(layout, a, a.shape(), a.dtype());
+    assign(given, a);
+  }
+  if (given->storage != nullptr) nd::MemoryPool::record_stream(*given->storage, nd::current_stream(given.device()));
+  return given;
+}
+
+Layout layout_of(const Array& a) {
+  return a.ndim() >= 3 && !a.is_c_contiguous() && is_in(a, Layout::channels_last) ? Layout::channels_last : Layout::contiguous;
+}
+
+Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {
+  Shape shape{n, channels};
+  for (const std::int64_t length : spatial) shape.push_back(length);
+  return shape;
+}
+
+}  // namespace autograd::internal::cudnn

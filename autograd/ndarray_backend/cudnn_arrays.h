@@ -1,0 +1,37 @@
+// Arrays in the layouts that cuDNN is told of. Internal to this folder.
+#pragma once
+
+#include "autograd/ndarray_backend/cudnn_plans.h"
+
+namespace autograd::internal::cudnn {
+
+int cudnn_type(Dtype dtype);
+// The dtype of statistics and parameters beside arrays of `dtype`: float32 for the 16-bit ones.
+inline Dtype wide(Dtype dtype) { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
+
+// Whether the elements lie without gaps in the order of `layout`.
+bool is_in(const Array& a, Layout layout);
+// A new array of the given logical shape, on the device of `near`.
+Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype);
+// The array itself or a copy, for use on the current stream.
+Array in_layout(const Array& a, Layout layout);
+inline Array packed(const Array& a) { return in_layout(a, Layout::contiguous); }
+// Channels-last when that is how the elements lie, else contiguous.
+Layout layout_of(const Array& a);
+
+Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial);
+
+// The factors of "alpha * result + beta * what was there", in the type that cuDNN reads them in for arrays of `dtype`.
+class Scales {
+ public:
+  explicit Scales(Dtype dtype) : double_(dtype == Dtype::float64) {}
+  const void* one() const { return double_ ? static_cast<const void*>(&one64_) : &one32_; }
+  const void* zero() const { return double_ ? static_cast<const void*>(&zero64_) : &zero32_; }
+
+ private:
+  static constexpr double one64_ = 1, zero64_ = 0;
+  static constexpr float one32_ = 1, zero32_ = 0;
+  bool double_;
+};
+
+}  // namespace autograd::internal::cudnn

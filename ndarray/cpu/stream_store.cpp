@@ -1,0 +1,65 @@
+#include "ndarray/cpu/stream_store.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/host/multiarch.h"
+
+#ifdef CATENA_HAS_MULTIARCH
+#include <immintrin.h>
+#endif
+
+namespace nd::cpu {
+namespace {
+
+using Rows = void (*)(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows,
+                      std::int64_t bytes);
+
+#ifdef CATENA_HAS_MULTIARCH
+
+// A line in one store: parts leave the processor to put lines together (2^24 floats: 11.9 ms instead of 10.1).
+__attribute__((target("avx512f"))) void whole_lines(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                                                    std::int64_t rows, std::int64_t bytes) {
+  for (; rows > 0; --rows, to += to_step, from += from_step)
+    for (std::int64_t i = 0; i < bytes; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+}
+
+void quarter_lines(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows,
+                   std::int64_t bytes) {
+  for (; rows > 0; --rows, to += to_step, from += from_step)
+    for (std::int64_t i = 0; i < bytes; i += 16)
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+}
+
+Rows choose() { return __builtin_cpu_supports("avx512f") ? whole_lines : quarter_lines; }
+void fence() { _mm_sfence(); }
+
+#else
+
+void ordinary(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows, std::int64_t bytes) {
+  for (; rows > 0; --rows, to += to_step, from += from_step) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+Rows choose() { return ordinary; }
+void fence() {}
+
+#endif
+
+}  // namespace
+
+void stream_rows(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows,
+                 std::int64_t bytes) {
+  static const Rows f = choose();
+  f(to, to_step, from, from_step, rows, bytes);
+}
+
+void stream_copy(std::byte* to, const std::byte* from, std::int64_t bytes) {
+  const std::int64_t head = std::min(static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(to) % kLine), bytes);
+  const std::int64_t body = (bytes - head) / kLine * kLine;
+  std::memcpy(to, from, static_cast<std::size_t>(head));
+  stream_rows(to + head, 0, from + head, 0, 1, body);
+  std::memcpy(to + head + body, from + head + body, static_cast<std::size_t>(bytes - head - body));
+}
+
+void stream_fence() noexcept { fence(); }
+
+}  // namespace nd::cpu

@@ -1,0 +1,89 @@
+#include "ndarray/routines/random_curand.h"
+
+#include <bit>
+#include <limits>
+
+#include "kernels/host/error.h"
+#include "ndarray/cuda/graph.h"
+#include "ndarray/routines/creation.h"
+#include "ndarray/routines/indexing.h"
+#include "ndarray/routines/logic.h"
+#include "ndarray/routines/math.h"
+#include "ndarray/routines/sorting.h"
+
+namespace nd::random {
+
+CurandSource::CurandSource(std::uint64_t seed, cuda::CurandMethod method, Device device)
+    : generator_(method, {.seed = seed}, device), last_{device, nullptr} {
+  const DeviceScope scope(device);
+  filled_.emplace(EventOptions{.disable_timing = true});
+}
+
+void CurandSource::reseed(std::uint64_t seed) {
+  const std::lock_guard lock(mutex_);
+  generator_.set_seed(seed);
+}
+
+// The library keeps the place in the sequence in memory of its own, which each fill changes: fills follow one another, also on different
+// streams.
+template <class F> void CurandSource::fill(F&& f) {
+  const std::lock_guard lock(mutex_);
+  const StreamRef stream = current_stream(device());
+  Backend& b = backend(stream.device.kind);
+  if (!(stream == last_)) b.wait_event(stream, filled_->ptr());
+  f();
+  b.record_event(filled_->ptr(), stream);
+  last_ = stream;
+}
+
+void CurandSource::draw(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high) {
+  catena::check<catena::ValueError>(out.device() == device(), "random", "the generator of cuRAND is on ", device(),
+                                    ", the numbers are to be on ", out.device());
+  if (device().kind == Device::Kind::cuda) cuda::forbid_recording("random", "replays would not go on in cuRAND's sequence");
+  if (kind == catena::RandomKind::uniform) return uniform(out);
+  if (kind == catena::RandomKind::normal) return normal(out);
+  // The range from 0 to 0 stands for all of int64.
+  integers(out, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) - 1);
+}
+
+// The library's numbers lie on (0, 1].
+void CurandSource::uniform(const Array& out) {
+  const Dtype compute = catena::compute_dtype(out.dtype());
+  const Array u = out.dtype() == compute ? out : empty(out.shape(), compute);
+  fill([&] { generator_.uniform(u); });
+  subtract(1.0, u, {.out = out});
+}
+
+// Normal numbers come in pairs: of an odd count one is left over.
+void CurandSource::normal(const Array& out) {
+  const Dtype compute = catena::compute_dtype(out.dtype());
+  const std::int64_t n = out.size();
+  const bool direct = out.dtype() == compute && n % 2 == 0;
+  const Array pairs = direct ? out : empty({n + n % 2}, compute);
+  fill([&] { generator_.normal(pairs); });
+  if (!direct) internal::assign("random", out, pairs(Slice({}, n)).reshape(out.shape()));
+}
+
+// low + a number of [0, most], all equally likely: as many bits as `most` has, drawn again while they exceed it.
+void CurandSource::integers(const Array& out, std::uint64_t low, std::uint64_t most) {
+  const Dtype word = most <= std::numeric_limits<std::uint32_t>::max() ? Dtype::uint32 : Dtype::uint64;
+  const std::uint64_t mask = most == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() >> std::countl_zero(most);
+  Array a = bitwise_and(words(out.size(), word), mask);
+  while (mask != most) {
+    const Array above = flatnonzero(a > most);
+    if (above.size() == 0) break;
+    setitem(a, {above}, bitwise_and(words(above.size(), word), mask));
+  }
+  a = a.astype(Dtype::uint64, {.copy = false});
+  a += low;  // modulo 2^64, as the two's complement of int64 asks for
+  internal::assign("random", out, a.reshape(out.shape()));
+}
+
+// Random bits, as uint32 or uint64.
+Array CurandSource::words(std::int64_t n, Dtype dtype) {
+  const Array halves = empty({dtype == Dtype::uint64 ? 2 * n : n}, Dtype::uint32);
+  fill([&] { generator_.generate(halves); });
+  return halves.view(dtype);
+}
+
+}  // namespace nd::random

@@ -1,0 +1,357 @@
+// What the cuDNN extension asks of the library, and that its results are those of the portable implementation. Where cuDNN is not there (on
+// the software CUDA device it never is), a fake stands in, which refuses what the library would and computes the rest on the host.
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "autograd/ndarray_backend/cudnn_extension.h"
+#include "autograd/ndarray_backend/cudnn_plans.h"
+#include "catena.h"
+#include "ndarray/cuda/blas.h"
+#include "ndarray/device/stream.h"
+#include "tests/integration/fake_cudnn.h"
+
+namespace {
+
+using namespace autograd;
+
+const Device kCuda{Device::Kind::cuda, 0};
+
+bool is_fake() {
+  static const bool fake = [] {
+    if (internal::cudnn::is_available()) return false;
+    static const auto& table = *new internal::cudnn::Library(fake_cudnn::library());
+    internal::cudnn::replace_library(table);
+    return true;
+  }();
+  return fake;
+}
+NnExtension& own() {
+  is_fake();
+  static NnExtension& extension = *internal::make_cudnn_extension().release();
+  return extension;
+}
+
+bool have_cuda() {
+  if (nd::is_available(Device::Kind::cuda)) return true;
+  std::cout << "skipped: there is no CUDA device on this machine\n";
+  return false;
+}
+
+Array numbers(const Shape& shape, Dtype dtype, int seed) {
+  std::vector<double> values(static_cast<std::size_t>(catena::size_of(shape)));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = double((i * 7 + i / 5 * 3 + std::size_t(seed)) % 11) / 8 - 0.625;
+  return to_device(astype(from_host(values.data(), shape, Dtype::float64, nd::cpu_device), dtype), kCuda);
+}
+
+void check_close(const Array& actual, const Array& expected, double tolerance, const char* what) {
+  BOOST_REQUIRE_MESSAGE(actual.shape() == expected.shape(), what << ": " << actual.shape() << " and not " << expected.shape());
+  BOOST_TEST((actual.dtype() == expected.dtype()), what << ": " << actual.dtype() << " and not " << expected.dtype());
+  const std::vector<double> a = to_vector<double>(actual), e = to_vector<double>(expected);
+  double scale = 1, worst = 0;
+  for (const double v : e) scale = std::max(scale, std::abs(v));
+  for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::isnan(a[i]) ? 1e300 : std::abs(a[i] - e[i]));
+  BOOST_TEST(worst <= tolerance * scale, what << " is off by " << worst);
+}
+
+double tolerance_of(Dtype t) { return t == Dtype::float64 ? 1e-12 : t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 1.6e-2; }
+constexpr Dtype kFloats[] = {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16};
+
+Array channels_last(const Array& a) {
+  Dims to{0}, back{0, a.ndim() - 1};
+  for (int i = 2; i < a.ndim(); ++i) to.push_back(i);
+  to.push_back(1);
+  for (int i = 1; i < a.ndim() - 1; ++i) back.push_back(i);
+  return transpose(copy(transpose(a, to)), back);
+}
+Array reversed_axes(const Array& a) { return transpose(copy(transpose(a))); }
+
+Dims tail(const Shape& s) { return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2))); }
+
+// The fake does everything that we ask for; what the library leaves to the portable implementation is its own affair.
+void check_who(const char* expected) {
+  if (is_fake()) BOOST_TEST(last_implementation() == expected);
+}
+
+std::size_t calls_of(const char* name) {
+  const auto& calls = fake_cudnn::record().calls;
+  return std::size_t(std::count(calls.begin(), calls.end(), name));
+}
+
+struct Fixture {
+  Fixture() { is_fake(); }
+  ~Fixture() {
+    fake_cudnn::record().refuse.clear();
+    BOOST_TEST(fake_cudnn::record().live == 0, "descriptors are left");
+  }
+};
+
+BOOST_FIXTURE_TEST_SUITE(cudnn_calls, Fixture)
+
+BOOST_AUTO_TEST_CASE(convolutions) {
+  if (!have_cuda()) return;
+  const struct {
+    Shape x, w;
+    ConvolutionSpec spec;
+  } cases[] = {{{2, 8, 6, 7}, {4, 8, 3, 2}, {.stride = {2, 1}, .pad = {1, 0}, .dilate = {1, 2}}},
+               {{2, 4, 9}, {6, 2, 3}, {.stride = {2}, .pad = {1}, .dilate = {1}, .groups = 2, .cover_all = true}}};
+  for (const auto& c : cases)
+    for (const Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
+      const Array x = numbers(c.x, t, 1), w = numbers(c.w, t, 2), b = numbers({c.w[0]}, t, 3);
+      NnExtension& portable = portable_nn_extension();
+      const Array y = portable.convolution(x, w, b, c.spec), gy = numbers(y.shape(), t, 4);
+      check_close(own().convolution(x, w, b, c.spec), y, tolerance_of(t), "y");
+      check_who("cudnn");
+      check_close(own().convolution(channels_last(x), w, {}, c.spec), portable.convolution(x, w, {}, c.spec), tolerance_of(t), "without b");
+      check_close(own().convolution_backward_data(w, gy, tail(c.x), c.spec), portable.convolution_backward_data(w, gy, tail(c.x), c.spec),
+                  tolerance_of(t), "gx");
+      check_who("cudnn");
+      check_close(own().convolution_backward_filter(x, gy, tail(c.w), t, c.spec),
+                  portable.convolution_backward_filter(x, gy, tail(c.w), t, c.spec), 4 * tolerance_of(t), "gw");
+      check_who("cudnn");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(average_pooling) {
+  if (!have_cuda()) return;
+  const struct {
+    Shape x;
+    PoolingSpec spec;
+    const char* who;
+  } cases[] = {{{2, 3, 6, 7}, {{2, 3}, {2, 2}, {0, 0}, false}, "cudnn"},
+               {{2, 5, 7, 7}, {{3, 3}, {2, 1}, {1, 2}, false}, "cudnn"},
+               {{2, 4, 9}, {{3}, {2}, {1}, false}, "cudnn"},
+               {{1, 2, 4, 5, 6}, {{2, 2, 3}, {1, 2, 2}, {0, 1, 1}, false}, "cudnn"},
+               {{2, 3, 6, 7}, {{3, 3}, {2, 2}, {1, 1}, true}, "portable"},
+               {{1, 2, 3, 3}, {{2, 2}, {3, 3}, {2, 2}, false}, "portable"},
+               {{1, 2, 3, 3, 3, 3}, {{2, 2, 2, 2}, {1, 1, 1, 1}, {0, 0, 0, 0}, false}, "portable"}};
+  for (const auto& c : cases)
+    for (const Dtype t : kFloats) {
+      const Array x = numbers(c.x, t, 1), y = portable_nn_extension().average_pooling(x, c.spec), gy = numbers(y.shape(), t, 2);
+      for (const Array& given : {x, channels_last(x), reversed_axes(x)}) {
+        check_close(own().average_pooling(given, c.spec), y, tolerance_of(t), "y");
+        check_who(c.who);
+      }
+      const Array gx = portable_nn_extension().average_pooling_backward(gy, tail(c.x), c.spec);
+      for (const Array& given : {gy, channels_last(gy), reversed_axes(gy)}) {
+        check_close(own().average_pooling_backward(given, tail(c.x), c.spec), gx, tolerance_of(t), "gx");
+        check_who(c.who);
+      }
+    }
+}
+
+// Its indexes are part of the result, and cuDNN's are others.
+BOOST_AUTO_TEST_CASE(max_pooling_is_ours) {
+  if (!have_cuda()) return;
+  const PoolingSpec spec{{2, 2}, {2, 2}, {0, 0}, false};
+  const Arrays y = own().max_pooling(to_device(ones({1, 1, 4, 4}), kCuda), spec);
+  BOOST_TEST(last_implementation() == "portable");
+  BOOST_TEST(to_vector<int>(y[1]) == std::vector<int>(4, 0));
+}
+
+BOOST_AUTO_TEST_CASE(batch_normalization) {
+  if (!have_cuda()) return;
+  const struct {
+    Shape x, p;
+    Dims axes;
+    const char* who;
+  } layouts[] = {{{6, 3}, {1, 3}, {0}, "cudnn"},
+                 {{4, 3, 2, 5}, {1, 3, 1, 1}, {0, 2, 3}, "cudnn"},
+                 {{4, 3, 2}, {1, 3, 2}, {0}, "cudnn"},
+                 {{3, 4, 2, 3}, {1, 4, 2, 1}, {0, 3}, "cudnn"},
+                 {{2, 3, 4}, {1, 1, 4}, {0, 1}, "cudnn"},
+                 {{2, 3, 4}, {2, 1, 1}, {1, 2}, "portable"},
+                 {{2, 3, 4, 2}, {1, 3, 1, 2}, {0, 2}, "portable"}};
+  constexpr double kEps = 1e-3;
+  NnExtension& portable = portable_nn_extension();
+  for (const auto& l : layouts)
+    for (const Dtype t : kFloats) {
+      const Array x = numbers(l.x, t, 1), gamma = numbers(l.p, t, 2), beta = numbers(l.p, t, 3), gy = numbers(l.x, t, 4);
+      const double tolerance = 8 * tolerance_of(t), narrow = t == Dtype::float64 ? 1e-12 : 1e-5;
+      const Arrays y = portable.batch_normalization(x, gamma, beta, kEps, l.axes);
+      const Arrays g = portable.batch_normalization_backward(x, gy, gamma, y[1], y[3], l.axes);
+      const Array fixed = portable.fixed_batch_normalization(x, gamma, beta, astype(y[1], t), astype(y[2], t), kEps);
+      std::vector<Array> given{x, reversed_axes(x)};
+      if (x.ndim() > 2) given.push_back(channels_last(x));
+      for (const Array& images : given) {
+        const Arrays made = own().batch_normalization(images, gamma, beta, kEps, l.axes);
+        check_who(l.who);
+        check_close(made[0], y[0], tolerance, "y");
+        check_close(made[1], y[1], narrow, "mean");
+        check_close(made[2], y[2], narrow, "variance");
+        check_close(made[3], y[3], 8 * narrow, "inverse deviation");
+        const Arrays back = own().batch_normalization_backward(images, gy, gamma, y[1], y[3], l.axes);
+        check_who(l.who);
+        for (std::size_t k = 0; k < 3; ++k) check_close(back[k], g[k], tolerance, "a gradient");
+        const Array by_own = own().fixed_batch_normalization(images, gamma, beta, astype(y[1], t), astype(y[2], t), kEps);
+        check_close(by_own, fixed, tolerance, "fixed");
+        check_who(l.who);
+      }
+    }
+  // Parameters with fewer axes than x, and a variance of 0.
+  const Array x = to_device(full({4, 3, 2}, 5), kCuda), one = numbers({3, 1}, Dtype::float32, 2);
+  const Arrays y = own().batch_normalization(x, one, one, kEps, {0, 2});
+  BOOST_TEST(y[2].shape() == Shape({1, 3, 1}));
+  for (const double v : to_vector<double>(y[2])) BOOST_TEST((v >= 0 && v < 1e-8));
+  check_close(own().fixed_batch_normalization(x, one, one, one + 5, one * one, kEps),
+              portable.fixed_batch_normalization(x, one, one, one + 5, one * one, kEps), 1e-4, "fixed of fewer axes");
+}
+
+// ---- recurrent networks -----------------------------------------------------------------------------------------------------------------
+RnnOperands operands_of(const RnnSpec& spec, const std::vector<std::int64_t>& batches, std::int64_t inputs, std::int64_t units, Dtype t) {
+  RnnOperands o;
+  std::int64_t rows = 0;
+  for (const std::int64_t n : batches) rows += n;
+  const std::int64_t directions = spec.bidirectional ? 2 : 1;
+  o.x = numbers({rows, inputs}, t, 1);
+  o.batches = batches;
+  o.hx = numbers({spec.layers * directions, batches[0], units}, t, 2);
+  if (spec.mode == RnnMode::lstm) o.cx = numbers(o.hx.shape(), t, 3);
+  for (std::int64_t k = 0; k < spec.layers * directions; ++k)
+    for (int j = 0; j < rnn_matrices(spec.mode); ++j) {
+      const std::int64_t below = k < directions ? inputs : units * directions;
+      o.ws.push_back(numbers({units, j < rnn_matrices(spec.mode) / 2 ? below : units}, t, 10 + int(k) * 8 + j));
+      o.bs.push_back(numbers({units}, t, 60 + int(k) * 8 + j));
+    }
+  return o;
+}
+
+void check_same(const RnnGradients& got, const RnnGradients& expected, double tolerance) {
+  check_close(got.gx, expected.gx, tolerance, "gx");
+  check_close(got.ghx, expected.ghx, tolerance, "ghx");
+  BOOST_TEST(bool(got.gcx) == bool(expected.gcx));
+  if (expected.gcx) check_close(got.gcx, expected.gcx, tolerance, "gcx");
+  BOOST_REQUIRE_EQUAL(got.gws.size(), expected.gws.size());
+  BOOST_REQUIRE_EQUAL(got.gbs.size(), expected.gbs.size());
+  for (std::size_t i = 0; i < got.gws.size(); ++i) {
+    check_close(got.gws[i], expected.gws[i], tolerance, "gws");
+    check_close(got.gbs[i], expected.gbs[i], tolerance, "gbs");
+  }
+}
+
+RnnSpec rnn_spec(RnnMode mode, std::int64_t layers, bool both, double dropout = 0) {
+  RnnSpec s;
+  s.mode = mode;
+  s.layers = layers;
+  s.bidirectional = both;
+  s.dropout = dropout;
+  s.seed = 9;
+  for (std::int64_t k = 1; k < layers && dropout > 0; ++k) s.offsets.emplace_back(Scalar(std::uint64_t(100 * k)));
+  return s;
+}
+
+void check_rnn(const RnnSpec& spec, Dtype t) {
+  const RnnOperands o = operands_of(spec, {3, 2, 2, 1}, 3, 4, t);
+  const double tolerance = t == Dtype::float64 ? 1e-11 : t == Dtype::float32 ? 1e-4 : 2e-2;
+  const RnnResult r = portable_nn_extension().rnn(o, spec), made = own().rnn(o, spec);
+  check_who("cudnn");
+  check_close(made.y, r.y, tolerance, "y");
+  check_close(made.hy, r.hy, tolerance, "hy");
+  BOOST_TEST(bool(made.cy) == bool(r.cy));
+  if (r.cy) check_close(made.cy, r.cy, tolerance, "cy");
+  RnnOutputGradients g{numbers(r.y.shape(), t, 5), numbers(r.hy.shape(), t, 6), r.cy ? numbers(r.hy.shape(), t, 7) : Array()};
+  const RnnGradients expected = portable_nn_extension().rnn_backward(o, spec, r, g);
+  check_same(own().rnn_backward(o, spec, made, g), expected, tolerance);
+  check_who("cudnn");
+  check_same(own().rnn_backward(o, spec, made, g), expected, tolerance);  // once more: the reserve is as it was
+  g.ghy = {};
+  check_same(own().rnn_backward(o, spec, made, g), portable_nn_extension().rnn_backward(o, spec, r, g), tolerance);
+
+  RnnSpec inference = spec;
+  inference.training = false;
+  check_close(own().rnn(o, inference).y, portable_nn_extension().rnn(o, inference).y, tolerance, "y of inference");
+}
+
+BOOST_AUTO_TEST_CASE(recurrent_networks) {
+  if (!have_cuda()) return;
+  for (const RnnMode mode : {RnnMode::relu, RnnMode::tanh, RnnMode::lstm, RnnMode::gru})
+    for (const bool both : {false, true})
+      BOOST_TEST_CONTEXT("mode " << int(mode) << (both ? ", both directions" : "")) check_rnn(rnn_spec(mode, 2, both), Dtype::float32);
+  check_rnn(rnn_spec(RnnMode::lstm, 3, true), Dtype::float64);
+  check_rnn(rnn_spec(RnnMode::gru, 2, false), Dtype::float16);
+  const std::size_t before = calls_of("cudnnRNNForward");
+  check_rnn(rnn_spec(RnnMode::lstm, 3, true, 0.5), Dtype::float64);
+  if (is_fake()) BOOST_TEST(calls_of("cudnnRNNForward") == before + 4);  // layer by layer, and all at once for inference
+}
+
+BOOST_AUTO_TEST_CASE(tf32_is_used_where_it_is_allowed_only) {
+  if (!have_cuda() || !is_fake()) return;
+  const RnnSpec spec = rnn_spec(RnnMode::tanh, 1, false);
+  const bool allowed = nd::cuda::tf32_allowed();
+  for (const bool tf32 : {false, true}) {
+    nd::cuda::allow_tf32(tf32);
+    own().rnn(operands_of(spec, {1}, 2, 2, Dtype::float32), spec);
+    BOOST_TEST(fake_cudnn::record().math == (tf32 ? nd::cuda::api::cudnn_default_math : nd::cuda::api::cudnn_fma_math));
+  }
+  nd::cuda::allow_tf32(allowed);
+}
+
+// ---- streams and errors -----------------------------------------------------------------------------------------------------------------
+BOOST_AUTO_TEST_CASE(work_goes_to_the_current_stream) {
+  if (!have_cuda() || !is_fake()) return;
+  const Array x = numbers({2, 3, 4, 4}, Dtype::float32, 1), p = numbers({1, 3, 1, 1}, Dtype::float32, 2);
+  nd::synchronize(kCuda);
+  const nd::Stream stream;
+  const nd::StreamScope scope(stream);
+  own().batch_normalization(x, p, p, 1e-3, {0, 2, 3});
+  BOOST_TEST(fake_cudnn::record().stream == stream.ptr());
+  own().average_pooling(x, {{2, 2}, {2, 2}, {0, 0}, false});
+  BOOST_TEST(fake_cudnn::record().stream == stream.ptr());
+  stream.synchronize();
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_supported_is_done_by_the_portable_implementation) {
+  if (!have_cuda() || !is_fake()) return;
+  fake_cudnn::Record& record = fake_cudnn::record();
+  record.refusal = nd::cuda::api::cudnn_not_supported;
+  const Array x = numbers({4, 3}, Dtype::float32, 1), p = numbers({1, 3}, Dtype::float32, 2);
+  record.refuse = "cudnnBatchNormalizationForwardTraining";
+  const Arrays y = own().batch_normalization(x, p, p, 1e-3, {0});
+  BOOST_TEST(last_implementation() == "portable");
+  check_close(y[0], portable_nn_extension().batch_normalization(x, p, p, 1e-3, {0})[0], 1e-6, "y");
+
+  const RnnSpec spec = rnn_spec(RnnMode::gru, 2, true);
+  const RnnOperands o = operands_of(spec, {2, 1}, 3, 2, Dtype::float32);
+  const RnnResult expected = portable_nn_extension().rnn(o, spec);
+  const RnnOutputGradients g{numbers(expected.y.shape(), Dtype::float32, 5), {}, {}};
+  record.refuse = "cudnnRNNForward";
+  const RnnResult r = own().rnn(o, spec);
+  BOOST_TEST(last_implementation() == "portable");
+  record.refuse.clear();
+  check_same(own().rnn_backward(o, spec, r, g), portable_nn_extension().rnn_backward(o, spec, expected, g), 1e-6);
+  BOOST_TEST(last_implementation() == "portable");  // whose result it was
+  const RnnResult theirs = own().rnn(o, spec);
+  record.refuse = "cudnnRNNBackwardData_v8";
+  check_same(own().rnn_backward(o, spec, theirs, g), portable_nn_extension().rnn_backward(o, spec, expected, g), 1e-4);
+  BOOST_TEST(last_implementation() == "portable");
+}
+
+BOOST_AUTO_TEST_CASE(errors_carry_the_librarys_code_and_words) {
+  if (!have_cuda() || !is_fake()) return;
+  fake_cudnn::Record& record = fake_cudnn::record();
+  const RnnSpec spec = rnn_spec(RnnMode::lstm, 1, false);
+  const RnnOperands o = operands_of(spec, {2, 1}, 3, 2, Dtype::float32);
+  record.refuse = "cudnnRNNForward";
+  record.refusal = fake_cudnn::kBadParameter;
+  try {
+    own().rnn(o, spec);
+    BOOST_ERROR("nothing was thrown");
+  } catch (const catena::CudaError& e) {
+    BOOST_TEST(e.library() == "cuDNN");
+    BOOST_TEST(e.code() == fake_cudnn::kBadParameter);
+    BOOST_TEST(e.symbol() == "CUDNN_STATUS_BAD_PARAM");
+    BOOST_TEST(std::string(e.what()).find("cudnnRNNForward: as the test asked") == 0u, e.what());
+  }
+  record.refusal = nd::cuda::api::cudnn_device_allocation_failed;
+  BOOST_CHECK_THROW(own().rnn(o, spec), catena::OutOfMemoryError);
+  record.refuse = "cudnnBatchNormalizationBackward";
+  record.refusal = nd::cuda::api::cudnn_internal_error;
+  const Array x = numbers({4, 3}, Dtype::float32, 1), p = numbers({1, 3}, Dtype::float32, 2);
+  BOOST_CHECK_THROW(own().batch_normalization_backward(x, x, p, p, p, {0}), catena::CudaError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

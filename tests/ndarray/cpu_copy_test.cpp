@@ -1,0 +1,146 @@
+// Copies on the CPU backend against loops: transposed ones of every item size at every edge of blocks, and those of outputs so large
+// that they are written past the caches, from and to addresses that are no multiple of a line.
+#include "ndarray/cpu/copy.h"
+
+#include <boost/test/unit_test.hpp>
+
+#include "ndarray/cpu/stream_store.h"
+#include "ndarray/ndarray.h"
+
+namespace {
+
+using nd::cpu::kLine;
+using nd::cpu::kStreamedBytes;
+
+template <class T>
+std::vector<T> numbered(std::int64_t n) {
+  std::vector<T> v(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) v[std::size_t(i)] = T(i * 7 + i / 251);
+  return v;
+}
+
+// to[i, j] = from[j, i] with rows of `to` and `from` that are longer than needed by a bit.
+template <class T>
+bool transposes(std::int64_t rows, std::int64_t columns, std::int64_t gap) {
+  const std::int64_t to_row = columns + gap, from_row = rows + gap;
+  const std::vector<T> from = numbered<T>(columns * from_row);
+  std::vector<T> to(std::size_t(rows * to_row), T(99));
+  const catena::Strides to_strides{to_row * std::int64_t(sizeof(T)), sizeof(T)},
+      from_strides{sizeof(T), from_row * std::int64_t(sizeof(T))};
+  nd::cpu::copy_elements(reinterpret_cast<std::byte*>(to.data()), to_strides, reinterpret_cast<const std::byte*>(from.data()), from_strides,
+                         {rows, columns}, sizeof(T));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < to_row; ++j)
+      if (to[std::size_t(i * to_row + j)] != (j < columns ? from[std::size_t(j * from_row + i)] : T(99))) return false;
+  return true;
+}
+
+template <class T>
+void all_transposes() {
+  for (std::int64_t rows : {4, 5, 15, 16, 17, 31, 63, 64, 65, 130})
+    for (std::int64_t columns : {4, 7, 16, 33, 64, 65, 129})
+      for (std::int64_t gap : {0, 3})
+        BOOST_TEST(transposes<T>(rows, columns, gap), sizeof(T) << " bytes: " << rows << " x " << columns << ", gap " << gap);
+}
+
+BOOST_AUTO_TEST_CASE(transposed_at_every_edge) {
+  all_transposes<std::uint8_t>();
+  all_transposes<std::uint16_t>();
+  all_transposes<std::uint32_t>();
+  all_transposes<std::uint64_t>();
+}
+
+template <class T>
+void large_transposes() {
+  const std::int64_t columns = 1024 / std::int64_t(sizeof(T)), rows = kStreamedBytes / 1024 + 37;
+  BOOST_TEST(transposes<T>(rows, columns, 0), sizeof(T) << " bytes");
+  BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) / 2, kLine / std::int64_t(sizeof(T)) / 2),
+             sizeof(T) << " bytes, part of a line");
+  BOOST_TEST(transposes<T>(rows, columns, 1), sizeof(T) << " bytes, rows that begin anywhere");
+}
+
+BOOST_AUTO_TEST_CASE(transposed_past_the_caches) {
+  large_transposes<std::uint8_t>();
+  large_transposes<std::uint16_t>();
+  large_transposes<std::uint32_t>();
+  large_transposes<std::uint64_t>();
+}
+
+BOOST_AUTO_TEST_CASE(axes_around_a_transposition) {
+  const std::int64_t a = 3, b = 520, c = 5, d = 1100;  // (a, b, c, d) from (a, d, c, b), large enough to go past the caches
+  const nd::Array from = nd::arange(a * d * c * b, {.dtype = nd::float32}).reshape({a, d, c, b});
+  const nd::Array to = from.transpose({0, 3, 2, 1}).copy();
+  BOOST_REQUIRE(to.is_c_contiguous());
+  const float* f = from.data<float>();
+  const float* t = to.data<float>();
+  bool good = true;
+  for (std::int64_t i = 0; i < a; ++i)
+    for (std::int64_t j = 0; j < b; ++j)
+      for (std::int64_t k = 0; k < c; ++k)
+        for (std::int64_t l = 0; l < d; ++l) good &= t[((i * b + j) * c + k) * d + l] == f[((i * d + l) * c + k) * b + j];
+  BOOST_TEST(good);
+}
+
+BOOST_AUTO_TEST_CASE(any_bytes_to_any_address) {
+  const std::vector<std::uint8_t> from = numbered<std::uint8_t>(1000);
+  for (std::int64_t at : {0, 1, 17, 63, 64})
+    for (std::int64_t n : {0, 1, 46, 47, 48, 63, 64, 65, 127, 128, 200, 700}) {
+      std::vector<std::uint8_t> to(1000, 99);
+      nd::cpu::stream_copy(reinterpret_cast<std::byte*>(to.data() + at), reinterpret_cast<const std::byte*>(from.data() + 3), n);
+      nd::cpu::stream_fence();
+      bool good = true;
+      for (std::int64_t i = 0; i < 1000; ++i) good &= to[std::size_t(i)] == (i >= at && i < at + n ? from[std::size_t(3 + i - at)] : 99);
+      BOOST_TEST(good, n << " bytes to " << at);
+    }
+}
+
+// Elementwise outputs past the caches have the bits of the same work in small pieces.
+template <class F>
+void same_in_pieces(const char* what, const nd::Array& x, F f) {
+  const nd::Array whole = f(x);
+  const std::int64_t n = x.size(), piece = 10007;
+  bool good = true;
+  for (std::int64_t i = 0; i < n; i += 40 * piece) {
+    const nd::Slice s(i, std::min(n, i + piece));
+    const nd::Array part = f(nd::Array(x(s)));
+    const std::vector<double> expected = part.to_vector<double>(), values = nd::Array(whole(s)).to_vector<double>();
+    good &= values.size() == expected.size() && std::memcmp(values.data(), expected.data(), expected.size() * sizeof(double)) == 0;
+  }
+  BOOST_TEST(good, what);
+}
+
+BOOST_AUTO_TEST_CASE(elementwise_past_the_caches) {
+  const std::int64_t n = kStreamedBytes / 4 + 12345;
+  const nd::Array memory = nd::random::uniform(-3, 3, {n + 1}, {.dtype = nd::float32});
+  const nd::Array x(memory(nd::Slice(1, n + 1)));  // no multiple of a line
+  same_in_pieces("add", x, [](const nd::Array& v) { return v + v; });
+  same_in_pieces("exp", x, [](const nd::Array& v) { return nd::exp(v); });
+  same_in_pieces("compare", nd::concatenate({x, x, x, x}), [](const nd::Array& v) { return v > 0; });
+  same_in_pieces("cast", x, [](const nd::Array& v) { return v.astype(nd::float64); });
+  const auto fused = nd::fuse([](auto v) { return nd::tanh(v) * 2 + v; });
+  same_in_pieces("fused", x, [&](const nd::Array& v) { return fused(v); });
+  same_in_pieces("in place", x, [](const nd::Array& v) {
+    nd::Array y = v.copy();
+    y *= 3;
+    return y;
+  });
+  // A row and a column broadcast to a large matrix, into a view with gaps and into its transpose.
+  const nd::Array row = nd::arange(4096, {.dtype = nd::float32}), column = nd::arange(2200, {.dtype = nd::float32}).reshape({2200, 1});
+  nd::Array big = nd::zeros({2200, 4100}, {.dtype = nd::float32}), tall = nd::zeros({4096, 2200}, {.dtype = nd::float32});
+  nd::Array gaps(big(nd::ellipsis, nd::Slice(2, 4098))), turned = tall.T();
+  nd::add(row, column, {.out = gaps});
+  nd::add(row, column, {.out = turned});
+  const nd::Array sum = row + column;
+  bool good = true;
+  for (std::int64_t i = 0; i < 2200; i += 7)
+    for (std::int64_t j = 0; j < 4096; j += 3) {
+      const auto expected = float(i + j);
+      good &= sum.data<float>()[i * 4096 + j] == expected && big.data<float>()[i * 4100 + 2 + j] == expected &&
+              tall.data<float>()[j * 2200 + i] == expected;
+    }
+  BOOST_TEST(good);
+  for (std::int64_t j : {0, 1, 4098, 4099})
+    BOOST_TEST(!nd::any(nd::Array(big(nd::ellipsis, j))).item<bool>(), "column " << j << " is not written");
+}
+
+}  // namespace

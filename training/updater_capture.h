@@ -1,0 +1,48 @@
+// The step of an updater as captured work: when it is captured, when it is replayed, and what a replay owes besides its launch. Internal
+// to this folder.
+//
+// Thread safety: belongs to one thread at a time, as its updater does.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "autograd/capture.h"
+#include "nn/reporter.h"
+#include "training/optimizer.h"
+
+namespace training::internal {
+
+class CapturedStep {
+ public:
+  using Step = std::function<void(const std::vector<Array>& batch)>;  // an ordinary update of the optimizer
+  void run(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
+
+ private:
+  struct Kind {
+    autograd::Shape shape;
+    autograd::Dtype dtype;
+    autograd::Device device;
+    friend bool operator==(const Kind&, const Kind&) = default;
+  };
+  static Kind kind_of(const Array& a) { return {a.shape(), a.dtype(), a.device()}; }
+  static bool are_of(const std::vector<Array>& batch, const std::vector<Kind>& kinds);
+  bool is_due(const std::vector<Array>& batch);
+  void capture(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
+  bool replay(const std::vector<Array>& batch, Optimizer& optimizer);  // false: nothing has run, for something else is needed
+  void put_back_grads() const;
+  void report() const;
+
+  std::optional<autograd::CapturedWork> work_;
+  std::vector<Array> inputs_;  // what the work reads: every batch is copied there
+  std::vector<Kind> kinds_;    // of inputs_
+  std::vector<std::pair<Variable, Array>> grads_;
+  nn::Reporter* reporter_ = nullptr;  // the one in use at the capture
+  nn::Observation reported_;
+  std::vector<Kind> ordinary_kinds_;  // of the last batch that was not replayed
+  int ordinary_updates_ = 0;          // one after the other, with batches of that kind
+};
+
+}  // namespace training::internal
