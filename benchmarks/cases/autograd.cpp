@@ -1,0 +1,43 @@
+// Cost of the graph, on arrays too small for the arithmetic to matter.
+#include "benchmarks/cases.h"
+
+namespace bench {
+namespace {
+
+const Parameters full{{"n", 100}}, tiny{};
+
+autograd::Array operand(const Parameters& p) { return uniform({p.at("n")}, 0); }
+
+Ready add_no_graph(const Parameters& p) {
+  const autograd::Variable x(operand(p), {.volatile_ = autograd::AUTO});
+  const auto add = [x] { return x + x; };
+  return {[add = repeated(add)](std::int64_t calls) {
+            const auto mode = autograd::no_backprop_mode();
+            add(calls);
+          },
+          [add] { return nd::Array(add().data()); }};
+}
+
+Ready add(const Parameters& p) {
+  const autograd::Variable x(operand(p));
+  const auto add = [x] { return x + x; };
+  return {repeated(add), [add] { return nd::Array(add().data()); }};
+}
+
+// (x * x).sum().backward()
+Ready square_sum_backward(const Parameters& p) {
+  return ready([x = autograd::Variable(operand(p))]() mutable {
+    x.cleargrad();
+    sum(x * x).backward();
+    return nd::Array(x.grad());
+  });
+}
+
+const Cases cases{
+    {"autograd/add_no_graph", full, tiny, add_no_graph},
+    {"autograd/add", full, tiny, add},
+    {"autograd/square_sum_backward", full, tiny, square_sum_backward},
+};
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,44 @@
+"""What the project asks of its own speed on a CPU with two threads: microseconds at most, and how many times faster than a peer at least.
+
+"*" is every peer. Where the limit is the same vendor library on both sides, 0.97 counts as equal.
+"""
+
+EQUAL = 0.97
+
+BARS = {
+    "overhead/add": {"us": 0.15, "numpy": 2, "torch": 4, "libtorch": 4},
+    "autograd/square_sum_backward": {"torch": 4, "libtorch": 4},
+    "elementwise/add": {"numpy": 1.8, "torch": 4},
+    "elementwise/transpose_copy": {"numpy": 8, "torch": 8},
+    "elementwise/exp": {"numpy": 3, "torch": 1.2},
+    "elementwise/tanh": {"numpy": 3, "torch": 1.2},
+    "elementwise/chain_fused": {"numpy": 3, "torch": 2},
+    "reduction/sum": {"numpy": 1.5, "torch": 1},
+    "reduction/sum_axis0": {"numpy": 1.5, "torch": 1},
+    "reduction/sum_axis1": {"numpy": 1.5, "torch": 1},
+    "rows/softmax": {"torch": 1.2},
+    "rows/layer_norm": {"torch": 1.2},
+    "matmul/1024_cubed": {"*": EQUAL},
+    "matmul/100x784x1000": {"*": EQUAL},
+    "matmul/32_cubed": {"numpy": 1.5},
+    "convolution/forward_backward": {"torch": 1.2},
+    "training/mlp": {"torch": 1.5, "chainer": 3},
+    "training/cnn": {"torch": 1.5, "chainer": 3},
+    "optimizer/adam_200x64x64": {"torch": 5},
+    "pool/temporary": {"us": 1},
+    "cold_start/first_result": {"us": 20000},
+}
+# The chain's bar is of eager PyTorch; its compiled form is shown beside it.
+VARIANT_OF_BAR = {"elementwise/chain_fused": {"torch": "default"}}
+
+
+def asked(case, peer, variant):
+    """The ratio that is asked of a case against a variant of a peer; None where nothing is."""
+    bar = BARS.get(case, {})
+    if not peer or VARIANT_OF_BAR.get(case, {}).get(peer, variant) != variant:
+        return None
+    return bar.get(peer, bar.get("*"))
+
+
+def limit_us(case):
+    return BARS.get(case, {}).get("us")

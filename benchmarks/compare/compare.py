@@ -1,0 +1,174 @@
+"""This library and its peers, measured in turns in one run. See benchmarks/README.md; compare.sh builds what this needs and calls it."""
+import argparse
+import datetime
+import fnmatch
+import os
+import shlex
+import sys
+import time
+
+import bars
+import contenders
+import peers
+import report
+from measure import measure
+
+ROOT = os.path.abspath(os.path.join(peers.HERE, "..", ".."))
+COLD_START = "cold_start/first_result"
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="compare.sh", description=__doc__)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--case", action="append", metavar="NAME", help="a case, or a pattern such as 'matmul/*'; may be repeated")
+    parser.add_argument("--threads", type=int, action="append", metavar="N", help="default: 1 and 2; may be repeated")
+    parser.add_argument("--peers", metavar="NAME,...", help=f"of {', '.join(peers.PEERS)}; default: those of the device")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND",
+                        help="a program that answers the requests of contender.h")
+    parser.add_argument("--samples", type=int, default=21)
+    parser.add_argument("--sample-ms", type=float, default=20, help="what a sample takes at least, in calls of the case")
+    parser.add_argument("--json", metavar="FILE", help="all rows, for programs")
+    parser.add_argument("--plot", metavar="FILE", help="the ratios as SVG")
+    parser.add_argument("--record", action="store_true", help="write the table into benchmarks/results/, by date")
+    parser.add_argument("--venv", default=os.path.join(ROOT, "build", "benchmarks-venv"), metavar="FOLDER",
+                        help="where peers are installed")
+    parser.add_argument("--no-install", action="store_true", help="use the peers that are there")
+    parser.add_argument("--tiny", action="store_true", help="small shapes: a trial of the harness, whose times mean nothing")
+    parser.add_argument("--worker", default=os.path.join(ROOT, "build", "release", "benchmarks", "benchmark_worker"), metavar="FILE")
+    args = parser.parse_args()
+    args.threads = args.threads or ([1, 2] if args.device == "cpu" else [1])
+    known = [name for name, peer in peers.PEERS.items() if args.device in peer.devices]
+    args.peers = known if args.peers is None else [name for name in args.peers.split(",") if name]
+    if unknown := [name for name in args.peers if name not in known]:
+        parser.error(f"--peers: {', '.join(unknown)}: on {args.device} there are {', '.join(known)}")
+    if args.samples < 1 or min(args.threads) < 1:
+        parser.error("--samples and --threads are at least 1")
+    return args
+
+
+class Run:
+    """Everything at one number of threads: processes are started when they are first needed, and live until the end."""
+
+    def __init__(self, args, threads, pythons, commands):
+        self.args, self.threads, self.pythons, self.commands = args, threads, pythons, commands
+        self.env = contenders.environment(threads, args.device)
+        self.started = {}
+        self.ours = None
+        self.revive()
+
+    def revive(self):
+        """Replaces what has ended."""
+        if self.ours is None or self.ours.process.poll() is not None:
+            self.ours = contenders.Ours([self.args.worker, "--device", self.args.device], self.env)
+        self.started = {key: c for key, c in self.started.items() if c.process.poll() is None}
+
+    def contender(self, name, variant):
+        key = name, variant
+        if key not in self.started:
+            self.started[key] = contenders.Contender(name, variant, self.commands[name], self.env)
+        return self.started[key]
+
+    def peers_of(self, case):
+        found = []
+        for name in self.commands:
+            try:
+                variants = self.contender(name, "default").ask(f"variants {case}").split()
+            except contenders.ContenderError as e:
+                say(f"{case}: {name} is left out: {e}")
+                continue
+            found += [self.contender(name, variant) for variant in variants]
+        return found
+
+    def cold_starts(self):
+        ours = contenders.ColdStart("catena", [os.path.join(os.path.dirname(self.args.worker), "first_result")], self.env)
+        commands = {name: peers.first_result_command(name, python, self.args.device) for name, python in self.pythons.items()}
+        return ours, [contenders.ColdStart(name, command, self.env) for name, command in commands.items() if command]
+
+    def versions(self):
+        answers = []
+        for contender in [self.ours, *(self.contender(name, "default") for name in self.commands)]:
+            try:
+                answers.append(contender.ask("versions"))
+            except contenders.ContenderError as e:
+                say(f"{contender.name}: {e}")
+        return answers
+
+    def close(self):
+        for contender in [self.ours, *self.started.values()]:
+            contender.close()
+
+
+def chosen(names, patterns):
+    return [name for name in names if not patterns or any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+
+
+def peer_commands(args, pythons, env):
+    commands = {name: peers.command(name, python, args.device) for name, python in pythons.items()}
+    if args.device == "cpu" and "torch" in pythons and (program := peers.libtorch(pythons["torch"], args.venv, env, say)):
+        commands["libtorch"] = program
+    commands.update((name, shlex.split(command)) for name, command in (text.split("=", 1) for text in args.peer))
+    return commands
+
+
+def run_all(args, pythons, commands):
+    rows, failed, versions = [], False, []
+    for threads in args.threads:
+        run = Run(args, threads, pythons, commands)
+        try:
+            versions = versions or run.versions()
+            table = run.ours.cases(args.tiny)
+            cases = chosen([*table, COLD_START], args.case)
+            if not cases:
+                raise SystemExit(f"compare.sh: --case {' '.join(args.case)}: there are {' '.join([*table, COLD_START])}")
+            for case in chosen(bars.BARS.keys() - {*table, COLD_START}, args.case):
+                say(f"{case}: NOT MEASURED: this library has no such case")
+            for case in cases:
+                began = time.monotonic()
+                run.revive()
+                ours, others = run.cold_starts() if case == COLD_START else (run.ours, run.peers_of(case))
+                try:
+                    more, wrong = measure(case, table.get(case, {}), ours, others, threads, args.samples, args.sample_ms * 1e3, say)
+                except contenders.ContenderError as e:
+                    say(f"{case}: NOT MEASURED: {e}")
+                    failed = True
+                    continue
+                rows += more
+                failed = failed or wrong
+                say(f"{case}, {threads} threads: {time.monotonic() - began:.1f} s")
+        finally:
+            run.close()
+    return rows, failed, versions
+
+
+def main():
+    args = arguments()
+    load = os.getloadavg()[0]
+    env = contenders.environment(1, args.device)
+    found = {name: peers.interpreter(name, args.venv, not args.no_install, env, say) for name in args.peers}
+    pythons = {name: python for name, python in found.items() if python}
+    rows, failed, versions = run_all(args, pythons, peer_commands(args, pythons, env))
+    missing = [name for name, python in found.items() if not python]
+    text = report.head(ROOT, args.device, versions, args.samples, load)
+    if missing:
+        text += f"\n- peers that are missing: {', '.join(missing)}"
+    if args.tiny:
+        text += "\n- A TRIAL with tiny shapes: the times mean nothing"
+    text += "\n\n" + report.table(rows, args.device == "cpu" and not args.tiny)
+    print(text)
+    if args.json:
+        report.write_json(rows, args.json)
+    if args.plot:
+        report.write_text(args.plot, report.svg(rows, f"{args.device}, {datetime.date.today()}"))
+    if args.record:
+        path = os.path.join(ROOT, "benchmarks", "results", f"{datetime.date.today()}-{args.device}.md")
+        report.write_text(path, f"# {datetime.date.today()}, {args.device}\n\n{text}\n")
+        say(f"recorded: {path}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

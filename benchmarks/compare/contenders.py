@@ -1,0 +1,115 @@
+"""Contenders: processes that keep a case ready and run it when asked, so that contenders can take turns sample by sample."""
+import math
+import os
+import shlex
+import subprocess
+import time
+
+
+class ContenderError(Exception):
+    """What a contender answered instead of a result, or that it ended."""
+
+
+def environment(threads, device):
+    """Of every contender. Values made for other machines would halve the speed of matrix products for everybody; threads that wait must not
+    take a core from the contender whose turn it is."""
+    env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    env.update({f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")})
+    env.update(OMP_WAIT_POLICY="passive", CATENA_DEVICE=device, PYTHONDONTWRITEBYTECODE="1")
+    return env
+
+
+class Contender:
+    """A process that answers the requests of contender.h, in one variant of its cases."""
+
+    def __init__(self, name, variant, command, env):
+        self.name, self.variant = name, variant
+        # Its standard error goes to a user's terminal: warnings of a library are worth seeing.
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
+
+    def ask(self, request):
+        try:
+            self.process.stdin.write(request + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            raise ContenderError(f"{self.name} ended") from None
+        return self.answer(request)
+
+    def answer(self, request):
+        line = self.process.stdout.readline()
+        if not line:
+            raise ContenderError(f"{self.name} ended with status {self.process.wait()} at '{request}'")
+        kind, _, rest = line.rstrip("\n").partition(" ")
+        if kind != "ok":
+            raise ContenderError(rest or f"{self.name} answered '{line.strip()}'")
+        return rest
+
+    def setup(self, case, parameters):
+        words = [f"{name}={value}" for name, value in parameters.items()]
+        self.ask(" ".join(["setup", case, *([self.variant] if self.variant else []), *words]))
+
+    def result(self):
+        return [float(x) for x in self.ask("result").split()]
+
+    def run(self, calls):
+        """Microseconds per call."""
+        return int(self.ask(f"run {calls}")) / 1e3 / calls
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.stdin.close()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+class Ours(Contender):
+    """This library: its table of cases is the one that counts."""
+
+    def __init__(self, command, env):
+        super().__init__("catena", "", command, env)
+
+    def cases(self, tiny):
+        """{case: parameters}"""
+        count = int(self.ask("cases tiny" if tiny else "cases"))
+        table = {}
+        for _ in range(count):
+            name, *words = self.process.stdout.readline().split()
+            table[name] = dict(word.split("=") for word in words)
+        return table
+
+
+class ColdStart:
+    """A program that is timed from its start to the first line that it prints."""
+
+    def __init__(self, name, command, env):
+        self.name, self.variant, self.command, self.env = name, "default", command, env
+
+    def start(self):
+        begin = time.perf_counter()
+        with subprocess.Popen(self.command, stdout=subprocess.PIPE, env=self.env, text=True) as process:
+            line = process.stdout.readline()
+            seconds = time.perf_counter() - begin
+            process.stdout.read()
+        if process.returncode != 0 or not line:
+            raise ContenderError(f"{shlex.join(self.command)} ended with status {process.returncode}")
+        return seconds, line
+
+    def setup(self, case, parameters):
+        self.start()
+
+    def result(self):
+        value = float(self.start()[1])
+        return [1, abs(value), value, 8]
+
+    def run(self, calls):
+        return sum(self.start()[0] for _ in range(calls)) / calls * 1e6
+
+    def close(self):
+        pass
+
+
+def same(ours, theirs):
+    """Fingerprints agree: sizes exactly, values as far as float32 arithmetic in another order goes."""
+    if len(ours) != len(theirs) or ours[0] != theirs[0] or ours[3] != theirs[3]:
+        return False
+    return all(math.isclose(a, b, rel_tol=2e-3, abs_tol=2e-3 * abs(ours[1])) for a, b in zip(ours[1:3], theirs[1:3]))

@@ -1,0 +1,106 @@
+"""Which peers there are, and virtual environments that hold them."""
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclass(frozen=True)
+class Peer:
+    module: str
+    script: str
+    venv: str               # peers share one where their requirements allow
+    packages: tuple         # one pip command each
+    devices: tuple
+    first_result: str       # the program of first_result.cpp
+
+
+PEERS = {
+    "numpy": Peer("numpy", "arrays.py", "current", (("numpy",),), ("cpu",), "import numpy as np; print((np.ones(3) + 1).sum())"),
+    "torch": Peer("torch", "pytorch.py", "current", (("numpy", "torch"),), ("cpu", "cuda"),
+                  "import torch; print((torch.ones(3, device={device!r}) + 1).sum().item())"),
+    # Chainer's set-up script needs a module that setuptools has given up since, and Chainer a NumPy before 2.
+    "chainer": Peer("chainer", "chainer_v7.py", "chainer",
+                    (("setuptools<81", "wheel", "numpy<2"), ("--no-build-isolation", "chainer==7.8.1")), ("cpu",), ""),
+    "cupy": Peer("cupy", "arrays.py", "current", (("numpy", "cupy-cuda13x"),), ("cuda",),
+                 "import cupy as cp; print((cp.ones(3) + 1).sum().item())"),
+}
+
+
+def imports(python, peer, env):
+    try:
+        return subprocess.run([python, "-W", "ignore", "-c", f"import {peer.module}"], env=env, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def install(peer, folder):
+    """The words of pip when it fails, else None."""
+    python = os.path.join(folder, "bin", "python3")
+    if not os.path.exists(python):
+        made = subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True, text=True)
+        if made.returncode != 0:
+            return made.stdout + made.stderr
+    for packages in peer.packages:
+        done = subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], capture_output=True, text=True)
+        if done.returncode != 0:
+            return done.stdout + done.stderr
+    return None
+
+
+def interpreter(name, venvs, may_install, env, say):
+    """A Python that has the peer: that of its virtual environment, made where needed, else the system's; None where there is none."""
+    peer = PEERS[name]
+    folder = os.path.join(venvs, peer.venv)
+    python = os.path.join(folder, "bin", "python3")
+    if imports(python, peer, env):
+        return python
+    why = "it is not installed (--no-install)"
+    if may_install:
+        say(f"installing {name} into {folder}")
+        why = install(peer, folder)
+        if why is None and imports(python, peer, env):
+            return python
+        why = (why or f"the installed module {peer.module} cannot be imported").strip().splitlines()[-1]
+    for system in (sys.executable, "/usr/bin/python3"):
+        if imports(system, peer, env):
+            say(f"{name}: {why}; that of {system} is used")
+            return system
+    say(f"MISSING PEER {name}: {why}")
+    return None
+
+
+def libtorch(python, venvs, env, say):
+    """The command of PyTorch's contender in C++, built against the Python package; None where it cannot be."""
+    source, header = (os.path.join(HERE, *path) for path in (("peers", "libtorch.cpp"), ("..", "contender.h")))
+    program = os.path.join(venvs, "libtorch")
+    if os.path.exists(program) and os.path.getmtime(program) > max(os.path.getmtime(source), os.path.getmtime(header)):
+        return [program]
+    say(f"building {program}")
+    compiler = shlex.split(os.environ.get("CXX", "g++"))
+    try:
+        package = os.path.dirname(subprocess.run([python, "-c", "import torch; print(torch.__file__)"], env=env, capture_output=True,
+                                                 text=True, check=True).stdout.strip())
+        include, libraries = os.path.join(package, "include"), os.path.join(package, "lib")
+        subprocess.run([*compiler, "-std=c++20", "-O2", source, "-o", program, "-I", include, "-I",
+                        os.path.join(include, "torch", "csrc", "api", "include"), "-L", libraries, f"-Wl,-rpath,{libraries}",
+                        "-ltorch", "-ltorch_cpu", "-lc10"], capture_output=True, text=True, check=True)
+        return [program]
+    except OSError as e:
+        why = str(e)
+    except subprocess.CalledProcessError as e:
+        why = next((line for line in e.stderr.splitlines() if "error" in line), e.stderr.strip())
+    say(f"MISSING PEER libtorch: {why}")
+    return None
+
+
+def command(name, python, device):
+    return [python, os.path.join(HERE, "peers", PEERS[name].script), "--device", device]
+
+
+def first_result_command(name, python, device):
+    program = PEERS[name].first_result
+    return [python, "-c", program.format(device=device)] if program else None

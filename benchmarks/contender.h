@@ -1,0 +1,130 @@
+// What contenders of compare.sh that are written in C++ share: the inputs of the cases, fingerprints of results, and the requests. Standard
+// library only, for a peer knows nothing of this library.
+//
+//   cases [tiny]                           the number of cases, then a line per case: its name and parameters (this library)
+//   variants <case>                        in which variants there is that case (peers)
+//   setup <case> [<variant>] <name>=<n>... makes a case ready; the one before is dropped
+//   result                                 its fingerprint: size, mean magnitude, the element a third of the way, bytes of an element
+//   run <calls>                            one call untimed, then so many timed ones: nanoseconds, the wait for the device included
+//   versions                               what is measured
+//
+// Requests are lines on standard input; each is answered by a line "ok ..." or "error <why>".
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+using Parameters = std::map<std::string, std::int64_t>;
+
+// Wellons' lowbias32 on a position and a seed, on [0, 1) in steps of 2^-24.
+inline double unit(std::size_t i, std::int64_t seed) {
+  std::uint32_t x = std::uint32_t(i) * 0x9E3779B9u + std::uint32_t(seed) * 0x85EBCA6Bu + 1;
+  x = (x ^ (x >> 16)) * 0x7FEB352Du;
+  x = (x ^ (x >> 15)) * 0x846CA68Bu;
+  return ((x ^ (x >> 16)) >> 8) * 0x1p-24;
+}
+
+// low + (high - low) * unit at every position.
+inline std::vector<float> uniform_values(std::size_t n, std::int64_t seed, double low = 0, double high = 1) {
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = float(low + (high - low) * unit(i, seed));
+  return values;
+}
+
+inline std::string fingerprint(const std::vector<double>& values, std::size_t itemsize) {
+  double magnitude = 0;
+  for (double v : values) magnitude += std::abs(v);
+  char text[120];
+  const std::size_t n = values.size();
+  std::snprintf(text, sizeof text, "%zu %.9g %.9g %zu", n, magnitude / double(n), values[n / 3], itemsize);
+  return text;
+}
+
+// f(): the loop is compiled around it, so that a call costs no indirection.
+template <class F> std::function<void(std::int64_t)> repeated(F f) {
+  return [f = std::move(f)](std::int64_t calls) mutable {
+    for (std::int64_t i = 0; i < calls; ++i) f();
+  };
+}
+
+class Contender {
+ public:
+  virtual ~Contender() = default;
+  virtual std::string cases(bool) { throw std::invalid_argument("this contender has no table of cases"); }
+  virtual std::string variants(const std::string&) { return "default"; }
+  virtual std::string versions() = 0;
+  virtual void setup(std::istream& words) = 0;
+  virtual std::string result() = 0;
+  virtual void run(std::int64_t calls) = 0;
+  virtual void synchronize() {}
+
+  // Until standard input ends.
+  void serve() {
+    std::string line;
+    while (std::getline(std::cin, line)) {
+      std::istringstream words(line);
+      std::string reply;
+      try {
+        reply = "ok " + answer(words);
+      } catch (const std::exception& e) {
+        reply = std::string("error ") + e.what();
+        std::replace(reply.begin(), reply.end(), '\n', ' ');
+      }
+      std::cout << reply << std::endl;
+    }
+  }
+
+ protected:
+  // The words <name>=<n> that remain.
+  static Parameters parameters(std::istream& words) {
+    Parameters p;
+    for (std::string word; words >> word;) {
+      const std::size_t equals = word.find('=');
+      if (equals == std::string::npos) throw std::invalid_argument("'" + word + "' is no <name>=<number>");
+      p[word.substr(0, equals)] = std::stoll(word.substr(equals + 1));
+    }
+    return p;
+  }
+
+ private:
+  std::string answer(std::istream& words) {
+    std::string request, word;
+    words >> request;
+    if (request == "cases") return cases(bool(words >> word));
+    if (request == "versions") return versions();
+    if (request == "variants" && words >> word) return variants(word);
+    if (request == "result") return result();
+    if (request == "setup") {
+      setup(words);
+      return "";
+    }
+    std::int64_t calls = 0;
+    if (request != "run" || !(words >> calls) || calls < 1) throw std::invalid_argument("'" + request + "' is no request");
+    return std::to_string(timed(calls));
+  }
+
+  std::int64_t timed(std::int64_t calls) {
+    using Clock = std::chrono::steady_clock;
+    run(1);
+    synchronize();
+    const auto start = Clock::now();
+    run(calls);
+    synchronize();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  }
+};
+
+}  // namespace bench

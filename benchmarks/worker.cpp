@@ -1,0 +1,48 @@
+// This library as a contender of compare.sh (contender.h says what it is asked). --device cpu|cuda chooses where.
+#include "benchmarks/cases.h"
+
+namespace {
+
+class Ours : public bench::Contender {
+ public:
+  std::string cases(bool tiny) override {
+    std::ostringstream out;
+    out << bench::Cases::all().size();
+    for (const bench::Case& c : bench::Cases::all()) {
+      out << '\n' << c.name;
+      for (const auto& [name, value] : c.parameters(tiny)) out << ' ' << name << '=' << value;
+    }
+    return out.str();
+  }
+  std::string versions() override { return CATENA_BENCHMARK_VERSION; }
+  void setup(std::istream& words) override {
+    ready_ = {};
+    std::string name;
+    words >> name;
+    for (const bench::Case& c : bench::Cases::all()) {
+      if (c.name == name) ready_ = c.setup(parameters(words));
+    }
+    catena::check<catena::KeyError>(bool(ready_.run), "worker", "there is no case '", name, "'");
+  }
+  std::string result() override {
+    const nd::Array y = ready().result();
+    return bench::fingerprint(y.to_vector<double>(), std::size_t(catena::itemsize(y.dtype())));
+  }
+  void run(std::int64_t calls) override { ready().run(calls); }
+  void synchronize() override { nd::synchronize(nd::current_device()); }
+
+ private:
+  const bench::Ready& ready() const {
+    catena::check<catena::RuntimeError>(bool(ready_.run), "worker", "no case was set up");
+    return ready_;
+  }
+
+  bench::Ready ready_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::choose_device(argc, argv);
+  Ours().serve();
+}

@@ -1,0 +1,174 @@
+"""The harness of the benchmarks: every case runs, contenders take turns, results are compared, figures and files are what they should be.
+No time is asserted."""
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPARE = os.path.join(HERE, "..", "..", "benchmarks", "compare")
+sys.path.insert(0, COMPARE)
+import bars  # noqa: E402
+import contenders  # noqa: E402
+import report  # noqa: E402
+from measure import Row, calls_for, interleaved, measure, quartile_spread  # noqa: E402
+
+arguments = None  # of this program
+
+
+def compare(*extra):
+    """(status, rows of the JSON file, standard output, standard error, the plot)"""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, plot = os.path.join(folder, "rows.json"), os.path.join(folder, "plot.svg")
+        command = [sys.executable, "-B", os.path.join(COMPARE, "compare.py"), "--worker", arguments.worker,
+                   "--device", arguments.device, "--tiny", "--samples", "2", "--sample-ms", "0.001", "--threads", "1",
+                   "--peers", "", "--venv", folder, "--no-install", "--json", rows, "--plot", plot, *extra]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if not os.path.exists(rows):
+            raise AssertionError(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        with open(rows) as r, open(plot) as p:
+            return done.returncode, json.load(r), done.stdout, done.stderr, p.read()
+
+
+class WholeRuns(unittest.TestCase):
+    def test_every_case_runs_once(self):
+        status, rows, table, log, _ = compare()
+        self.assertEqual(status, 0, log)
+        worker = contenders.Ours([arguments.worker, "--device", arguments.device], contenders.environment(1, arguments.device))
+        try:
+            cases = list(worker.cases(True))
+        finally:
+            worker.close()
+        self.assertGreater(len(cases), 30)
+        self.assertEqual([row["case"] for row in rows], [*cases, "cold_start/first_result"])
+        for row in rows:
+            self.assertEqual(list(row), ["case", "variant", "peer", "threads", "ours_us", "peer_us", "ratio", "spread"])
+            self.assertGreater(row["ours_us"], 0, row["case"])
+            self.assertEqual((row["peer"], row["peer_us"], row["ratio"]), ("", None, None))
+            self.assertIn(row["case"], table)
+        self.assertEqual(bars.BARS.keys() - {*cases, "cold_start/first_result"}, set())
+
+    def test_a_peer_is_compared(self):
+        peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
+        status, rows, table, log, plot = compare("--peer", peer, "--case", "elementwise/add", "--case", "elementwise/tanh", "--case",
+                                                 "elementwise/transpose_copy", "--case", "matmul/32_cubed", "--case", "reduction/sum_axis1")
+        self.assertEqual(status, 0, log)
+        self.assertEqual([(row["case"], row["peer"], row["variant"]) for row in rows],
+                         [("elementwise/add", "fake", "default"), ("elementwise/add", "fake", "other"), ("elementwise/tanh", "", ""),
+                          ("elementwise/transpose_copy", "fake", "default"), ("matmul/32_cubed", "fake", "default"),
+                          ("reduction/sum_axis1", "fake", "default")])
+        for row in rows:
+            if row["peer"]:
+                self.assertAlmostEqual(row["ratio"], row["peer_us"] / row["ours_us"])
+        self.assertIn("fake 1.0", table)
+        self.assertIn("A TRIAL", table)
+        self.assertEqual(xml.etree.ElementTree.fromstring(plot).tag, "{http://www.w3.org/2000/svg}svg")
+
+    def test_wrong_results_and_failures_are_told(self):
+        peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
+        status, rows, _, log, _ = compare("--peer", peer, "--case", "reduction/*")
+        self.assertEqual(status, 1)
+        self.assertIn("reduction/sum: WRONG RESULT", log)
+        self.assertIn("reduction/var: fake (default) is left out: IndexError", log)
+        self.assertIn("reduction/sum_axis0: fake (default) is left out: fake ended with status 3", log)
+        self.assertEqual({row["case"] for row in rows if row["peer"]}, {"reduction/sum_axis1"})
+
+    def test_unknown_cases_are_refused(self):
+        with self.assertRaisesRegex(AssertionError, "there are .*elementwise/add"):
+            compare("--case", "elementwise/nothing")
+
+
+class FakeContender:
+    """Takes a microsecond per call, times `factor` of the round."""
+
+    def __init__(self, name, log, factors=(1.0,), result=(1, 1, 1, 4)):
+        self.name, self.variant, self.log, self.factors, self.answer = name, "default", log, factors, list(result)
+        self.runs = 0
+
+    def setup(self, case, parameters):
+        self.log.append(("setup", self.name, case))
+
+    def result(self):
+        return self.answer
+
+    def run(self, calls):
+        self.log.append((self.name, calls))
+        us = self.factors[self.runs % len(self.factors)]
+        self.runs += 1
+        return us
+
+
+class Figures(unittest.TestCase):
+    def test_contenders_take_turns(self):
+        log = []
+        three = [FakeContender(name, log) for name in "abc"]
+        times = interleaved(three, 3, 1)
+        self.assertEqual([name for name, _ in log[-9:]], ["a", "b", "c", "c", "b", "a", "a", "b", "c"])
+        self.assertEqual(times, [[1.0] * 3] * 3)
+
+    def test_calls_fill_a_sample(self):
+        self.assertEqual(calls_for(FakeContender("fast", []), 500), 500)
+        self.assertEqual(calls_for(FakeContender("slow", [], (800.0,)), 500), 1)
+
+    def test_medians_and_spread(self):
+        ours, peer = FakeContender("catena", []), FakeContender("p", [], (9.0, 2.0, 4.0, 6.0))
+        rows, wrong = measure("topic/case", {}, ours, [peer], 2, 3, 1, self.fail)
+        self.assertFalse(wrong)
+        # The first run finds the number of calls; then 2, 4, 6.
+        self.assertEqual(rows, [Row("topic/case", "default", "p", 2, 1.0, 4.0, 4.0, 0.5)])
+        self.assertEqual(quartile_spread([7.0]), 0.0)
+
+    def test_another_result_is_not_timed(self):
+        said = []
+        other = FakeContender("p", [], result=(1, 1.1, 1.1, 4))
+        rows, wrong = measure("topic/case", {}, FakeContender("catena", []), [other], 1, 2, 1, said.append)
+        self.assertTrue(wrong)
+        self.assertEqual([row.peer for row in rows], [""])
+        self.assertIn("WRONG RESULT", said[0])
+        self.assertTrue(contenders.same([3, 1.0, -2.0, 4], [3, 1.0005, -2.0005, 4]))
+        for answer in ([2, 1.0, -2.0, 4], [3, 1.0, 2.0, 4], [3, 1.0, -2.0, 8], [3, 1.0, float("nan"), 4]):
+            self.assertFalse(contenders.same([3, 1.0, -2.0, 4], answer))
+
+    def test_the_best_variant_is_quoted(self):
+        def row(variant, us, case="elementwise/exp"):
+            return Row(case, variant, "torch", 2, 1.0, us, us, 0.0)
+        self.assertEqual([r.variant for r in report.best([row("default", 3.0), row("fast", 2.0), row("slow", 9.0)])], ["fast"])
+        # The bar of this case is of the default; the compiled variant stands beside it.
+        chain = [row("default", 3.0, "elementwise/chain_fused"), row("compile", 1.5, "elementwise/chain_fused")]
+        self.assertEqual([r.variant for r in report.best(chain)], ["default", "compile"])
+        self.assertEqual([report.verdict(r) for r in chain], [(">= 2x", "yes"), ("", "")])
+
+    def test_bars(self):
+        def add(threads, ours, ratio):
+            return Row("overhead/add", "default", "numpy", threads, ours, ours * ratio, ratio, 0.0)
+        self.assertEqual(report.verdict(add(2, 0.1, 2.5)), (">= 2x, <= 0.15 us", "yes"))
+        self.assertEqual(report.verdict(add(2, 0.1, 1.9))[1], "NO")
+        self.assertEqual(report.verdict(add(2, 0.2, 2.5))[1], "NO")
+        self.assertEqual(report.verdict(add(1, 0.2, 1.0)), ("", ""))
+        self.assertEqual(report.verdict(Row("matmul/1024_cubed", "", "", 2, 1.0, None, None, 0.0)), ("", ""))
+        self.assertEqual(report.verdict(Row("random/normal", "default", "numpy", 2, 1.0, 1.0, 1.0, 0.0)), ("", ""))
+
+    def test_the_environment_is_the_same_for_all(self):
+        inherited = dict(os.environ)
+        os.environ.update(OPENBLAS_CORETYPE="Haswell", OPENBLAS_L2_SIZE="1", OMP_WAIT_POLICY="active")
+        try:
+            env = contenders.environment(3, "cpu")
+        finally:
+            os.environ.clear()
+            os.environ.update(inherited)
+        self.assertNotIn("OPENBLAS_CORETYPE", env)
+        self.assertNotIn("OPENBLAS_L2_SIZE", env)
+        self.assertEqual((env["OMP_NUM_THREADS"], env["OMP_WAIT_POLICY"], env["CATENA_DEVICE"]), ("3", "passive", "cpu"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--worker", required=True)
+    parser.add_argument("--device", default="cpu")
+    arguments, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
