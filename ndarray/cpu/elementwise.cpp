@@ -136,22 +136,33 @@ bool run_copy(const Program& program, std::span<const Operand> operands, const S
 }
 
 // ---- programs, tile by tile ----------------------------------------------------------------------------------------------------
+// Rows up to here are gathered into tiles: copying them costs less than starting every step for each.
+std::int64_t longest_row(const Program& program) { return program.steps.size() > 1 ? kTile / 4 : kTile / 16; }
+
 void run_tiled(const Program& program, std::span<const Operand> operands, const Shape& loop) {
-  const Interpreter interpreter(program, operands, catena::size_of(loop));
-  const Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
+  Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
+  const bool rows = walk.share_rows(longest_row(program));
+  const Interpreter interpreter(program, operands, catena::size_of(loop), rows);
   constexpr std::size_t kOnStack = 64 * 1024;
-  catena::parallel_for(walk.units(), walk.grain(grain_of(program)),
-                       [&](std::int64_t b, std::int64_t e) {
-                         alignas(64) std::byte stack[kOnStack];
-                         const Workspace heap(interpreter.tile_bytes() > kOnStack ? interpreter.tile_bytes() : 0);
-                         std::byte* tiles = heap.data() ? heap.data() : stack;
-                         walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { interpreter.run(tiles, p, s, n); });
-                         stream_fence();
-                       });
+  catena::parallel_for(walk.units(), walk.grain(grain_of(program)), [&](std::int64_t b, std::int64_t e) {
+    alignas(64) std::byte stack[kOnStack];
+    const Workspace heap(interpreter.tile_bytes() > kOnStack ? interpreter.tile_bytes() : 0);
+    std::byte* const tiles = heap.data() ? heap.data() : stack;
+    using Strides = const std::int64_t*;
+    if (rows) {
+      walk.run_rows(b, e, [&](std::byte* const* p, Strides row_stride, Strides stride, std::int64_t count, std::int64_t n) {
+        interpreter.run_rows(tiles, p, row_stride, stride, count, n);
+      });
+    } else {
+      walk.run(b, e, [&](std::byte* const* p, Strides stride, std::int64_t n) { interpreter.run(tiles, p, stride, n); });
+      stream_fence();
+    }
+  });
 }
 
 // One step whose loop can work on the operands as they are.
-bool run_direct(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+bool run_direct(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+  const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   const int n_op = step.kernel->num_operands();
   Operand ordered[catena::kMaxOperands];
@@ -159,7 +170,8 @@ bool run_direct(const Step& step, std::span<const Operand> operands, const Shape
     ordered[k] = operands[step.slot[std::size_t(k)]];
     if (!is_direct(ordered[k].dtype, l.type[std::size_t(k)])) return false;
   }
-  const Walk walk({ordered, std::size_t(n_op)}, loop, step.kernel->nin < n_op ? step.kernel->nin : 0);
+  Walk walk({ordered, std::size_t(n_op)}, loop, step.kernel->nin < n_op ? step.kernel->nin : 0);
+  if (walk.share_rows(longest_row(program))) return false;
   const std::int64_t grain = walk.grain(step.kernel->transcendental ? kGrain / 4 : kGrain);
   catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) { walk.run(b, e, l.elementwise); });
   return true;
@@ -271,7 +283,7 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
     const Step& step = program.steps[0];
     if (step.resolved().indexed) return run_indexed(step, operands, loop);
     if (run_copy(program, operands, loop)) return;
-    if (!has_streamed_output(program, operands, catena::size_of(loop)) && run_direct(step, operands, loop)) return;
+    if (!has_streamed_output(program, operands, catena::size_of(loop)) && run_direct(program, operands, loop)) return;
   } else {
     for (const Step& step : program.steps)
       if (step.resolved().indexed) return run_step_by_step(program, operands, loop);

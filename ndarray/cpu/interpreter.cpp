@@ -1,6 +1,7 @@
 #include "ndarray/cpu/interpreter.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "ndarray/cpu/stream_store.h"
 #include "ndarray/cpu/workspace.h"
@@ -23,7 +24,7 @@ bool is_streamed(const Program& program, std::size_t slot, const Operand& operan
          n * static_cast<std::int64_t>(itemsize(operand.dtype)) >= kStreamedBytes;
 }
 
-Interpreter::Interpreter(const Program& program, std::span<const Operand> operands, std::int64_t n) : program_(program) {
+Interpreter::Interpreter(const Program& program, std::span<const Operand> operands, std::int64_t n, bool rows) : program_(program) {
   const int n_op = program.num_operands();
   n_slots_ = static_cast<int>(program.slots.size());
   first_output_ = program.nin + program.ninout;
@@ -32,8 +33,8 @@ Interpreter::Interpreter(const Program& program, std::span<const Operand> operan
     slot.dtype = program.slots[std::size_t(s)];
     slot.item = static_cast<std::int64_t>(itemsize(compute_dtype(slot.dtype)));
     slot.direct = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype) && may_be_direct(s);
-    slot.streamed = slot.direct && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
-    if (slot.direct && !slot.streamed) continue;
+    slot.streamed = slot.direct && !rows && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
+    if (slot.direct && !slot.streamed && !rows) continue;
     slot.tile = tile_bytes_;
     tile_bytes_ += round_up_64(std::size_t(kTile * slot.item));
     if (s >= n_op || slot.streamed) continue;
@@ -41,9 +42,27 @@ Interpreter::Interpreter(const Program& program, std::span<const Operand> operan
     if (s >= program.nin) slot.store = Store(slot.dtype, operands[std::size_t(s)].dtype);
   }
   recast_tiles_ = tile_bytes_;
-  for (const Step& step : program.steps)
-    for (int k = 0; k < step.kernel->num_operands(); ++k)
-      if (is_recast(step, k)) tile_bytes_ = std::max(tile_bytes_, recast_tiles_ + std::size_t(k + 1) * kRecastTile);
+  for (const Step& step : program.steps) {
+    const catena::KernelDef& def = *step.kernel;
+    Ready ready;
+    ready.loop = &step.resolved();
+    ready.run = ready.loop->elementwise;
+    ready.n = static_cast<std::uint8_t>(def.num_operands());
+    ready.nin = def.nin;
+    ready.first_output = static_cast<std::uint8_t>(def.first_output());
+    ready.slot = step.slot;
+    const bool last = &step == &program.steps.back();
+    for (int k = 0; k < ready.n; ++k) {
+      const Slot& slot = slot_[step.slot[std::size_t(k)]];
+      if (compute_dtype(slot.dtype) != compute_dtype(ready.loop->type[std::size_t(k)])) {
+        ready.recast |= std::uint16_t(1u << k);
+        tile_bytes_ = std::max(tile_bytes_, recast_tiles_ + std::size_t(k + 1) * kRecastTile);
+      }
+      // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
+      if (k >= ready.nin && !last && !slot.direct && is_half(slot.dtype)) ready.rounded |= std::uint16_t(1u << k);
+    }
+    steps_.push_back(ready);
+  }
 }
 
 void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
@@ -69,7 +88,7 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
         slot.load(ptr[s] + i * stride[s], stride[s], p[s], m);
       }
     }
-    for (std::size_t k = 0; k < program_.steps.size(); ++k) run_step(k, tiles, p, st, m);
+    for (const Ready& step : steps_) run_step(step, tiles, p, st, m);
     for (int s = program_.nin; s < n_op; ++s) {
       const Slot& slot = slot_[s];
       std::byte* const memory = ptr[s] + i * stride[s];
@@ -79,32 +98,72 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
   }
 }
 
-bool Interpreter::is_recast(const Step& step, int k) const {
-  return compute_dtype(slot_[step.slot[std::size_t(k)]].dtype) != compute_dtype(step.resolved().type[std::size_t(k)]);
+void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride, const std::int64_t* stride,
+                           std::int64_t rows, std::int64_t n) const {
+  std::byte* p[catena::kMaxSlots];
+  std::int64_t st[catena::kMaxSlots];
+  const int n_op = program_.num_operands();
+  const std::int64_t at_once = kTile / n;
+  for (std::int64_t first = 0; first < rows; first += at_once) {
+    const std::int64_t count = rows - first < at_once ? rows - first : at_once;
+    for (int s = 0; s < n_slots_; ++s) {
+      const Slot& slot = slot_[s];
+      p[s] = tiles + slot.tile;
+      st[s] = slot.item;
+      if (s >= n_op) continue;
+      std::byte* const memory = ptr[s] + first * row_stride[s];
+      const bool one = s < program_.nin && stride[s] == 0 && row_stride[s] == 0;
+      if (slot.direct && (one || (stride[s] == slot.item && row_stride[s] == n * slot.item))) {
+        p[s] = memory;
+        st[s] = stride[s];
+      } else if (one) {
+        st[s] = 0;
+        if (first == 0) slot.load(memory, 0, p[s], 1);
+      } else if (s < program_.nin && row_stride[s] == 0) {  // one row for all
+        if (first > 0) continue;
+        slot.load(memory, stride[s], p[s], n);
+        for (std::int64_t r = 1; r < count; ++r) std::memcpy(p[s] + r * n * slot.item, p[s], std::size_t(n * slot.item));
+      } else if (s < first_output_) {
+        for (std::int64_t r = 0; r < count; ++r) slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, n);
+      }
+    }
+    for (const Ready& step : steps_) run_step(step, tiles, p, st, count * n);
+    for (int s = program_.nin; s < n_op; ++s) {
+      const Slot& slot = slot_[s];
+      std::byte* const memory = ptr[s] + first * row_stride[s];
+      if (p[s] == memory) continue;
+      for (std::int64_t r = 0; r < count; ++r) slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], n);
+    }
+  }
 }
 
-void Interpreter::run_step(std::size_t index, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
-  const Step& step = program_.steps[index];
-  const int n = step.kernel->num_operands();
+void Interpreter::run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
   std::byte* ptr[catena::kMaxOperands] = {};
   std::int64_t stride[catena::kMaxOperands] = {};
-  for (int k = 0; k < n; ++k) {
+  for (int k = 0; k < step.n; ++k) {
+    ptr[k] = p[step.slot[std::size_t(k)]];
+    stride[k] = st[step.slot[std::size_t(k)]];
+  }
+  if (step.recast != 0) recast_in(step, tiles, p, st, ptr, stride, m);
+  step.run(ptr, stride, m);
+  if ((step.recast | step.rounded) == 0) return;
+  for (int k = step.nin; k < step.n; ++k) {
     const std::size_t s = step.slot[std::size_t(k)];
-    ptr[k] = p[s];
-    stride[k] = st[s];
-    if (!is_recast(step, k)) continue;
-    const Dtype type = step.resolved().type[std::size_t(k)];
+    const Dtype dtype = slot_[s].dtype;
+    if ((step.recast >> k) & 1) Store(step.loop->type[std::size_t(k)], compute_dtype(dtype))(ptr[k], p[s], st[s], m);
+    if ((step.rounded >> k) & 1) round_tile(dtype, p[s], m);
+  }
+}
+
+void Interpreter::recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr,
+                            std::int64_t* stride, std::int64_t m) const {
+  for (int k = 0; k < step.n; ++k) {
+    if (!((step.recast >> k) & 1)) continue;
+    const std::size_t s = step.slot[std::size_t(k)];
+    const Dtype type = step.loop->type[std::size_t(k)];
     ptr[k] = tiles + recast_tiles_ + std::size_t(k) * kRecastTile;
     stride[k] = static_cast<std::int64_t>(itemsize(compute_dtype(type)));
-    if (k < step.kernel->first_output()) Load(compute_dtype(slot_[s].dtype), type)(p[s], st[s], ptr[k], m);
-  }
-  step.resolved().elementwise(ptr, stride, m);
-  for (int k = step.kernel->nin; k < n; ++k) {
-    const std::size_t s = step.slot[std::size_t(k)];
-    const Slot& slot = slot_[s];
-    if (is_recast(step, k)) Store(step.resolved().type[std::size_t(k)], compute_dtype(slot.dtype))(ptr[k], p[s], st[s], m);
-    // Every store to a 16-bit slot rounds; the last one does so on its way to memory.
-    if (index + 1 < program_.steps.size() && !slot.direct) round_tile(slot.dtype, p[s], m);
+    if (k < step.first_output) Load(compute_dtype(slot_[s].dtype), type)(p[s], st[s], ptr[k], m);
   }
 }
 

@@ -1,10 +1,12 @@
 // Programs of elementwise steps, tile by tile: what fused functions and reductions over them run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "kernels/host/small_vector.h"
 #include "ndarray/cpu/convert.h"
 
 namespace nd::cpu {
@@ -17,12 +19,16 @@ bool is_streamed(const catena::Program& program, std::size_t slot, const catena:
 // calls stream_fence() after it. Thread safety: run() may be called from several threads, each with tiles of its own.
 class Interpreter {
  public:
-  Interpreter(const catena::Program& program, std::span<const catena::Operand> operands, std::int64_t n);
+  // `rows`: run_rows() will be called in place of run().
+  Interpreter(const catena::Program& program, std::span<const catena::Operand> operands, std::int64_t n, bool rows = false);
 
   std::size_t tile_bytes() const { return tile_bytes_; }  // what run() needs, aligned to 64
 
   // n elements; element i of operand k lies at ptr[k] + i * stride[k].
   void run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
+  // `rows` short rows of n <= kTile elements, as many at once as a tile holds; row r of operand k begins at ptr[k] + r * row_stride[k].
+  void run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride, const std::int64_t* stride, std::int64_t rows,
+                std::int64_t n) const;
 
  private:
   struct Slot {
@@ -35,9 +41,19 @@ class Interpreter {
     Store store;
   };
 
-  // The step computes in another type than the one its slot holds.
-  bool is_recast(const catena::Step& step, int k) const;
-  void run_step(std::size_t index, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
+  // A step with what is the same in every block looked up: short blocks are many.
+  struct Ready {
+    const catena::Loop* loop;
+    catena::ElementwiseFn run;
+    std::uint8_t n, nin, first_output;
+    std::uint16_t recast = 0;   // bit k: the step computes in another type than operand k's slot holds
+    std::uint16_t rounded = 0;  // bit k: that slot holds a 16-bit float, and later steps read it
+    std::array<std::uint8_t, catena::kMaxOperands> slot;
+  };
+
+  void run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
+  void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr, std::int64_t* stride,
+                 std::int64_t m) const;
   // An output must not be written before later steps have read inputs that may be the same memory.
   bool may_be_direct(int s) const;
 
@@ -45,6 +61,7 @@ class Interpreter {
   int n_slots_ = 0, first_output_ = 0;
   std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
   Slot slot_[catena::kMaxSlots];
+  catena::SmallVector<Ready, 4> steps_;
 };
 
 }  // namespace nd::cpu

@@ -52,6 +52,39 @@ class Walk {
       if (begin < end) f(data_, zero, std::int64_t(1));
       return;
     }
+    std::byte* ptr[kMaxWalk];
+    each_span(begin, end, [&](std::byte* const* base, const std::int64_t* stride, std::int64_t at, std::int64_t n) {
+      if (panel_) return run_panel(base, at, n, f);
+      if (blocked_) return run_blocked(base, at, n, f);
+      for (int k = 0; k < n_; ++k) ptr[k] = base[k] + at * stride[k];
+      f(ptr, stride, n);
+    });
+  }
+
+  // For work that is dear to start: where the innermost axis has at most `longest` elements, threads then share rows of it, and run_rows()
+  // visits several at once. True when that is so.
+  bool share_rows(std::int64_t longest) {
+    rows_ = !panel_ && !blocked_ && rank_ >= 2 && loop_[rank_ - 1] <= longest && loop_[rank_ - 2] >= 2;
+    return rows_;
+  }
+  // f(ptr, row_stride, stride, rows, n): element i of row r of operand k lies at ptr[k] + r * row_stride[k] + i * stride[k].
+  template <class F> void run_rows(std::int64_t begin, std::int64_t end, F&& f) const {
+    std::byte* ptr[kMaxWalk];
+    std::int64_t stride[kMaxWalk];
+    for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 1];
+    each_span(begin, end, [&](std::byte* const* base, const std::int64_t* row_stride, std::int64_t at, std::int64_t n) {
+      for (int k = 0; k < n_; ++k) ptr[k] = base[k] + at * row_stride[k];
+      f(ptr, row_stride, stride, n, loop_[rank_ - 1]);
+    });
+  }
+
+ private:
+  static constexpr std::int64_t kShort = 16;
+  static constexpr std::int64_t kBlock = 64;
+  static constexpr std::int64_t kPanel = 512;  // rows of a panel stay in the cache while its columns are visited
+
+  // f(base, stride, at, n) for positions at to at + n of the axis along which units lie, base being the start of that axis.
+  template <class F> void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
     const int inner_axis = by_rows() ? rank_ - 2 : rank_ - 1;
     const std::int64_t inner = loop_[inner_axis];
     std::int64_t position[catena::kMaxRank];
@@ -68,17 +101,9 @@ class Walk {
       stride[k] = stride_[k][inner_axis];
     }
     std::int64_t i = begin, at = begin % inner;
-    std::byte* ptr[kMaxWalk];
     while (i < end) {
       const std::int64_t n = inner - at < end - i ? inner - at : end - i;
-      if (panel_) {
-        run_panel(base, at, n, f);
-      } else if (blocked_) {
-        run_blocked(base, at, n, f);
-      } else {
-        for (int k = 0; k < n_; ++k) ptr[k] = base[k] + at * stride[k];
-        f(ptr, stride, n);
-      }
+      f(base, stride, at, n);
       i += n;
       at = 0;
       for (int a = inner_axis - 1; a >= 0; --a) {
@@ -89,11 +114,6 @@ class Walk {
       }
     }
   }
-
- private:
-  static constexpr std::int64_t kShort = 16;
-  static constexpr std::int64_t kBlock = 64;
-  static constexpr std::int64_t kPanel = 512;  // rows of a panel stay in the cache while its columns are visited
 
   template <class F> void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
     std::byte* ptr[kMaxWalk];
@@ -121,7 +141,7 @@ class Walk {
         }
   }
 
-  bool by_rows() const { return panel_ || blocked_; }
+  bool by_rows() const { return panel_ || blocked_ || rows_; }
 
   // Largest strides outermost. Elements are independent, so any order gives the same values.
   void order_axes(int first_output) {
@@ -142,7 +162,7 @@ class Walk {
   }
 
   int n_, rank_ = 0;
-  bool panel_ = false, blocked_ = false;
+  bool panel_ = false, blocked_ = false, rows_ = false;
   catena::Shape loop_;
   std::byte* data_[kMaxWalk];
   catena::Strides stride_[kMaxWalk];
