@@ -19,6 +19,18 @@ def environment(threads, device):
     return env
 
 
+def thread_states(folder):
+    """A letter per thread: R runs, S sleeps. Nothing where there is no /proc."""
+    states = []
+    for thread in os.listdir(folder) if os.path.isdir(folder) else []:
+        try:
+            with open(f"{folder}/{thread}/stat", encoding="ascii", errors="replace") as f:
+                states.append(f.read().rpartition(")")[2].split()[0])
+        except OSError:  # the thread has ended
+            continue
+    return states
+
+
 class Contender:
     """A process that answers the requests of contender.h, in one variant of its cases."""
 
@@ -53,7 +65,17 @@ class Contender:
 
     def run(self, calls):
         """Microseconds per call."""
-        return int(self.ask(f"run {calls}")) / 1e3 / calls
+        us = int(self.ask(f"run {calls}")) / 1e3 / calls
+        self.rest()
+        return us
+
+    def rest(self):
+        """Returns when all threads of the process sleep. Those of the OpenBLAS that NumPy brings look for work for some 30 ms after a
+        product, whatever OMP_WAIT_POLICY says, and would take a core from the next contender."""
+        folder = f"/proc/{self.process.pid}/task"
+        deadline = time.perf_counter() + 0.5
+        while time.perf_counter() < deadline and any(state == "R" for state in thread_states(folder)):
+            time.sleep(0.001)
 
     def close(self):
         if self.process.poll() is None:
