@@ -25,7 +25,7 @@ function(catena_find_dependency name)
       set(include_dir "${CATENA_ONEDNN_INCLUDE_DIR}")
       set(library "${CATENA_ONEDNN_LIBRARY}")
     elseif(name STREQUAL "openblas")
-      # The OpenMP build wherever there is a choice: two thread pools in one process cost far more than they give.
+      # The OpenMP build wherever there is a choice: it can be told to run on the calling thread alone.
       find_path(CATENA_OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas-openmp openblas)
       find_library(CATENA_OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp)
       mark_as_advanced(CATENA_OPENBLAS_INCLUDE_DIR CATENA_OPENBLAS_LIBRARY)

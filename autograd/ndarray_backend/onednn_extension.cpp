@@ -16,6 +16,8 @@ NnExtension* onednn_extension() { return nullptr; }
 #include <unordered_map>
 #include <utility>
 
+#include "kernels/host/parallel.h"
+
 namespace autograd::internal {
 namespace {
 
@@ -124,6 +126,13 @@ memory::format_tag filter_tag(int rank, bool grouped) {
 
 memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
 
+// A convolution is cut into parts of the batch, and where there are fewer images than threads the output of an image is cut along its first
+// axis, too. Each part is a convolution of its own, on one thread.
+struct Part {
+  std::int64_t image, images;  // first and number
+  std::int64_t row, rows;      // of the output
+};
+
 class Problem {
  public:
   Problem(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec)
@@ -152,6 +161,25 @@ class Problem {
       for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3; the output follows from these
     return key;
   }
+  // Rows of the input, along the first spatial axis, that rows of the output see.
+  std::pair<std::int64_t, std::int64_t> input_rows(const Part& part) const {
+    if (part.rows == dst[2]) return {0, src[2]};
+    const auto [low, high] = window_rows(part);
+    return {std::clamp<std::int64_t>(low, 0, src[2]), std::clamp<std::int64_t>(high, 0, src[2])};
+  }
+  // What is left of it for a part.
+  Problem part(const Part& part) const {
+    Problem p = *this;
+    p.src[0] = p.dst[0] = part.images;
+    if (part.rows == dst[2]) return p;
+    const auto [low, high] = window_rows(part);
+    const auto [first, last] = input_rows(part);
+    p.src[2] = last - first;
+    p.dst[2] = part.rows;
+    p.g.pad[0] = first - low;
+    p.g.pad_end[0] = high - last;
+    return p;
+  }
   memory::desc plain_filter() const { return described(weights, filter_tag(rank_, grouped_)); }
   int rank() const { return rank_; }
 
@@ -160,6 +188,13 @@ class Problem {
   std::int64_t groups;
 
  private:
+  // The windows of rows of the output, in rows of the input, padding included.
+  std::pair<std::int64_t, std::int64_t> window_rows(const Part& part) const {
+    const std::int64_t low = part.row * g.stride[0] - g.pad[0];
+    const std::int64_t reach = (weights[weights.size() - std::size_t(rank_)] - 1) * (g.dilate[0] + 1) + 1;
+    return {low, low + (part.rows - 1) * g.stride[0] + reach};
+  }
+
   int rank_;
   bool grouped_;
 };
@@ -268,18 +303,17 @@ Operand activations(const Array& a, const memory::dims& dims, int rank, const me
   return {contiguous(a), described(dims, plain_tag(rank)), wanted};
 }
 
-// What a primitive writes, and the array it becomes.
+// What a primitive writes, and the array it is for.
 class Result {
  public:
   Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
       : array_(array), plain_(plain), same_(plain == written), written_(same_ ? array : scratch(near, written)), memory_(at(written, written_)) {}
   const memory& get() const { return memory_; }
-  Array finished() {
-    if (same_) return array_;
+  void finish() {
+    if (same_) return;
     memory to = at(plain_, array_);
     dnnl::reorder(memory_, to).execute(thread_state().stream, memory_, to);
     thread_state().stream.wait();
-    return array_;
   }
 
  private:
@@ -295,7 +329,6 @@ void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory
   if (plan.scratchpad.get_size() > 0) arguments.emplace(DNNL_ARG_SCRATCHPAD, at(plan.scratchpad, pad));
   plan.primitive.execute(thread_state().stream, arguments);
   thread_state().stream.wait();
-  set_last_implementation("onednn");
 }
 
 // What goes wrong inside oneDNN from here on are resources.
@@ -308,55 +341,123 @@ template <class F> auto guarded(const char* op, F&& f) {
   }
 }
 
+// ---- parts ---------------------------------------------------------------------------------------------------------------
+std::int64_t threads_for(const Problem& p) {
+  constexpr double kLeast = 1e6;  // multiplications
+  double work = 1;
+  for (std::size_t i = 0; i < p.dst.size(); ++i) work *= double(p.dst[i]);
+  for (std::size_t i = p.weights.size() - std::size_t(p.rank()) - 1; i < p.weights.size(); ++i) work *= double(p.weights[i]);
+  return static_cast<std::int64_t>(std::clamp(work / kLeast, 1.0, double(catena::max_threads())));
+}
+
+std::vector<Part> parts_of(const Problem& p, bool by_rows) {
+  constexpr std::int64_t kLeastRows = 4;
+  const std::int64_t threads = threads_for(p), n = p.dst[0], rows = p.dst[2], images = std::min(n, threads);
+  const std::int64_t bands = by_rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
+  std::vector<Part> parts;
+  for (std::int64_t i = 0; i < images; ++i)
+    for (std::int64_t b = 0; b < bands; ++b) {
+      const std::int64_t image = n * i / images, row = rows * b / bands;
+      parts.push_back({image, n * (i + 1) / images - image, row, rows * (b + 1) / bands - row});
+    }
+  return parts;
+}
+
+Array images_of(const Array& a, const Part& part) {
+  return part.images == a.shape(0) ? a : slice(a, 0, part.image, part.image + part.images);
+}
+
+// f(k) for the parts, side by side.
+template <class F> void run_parts(const char* op, const std::vector<Part>& parts, F&& f) {
+  catena::parallel_for(static_cast<std::int64_t>(parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+    const catena::SingleThreadedLibraries single;
+    guarded(op, [&] {
+      for (std::int64_t k = begin; k < end; ++k) f(static_cast<std::size_t>(k));
+    });
+  });
+  set_last_implementation("onednn");
+}
+
+// The plans of all parts, made on the calling thread: so it is known before the first one begins whether oneDNN can do them all.
+bool has_plans(const std::vector<Problem>& problems, Pass pass) {
+  const catena::SingleThreadedLibraries single;
+  // Rows that see nothing but padding are no problem of oneDNN.
+  return std::all_of(problems.begin(), problems.end(), [&](const Problem& p) { return p.src[2] > 0 && find_plan(p, pass) != nullptr; });
+}
+
 class OnednnExtension final : public NnExtension {
  protected:
   Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) override {
     Shape y_shape{x.shape(0), w.shape(0)};
     for (std::int64_t n : out) y_shape.push_back(n);
-    const Problem p(x.shape(), w.shape(), y_shape, spec);
-    const Plan* plan = takes(x, w, catena::size_of(y_shape)) ? find_plan(p, b ? Pass::forward_bias : Pass::forward) : nullptr;
-    if (plan == nullptr) return NnExtension::do_convolution(x, w, b, spec, out);
-    return guarded("convolution", [&] {
-      const Operand src = activations(x, p.src, p.rank(), plan->src);
-      const Operand filter(contiguous(w), p.plain_filter(), plan->weights);
-      Result y(x, empty_channels_last(x, p.dst), described(p.dst, channels_last_tag(p.rank())), plan->dst);
+    if (!takes(x, w, catena::size_of(y_shape))) return NnExtension::do_convolution(x, w, b, spec, out);
+    const Problem whole(x.shape(), w.shape(), y_shape, spec);
+    const std::vector<Part> parts = parts_of(whole, true);
+    std::vector<Problem> problems;
+    for (const Part& part : parts) problems.push_back(whole.part(part));
+    const Pass pass = b ? Pass::forward_bias : Pass::forward;
+    if (!has_plans(problems, pass)) return NnExtension::do_convolution(x, w, b, spec, out);
+    const Array y = empty_channels_last(x, whole.dst), filter = contiguous(w), bias = b ? contiguous(b) : b;
+    run_parts("convolution", parts, [&](std::size_t k) {
+      const Problem& p = problems[k];
+      const Plan* plan = find_plan(p, pass);
+      const auto [first, last] = whole.input_rows(parts[k]);
+      const Array from = slice(images_of(x, parts[k]), 2, first, last);
+      const Operand src = activations(from, p.src, p.rank(), plan->src), weights(filter, p.plain_filter(), plan->weights);
+      const Array to = slice(images_of(y, parts[k]), 2, parts[k].row, parts[k].row + parts[k].rows);
+      Result result(x, to, described(p.dst, channels_last_tag(p.rank())), plan->dst);
       std::unordered_map<int, memory> arguments{
-          {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DST, y.get()}};
-      const Array bias = b ? contiguous(b) : b;
+          {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, result.get()}};
       if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
       execute(*plan, x, std::move(arguments));
-      return y.finished();
+      result.finish();
     });
+    return y;
   }
 
   Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) override {
     Shape x_shape{gy.shape(0), w.shape(1) * spec.groups};
     for (std::int64_t n : spatial) x_shape.push_back(n);
-    const Problem p(x_shape, w.shape(), gy.shape(), spec);
-    const Plan* plan = takes(gy, w, catena::size_of(x_shape)) ? find_plan(p, Pass::data) : nullptr;
-    if (plan == nullptr) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
-    return guarded("convolution_backward_data", [&] {
-      const Operand dst = activations(gy, p.dst, p.rank(), plan->dst);
-      const Operand filter(contiguous(w), p.plain_filter(), plan->weights);
-      Result gx(gy, empty_channels_last(gy, p.src), described(p.src, channels_last_tag(p.rank())), plan->src);
-      execute(*plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filter.get()}, {DNNL_ARG_DIFF_SRC, gx.get()}});
-      return gx.finished();
+    if (!takes(gy, w, catena::size_of(x_shape))) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
+    const Problem whole(x_shape, w.shape(), gy.shape(), spec);
+    const std::vector<Part> parts = parts_of(whole, false);
+    std::vector<Problem> problems;
+    for (const Part& part : parts) problems.push_back(whole.part(part));
+    if (!has_plans(problems, Pass::data)) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
+    const Array gx = empty_channels_last(gy, whole.src), filter = contiguous(w);
+    run_parts("convolution_backward_data", parts, [&](std::size_t k) {
+      const Problem& p = problems[k];
+      const Plan* plan = find_plan(p, Pass::data);
+      const Operand dst = activations(images_of(gy, parts[k]), p.dst, p.rank(), plan->dst), weights(filter, p.plain_filter(), plan->weights);
+      Result result(gy, images_of(gx, parts[k]), described(p.src, channels_last_tag(p.rank())), plan->src);
+      execute(*plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
+      result.finish();
     });
+    return gx;
   }
 
   Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) override {
     Shape w_shape{gy.shape(1), x.shape(1) / spec.groups};
     for (std::int64_t n : kernel) w_shape.push_back(n);
-    const Problem p(x.shape(), w_shape, gy.shape(), spec);
-    const Plan* plan = takes(x, gy, catena::size_of(w_shape)) ? find_plan(p, Pass::filter) : nullptr;
-    if (plan == nullptr) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
-    return guarded("convolution_backward_filter", [&] {
-      const Operand src = activations(x, p.src, p.rank(), plan->src);
-      const Operand dst = activations(gy, p.dst, p.rank(), plan->dst);
-      Result gw(x, x.backend().empty(w_shape, Dtype::float32, x.device()), p.plain_filter(), plan->weights);
-      execute(*plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, gw.get()}});
-      return gw.finished();
+    if (!takes(x, gy, catena::size_of(w_shape))) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
+    const Problem whole(x.shape(), w_shape, gy.shape(), spec);
+    const std::vector<Part> parts = parts_of(whole, false);
+    std::vector<Problem> problems;
+    for (const Part& part : parts) problems.push_back(whole.part(part));
+    if (!has_plans(problems, Pass::filter)) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
+    std::vector<Array> sums(parts.size());
+    run_parts("convolution_backward_filter", parts, [&](std::size_t k) {
+      const Problem& p = problems[k];
+      const Plan* plan = find_plan(p, Pass::filter);
+      const Operand src = activations(images_of(x, parts[k]), p.src, p.rank(), plan->src);
+      const Operand dst = activations(images_of(gy, parts[k]), p.dst, p.rank(), plan->dst);
+      sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
+      Result result(x, sums[k], p.plain_filter(), plan->weights);
+      execute(*plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
+      result.finish();
     });
+    for (std::size_t k = 1; k < sums.size(); ++k) sums[0] += sums[k];
+    return sums[0];
   }
 
  private:

@@ -24,7 +24,10 @@ struct Gemm {
   std::int64_t ldc = 0;
 };
 
-// False: the library is not there, or the sizes are beyond its integers.
+// Whether the library is there and has products of that dtype and size.
+CATENA_EXPORT bool onednn_takes(catena::Dtype dtype);
+CATENA_EXPORT bool openblas_takes(catena::Dtype dtype, const Gemm& g);
+// False: the library does not take it. They run on as many threads as OpenMP gives them: see SingleThreadedLibraries.
 CATENA_EXPORT bool gemm_onednn(catena::Dtype dtype, const Gemm& g);
 CATENA_EXPORT bool gemm_openblas(catena::Dtype dtype, const Gemm& g);
 // False where OpenBLAS would run its oldest kernels though the processor has AVX2: it is older than the processor.

@@ -1,5 +1,3 @@
-#include <climits>
-
 #include "kernels/host/error.h"
 #include "ndarray/cpu/gemm.h"
 
@@ -9,9 +7,17 @@
 
 namespace nd::cpu {
 
+bool onednn_takes([[maybe_unused]] catena::Dtype dtype) {
+#ifdef CATENA_HAS_ONEDNN
+  return dtype == catena::Dtype::float32;
+#else
+  return false;
+#endif
+}
+
 bool gemm_onednn([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
 #ifdef CATENA_HAS_ONEDNN
-  if (dtype != catena::Dtype::float32) return false;
+  if (!onednn_takes(dtype)) return false;
   const auto f = [](auto* p) { return reinterpret_cast<const float*>(p); };
   const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f, f(g.a), g.lda, f(g.b),
                                           g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <climits>
 #include <string_view>
 
@@ -9,11 +10,18 @@
 
 namespace nd::cpu {
 
-bool gemm_openblas([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
+bool openblas_takes([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
 #ifdef CATENA_HAS_OPENBLAS
   if (dtype != catena::Dtype::float32 && dtype != catena::Dtype::float64) return false;
-  for (std::int64_t x : {g.m, g.n, g.k, g.lda, g.ldb, g.ldc})
-    if (x > INT_MAX) return false;
+  return std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc}) <= INT_MAX;
+#else
+  return false;
+#endif
+}
+
+bool gemm_openblas([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
+#ifdef CATENA_HAS_OPENBLAS
+  if (!openblas_takes(dtype, g)) return false;
   const auto i = [](std::int64_t x) { return static_cast<int>(x); };
   const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans, tb = g.transpose_b ? CblasTrans : CblasNoTrans;
   if (dtype == catena::Dtype::float64) {

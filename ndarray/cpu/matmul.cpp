@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "kernels/host/bind.h"
 #include "kernels/host/parallel.h"
@@ -22,25 +23,88 @@ using catena::Strides;
 
 std::atomic<const char*> last_implementation{"none"};
 
-// What is fastest, measured on processors with AVX2 and AVX-512. A product of up to 32^3 is over before a library has set up. Then OpenBLAS
-// is ahead of oneDNN up to 100^3 (64^3: 3 against 10 us), unless it does not know the processor and runs its kernels for SSE3: those are
-// slower than the portable product.
-bool try_gemm_libraries(Dtype dtype, const Gemm& g, double work, const char*& name) {
-  constexpr double kSmall = 1e6;
-  const bool thin = std::min(g.m, g.n) <= 8;
-  if (work <= kSmall && openblas_knows_processor() && gemm_openblas(dtype, g)) name = "openblas";
-  else if (gemm_onednn(dtype, g)) name = "onednn";
-  else if ((thin || openblas_knows_processor()) && gemm_openblas(dtype, g)) name = "openblas";
-  else return false;
-  return true;
+struct Implementation {
+  const char* name;
+  bool (*multiply)(Dtype, const Gemm&);
+};
+
+// What is fastest, measured on processors with AVX2 and AVX-512; null: the portable product. A product of up to 32^3 is over before a library
+// has set up. Then OpenBLAS is ahead of oneDNN up to 100^3 (64^3: 3 against 10 us), unless it does not know the processor and runs its
+// kernels for SSE3: those are slower than the portable product.
+const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
+  static constexpr Implementation openblas{"openblas", gemm_openblas}, onednn{"onednn", gemm_onednn};
+  constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
+  if (work <= kTiny) return nullptr;
+  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g), knows = openblas_knows_processor();
+  if (work <= kSmall && has_openblas && knows) return &openblas;
+  if (onednn_takes(dtype)) return &onednn;
+  return has_openblas && (thin || knows) ? &openblas : nullptr;
+}
+
+// c in parts that are products of their own, each on one thread.
+class Parts {
+ public:
+  Parts(const Gemm& g, double work) : g_(g) {
+    constexpr double kLeast = 1e6;
+    const auto most = static_cast<std::int64_t>(std::min<double>(catena::max_threads(), std::max(1.0, work / kLeast)));
+    // Of the ways to cut, the one with the least to read: every part reads its rows of a and its columns of b.
+    std::int64_t least = INT64_MAX;
+    for (std::int64_t rows = 1; rows <= most; ++rows) {
+      if (most % rows != 0) continue;
+      const std::int64_t columns = most / rows, reads = longest(g.m, rows, kRows) + longest(g.n, columns, kColumns);
+      if (reads < least) rows_ = rows, columns_ = columns, least = reads;
+    }
+  }
+  std::int64_t count() const { return rows_ * columns_; }
+  // Nothing is left for parts beyond the last block.
+  Gemm part(std::int64_t i, std::int64_t item) const {
+    Gemm p = g_;
+    const auto [r0, r1] = range(g_.m, rows_, kRows, i / columns_);
+    const auto [c0, c1] = range(g_.n, columns_, kColumns, i % columns_);
+    p.m = r1 - r0;
+    p.n = c1 - c0;
+    p.a += item * r0 * (g_.transpose_a ? 1 : g_.lda);
+    p.b += item * c0 * (g_.transpose_b ? g_.ldb : 1);
+    p.c += item * (r0 * g_.ldc + c0);
+    return p;
+  }
+
+ private:
+  static constexpr std::int64_t kRows = 16, kColumns = 64;  // parts are whole blocks of the kernels in the libraries, but for the last ones
+  static std::int64_t longest(std::int64_t n, std::int64_t parts, std::int64_t block) {
+    const std::int64_t blocks = (n + block - 1) / block;
+    return (blocks + parts - 1) / parts * block;
+  }
+  static std::pair<std::int64_t, std::int64_t> range(std::int64_t n, std::int64_t parts, std::int64_t block, std::int64_t i) {
+    const std::int64_t blocks = (n + block - 1) / block;
+    return {std::min(n, blocks * i / parts * block), std::min(n, blocks * (i + 1) / parts * block)};
+  }
+
+  const Gemm& g_;
+  std::int64_t rows_ = 1, columns_ = 1;
+};
+
+bool multiply_in_parts(const Implementation& by, Dtype dtype, const Gemm& g, double work) {
+  const Parts parts(g, work);
+  const auto item = static_cast<std::int64_t>(itemsize(dtype));
+  std::atomic<bool> done{true};
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    const catena::SingleThreadedLibraries single;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Gemm part = parts.part(i, item);
+      if (part.m > 0 && part.n > 0 && !by.multiply(dtype, part)) done.store(false, std::memory_order_relaxed);
+    }
+  };
+  catena::parallel_for(parts.count(), 1, run);
+  return done.load(std::memory_order_relaxed);
 }
 
 void run_gemm(Dtype dtype, const Gemm& g) {
-  constexpr double kTiny = 32.0 * 32 * 32;
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-  const char* name = "portable";
-  if (work <= kTiny || !try_gemm_libraries(dtype, g, work, name)) gemm_portable(dtype, g);
-  last_implementation.store(name, std::memory_order_relaxed);
+  const Implementation* by = choose(dtype, g, work);
+  if (by != nullptr && !multiply_in_parts(*by, dtype, g, work)) by = nullptr;
+  if (by == nullptr) gemm_portable(dtype, g);
+  last_implementation.store(by ? by->name : "portable", std::memory_order_relaxed);
 }
 
 // A matrix as it lies in memory: rows x columns with byte strides.

@@ -5,6 +5,7 @@
 
 #include "autograd/backend/nn_extension.h"
 #include "catena.h"
+#include "kernels/host/parallel.h"
 
 using namespace autograd;
 
@@ -63,11 +64,11 @@ const std::vector<Case>& cases() {
 
 Dims spatial(const Shape& s) { return Dims(std::span<const std::int64_t>(s.begin() + 2, std::size_t(s.size() - 2))); }
 
-void compare(const Case& c) {
+void compare(const Case& c, const char* forward = "onednn") {
   const Array x = random(c.x), w = random(c.w), b = random({c.w[0]});
   NnExtension &fast = nn_extension(x), &portable = portable_nn_extension();
   const Array y = fast.convolution(x, w, b, c.spec);
-  BOOST_TEST(last_implementation() == "onednn");
+  BOOST_TEST(last_implementation() == forward);
   check_close(y, portable.convolution(x, w, b, c.spec), "forward");
   BOOST_TEST(last_implementation() == "portable");
   check_close(fast.convolution(x, w, {}, c.spec), portable.convolution(x, w, {}, c.spec), "forward without bias");
@@ -94,6 +95,31 @@ BOOST_AUTO_TEST_CASE(agrees_with_the_portable_convolution) {
       compare(c);  // with the plans of the first time
     }
   }
+}
+
+// Enough work for several threads: parts of the batch, and where there are more threads than images, rows of the output.
+BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
+  if (!built_in()) return;
+  const std::vector<Case> large = {
+      {{1, 16, 50, 40}, {32, 16, 3, 3}, spec_of({1, 1}, {1, 1})},
+      {{1, 16, 61, 40}, {32, 16, 3, 3}, spec_of({2, 1}, {2, 0}, {2, 1}, true)},
+      {{3, 16, 30, 31}, {16, 16, 5, 5}, spec_of({1, 1}, {2, 2})},
+      {{2, 3, 64, 64}, {32, 3, 7, 7}, spec_of({2, 2}, {3, 3})},
+      {{7, 32, 20, 20}, {32, 8, 3, 3}, spec_of({1, 1}, {1, 1}, {}, false, 4)},
+      {{1, 24, 2000}, {24, 24, 5}, spec_of({1}, {4})},
+      {{1, 8, 20, 14, 14}, {16, 8, 3, 3, 3}, spec_of({1, 1, 1}, {1, 0, 1})},
+      {{1, 16, 40, 64}, {32, 16, 2, 2}, spec_of({1, 1}, {30, 0})},  // rows that see nothing but padding
+  };
+  const int before = catena::max_threads();
+  for (const int threads : {1, 2, 3, 8}) {
+    catena::set_max_threads(threads);
+    for (const Case& c : large) {
+      BOOST_TEST_CONTEXT(threads << " threads, x " << c.x << " w " << c.w << " stride " << c.spec.stride) {
+        compare(c, c.spec.pad[0] < 30 || threads < 8 ? "onednn" : "portable");
+      }
+    }
+  }
+  catena::set_max_threads(before);
 }
 
 BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
