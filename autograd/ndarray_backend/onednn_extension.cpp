@@ -38,14 +38,14 @@ dnnl::primitive_attr attributes() {
 using dnnl::algorithm;
 
 #if DNNL_VERSION_MAJOR >= 3
-dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w,
-                                                           const memory::desc* b, const memory::desc& dst, const Geometry& g) {
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src,
+                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst, const Geometry& g) {
   constexpr auto kind = dnnl::prop_kind::forward_training;
   if (b) return {e, kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
   return {e, kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
 }
-dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w,
-                                                              const memory::desc& dst, const Geometry& g,
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how, const memory::desc& src,
+                                                              const memory::desc& w, const memory::desc& dst, const Geometry& g,
                                                               const dnnl::convolution_forward::primitive_desc& hint) {
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
@@ -55,16 +55,16 @@ dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
 #else
-dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w,
-                                                           const memory::desc* b, const memory::desc& dst, const Geometry& g) {
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src,
+                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst, const Geometry& g) {
   using Desc = dnnl::convolution_forward::desc;
   constexpr auto kind = dnnl::prop_kind::forward_training;
   const Desc desc = b ? Desc(kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end)
                       : Desc(kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end);
   return {desc, attributes(), e};
 }
-dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w,
-                                                              const memory::desc& dst, const Geometry& g,
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how, const memory::desc& src,
+                                                              const memory::desc& w, const memory::desc& dst, const Geometry& g,
                                                               const dnnl::convolution_forward::primitive_desc& hint) {
   return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
 }
@@ -126,11 +126,12 @@ memory::format_tag filter_tag(int rank, bool grouped) {
 
 memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
 
-// A convolution is cut into parts of the batch, and where there are fewer images than threads the output of an image is cut along its first
-// axis, too. Each part is a convolution of its own, on one thread.
+// A convolution is cut into parts of the batch, and where there are fewer images than threads into bands of rows of an image, too: of its
+// first spatial axis. Each part is a convolution of its own, on one thread.
 struct Part {
-  std::int64_t image, images;  // first and number
-  std::int64_t row, rows;      // of the output
+  std::int64_t image, images;      // first and number
+  std::int64_t src_row, src_rows;  // what the band sees of the input, or makes of its gradient,
+  std::int64_t dst_row, dst_rows;  // and of the output
 };
 
 class Problem {
@@ -161,23 +162,40 @@ class Problem {
       for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3; the output follows from these
     return key;
   }
-  // Rows of the input, along the first spatial axis, that rows of the output see.
-  std::pair<std::int64_t, std::int64_t> input_rows(const Part& part) const {
-    if (part.rows == dst[2]) return {0, src[2]};
-    const auto [low, high] = window_rows(part);
-    return {std::clamp<std::int64_t>(low, 0, src[2]), std::clamp<std::int64_t>(high, 0, src[2])};
+  // The whole image, a band of rows of the output with the rows of the input that its windows see, and a band of rows of the input with the
+  // rows of the output whose windows see it.
+  void take_image(Part& part) const {
+    part.src_row = part.dst_row = 0;
+    part.src_rows = src[2];
+    part.dst_rows = dst[2];
+  }
+  void take_output_rows(Part& part, std::int64_t first, std::int64_t last) const {
+    const std::int64_t low = first * g.stride[0] - g.pad[0], high = (last - 1) * g.stride[0] - g.pad[0] + reach();
+    part.dst_row = first;
+    part.dst_rows = last - first;
+    part.src_row = std::clamp<std::int64_t>(low, 0, src[2]);
+    part.src_rows = std::clamp<std::int64_t>(high, 0, src[2]) - part.src_row;
+  }
+  void take_input_rows(Part& part, std::int64_t first, std::int64_t last) const {
+    const auto next_output = [&](std::int64_t row) {  // the first whose window begins at row or later
+      const std::int64_t at = row + g.pad[0];
+      return std::clamp<std::int64_t>(at <= 0 ? 0 : (at + g.stride[0] - 1) / g.stride[0], 0, dst[2]);
+    };
+    part.src_row = first;
+    part.src_rows = last - first;
+    part.dst_row = next_output(first - reach() + 1);
+    part.dst_rows = next_output(last) - part.dst_row;
   }
   // What is left of it for a part.
   Problem part(const Part& part) const {
     Problem p = *this;
     p.src[0] = p.dst[0] = part.images;
-    if (part.rows == dst[2]) return p;
-    const auto [low, high] = window_rows(part);
-    const auto [first, last] = input_rows(part);
-    p.src[2] = last - first;
-    p.dst[2] = part.rows;
-    p.g.pad[0] = first - low;
-    p.g.pad_end[0] = high - last;
+    if (part.src_rows == src[2] && part.dst_rows == dst[2]) return p;
+    p.src[2] = part.src_rows;
+    p.dst[2] = part.dst_rows;
+    p.g.pad[0] = part.src_row + g.pad[0] - part.dst_row * g.stride[0];
+    const std::int64_t end = (part.dst_rows - 1) * g.stride[0] + reach() - p.g.pad[0] - part.src_rows;
+    p.g.pad_end[0] = std::max<std::int64_t>(end, 0);
     return p;
   }
   // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) takes less time than a direct convolution: it has a quarter of the
@@ -186,10 +204,12 @@ class Problem {
   bool suits_winograd() const { return winograd_tiles() >= kWinogradTiles; }
   // Tiles of the output in one image, 0 where it cannot be used or has too few channels.
   std::int64_t winograd_tiles_of_image() const {
-    const auto all = [](const memory::dims& d, std::int64_t v) { return std::all_of(d.begin(), d.end(), [v](std::int64_t n) { return n == v; }); };
     constexpr std::int64_t kChannels = 64;
-    const bool can = rank_ == 2 && groups == 1 && weights[2] == 3 && weights[3] == 3 && all(g.stride, 1) && all(g.dilate, 0) &&
-                     *std::max_element(g.pad.begin(), g.pad.end()) <= 1 && *std::max_element(g.pad_end.begin(), g.pad_end.end()) <= 1;
+    const auto within = [](const memory::dims& d, std::int64_t least, std::int64_t most) {
+      return std::all_of(d.begin(), d.end(), [=](std::int64_t v) { return least <= v && v <= most; });
+    };
+    const bool can = rank_ == 2 && groups == 1 && weights[2] == 3 && weights[3] == 3 && within(g.stride, 1, 1) && within(g.dilate, 0, 0) &&
+                     within(g.pad, 0, 1) && within(g.pad_end, 0, 1);
     return can && std::min(src[1], dst[1]) >= kChannels ? (dst[2] + 3) / 4 * ((dst[3] + 3) / 4) : 0;
   }
   std::int64_t winograd_tiles() const { return dst[0] * winograd_tiles_of_image(); }
@@ -202,12 +222,8 @@ class Problem {
   std::int64_t groups;
 
  private:
-  // The windows of rows of the output, in rows of the input, padding included.
-  std::pair<std::int64_t, std::int64_t> window_rows(const Part& part) const {
-    const std::int64_t low = part.row * g.stride[0] - g.pad[0];
-    const std::int64_t reach = (weights[weights.size() - std::size_t(rank_)] - 1) * (g.dilate[0] + 1) + 1;
-    return {low, low + (part.rows - 1) * g.stride[0] + reach};
-  }
+  // Rows that a window spans.
+  std::int64_t reach() const { return (weights[weights.size() - std::size_t(rank_)] - 1) * (g.dilate[0] + 1) + 1; }
 
   int rank_;
   bool grouped_;
@@ -371,47 +387,68 @@ std::int64_t threads_for(const Problem& p) {
   return static_cast<std::int64_t>(std::clamp(work / kLeast, 1.0, double(catena::max_threads())));
 }
 
-std::vector<Part> parts_of(const Problem& p, bool by_rows) {
+std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
   constexpr std::int64_t kLeastRows = 4;
-  const std::int64_t threads = threads_for(p), n = p.dst[0], rows = p.dst[2];
-  std::int64_t images = std::min(n, threads);  // parts of the batch
+  const std::int64_t threads = threads_for(p), n = p.dst[0], rows = pass == Pass::data ? p.src[2] : p.dst[2];
+  std::int64_t groups = std::min(n, threads);  // of images
   if (p.suits_winograd()) {
     // What is brought into other layouts should still be in the cache when it is used.
     constexpr std::int64_t kCached = 1 << 20;  // elements
     const std::int64_t size = n * (p.src[1] * p.src[2] * p.src[3] + p.dst[1] * p.dst[2] * p.dst[3]);
     const std::int64_t most = std::min(n, p.winograd_tiles() / Problem::kWinogradTiles);
-    images = std::max(images, std::min(most, size / kCached / threads * threads));
+    groups = std::max(groups, std::min(most, size / kCached / threads * threads));
   }
   const std::int64_t bands = by_rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
   std::vector<Part> parts;
-  for (std::int64_t i = 0; i < images; ++i)
+  for (std::int64_t i = 0; i < groups; ++i)
     for (std::int64_t b = 0; b < bands; ++b) {
-      const std::int64_t image = n * i / images, row = rows * b / bands;
-      parts.push_back({image, n * (i + 1) / images - image, row, rows * (b + 1) / bands - row});
+      Part& part = parts.emplace_back();
+      part.image = n * i / groups;
+      part.images = n * (i + 1) / groups - part.image;
+      if (bands == 1) p.take_image(part);
+      else if (pass == Pass::data) p.take_input_rows(part, rows * b / bands, rows * (b + 1) / bands);
+      else p.take_output_rows(part, rows * b / bands, rows * (b + 1) / bands);
     }
   return parts;
 }
 
-Array images_of(const Array& a, const Part& part) {
-  return part.images == a.shape(0) ? a : slice(a, 0, part.image, part.image + part.images);
+// Parts that oneDNN can do, with their problems; none where it cannot. All plans are made here, on the calling thread, so that this is
+// known before the first part begins.
+struct Cut {
+  std::vector<Part> parts;
+  std::vector<Problem> problems;
+};
+Cut cut(const Problem& whole, Pass pass) {
+  const catena::SingleThreadedLibraries single;
+  for (const bool by_rows : {true, false}) {
+    Cut c{parts_of(whole, pass, by_rows), {}};
+    for (const Part& part : c.parts) c.problems.push_back(whole.part(part));
+    // Rows that see nothing but padding are no problem of oneDNN.
+    const bool all = std::all_of(c.problems.begin(), c.problems.end(), [&](const Problem& p) {
+      return p.src[2] > 0 && p.dst[2] > 0 && p.g.pad[0] >= 0 && find_plan(p, pass) != nullptr;
+    });
+    if (all) return c;
+  }
+  return {};
 }
 
-// f(k) for the parts, side by side.
-template <class F> void run_parts(const char* op, const std::vector<Part>& parts, F&& f) {
-  catena::parallel_for(static_cast<std::int64_t>(parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+Array band_of(const Array& a, const Part& part, std::int64_t row, std::int64_t rows) {
+  const Array images = part.images == a.shape(0) ? a : slice(a, 0, part.image, part.image + part.images);
+  return rows == a.shape(2) ? images : slice(images, 2, row, row + rows);
+}
+Array src_of(const Array& a, const Part& part) { return band_of(a, part, part.src_row, part.src_rows); }
+Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.dst_row, part.dst_rows); }
+
+// f(part, problem, plan, its number) for all parts, side by side.
+template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
+  catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     guarded(op, [&] {
-      for (std::int64_t k = begin; k < end; ++k) f(static_cast<std::size_t>(k));
+      for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k)
+        f(c.parts[k], c.problems[k], *find_plan(c.problems[k], pass), k);
     });
   });
   set_last_implementation("onednn");
-}
-
-// The plans of all parts, made on the calling thread: so it is known before the first one begins whether oneDNN can do them all.
-bool has_plans(const std::vector<Problem>& problems, Pass pass) {
-  const catena::SingleThreadedLibraries single;
-  // Rows that see nothing but padding are no problem of oneDNN.
-  return std::all_of(problems.begin(), problems.end(), [&](const Problem& p) { return p.src[2] > 0 && find_plan(p, pass) != nullptr; });
 }
 
 class OnednnExtension final : public NnExtension {
@@ -419,26 +456,18 @@ class OnednnExtension final : public NnExtension {
   Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) override {
     Shape y_shape{x.shape(0), w.shape(0)};
     for (std::int64_t n : out) y_shape.push_back(n);
-    if (!takes(x, w, catena::size_of(y_shape))) return NnExtension::do_convolution(x, w, b, spec, out);
     const Problem whole(x.shape(), w.shape(), y_shape, spec);
-    const std::vector<Part> parts = parts_of(whole, true);
-    std::vector<Problem> problems;
-    for (const Part& part : parts) problems.push_back(whole.part(part));
     const Pass pass = b ? Pass::forward_bias : Pass::forward;
-    if (!has_plans(problems, pass)) return NnExtension::do_convolution(x, w, b, spec, out);
+    const Cut c = takes(x, w, catena::size_of(y_shape)) ? cut(whole, pass) : Cut{};
+    if (c.parts.empty()) return NnExtension::do_convolution(x, w, b, spec, out);
     const Array y = empty_channels_last(x, whole.dst), filter = contiguous(w), bias = b ? contiguous(b) : b;
-    run_parts("convolution", parts, [&](std::size_t k) {
-      const Problem& p = problems[k];
-      const Plan* plan = find_plan(p, pass);
-      const auto [first, last] = whole.input_rows(parts[k]);
-      const Array from = slice(images_of(x, parts[k]), 2, first, last);
-      const Operand src = activations(from, p.src, p.rank(), plan->src), weights(filter, p.plain_filter(), plan->weights);
-      const Array to = slice(images_of(y, parts[k]), 2, parts[k].row, parts[k].row + parts[k].rows);
-      Result result(x, to, described(p.dst, channels_last_tag(p.rank())), plan->dst);
+    run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
+      const Operand src = activations(src_of(x, part), p.src, p.rank(), plan.src), weights(filter, p.plain_filter(), plan.weights);
+      Result result(x, dst_of(y, part), described(p.dst, channels_last_tag(p.rank())), plan.dst);
       std::unordered_map<int, memory> arguments{
           {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, result.get()}};
       if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
-      execute(*plan, x, std::move(arguments));
+      execute(plan, x, std::move(arguments));
       result.finish();
     });
     return y;
@@ -447,19 +476,14 @@ class OnednnExtension final : public NnExtension {
   Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) override {
     Shape x_shape{gy.shape(0), w.shape(1) * spec.groups};
     for (std::int64_t n : spatial) x_shape.push_back(n);
-    if (!takes(gy, w, catena::size_of(x_shape))) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
     const Problem whole(x_shape, w.shape(), gy.shape(), spec);
-    const std::vector<Part> parts = parts_of(whole, false);
-    std::vector<Problem> problems;
-    for (const Part& part : parts) problems.push_back(whole.part(part));
-    if (!has_plans(problems, Pass::data)) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
+    const Cut c = takes(gy, w, catena::size_of(x_shape)) ? cut(whole, Pass::data) : Cut{};
+    if (c.parts.empty()) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
     const Array gx = empty_channels_last(gy, whole.src), filter = contiguous(w);
-    run_parts("convolution_backward_data", parts, [&](std::size_t k) {
-      const Problem& p = problems[k];
-      const Plan* plan = find_plan(p, Pass::data);
-      const Operand dst = activations(images_of(gy, parts[k]), p.dst, p.rank(), plan->dst), weights(filter, p.plain_filter(), plan->weights);
-      Result result(gy, images_of(gx, parts[k]), described(p.src, channels_last_tag(p.rank())), plan->src);
-      execute(*plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
+    run_parts("convolution_backward_data", c, Pass::data, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
+      const Operand dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst), weights(filter, p.plain_filter(), plan.weights);
+      Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
+      execute(plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
       result.finish();
     });
     return gx;
@@ -468,21 +492,16 @@ class OnednnExtension final : public NnExtension {
   Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) override {
     Shape w_shape{gy.shape(1), x.shape(1) / spec.groups};
     for (std::int64_t n : kernel) w_shape.push_back(n);
-    if (!takes(x, gy, catena::size_of(w_shape))) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
     const Problem whole(x.shape(), w_shape, gy.shape(), spec);
-    const std::vector<Part> parts = parts_of(whole, false);
-    std::vector<Problem> problems;
-    for (const Part& part : parts) problems.push_back(whole.part(part));
-    if (!has_plans(problems, Pass::filter)) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
-    std::vector<Array> sums(parts.size());
-    run_parts("convolution_backward_filter", parts, [&](std::size_t k) {
-      const Problem& p = problems[k];
-      const Plan* plan = find_plan(p, Pass::filter);
-      const Operand src = activations(images_of(x, parts[k]), p.src, p.rank(), plan->src);
-      const Operand dst = activations(images_of(gy, parts[k]), p.dst, p.rank(), plan->dst);
+    const Cut c = takes(x, gy, catena::size_of(w_shape)) ? cut(whole, Pass::filter) : Cut{};
+    if (c.parts.empty()) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
+    std::vector<Array> sums(c.parts.size());
+    run_parts("convolution_backward_filter", c, Pass::filter, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
+      const Operand src = activations(src_of(x, part), p.src, p.rank(), plan.src);
+      const Operand dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
       sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
-      Result result(x, sums[k], p.plain_filter(), plan->weights);
-      execute(*plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
+      Result result(x, sums[k], p.plain_filter(), plan.weights);
+      execute(plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
       result.finish();
     });
     for (std::size_t k = 1; k < sums.size(); ++k) sums[0] += sums[k];

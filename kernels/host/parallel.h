@@ -31,8 +31,8 @@ template <class F> void parallel_for(std::int64_t n, std::int64_t grain, F&& bod
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 
-// While it lives, libraries that parallelise with OpenMP use the calling thread alone. Their own teams would either sleep between two calls,
-// which costs as much as a small product, or keep the cores busy that parallel_for needs next.
+// While it lives, libraries that parallelise with OpenMP use the calling thread alone. Their own teams would either sleep between two
+// calls, which costs as much as a small product, or keep the cores busy that parallel_for needs next.
 class CATENA_EXPORT SingleThreadedLibraries {
  public:
   SingleThreadedLibraries() noexcept;

@@ -28,9 +28,9 @@ struct Implementation {
   bool (*multiply)(Dtype, const Gemm&);
 };
 
-// What is fastest, measured on processors with AVX2 and AVX-512; null: the portable product. A product of up to 32^3 is over before a library
-// has set up. Then OpenBLAS is ahead of oneDNN up to 100^3 (64^3: 3 against 10 us), unless it does not know the processor and runs its
-// kernels for SSE3: those are slower than the portable product.
+// What is fastest, measured on processors with AVX2 and AVX-512; null: the portable product. A product of up to 32^3 is over before a
+// library has set up. Then OpenBLAS is ahead of oneDNN up to 100^3, unless it does not know the processor and runs its kernels for SSE3:
+// those are slower than the portable product.
 const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
   static constexpr Implementation openblas{"openblas", gemm_openblas}, onednn{"onednn", gemm_onednn};
   constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
@@ -246,7 +246,8 @@ void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
   if (count == 1 || work > kLarge) {
     for (std::int64_t i = 0; i < count; ++i) run_one(i);
   } else {
-    catena::parallel_for(count, std::max<std::int64_t>(1, static_cast<std::int64_t>(kSmall / work)), [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(kSmall / work));
+    catena::parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) run_one(i);
     });
   }
