@@ -43,15 +43,18 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   static ND_FN bool contiguous_outputs(const std::int64_t* s) {
     return ((s[nin + O] == std::int64_t(sizeof(Type<nin + O>))) && ...);
   }
-  // The last elements of a row in the usual layout, as a block of N.
-  template <std::size_t K, int N> static ND_FN Input<K> padded(Tile<Type<K>>& t, std::byte* p, std::int64_t i, int m) {
+  // A row of m < N elements in the usual layout, as a block of N.
+  template <std::size_t K, int N> static ND_FN Input<K> padded(Tile<Type<K>>& t, std::byte* p, int m) {
     if constexpr (!is_per_row<K>) {
-      const Type<K>* from = reinterpret_cast<const Type<K>*>(p) + i;
+      const Type<K>* from = reinterpret_cast<const Type<K>*>(p);
       for (int j = 0; j < N; ++j) t.v[j] = from[0];
       memcpy(t.v, from, std::size_t(m) * sizeof(Type<K>));
       p = reinterpret_cast<std::byte*>(t.v);
     }
     return Input<K>(p);
+  }
+  template <std::size_t K> static ND_FN Input<K> block_at(std::byte* p, std::int64_t i) {
+    return Input<K>(is_per_row<K> ? p : p + i * std::int64_t(sizeof(Type<K>)));
   }
   static ND_FN void fill_repeated(Inputs& tiles, std::byte* const* p, const std::int64_t* s) {
     ((s[I] == 0 ? fill_tile(tile<I>(tiles), p[I]) : void()), ...);
@@ -105,16 +108,36 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     for (; i + kLanes <= n; i += kLanes) fold_block<Phase>(lane, a0, i, kept, x...);
     return i;
   }
-  // All lanes are mapped at once: what a vectorised map gives must not depend on the position.
-  template <int Phase, class Kept>
-  static ND_FN void fold_end(A* lane, A a0, std::int64_t i, int m, const Kept& kept, const Input<I>&... x) {
-    alignas(64) A mapped[kLanes];
-    for (int l = 0; l < kLanes; ++l) mapped[l] = map<Phase>(a0, x[l]...);
+  // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Then m of them, from `first` on, go to the
+  // lanes from 0 on.
+  struct alignas(64) End {
+    A mapped[2 * kLanes];
+  };
+  template <int Phase> static ND_FN void map_end(End& end, A a0, const Input<I>&... x) {
+    for (int l = 0; l < kLanes; ++l) end.mapped[l] = map<Phase>(a0, x[l]...);
+    for (int l = kLanes; l < 2 * kLanes; ++l) end.mapped[l] = A(0);
+  }
+  template <int Phase, class Kept> static ND_FN void fold_end(A* lane, const End& end, int first, std::int64_t i, int m, const Kept& kept) {
+    const A* mapped = end.mapped + first;
     for (int l = 0; l < kLanes; ++l) {
       const A folded = fold<Phase>(lane[l], mapped[l]);
       lane[l] = l < m ? folded : lane[l];
     }
     for (int l = 0; l < m; ++l) kept.put(i + l, mapped[l]);
+  }
+  // A row, or a segment of one, in the usual layout. Its last elements are those of a whole block that ends with them; it is mapped first,
+  // because what is kept may take the place of an input.
+  template <int Phase, class Kept>
+  static ND_FN void fold_usual(A* lane, A a0, std::byte* const* p, std::int64_t n, const Kept& kept) {
+    const int m = int(n % kLanes), first = n < kLanes ? 0 : kLanes - m;
+    End end;
+    if (m > 0) {
+      Inputs tiles;
+      if (n < kLanes) map_end<Phase>(end, a0, padded<I, kLanes>(tile<I>(tiles), p[I], m)...);
+      else map_end<Phase>(end, a0, block_at<I>(p[I], n - kLanes)...);
+    }
+    const std::int64_t i = fold_whole_blocks<Phase>(lane, a0, n, kept, Input<I>(p[I])...);
+    if (m > 0) fold_end<Phase>(lane, end, first, i, m, kept);
   }
   template <int Phase> static ND_FN void map_lanes(A* mapped, A a0, const Type<I>*... x) {
     for (int l = 0; l < kLanes; ++l) mapped[l] = map<Phase>(a0, x[l]...);
@@ -151,9 +174,7 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     const int at = int(st.position % kLanes);
     st.position += n;
     if (at == 0 && is_usual) {
-      const std::int64_t i = fold_whole_blocks<Phase>(lane, a0, n, usual, Input<I>(p[I])...);
-      Inputs tiles;
-      if (i < n) fold_end<Phase>(lane, a0, i, int(n - i), usual, padded<I, kLanes>(tile<I>(tiles), p[I], i, int(n - i))...);
+      fold_usual<Phase>(lane, a0, p, n, usual);
     } else {
       fold_by_tiles<Phase>(lane, a0, at, p, s, n, other);
     }
@@ -162,7 +183,9 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   template <int Phase, template <class> class Combine> static ND_FN A combined(Stats& st) {
     if (st.position == 0) return identity<Phase>();
     st.position = 0;
-    return combine_lanes<Combine<Body>>(st.lane);
+    A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = st.lane[l];
+    return combine_lanes<Combine<Body>>(lane);
   }
 
   // ---- write ----
@@ -176,14 +199,18 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     for (std::int64_t i = 0; i < whole; ++i) Body::write(x[i]..., a0, a1, y[i]...);
     return whole;
   }
+  // The last elements as those of a whole block that ends with them, made first: an output may take the place of an input.
   static ND_FN void write_usual(A a0, A a1, std::byte* const* p, std::int64_t n) {
-    const std::int64_t i = write_whole_blocks(a0, a1, n, reinterpret_cast<Type<nin + O>*>(p[nin + O])..., Input<I>(p[I])...);
-    if (i == n) return;
-    const int m = int(n - i);
-    Inputs tiles;
+    const int m = int(n % kVectorBlock), first = n < kVectorBlock ? 0 : kVectorBlock - m;
     Outputs out;
-    write_block(a0, a1, tile<O>(out).v..., padded<I, kVectorBlock>(tile<I>(tiles), p[I], i, m)...);
-    (scatter_tile(tile<O>(out), p[nin + O] + i * std::int64_t(sizeof(Type<nin + O>)), sizeof(Type<nin + O>), m), ...);
+    if (m > 0) {
+      Inputs tiles;
+      if (n < kVectorBlock) write_block(a0, a1, tile<O>(out).v..., padded<I, kVectorBlock>(tile<I>(tiles), p[I], m)...);
+      else write_block(a0, a1, tile<O>(out).v..., block_at<I>(p[I], n - kVectorBlock)...);
+    }
+    const std::int64_t i = write_whole_blocks(a0, a1, n, reinterpret_cast<Type<nin + O>*>(p[nin + O])..., Input<I>(p[I])...);
+    if (m > 0)
+      (memcpy(p[nin + O] + i * std::int64_t(sizeof(Type<nin + O>)), tile<O>(out).v + first, std::size_t(m) * sizeof(Type<nin + O>)), ...);
   }
   static ND_FN void write_by_tiles(A a0, A a1, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
     Inputs tiles;

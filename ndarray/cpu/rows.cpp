@@ -9,6 +9,7 @@
 #include "ndarray/cpu/convert.h"
 #include "ndarray/cpu/copy.h"
 #include "ndarray/cpu/cpu_backend.h"
+#include "ndarray/cpu/stream_store.h"
 #include "ndarray/cpu/workspace.h"
 
 namespace nd::cpu {
@@ -24,6 +25,8 @@ using catena::Strides;
 constexpr std::int64_t kGrain = 16 * 1024;
 constexpr std::int64_t kBufferedRow = 4096;  // longer rows are never buffered whole
 constexpr std::int64_t kRowsTogether = 16;   // neighbouring rows that share cache lines
+constexpr std::int64_t kRowsInTurns = 8;     // rows whose phases take turns, at most,
+constexpr std::int64_t kBytesInTurns = 16 * 1024;  // and what they read: in the nearest cache there must be room for their outputs, too
 
 class RowEngine {
  public:
@@ -69,6 +72,7 @@ class RowEngine {
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
       Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats, {}};
       set(s.row, b * together_);
+      if (in_turns_ > 0) return run_in_turns(s, e - b);
       for (std::int64_t g = b; g < e; ++g) {
         const std::int64_t first = g * together_, n = std::min(together_, rows_ - first);
         if (buffered_) run_buffered(s, first, n);
@@ -78,7 +82,7 @@ class RowEngine {
   }
 
  private:
-  static constexpr std::size_t kStatsOnStack = 1024;
+  static constexpr std::size_t kStatsOnStack = 4096;
 
   struct Slot {
     std::byte* data;
@@ -133,6 +137,15 @@ class RowEngine {
     scratch_bytes_ = at;
     // Phase 1 may leave its results in an output that can be addressed as a whole.
     kept_mapped_ = table_.phase1_kept != nullptr && (buffered_ || slot_[n_in_].direct);
+    if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
+  }
+
+  void plan_turns() {
+    std::int64_t bytes = 0;
+    for (int k = 0; k < n_in_; ++k)
+      if (!slot_[k].repeated) bytes += count_ * slot_[k].item;
+    const auto stats = static_cast<std::int64_t>(kStatsOnStack / round_up_64(table_.stats_bytes));
+    in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, kBytesInTurns / std::max<std::int64_t>(1, bytes))});
   }
 
   bool is_transposed(const Slot& s) const {
@@ -186,15 +199,22 @@ class RowEngine {
 
   // ---- the three passes, given where the elements are -------------------------------------------------------------------------
   // visit(f) calls f(ptr, stride, n, pass) over the row; first: pointers for the finishing functions.
-  template <class Visit> void passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
-    table_.init(stats);
-    visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
-    table_.finish0(stats, first, count_);
-    const auto phase1 = kept_mapped_ ? table_.phase1_kept : table_.phase1;
-    if (table_.phases == 2) visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { phase1(stats, p, st, n); });
-    table_.finish1(stats, first, count_);
-    const auto write = kept_mapped_ ? table_.write_kept : table_.write;
-    if (n_out_ > 0) visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { write(stats, p, st, n); });
+  template <class Visit> void run_pass(int pass, std::byte* stats, std::byte* const* first, Visit&& visit) const {
+    if (pass == 0) {
+      table_.init(stats);
+      visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
+      table_.finish0(stats, first, count_);
+    } else if (pass == 1) {
+      const auto phase1 = kept_mapped_ ? table_.phase1_kept : table_.phase1;
+      if (table_.phases == 2) visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { phase1(stats, p, st, n); });
+      table_.finish1(stats, first, count_);
+    } else if (n_out_ > 0) {
+      const auto write = kept_mapped_ ? table_.write_kept : table_.write;
+      visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { write(stats, p, st, n); });
+    }
+  }
+  template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
+    for (int pass = 0; pass < 3; ++pass) run_pass(pass, stats, first, visit);
   }
 
   // One element per row: inputs come as compute types, outputs leave so.
@@ -254,7 +274,7 @@ class RowEngine {
         stride[k] = inner_stride(s);
       }
     }
-    passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_); });
+    run_passes(scratch.stats, ptr, [&](int, auto&& f) { f(ptr, stride, count_); });
     for (int k = n_in_; k < n_; ++k) {
       const Slot& s = slot_[k];
       if (s.repeated) end_repeated(s, k, scratch.memory, at[k]);
@@ -280,6 +300,40 @@ class RowEngine {
     });
   }
 
+  // ---- rows that the loops read and write where they lie -----------------------------------------------------------------------
+  // Every pass over a few rows before the next pass: while one row waits for the end of its sums, for its square root and for memory, the
+  // processor is at the next.
+  void run_in_turns(Scratch& scratch, std::int64_t rows) const {
+    std::byte* at[kRowsInTurns][kMaxOperands];
+    std::int64_t stride[kMaxOperands];
+    for (int k = 0; k < n_; ++k) stride[k] = inner_stride(slot_[k]);
+    const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(round_up_64(table_.stats_bytes)); };
+    while (rows > 0) {
+      const std::int64_t n = std::min(rows, in_turns_);
+      for (std::int64_t i = 0; i < n; ++i) {
+        std::copy_n(scratch.row.at, n_, at[i]);
+        advance(scratch.row);
+      }
+      rows -= n;
+      for (int pass = 0; pass < 3; ++pass)
+        for (std::int64_t i = 0; i < n; ++i) {
+          if (pass > 0 && i < rows) fetch_ahead(scratch.row, i, pass - 1);
+          run_pass(pass, stats_of(i), at[i], [&](int, auto&& f) { f(at[i], stride, count_); });
+        }
+    }
+  }
+  // One half of what row i from here reads, if the rows lie one behind the other.
+  void fetch_ahead(const Row& r, std::int64_t i, int half) const {
+    if (in_turns_ == 1) return;
+    for (int k = 0; k < n_in_; ++k) {
+      const Slot& s = slot_[k];
+      if (s.repeated || s.kept.back() == 0) continue;
+      const std::int64_t middle = count_ / 2 * s.item, end = half == 0 ? middle : count_ * s.item;
+      const std::byte* p = r.at[k] + i * s.kept.back();
+      for (std::int64_t j = half == 0 ? 0 : middle; j < end; j += kLine) __builtin_prefetch(p + j);
+    }
+  }
+
   // ---- long rows ---------------------------------------------------------------------------------------------------------------
   void run_in_pieces(Scratch& scratch) const {
     std::byte* const* at = scratch.row.at;
@@ -300,7 +354,7 @@ class RowEngine {
         }
       }
     }
-    passes(scratch.stats, first, [&](int pass, auto&& f) {
+    run_passes(scratch.stats, first, [&](int pass, auto&& f) {
       for_each_run(all_direct ? INT64_MAX : kTile, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t) {
         std::byte* ptr[kMaxOperands];
         std::int64_t stride[kMaxOperands];
@@ -341,6 +395,7 @@ class RowEngine {
   int n_in_, n_out_, n_ = 0;
   Shape kept_, reduced_;
   std::int64_t count_ = 0, rows_ = 0, together_ = 1;
+  std::int64_t in_turns_ = 0;  // rows whose passes take turns; 0: the row is gathered or converted
   bool buffered_ = false, kept_mapped_ = false;
   std::size_t scratch_bytes_ = 0;
   Slot slot_[kMaxOperands];
