@@ -411,6 +411,15 @@ int choose_reduction_loop(const KernelDef& kernel, const Array& a, std::optional
   return best >= 0 ? best : catena::choose_loop_by_output(kernel, *dtype);
 }
 
+int loop_of_element(const KernelDef& kernel, Dtype dtype) {
+  catena::ArrayHeader element;  // the choice of a loop looks at nothing but the dtype
+  element.dtype = dtype;
+  element.shape = {1};
+  element.strides = {0};
+  const Input input(element);
+  return catena::choose_loop(kernel, {&input, 1});
+}
+
 }  // namespace
 
 Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims, std::optional<Dtype> dtype) {
@@ -425,6 +434,23 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
   Backend& backend = a.backend();
   Array out = backend.empty(catena::reduced_shape(a.shape(), along, keepdims), kernel.loop_table[loop].type[1], a.device());
   backend.reduce(kernel, loop, a, along, out);
+  return out;
+}
+
+Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer_list<Operand> inputs, const Axes& axes, bool keepdims) {
+  check_kind(kernel, KernelKind::reduction, "map_reduce");
+  check_kind(map, KernelKind::elementwise, "map_reduce");
+  check<TypeError>(map.nout == 1 && map.ninout == 0, "map_reduce", map.name, " does not have exactly one output");
+  const Inputs in(map.name, {inputs.begin(), inputs.size()});
+  const Shape shape = in.shape(map.name);
+  const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
+  check<ValueError>(kernel.has_identity || catena::size_of(shape) != 0, kernel.name, "shape ", shape,
+                    " has no elements, and the reduction has no identity");
+  const int map_loop = catena::choose_loop(map, in.span());
+  const int loop = loop_of_element(kernel, map.loop_table[map_loop].type[map.nin]);
+  Backend& backend = in.backend();
+  Array out = backend.empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
+  backend.reduce(kernel, loop, EagerProgram(map, map_loop), in.span(), along, out);
   return out;
 }
 
@@ -454,6 +480,14 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
     out.push_back(backend.empty(per_row, types.type[std::size_t(kernel.first_output() + kernel.nout + k)], device));
   backend.rows(kernel, loop, shape, along, in.span(), out);
   return out;
+}
+
+void rows_into(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes, std::span<const Array> outputs) {
+  check_kind(kernel, KernelKind::row, "rows_into");
+  const Inputs in(kernel.name, inputs);
+  const Shape shape = in.shape(kernel.name);
+  const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
+  in.backend().rows(kernel, catena::choose_loop(kernel, in.span()), shape, along, in.span(), outputs);
 }
 
 #define AUTOGRAD_BINARY(op, name)                                                                           \

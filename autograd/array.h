@@ -78,8 +78,14 @@ CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const O
 CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs);
 CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {}, bool keepdims = false,
                            std::optional<Dtype> dtype = {});
+// What the elementwise row `map` gives for the inputs, reduced without being stored: reduce(kernel, apply(map, inputs), axes, keepdims).
+CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map, std::initializer_list<Operand> inputs,
+                               const Axes& axes = {}, bool keepdims = false);
 // Row kernels over `axes`: outputs of the common shape first, then the per-row ones (axes kept with length 1).
 CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
+// Writes into given outputs.
+CATENA_EXPORT void rows_into(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
+                             std::span<const Array> outputs);
 
 CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);

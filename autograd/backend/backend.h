@@ -81,6 +81,10 @@ class CATENA_EXPORT Backend {
   virtual void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) = 0;
   // `out` has the reduced shape with or without the reduced axes kept.
   virtual void reduce(const catena::KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) = 0;
+  // The same for what `map` gives (elementwise steps, one output, no in-outs; its inputs broadcast), which is not stored: on the CPU the
+  // bits are those of elementwise() into an array and reduce() of it.
+  virtual void reduce(const catena::KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs,
+                      const Dims& axes, const Array& out) = 0;
   // Element i along `axis` is what the reduction gives for the elements 0 to i. `out` has the shape of `in`.
   virtual void scan(const catena::KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) = 0;
   // Stable ascending order along `axis`, NaN last. `out` has the shape of `in`, and its dtype or, with `positions`, int64.

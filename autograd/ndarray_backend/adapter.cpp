@@ -13,6 +13,7 @@
 #include "ndarray/device/device.h"
 #include "ndarray/device/memory_pool.h"
 #include "ndarray/device/stream.h"
+#include "ndarray/kernel/reduction.h"
 
 namespace autograd {
 namespace internal {
@@ -146,6 +147,28 @@ Array NdarrayBackend::packed_copy(const ArrayHeader& a, Dtype dtype) {
 // ---- kernels -------------------------------------------------------------------------------------------------------------
 namespace {
 
+// The output of a reduction of `shape`, given with or without the reduced axes, as it is seen with them.
+class ReducedOutput {
+ public:
+  ReducedOutput(const KernelDef& kernel, const Shape& shape, const Dims& axes, const Array& out)
+      : out_(*out.get()), kept_(catena::reduced_shape(shape, axes, true)), strides_(Strides::filled(shape.size(), 0)) {
+    check<ValueError>(out_.shape == kept_ || out_.shape == catena::reduced_shape(shape, axes, false), kernel.name, "the output has shape ",
+                      out_.shape, ", the input ", shape, " reduced over ", axes);
+    const bool same_rank = out_.shape.size() == shape.size();
+    for (int axis = 0, from = 0, a = 0; axis < shape.size(); ++axis) {
+      const bool reduced = a < axes.size() && axes[a] == axis;
+      if (reduced) ++a;
+      else strides_[axis] = out_.strides[same_rank ? axis : from++];
+    }
+  }
+  Operand operand() const { return {out_.data, out_.dtype, false, &kept_, &strides_}; }
+
+ private:
+  const ArrayHeader& out_;
+  Shape kept_;
+  Strides strides_;
+};
+
 // Whether writing `outputs` could change elements of `in` that are still to be read. A raw operand is read anywhere at any time.
 bool needs_copy(const ArrayHeader& in, bool raw, std::span<ArrayHeader* const> outputs) {
   for (const ArrayHeader* out : outputs) {
@@ -192,26 +215,49 @@ void NdarrayBackend::elementwise(const catena::Program& program, std::span<const
 
 void NdarrayBackend::reduce(const KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) {
   if (touch(*in.get(), *out.get())) return reduce(kernel, loop, packed_copy(*in.get(), in.dtype()), axes, out);
-  const Shape kept = catena::reduced_shape(in.shape(), axes, true);
-  check<ValueError>(out.shape() == kept || out.shape() == catena::reduced_shape(in.shape(), axes, false), kernel.name,
-                    "the output has shape ", out.shape(), ", the input ", in.shape(), " reduced over ", axes);
+  const ReducedOutput reduced(kernel, in.shape(), axes, out);
   if (out.size() == 0) return;
-  Strides strides = Strides::filled(in.ndim(), 0);
-  const bool same_rank = out.ndim() == in.ndim();
-  for (int axis = 0, from = 0, a = 0; axis < in.ndim(); ++axis) {
-    const bool reduced = a < axes.size() && axes[a] == axis;
-    if (reduced) ++a;
-    else strides[axis] = out.strides()[same_rank ? axis : from++];
-  }
   const Target target(out.device());
   catena::ReduceCall call;
   call.kernel = &kernel;
   call.loop = loop;
   call.in = catena::operand_of(*in.get());
-  call.out = {out->data, out.dtype(), false, &kept, &strides};
+  call.out = reduced.operand();
   call.axes = axes;
   target.backend.reduce(call, target.stream);
   target.used(*in.get());
+  target.written(*out.get());
+}
+
+void NdarrayBackend::reduce(const KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs, const Dims& axes,
+                            const Array& out) {
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (!inputs[k].is_array() || !touch(inputs[k].array(), *out.get())) continue;
+    const Array copy = packed_copy(inputs[k].array(), inputs[k].array().dtype);
+    catena::SmallVector<Input, 8> replaced;
+    for (const Input& in : inputs) replaced.push_back(in);
+    replaced[k] = Input(*copy.get());
+    return reduce(kernel, loop, map, replaced, axes, out);  // looks at the inputs after this one
+  }
+  BoundCall bound;
+  bound.bind(kernel.name, inputs, {}, map.slots.data(), 0, true);
+  const Shape& shape = bound.loop();
+  const ReducedOutput reduced(kernel, shape, axes, out);
+  if (out.size() == 0) return;
+  const Target target(out.device());
+  const Dtype element = map.slots[map.nin];
+  const Strides guide = nd::internal::guide_strides(bound.operands(), shape, element);
+  catena::ReduceCall call;
+  call.kernel = &kernel;
+  call.loop = loop;
+  call.in = {nullptr, element, false, &shape, &guide};
+  call.out = reduced.operand();
+  call.axes = axes;
+  call.pre = &map;
+  call.pre_inputs = bound.operands();
+  target.backend.reduce(call, target.stream);
+  for (const Input& in : inputs)
+    if (in.is_array()) target.used(in.array());
   target.written(*out.get());
 }
 

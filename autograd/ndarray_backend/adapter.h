@@ -22,6 +22,8 @@ class NdarrayBackend final : public Backend {
 
   void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) override;
   void reduce(const catena::KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) override;
+  void reduce(const catena::KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs, const Dims& axes,
+              const Array& out) override;
   void scan(const catena::KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) override;
   void sort(const Array& in, int axis, bool positions, const Array& out) override;
   void nonzero(const Array& in, const Array& out) override;

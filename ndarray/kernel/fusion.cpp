@@ -8,6 +8,7 @@
 #include "kernels/host/error.h"
 #include "ndarray/core/storage.h"
 #include "ndarray/device/stream.h"
+#include "ndarray/kernel/reduction.h"
 #include "ndarray/kernel/ufunc.h"
 
 namespace nd {
@@ -339,20 +340,10 @@ class ReducedProgram {
     });
   }
 
-  // The strides of an input that has every element once, or those of an array of the elements: which axes are the inner ones.
-  Strides guide(std::span<const catena::Operand> operands) const {
-    for (const catena::Operand& o : operands) {
-      bool whole = true;
-      for (int a = 0; a < shape_.size(); ++a) whole &= shape_[a] == 1 || (*o.strides)[a] != 0;
-      if (whole) return *o.strides;
-    }
-    return catena::c_strides(shape_, catena::itemsize(elements_.dtype_of_result()));
-  }
-
   void launch(const Array& out, Device device) {
     std::vector<Strides> strides;
     for (const catena::Operand& o : bound_.operands()) strides.push_back(*o.strides);
-    strides.push_back(guide(bound_.operands()));
+    strides.push_back(guide_strides(bound_.operands(), shape_, elements_.dtype_of_result()));
     Shape in_shape = shape_, out_shape = catena::reduced_shape(shape_, axes_, true);
     Strides out_strides = Strides::filled(shape_.size(), 0);
     const bool kept = out.ndim() == shape_.size();

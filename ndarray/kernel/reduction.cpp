@@ -81,6 +81,15 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   return options.out;
 }
 
+Strides guide_strides(std::span<const catena::Operand> operands, const Shape& shape, Dtype element) {
+  for (const catena::Operand& o : operands) {
+    bool whole = true;
+    for (int a = 0; a < shape.size(); ++a) whole &= shape[a] == 1 || (*o.strides)[a] != 0;
+    if (whole) return *o.strides;
+  }
+  return catena::c_strides(shape, catena::itemsize(element));
+}
+
 Array apply_reduction(const KernelDef& def, const Array& a, const ReductionOptions& options) {
   check<TypeError>(!a.is_null(), def.name, "the array is null");
   if (!options.dtype) {

@@ -210,6 +210,50 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   check_values<float>(x, std::vector<float>(12, .25f));
 }
 
+BOOST_AUTO_TEST_CASE(reductions_of_what_a_program_gives) {
+  // (a - b) * a * 2 over the rows, for one b per row and per column
+  const Array a = numbers({5, 6}), row = floats({1, 0, 2, 1, 3, 1}, {6}), column = floats({2, 1, 0, 1, 3}, {5, 1});
+  const KernelDef &sub = kernel<"subtract">(), &mul = kernel<"multiply">(), &sum = kernel<"sum">();
+  const auto loop = [](const KernelDef& def) { return std::uint16_t(loop_of(def, Dtype::float32)); };
+  const catena::Step steps[] = {{&sub, loop(sub), {0, 1, 4}}, {&mul, loop(mul), {0, 4, 4}}, {&mul, loop(mul), {4, 2, 3}}};
+  const std::vector<Dtype> slots(5, Dtype::float32);
+  const catena::Program program{steps, slots, 3, 0, 1};
+  const auto reduced = [&](const Array& x, const Array& b, const Dims& axes, const Array& out) {
+    const Input in[] = {*x.get(), *b.get(), catena::Scalar(2)};
+    default_backend().reduce(sum, loop(sum), program, in, axes, out);
+  };
+  const std::vector<float> x = to_vector<float>(a);
+  for (const Array& b : {row, column}) {
+    const std::vector<float> y = to_vector<float>(broadcast_to(b, {5, 6}));
+    std::vector<float> rows(6), columns(5), all(1);
+    for (std::size_t i = 0; i < 5; ++i)
+      for (std::size_t j = 0; j < 6; ++j) {
+        const float value = (x[6 * i + j] - y[6 * i + j]) * x[6 * i + j] * 2;
+        rows[j] += value, columns[i] += value, all[0] += value;
+      }
+    for (const Array& layout : {a, transpose(copy(transpose(a)))}) {
+      const Array out = zeros({12}), kept = empty({5, 1}), one = empty({});
+      reduced(layout, b, {0}, slice(out, 0, 0, 12, 2));
+      check_values<float>(slice(out, 0, 0, 12, 2), rows);
+      check_values<float>(slice(out, 0, 1, 12, 2), std::vector<float>(6));
+      reduced(layout, b, {1}, kept);
+      check_values<float>(kept, columns);
+      reduced(layout, b, {0, 1}, one);
+      check_values<float>(one, all);
+    }
+    Array self = copy(a);
+    const auto version = self->storage->version.load();
+    reduced(self, b, {0}, slice(self, 0, 2, 3));  // onto a part of an input
+    check_values<float>(slice(self, 0, 2, 3), rows);
+    BOOST_TEST(self->storage->version.load() > version);
+  }
+  const Array none = empty({0, 3}), zero = ones({3});
+  reduced(none, ones({3}), {0}, zero);
+  check_values<float>(zero, {0, 0, 0});
+  BOOST_CHECK_THROW(reduced(a, row, {0}, empty({5})), ValueError);
+  BOOST_CHECK_THROW(reduced(a, ones({4}), {0}, empty({6})), ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(views_count_references) {
   const Array a = numbers({2, 2});
   BOOST_TEST(a->storage->refs.load() == 1u);

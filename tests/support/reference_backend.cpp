@@ -402,6 +402,16 @@ class Reference final : public Backend {
     written(out);
   }
 
+  void reduce(const KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs, const Dims& axes,
+              const Array& out) override {
+    Shape shape;
+    for (const Input& in : inputs)
+      if (in.is_array()) shape = common_shape(kernel.name, shape, in.array().shape);
+    const Array mapped = empty(shape, map.slots[map.nin], out.device());
+    elementwise(map, inputs, {&mapped, 1});
+    reduce(kernel, loop, mapped, axes, out);
+  }
+
   void scan(const KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) override {
     check_device(kernel.name, *in.get(), out);
     check<ValueError>(in.shape() == out.shape(), kernel.name, "the output has shape ", out.shape(), ", the input ", in.shape());
