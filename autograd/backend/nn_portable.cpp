@@ -2,6 +2,7 @@
 // strided views.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "autograd/backend/nn_extension.h"
 #include "autograd/backend/window_program.h"
@@ -234,59 +235,98 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
 // ---- batch normalisation -------------------------------------------------------------------------------------------------
 namespace {
 
-// Whether neighbours in memory belong to different channels. A row kernel then walks every row in long steps; whole-array passes
-// are many times as fast.
-bool channels_are_neighbours(const Array& x, const Dims& axes) {
-  if (x.size() == 0 || catena::itemsize(x.dtype()) < 4) return false;
-  const auto item = static_cast<std::int64_t>(catena::itemsize(x.dtype()));
-  for (int axis = 0; axis < x.ndim(); ++axis)
-    if (x.shape(axis) >= 4 && x.strides()[axis] == item) return std::find(axes.begin(), axes.end(), axis) == axes.end();
-  return false;
-}
+// Where neighbours in memory belong to different channels a row kernel would walk every row in long steps. Such an array is seen as a
+// matrix of several positions by all their channels: long rows, over which whole-array passes run at full speed.
+class NeighbouringChannels {
+ public:
+  // Absent: the channels are no neighbours, or the array does not lie in one piece.
+  static std::optional<NeighbouringChannels> of(const Array& x, const Dims& axes) {
+    const auto item = static_cast<std::int64_t>(catena::itemsize(x.dtype()));
+    if (x.size() == 0 || item < 4) return {};
+    const auto is_reduced = [&](std::int64_t axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };
+    NeighbouringChannels c;
+    for (int axis = 0; axis < x.ndim(); ++axis) c.order_.push_back(axis);
+    std::stable_sort(c.order_.begin(), c.order_.end(), [&](std::int64_t a, std::int64_t b) {
+      return is_reduced(a) != is_reduced(b) ? is_reduced(a) : x.strides()[int(a)] > x.strides()[int(b)];
+    });
+    for (int axis = 0; axis < x.ndim(); ++axis) (is_reduced(axis) ? c.positions_ : c.channels_) *= x.shape(axis);
+    if (c.channels_ < 4 || !transpose(x, c.order_).is_c_contiguous()) return {};
+    c.inverse_ = Dims::filled(x.ndim(), 0);
+    for (int i = 0; i < x.ndim(); ++i) c.inverse_[int(c.order_[i])] = i;
+    const std::int64_t most = std::max<std::int64_t>(1, kRow / c.channels_);
+    c.together_ = greatest_divisor(c.positions_, most);
+    c.groups_ = greatest_divisor(c.positions_ / c.together_, kGroups);
+    return c;
+  }
 
-double row_length(const Array& x, const Dims& axes) {
-  double n = 1;
-  for (std::int64_t axis : axes) n *= double(x.shape(int(axis)));
-  return n;
-}
+  double positions() const { return double(positions_); }
+  // x or its like as (groups, rows of a group, elements of a row).
+  Array matrix(const Array& x) const {
+    return reshape(transpose(x, order_), {groups_, positions_ / (together_ * groups_), together_ * channels_});
+  }
+  Array restored(const Array& matrix, const Shape& shape) const { return transpose(reshape(matrix, ordered(shape)), inverse_); }
+  // One element per channel, repeated along a row.
+  Array along_row(const Array& statistic) const {
+    const Array one = reshape(transpose(statistic, order_), {1, channels_});
+    return reshape(broadcast_to(one, {together_, channels_}), {together_ * channels_});
+  }
+  // The sums of all rows: those of each group, which threads share among them, and then those of its positions.
+  Array total(const Array& sums, const Shape& shape) const {
+    return transpose(reshape(sum(reshape(sums, {groups_ * together_, channels_}), 0), ordered(shape)), inverse_);
+  }
+
+ private:
+  static constexpr std::int64_t kRow = 1024, kGroups = 16;
+
+  static std::int64_t greatest_divisor(std::int64_t n, std::int64_t most) {
+    std::int64_t d = std::min(n, most);
+    while (n % d != 0) --d;
+    return d;
+  }
+  Shape ordered(const Shape& shape) const {
+    Shape s;
+    for (std::int64_t axis : order_) s.push_back(shape[int(axis)]);
+    return s;
+  }
+
+  Dims order_, inverse_;
+  std::int64_t positions_ = 1, channels_ = 1, together_ = 1, groups_ = 1;
+};
 
 }  // namespace
 
 Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) {
-  if (channels_are_neighbours(x, axes)) {
-    const Array center = mean(x, axes, true);
-    Array apart = x - center;
-    const Array variance = mean(apart * apart, axes, true);
+  ran();
+  if (const auto c = NeighbouringChannels::of(x, axes)) {
+    const Array m = c->matrix(x);
+    const Shape& per_channel = gamma.shape();
+    const Array center = c->total(reduce(kernel<"sum">(), m, 1), per_channel) / c->positions(), centers = c->along_row(center);
+    const Array variance =
+        c->total(map_reduce(kernel<"sum">(), kernel<"squared_difference">(), {m, centers}, 1), per_channel) / c->positions();
     const Array inv_std = 1 / apply(kernel<"sqrt">(), {variance + eps});
-    apart *= gamma * inv_std;
-    apart += beta;
-    ran();
-    return {apart, center, variance, inv_std};
+    const Array y =
+        apply(kernel<"batch_norm_write">(), {m, c->along_row(gamma), c->along_row(beta), centers, c->along_row(inv_std)});
+    return {c->restored(y, x.shape()), center, variance, inv_std};
   }
   const Operand in[] = {x, gamma, beta, eps};
-  Arrays y = rows(kernel<"batch_norm_fwd">(), in, axes);
-  ran();
-  return y;
+  return rows(kernel<"batch_norm_fwd">(), in, axes);
 }
 
 Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
                                                     const Array& inv_std, const Dims& axes) {
-  if (channels_are_neighbours(x, axes)) {
-    Array hat = x - mean;
-    hat *= inv_std;
-    const Array ggamma = sum(gy * hat, axes, true), gbeta = sum(gy, axes, true);
-    const double n = row_length(x, axes);
-    hat *= ggamma / -n;
-    hat += gy;
-    hat -= gbeta / n;
-    hat *= gamma * inv_std;
-    ran();
-    return {hat, ggamma, gbeta};
+  ran();
+  if (const auto c = NeighbouringChannels::of(x, axes)) {
+    const Array m = c->matrix(x), gm = c->matrix(gy), centers = c->along_row(mean), scales = c->along_row(inv_std);
+    const Array gbeta = c->total(reduce(kernel<"sum">(), gm, 1), gamma.shape());
+    const Array ggamma =
+        c->total(map_reduce(kernel<"sum">(), kernel<"batch_norm_ggamma">(), {m, gm, centers, scales}, 1), gamma.shape());
+    const Array gx = apply(kernel<"batch_norm_gx">(), {m, gm, c->along_row(gamma), centers, scales, c->along_row(gbeta / c->positions()),
+                                                       c->along_row(ggamma / c->positions())});
+    return {c->restored(gx, x.shape()), ggamma, gbeta};
   }
   const Operand in[] = {x, gy, gamma, mean, inv_std};
   Arrays g = rows(kernel<"batch_norm_bwd">(), in, axes);
   for (int k = 1; k < 3; ++k) g[std::size_t(k)] = astype(g[std::size_t(k)], x.dtype());
-  ran();
   return g;
 }
 

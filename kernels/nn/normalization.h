@@ -53,6 +53,26 @@ struct batch_norm_bwd {
   }
 };
 
+// The two as elementwise kernels, for layouts in which whole-array passes are faster than rows: what is summed, and what is written.
+struct squared_difference {
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = (a - b) * (a - b); }
+};
+struct batch_norm_write {
+  template <class T> ND_FN static void run(T x, T gamma, T beta, T mean, T inv_std, T& y) {
+    batch_norm_fwd::write(x, gamma, beta, T(0), mean, inv_std, y);
+  }
+};
+struct batch_norm_ggamma {
+  template <class T> ND_FN static void run(T x, T gy, T mean, T inv_std, T& share) {
+    share = batch_norm_bwd::map1(x, gy, T(0), mean, inv_std, T(0));
+  }
+};
+struct batch_norm_gx {
+  template <class T> ND_FN static void run(T x, T gy, T gamma, T mean, T inv_std, T gbeta_share, T ggamma_share, T& gx) {
+    batch_norm_bwd::write(x, gy, gamma, mean, inv_std, gbeta_share, ggamma_share, gx);
+  }
+};
+
 // The same with given statistics.
 struct fixed_batch_norm {
   template <class T> ND_FN static void run(T x, T gamma, T beta, T mean, T var, T eps, T& y) {
@@ -87,7 +107,7 @@ struct layer_norm_fwd {
 };
 
 // With h = gamma gy, xhat = (x - mean) scale and sigma = sqrt(var + inside) = 1 / scale - outside:
-// gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)), share = gy xhat, whose sum over the rows is gamma's gradient.
+// gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)).
 struct layer_norm_bwd {
   static constexpr int phases = 2;
   static constexpr unsigned per_row = 0b1110100;
@@ -106,11 +126,15 @@ struct layer_norm_bwd {
     const A sigma = A(1) / scale - outside;
     slope *= sigma > A(0) ? (A(1) + outside / sigma) / A(count) : A(0);
   }
-  template <class A>
-  ND_FN static void write(A x, A gy, A origin, A gamma, A center, A scale, A, A mean_h, A slope, A& gx, A& share) {
-    const A xhat = (x - origin - center) * scale;
-    gx = scale * (gamma * gy - mean_h - xhat * slope);
-    share = gy * xhat;
+  template <class A> ND_FN static void write(A x, A gy, A origin, A gamma, A center, A scale, A, A mean_h, A slope, A& gx) {
+    gx = scale * (gamma * gy - mean_h - (x - origin - center) * scale * slope);
+  }
+};
+
+// gy xhat, whose sum over the rows is gamma's gradient.
+struct layer_norm_ggamma {
+  template <class X, class A> ND_FN static void run(X x, X gy, X origin, A center, A scale, A& share) {
+    share = A(gy) * ((A(x) - A(origin) - center) * scale);
   }
 };
 

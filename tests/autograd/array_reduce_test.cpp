@@ -67,6 +67,23 @@ BOOST_AUTO_TEST_CASE(empty_and_single) {
   BOOST_TEST(item(amax(full({1, 1}, 3))).to_double() == 3);
 }
 
+BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
+  const Array a = numbers({3, 4}), b = array<float>({2, -1, 0, 3}, {4});
+  check_values<float>(map_reduce(kernel<"sum">(), kernel<"multiply">(), {a, b}, 0), {24, -15, 0, 63});
+  check_values<float>(map_reduce(kernel<"sum">(), kernel<"multiply">(), {transpose(a), 2}, 0, true), {12, 44, 76});
+  check_values<float>(map_reduce(kernel<"amax">(), kernel<"squared_difference">(), {a, b}), {100});
+  BOOST_TEST(map_reduce(kernel<"sum">(), kernel<"multiply">(), {transpose(a), 2}, 0, true).shape() == Shape({1, 3}));
+  const Array half = map_reduce(kernel<"sum">(), kernel<"multiply">(), {astype(a, Dtype::float16), 2}, 1);
+  BOOST_TEST((half.dtype() == Dtype::float16));
+  check_values<float>(astype(half, Dtype::float32), {12, 44, 76});
+  check_values<float>(map_reduce(kernel<"sum">(), kernel<"multiply">(), {empty({0, 2}), 2}, 0), {0, 0});
+  BOOST_CHECK_THROW(map_reduce(kernel<"amax">(), kernel<"multiply">(), {empty({0, 2}), 2}, 0), ValueError);
+  BOOST_CHECK_THROW(map_reduce(kernel<"sum">(), kernel<"multiply">(), {a, ones({5})}, 0), ValueError);
+  BOOST_CHECK_THROW(map_reduce(kernel<"sum">(), kernel<"multiply">(), {a, b}, 2), ValueError);
+  BOOST_CHECK_THROW(map_reduce(kernel<"multiply">(), kernel<"multiply">(), {a, b}, 0), TypeError);
+  BOOST_CHECK_THROW(map_reduce(kernel<"sum">(), kernel<"sum">(), {a}, 0), TypeError);
+}
+
 BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
   const Array x = reshape(array<float>({0, 1, 2, 3, 4, 1000}, {6}), {2, 3});
   const Operand in[] = {x};

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "autograd/backend/nn_extension.h"
+#include "kernels/host/parallel.h"
 
 using namespace autograd;
 using catena::AssertionError;
@@ -340,10 +341,19 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
   const struct {
     Shape x, p;
     Dims axes;
-  } layouts[] = {{{6, 3}, {1, 3}, {0}}, {{4, 3, 2, 5}, {1, 3, 1, 1}, {0, 2, 3}}, {{4, 3, 2}, {1, 3, 2}, {0}}, {{1, 2}, {1, 2}, {0}}};
+    bool last = false;  // the channels are innermost in memory
+  } layouts[] = {{{6, 3}, {1, 3}, {0}},
+                 {{4, 3, 2, 5}, {1, 3, 1, 1}, {0, 2, 3}},
+                 {{4, 3, 2}, {1, 3, 2}, {0}},
+                 {{1, 2}, {1, 2}, {0}},
+                 {{7, 5}, {1, 5}, {0}},
+                 {{4, 6, 8, 5}, {1, 6, 1, 1}, {0, 2, 3}, true},
+                 {{3, 40, 7}, {1, 40, 1}, {0, 2}, true},
+                 {{2, 5, 3, 4, 4}, {1, 5, 1, 1, 1}, {0, 2, 3, 4}, true}};
   for (const auto& l : layouts)
     for (Dtype t : kFloats) {
-      const Array x = random(l.x, t), gamma = random(l.p, t), beta = random(l.p, t), gy = random(l.x, t);
+      const Array x = l.last ? channels_last(random(l.x, t)) : random(l.x, t), gamma = random(l.p, t), beta = random(l.p, t);
+      const Array gy = random(l.x, t);
       NnExtension& nn = autograd::nn_extension(x);
       const double eps = 1e-3;
       const Arrays y = nn.batch_normalization(x, gamma, beta, eps, l.axes);
@@ -387,6 +397,35 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
         check_close(nn.batch_normalization(turned, gamma, beta, eps, l.axes)[0], ey, tolerance, "y of a view");
       }
     }
+}
+
+// Float32 statistics of values far from 0: the deviations are summed around the mean.
+BOOST_AUTO_TEST_CASE(batch_normalization_far_from_zero) {
+  const Shape shape{8, 4, 16, 16}, per_channel{1, 4, 1, 1};
+  for (bool last : {false, true}) {
+    const Array near = random(shape, Dtype::float32);
+    const Array x = last ? channels_last(near + 1000) : near + 1000;
+    const Arrays y = portable_nn_extension().batch_normalization(x, ones(per_channel), zeros(per_channel), 1e-5, {0, 2, 3});
+    const Array wide = astype(x, Dtype::float64), center = mean(wide, {0, 2, 3}, true), apart = wide - center;
+    const std::vector<double> expected = to_vector<double>(mean(apart * apart, {0, 2, 3}, true)), got = to_vector<double>(y[2]);
+    for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(std::abs(got[i] / expected[i] - 1) < 1e-4, got[i] << ' ' << expected[i]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(batch_normalization_gives_the_same_bits_with_any_number_of_threads) {
+  const int before = catena::max_threads();
+  const Array x = channels_last(random({6, 12, 20, 24}, Dtype::float32)), gy = channels_last(random({6, 12, 20, 24}, Dtype::float32));
+  const Array gamma = random({1, 12, 1, 1}, Dtype::float32), beta = random({1, 12, 1, 1}, Dtype::float32);
+  std::vector<std::vector<float>> results[2];
+  for (int threads : {1, 2}) {
+    catena::set_max_threads(threads);
+    const Arrays y = portable_nn_extension().batch_normalization(x, gamma, beta, 1e-3, {0, 2, 3});
+    const Arrays g = portable_nn_extension().batch_normalization_backward(x, gy, gamma, y[1], y[3], {0, 2, 3});
+    for (const Arrays& all : {y, g})
+      for (const Array& a : all) results[threads - 1].push_back(to_vector<float>(a));
+  }
+  catena::set_max_threads(before);
+  BOOST_TEST((results[0] == results[1]));
 }
 
 BOOST_AUTO_TEST_CASE(the_last_implementation_is_on_record) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "autograd/testing.h"
+#include "kernels/host/parallel.h"
 #include "tests/support/framework_derivatives.h"
 #include "tests/support/framework_golden.h"
 
@@ -116,23 +117,48 @@ BOOST_AUTO_TEST_CASE(layer_values_and_derivatives) {
       }
 }
 
-// The row of the ordinary backward against the rule that double backward differentiates.
+// The row of the ordinary backward against the rule that double backward differentiates; 700 rows are several blocks.
 BOOST_AUTO_TEST_CASE(layer_backward_by_row_and_by_rule) {
   for (const nn::EpsAddedTo where : kWheres)
-    for (const Dtype t : {Dtype::float64, Dtype::float32}) {
-      Variable x(astype(spread({7, 65}, -2, 2), t)), gamma(astype(spread({65}, 0.5, 1.5, 1), t)), beta(astype(spread({65}, -1, 1, 2), t));
-      std::vector<Arrays> gradients;
-      for (const bool twice : {false, true}) {
-        for (Variable* v : {&x, &gamma, &beta}) v->cleargrad();
-        Variable y = nn::layer_normalization(x, gamma, beta, 1e-2, where);
-        y.set_grad(astype(spread({7, 65}, -1, 1, 5), t));
-        y.backward({.enable_double_backprop = twice});
-        gradients.push_back({x.grad(), gamma.grad(), beta.grad()});
-      }
-      const double tolerance = t == Dtype::float64 ? 1e-13 : 1e-5;
-      for (std::size_t k = 0; k < 3; ++k)
-        BOOST_CHECK_NO_THROW(testing::assert_allclose(gradients[0][k], gradients[1][k], tolerance, tolerance));
+    for (const Shape& shape : {Shape{7, 65}, Shape{700, 3, 64}})
+      for (const Dtype t : {Dtype::float64, Dtype::float32}) BOOST_TEST_CONTEXT(shape << ' ' << t) {
+          const Shape last{shape[shape.size() - 1]};
+          Variable x(astype(spread(shape, -2, 2), t)), gamma(astype(spread(last, 0.5, 1.5, 1), t)), beta(astype(spread(last, -1, 1, 2), t));
+          std::vector<Arrays> gradients;
+          for (const bool twice : {false, true}) {
+            for (Variable* v : {&x, &gamma, &beta}) v->cleargrad();
+            Variable y = nn::layer_normalization(x, gamma, beta, 1e-2, where);
+            y.set_grad(astype(spread(shape, -1, 1, 5), t));
+            y.backward({.enable_double_backprop = twice});
+            gradients.push_back({x.grad(), gamma.grad(), beta.grad()});
+          }
+          const double most = std::sqrt(double(shape[0]) / 7);  // sums of many terms
+          const double tolerance = (t == Dtype::float64 ? 1e-13 : 1e-5) * most;
+          for (std::size_t k = 0; k < 3; ++k)
+            BOOST_CHECK_NO_THROW(testing::assert_allclose(gradients[0][k], gradients[1][k], tolerance, tolerance));
+        }
+}
+
+BOOST_AUTO_TEST_CASE(layer_gradients_have_the_same_bits_in_any_layout_and_with_any_number_of_threads) {
+  const int before = catena::max_threads();
+  const Shape shape{520, 258};  // several blocks
+  const Array x = astype(spread(shape, -2, 2), Dtype::float32), gy = astype(spread(shape, -1, 1, 5), Dtype::float32);
+  const auto strided = [](const Array& a) { return transpose(copy(transpose(a))); };
+  std::vector<std::vector<float>> first;
+  for (const int threads : {1, 2})
+    for (const bool is_strided : {false, true}) {
+      if (is_strided && x.device().kind != Device::Kind::cpu) continue;  // there the layout chooses the form of a sum
+      catena::set_max_threads(threads);
+      Variable v(is_strided ? strided(x) : x), gamma(ones({258})), beta(zeros({258}));
+      Variable y = nn::layer_normalization(v, gamma, beta);
+      y.set_grad(is_strided ? strided(gy) : gy);
+      y.backward();
+      std::vector<std::vector<float>> all;
+      for (const Array& a : {y.data(), v.grad(), gamma.grad(), beta.grad()}) all.push_back(to_vector<float>(a));
+      if (first.empty()) first = all;
+      BOOST_TEST((all == first), threads << " threads" << (is_strided ? ", strided" : ""));
     }
+  catena::set_max_threads(before);
 }
 
 // Rows of mean 1e4 and deviation 1e-2: float32 holds the values to 1e-3, and from these on nothing may be lost.
