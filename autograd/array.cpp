@@ -482,14 +482,6 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
   return out;
 }
 
-void rows_into(const KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes, std::span<const Array> outputs) {
-  check_kind(kernel, KernelKind::row, "rows_into");
-  const Inputs in(kernel.name, inputs);
-  const Shape shape = in.shape(kernel.name);
-  const Dims along = catena::normalize_axes(kernel.name, axes, shape.size());
-  in.backend().rows(kernel, catena::choose_loop(kernel, in.span()), shape, along, in.span(), outputs);
-}
-
 #define AUTOGRAD_BINARY(op, name)                                                                           \
   Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::kernel<name>(), a, b); } \
   Array& operator op##=(Array& a, const Operand& b) { return apply_in_place(catena::kernel<name>(), a, b); }

@@ -83,9 +83,6 @@ CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::Ke
                                const Axes& axes = {}, bool keepdims = false);
 // Row kernels over `axes`: outputs of the common shape first, then the per-row ones (axes kept with length 1).
 CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
-// Writes into given outputs.
-CATENA_EXPORT void rows_into(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes,
-                             std::span<const Array> outputs);
 
 CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);

@@ -219,9 +219,6 @@ class LayerNormalization final : public FunctionNode {
   }
 
  private:
-  static constexpr std::int64_t kBlockBytes = 512 * 1024, kGroups = 2;
-
-  static std::int64_t bytes_of(const Array& a) { return a.size() * static_cast<std::int64_t>(catena::itemsize(a.dtype())); }
   static Array origin_of(const Array& x, const LayerLayout& l) {
     Array first = x;
     for (const std::int64_t axis : l.axes) first = autograd::slice(first, int(axis), 0, 1);
@@ -230,52 +227,14 @@ class LayerNormalization final : public FunctionNode {
 
   Variables fused(const Targets& targets, const Variable& x, const Variable& gamma, const Variable& gy, const LayerLayout& l) const {
     const bool any_parameter = std::any_of(targets.begin(), targets.end(), [](int target) { return target > 0; });
-    const auto parameter = [&](const Array& a) {
-      return constant_variable(autograd::reshape(autograd::astype(a, gamma.dtype()), gamma.shape()));
-    };
-    if (any_parameter && x.data().device().kind == autograd::Device::Kind::cpu && bytes_of(x.data()) > kBlockBytes) {
-      const Arrays g = by_blocks(x.data(), gy.data(), gamma.data());
-      return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
-    }
     const Array origin = origin_of(x.data(), l);
     const Operand operands[] = {x.data(), gy.data(), origin, autograd::reshape(gamma.data(), l.kept), center_, scale_, outside_};
     const Arrays g = autograd::rows(kernel<"layer_norm_bwd">(), operands, l.axes);
     if (!any_parameter) return {constant_variable(g[0]), {}, {}};
+    const auto parameter = [&](const Array& a) { return constant_variable(autograd::astype(a, gamma.dtype())); };
     const Array ggamma =
         autograd::map_reduce(kernel<"sum">(), kernel<"layer_norm_ggamma">(), {x.data(), gy.data(), origin, center_, scale_}, l.others);
     return {constant_variable(g[0]), parameter(ggamma), parameter(autograd::sum(gy.data(), l.others))};
-  }
-
-  // The gradients of x, gamma and beta, block by block of rows: what the sums over the rows read is in the cache, where the pass over the
-  // rows has brought it. Threads share the groups of a block among them.
-  Arrays by_blocks(const Array& x_given, const Array& gy_given, const Array& gamma_given) const {
-    const std::int64_t columns = gamma_given.size(), count = x_given.size() / columns;
-    std::int64_t groups = kGroups;
-    while (count % groups != 0) --groups;
-    const std::int64_t rows = count / groups, row_bytes = bytes_of(x_given) / rows;
-    const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / row_bytes);
-    const Shape matrix{groups, rows, columns}, per_row{groups, rows, 1};
-    const Array x = autograd::reshape(x_given, matrix), gy = autograd::reshape(gy_given, matrix);
-    const Array gamma = autograd::reshape(gamma_given, {1, 1, columns}), origin = autograd::slice(x, 2, 0, 1);
-    const Array center = autograd::reshape(center_, per_row), scale = autograd::reshape(scale_, per_row);
-    const Array gx = x.backend().empty(matrix, x.dtype(), x.device());
-    Array ggamma, gbeta;
-    for (std::int64_t begin = 0; begin < rows; begin += step) {
-      const auto block = [&](const Array& a) { return autograd::slice(a, 1, begin, std::min(begin + step, rows)); };
-      const Array bx = block(x), bgy = block(gy), first = block(origin), bcenter = block(center), bscale = block(scale), out = block(gx);
-      const Operand operands[] = {bx, bgy, first, gamma, bcenter, bscale, outside_};
-      autograd::rows_into(kernel<"layer_norm_bwd">(), operands, 2, {&out, 1});
-      const Array for_gamma = autograd::map_reduce(kernel<"sum">(), kernel<"layer_norm_ggamma">(), {bx, bgy, first, bcenter, bscale}, 1);
-      const Array for_beta = autograd::reduce(kernel<"sum">(), bgy, 1, false, statistics_dtype(gy.dtype()));
-      if (begin == 0) {
-        ggamma = for_gamma;
-        gbeta = for_beta;
-      } else {
-        ggamma += for_gamma;
-        gbeta += for_beta;
-      }
-    }
-    return {autograd::reshape(gx, x_given.shape()), autograd::sum(ggamma, 0), autograd::sum(gbeta, 0)};
   }
 
   // The same on Variables; the statistics are computed again, so that their own derivatives take part. Nothing depends on the origin.
