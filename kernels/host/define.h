@@ -385,36 +385,53 @@ template <class Body, fixed_string S> struct Reduction {
       lane[l] = Body::combine(lane[l], Body::template map<A>(*reinterpret_cast<const T*>(p + i * stride), index + i));
     return combine_lanes<Body>(lane);
   }
-  // The same for the place of an extremum, whose result does not depend on the order: the value of a block vectorises, and few
-  // blocks have to be searched for it.
-  static ND_FN A find_extremum(const T* x, std::int64_t index, std::int64_t n) {
-    constexpr std::int64_t kBlock = 1024;
-    A best = Body::template identity<A>();
-    for (std::int64_t i = 0; i < n; i += kBlock) {
-      const std::int64_t m = n - i < kBlock ? n - i : kBlock;
-      const T value = Reduction<typename Body::extremum, S>::template reduce_values<T>(x + i, m);
-      // Only the best of this block can win, and only with the first of its places.
-      if (Body::combine(best, Body::template map<A>(value, index + i)).index == best.index) continue;
-      std::int64_t k = i;
-      while (!(x[k] == value || (is_nan(value) && is_nan(x[k])))) ++k;
-      best = Body::template map<A>(x[k], index + k);
+  // The same for the place of an extremum, whose result does not depend on the order: values are compared without their places, and
+  // only the block that held the best one is searched.
+  using V = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;  // loops over bool do not vectorise
+  static constexpr std::int64_t kWindow = 256 / sizeof(V);  // a comparison takes long to end: several vectors at once
+  static ND_FN A find_extremum(const V* x, std::int64_t index, std::int64_t n) {
+    constexpr std::int64_t kBlock = 16 * kWindow;
+    std::int64_t i = 0, place = 0;
+    V value = x[0];
+    for (std::int64_t m; n - i >= kWindow && !is_nan(value); i += m) {
+      m = n - i < kBlock ? (n - i) / kWindow * kWindow : kBlock;
+      if (find_better(x + i, m, value)) place = i;
     }
+    if (i > 0) place += find_value(x + place, value);
+    A best = Body::template map<A>(T(x[place]), index + place);
+    for (; i < n; ++i) best = Body::combine(best, Body::template map<A>(T(x[i]), index + i));
     return best;
   }
-  template <class V> static ND_FN V reduce_values(const V* x, std::int64_t n) {
-    V lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = Body::template identity<V>();
+  // Whether the extremum of n values, whole windows of them, is better than `value`, which then becomes it. `value` is no NaN.
+  static ND_FN bool find_better(const V* x, std::int64_t n, V& value) {
+    using E = typename Body::extremum;
+    V lane[kWindow];
+    for (int l = 0; l < kWindow; ++l) lane[l] = x[l];
+    for (std::int64_t i = kWindow; i < n; i += kWindow)
+      for (int l = 0; l < kWindow; ++l) lane[l] = E::combine(lane[l], x[i + l]);
+    for (int l = 0; l < kWindow; ++l) lane[l] = E::combine(value, lane[l]);
+    unsigned better = 0;
+    for (int l = 0; l < kWindow; ++l) better |= lane[l] != value;
+    if (better) value = combine_lanes<E, kWindow / 2>(lane);
+    return better != 0;
+  }
+  // The first place of a value that is among those of `x`.
+  static ND_FN std::int64_t find_value(const V* x, V value) {
+    const bool nan = is_nan(value);
     std::int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes)
-      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], x[i + l]);
-    for (; i < n; ++i) lane[0] = Body::combine(lane[0], x[i]);
-    return combine_lanes<Body>(lane);
+    for (;; i += kWindow) {
+      unsigned found = 0;
+      for (int l = 0; l < kWindow; ++l) found |= (x[i + l] == value) | (nan & is_nan(x[i + l]));
+      if (found) break;
+    }
+    while (!(x[i] == value || (nan && is_nan(x[i])))) ++i;
+    return i;
   }
   CATENA_MULTIARCH static void reduce(std::byte* acc, const std::byte* p, std::int64_t stride, std::int64_t index, std::int64_t n) {
     A& out = *reinterpret_cast<A*>(acc);
     if constexpr (requires { typename Body::extremum; }) {
       if (stride == std::int64_t(sizeof(T))) {
-        out = Body::combine(out, find_extremum(reinterpret_cast<const T*>(p), index, n));
+        if (n > 0) out = Body::combine(out, find_extremum(reinterpret_cast<const V*>(p), index, n));
         return;
       }
     }
