@@ -113,24 +113,24 @@ class TransposedCopy {
     return aligned && columns_ * item_ >= kLine && n_outer_ * rows_ * columns_ * item_ >= kStreamedBytes;
   }
 
-  // Strips of one line of columns: `from` is read along its rows, each of which the processor follows, and `to` gets whole lines.
+  // Strips of two lines of columns: `from` is read along its rows, each of which the processor follows, a page of each and then the next
+  // strip; `to` gets whole lines, neighbours together: they lie in one row of the memory, others in other pages.
   void run_streamed() const {
-    constexpr std::int64_t kChunk = 4096, kRows = 64;
-    const std::int64_t line = kLine / item_, strips = (columns_ + line - 1) / line, chunks = (rows_ + kChunk - 1) / kChunk;
-    catena::parallel_for(n_outer_ * strips * chunks, 1, [&](std::int64_t b, std::int64_t e) {
-      alignas(kLine) std::byte tile[kRows * kLine];
+    constexpr std::int64_t kPage = 4096, kWidth = 2 * kLine, kRows = 32;
+    const std::int64_t line = kLine / item_, width = kWidth / item_, chunk = kPage / item_;
+    const std::int64_t strips = (columns_ + width - 1) / width, chunks = (rows_ + chunk - 1) / chunk;
+    catena::parallel_for(n_outer_ * chunks * strips, 1, [&](std::int64_t b, std::int64_t e) {
+      alignas(kLine) std::byte tile[kRows * kWidth];
       for (std::int64_t k = b; k < e; ++k) {
-        const Matrix m = matrix(k / chunks / strips);
-        const std::int64_t column = k / chunks % strips * line, first = k % chunks * kChunk, last = std::min(first + kChunk, rows_);
+        const Matrix m = matrix(k / strips / chunks);
+        const std::int64_t column = k % strips * width, columns = std::min(width, columns_ - column), whole = columns / line * line;
+        const std::int64_t first = k / strips % chunks * chunk, last = std::min(first + chunk, rows_);
         for (std::int64_t row = first; row < last; row += kRows) {
           const std::int64_t n = std::min(kRows, last - row);
           std::byte* to = m.to + row * to_row_ + column * item_;
-          if (column + line > columns_) {
-            block(to, to_row_, m, row, column, n, columns_ - column);
-            continue;
-          }
-          block(tile, kLine, m, row, column, n, line);
-          stream_rows(to, to_row_, tile, kLine, n, kLine);
+          block(tile, kWidth, m, row, column, n, whole);
+          stream_rows(to, to_row_, tile, kWidth, n, whole * item_);
+          if (whole < columns) block(to + whole * item_, to_row_, m, row, column + whole, n, columns - whole);
         }
       }
       stream_fence();
