@@ -58,10 +58,26 @@ template <class F> void for_children(const Link& l, F f) {
   mutable_link(l).visit_members(v);
 }
 
-// Own parameters first, then children depth first.
-template <class F> void for_parameters(const Link& l, const std::string& path, F& f) {
-  for_own_parameters(l, [&](std::string_view name, Parameter& p) { f(path + "/" + std::string(name), p); });
-  for_children(l, [&](std::string_view name, Link& child) { for_parameters(child, path + "/" + std::string(name), f); });
+// Own parameters first, then children depth first. One text is the path of them all, in turn.
+template <class F> void for_parameters(const Link& l, std::string& path, F& f) {
+  const std::size_t length = path.size();
+  const auto enter = [&](std::string_view name) {
+    path.resize(length);
+    path.append("/").append(name);
+  };
+  for_own_parameters(l, [&](std::string_view name, Parameter& p) {
+    enter(name);
+    f(path, p);
+  });
+  for_children(l, [&](std::string_view name, Link& child) {
+    enter(name);
+    for_parameters(child, path, f);
+  });
+  path.resize(length);
+}
+template <class F> void for_parameters(const Link& l, F f) {
+  std::string path;
+  for_parameters(l, path, f);
 }
 template <class F> void for_links(Link& l, const std::string& path, F& f) {
   f(path, l);
@@ -74,8 +90,7 @@ struct PathParameter {
 };
 std::vector<PathParameter> parameters_of(const Link& l) {
   std::vector<PathParameter> list;
-  auto add = [&](const std::string& path, Parameter& p) { list.push_back({path, &p}); };
-  for_parameters(l, "", add);
+  for_parameters(l, [&](const std::string& path, Parameter& p) { list.push_back({path, &p}); });
   return list;
 }
 
@@ -103,15 +118,13 @@ std::vector<Pairing> paired(const char* op, const Link& target, const Link& sour
 
 std::vector<Variable> Link::params() const {
   std::vector<Variable> result;
-  auto add = [&](const std::string&, Parameter& p) { result.push_back(p); };
-  for_parameters(*this, "", add);
+  for_parameters(*this, [&](const std::string&, Parameter& p) { result.push_back(p); });
   return result;
 }
 
 std::vector<NamedParam> Link::namedparams() const {
   std::vector<NamedParam> result;
-  auto add = [&](const std::string& path, Parameter& p) { result.push_back({path, p}); };
-  for_parameters(*this, "", add);
+  for_parameters(*this, [&](const std::string& path, Parameter& p) { result.push_back({path, p}); });
   return result;
 }
 

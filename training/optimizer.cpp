@@ -118,6 +118,10 @@ void Optimizer::check_capture() const {
 
 void Optimizer::prepare() {
   refresh_slots();
+  prepare_states();
+}
+
+void Optimizer::prepare_states() {
   if (autograd::is_capturing()) check_capture();
   // One arena per dtype and device for everything that is new.
   std::map<std::tuple<Dtype, Device::Kind, int>, std::vector<Slot*>> fresh;
@@ -135,7 +139,7 @@ void Optimizer::prepare() {
                         " became an array of ", p.dtype(), " and shape ", p.shape(), ", but its states are of ", state.dtype(),
                         " and shape ", state.shape(), " (setup starts anew)");
       if (state->owner == p->owner) {
-        state = autograd::to_device(state, p.device());
+        if (!(state.device() == p.device())) state = autograd::to_device(state, p.device());
       } else {  // the model moved to another array library
         const Array moved = autograd::empty_like(p);
         autograd::copy_across(moved, state);
@@ -196,9 +200,10 @@ void Optimizer::update() {
   fill_missing_grads();
   for (auto& [name, hook] : hooks_) {
     hook(*this);
+    refresh_slots();
     fill_missing_grads();
   }
-  prepare();
+  prepare_states();
   launch();
   if (autograd::is_capturing()) watch();
 }
@@ -267,19 +272,40 @@ void run_group(const catena::KernelDef& kernel, int loop, const Group& g, const 
 
 std::tuple<Dtype, Device::Kind, int> group_key(const Array& a) { return {a.dtype(), a.device().kind, a.device().id}; }
 
+// The groups of one launch over at most `most` parameters. Neighbours are mostly of the same group.
+class Groups {
+ public:
+  using Map = std::map<std::tuple<Dtype, Device::Kind, int>, Group>;
+  explicit Groups(std::size_t most) : most_(most) {}
+  Group& of(const Array& parameter, std::size_t operands) {
+    const auto key = group_key(parameter);
+    if (last_ != map_.end() && last_->first == key) return last_->second;
+    last_ = map_.try_emplace(key).first;
+    last_->second.operands.resize(operands);
+    for (std::vector<Array>& list : last_->second.operands) list.reserve(most_);
+    return last_->second;
+  }
+  const Map& all() const { return map_; }
+
+ private:
+  std::size_t most_;
+  Map map_;
+  Map::iterator last_ = map_.end();
+};
+
 }  // namespace
 
 // Everything that can fail without a kernel having run comes first: then neither parameters, states nor t have changed.
 void Optimizer::launch() {
   const catena::KernelDef& kernel = catena::find_kernel(rule_.kernel);
-  std::map<std::tuple<Dtype, Device::Kind, int>, Group> groups;
+  Groups groups(slots_.size());
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
     if (!p.data() || p.size() == 0) continue;
     loop_for(kernel, p.dtype());
-    Group& g = groups[group_key(p.data())];
-    g.operands.resize(2 + s.states.size());
-    g.operands[0].push_back(autograd::contiguous(p.grad()));
+    Group& g = groups.of(p.data(), 2 + s.states.size());
+    Array grad = p.grad();
+    g.operands[0].push_back(grad.is_c_contiguous() ? std::move(grad) : autograd::copy(grad));
     g.operands[1].push_back(contiguous_for_write(g, p.data()));
     for (std::size_t k = 0; k < s.states.size(); ++k) g.operands[2 + k].push_back(s.states[k]);
   }
@@ -287,7 +313,7 @@ void Optimizer::launch() {
   ++t_;
   // Where this update is captured, a replay is an update of its own: the first group counts it, all of them see the new values.
   bool first = true;
-  for (const auto& [key, group] : groups) {
+  for (const auto& [key, group] : groups.all()) {
     const autograd::HyperRefresh next = [this, first](std::span<catena::Hyper> block) {
       if (first) ++t_;
       block[0] = rule_.block(hyper_, t_);
@@ -305,13 +331,12 @@ void Optimizer::launch() {
 void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hyper, std::span<const Array> shared) {
   const catena::KernelDef& kernel = catena::find_kernel(name);
   const bool takes_parameter = kernel.nin > shared.size();
-  std::map<std::tuple<Dtype, Device::Kind, int>, Group> groups;
+  Groups groups(slots_.size());
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
     if (!p.data() || p.size() == 0) continue;
     const int loop = loop_for(kernel, p.dtype());
-    Group& g = groups[group_key(p.data())];
-    g.operands.resize(shared.size() + std::size_t(takes_parameter) + 1);
+    Group& g = groups.of(p.data(), shared.size() + std::size_t(takes_parameter) + 1);
     for (std::size_t k = 0; k < shared.size(); ++k) {
       std::vector<Array>& same = g.operands[k];
       if (same.empty()) same.push_back(autograd::to_device(autograd::astype(shared[k], kernel.loop_table[loop].type[k]), p.device()));
@@ -324,7 +349,7 @@ void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hype
     }
     g.operands.back().push_back(s.own_grad);
   }
-  for (const auto& [key, group] : groups) run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper);
+  for (const auto& [key, group] : groups.all()) run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper);
 }
 
 void Optimizer::serialize(Serializer& s) {

@@ -125,6 +125,7 @@ class CATENA_EXPORT Optimizer {
   void step(const Variable& loss);
   void refresh_slots();
   void fill_missing_grads();
+  void prepare_states();
   void make_states(std::span<Slot*> slots);
   void check_capture() const;
   void watch();
