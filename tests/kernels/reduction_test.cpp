@@ -133,6 +133,57 @@ BOOST_AUTO_TEST_CASE(extrema_propagate_nan_and_the_first_place_wins) {
   BOOST_TEST((reduce<std::int64_t>("argmax", "i->l", x) == 4321));
 }
 
+// Few different values, so that extrema are met again in the same vector, block and chunk; arrays that begin anywhere.
+template <class T> void check_first_places(std::vector<T> values) {
+  Noise noise(7);
+  const std::string index = concat(char_of(dtype_of<T>), "->l");
+  for (std::size_t n : {1u, 31u, 63u, 64u, 65u, 255u, 257u, 1024u, 1025u, 4095u, 4096u, 4097u, 5000u, 9001u})
+    for (std::size_t offset : {0u, 1u, 5u})
+      for (std::size_t kinds : {std::size_t(1), std::size_t(2), values.size()}) {
+        std::vector<T> x(n + offset);
+        for (T& v : x) v = values[noise.bits() % kinds];
+        if (noise.bits() % 2) x[offset + noise.bits() % n] = values.back();
+        if (noise.bits() % 2) x[offset + noise.bits() % n] = values[values.size() / 2];
+        x.erase(x.begin(), x.begin() + std::ptrdiff_t(offset));
+        const auto low = std::min_element(x.begin(), x.end()), high = std::max_element(x.begin(), x.end());
+        BOOST_TEST_INFO(index << " n " << n << " offset " << offset << " of " << kinds << " values");
+        BOOST_TEST_REQUIRE((reduce<std::int64_t>("argmin", index, x) == low - x.begin()));
+        BOOST_TEST_REQUIRE((reduce<std::int64_t>("argmax", index, x) == high - x.begin()));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_of_equal_extrema_wins_anywhere) {
+  const float inf = HUGE_VALF;
+  check_first_places<float>({0.f, -0.f, 1.f, -inf, inf, -1.f, 3.f});
+  check_first_places<float>({-inf, -inf, -1.f, inf});
+  check_first_places<double>({-0.0, 0.0, -2.0, 5.0});
+  check_first_places<std::int8_t>({0, -128, 127, 3});
+  check_first_places<std::uint8_t>({0, 255, 128, 7});
+  check_first_places<std::int16_t>({0, -32768, 32767});
+  check_first_places<std::uint64_t>({0, 1, ~std::uint64_t(0)});
+  for (std::size_t n : {500u, 4096u, 9001u})
+    for (std::size_t at : {std::size_t(0), n / 3, n - 1}) {
+      std::vector<unsigned char> bools(n, 0);
+      bools[at] = bools[n - 1] = 1;
+      BOOST_TEST((reduce<std::int64_t>("argmax", "?->l", bools) == std::int64_t(at)));
+      for (unsigned char& b : bools) b = !b;
+      BOOST_TEST((reduce<std::int64_t>("argmin", "?->l", bools) == std::int64_t(at)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_first_nan_wins_anywhere) {
+  Noise noise(8);
+  for (std::size_t n : {65u, 1024u, 3000u, 9001u})
+    for (std::size_t first : {std::size_t(0), std::size_t(1), n / 2, n - 2}) {
+      std::vector<double> x = noise.vector<double>(n, -1, 1);
+      x[0] = HUGE_VAL;
+      x[1] = -HUGE_VAL;
+      x[first] = x[n - 1] = std::nan("");
+      BOOST_TEST((reduce<std::int64_t>("argmax", "d->l", x) == std::int64_t(first)), n << " elements, NaN at " << first);
+      BOOST_TEST((reduce<std::int64_t>("argmin", "d->l", x) == std::int64_t(first)), n << " elements, NaN at " << first);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(logical_reductions) {
   for (std::size_t n : lengths()) {
     std::vector<double> zeros(n, 0.0), ones(n, -2.0);

@@ -56,6 +56,8 @@ void large_transposes() {
   BOOST_TEST(transposes<T>(rows, columns, 0), sizeof(T) << " bytes");
   BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) / 2, kLine / std::int64_t(sizeof(T)) / 2),
              sizeof(T) << " bytes, part of a line");
+  BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) * 3 / 2, kLine / std::int64_t(sizeof(T)) / 2),
+             sizeof(T) << " bytes, a line and part of one");
   BOOST_TEST(transposes<T>(rows, columns, 1), sizeof(T) << " bytes, rows that begin anywhere");
 }
 

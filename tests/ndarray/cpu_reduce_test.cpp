@@ -106,7 +106,8 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
   const KernelDef& sum = find_kernel("sum");
   const int before = max_threads();
   for (Dtype t : {Dtype::float16, Dtype::float32})
-    for (const Shape& shape : {Shape{700, 300}, Shape{100000, 4}, Shape{4, 100000}, Shape{300000}, Shape{20, 100, 100}})
+    for (const Shape& shape : {Shape{700, 300}, Shape{100000, 4}, Shape{4, 100000}, Shape{300000}, Shape{20, 100, 100}, Shape{60, 5003},
+                               Shape{4200, 2100}, Shape{3, 90, 1500}})
       for (const Dims& axes : subsets(shape.size())) {
         if (axes.empty()) continue;
         Strided a(t, shape), one(t, kept_shape(shape, axes)), two = one, five = one;

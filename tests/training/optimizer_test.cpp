@@ -200,6 +200,35 @@ BOOST_AUTO_TEST_CASE(hooks_on_a_gradient_that_two_parameters_share) {
   BOOST_TEST(values(g) == (std::vector<double>{2, 3}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(parameters_that_come_and_go) {
+  struct Changing : nn::Link {
+    nn::Parameter W{floats({1}, {1})};
+    std::optional<nn::Parameter> extra;
+    NN_MEMBERS(W, extra)
+  } target;
+  MomentumSGD sgd({.lr = 1.0, .momentum = 0.5});
+  sgd.setup(target);
+  sgd.add_hook([&](Optimizer& o) { if (o.t() == 1) target.extra.emplace(floats({8, 4}, {2})); }, "adds one");
+  sgd.add_hook(WeightDecay(0.25));
+  for (int i = 0; i < 2; ++i) {
+    target.W.set_grad(floats({0}, {1}));
+    sgd.update();
+  }
+  // Its gradient counted as zeros, and the hook after the one that made it saw it.
+  BOOST_TEST(values(target.extra->data()) == (std::vector<double>{6, 3}), boost::test_tools::per_element());
+  BOOST_TEST(values(sgd.states("/extra")[0]) == (std::vector<double>{-2, -1}), boost::test_tools::per_element());
+  target.extra.reset();
+  sgd.update();
+  BOOST_CHECK_THROW(sgd.states("/extra"), catena::KeyError);
+  // Another variable under a known name goes on with its states.
+  target.W = nn::Parameter(floats({3}, {1}));
+  const double v = values(sgd.states("/W")[0])[0];
+  target.W.set_grad(floats({1}, {1}));
+  sgd.remove_hook("WeightDecay");
+  sgd.update();
+  BOOST_TEST(values(target.W.data())[0] == 3 + (0.5 * v - 1));
+}
+
 BOOST_AUTO_TEST_CASE(hook_registration) {
   Params target;
   SGD sgd;
