@@ -417,23 +417,25 @@ class Reducer {
     reduce_lanes(s, begin, n, 0, 1, 1);
   }
 
-  // Outputs of a strip: whole lines, no more than caches hold, and where there are few rows, a share of each for every thread. Pieces
-  // of a page's length are read as fast as whole rows; those who have chunks to share need no shorter ones.
+  // Outputs of a strip: whole lines, no more than caches hold. Where neither rows nor chunks are enough for all threads, each has its share
+  // of every row.
   std::int64_t strip_width() const {
     const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::max_threads();
     const std::int64_t most = std::max<std::int64_t>(16, 16 * 1024 / acc_), least = pre_ || chunks_ > 1 ? kTile : kNarrowStrip;
     std::int64_t pieces = (row_length + most - 1) / most;
-    if (rows < 4 * threads && rows % threads != 0 && outputs_ * count_ > kGrain) pieces = (pieces + threads - 1) / threads * threads;
+    const bool shared = rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
+    if (shared) pieces = (pieces + threads - 1) / threads * threads;
     const std::int64_t share = ((row_length + pieces - 1) / pieces + kNarrowStrip - 1) / kNarrowStrip * kNarrowStrip;
     return std::min(row_length, std::min(most, std::max(share, least)));
   }
+  bool has_few_chunks() const { return chunks_ < 4 * catena::max_threads(); }
 
   void run_outer() const {
     const std::int64_t row_length = kept_.back();
     const std::int64_t width = strip_width();
     const std::int64_t strips_per_row = (row_length + width - 1) / width;
     const std::int64_t strips = outputs_ / row_length * strips_per_row, threads = catena::max_threads();
-    const bool by_chunk = chunks_ > 1 && strips < 4 * threads && strips % threads != 0;
+    const bool by_chunk = chunks_ > 1 && strips < 2 * threads && !(has_few_chunks() && strips % threads == 0);
     const std::size_t row_bytes = round_up_64(std::size_t(width * acc_));
     Shape outer = kept_;
     auto outer_strides = inputs_.kept;
