@@ -94,11 +94,15 @@ class BackwardEngine {
     friend bool operator<(const Item& a, const Item& b) { return a.rank != b.rank ? a.rank < b.rank : a.order > b.order; }
   };
 
-  bool wanted(const VariableNode* x) const {
-    if (isolated_) return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
-    // A leaf that nobody holds any more needs no gradient: nobody could read it.
-    return x->requires_grad && (x->creator != nullptr || x->handles.load(std::memory_order_relaxed) != 0);
+  // Somebody can read its gradient after this run.
+  bool kept(const VariableNode* x) const {
+    return x->requires_grad && (x->creator == nullptr || retain_grad_) && x->handles.load(std::memory_order_relaxed) != 0;
   }
+  bool wanted(const VariableNode* x) {
+    if (isolated_) return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
+    return kept(x) || (x->requires_grad && x->creator != nullptr && leads_to_kept(x->creator));
+  }
+  bool leads_to_kept(FunctionNode* f);
   void process(FunctionNode& f);
   Variables call_rule(FunctionNode& f, const Targets& targets, const Variables& gy);
   Variables take_output_grads(FunctionNode& f);
@@ -180,6 +184,38 @@ Arrays arrays_of(const Variables& v) {
 }
 
 }  // namespace
+
+// Each function is asked once in a run; a search ends at the first variable that is kept.
+bool BackwardEngine::leads_to_kept(FunctionNode* f) {
+  struct Place {
+    FunctionNode* function;
+    std::size_t next;
+  };
+  catena::SmallVector<Place, 16> path;
+  bool found = false;
+  const auto enter = [&](FunctionNode* g) {
+    if (g->searched_ == id_) {
+      found = g->leads_to_kept_;
+      return;
+    }
+    g->searched_ = id_;
+    g->leads_to_kept_ = false;
+    path.push_back({g, 0});
+  };
+  enter(f);
+  while (!path.empty()) {
+    Place& at = path.back();
+    if (found || at.next == at.function->num_inputs()) {
+      at.function->leads_to_kept_ = found;
+      path.pop_back();
+      continue;
+    }
+    const VariableNode* x = at.function->input_node(at.next++);
+    if (kept(x)) found = true;
+    else if (x->requires_grad && x->creator != nullptr) enter(x->creator);
+  }
+  return found;
+}
 
 Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, const Variables& gy) {
   std::vector<FunctionHook*> hooks;

@@ -62,7 +62,8 @@ class CATENA_EXPORT FunctionNode {
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;
   // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
-  // allocated zeros. Must not write into the arrays of grad_outputs or of retained values. Not called when nobody wants a gradient.
+  // allocated zeros. Must not write into the arrays of grad_outputs or of retained values. Not called when nobody could read a gradient
+  // that comes of it: neither an input nor anything that it was made from is still held.
   virtual Variables backward(const Targets& targets, const Variables& grad_outputs);
 
   int rank() const noexcept { return rank_; }
@@ -139,7 +140,9 @@ class CATENA_EXPORT FunctionNode {
 
   std::atomic<std::uint32_t> refs_{1};
   int rank_ = 0;
-  std::uint64_t run_ = 0;         // the backward run that has enqueued this node
+  std::uint64_t run_ = 0;         // the backward run that has enqueued this node,
+  std::uint64_t searched_ = 0;    // the one that has asked whether a gradient behind it is kept,
+  bool leads_to_kept_ = false;    // and the answer
   FunctionNode* next_ = nullptr;  // of the list of nodes about to be destroyed
   mutable std::atomic<bool> output_lock_{false};
   bool applied_ = false;

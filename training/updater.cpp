@@ -54,7 +54,10 @@ void StandardUpdater::update_core() {
   const auto step = [&](const std::vector<Array>& arrays) {
     Variables arguments;
     for (const Array& a : arrays) arguments.push_back(Variable(a));
-    optimizer.update([&] { return options_.loss_func ? options_.loss_func(arguments) : optimizer.target().call(arguments); });
+    optimizer.update([&] {
+      const Variables given = std::move(arguments);  // let go before backward: nobody waits for gradients of the batch
+      return options_.loss_func ? options_.loss_func(given) : optimizer.target().call(given);
+    });
   };
   const Example converted = options_.converter(*batch, options_.device);
   if (!options_.capture) return step(converted.values);

@@ -75,7 +75,7 @@ struct CNN : nn::Chain {
 template <class Model> struct Trained {
   Model model;
   training::Adam adam;
-  std::vector<std::pair<Variable, Variable>> batches;
+  std::vector<std::pair<nd::Array, nd::Array>> batches;
   std::size_t at = 0;
 
   template <class... A> explicit Trained(const Parameters& p, A... arguments) : model(arguments...) {

@@ -170,6 +170,38 @@ BOOST_AUTO_TEST_CASE(a_leaf_never_keeps_a_broadcast_view) {
   CHECK_VALUES(x.grad(), {2, 2, 2, 2, 2, 2});
 }
 
+// x goes through "x" and then meets w; "join" and the product are what w needs.
+BOOST_AUTO_TEST_CASE(rules_run_for_variables_that_are_held) {
+  const auto run = [](bool hold_x, bool hold_middle, const BackwardOptions& options) {
+    calls.clear();
+    Variable w(array<float>({2, 3}, {2})), x(array<float>({5, 7}, {2}));
+    Variable first = noted(x, "x"), middle = noted(first, "middle"), y = sum(noted(middle * w, "join"));
+    first = {};
+    if (!hold_x) x = {};
+    if (!hold_middle) middle = {};
+    y.backward(options);
+    CHECK_VALUES(w.grad(), {5, 7});
+    if (hold_x) CHECK_VALUES(x.grad(), {2, 3});
+    if (hold_middle && options.retain_grad) CHECK_VALUES(middle.grad(), {2, 3});
+    return calls;
+  };
+  using Names = std::vector<std::string>;
+  BOOST_TEST(run(true, false, {}) == (Names{"join", "middle", "x"}), boost::test_tools::per_element());
+  BOOST_TEST(run(false, false, {}) == (Names{"join"}), boost::test_tools::per_element());
+  BOOST_TEST(run(false, true, {}) == (Names{"join"}), boost::test_tools::per_element());
+  BOOST_TEST(run(false, true, {.retain_grad = true}) == (Names{"join"}), boost::test_tools::per_element());
+  BOOST_TEST(run(true, false, {.enable_double_backprop = true}) == (Names{"join", "middle", "x"}), boost::test_tools::per_element());
+
+  // Two ways lead from h back to x, one of them through a variable that needs no gradient.
+  calls.clear();
+  Variable x(ones({2})), constant(ones({2}), {.requires_grad = false});
+  Variable h = noted(x, "h");
+  Variable y = sum(noted(h, "left") + noted(h * constant, "right") + noted(noted(constant, "c") * 1, "d"));
+  y.backward();
+  BOOST_TEST(calls == (Names{"right", "left", "h"}), boost::test_tools::per_element());
+  CHECK_VALUES(x.grad(), {2, 2});
+}
+
 BOOST_AUTO_TEST_CASE(absent_gradients_stop_there) {
   Variable x(ones({2}));
   Variable h = x * 2;

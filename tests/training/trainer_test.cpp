@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "autograd/hooks.h"
 #include "nn/serializers/npz.h"
 #include "tests/support/fake_updater.h"
 #include "tests/support/training_fixtures.h"
@@ -247,6 +248,30 @@ BOOST_AUTO_TEST_CASE(losses_of_ones_own) {
   for (int i = 0; i < 2000; ++i) updater.update();
   BOOST_TEST(std::fabs(values(model.W.data())[0] - 2) < 1e-3);
   BOOST_TEST(std::fabs(values(model.b->data())[0] - 1) < 1e-3);
+}
+
+// Rules that only a batch would need run when the loss keeps its variable.
+BOOST_AUTO_TEST_CASE(gradients_of_batches) {
+  nn::Linear model(1, 1);
+  model.W.set_data(floats({3}, {1, 1}));
+  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{floats({1, 2}, {2, 1}), floats({0, 0}, {2, 1})});
+  SerialIterator it(data, 2, {.shuffle = false});
+  SGD sgd({.lr = 0});
+  sgd.setup(model);
+  for (const bool keep : {false, true}) {
+    Variable kept;
+    StandardUpdater updater(it, sgd, {.loss_func = [&](const Variables& v) {
+                              if (keep) kept = v[0];
+                              return nn::mean_squared_error(model(v[0] * 2), v[1]);
+                            }});
+    autograd::TimerHook timer;
+    const autograd::HookScope scope(timer);
+    updater.update();
+    const auto& history = timer.call_history();
+    const auto products = std::count_if(history.begin(), history.end(), [](const auto& h) { return h.first.find('*') != std::string::npos; });
+    BOOST_TEST(products == (keep ? 2 : 1));
+    if (keep) BOOST_TEST(values(kept.grad()) == (std::vector<double>{36, 72}), boost::test_tools::per_element());  // 2 (6 x) 6 / 2
+  }
 }
 
 // Snapshots written by the reference: the weights predict what they predicted there, and training goes on as it did there.
