@@ -19,13 +19,18 @@ ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_
 }
 
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all. Step by step: `v` is what
-// lies at position `tap` of each window.
+// lies at position `tap` of each window, 0 in the first step.
+struct max_pool_first {
+  template <class T> ND_FN static void run(T v, T& best, int32_t& index) {
+    best = v;
+    index = 0;
+  }
+};
 struct max_pool_step {
-  template <class T> ND_FN static void run(T v, T& best, int32_t& index, int32_t& tap) {
+  template <class T> ND_FN static void run(T v, int32_t tap, T& best, int32_t& index) {
     const bool better = (v > best) | ((v != v) & (best == best));
     best = better ? v : best;
     index = better ? tap : index;
-    ++tap;
   }
 };
 
@@ -39,8 +44,7 @@ struct max_pool_2d {
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
     for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky) {
       for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) {
-        int32_t tap = int32_t(ky * kw + kx);
-        max_pool_step::run(T(x(i[0], i[1], y0 + ky, x0 + kx)), best, best_index, tap);
+        max_pool_step::run(T(x(i[0], i[1], y0 + ky, x0 + kx)), int32_t(ky * kw + kx), best, best_index);
       }
     }
     y = best;
@@ -50,10 +54,7 @@ struct max_pool_2d {
 
 // What the windows send to their position `tap`.
 struct max_pool_step_bwd {
-  template <class T> ND_FN static void run(T gy, int32_t index, int32_t& tap, T& gx) {
-    gx = index == tap ? gy : T(0);
-    ++tap;
-  }
+  template <class T> ND_FN static void run(T gy, int32_t index, int32_t tap, T& gx) { gx = index == tap ? gy : T(0); }
 };
 
 // Loop: the input's shape.

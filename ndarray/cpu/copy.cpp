@@ -144,7 +144,30 @@ class TransposedCopy {
   std::int64_t rows_, columns_, to_row_, from_row_, item_, n_outer_;
 };
 
+// Rows of a length that the compiler knows are a few moves each.
+template <std::size_t kBytes> void copy_known(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
+                                              std::int64_t rows) {
+  for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, kBytes);
+}
+
 }  // namespace
+
+void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows, std::int64_t bytes) {
+  if (to_row == bytes && from_row == bytes) {
+    std::memcpy(to, from, static_cast<std::size_t>(rows * bytes));
+    return;
+  }
+  switch (bytes) {
+    case 4: return copy_known<4>(to, to_row, from, from_row, rows);
+    case 8: return copy_known<8>(to, to_row, from, from_row, rows);
+    case 16: return copy_known<16>(to, to_row, from, from_row, rows);
+    case 32: return copy_known<32>(to, to_row, from, from_row, rows);
+    case 64: return copy_known<64>(to, to_row, from, from_row, rows);
+    case 128: return copy_known<128>(to, to_row, from, from_row, rows);
+    default:
+      for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, static_cast<std::size_t>(bytes));
+  }
+}
 
 void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides, const Shape& shape,
                    std::size_t itemsize) {

@@ -16,4 +16,7 @@ CATENA_EXPORT void copy_elements(std::byte* to, const catena::Strides& to_stride
 void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
                      std::int64_t columns, std::size_t itemsize);
 
+// Row r of `bytes` bytes from `from + r * from_row` to `to + r * to_row`, in this order: for rows that are short, in a cache.
+void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows, std::int64_t bytes);
+
 }  // namespace nd::cpu

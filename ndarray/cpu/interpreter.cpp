@@ -1,8 +1,8 @@
 #include "ndarray/cpu/interpreter.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "ndarray/cpu/copy.h"
 #include "ndarray/cpu/stream_store.h"
 #include "ndarray/cpu/workspace.h"
 
@@ -32,7 +32,8 @@ Interpreter::Interpreter(const Program& program, std::span<const Operand> operan
     Slot& slot = slot_[s];
     slot.dtype = program.slots[std::size_t(s)];
     slot.item = static_cast<std::int64_t>(itemsize(compute_dtype(slot.dtype)));
-    slot.direct = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype) && may_be_direct(s);
+    slot.bits = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype);
+    slot.direct = slot.bits && may_be_direct(s);
     slot.streamed = slot.direct && !rows && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
     if (slot.direct && !slot.streamed && !rows) continue;
     slot.tile = tile_bytes_;
@@ -122,7 +123,9 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
       } else if (s < program_.nin && row_stride[s] == 0) {  // one row for all
         if (first > 0) continue;
         slot.load(memory, stride[s], p[s], n);
-        for (std::int64_t r = 1; r < count; ++r) std::memcpy(p[s] + r * n * slot.item, p[s], std::size_t(n * slot.item));
+        copy_rows(p[s] + n * slot.item, n * slot.item, p[s], 0, count - 1, n * slot.item);
+      } else if (s < first_output_ && slot.bits && stride[s] == slot.item) {
+        copy_rows(p[s], n * slot.item, memory, row_stride[s], count, n * slot.item);
       } else if (s < first_output_) {
         for (std::int64_t r = 0; r < count; ++r) slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, n);
       }
@@ -132,14 +135,18 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
       const Slot& slot = slot_[s];
       std::byte* const memory = ptr[s] + first * row_stride[s];
       if (p[s] == memory) continue;
+      if (slot.bits && stride[s] == slot.item) {
+        copy_rows(memory, row_stride[s], p[s], n * slot.item, count, n * slot.item);
+        continue;
+      }
       for (std::int64_t r = 0; r < count; ++r) slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], n);
     }
   }
 }
 
 void Interpreter::run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
-  std::byte* ptr[catena::kMaxOperands] = {};
-  std::int64_t stride[catena::kMaxOperands] = {};
+  std::byte* ptr[catena::kMaxOperands];
+  std::int64_t stride[catena::kMaxOperands];
   for (int k = 0; k < step.n; ++k) {
     ptr[k] = p[step.slot[std::size_t(k)]];
     stride[k] = st[step.slot[std::size_t(k)]];

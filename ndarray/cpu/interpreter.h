@@ -33,7 +33,8 @@ class Interpreter {
  private:
   struct Slot {
     catena::Dtype dtype;
-    bool direct;    // its memory itself is read and written,
+    bool bits;      // its memory holds what the loops see,
+    bool direct;    // and is itself read and written,
     bool streamed;  // but an output of neighbouring elements goes through a tile and past the caches
     std::int64_t item;
     std::size_t tile;
