@@ -67,7 +67,7 @@ class Steps {
 
  private:
   catena::SmallVector<Step, kMostPositions + 1> steps_;
-  catena::SmallVector<Dtype, 2 * kMostPositions + 1> slots_;
+  catena::SmallVector<Dtype, kMostPositions + 4> slots_;
 };
 
 struct Windows {
@@ -107,9 +107,10 @@ bool on_cpu(const Array& x) { return x.device().kind == Device::Kind::cpu; }
 void add_position(const Array& gy, const Array& indexes, std::int64_t k, const Array& gx) {
   const Dtype dtype = gy.dtype();
   Steps steps;
-  const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), tap = steps.slot(Dtype::int32), old = steps.slot(dtype),
-                     sum = steps.slot(dtype), sent = steps.slot(dtype);
-  steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, index, tap, sent});
+  const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), k_slot = steps.slot(Dtype::int32), old = steps.slot(dtype),
+                     sum = steps.slot(dtype), ahead = steps.slot(Dtype::int32), sent = steps.slot(dtype);
+  steps.add(kernel<"subtract">(), Dtype::int32, {index, k_slot, ahead});
+  steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, ahead, sent});
   steps.add(kernel<"add">(), dtype, {old, sent, sum});
   const Input inputs[] = {*gy.get(), *indexes.get(), Scalar(k), *gx.get()};
   steps.run(inputs, {&gx, 1});
@@ -139,20 +140,18 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
   }
   Steps steps;
   Arrays views;
-  catena::SmallVector<Input, 2 * kMostPositions> inputs;
+  catena::SmallVector<Input, kMostPositions + 1> inputs;
   for (std::int64_t k = 0; k < n; ++k) {
     views.push_back(position(images, k, spec, out));
     inputs.emplace_back(*views.back().get());
     steps.slot(dtype);
   }
-  for (std::int64_t k = 1; k < n; ++k) {
-    inputs.emplace_back(Scalar(k));
-    steps.slot(Dtype::int32);
-  }
-  const std::uint8_t y = steps.slot(dtype), index = steps.slot(Dtype::int32);
-  steps.add(kernel<"max_pool_first">(), dtype, {0, y, index});
-  for (std::int64_t k = 1; k < n; ++k)
-    steps.add(kernel<"max_pool_step">(), dtype, {static_cast<std::uint8_t>(k), static_cast<std::uint8_t>(n + k - 1), y, index});
+  inputs.emplace_back(Scalar(n - 1));
+  const std::uint8_t last = steps.slot(Dtype::int32), y = steps.slot(dtype), index = steps.slot(Dtype::int32),
+                     distance = steps.slot(Dtype::int32);
+  steps.add(kernel<"max_pool_first">(), dtype, {0, y, distance});
+  for (std::int64_t k = 1; k < n; ++k) steps.add(kernel<"max_pool_step">(), dtype, {static_cast<std::uint8_t>(k), y, distance});
+  steps.add(kernel<"subtract">(), Dtype::int32, {last, distance, index});
   const Arrays results{empty_images(x, out, dtype), empty_images(x, out, Dtype::int32)};
   steps.run(inputs, results);
   return results;
@@ -172,16 +171,16 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
   }
   Steps steps;
   const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32);
-  catena::SmallVector<Input, kMostPositions + 2> inputs{*gy.get(), *indexes.get()};
-  for (std::int64_t k = 0; k < n; ++k) {
-    inputs.emplace_back(Scalar(k));
-    steps.slot(Dtype::int32);
-  }
   Arrays views;
   for (std::int64_t k = 0; k < n; ++k) {
     views.push_back(position(images, k, spec, out));
-    steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, index, static_cast<std::uint8_t>(index + 1 + k), steps.slot(dtype)});
+    steps.slot(dtype);
   }
+  const std::uint8_t ahead = steps.slot(Dtype::int32);
+  steps.add(kernel<"copy">(), Dtype::int32, {index, ahead});
+  for (std::int64_t k = 0; k < n; ++k)
+    steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, ahead, static_cast<std::uint8_t>(index + 1 + k)});
+  const Input inputs[] = {*gy.get(), *indexes.get()};
   steps.run(inputs, views);
   return image_of(images, spatial, spec);
 }

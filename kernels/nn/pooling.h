@@ -18,19 +18,22 @@ ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_
   return {first, last < windows ? last : windows};
 }
 
-// The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all. Step by step: `v` is what
-// lies at position `tap` of each window, 0 in the first step.
+// The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all.
+template <class T> ND_FN bool wins_window(T v, T best) { return (v > best) | ((v != v) & (best == best)); }
+
+// Step by step through the positions, `v` being what lies at one of each window. What is counted is the distance from the winner to the
+// present position: that takes no number of the position, and is subtracted from the last one in the end.
 struct max_pool_first {
-  template <class T> ND_FN static void run(T v, T& best, int32_t& index) {
+  template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
     best = v;
-    index = 0;
+    distance = 0;
   }
 };
 struct max_pool_step {
-  template <class T> ND_FN static void run(T v, int32_t tap, T& best, int32_t& index) {
-    const bool better = (v > best) | ((v != v) & (best == best));
+  template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
+    const bool better = wins_window(v, best);
     best = better ? v : best;
-    index = better ? tap : index;
+    distance = better ? 0 : distance + 1;
   }
 };
 
@@ -44,7 +47,10 @@ struct max_pool_2d {
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
     for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky) {
       for (int64_t kx = x0 < 0 ? -x0 : 0; kx < kw && x0 + kx < x.shape(3); ++kx) {
-        max_pool_step::run(T(x(i[0], i[1], y0 + ky, x0 + kx)), int32_t(ky * kw + kx), best, best_index);
+        const T v = x(i[0], i[1], y0 + ky, x0 + kx);
+        const bool better = wins_window(v, best);
+        best = better ? v : best;
+        best_index = better ? int32_t(ky * kw + kx) : best_index;
       }
     }
     y = best;
@@ -52,9 +58,12 @@ struct max_pool_2d {
   }
 };
 
-// What the windows send to their position `tap`.
+// What the windows send to one position after the other; `ahead` is how many come before the winner's.
 struct max_pool_step_bwd {
-  template <class T> ND_FN static void run(T gy, int32_t index, int32_t tap, T& gx) { gx = index == tap ? gy : T(0); }
+  template <class T> ND_FN static void run(T gy, int32_t& ahead, T& gx) {
+    gx = ahead == 0 ? gy : T(0);
+    --ahead;
+  }
 };
 
 // Loop: the input's shape.
