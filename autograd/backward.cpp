@@ -117,12 +117,21 @@ class BackwardEngine {
 };
 
 namespace {
+
 bool repeats_elements(const Array& a) {
   if (a.is_c_contiguous()) return false;
   for (int i = 0; i < a.ndim(); ++i)
     if (a.strides()[i] == 0 && a.shape(i) > 1) return true;
   return false;
 }
+
+// The one Variable of this node is all that leads to its array and to the array's memory.
+bool holds_alone(const VariableNode* n) {
+  const Array& a = n->data;
+  return n->handles.load(std::memory_order_relaxed) == 1 && n->creator == nullptr && a && a->refs.load(std::memory_order_relaxed) == 1 &&
+         a->storage != nullptr && a->storage->refs.load(std::memory_order_relaxed) == 1 && !repeats_elements(a);
+}
+
 }  // namespace
 
 void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
@@ -140,10 +149,10 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
     else x->set_grad(gx, true);
   } else if (double_) {
     x->set_grad(x->grad_handle() + gx, false);
-  } else if (x->grad_shared || !x->grad->data.is_c_contiguous() || x->grad->creator != nullptr) {
-    x->set_grad(internal::constant_variable(x->grad->data + gx.data()), false);
-  } else {
+  } else if (x->grad->creator == nullptr && (x->grad_shared ? x->run == id_ && holds_alone(x->grad) : x->grad->data.is_c_contiguous())) {
     x->grad->data += gx.data();
+  } else {
+    x->set_grad(internal::constant_variable(x->grad->data + gx.data()), false);
   }
 }
 
@@ -156,6 +165,7 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
     VariableNode* y = f.lock_output(i);
     if (y == nullptr) continue;
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
+      f.gradient_is_spare_ = !double_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = y->grad_handle();
       // In an ordinary run a gradient that the user gave with a graph must not draw the rules into that graph.
       if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
@@ -170,6 +180,18 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
 }
 
 namespace {
+
+// For the time of a rule: what hooks hold is not spare, and nothing is for whoever calls the rule outside of a run.
+class Spare {
+ public:
+  Spare(bool& spare, const Variables& gy) : spare_(spare) { spare_ = spare_ && holds_alone(Access::node(gy[0])); }
+  ~Spare() { spare_ = false; }
+  Spare(const Spare&) = delete;
+  Spare& operator=(const Spare&) = delete;
+
+ private:
+  bool& spare_;
+};
 
 Arrays live_inputs(const FunctionNode& f) {
   Arrays in;
@@ -230,6 +252,7 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   Variables gx;
   {
     const RuleModes modes(double_);
+    const Spare spare(f.gradient_is_spare_, gy);
     gx = f.backward(targets, gy);
   }
   for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);

@@ -62,8 +62,8 @@ class CATENA_EXPORT FunctionNode {
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;
   // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
-  // allocated zeros. Must not write into the arrays of grad_outputs or of retained values. Not called when nobody could read a gradient
-  // that comes of it: neither an input nor anything that it was made from is still held.
+  // allocated zeros. Must not write into the arrays of grad_outputs (but see gradient_is_spare) or of retained values. Not called
+  // when nobody could read a gradient that comes of it: neither an input nor anything that it was made from is still held.
   virtual Variables backward(const Targets& targets, const Variables& grad_outputs);
 
   int rank() const noexcept { return rank_; }
@@ -97,6 +97,8 @@ class CATENA_EXPORT FunctionNode {
   static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) { return autograd::apply(kernel, inputs); }
   // False while the gradients being computed will not be differentiated again: a fused backward row may then be used.
   static bool needs_double_backprop() noexcept { return internal::modes().double_backprop; }
+  // In backward: the only output's gradient was made in this run and nobody else holds its memory, so that the result may be written there.
+  bool gradient_is_spare() const noexcept { return gradient_is_spare_; }
 
   // Inputs and outputs may live on several devices (copies between devices).
   virtual bool allows_mixed_devices() const noexcept { return false; }
@@ -146,6 +148,7 @@ class CATENA_EXPORT FunctionNode {
   FunctionNode* next_ = nullptr;  // of the list of nodes about to be destroyed
   mutable std::atomic<bool> output_lock_{false};
   bool applied_ = false;
+  bool gradient_is_spare_ = false;
   // A Function (function.h) keeps all its inputs, and may be applied again: that takes its earlier outputs out of the graph.
   bool raw_style_ = false;
   catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owned references

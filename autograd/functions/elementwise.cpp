@@ -80,7 +80,7 @@ class Elementwise final : public FunctionNode {
     if ((row_.retain & kRetainX1) && num_inputs() > 1) v.x1 = retained_input(1);
     if (row_.retain & kRetainY) v.y = retained_output(0);
     for (std::size_t k = 0; k < targets.size(); ++k) {
-      gx[k] = fused ? run_fused(targets[k], v) : row_.gradient(targets[k], v);
+      gx[k] = fused ? run_fused(targets[k], v, gradient_is_spare() && num_inputs() == 1) : row_.gradient(targets[k], v);
       if (num_inputs() > 1 && gx[k] && gx[k].shape() != input_shape(targets[k])) gx[k] = sum_to(gx[k], input_shape(targets[k]));
     }
     return gx;
@@ -93,9 +93,9 @@ class Elementwise final : public FunctionNode {
 
  private:
   std::span<const Constant> constants() const { return {constants_.data(), num_constants_}; }
-  Variable run_fused(int target, const ElementwiseValues& v) const {
+  Variable run_fused(int target, const ElementwiseValues& v, bool overwrite_gy) const {
     const auto data = [](const Variable& a) { return a ? a.data() : Array(); };
-    return internal::constant_variable(row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c}));
+    return internal::constant_variable(row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c, overwrite_gy}));
   }
 
   const ElementwiseRow& row_;
@@ -155,6 +155,12 @@ Scalar as_dtype(const Scalar& s, Dtype t) {
 }
 
 }  // namespace
+
+Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) const {
+  if (!overwrite_gy) return apply(kernel, inputs);
+  apply_into(kernel, {inputs.begin(), inputs.size()}, {&gy, 1});
+  return gy;
+}
 
 Variable elementwise(const ElementwiseRow& row, const Variable& x) { return call(row, {&x, 1}, {}); }
 

@@ -29,6 +29,9 @@ struct ElementwiseArrays {
   Array x0, x1, y;
   Array gy;
   std::span<const Constant> c;
+  bool overwrite_gy = false;
+  // kernel(inputs), in the memory of gy where nobody needs that any more.
+  CATENA_EXPORT Array result(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) const;
 };
 
 enum Retain : unsigned char { kRetainNothing = 0, kRetainX = 1, kRetainX1 = 2, kRetainXs = 3, kRetainY = 4 };

@@ -18,7 +18,7 @@ namespace {
 constexpr Retain retain_x = kRetainX, retain_y = kRetainY, retain_nothing = kRetainNothing;
 constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
 template <catena::fixed_string Kernel> Array run_fused(int, const ElementwiseArrays& v) {
-  return apply(kernel<Kernel>(), {v.x0 ? v.x0 : v.y, v.gy});
+  return v.result(kernel<Kernel>(), {v.x0 ? v.x0 : v.y, v.gy});
 }
 #define rule_fused(name) run_fused<#name>
 

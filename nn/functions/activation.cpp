@@ -35,7 +35,7 @@ constexpr ElementwiseRow kReLU = {
     .kernel = kernel<"relu">,
     .retain = autograd::kRetainY,
     .gradient = [](int, const ElementwiseValues& v) { return masked(v.gy, greater(v.y.data(), 0)); },
-    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"relu_bwd">(), {v.y, v.gy}); }};
+    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"relu_bwd">(), {v.y, v.gy}); }};
 
 constexpr ElementwiseRow kClippedReLU = {
     .label = "ClippedReLU",
@@ -46,7 +46,7 @@ constexpr ElementwiseRow kClippedReLU = {
           const Array& x = v.x0.data();
           return masked(v.gy, both(greater(x, 0), less(x, constant(v.c[0]))));
         },
-    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"clipped_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"clipped_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
 
 constexpr ElementwiseRow kLeakyReLU = {
     .label = "LeakyReLU",
@@ -57,7 +57,7 @@ constexpr ElementwiseRow kLeakyReLU = {
           const Array& x = v.x0.data();
           return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * v.c[0], less(x, 0));
         },
-    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"leaky_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"leaky_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
 
 constexpr ElementwiseRow kELU = {
     .label = "ELU",
@@ -70,7 +70,7 @@ constexpr ElementwiseRow kELU = {
           const Variable slope = exp(-relu(-v.x0)) * v.c[0];
           return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
         },
-    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"elu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"elu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
 
 constexpr ElementwiseRow kHardSigmoid = {
     .label = "HardSigmoid",
@@ -80,7 +80,7 @@ constexpr ElementwiseRow kHardSigmoid = {
         [](int, const ElementwiseValues& v) {
           return masked(v.gy * 0.2, less(apply(kernel<"absolute">(), {v.x0.data()}), 2.5));
         },
-    .fused = [](int, const ElementwiseArrays& v) { return apply(kernel<"hard_sigmoid_bwd">(), {v.x0, v.gy}); }};
+    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"hard_sigmoid_bwd">(), {v.x0, v.gy}); }};
 
 // The two functions differ in their rows and in their rules only.
 class SoftmaxNode : public FunctionNode {

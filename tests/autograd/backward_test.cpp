@@ -162,6 +162,86 @@ BOOST_AUTO_TEST_CASE(arrays_of_functions_are_never_written) {
   CHECK_VALUES(g, {3, 3});
 }
 
+// x -> x, with a gradient of its own making, whose memory it notes.
+struct Fresh final : FunctionNode {
+  const void** made;
+  const void** met;
+  Array* also_held;
+  Fresh(const void** made_at, const void** met_at, Array* held) : made(made_at), met(met_at), also_held(held) {}
+  std::string label() const override { return "Fresh"; }
+  Arrays forward(const Arrays& x) override { return {copy(x[0])}; }
+  Variables backward(const Targets&, const Variables& gy) override {
+    if (met) *met = gy[0].data()->data;
+    const Array gx = copy(gy[0].data());
+    if (made) *made = gx->data;
+    if (also_held) *also_held = gx;
+    return {Variable(gx)};
+  }
+};
+
+// A fused rule writes its result over the gradient that it reads, if that is nobody else's.
+BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
+  const std::vector<float> values{0.5f, -1, 2};
+  std::vector<float> slope;
+  for (const float v : values) slope.push_back(float(1 - std::tanh(double(v)) * std::tanh(double(v))));
+  const auto check = [](const Array& a, const std::vector<float>& expected, double factor) {
+    const std::vector<float> got = floats(a);
+    for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(std::abs(got[i] - factor * expected[i]) < 1e-5);
+  };
+  const void *made = nullptr, *met = nullptr;
+  const auto run = [&](Array* held, const BackwardOptions& options) {
+    Variable x(array<float>(values, {3}));
+    Variable middle = apply_node<Fresh>({x}, nullptr, &met, nullptr)[0], t = tanh(middle);
+    Variable y = apply_node<Fresh>({t}, &made, nullptr, held)[0];
+    y.set_grad(full({3}, 2));
+    y.backward(options);
+    check(x.grad(), slope, 2);
+    CHECK_VALUES(y.grad(), {2, 2, 2});
+    if (options.retain_grad) CHECK_VALUES(t.grad(), {2, 2, 2});
+    return made == met;
+  };
+  BOOST_TEST(run(nullptr, {}));
+  BOOST_TEST(!run(nullptr, {.retain_grad = true}));
+  BOOST_TEST(!run(nullptr, {.enable_double_backprop = true}));
+  Array held;
+  BOOST_TEST(!run(&held, {}));
+  CHECK_VALUES(held, {2, 2, 2});
+
+  // What the user gave, what two functions get, and what repeats its elements.
+  Variable x(array<float>(values, {3})), z(array<float>(values, {3}));
+  Variable direct = tanh(x);
+  const Array given = full({3}, 3);
+  direct.set_grad(given);
+  direct.backward();
+  check(x.grad(), slope, 3);
+  CHECK_VALUES(given, {3, 3, 3});
+  x.cleargrad();
+  sum((tanh(x) + tanh(z)) * 5).backward();
+  check(x.grad(), slope, 5);
+  check(z.grad(), slope, 5);
+  x.cleargrad();
+  sum(tanh(x)).backward();
+  check(x.grad(), slope, 1);
+}
+
+// The second contribution is added to the first where that is nobody else's.
+BOOST_AUTO_TEST_CASE(spare_gradients_are_added_to) {
+  const auto run = [](Array* held) {
+    const void *made = nullptr, *met = nullptr;
+    Variable x(ones({3}));
+    const Variable middle = apply_node<Fresh>({x}, nullptr, &met, nullptr)[0];
+    // Of two functions of one rank the one that was reached first goes first: the shorter branch.
+    const Variable first = apply_node<Fresh>({middle}, &made, nullptr, held)[0], second = noted(noted(middle, "a"), "b") * 3;
+    sum(first + second).backward();
+    CHECK_VALUES(x.grad(), {4, 4, 4});
+    return made == met;
+  };
+  BOOST_TEST(run(nullptr));
+  Array held;
+  BOOST_TEST(!run(&held));
+  CHECK_VALUES(held, {1, 1, 1});
+}
+
 BOOST_AUTO_TEST_CASE(a_leaf_never_keeps_a_broadcast_view) {
   Variable x(ones({2, 3}));
   sum(x).backward();
