@@ -37,6 +37,7 @@ class Interpreter {
     bool direct;    // and is itself read and written,
     bool streamed;  // but an output of neighbouring elements goes through a tile and past the caches
     std::int64_t item;
+    std::int64_t ahead = 0;  // the size of an element in memory, when lines of the next tile are fetched while this one is computed
     std::size_t tile;
     Load load;
     Store store;
@@ -52,6 +53,9 @@ class Interpreter {
     std::array<std::uint8_t, catena::kMaxOperands> slot;
   };
 
+  // Of what step k of a tile asks for in advance: its share of the lines of the tile at element `at`. The processor itself follows what the
+  // first step reads up to the end of a page, and then nothing comes from memory while the other steps compute.
+  void fetch_ahead(std::byte* const* ptr, const std::int64_t* stride, std::int64_t at, std::int64_t k) const;
   void run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
   void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr, std::int64_t* stride,
                  std::int64_t m) const;
@@ -61,6 +65,7 @@ class Interpreter {
   const catena::Program& program_;
   int n_slots_ = 0, first_output_ = 0;
   std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
+  bool fetches_ahead_ = false;
   Slot slot_[catena::kMaxSlots];
   catena::SmallVector<Ready, 4> steps_;
 };

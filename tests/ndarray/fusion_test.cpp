@@ -28,6 +28,24 @@ BOOST_AUTO_TEST_CASE(a_chain_has_the_bits_of_its_steps) {
     }
 }
 
+// Arrays whose next tile is fetched while one is computed, of lengths that are no multiple of a tile, and not on a line's boundary.
+BOOST_AUTO_TEST_CASE(long_chains_have_the_bits_of_their_steps) {
+  std::mt19937 random(11);
+  const auto chain = [](const auto& x, const auto& y) { return nd::sqrt(x * x + 1) - nd::abs(x) * y; };
+  const auto fused = nd::fuse(chain);
+  for (const Dtype dtype : {nd::float16, nd::float32, nd::float64}) {
+    const Array x = test::random_array({600001}, dtype, random), y = test::random_array({600001}, dtype, random);
+    const Array expected = chain(x, y);
+    CHECK_SAME(test::difference(fused(x, y), expected), dtype);
+    const nd::Slice inner(1, 599000), reversed({}, {}, -1);
+    BOOST_TEST(test::same_bits(fused(x(inner), y(inner)), expected(inner).copy()), dtype);
+    BOOST_TEST(test::same_bits(fused(x(reversed), y(reversed)), expected(reversed).copy()), dtype);
+    Array z = x.copy();
+    nd::fuse([](auto& a, const auto& b) { a = nd::sqrt(a * a + 1) - nd::abs(a) * b; })(z, y);
+    BOOST_TEST(test::same_bits(z, expected), "in place " << dtype);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(dtypes_follow_step_by_step) {
   std::mt19937 random(2);
   for (const Dtype a : test::kAllDtypes)
