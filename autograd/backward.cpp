@@ -110,6 +110,7 @@ class BackwardEngine {
 
   std::uint64_t id_;
   bool double_, retain_grad_;
+  bool made_here_ = false;  // the gradient of the only output of the function at hand comes from this run
   Isolated* isolated_ = nullptr;
   VariableNode* kept_ = nullptr;  // the variable that backward was called on keeps its gradient
   std::uint32_t order_ = 0;
@@ -160,12 +161,13 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
 Variables BackwardEngine::take_output_grads(FunctionNode& f) {
   Variables gy;
   gy.reserve(f.num_outputs());
+  made_here_ = false;
   for (std::size_t i = 0; i < f.num_outputs(); ++i) {
     gy.emplace_back();
     VariableNode* y = f.lock_output(i);
     if (y == nullptr) continue;
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
-      f.gradient_is_spare_ = !double_ && f.num_outputs() == 1 && y->run == id_;
+      made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = y->grad_handle();
       // In an ordinary run a gradient that the user gave with a graph must not draw the rules into that graph.
       if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
@@ -181,10 +183,10 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
 
 namespace {
 
-// For the time of a rule: what hooks hold is not spare, and nothing is for whoever calls the rule outside of a run.
+// For the time of a rule: whoever calls it outside of a run keeps what he gives.
 class Spare {
  public:
-  Spare(bool& spare, const Variables& gy) : spare_(spare) { spare_ = spare_ && holds_alone(Access::node(gy[0])); }
+  Spare(bool& spare, bool value) : spare_(spare) { spare_ = value; }
   ~Spare() { spare_ = false; }
   Spare(const Spare&) = delete;
   Spare& operator=(const Spare&) = delete;
@@ -252,7 +254,7 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   Variables gx;
   {
     const RuleModes modes(double_);
-    const Spare spare(f.gradient_is_spare_, gy);
+    const Spare spare(f.gradient_is_spare_, made_here_ && holds_alone(Access::node(gy[0])));
     gx = f.backward(targets, gy);
   }
   for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);

@@ -45,7 +45,7 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   struct Options {
     Converter converter = default_converter;
     std::optional<Device> device = {};  // models and batches are moved there
-    LossFunction loss_func = {};        // default: the call of the optimizer's target
+    LossFunction loss_func = {};        // default: the call of the optimizer's target. Variables that it lets go get no gradient
     // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured as a graph, which
     // updates with batches of that shape then replay. Other batches (a short last one) run as without the option, and so do the two updates
     // after something was replaced (a parameter's array, a state, a hook, the mode train, a seed), before the new capture. Results are the

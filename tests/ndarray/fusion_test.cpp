@@ -46,6 +46,27 @@ BOOST_AUTO_TEST_CASE(long_chains_have_the_bits_of_their_steps) {
   }
 }
 
+// Rows that are gathered into tiles and written back, of lengths that are moved at once and others.
+BOOST_AUTO_TEST_CASE(short_rows_have_the_bits_of_their_copies) {
+  std::mt19937 random(12);
+  const auto fused = nd::fuse([](auto& a, const auto& b) { a = nd::sqrt(a * a + 1) - b; });
+  for (const Dtype dtype : {nd::float16, nd::float32, nd::float64})
+    for (const std::int64_t n : {1, 2, 3, 4, 8, 16, 24, 32, 64}) {
+      const Array before = test::random_array({700, 70}, dtype, random), y = test::random_array({700, n}, dtype, random);
+      const Array row = test::random_array({n}, dtype, random);
+      const nd::Slice columns(3, 3 + n);
+      for (const Array& b : {y, row}) {
+        const Array x = before(nd::Slice(), columns).copy(), out = before.copy();
+        fused(x, b);
+        fused(out(nd::Slice(), columns), b);
+        BOOST_TEST(test::same_bits(out(nd::Slice(), columns).copy(), x), dtype << " " << n);
+        CHECK_SAME(test::difference(x, nd::sqrt(nd::square(before(nd::Slice(), columns)) + 1) - b), dtype << " " << n);
+        BOOST_TEST(test::same_bits(out(nd::Slice(), nd::Slice(3 + n, {})).copy(), before(nd::Slice(), nd::Slice(3 + n, {})).copy()));
+        BOOST_TEST(test::same_bits(out(nd::Slice(), nd::Slice(0, 3)).copy(), before(nd::Slice(), nd::Slice(0, 3)).copy()));
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(dtypes_follow_step_by_step) {
   std::mt19937 random(2);
   for (const Dtype a : test::kAllDtypes)
