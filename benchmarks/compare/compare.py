@@ -110,6 +110,8 @@ def peer_commands(args, pythons, env):
     commands = {name: peers.command(name, python, args.device) for name, python in pythons.items()}
     if args.device == "cpu" and "torch" in pythons and (program := peers.libtorch(pythons["torch"], args.venv, env, say)):
         commands["libtorch"] = program
+    if args.device == "cpu" and args.peers and (program := peers.floor(args.venv, say)):
+        commands["floor"] = program
     commands.update((name, shlex.split(command)) for name, command in (text.split("=", 1) for text in args.peer))
     return commands
 

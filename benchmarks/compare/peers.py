@@ -73,28 +73,40 @@ def interpreter(name, venvs, may_install, env, say):
     return None
 
 
-def libtorch(python, venvs, env, say):
-    """The command of PyTorch's contender in C++, built against the Python package; None where it cannot be."""
-    source, header = (os.path.join(HERE, *path) for path in (("peers", "libtorch.cpp"), ("..", "contender.h")))
-    program = os.path.join(venvs, "libtorch")
+def built(name, venvs, say, flags):
+    """The command of the contender peers/<name>.cpp; None where it cannot be built. flags() may fail, too."""
+    source, header = (os.path.join(HERE, *path) for path in (("peers", f"{name}.cpp"), ("..", "contender.h")))
+    program = os.path.join(venvs, name)
     if os.path.exists(program) and os.path.getmtime(program) > max(os.path.getmtime(source), os.path.getmtime(header)):
         return [program]
     say(f"building {program}")
-    compiler = shlex.split(os.environ.get("CXX", "g++"))
     try:
-        package = os.path.dirname(subprocess.run([python, "-c", "import torch; print(torch.__file__)"], env=env, capture_output=True,
-                                                 text=True, check=True).stdout.strip())
-        include, libraries = os.path.join(package, "include"), os.path.join(package, "lib")
-        subprocess.run([*compiler, "-std=c++20", "-O2", source, "-o", program, "-I", include, "-I",
-                        os.path.join(include, "torch", "csrc", "api", "include"), "-L", libraries, f"-Wl,-rpath,{libraries}",
-                        "-ltorch", "-ltorch_cpu", "-lc10"], capture_output=True, text=True, check=True)
+        os.makedirs(venvs, exist_ok=True)
+        subprocess.run([*shlex.split(os.environ.get("CXX", "g++")), "-std=c++20", "-O2", source, "-o", program, *flags()],
+                       capture_output=True, text=True, check=True)
         return [program]
     except OSError as e:
         why = str(e)
     except subprocess.CalledProcessError as e:
         why = next((line for line in e.stderr.splitlines() if "error" in line), e.stderr.strip())
-    say(f"MISSING PEER libtorch: {why}")
+    say(f"MISSING PEER {name}: {why}")
     return None
+
+
+def libtorch(python, venvs, env, say):
+    """PyTorch from C++, built against the Python package."""
+    def flags():
+        package = os.path.dirname(subprocess.run([python, "-c", "import torch; print(torch.__file__)"], env=env, capture_output=True,
+                                                 text=True, check=True).stdout.strip())
+        include, libraries = os.path.join(package, "include"), os.path.join(package, "lib")
+        return ["-I", include, "-I", os.path.join(include, "torch", "csrc", "api", "include"), "-L", libraries,
+                f"-Wl,-rpath,{libraries}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    return built("libtorch", venvs, say, flags)
+
+
+def floor(venvs, say):
+    """Bare loops."""
+    return built("floor", venvs, say, lambda: ["-O3", "-march=native", "-pthread"])
 
 
 def command(name, python, device):

@@ -65,13 +65,20 @@ def best(rows):
             if chosen[row.case, row.threads, row.peer] is row or bars.VARIANT_OF_BAR.get(row.case, {}).get(row.peer) == row.variant]
 
 
-def verdict(row):
+def floors(rows):
+    """{(case, threads): microseconds of the bare loops}"""
+    return {(row.case, row.threads): row.peer_us for row in rows if row.peer == "floor"}
+
+
+def verdict(row, floor_us):
     """(bar, met) as texts; bars are of two threads."""
     if row.threads != 2:
         return "", ""
     ratio, us = bars.asked(row.case, row.peer, row.variant), bars.limit_us(row.case)
     wants = ([f">= {ratio:g}x"] if ratio else []) + ([f"<= {us:g} us"] if us else [])
     met = (not ratio or row.ratio >= ratio) and (not us or row.ours_us <= us)
+    if ratio and not met and floor_us and row.peer_us / ratio < floor_us and floor_us / row.ours_us >= bars.OF_FLOOR:
+        return ", ".join(wants), "floor"
     return ", ".join(wants), ("yes" if met else "NO") if wants else ""
 
 
@@ -85,11 +92,11 @@ def named(row):
 
 def table(rows, with_bars):
     header = ["case", "threads", "ours, us", "peer", "peer, us", "ratio", "spread", "bar", "met"]
-    lines = [header]
+    lines, floor_us = [header], floors(rows)
     for row in best(rows):
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         lines.append([row.case, str(row.threads), number(row.ours_us), named(row) or "-", number(row.peer_us), ratio, f"{row.spread:.0%}",
-                      *(verdict(row) if with_bars else ("", ""))])
+                      *(verdict(row, floor_us.get((row.case, row.threads))) if with_bars else ("", ""))])
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
     text = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths)) + " |" for line in lines]
     text.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
@@ -108,7 +115,7 @@ def write_text(path, text):
         f.write(text)
 
 
-COLOURS = {"numpy": "#4c78a8", "torch": "#e45756", "libtorch": "#b279a2", "chainer": "#54a24b", "cupy": "#f58518"}
+COLOURS = {"numpy": "#4c78a8", "torch": "#e45756", "libtorch": "#b279a2", "chainer": "#54a24b", "cupy": "#f58518", "floor": "#999999"}
 
 
 def svg(rows, title):

@@ -77,6 +77,7 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
   std::byte* p[catena::kMaxSlots];
   std::int64_t st[catena::kMaxSlots];
   const int n_op = program_.num_operands();
+  if (is_streamed_step(stride)) return run_streamed(tiles, ptr, stride, n);
   for (std::int64_t i = 0; i < n; i += kTile) {
     const std::int64_t m = n - i < kTile ? n - i : kTile;
     for (int s = 0; s < n_slots_; ++s) {
@@ -107,6 +108,34 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
       if (!slot.direct) slot.store(p[s], memory, stride[s], m);
       else if (p[s] != memory) stream_copy(memory, p[s], m * slot.item);
     }
+  }
+}
+
+bool Interpreter::is_streamed_step(const std::int64_t* stride) const {
+  if (steps_.size() != 1 || steps_.front().recast != 0 || first_output_ == n_slots_) return false;
+  for (int s = 0; s < n_slots_; ++s)
+    if (!slot_[s].direct || (s >= first_output_ && !(slot_[s].streamed && stride[s] == slot_[s].item))) return false;
+  return true;
+}
+
+// Of one step that reads and writes memory as it is. Tiles are short, because memory is at work all the time only when reading and writing
+// take short turns, and end where lines of the output do.
+void Interpreter::run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
+  constexpr std::int64_t kShortTile = 384;
+  const Ready& step = steps_.front();
+  std::byte* p[catena::kMaxOperands];
+  std::int64_t st[catena::kMaxOperands];
+  std::byte* const out = ptr[first_output_];
+  const std::int64_t before_line = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(out) % kLine) / slot_[first_output_].item;
+  for (std::int64_t i = 0, m = std::min(n, before_line + kShortTile); i < n; i += m, m = std::min(kShortTile, n - i)) {
+    for (int k = 0; k < step.n; ++k) {
+      const std::size_t s = step.slot[std::size_t(k)];
+      p[k] = slot_[s].streamed ? tiles + slot_[s].tile : ptr[s] + i * stride[s];
+      st[k] = stride[s];
+    }
+    step.run(p, st, m);
+    for (int s = first_output_; s < n_slots_; ++s)
+      if (slot_[s].streamed) stream_copy(ptr[s] + i * stride[s], tiles + slot_[s].tile, m * slot_[s].item);
   }
 }
 

@@ -53,6 +53,9 @@ class Interpreter {
     std::array<std::uint8_t, catena::kMaxOperands> slot;
   };
 
+  // Whether all there is to do is one step on memory as it is, with outputs of neighbouring elements past the caches.
+  bool is_streamed_step(const std::int64_t* stride) const;
+  void run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
   // Of what step k of a tile asks for in advance: its share of the lines of the tile at element `at`. The processor itself follows what the
   // first step reads up to the end of a page, and then nothing comes from memory while the other steps compute.
   void fetch_ahead(std::byte* const* ptr, const std::int64_t* stride, std::int64_t at, std::int64_t k) const;

@@ -141,17 +141,40 @@ class Figures(unittest.TestCase):
         # The bar of this case is of the default; the compiled variant stands beside it.
         chain = [row("default", 3.0, "elementwise/chain_fused"), row("compile", 1.5, "elementwise/chain_fused")]
         self.assertEqual([r.variant for r in report.best(chain)], ["default", "compile"])
-        self.assertEqual([report.verdict(r) for r in chain], [(">= 2x", "yes"), ("", "")])
+        self.assertEqual([report.verdict(r, None) for r in chain], [(">= 2x", "yes"), ("", "")])
 
     def test_bars(self):
         def add(threads, ours, ratio):
             return Row("overhead/add", "default", "numpy", threads, ours, ours * ratio, ratio, 0.0)
-        self.assertEqual(report.verdict(add(2, 0.1, 2.5)), (">= 2x, <= 0.15 us", "yes"))
-        self.assertEqual(report.verdict(add(2, 0.1, 1.9))[1], "NO")
-        self.assertEqual(report.verdict(add(2, 0.2, 2.5))[1], "NO")
-        self.assertEqual(report.verdict(add(1, 0.2, 1.0)), ("", ""))
-        self.assertEqual(report.verdict(Row("matmul/1024_cubed", "", "", 2, 1.0, None, None, 0.0)), ("", ""))
-        self.assertEqual(report.verdict(Row("random/normal", "default", "numpy", 2, 1.0, 1.0, 1.0, 0.0)), ("", ""))
+        self.assertEqual(report.verdict(add(2, 0.1, 2.5), None), (">= 2x, <= 0.15 us", "yes"))
+        self.assertEqual(report.verdict(add(2, 0.1, 1.9), None)[1], "NO")
+        self.assertEqual(report.verdict(add(2, 0.2, 2.5), None)[1], "NO")
+        self.assertEqual(report.verdict(add(1, 0.2, 1.0), None), ("", ""))
+        self.assertEqual(report.verdict(Row("matmul/1024_cubed", "", "", 2, 1.0, None, None, 0.0), None), ("", ""))
+        self.assertEqual(report.verdict(Row("random/normal", "default", "numpy", 2, 1.0, 1.0, 1.0, 0.0), None), ("", ""))
+
+    def test_a_bar_below_the_floor(self):
+        def add(ours):  # the bar of 4 asks for 5.0
+            return Row("elementwise/add", "default", "torch", 2, ours, 20.0, 20.0 / ours, 0.0)
+        floor = Row("elementwise/add", "default", "floor", 2, 6.0, 5.5, 5.5 / 6.0, 0.0)
+        floor_us = report.floors([add(6.0), floor])
+        self.assertEqual(floor_us, {("elementwise/add", 2): 5.5})
+        self.assertEqual(report.verdict(add(4.9), 5.5), (">= 4x", "yes"))
+        self.assertEqual(report.verdict(add(6.0), 5.5), (">= 4x", "floor"))
+        self.assertEqual(report.verdict(add(6.6), 5.5), (">= 4x", "NO"))  # 0.83 of the floor's speed
+        self.assertEqual(report.verdict(add(5.1), 4.9), (">= 4x", "NO"))  # the bar can be reached
+        self.assertEqual(report.verdict(floor, 5.5), ("", ""))
+
+    def test_a_turn_ends_when_all_threads_sleep(self):
+        busy = "import sys, threading, time\n" \
+               "def spin():\n    end = time.monotonic() + 0.1\n    while time.monotonic() < end: pass\n" \
+               "for line in sys.stdin:\n    threading.Thread(target=spin).start()\n    print('ok 1000', flush=True)\n"
+        contender = contenders.Contender("p", "", [sys.executable, "-c", busy], dict(os.environ))
+        try:
+            contender.run(1)
+            self.assertNotIn("R", contenders.thread_states(f"/proc/{contender.process.pid}/task"))
+        finally:
+            contender.close()
 
     def test_the_environment_is_the_same_for_all(self):
         inherited = dict(os.environ)
