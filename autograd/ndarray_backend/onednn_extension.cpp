@@ -39,7 +39,8 @@ using dnnl::algorithm;
 
 #if DNNL_VERSION_MAJOR >= 3
 dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst, const Geometry& g) {
+                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst,
+                                                           const Geometry& g) {
   constexpr auto kind = dnnl::prop_kind::forward_training;
   if (b) return {e, kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
   return {e, kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
@@ -49,14 +50,15 @@ dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine
                                                               const dnnl::convolution_forward::primitive_desc& hint) {
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
-dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w,
-                                                                    const memory::desc& dst, const Geometry& g,
+dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, algorithm how, const memory::desc& src,
+                                                                    const memory::desc& w, const memory::desc& dst, const Geometry& g,
                                                                     const dnnl::convolution_forward::primitive_desc& hint) {
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
 #else
 dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst, const Geometry& g) {
+                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst,
+                                                           const Geometry& g) {
   using Desc = dnnl::convolution_forward::desc;
   constexpr auto kind = dnnl::prop_kind::forward_training;
   const Desc desc = b ? Desc(kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end)
@@ -68,8 +70,8 @@ dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine
                                                               const dnnl::convolution_forward::primitive_desc& hint) {
   return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
 }
-dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w,
-                                                                    const memory::desc& dst, const Geometry& g,
+dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, algorithm how, const memory::desc& src,
+                                                                    const memory::desc& w, const memory::desc& dst, const Geometry& g,
                                                                     const dnnl::convolution_forward::primitive_desc& hint) {
   return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
 }
@@ -344,7 +346,11 @@ Operand activations(const Array& a, const memory::dims& dims, int rank, const me
 class Result {
  public:
   Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
-      : array_(array), plain_(plain), same_(plain == written), written_(same_ ? array : scratch(near, written)), memory_(at(written, written_)) {}
+      : array_(array),
+        plain_(plain),
+        same_(plain == written),
+        written_(same_ ? array : scratch(near, written)),
+        memory_(at(written, written_)) {}
   const memory& get() const { return memory_; }
   void finish() {
     if (same_) return;
