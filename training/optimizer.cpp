@@ -304,8 +304,7 @@ void Optimizer::launch() {
     if (!p.data() || p.size() == 0) continue;
     loop_for(kernel, p.dtype());
     Group& g = groups.of(p.data(), 2 + s.states.size());
-    Array grad = p.grad();
-    g.operands[0].push_back(grad.is_c_contiguous() ? std::move(grad) : autograd::copy(grad));
+    g.operands[0].push_back(autograd::contiguous(p.grad()));
     g.operands[1].push_back(contiguous_for_write(g, p.data()));
     for (std::size_t k = 0; k < s.states.size(); ++k) g.operands[2 + k].push_back(s.states[k]);
   }

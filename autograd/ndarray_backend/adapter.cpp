@@ -151,15 +151,10 @@ namespace {
 class ReducedOutput {
  public:
   ReducedOutput(const KernelDef& kernel, const Shape& shape, const Dims& axes, const Array& out)
-      : out_(*out.get()), kept_(catena::reduced_shape(shape, axes, true)), strides_(Strides::filled(shape.size(), 0)) {
+      : out_(*out.get()), kept_(catena::reduced_shape(shape, axes, true)) {
     check<ValueError>(out_.shape == kept_ || out_.shape == catena::reduced_shape(shape, axes, false), kernel.name, "the output has shape ",
                       out_.shape, ", the input ", shape, " reduced over ", axes);
-    const bool same_rank = out_.shape.size() == shape.size();
-    for (int axis = 0, from = 0, a = 0; axis < shape.size(); ++axis) {
-      const bool reduced = a < axes.size() && axes[a] == axis;
-      if (reduced) ++a;
-      else strides_[axis] = out_.strides[same_rank ? axis : from++];
-    }
+    strides_ = nd::internal::reduced_strides(out_, shape.size(), axes);
   }
   Operand operand() const { return {out_.data, out_.dtype, false, &kept_, &strides_}; }
 

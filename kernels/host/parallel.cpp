@@ -25,6 +25,14 @@ namespace {
 
 thread_local constinit bool inside_parallel = false;
 
+// Of ours, or of the caller's own OpenMP.
+bool is_inside_parallel() {
+#ifdef _OPENMP
+  if (omp_in_parallel() != 0) return true;
+#endif
+  return inside_parallel;
+}
+
 int default_threads() {
   if (const char* text = std::getenv("OMP_NUM_THREADS")) {
     const int n = std::atoi(text);
@@ -234,7 +242,7 @@ void internal::parallel_for(std::int64_t n, std::int64_t grain, void (*body)(voi
   if (n <= 0) return;
   const std::int64_t most = n / std::max<std::int64_t>(grain, 1);
   const std::int64_t threads = std::min<std::int64_t>(max_threads(), most);
-  if (threads <= 1 || inside_parallel) return body(context, 0, n);
+  if (threads <= 1 || is_inside_parallel()) return body(context, 0, n);
   Pool& pool = Pool::instance();
   const std::unique_lock lock(pool.mutex(), std::try_to_lock);
   if (!lock) return body(context, 0, n);

@@ -18,8 +18,8 @@ CATENA_EXPORT void parallel_for(std::int64_t n, std::int64_t grain, void (*body)
 }
 
 // Calls body(begin, end) on disjoint ranges that cover 0..n, each at least `grain` long (but the last); on the calling thread
-// alone when n <= grain, inside another parallel_for, or while another thread has the pool. An exception thrown by a body is rethrown here
-// (the first one).
+// alone when n <= grain, inside another parallel_for or a parallel region of OpenMP, or while another thread has the pool. An exception
+// thrown by a body is rethrown here (the first one).
 template <class F> void parallel_for(std::int64_t n, std::int64_t grain, F&& body) {
   if (n <= grain) {
     if (n > 0) body(std::int64_t(0), n);

@@ -134,8 +134,7 @@ void Interpreter::run_streamed(std::byte* tiles, std::byte* const* ptr, const st
       st[k] = stride[s];
     }
     step.run(p, st, m);
-    for (int s = first_output_; s < n_slots_; ++s)
-      if (slot_[s].streamed) stream_copy(ptr[s] + i * stride[s], tiles + slot_[s].tile, m * slot_[s].item);
+    for (int s = first_output_; s < n_slots_; ++s) stream_copy(ptr[s] + i * stride[s], tiles + slot_[s].tile, m * slot_[s].item);
   }
 }
 

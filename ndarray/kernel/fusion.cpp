@@ -345,12 +345,7 @@ class ReducedProgram {
     for (const catena::Operand& o : bound_.operands()) strides.push_back(*o.strides);
     strides.push_back(guide_strides(bound_.operands(), shape_, elements_.dtype_of_result()));
     Shape in_shape = shape_, out_shape = catena::reduced_shape(shape_, axes_, true);
-    Strides out_strides = Strides::filled(shape_.size(), 0);
-    const bool kept = out.ndim() == shape_.size();
-    for (int i = 0, k = 0; i < shape_.size(); ++i) {
-      const bool reduced = std::find(axes_.begin(), axes_.end(), i) != axes_.end();
-      if (!reduced) out_strides[i] = out.strides()[kept ? i : k++];
-    }
+    Strides out_strides = reduced_strides(*out.get(), shape_.size(), axes_);
     if (axes_.empty()) {  // every element alone, as over an axis of length 1
       axes_.push_back(in_shape.size());
       for (Shape* s : {&in_shape, &out_shape}) s->push_back(1);

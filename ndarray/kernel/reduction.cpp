@@ -17,15 +17,8 @@ namespace {
 
 // out[...] = reduction of `a`, which is not empty or has an identity. `out` has the reduced shape without the axes, or with them.
 void run_reduction(const KernelDef& def, int loop, const Array& a, const Dims& axes, const Array& out) {
-  Shape in_shape = a.shape(), out_shape;
-  Strides in_strides = a.strides(), out_strides;
-  const bool kept = out.ndim() == a.ndim();
-  for (int i = 0, k = 0; i < a.ndim(); ++i) {
-    const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();
-    out_shape.push_back(reduced ? 1 : a.shape()[i]);
-    out_strides.push_back(reduced ? 0 : out.strides()[kept ? i : k]);
-    if (!reduced) ++k;
-  }
+  Shape in_shape = a.shape(), out_shape = catena::reduced_shape(in_shape, axes, true);
+  Strides in_strides = a.strides(), out_strides = reduced_strides(*out.get(), a.ndim(), axes);
   catena::ReduceCall call;
   call.kernel = &def;
   call.loop = loop;
@@ -79,6 +72,17 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   else
     assign(def.name, options.out, out);
   return options.out;
+}
+
+Strides reduced_strides(const catena::ArrayHeader& out, int rank, const Dims& axes) {
+  const bool kept = out.shape.size() == rank;
+  Strides strides;
+  for (int axis = 0, k = 0; axis < rank; ++axis) {
+    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    strides.push_back(reduced ? 0 : out.strides[kept ? axis : k]);
+    if (!reduced) ++k;
+  }
+  return strides;
 }
 
 Strides guide_strides(std::span<const catena::Operand> operands, const Shape& shape, Dtype element) {

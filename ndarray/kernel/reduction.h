@@ -26,6 +26,10 @@ CATENA_EXPORT Array apply_reduction(const catena::KernelDef& def, const Array& a
 // The same with the loop chosen by the caller and a result of any dtype; `a` is converted to the loop's input element by element.
 CATENA_EXPORT Array reduce_with_loop(const catena::KernelDef& def, int loop, const Array& a, const ReductionOptions& options, Dtype result);
 
+// The strides of the output of a reduction, seen with all `rank` axes of the input: 0 along `axes`, which `out` has with length 1 or not
+// at all.
+CATENA_EXPORT Strides reduced_strides(const catena::ArrayHeader& out, int rank, const Dims& axes);
+
 // For elements that a program makes of operands broadcast to `shape`: the strides of an operand that has every element once, or those of a
 // C-contiguous array of the elements. They tell which axes are the inner ones (ReduceCall::in).
 CATENA_EXPORT Strides guide_strides(std::span<const catena::Operand> operands, const Shape& shape, Dtype element);

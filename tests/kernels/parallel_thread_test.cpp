@@ -2,6 +2,7 @@
 
 #include "kernels/host/parallel.h"
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +101,23 @@ BOOST_AUTO_TEST_CASE(nested_calls_are_serial) {
   BOOST_TEST(inner_ranges.load() == 4);
   BOOST_TEST(strangers.load() == 0);
   BOOST_TEST(total.load() == 4000);
+}
+
+// A region of the caller's own OpenMP, if this process has that of GCC.
+BOOST_AUTO_TEST_CASE(regions_of_openmp_are_not_multiplied) {
+  using Region = void (*)(void (*)(void*), void*, unsigned, unsigned);
+  const auto region = reinterpret_cast<Region>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+  if (region == nullptr) {
+    std::puts("skipped: no OpenMP of GCC in this process");
+    return;
+  }
+  const ThreadsGuard guard(4);
+  std::atomic<int> ranges{0};
+  const auto body = [](void* count) {
+    parallel_for(1000, 1, [&](std::int64_t, std::int64_t) { ++*static_cast<std::atomic<int>*>(count); });
+  };
+  region(body, &ranges, 2, 0);
+  BOOST_TEST(ranges.load() == 2);  // one in each thread of the region
 }
 
 BOOST_AUTO_TEST_CASE(exceptions_reach_the_caller) {
