@@ -1,25 +1,26 @@
-// Everything: arrays, automatic differentiation, neural networks, training. Programs that include this make their arrays with ndarray.
+// Everything: arrays, automatic differentiation, neural networks, training. Programs that include this make their
+// arrays with ndarray.
 #pragma once
 
-#include "autograd/array.h"
-#include "autograd/backward.h"
-#include "autograd/debug.h"
-#include "autograd/flag.h"
-#include "autograd/function.h"
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/basic_math.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/gradient_check.h"
-#include "autograd/hooks.h"
-#include "autograd/ndarray_backend/convert.h"
-#include "autograd/ndarray_backend/ndarray_backend.h"
-#include "autograd/operators.h"
-#include "autograd/variable.h"
-#include "ndarray/ndarray.h"
-#include "nn/nn.h"
-#include "training/training.h"
+#include <catena/autograd/array.h>
+#include <catena/autograd/backward.h>
+#include <catena/autograd/debug.h>
+#include <catena/autograd/flag.h>
+#include <catena/autograd/function.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/gradient_check.h>
+#include <catena/autograd/hooks.h>
+#include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/autograd/operators.h>
+#include <catena/autograd/variable.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/nn/nn.h>
+#include <catena/training/training.h>
 
 namespace autograd::internal {
 

@@ -1,8 +1,10 @@
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 namespace {
@@ -24,7 +26,8 @@ class Inputs {
  public:
   Inputs() = default;
   Inputs(std::string_view op, std::span<const Operand> operands) {
-    check<TypeError>(operands.size() <= catena::kMaxOperands, op, operands.size(), " operands exceed the limit of ", catena::kMaxOperands);
+    check<TypeError>(operands.size() <= catena::kMaxOperands, op, operands.size(), " operands exceed the limit of ",
+                     catena::kMaxOperands);
     for (const Operand& o : operands) add(op, o);
   }
   void add(std::string_view op, const Operand& o) {
@@ -54,7 +57,8 @@ class Inputs {
   }
   // A new array of the common shape.
   Array empty(std::string_view op, Dtype dtype) const {
-    if (first_ && same_shape_) [[likely]] return first_->backend().empty(first_->shape(), dtype, first_->device());
+    if (first_ && same_shape_) [[likely]]
+      return first_->backend().empty(first_->shape(), dtype, first_->device());
     return backend().empty(shape(op), dtype, device());
   }
 
@@ -69,8 +73,8 @@ void check_kind(const KernelDef& kernel, KernelKind kind, const char* function) 
 }
 
 // ---- layouts ----
-// Images are often channels-last in memory behind their logical axes. Elementwise and row kernels then run over the axes in memory order,
-// as over contiguous arrays, and their results have the layout of their operands.
+// Images are often channels-last in memory behind their logical axes. Elementwise and row kernels then run over the
+// axes in memory order, as over contiguous arrays, and their results have the layout of their operands.
 
 // The order of axes in which a dense array that is not C-contiguous would be; nothing for others.
 std::optional<Dims> memory_order(const Array& a) {
@@ -128,12 +132,13 @@ catena::SmallVector<Operand, 8> reordered(std::span<const Operand> operands, con
   return v;
 }
 
-// The kernel "copy" converts nothing itself: its loop is chosen by the wanted dtype and the backend converts into that slot.
+// The kernel "copy" converts nothing itself: its loop is chosen by the wanted dtype and the backend converts into that
+// slot.
 int copy_loop(Dtype dtype) {
   static const auto loops = [] {
     std::array<int, catena::kNumDtypes> table{};
     for (int t = 0; t < catena::kNumDtypes; ++t)
-      table[std::size_t(t)] = catena::choose_loop_by_output(catena::kernel<"copy">(), static_cast<Dtype>(t));
+      table[std::size_t(t)] = catena::choose_loop_by_output(catena::rows::copy, static_cast<Dtype>(t));
     return table;
   }();
   check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, "assign", "the dtype ", dtype, " has no kernels");
@@ -142,7 +147,7 @@ int copy_loop(Dtype dtype) {
 
 }  // namespace
 
-// ---- creation ------------------------------------------------------------------------------------------------------------
+// ---- creation -----------------------------------------------------------------------------------
 Array empty(const Shape& shape, Dtype dtype, std::optional<Device> device) {
   Backend& backend = default_backend();
   return backend.empty(shape, dtype, device_or_default(backend, device));
@@ -177,7 +182,7 @@ Array arange(std::int64_t n, Dtype dtype, std::optional<Device> device) {
   return astype(from_host(values.data(), {n}, Dtype::int64, device), dtype);
 }
 
-// ---- reading back --------------------------------------------------------------------------------------------------------
+// ---- reading back -------------------------------------------------------------------------------
 void to_host(const Array& a, void* c_order) { a.backend().to_host(a, c_order); }
 
 Scalar item(const Array& a) {
@@ -191,7 +196,7 @@ Scalar item(const Array& a) {
   });
 }
 
-// ---- copies and moves ----------------------------------------------------------------------------------------------------
+// ---- copies and moves ---------------------------------------------------------------------------
 Array copy(const Array& a) {
   Array out = empty_like(a);
   assign(out, a);
@@ -228,7 +233,7 @@ void assign(const Array& to, const Operand& from) {
     }
   }
   const Input input = from.is_array() ? Input(*from.array().get()) : Input(from.scalar());
-  const EagerProgram program(catena::kernel<"copy">(), copy_loop(to.dtype()));
+  const EagerProgram program(catena::rows::copy, copy_loop(to.dtype()));
   to.backend().elementwise(program, {&input, 1}, {&to, 1});
 }
 
@@ -256,19 +261,21 @@ void check_same_device(std::string_view op, std::span<const Array> arrays) {
   }
 }
 
-// ---- kernels -------------------------------------------------------------------------------------------------------------
+// ---- kernels ------------------------------------------------------------------------------------
 namespace {
 
 Array apply_one(const KernelDef& kernel, std::span<const Operand> operands);
 
-[[gnu::noinline]] std::optional<Array> apply_in_memory_order(const KernelDef& kernel, const Array& model, std::span<const Operand> operands) {
+[[gnu::noinline]] std::optional<Array> apply_in_memory_order(const KernelDef& kernel, const Array& model,
+                                                             std::span<const Operand> operands) {
   const auto order = common_order(model, operands);
   if (!order) return {};
   return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
 }
 
 // `operands` makes a span of them, for the rare case that the layout matters.
-template <class F> Array apply_bound(const KernelDef& kernel, const Inputs& in, F&& operands) {
+template <class F>
+Array apply_bound(const KernelDef& kernel, const Inputs& in, F&& operands) {
   if (in.first() && !in.first()->is_c_contiguous()) [[unlikely]]
     if (std::optional<Array> out = operands(*in.first())) return *std::move(out);
   const int loop = catena::choose_loop(kernel, in.span());
@@ -280,7 +287,8 @@ template <class F> Array apply_bound(const KernelDef& kernel, const Inputs& in, 
 Array apply_one(const KernelDef& kernel, std::span<const Operand> operands) {
   check_kind(kernel, KernelKind::elementwise, "apply");
   check<TypeError>(kernel.nout == 1 && kernel.ninout == 0, "apply", kernel.name, " does not have exactly one output");
-  return apply_bound(kernel, Inputs(kernel.name, operands), [&](const Array& model) { return apply_in_memory_order(kernel, model, operands); });
+  return apply_bound(kernel, Inputs(kernel.name, operands),
+                     [&](const Array& model) { return apply_in_memory_order(kernel, model, operands); });
 }
 
 Array apply_two(const KernelDef& kernel, const Operand& a, const Operand& b) {
@@ -312,7 +320,9 @@ Array& apply_in_place(const KernelDef& kernel, Array& a, const Operand& b) {
 
 }  // namespace
 
-Array apply(const KernelDef& kernel, std::initializer_list<Operand> inputs) { return apply_one(kernel, {inputs.begin(), inputs.size()}); }
+Array apply(const KernelDef& kernel, std::initializer_list<Operand> inputs) {
+  return apply_one(kernel, {inputs.begin(), inputs.size()});
+}
 
 Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
   check_kind(kernel, KernelKind::elementwise, "apply_all");
@@ -331,9 +341,10 @@ Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
 
 void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
   check_kind(kernel, KernelKind::elementwise, "apply_into");
-  check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(), " were given");
-  check<TypeError>(int(outputs.size()) == kernel.ninout + kernel.nout, kernel.name, "writes ", kernel.ninout + kernel.nout, " arrays, ",
-                   outputs.size(), " were given");
+  check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(),
+                   " were given");
+  check<TypeError>(int(outputs.size()) == kernel.ninout + kernel.nout, kernel.name, "writes ",
+                   kernel.ninout + kernel.nout, " arrays, ", outputs.size(), " were given");
   Inputs in(kernel.name, inputs);
   for (int k = 0; k < kernel.ninout; ++k) in.add(kernel.name, outputs[std::size_t(k)]);
   const int loop = catena::choose_loop(kernel, in.span());
@@ -366,7 +377,8 @@ namespace {
 int choose_indexed_loop(const KernelDef& kernel, std::span<const Array> outputs) {
   for (int i = 0; i < kernel.num_loops; ++i) {
     bool equal = true;
-    for (std::size_t k = 0; k < outputs.size(); ++k) equal &= kernel.loop_table[i].type[kernel.nin + k] == outputs[k].dtype();
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      equal &= kernel.loop_table[i].type[kernel.nin + k] == outputs[k].dtype();
     if (equal) return i;
   }
   return catena::choose_loop_by_output(kernel, outputs[0].dtype());
@@ -376,7 +388,8 @@ int choose_indexed_loop(const KernelDef& kernel, std::span<const Array> outputs)
 
 void apply_indexed(const KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs) {
   check_kind(kernel, KernelKind::indexed, "apply_indexed");
-  check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(), " were given");
+  check<TypeError>(inputs.size() == kernel.nin, kernel.name, "takes ", int(kernel.nin), " inputs, ", inputs.size(),
+                   " were given");
   check<TypeError>(int(outputs.size()) == kernel.ninout + kernel.nout && !outputs.empty(), kernel.name, "writes ",
                    kernel.ninout + kernel.nout, " arrays, ", outputs.size(), " were given");
   const int loop = choose_indexed_loop(kernel, outputs);
@@ -405,7 +418,8 @@ int choose_reduction_loop(const KernelDef& kernel, const Array& a, std::optional
   for (int i = 0; i < kernel.num_loops; ++i) {
     const auto& type = kernel.loop_table[i].type;
     if (type[1] != *dtype) continue;
-    const int rank = type[0] == a.dtype() ? 4 : (type[0] == *dtype ? 3 : (catena::can_cast(a.dtype(), type[0]) ? 2 : 1));
+    const int rank =
+        type[0] == a.dtype() ? 4 : (type[0] == *dtype ? 3 : (catena::can_cast(a.dtype(), type[0]) ? 2 : 1));
     if (rank > best_rank) best = i, best_rank = rank;
   }
   return best >= 0 ? best : catena::choose_loop_by_output(kernel, *dtype);
@@ -429,15 +443,17 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
   const int loop = choose_reduction_loop(kernel, a, dtype);
   if (!kernel.has_identity && a.size() == 0)
     for (std::int64_t axis : along)
-      check<ValueError>(a.shape(int(axis)) != 0, kernel.name, "an array of shape ", a.shape(), " has no elements along axis ", axis,
-                        " and the reduction has no identity");
+      check<ValueError>(a.shape(int(axis)) != 0, kernel.name, "an array of shape ", a.shape(),
+                        " has no elements along axis ", axis, " and the reduction has no identity");
   Backend& backend = a.backend();
-  Array out = backend.empty(catena::reduced_shape(a.shape(), along, keepdims), kernel.loop_table[loop].type[1], a.device());
+  Array out =
+      backend.empty(catena::reduced_shape(a.shape(), along, keepdims), kernel.loop_table[loop].type[1], a.device());
   backend.reduce(kernel, loop, a, along, out);
   return out;
 }
 
-Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer_list<Operand> inputs, const Axes& axes, bool keepdims) {
+Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer_list<Operand> inputs, const Axes& axes,
+                 bool keepdims) {
   check_kind(kernel, KernelKind::reduction, "map_reduce");
   check_kind(map, KernelKind::elementwise, "map_reduce");
   check<TypeError>(map.nout == 1 && map.ninout == 0, "map_reduce", map.name, " does not have exactly one output");
@@ -449,7 +465,8 @@ Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer
   const int map_loop = catena::choose_loop(map, in.span());
   const int loop = loop_of_element(kernel, map.loop_table[map_loop].type[map.nin]);
   Backend& backend = in.backend();
-  Array out = backend.empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
+  Array out =
+      backend.empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
   backend.reduce(kernel, loop, EagerProgram(map, map_loop), in.span(), along, out);
   return out;
 }
@@ -475,23 +492,24 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
   Backend& backend = in.backend();
   const Device device = in.device();
   Arrays out;
-  for (int k = 0; k < kernel.nout; ++k) out.push_back(backend.empty(shape, types.type[std::size_t(kernel.first_output() + k)], device));
+  for (int k = 0; k < kernel.nout; ++k)
+    out.push_back(backend.empty(shape, types.type[std::size_t(kernel.first_output() + k)], device));
   for (int k = 0; k < kernel.nrow; ++k)
     out.push_back(backend.empty(per_row, types.type[std::size_t(kernel.first_output() + kernel.nout + k)], device));
   backend.rows(kernel, loop, shape, along, in.span(), out);
   return out;
 }
 
-#define AUTOGRAD_BINARY(op, name)                                                                           \
-  Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::kernel<name>(), a, b); } \
-  Array& operator op##=(Array& a, const Operand& b) { return apply_in_place(catena::kernel<name>(), a, b); }
-AUTOGRAD_BINARY(+, "add")
-AUTOGRAD_BINARY(-, "subtract")
-AUTOGRAD_BINARY(*, "multiply")
-AUTOGRAD_BINARY(/, "true_divide")
+#define AUTOGRAD_BINARY(op, name)                                                                       \
+  Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::rows::name, a, b); } \
+  Array& operator op##=(Array& a, const Operand& b) { return apply_in_place(catena::rows::name, a, b); }
+AUTOGRAD_BINARY(+, add)
+AUTOGRAD_BINARY(-, subtract)
+AUTOGRAD_BINARY(*, multiply)
+AUTOGRAD_BINARY(/, true_divide)
 #undef AUTOGRAD_BINARY
 
-Array operator-(const Array& a) { return apply(catena::kernel<"negative">(), {a}); }
+Array operator-(const Array& a) { return apply(catena::rows::negative, {a}); }
 
 namespace {
 
@@ -508,14 +526,26 @@ Array reduce_in_any_order(const KernelDef& kernel, const Array& a, const Axes& a
 
 }  // namespace
 
-Array sum(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"sum">(), a, axes, keepdims); }
-Array mean(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"mean">(), a, axes, keepdims); }
-Array amax(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"amax">(), a, axes, keepdims); }
-Array amin(const Array& a, const Axes& axes, bool keepdims) { return reduce_in_any_order(catena::kernel<"amin">(), a, axes, keepdims); }
+Array sum(const Array& a, const Axes& axes, bool keepdims) {
+  return reduce_in_any_order(catena::rows::sum, a, axes, keepdims);
+}
+Array mean(const Array& a, const Axes& axes, bool keepdims) {
+  return reduce_in_any_order(catena::rows::mean, a, axes, keepdims);
+}
+Array amax(const Array& a, const Axes& axes, bool keepdims) {
+  return reduce_in_any_order(catena::rows::amax, a, axes, keepdims);
+}
+Array amin(const Array& a, const Axes& axes, bool keepdims) {
+  return reduce_in_any_order(catena::rows::amin, a, axes, keepdims);
+}
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // What is not 0 counts as true. A scalar condition becomes an array, because as a number it would take part in the promotion.
-  const Array* near = condition.is_array() ? &condition.array() : x.is_array() ? &x.array() : y.is_array() ? &y.array() : nullptr;
+  // What is not 0 counts as true. A scalar condition becomes an array, because as a number it would take part in the
+  // promotion.
+  const Array* near = condition.is_array() ? &condition.array()
+                      : x.is_array()       ? &x.array()
+                      : y.is_array()       ? &y.array()
+                                           : nullptr;
   Array truth;
   if (condition.is_array()) {
     truth = astype(condition.array(), Dtype::bool_);
@@ -524,19 +554,20 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
     truth = backend.empty({}, Dtype::bool_, near ? near->device() : backend.default_device());
     fill(truth, condition.scalar());
   }
-  return apply(catena::kernel<"where">(), {truth, x, y});
+  return apply(catena::rows::where, {truth, x, y});
 }
 
 bool has_nan(const Array& a) {
   if (!catena::is_floating(a.dtype()) || a.size() == 0) return false;
-  return item(reduce(catena::kernel<"any">(), apply(catena::kernel<"isnan">(), {a}))).to<bool>();
+  return item(reduce(catena::rows::any, apply(catena::rows::isnan, {a}))).to<bool>();
 }
 
 Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b) {
   check<ValueError>(bool(a) && bool(b), "matmul", "an operand is null");
   const Array both[] = {a, b};
   check_same_device("matmul", both);
-  check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "shapes ", a.shape(), " and ", b.shape(), ": 0-dimensional operands have no rows");
+  check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "shapes ", a.shape(), " and ", b.shape(),
+                    ": 0-dimensional operands have no rows");
   if (a.dtype() != b.dtype()) {
     const Dtype t = catena::promote_types(a.dtype(), b.dtype());
     return matmul(astype(a, t), astype(b, t), transpose_a, transpose_b);
@@ -546,11 +577,13 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
   Array left = row ? expand_dims(a, 0) : (transpose_a ? swapaxes(a, -1, -2) : a);
   Array right = column ? expand_dims(b, 1) : (transpose_b ? swapaxes(b, -1, -2) : b);
   const std::int64_t k = left.shape(left.ndim() - 1);
-  check<ValueError>(k == right.shape(right.ndim() - 2), "matmul", "shapes ", left.shape(), " and ", right.shape(), ": the inner lengths ", k,
-                    " and ", right.shape(right.ndim() - 2), " differ");
+  check<ValueError>(k == right.shape(right.ndim() - 2), "matmul", "shapes ", left.shape(), " and ", right.shape(),
+                    ": the inner lengths ", k, " and ", right.shape(right.ndim() - 2), " differ");
   Shape shape;
   if (left.ndim() > 2 || right.ndim() > 2) {
-    const auto leading = [](const Array& x) { return Shape(std::span<const std::int64_t>(x.shape().data(), std::size_t(x.ndim() - 2))); };
+    const auto leading = [](const Array& x) {
+      return Shape(std::span<const std::int64_t>(x.shape().data(), std::size_t(x.ndim() - 2)));
+    };
     shape = catena::broadcast_shapes("matmul", leading(left), leading(right));
   }
   shape.push_back(left.shape(left.ndim() - 2));

@@ -1,6 +1,6 @@
-// The value API over seam S2: what derivative rules on raw arrays, optimizers and converters use when no graph is wanted.
-// Semantics are NumPy's (broadcasting, weak scalars); see kernels/host/bind.h. All functions allocate their result on the
-// device of their array operands; mixing devices or backends is a ValueError naming both.
+// The value API over seam S2: what derivative rules on raw arrays, optimizers and converters use when no graph is
+// wanted. Semantics are NumPy's (broadcasting, weak scalars); see kernels/rows/bind.h. All functions allocate their
+// result on the device of their array operands; mixing devices or backends is a ValueError naming both.
 #pragma once
 
 #include <initializer_list>
@@ -10,13 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/backend/backend.h"
+#include <catena/autograd/backend/backend.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 
 // ---- creation ----
 CATENA_EXPORT Array empty(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
-CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
+CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, Dtype dtype = Dtype::float32,
+                         std::optional<Device> device = {});
 CATENA_EXPORT Array zeros(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
 CATENA_EXPORT Array ones(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
 CATENA_EXPORT Array empty_like(const Array& a);  // shape, dtype, device and backend of a; C order
@@ -24,7 +26,8 @@ CATENA_EXPORT Array zeros_like(const Array& a);
 CATENA_EXPORT Array ones_like(const Array& a);
 CATENA_EXPORT Array full_like(const Array& a, const Scalar& value);
 CATENA_EXPORT Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional<Device> device = {});
-template <class T> Array array(const std::vector<T>& values, const Shape& shape, std::optional<Device> device = {}) {
+template <class T>
+Array array(const std::vector<T>& values, const Shape& shape, std::optional<Device> device = {}) {
   catena::check<catena::ValueError>(std::int64_t(values.size()) == catena::size_of(shape), "array", values.size(),
                                     " values do not fill the shape ", catena::to_string(shape));
   if constexpr (std::is_same_v<T, bool>) {  // whose vector is packed
@@ -39,13 +42,14 @@ CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::opti
 // ---- reading back (these block) ----
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
 CATENA_EXPORT Scalar item(const Array& a);  // one element; ValueError when a has another size
-template <class T> std::vector<T> to_vector(const Array& a);  // C order, converted to T
-CATENA_EXPORT std::string to_string(const Array& a);           // NumPy-like text, at most ~1000 elements
+template <class T>
+std::vector<T> to_vector(const Array& a);             // C order, converted to T
+CATENA_EXPORT std::string to_string(const Array& a);  // NumPy-like text, at most ~1000 elements
 
 // ---- copies and moves ----
-CATENA_EXPORT Array copy(const Array& a);                  // C order
-CATENA_EXPORT Array contiguous(const Array& a);            // itself when C-contiguous
-CATENA_EXPORT Array astype(const Array& a, Dtype dtype);   // itself when the dtype is the same
+CATENA_EXPORT Array copy(const Array& a);                 // C order
+CATENA_EXPORT Array contiguous(const Array& a);           // itself when C-contiguous
+CATENA_EXPORT Array astype(const Array& a, Dtype dtype);  // itself when the dtype is the same
 CATENA_EXPORT Array to_device(const Array& a, Device device);
 class Operand;
 CATENA_EXPORT void assign(const Array& to, const Operand& from);  // broadcast, unsafe cast
@@ -54,14 +58,14 @@ CATENA_EXPORT void fill(const Array& to, const Scalar& value);
 CATENA_EXPORT void copy_across(const Array& to, const Array& from);
 
 // ---- kernels ----
-// Any elementwise row by name: apply(kernel<"add">(), {a, b}). Inputs convert implicitly from Array (see Operand) and Scalar.
+// Any elementwise row by name: apply(catena::rows::add, {a, b}). Inputs convert implicitly from Array (see Operand) and
+// Scalar.
 class Operand {
  public:
-  Operand(const Array& a) : array_(a) {
-    catena::check<catena::ValueError>(bool(a), "Operand", "the array is null");
-  }
+  Operand(const Array& a) : array_(a) { catena::check<catena::ValueError>(bool(a), "Operand", "the array is null"); }
   Operand(const Scalar& s) : scalar_(s) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Operand(T v) : scalar_(v) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Operand(T v) : scalar_(v) {}
   bool is_array() const noexcept { return bool(array_); }
   const Array& array() const noexcept { return array_; }
   const Scalar& scalar() const noexcept { return scalar_; }
@@ -73,14 +77,17 @@ class Operand {
 CATENA_EXPORT Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs);
 CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);  // several outputs
 // Writes into given outputs (in-outs first); loop chosen by the inputs, in-outs included.
-CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs);
+CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const Operand> inputs,
+                              std::span<const Array> outputs);
 // Indexed rows: raw inputs keep their shape; the loop shape is that of `out`, whose dtype chooses the loop.
-CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs, std::span<const Array> outputs);
-CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {}, bool keepdims = false,
-                           std::optional<Dtype> dtype = {});
-// What the elementwise row `map` gives for the inputs, reduced without being stored: reduce(kernel, apply(map, inputs), axes, keepdims).
-CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map, std::initializer_list<Operand> inputs,
-                               const Axes& axes = {}, bool keepdims = false);
+CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs,
+                                 std::span<const Array> outputs);
+CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {},
+                           bool keepdims = false, std::optional<Dtype> dtype = {});
+// What the elementwise row `map` gives for the inputs, reduced without being stored: reduce(kernel, apply(map, inputs),
+// axes, keepdims).
+CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map,
+                               std::initializer_list<Operand> inputs, const Axes& axes = {}, bool keepdims = false);
 // Row kernels over `axes`: outputs of the common shape first, then the per-row ones (axes kept with length 1).
 CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
 
@@ -130,10 +137,13 @@ struct Generator {
 // The thread's default generator; reseeded by seed().
 CATENA_EXPORT Generator& default_generator();
 CATENA_EXPORT void seed(std::uint64_t seed);
-CATENA_EXPORT Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g, std::optional<Device> device = {});
-CATENA_EXPORT Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g, std::optional<Device> device = {});
+CATENA_EXPORT Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g,
+                                   std::optional<Device> device = {});
+CATENA_EXPORT Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g,
+                                  std::optional<Device> device = {});
 
-template <class T> std::vector<T> to_vector(const Array& a) {
+template <class T>
+std::vector<T> to_vector(const Array& a) {
   const Array same = astype(a, catena::dtype_of<T>);
   std::vector<T> out(static_cast<std::size_t>(a.size()));
   if constexpr (std::is_same_v<T, bool>) {

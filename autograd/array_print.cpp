@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 namespace autograd {
 namespace {
@@ -35,8 +35,9 @@ std::string fixed(double v, int decimals) {
 // Decimals that tell the value apart from its neighbours in its own dtype, at most kPrecision.
 int decimals_of(double v, bool single) {
   char text[400];
-  const auto end = single ? std::to_chars(text, text + sizeof(text), static_cast<float>(v), std::chars_format::fixed).ptr
-                          : std::to_chars(text, text + sizeof(text), v, std::chars_format::fixed).ptr;
+  const auto end = single
+                       ? std::to_chars(text, text + sizeof(text), static_cast<float>(v), std::chars_format::fixed).ptr
+                       : std::to_chars(text, text + sizeof(text), v, std::chars_format::fixed).ptr;
   const std::string_view s(text, static_cast<std::size_t>(end - text));
   if (s.find('.') == s.npos) return 0;
   if (s.size() - s.find('.') - 1 <= kPrecision) return static_cast<int>(s.size() - s.find('.') - 1);
@@ -81,7 +82,8 @@ class FloatFormat {
 
 class Printer {
  public:
-  Printer(const Array& a, bool summarise) : a_(a), summarise_(summarise), on_host_(std::size_t(a.size()) * catena::itemsize(a.dtype())) {
+  Printer(const Array& a, bool summarise)
+      : a_(a), summarise_(summarise), on_host_(std::size_t(a.size()) * catena::itemsize(a.dtype())) {
     to_host(a, on_host_.data());
     collect(0, 0);
     if (catena::is_floating(a.dtype())) format_floats();

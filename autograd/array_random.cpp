@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 namespace autograd {
 namespace {
@@ -26,7 +26,8 @@ std::uint64_t initial_seed() {
   return base + threads.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15u;
 }
 
-Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dtype, Generator& g, const std::optional<Device>& device) {
+Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dtype, Generator& g,
+           const std::optional<Device>& device) {
   check<catena::TypeError>(catena::is_floating(dtype), op, "the dtype must be floating, it is ", dtype);
   Array out = empty(shape, dtype, device);
   // A captured draw asks the thread's generator again; any other generator may be gone by then.
@@ -44,7 +45,8 @@ Generator& default_generator() {
 
 void seed(std::uint64_t seed) { default_generator() = {seed, 0}; }
 
-Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g, std::optional<Device> device) {
+Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g,
+                     std::optional<Device> device) {
   Array out = draw("random_uniform", catena::RandomKind::uniform, shape, dtype, g, device);
   if (low == 0 && high == 1) return out;
   out *= high - low;
@@ -52,7 +54,8 @@ Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, G
   return out;
 }
 
-Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g, std::optional<Device> device) {
+Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g,
+                    std::optional<Device> device) {
   check<ValueError>(stddev >= 0, "random_normal", "the standard deviation ", stddev, " is negative");
   Array out = draw("random_normal", catena::RandomKind::normal, shape, dtype, g, device);
   if (stddev != 1) out *= stddev;

@@ -1,7 +1,7 @@
 // Views, joins and gathers of the value API.
 #include <algorithm>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 namespace autograd {
 namespace {
@@ -68,7 +68,8 @@ Array sum_to(const Array& a, const Shape& shape) {
   Dims axes;
   for (int i = 0; i < a.ndim(); ++i) {
     const std::int64_t wanted = i < extra ? 1 : shape[i - extra];
-    check<ValueError>(wanted == a.shape(i) || wanted == 1, "sum_to", "shape ", a.shape(), " was not broadcast from ", shape);
+    check<ValueError>(wanted == a.shape(i) || wanted == 1, "sum_to", "shape ", a.shape(), " was not broadcast from ",
+                      shape);
     if (i < extra || wanted != a.shape(i)) axes.push_back(i);
   }
   const Array summed = astype(sum(a, axes, true), a.dtype());
@@ -80,7 +81,8 @@ Array expand_dims(const Array& a, int axis) {
   Shape shape = a.shape();
   Strides strides = a.strides();
   // The stride that keeps a contiguous array contiguous in the eyes of other libraries.
-  const std::int64_t stride = at < a.ndim() ? strides[at] * shape[at] : static_cast<std::int64_t>(catena::itemsize(a.dtype()));
+  const std::int64_t stride =
+      at < a.ndim() ? strides[at] * shape[at] : static_cast<std::int64_t>(catena::itemsize(a.dtype()));
   shape.insert(at, 1);
   strides.insert(at, stride);
   return view(a, shape, strides);
@@ -91,7 +93,8 @@ Array squeeze(const Array& a, const Axes& axes) {
   if (axes.given()) {
     remove = catena::normalize_axes("squeeze", axes, a.ndim());
     for (std::int64_t axis : remove)
-      check<ValueError>(a.shape(int(axis)) == 1, "squeeze", "axis ", axis, " of shape ", a.shape(), " has not the length 1");
+      check<ValueError>(a.shape(int(axis)) == 1, "squeeze", "axis ", axis, " of shape ", a.shape(),
+                        " has not the length 1");
   } else {
     for (int i = 0; i < a.ndim(); ++i)
       if (a.shape(i) == 1) remove.push_back(i);
@@ -117,7 +120,8 @@ Array concatenate(std::span<const Array> arrays, int axis) {
     bool fits = a.ndim() == shape.size();
     for (int i = 0; fits && i < shape.size(); ++i) fits = i == at || a.shape(i) == shape[i];
     check<ValueError>(fits, "concatenate", "shapes ", first.shape(), " and ", a.shape(), " differ outside axis ", at);
-    check<ValueError>(!__builtin_add_overflow(shape[at], a.shape(at), &shape[at]), "concatenate", "axis ", at, " is too long");
+    check<ValueError>(!__builtin_add_overflow(shape[at], a.shape(at), &shape[at]), "concatenate", "axis ", at,
+                      " is too long");
     dtype = catena::promote_types(dtype, a.dtype());
   }
   Array out = first.backend().empty(shape, dtype, first.device());
@@ -150,10 +154,12 @@ Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std
 
 Array take(const Array& a, const Array& indices, int axis) {
   const int at = normalize_axis("take", axis, a.ndim());
-  check<catena::IndexError>(catena::is_integer(indices.dtype()), "take", "indices must be integers, they are ", indices.dtype());
+  check<catena::IndexError>(catena::is_integer(indices.dtype()), "take", "indices must be integers, they are ",
+                            indices.dtype());
   const Array both[] = {a, indices};
   check_same_device("take", both);
-  check<catena::IndexError>(a.shape(at) != 0 || indices.size() == 0, "take", "axis ", at, " of shape ", a.shape(), " has no elements");
+  check<catena::IndexError>(a.shape(at) != 0 || indices.size() == 0, "take", "axis ", at, " of shape ", a.shape(),
+                            " has no elements");
   // Result axes: those of `a` before `at`, the indices', those of `a` after it.
   Shape loop, index_shape = indices.shape();
   Dims base_axis;

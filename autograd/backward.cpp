@@ -1,13 +1,13 @@
-#include "autograd/backward.h"
+#include <catena/autograd/backward.h>
 
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "autograd/function_node.h"
-#include "autograd/hooks.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/hooks.h>
+#include <catena/autograd/variable_node.h>
 
 namespace autograd {
 
@@ -44,7 +44,9 @@ class RuleModes {
 class BackwardEngine {
  public:
   BackwardEngine(bool double_backprop, bool retain_grad)
-      : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1), double_(double_backprop), retain_grad_(retain_grad) {}
+      : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1),
+        double_(double_backprop),
+        retain_grad_(retain_grad) {}
   ~BackwardEngine() {
     if (!queue_.empty()) abandon();
   }
@@ -67,8 +69,9 @@ class BackwardEngine {
   void enqueue(VariableNode* n) {
     FunctionNode* f = n->creator;
     if (f == nullptr || f->run_ == id_ || (isolated_ && !isolated_->functions.contains(f))) return;
-    catena::check<catena::RuntimeError>(f->lists_output(n), "backward", f->label(),
-                                        " was applied again after it made this variable; make one function object per call");
+    catena::check<catena::RuntimeError>(
+        f->lists_output(n), "backward", f->label(),
+        " was applied again after it made this variable; make one function object per call");
     f->run_ = id_;
     retain(f);
     queue_.push_back({f->rank(), order_++, f});
@@ -91,15 +94,19 @@ class BackwardEngine {
     int rank;
     std::uint32_t order;
     FunctionNode* function;  // owned
-    friend bool operator<(const Item& a, const Item& b) { return a.rank != b.rank ? a.rank < b.rank : a.order > b.order; }
+    friend bool operator<(const Item& a, const Item& b) {
+      return a.rank != b.rank ? a.rank < b.rank : a.order > b.order;
+    }
   };
 
   // Somebody can read its gradient after this run.
   bool kept(const VariableNode* x) const {
-    return x->requires_grad && (x->creator == nullptr || retain_grad_) && x->handles.load(std::memory_order_relaxed) != 0;
+    return x->requires_grad && (x->creator == nullptr || retain_grad_) &&
+           x->handles.load(std::memory_order_relaxed) != 0;
   }
   bool wanted(const VariableNode* x) {
-    if (isolated_) return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
+    if (isolated_)
+      return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
     return kept(x) || (x->requires_grad && x->creator != nullptr && leads_to_kept(x->creator));
   }
   bool leads_to_kept(FunctionNode* f);
@@ -129,8 +136,9 @@ bool repeats_elements(const Array& a) {
 // The one Variable of this node is all that leads to its array and to the array's memory.
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
-  return n->handles.load(std::memory_order_relaxed) == 1 && n->creator == nullptr && a && a->refs.load(std::memory_order_relaxed) == 1 &&
-         a->storage != nullptr && a->storage->refs.load(std::memory_order_relaxed) == 1 && !repeats_elements(a);
+  return n->handles.load(std::memory_order_relaxed) == 1 && n->creator == nullptr && a &&
+         a->refs.load(std::memory_order_relaxed) == 1 && a->storage != nullptr &&
+         a->storage->refs.load(std::memory_order_relaxed) == 1 && !repeats_elements(a);
 }
 
 }  // namespace
@@ -150,7 +158,8 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
     else x->set_grad(gx, true);
   } else if (double_) {
     x->set_grad(x->grad_handle() + gx, false);
-  } else if (x->grad->creator == nullptr && (x->grad_shared ? x->run == id_ && holds_alone(x->grad) : x->grad->data.is_c_contiguous())) {
+  } else if (x->grad->creator == nullptr &&
+             (x->grad_shared ? x->run == id_ && holds_alone(x->grad) : x->grad->data.is_c_contiguous())) {
     x->grad->data += gx.data();
   } else {
     x->set_grad(internal::constant_variable(x->grad->data + gx.data()), false);
@@ -244,7 +253,8 @@ bool BackwardEngine::leads_to_kept(FunctionNode* f) {
 Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, const Variables& gy) {
   std::vector<FunctionHook*> hooks;
   Arrays in, out_grad;
-  const bool hooked = !internal::modes().in_backward_rule && (internal::thread_hooks() != nullptr || !f.local_function_hooks().empty());
+  const bool hooked =
+      !internal::modes().in_backward_rule && (internal::thread_hooks() != nullptr || !f.local_function_hooks().empty());
   if (hooked) [[unlikely]] {
     hooks = internal::merged_hooks(f.local_function_hooks());
     in = live_inputs(f);
@@ -260,7 +270,8 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);
   // (The label is a string: not made unless it is needed.)
   if (gx.size() != targets.size()) [[unlikely]]
-    catena::fail<catena::AssertionError>(f.label(), "backward returned ", gx.size(), " gradients for ", targets.size(), " inputs");
+    catena::fail<catena::AssertionError>(f.label(), "backward returned ", gx.size(), " gradients for ", targets.size(),
+                                         " inputs");
   return gx;
 }
 
@@ -280,8 +291,9 @@ void BackwardEngine::process(FunctionNode& f) {
     if (!gx[k]) continue;
     VariableNode* x = f.input_node(std::size_t(targets[k]));
     const Array& g = gx[k].data();
-    if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) || !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
-        (x->data && x->data->owner != g->owner)) [[unlikely]]
+    if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) ||
+        !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) || (x->data && x->data->owner != g->owner))
+        [[unlikely]]
       internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)), g);
     const RuleModes modes(double_);
     accumulate(x, gx[k]);
@@ -314,8 +326,9 @@ void run_backward(const Variable& start, const BackwardOptions& options) {
     } else {
       bool other = false;
       for (std::size_t i = 0; i < f->num_outputs(); ++i) other |= f->output(i) && f->output(i).grad();
-      catena::check<catena::RuntimeError>(other, "backward", "the variable has shape ", start.shape(),
-                                          " and no gradient; set its grad first (only a single element starts with 1 by itself)");
+      catena::check<catena::RuntimeError>(
+          other, "backward", "the variable has shape ", start.shape(),
+          " and no gradient; set its grad first (only a single element starts with 1 by itself)");
     }
   }
   BackwardEngine engine(options.enable_double_backprop, options.retain_grad);
@@ -330,7 +343,8 @@ void run_backward(const Variable& start, const BackwardOptions& options) {
 namespace {
 
 // All functions behind the outputs through which a wanted variable is reached.
-std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs, const std::unordered_set<const VariableNode*>& wanted) {
+std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs,
+                                                          const std::unordered_set<const VariableNode*>& wanted) {
   std::vector<const FunctionNode*> all, pending;
   std::unordered_set<const FunctionNode*> seen, needed;
   const auto visit = [&](const FunctionNode* f) {
@@ -371,11 +385,13 @@ class Restore {
 
 }  // namespace
 
-Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs, bool enable_double_backprop) {
-  catena::check<catena::ValueError>(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad", grad_outputs.size(),
-                                    " grad_outputs given for ", outputs.size(), " outputs");
+Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
+               bool enable_double_backprop) {
+  catena::check<catena::ValueError>(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad",
+                                    grad_outputs.size(), " grad_outputs given for ", outputs.size(), " outputs");
   for (const Variables* list : {&outputs, &inputs})
-    for (const Variable& v : *list) catena::check<catena::TypeError>(bool(v), "grad", "an output or input is a null Variable");
+    for (const Variable& v : *list)
+      catena::check<catena::TypeError>(bool(v), "grad", "an output or input is a null Variable");
   BackwardEngine::Isolated isolated;
   for (const Variable& x : inputs) isolated.wanted.insert(Access::node(x)->root());
   isolated.functions = functions_between(outputs, isolated.wanted);
@@ -393,7 +409,8 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   Variables result;
   for (const Variable& x : inputs) {
     VariableNode* n = Access::node(x)->root();
-    const bool reached = std::any_of(isolated.saved.begin(), isolated.saved.end(), [n](const auto& s) { return s.node == n; });
+    const bool reached =
+        std::any_of(isolated.saved.begin(), isolated.saved.end(), [n](const auto& s) { return s.node == n; });
     result.push_back(reached ? n->grad_handle() : Variable());
   }
   return result;

@@ -1,16 +1,16 @@
-#include "autograd/capture.h"
+#include <catena/autograd/capture.h>
 
 #include <utility>
 #include <vector>
 
-#include "autograd/flag.h"
+#include <catena/autograd/flag.h>
 
 namespace autograd {
 
 DeviceExtension::~DeviceExtension() = default;
 DeviceExtension::Recorded::~Recorded() = default;
 
-// ---- what must not be replaced ---------------------------------------------------------------------------------------------
+// ---- what must not be replaced ------------------------------------------------------------------
 namespace {
 
 struct WatchedArray {
@@ -45,7 +45,8 @@ struct CapturedWork::Watched {
 
   void run(const std::function<void()>& f);
   // `differs` is called with the words of the first difference.
-  template <class F> bool is_current(F differs) const;
+  template <class F>
+  bool is_current(F differs) const;
 };
 
 namespace {
@@ -70,11 +71,13 @@ void CapturedWork::Watched::run(const std::function<void()>& f) {
   for (WatchedValue& w : values) w.captured = w.current();
 }
 
-template <class F> bool CapturedWork::Watched::is_current(F differs) const {
+template <class F>
+bool CapturedWork::Watched::is_current(F differs) const {
   for (const WatchedArray& w : arrays) {
     const Array now = w.current();
     if (is_same_memory(now, w.captured)) continue;
-    differs("the array of ", w.what, " was replaced since the capture (", describe(now), ", captured ", describe(w.captured), ")");
+    differs("the array of ", w.what, " was replaced since the capture (", describe(now), ", captured ",
+            describe(w.captured), ")");
     return false;
   }
   for (const WatchedValue& w : values) {
@@ -103,7 +106,7 @@ void watch_value(std::string what, std::function<std::uint64_t()> current) {
   if (watching != nullptr) watching->values.push_back({std::move(what), std::move(current)});
 }
 
-// ---- captured work ---------------------------------------------------------------------------------------------------------
+// ---- captured work ------------------------------------------------------------------------------
 CapturedWork::CapturedWork(std::function<void()> f, std::optional<Device> device) {
   const Device on = device ? *device : default_backend().default_device();
   auto* e = default_backend().extension<DeviceExtension>(on);
@@ -121,7 +124,8 @@ CapturedWork& CapturedWork::operator=(CapturedWork&&) noexcept = default;
 
 void CapturedWork::replay() {
   if (!recorded_) return f_();
-  watched_->is_current([](const auto&... words) { catena::fail<catena::RuntimeError>("replay", words..., "; capture again"); });
+  watched_->is_current(
+      [](const auto&... words) { catena::fail<catena::RuntimeError>("replay", words..., "; capture again"); });
   recorded_->replay();
 }
 

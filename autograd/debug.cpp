@@ -1,4 +1,4 @@
-#include "autograd/debug.h"
+#include <catena/autograd/debug.h>
 
 #include <cxxabi.h>
 #include <execinfo.h>
@@ -10,7 +10,7 @@
 #include <mutex>
 #include <set>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace autograd {
 namespace {
@@ -63,8 +63,7 @@ std::string capture_stack() {
     const std::size_t open = frame.find('('), plus = frame.find('+', open);
     if (open != std::string::npos && plus != std::string::npos && plus > open + 1)
       text += "  " + frame.substr(0, open) + " " + demangle(frame.substr(open + 1, plus - open - 1).c_str()) + "\n";
-    else
-      text += "  " + frame + "\n";
+    else text += "  " + frame + "\n";
   }
   return text;
 }

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "kernels/host/export.h"
+#include <catena/kernels/base/export.h>
 
 namespace autograd {
 
-// A warning of a category ("DeprecationWarning", "FutureWarning", ...). The default handler prints each text once per process
-// to standard error.
+// A warning of a category ("DeprecationWarning", "FutureWarning", ...). The default handler prints each text once per
+// process to standard error.
 using WarningHandler = void (*)(std::string_view category, std::string_view message);
 // Returns the previous handler; null restores the default. Process-wide.
 CATENA_EXPORT WarningHandler set_warning_handler(WarningHandler handler) noexcept;
@@ -22,8 +22,8 @@ CATENA_EXPORT void set_disable_experimental_feature_warning(bool disable) noexce
 CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;
 
 namespace internal {
-CATENA_EXPORT std::string capture_stack();                          // one frame per line, innermost first
-CATENA_EXPORT std::string class_name(const std::type_info& type);   // readable, without namespaces
+CATENA_EXPORT std::string capture_stack();                         // one frame per line, innermost first
+CATENA_EXPORT std::string class_name(const std::type_info& type);  // readable, without namespaces
 }  // namespace internal
 
 }  // namespace autograd

@@ -1,4 +1,4 @@
-#include "autograd/flag.h"
+#include <catena/autograd/flag.h>
 
 #include <cstdlib>
 #include <ostream>

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace autograd {
 
@@ -42,9 +42,10 @@ struct Modes {
   bool enable_backprop = true;
   bool train = true;
   bool type_check = true;
-  bool double_backprop = true;   // gradients being computed get a graph of their own
-  bool in_backward_rule = false; // inside a rule whose gradients get none: hooks and NaN checks are the engine's affair
-  bool ready = false;            // the environment has been read
+  bool double_backprop = true;  // gradients being computed get a graph of their own
+  bool in_backward_rule =
+      false;           // inside a rule whose gradients get none: hooks and NaN checks are the engine's affair
+  bool ready = false;  // the environment has been read
 };
 CATENA_EXPORT Modes& modes() noexcept;
 CATENA_EXPORT extern std::atomic<bool> debug_flag;
@@ -71,7 +72,8 @@ class [[nodiscard]] ModeScope {
 [[nodiscard]] inline ModeScope train_mode(bool train) { return {&internal::Modes::train, train}; }
 [[nodiscard]] inline ModeScope type_check_mode(bool on) { return {&internal::Modes::type_check, on}; }
 
-// Debug mode is process-wide: NaN checks after every forward and backward, value checks in functions. Environment CHAINER_DEBUG.
+// Debug mode is process-wide: NaN checks after every forward and backward, value checks in functions. Environment
+// CHAINER_DEBUG.
 inline bool is_debug() noexcept { return internal::debug_flag.load(std::memory_order_relaxed); }
 inline void set_debug(bool debug) noexcept { internal::debug_flag.store(debug, std::memory_order_relaxed); }
 class [[nodiscard]] DebugMode {

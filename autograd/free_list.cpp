@@ -1,4 +1,4 @@
-#include "autograd/free_list.h"
+#include <catena/autograd/free_list.h>
 
 #include <new>
 
@@ -17,8 +17,8 @@ constexpr int kMaxFree = 0;  // recycled memory would hide use after free
 constexpr int kMaxFree = 256;
 #endif
 
-// Constant-initialised and trivially destructible: usable at any time, also by static destructors that drop graphs after the
-// thread's other variables are gone. Nothing is kept before `open` and after the drain has run.
+// Constant-initialised and trivially destructible: usable at any time, also by static destructors that drop graphs
+// after the thread's other variables are gone. Nothing is kept before `open` and after the drain has run.
 struct Cache {
   Free* head[kClasses];
   int room[kClasses];

@@ -1,10 +1,10 @@
-// Memory for graph objects: thread-local lists of freed blocks by size, so that building and dropping a small graph costs no
-// malloc. A block may be freed on another thread than it came from; it then joins that thread's list.
+// Memory for graph objects: thread-local lists of freed blocks by size, so that building and dropping a small graph
+// costs no malloc. A block may be freed on another thread than it came from; it then joins that thread's list.
 #pragma once
 
 #include <cstddef>
 
-#include "kernels/host/export.h"
+#include <catena/kernels/base/export.h>
 
 namespace autograd::internal {
 

@@ -1,14 +1,15 @@
-#include "autograd/function.h"
+#include <catena/autograd/function.h>
 
 #include <algorithm>
 
-#include "autograd/debug.h"
+#include <catena/autograd/debug.h>
 
 namespace autograd {
 namespace {
 
 bool any_on_gpu(const Arrays& arrays) {
-  return std::any_of(arrays.begin(), arrays.end(), [](const Array& a) { return a && a.device().kind != Device::Kind::cpu; });
+  return std::any_of(arrays.begin(), arrays.end(),
+                     [](const Array& a) { return a && a.device().kind != Device::Kind::cpu; });
 }
 
 // Gradients computed by a Function inside a graph of gradients: a node that can be computed but not differentiated.
@@ -18,7 +19,8 @@ class FirstDerivative final : public FunctionNode {
   std::string label() const override { return "gradient of " + label_; }
   Arrays forward(const Arrays&) override { return std::move(gradients_); }
   Variables backward(const Targets&, const Variables&) override {
-    catena::fail<catena::NotImplementedError>(label_, "a Function on raw arrays has no second derivative; derive from FunctionNode");
+    catena::fail<catena::NotImplementedError>(
+        label_, "a Function on raw arrays has no second derivative; derive from FunctionNode");
   }
 
  private:
@@ -30,13 +32,20 @@ class FirstDerivative final : public FunctionNode {
 
 std::string Function::label() const { return internal::class_name(typeid(*this)); }
 
-Arrays Function::forward(const Arrays& inputs) { return any_on_gpu(inputs) ? forward_gpu(inputs) : forward_cpu(inputs); }
+Arrays Function::forward(const Arrays& inputs) {
+  return any_on_gpu(inputs) ? forward_gpu(inputs) : forward_cpu(inputs);
+}
 
-Arrays Function::forward_cpu(const Arrays&) { catena::fail<catena::NotImplementedError>(label(), "forward is not implemented for the CPU"); }
-Arrays Function::forward_gpu(const Arrays&) { catena::fail<catena::NotImplementedError>(label(), "forward is not implemented for GPUs"); }
+Arrays Function::forward_cpu(const Arrays&) {
+  catena::fail<catena::NotImplementedError>(label(), "forward is not implemented for the CPU");
+}
+Arrays Function::forward_gpu(const Arrays&) {
+  catena::fail<catena::NotImplementedError>(label(), "forward is not implemented for GPUs");
+}
 
 Arrays Function::backward(const Arrays& inputs, const Arrays& grad_outputs) {
-  return any_on_gpu(inputs) || any_on_gpu(grad_outputs) ? backward_gpu(inputs, grad_outputs) : backward_cpu(inputs, grad_outputs);
+  return any_on_gpu(inputs) || any_on_gpu(grad_outputs) ? backward_gpu(inputs, grad_outputs)
+                                                        : backward_cpu(inputs, grad_outputs);
 }
 Arrays Function::backward_cpu(const Arrays& inputs, const Arrays&) { return Arrays(inputs.size()); }
 Arrays Function::backward_gpu(const Arrays& inputs, const Arrays&) { return Arrays(inputs.size()); }
@@ -49,7 +58,8 @@ Variables Function::backward(const Targets& targets, const Variables& grad_outpu
   for (const Variable& v : in) x.push_back(v.data());
   for (const Variable& g : grad_outputs) gy.push_back(g ? g.data() : Array());
   const Arrays gx = backward(x, gy);
-  catena::check<catena::AssertionError>(gx.size() == n, label(), "backward returned ", gx.size(), " gradients for ", n, " inputs");
+  catena::check<catena::AssertionError>(gx.size() == n, label(), "backward returned ", gx.size(), " gradients for ", n,
+                                        " inputs");
 
   Variables result(targets.size());
   if (!needs_double_backprop()) {

@@ -1,19 +1,19 @@
-#include "autograd/function_node.h"
+#include <catena/autograd/function_node.h>
 
 #include <algorithm>
 #include <typeinfo>
 
-#include "autograd/debug.h"
-#include "autograd/free_list.h"
-#include "autograd/hooks.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/debug.h>
+#include <catena/autograd/free_list.h>
+#include <catena/autograd/hooks.h>
+#include <catena/autograd/variable_node.h>
 
 namespace autograd {
 
 using internal::Access;
 using internal::VariableNode;
 
-// ---- life and death ------------------------------------------------------------------------------------------------------
+// ---- life and death -----------------------------------------------------------------------------
 
 void* FunctionNode::operator new(std::size_t n) { return internal::allocate_block(n); }
 void FunctionNode::operator delete(void* p, std::size_t n) noexcept { internal::free_block(p, n); }
@@ -24,8 +24,7 @@ FunctionNode::~FunctionNode() { drop_inputs(); }
 class FunctionNode::OutputLock {
  public:
   explicit OutputLock(const FunctionNode& f) noexcept : lock_(f.output_lock_) {
-    while (lock_.exchange(true, std::memory_order_acquire)) {
-    }
+    while (lock_.exchange(true, std::memory_order_acquire)) {}
   }
   ~OutputLock() { lock_.store(false, std::memory_order_release); }
 
@@ -72,7 +71,8 @@ void VariableNode::set_creator(FunctionNode* f, int index) noexcept {
     {
       const FunctionNode::OutputLock lock(*creator);
       auto& outputs = creator->outputs_;
-      if (std::size_t(output_index) < outputs.size() && outputs[std::size_t(output_index)] == this) outputs[std::size_t(output_index)] = nullptr;
+      if (std::size_t(output_index) < outputs.size() && outputs[std::size_t(output_index)] == this)
+        outputs[std::size_t(output_index)] = nullptr;
     }
     autograd::release(std::exchange(creator, nullptr));
     rank = 0;
@@ -101,13 +101,14 @@ Plan plan_of(std::span<const Variable> inputs) {
     off |= n->volatile_flag == OFF;
     wanted |= n->requires_grad;
   }
-  if (on && off) [[unlikely]] aggregate_flags(std::initializer_list<Flag>{ON, OFF});
+  if (on && off) [[unlikely]]
+    aggregate_flags(std::initializer_list<Flag>{ON, OFF});
   return {on ? ON : off ? OFF : AUTO, wanted, !on && wanted && (off || modes().enable_backprop)};
 }
 
 }  // namespace internal
 
-// ---- application ---------------------------------------------------------------------------------------------------------
+// ---- application --------------------------------------------------------------------------------
 
 void FunctionNode::check_type_forward(const type_check::TypeInfoTuple&) const {}
 
@@ -117,7 +118,8 @@ void FunctionNode::check_types(const type_check::TypeInfoTuple& in_types) const 
   try {
     check_type_forward(in_types);
   } catch (const catena::InvalidType& e) {
-    throw catena::InvalidType(e.expect(), e.actual(), "Invalid operation is performed in: " + label() + " (Forward)\n\n");
+    throw catena::InvalidType(e.expect(), e.actual(),
+                              "Invalid operation is performed in: " + label() + " (Forward)\n\n");
   }
 }
 
@@ -148,7 +150,8 @@ Arrays FunctionNode::run_forward(const Arrays& in) {
   const internal::Modes& modes = internal::modes();
   if (is_debug() && !modes.in_backward_rule) extras().stack = internal::capture_stack();
   if (modes.type_check) check_types(type_check::TypeInfoTuple(in));
-  const bool hooked = !modes.in_backward_rule && (internal::thread_hooks() != nullptr || !local_function_hooks().empty());
+  const bool hooked =
+      !modes.in_backward_rule && (internal::thread_hooks() != nullptr || !local_function_hooks().empty());
   Arrays out = hooked ? run_forward_with_hooks(in) : forward(in);
   if (is_debug() && !modes.in_backward_rule && std::any_of(out.begin(), out.end(), contains_nan)) fail_nan("forward");
   return out;
@@ -156,7 +159,8 @@ Arrays FunctionNode::run_forward(const Arrays& in) {
 
 void FunctionNode::start(const internal::Plan&) {
   if (applied_) {
-    catena::check<catena::RuntimeError>(raw_style_, label(), "this function node was applied before; one node is one call: make another");
+    catena::check<catena::RuntimeError>(raw_style_, label(),
+                                        "this function node was applied before; one node is one call: make another");
     drop_inputs();
     const OutputLock lock(*this);  // earlier outputs keep this as their creator, which does not list them any more
     outputs_.clear();
@@ -189,7 +193,8 @@ Variables FunctionNode::apply(const Variables& inputs) {
   return result;
 }
 
-Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in, const Array& out) {
+Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,
+                                      const Array& out) {
   applied_ = true;
   connect_inputs(inputs, in);
   for (Retained& r : retained_inputs_) r.array = in[std::size_t(r.index)];
@@ -203,7 +208,8 @@ void FunctionNode::connect_inputs(std::span<const Variable> inputs, const Arrays
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     VariableNode* n = Access::node(inputs[i])->root();
     n->dtype = in[i].dtype();
-    if (const Shape& s = in[i].shape(); n->shape.size() != std::size_t(s.size()) || !std::equal(s.begin(), s.end(), n->shape.begin())) {
+    if (const Shape& s = in[i].shape();
+        n->shape.size() != std::size_t(s.size()) || !std::equal(s.begin(), s.end(), n->shape.begin())) {
       n->shape.clear();
       for (const std::int64_t d : s) n->shape.push_back(d);
     }
@@ -235,16 +241,18 @@ void FunctionNode::fill_retained(const Arrays& in, const Arrays& out) {
     for (std::size_t i = 0; i < in.size(); ++i) retained_inputs_.push_back({int(i), in[i]});
   }
   for (Retained& r : retained_inputs_) {
-    catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < in.size(), "retain_inputs", "there is no input ", r.index);
+    catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < in.size(), "retain_inputs",
+                                      "there is no input ", r.index);
     r.array = in[std::size_t(r.index)];
   }
   for (Retained& r : retained_outputs_) {
-    catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < out.size(), "retain_outputs", "there is no output ", r.index);
+    catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < out.size(), "retain_outputs",
+                                      "there is no output ", r.index);
     r.array = out[std::size_t(r.index)];
   }
 }
 
-// ---- retained values -----------------------------------------------------------------------------------------------------
+// ---- retained values ----------------------------------------------------------------------------
 
 void FunctionNode::retain_inputs(std::initializer_list<int> indices) {
   for (const int i : indices) retained_inputs_.push_back({i, {}});
@@ -271,7 +279,8 @@ Variable alias(VariableNode* root, const Array& data) {
 
 Variable FunctionNode::retained_input(int index) const {
   for (const Retained& r : retained_inputs_)
-    if (r.index == index && r.array) return alias(needs_double_backprop() ? inputs_[std::size_t(index)] : nullptr, r.array);
+    if (r.index == index && r.array)
+      return alias(needs_double_backprop() ? inputs_[std::size_t(index)] : nullptr, r.array);
   catena::fail<catena::RuntimeError>(label(), "input ", index, " was not retained by forward");
 }
 
@@ -300,7 +309,7 @@ Shape FunctionNode::input_shape(int i) const {
 }
 Dtype FunctionNode::input_dtype(int i) const { return inputs_[std::size_t(i)]->dtype; }
 
-// ---- the graph around a node ---------------------------------------------------------------------------------------------
+// ---- the graph around a node --------------------------------------------------------------------
 
 VariableNode* FunctionNode::lock_output(std::size_t i) const noexcept {
   const OutputLock lock(*this);

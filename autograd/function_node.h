@@ -1,9 +1,10 @@
-// FunctionNode: one application of a differentiable function. The backward rule is written on Variables, so every derivative can
-// be differentiated again. Reference-style functions on raw arrays derive from Function (function.h) instead.
+// FunctionNode: one application of a differentiable function. The backward rule is written on Variables, so every
+// derivative can be differentiated again. Reference-style functions on raw arrays derive from Function (function.h)
+// instead.
 //
 //   struct Exp : FunctionNode {
 //     std::string label() const override { return "exp"; }
-//     Arrays forward(const Arrays& x) override { retain_outputs({0}); return {apply(catena::kernel<"exp">(), {x[0]})}; }
+//     Arrays forward(const Arrays& x) override { retain_outputs({0}); return {apply(catena::rows::exp, {x[0]})}; }
 //     Variables backward(const Targets&, const Variables& gy) override { return {gy[0] * retained_output(0)}; }
 //   };
 //   Variable exp(const Variable& x) { return apply_node<Exp>({x})[0]; }
@@ -20,9 +21,10 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/operators.h"
-#include "autograd/type_check.h"
-#include "autograd/variable.h"
+#include <catena/autograd/operators.h>
+#include <catena/autograd/type_check.h>
+#include <catena/autograd/variable.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 
@@ -54,31 +56,32 @@ class CATENA_EXPORT FunctionNode {
   static void* operator new(std::size_t n);  // from a thread-local free list
   static void operator delete(void* p, std::size_t n) noexcept;
 
-  // Checks types, runs hooks and forward, and builds the graph when the inputs' flags and the thread's mode ask for one.
-  // A node may be applied once; applying it again is a RuntimeError.
+  // Checks types, runs hooks and forward, and builds the graph when the inputs' flags and the thread's mode ask for
+  // one. A node may be applied once; applying it again is a RuntimeError.
   Variables apply(const Variables& inputs);
 
   virtual std::string label() const = 0;
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;
   // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
-  // allocated zeros. Must not write into the arrays of grad_outputs (but see gradient_is_spare) or of retained values. Not called
-  // when nobody could read a gradient that comes of it: neither an input nor anything that it was made from is still held.
+  // allocated zeros. Must not write into the arrays of grad_outputs (but see gradient_is_spare) or of retained values.
+  // Not called when nobody could read a gradient that comes of it: neither an input nor anything that it was made from
+  // is still held.
   virtual Variables backward(const Targets& targets, const Variables& grad_outputs);
 
   int rank() const noexcept { return rank_; }
   std::size_t num_inputs() const noexcept { return inputs_.size(); }
   std::size_t num_outputs() const noexcept { return outputs_.size(); }
-  void unchain();  // outputs lose their creator, inputs are dropped
+  void unchain();                             // outputs lose their creator, inputs are dropped
   const std::string& stack() const noexcept;  // where it was called, in debug mode
 
   // The graph around this node. input_node: null after unchain; output: null when nobody holds that variable any more.
   internal::VariableNode* input_node(std::size_t i) const noexcept { return i < inputs_.size() ? inputs_[i] : nullptr; }
-  Variable input(std::size_t i) const;   // null when nobody holds it any more
+  Variable input(std::size_t i) const;  // null when nobody holds it any more
   Variable output(std::size_t i) const;
 
-  // Hooks of this node alone, by name, in order; run after the thread's hooks, one of the same name takes the place of the
-  // thread's. TypeError null, KeyError duplicate or unknown.
+  // Hooks of this node alone, by name, in order; run after the thread's hooks, one of the same name takes the place of
+  // the thread's. TypeError null, KeyError duplicate or unknown.
   void add_hook(std::shared_ptr<FunctionHook> hook, const std::string& name = "");
   void delete_hook(const std::string& name);
   const internal::NamedHooks& local_function_hooks() const noexcept;
@@ -94,10 +97,13 @@ class CATENA_EXPORT FunctionNode {
   Shape input_shape(int i) const;
   Dtype input_dtype(int i) const;
   // autograd::apply, which the member of that name hides in derived classes.
-  static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) { return autograd::apply(kernel, inputs); }
+  static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) {
+    return autograd::apply(kernel, inputs);
+  }
   // False while the gradients being computed will not be differentiated again: a fused backward row may then be used.
   static bool needs_double_backprop() noexcept { return internal::modes().double_backprop; }
-  // In backward: the only output's gradient was made in this run and nobody else holds its memory, so that the result may be written there.
+  // In backward: the only output's gradient was made in this run and nobody else holds its memory, so that the result
+  // may be written there.
   bool gradient_is_spare() const noexcept { return gradient_is_spare_; }
 
   // Inputs and outputs may live on several devices (copies between devices).
@@ -105,7 +111,8 @@ class CATENA_EXPORT FunctionNode {
 
   // For functions that run their forward themselves, without a node when no graph is wanted (functions/elementwise.h).
   void check_types(const type_check::TypeInfoTuple& in_types) const;  // adds "Invalid operation is performed in: ..."
-  Variable connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in, const Array& out);
+  Variable connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,
+                          const Array& out);
 
  private:
   friend class Variable;
@@ -149,7 +156,8 @@ class CATENA_EXPORT FunctionNode {
   mutable std::atomic<bool> output_lock_{false};
   bool applied_ = false;
   bool gradient_is_spare_ = false;
-  // A Function (function.h) keeps all its inputs, and may be applied again: that takes its earlier outputs out of the graph.
+  // A Function (function.h) keeps all its inputs, and may be applied again: that takes its earlier outputs out of the
+  // graph.
   bool raw_style_ = false;
   catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owned references
   catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owned: a node that dies clears its place
@@ -159,7 +167,8 @@ class CATENA_EXPORT FunctionNode {
 };
 
 // Owning pointer to a node.
-template <class F> class NodePtr {
+template <class F>
+class NodePtr {
  public:
   explicit NodePtr(F* adopt) noexcept : f_(adopt) {}
   NodePtr(NodePtr&& o) noexcept : f_(std::exchange(o.f_, nullptr)) {}
@@ -176,8 +185,12 @@ template <class F> class NodePtr {
  private:
   F* f_;
 };
-template <class F, class... A> NodePtr<F> make_node(A&&... a) { return NodePtr<F>(new F(std::forward<A>(a)...)); }
-template <class F, class... A> Variables apply_node(const Variables& inputs, A&&... a) {
+template <class F, class... A>
+NodePtr<F> make_node(A&&... a) {
+  return NodePtr<F>(new F(std::forward<A>(a)...));
+}
+template <class F, class... A>
+Variables apply_node(const Variables& inputs, A&&... a) {
   return make_node<F>(std::forward<A>(a)...)->apply(inputs);
 }
 

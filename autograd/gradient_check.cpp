@@ -1,11 +1,11 @@
-#include "autograd/gradient_check.h"
+#include <catena/autograd/gradient_check.h>
 
 #include <algorithm>
 
-#include "autograd/debug.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/math.h"
-#include "autograd/testing.h"
+#include <catena/autograd/debug.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/testing.h>
 
 namespace autograd::gradient_check {
 namespace {
@@ -55,8 +55,9 @@ Arrays numerical_grad(const std::function<Arrays()>& f, const Arrays& inputs, co
     for (const Array& a : *list) {
       if (!a) continue;
       if (first == nullptr) first = &a;
-      catena::check<catena::RuntimeError>(a->owner == (*first)->owner && a.device().kind == first->device().kind, "numerical_grad",
-                                          "arrays on ", first->device(), " and on ", a.device(), " are mixed");
+      catena::check<catena::RuntimeError>(a->owner == (*first)->owner && a.device().kind == first->device().kind,
+                                          "numerical_grad", "arrays on ", first->device(), " and on ", a.device(),
+                                          " are mixed");
     }
   const ModeScope unchecked = type_check_mode(false);
   const std::vector<std::vector<double>> weights = host_values(grad_outputs);
@@ -69,8 +70,8 @@ Arrays numerical_grad(const std::function<Arrays()>& f, const Arrays& inputs, co
       const auto plus = host_values(f());
       element.move(-eps);
       const auto minus = host_values(f());
-      catena::check<catena::ValueError>(plus.size() == weights.size(), "numerical_grad", grad_outputs.size(), " grad_outputs for ", plus.size(),
-                                        " outputs");
+      catena::check<catena::ValueError>(plus.size() == weights.size(), "numerical_grad", grad_outputs.size(),
+                                        " grad_outputs for ", plus.size(), " outputs");
       g[std::size_t(i)] = weighted_difference(plus, minus, weights) / (2 * eps);
     }
     grads.push_back(x.backend().from_host(g.data(), x.shape(), Dtype::float64, x.device()));
@@ -82,11 +83,13 @@ Arrays numerical_grad(const std::function<Arrays()>& f, const Arrays& inputs, co
 namespace internal {
 namespace {
 
-void compare(const char* check, const std::string& what, const Array& analytic, const Array& numeric, const Options& o) {
+void compare(const char* check, const std::string& what, const Array& analytic, const Array& numeric,
+             const Options& o) {
   try {
     testing::assert_allclose(analytic, numeric, o.atol, o.rtol);
   } catch (const catena::AssertionError& e) {
-    catena::fail<catena::AssertionError>(check, "the gradient of ", what, " is wrong (x: backward, y: numerical)\n", e.what());
+    catena::fail<catena::AssertionError>(check, "the gradient of ", what, " is wrong (x: backward, y: numerical)\n",
+                                         e.what());
   }
 }
 
@@ -96,7 +99,8 @@ std::vector<bool> skipped_inputs(const char* check, const Arrays& x, const Optio
     for (const Array& a : x) skip.push_back(!catena::is_floating(a.dtype()));
     return skip;
   }
-  catena::check<catena::ValueError>(o.no_grads.size() == x.size(), check, "no_grads has ", o.no_grads.size(), " entries for ", x.size(), " inputs");
+  catena::check<catena::ValueError>(o.no_grads.size() == x.size(), check, "no_grads has ", o.no_grads.size(),
+                                    " entries for ", x.size(), " inputs");
   return o.no_grads;
 }
 
@@ -110,11 +114,14 @@ Arrays data_of(const Variables& v) {
 Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
   const Variables joined = identity(ys);
   if (gy.empty()) {
-    catena::check<catena::ValueError>(joined.size() == 1, check, "func returned ", joined.size(), " outputs and no y_grad is given");
-    catena::check<catena::ValueError>(joined[0].size() == 1, check, "the output has shape ", joined[0].shape(), " and no y_grad is given");
+    catena::check<catena::ValueError>(joined.size() == 1, check, "func returned ", joined.size(),
+                                      " outputs and no y_grad is given");
+    catena::check<catena::ValueError>(joined[0].size() == 1, check, "the output has shape ", joined[0].shape(),
+                                      " and no y_grad is given");
     gy.push_back(ones_like(joined[0].data()));
   }
-  catena::check<catena::ValueError>(joined.size() == gy.size(), check, gy.size(), " y_grad for ", joined.size(), " outputs");
+  catena::check<catena::ValueError>(joined.size() == gy.size(), check, gy.size(), " y_grad for ", joined.size(),
+                                    " outputs");
   for (std::size_t k = 0; k < gy.size(); ++k) Variable(joined[k]).set_grad(gy[k]);
   return joined;
 }
@@ -124,7 +131,8 @@ Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
 void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, const Options& o, bool absent_is_zero) {
   const char* check = "check_backward";
   if (o.dtype) {
-    catena::check<catena::ValueError>(catena::is_floating(*o.dtype), check, "dtype is ", *o.dtype, " and must be floating");
+    catena::check<catena::ValueError>(catena::is_floating(*o.dtype), check, "dtype is ", *o.dtype,
+                                      " and must be floating");
     catena::check<catena::ValueError>(o.params.empty(), check, "dtype is only available when params is empty");
   }
   const std::vector<bool> skip = skipped_inputs(check, x, o);
@@ -138,7 +146,8 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
     ys[0].backward();
   }
 
-  // The numerical side: the floating inputs that are compared, perhaps in another dtype, and the parameters where they are.
+  // The numerical side: the floating inputs that are compared, perhaps in another dtype, and the parameters where they
+  // are.
   Arrays moved = x, perturbed;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (o.dtype && catena::is_floating(x[i].dtype())) moved[i] = astype(x[i], *o.dtype);
@@ -170,14 +179,17 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
     const std::string what = catena::concat("parameter ", i);
     catena::check<catena::AssertionError>(g || absent_is_zero, check, what, " has no gradient");
     const Array& expected = numeric[next++];
-    if (g) catena::check<catena::AssertionError>(g.dtype() == expected.dtype(), check, what, " has dtype ", expected.dtype(), ", its gradient ", g.dtype());
+    if (g)
+      catena::check<catena::AssertionError>(g.dtype() == expected.dtype(), check, what, " has dtype ", expected.dtype(),
+                                            ", its gradient ", g.dtype());
     compare(check, what, g ? g : zeros_like(o.params[i].data()), expected, o);
   }
 }
 
 void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, const Arrays& ggx, const Options& o) {
   const std::vector<bool> skip = skipped_inputs("check_double_backward", x, o);
-  catena::check<catena::ValueError>(ggx.size() == x.size(), "check_double_backward", ggx.size(), " x_grad_grad for ", x.size(), " inputs");
+  catena::check<catena::ValueError>(ggx.size() == x.size(), "check_double_backward", ggx.size(), " x_grad_grad for ",
+                                    x.size(), " inputs");
   // The first gradients as a function of the inputs and of the given output gradients.
   std::vector<std::size_t> given;
   Arrays inputs = x, weights;
@@ -196,7 +208,8 @@ void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, con
     for (std::size_t i = 0; i < x.size(); ++i) xs.push_back(in[i]);
     for (std::size_t j = 0; j < given.size(); ++j) gys[given[j]] = in[x.size() + j];
     const Variables ys = f(xs);
-    catena::check<catena::ValueError>(ys.size() == gys.size(), "check_double_backward", gys.size(), " y_grad for ", ys.size(), " outputs");
+    catena::check<catena::ValueError>(ys.size() == gys.size(), "check_double_backward", gys.size(), " y_grad for ",
+                                      ys.size(), " outputs");
     for (std::size_t k = 0; k < ys.size(); ++k)
       if (gys[k]) {
         outputs.push_back(ys[k]);
@@ -206,7 +219,8 @@ void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, con
       if (wanted[i]) sources.push_back(xs[i]);
     const Variables gx = grad(outputs, sources, output_grads, true);
     Variables result;
-    for (std::size_t i = 0; i < gx.size(); ++i) result.push_back(gx[i] ? gx[i] : Variable(zeros_like(sources[i].data())));
+    for (std::size_t i = 0; i < gx.size(); ++i)
+      result.push_back(gx[i] ? gx[i] : Variable(zeros_like(sources[i].data())));
     return result;
   };
   for (std::size_t i = 0; i < x.size(); ++i)

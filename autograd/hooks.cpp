@@ -1,4 +1,4 @@
-#include "autograd/hooks.h"
+#include <catena/autograd/hooks.h>
 
 #include <algorithm>
 #include <iostream>
@@ -32,7 +32,9 @@ HookScope::~HookScope() {
   if (hooks_of_thread->empty()) delete std::exchange(hooks_of_thread, nullptr);
 }
 
-std::vector<std::pair<std::string, FunctionHook*>> function_hooks() { return hooks_of_thread ? *hooks_of_thread : HookList(); }
+std::vector<std::pair<std::string, FunctionHook*>> function_hooks() {
+  return hooks_of_thread ? *hooks_of_thread : HookList();
+}
 
 namespace internal {
 
@@ -41,7 +43,8 @@ const HookList* thread_hooks() noexcept { return hooks_of_thread; }
 std::vector<FunctionHook*> merged_hooks(const NamedHooks& local) {
   HookList merged = function_hooks();
   for (const auto& [name, hook] : local) {
-    const auto same = std::find_if(merged.begin(), merged.end(), [&name = name](const auto& entry) { return entry.first == name; });
+    const auto same =
+        std::find_if(merged.begin(), merged.end(), [&name = name](const auto& entry) { return entry.first == name; });
     if (same != merged.end()) same->second = hook.get();
     else merged.emplace_back(name, hook.get());
   }
@@ -52,7 +55,7 @@ std::vector<FunctionHook*> merged_hooks(const NamedHooks& local) {
 
 }  // namespace internal
 
-// ---- TimerHook -----------------------------------------------------------------------------------------------------------
+// ---- TimerHook ----------------------------------------------------------------------------------
 
 namespace {
 // Work on a device is only queued by a call: time ends when the device has finished it.
@@ -78,7 +81,9 @@ void TimerHook::stop(const FunctionNode& function, const Arrays& arrays) {
   call_history_.emplace_back(function.label(), elapsed.count());
 }
 void TimerHook::forward_postprocess(const FunctionNode& function, const Arrays& in_data) { stop(function, in_data); }
-void TimerHook::backward_postprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) { stop(function, out_grad); }
+void TimerHook::backward_postprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) {
+  stop(function, out_grad);
+}
 
 double TimerHook::total_time() const noexcept {
   double sum = 0;
@@ -86,7 +91,7 @@ double TimerHook::total_time() const noexcept {
   return sum;
 }
 
-// ---- PrintHook -----------------------------------------------------------------------------------------------------------
+// ---- PrintHook ----------------------------------------------------------------------------------
 
 // `sep` would stand between the parts of one line; every line here is of one part.
 PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, bool flush)

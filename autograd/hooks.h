@@ -1,4 +1,5 @@
-// Function hooks: code that runs before and after every forward and backward of a thread's functions, or of one function.
+// Function hooks: code that runs before and after every forward and backward of a thread's functions, or of one
+// function.
 //
 //   TimerHook timer;
 //   {
@@ -9,7 +10,8 @@
 //
 // Inside a backward rule the operations that the rule is made of run no hooks: a hook sees one backward per function.
 //
-// Thread safety: a scope belongs to the thread that opened it. A hook registered by several threads must itself be safe for that.
+// Thread safety: a scope belongs to the thread that opened it. A hook registered by several threads must itself be safe
+// for that.
 #pragma once
 
 #include <chrono>
@@ -19,12 +21,12 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/function_node.h"
+#include <catena/autograd/function_node.h>
 
 namespace autograd {
 
-// Base class; every step does nothing unless overridden. In backward, in_data holds what is still alive (null otherwise) and
-// out_grad is null where no gradient arrived.
+// Base class; every step does nothing unless overridden. In backward, in_data holds what is still alive (null
+// otherwise) and out_grad is null where no gradient arrived.
 class CATENA_EXPORT FunctionHook {
  public:
   virtual ~FunctionHook();
@@ -73,7 +75,8 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
 // Prints label, inputs and gradients before every forward and backward.
 class CATENA_EXPORT PrintHook : public FunctionHook {
  public:
-  explicit PrintHook(std::string sep = "", std::string end = "\n", std::ostream* file = nullptr, bool flush = true);  // null: std::cout
+  explicit PrintHook(std::string sep = "", std::string end = "\n", std::ostream* file = nullptr,
+                     bool flush = true);  // null: std::cout
   std::string name() const override { return "PrintHook"; }
   void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;
   void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;

@@ -1,16 +1,16 @@
 // The operators of Variable. Two Variables broadcast against each other; their dtypes must be equal (InvalidType).
 //
-// The other operand may be a constant: a host number or an array. It is converted to the dtype of the variable, so it never
-// changes the dtype of the result; an array constant must broadcast to the shape of the variable and live on its device; it gets
-// no gradient. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h, whose two-operand form for graphs
-// drawn like the reference's is operator_matmul.
+// The other operand may be a constant: a host number or an array. It is converted to the dtype of the variable, so it
+// never changes the dtype of the result; an array constant must broadcast to the shape of the variable and live on its
+// device; it gets no gradient. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h, whose
+// two-operand form for graphs drawn like the reference's is operator_matmul.
 #pragma once
 
 #include <concepts>
 #include <string>
 #include <type_traits>
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace autograd {
 
@@ -20,8 +20,10 @@ class Constant {
   Constant() = default;  // 0
   Constant(const Array& a) : array_(a) {}
   Constant(const Scalar& s) : scalar_(s) {}
-  template <ForeignArray T> Constant(const T& a) : array_(a) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Constant(T v) : scalar_(v) {}
+  template <ForeignArray T>
+  Constant(const T& a) : array_(a) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Constant(T v) : scalar_(v) {}
   bool is_array() const noexcept { return bool(array_); }
   const Array& array() const noexcept { return array_; }
   const Scalar& scalar() const noexcept { return scalar_; }
@@ -34,17 +36,19 @@ class Constant {
 };
 
 template <class T>
-concept ConstantLike = ArrayLike<T> || std::is_arithmetic_v<T> || std::same_as<T, Scalar> || std::same_as<T, Constant> ||
-                       std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>;
-template <class T> concept VariableLike = std::derived_from<T, Variable>;
+concept ConstantLike = ArrayLike<T> || std::is_arithmetic_v<T> || std::same_as<T, Scalar> ||
+    std::same_as<T, Constant> || std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>;
+template <class T>
+concept VariableLike = std::derived_from<T, Variable>;
 template <class A, class B>
-concept VariableOperands = (VariableLike<A> && (VariableLike<B> || ConstantLike<B>)) || (ConstantLike<A> && VariableLike<B>);
+concept VariableOperands = (VariableLike<A> && (VariableLike<B> || ConstantLike<B>)) ||
+                           (ConstantLike<A> && VariableLike<B>);
 
 namespace internal {
 
-#define CATENA_BINARY_OPERATOR(name)                                          \
-  CATENA_EXPORT Variable name(const Variable& x, const Variable& y);          \
-  CATENA_EXPORT Variable name(const Variable& x, const Constant& c);          \
+#define CATENA_BINARY_OPERATOR(name)                                 \
+  CATENA_EXPORT Variable name(const Variable& x, const Variable& y); \
+  CATENA_EXPORT Variable name(const Variable& x, const Constant& c); \
   CATENA_EXPORT Variable name(const Constant& c, const Variable& x)
 CATENA_BINARY_OPERATOR(add);
 CATENA_BINARY_OPERATOR(subtract);
@@ -55,7 +59,8 @@ CATENA_BINARY_OPERATOR(matrix_multiply);
 #undef CATENA_BINARY_OPERATOR
 CATENA_EXPORT Variable negate(const Variable& x);
 
-template <class T> decltype(auto) operand(const T& v) {
+template <class T>
+decltype(auto) operand(const T& v) {
   if constexpr (VariableLike<T>) return static_cast<const Variable&>(v);
   else if constexpr (std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>) return Constant(Scalar(v));
   else return Constant(v);
@@ -64,23 +69,39 @@ template <class T> decltype(auto) operand(const T& v) {
 }  // namespace internal
 
 inline Variable operator-(const Variable& x) { return internal::negate(x); }
-template <class A, class B> requires VariableOperands<A, B>
-Variable operator+(const A& a, const B& b) { return internal::add(internal::operand(a), internal::operand(b)); }
-template <class A, class B> requires VariableOperands<A, B>
-Variable operator-(const A& a, const B& b) { return internal::subtract(internal::operand(a), internal::operand(b)); }
-template <class A, class B> requires VariableOperands<A, B>
-Variable operator*(const A& a, const B& b) { return internal::multiply(internal::operand(a), internal::operand(b)); }
-template <class A, class B> requires VariableOperands<A, B>
-Variable operator/(const A& a, const B& b) { return internal::divide(internal::operand(a), internal::operand(b)); }
-template <class A, class B> requires VariableOperands<A, B>
-Variable pow(const A& a, const B& b) { return internal::power(internal::operand(a), internal::operand(b)); }
-template <class A, class B> requires VariableOperands<A, B>
-Variable operator_matmul(const A& a, const B& b) { return internal::matrix_multiply(internal::operand(a), internal::operand(b)); }
+template <class A, class B>
+requires VariableOperands<A, B> Variable operator+(const A& a, const B& b) {
+  return internal::add(internal::operand(a), internal::operand(b));
+}
+template <class A, class B>
+requires VariableOperands<A, B> Variable operator-(const A& a, const B& b) {
+  return internal::subtract(internal::operand(a), internal::operand(b));
+}
+template <class A, class B>
+requires VariableOperands<A, B> Variable operator*(const A& a, const B& b) {
+  return internal::multiply(internal::operand(a), internal::operand(b));
+}
+template <class A, class B>
+requires VariableOperands<A, B> Variable operator/(const A& a, const B& b) {
+  return internal::divide(internal::operand(a), internal::operand(b));
+}
+template <class A, class B>
+requires VariableOperands<A, B> Variable pow(const A& a, const B& b) {
+  return internal::power(internal::operand(a), internal::operand(b));
+}
+template <class A, class B>
+requires VariableOperands<A, B> Variable operator_matmul(const A& a, const B& b) {
+  return internal::matrix_multiply(internal::operand(a), internal::operand(b));
+}
 
 // A new variable each time, as in Python: the handle on the left then refers to the result.
-template <class B> requires VariableOperands<Variable, B> Variable& operator+=(Variable& a, const B& b) { return a = a + b; }
-template <class B> requires VariableOperands<Variable, B> Variable& operator-=(Variable& a, const B& b) { return a = a - b; }
-template <class B> requires VariableOperands<Variable, B> Variable& operator*=(Variable& a, const B& b) { return a = a * b; }
-template <class B> requires VariableOperands<Variable, B> Variable& operator/=(Variable& a, const B& b) { return a = a / b; }
+template <class B>
+requires VariableOperands<Variable, B> Variable& operator+=(Variable& a, const B& b) { return a = a + b; }
+template <class B>
+requires VariableOperands<Variable, B> Variable& operator-=(Variable& a, const B& b) { return a = a - b; }
+template <class B>
+requires VariableOperands<Variable, B> Variable& operator*=(Variable& a, const B& b) { return a = a * b; }
+template <class B>
+requires VariableOperands<Variable, B> Variable& operator/=(Variable& a, const B& b) { return a = a / b; }
 
 }  // namespace autograd

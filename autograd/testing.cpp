@@ -1,4 +1,4 @@
-#include "autograd/testing.h"
+#include <catena/autograd/testing.h>
 
 #include <cmath>
 
@@ -17,8 +17,8 @@ bool near(double a, double b, double atol, double rtol) {
 void assert_allclose(const Array& x, const Array& y, double atol, double rtol, bool verbose) {
   catena::check<catena::AssertionError>(x && y, "assert_allclose", x ? "the second" : "the first", " array is null");
   const bool broadcast = x.size() == 1 || y.size() == 1;
-  catena::check<catena::AssertionError>(x.shape() == y.shape() || broadcast, "assert_allclose", "the shapes ", x.shape(), " and ", y.shape(),
-                                        " differ");
+  catena::check<catena::AssertionError>(x.shape() == y.shape() || broadcast, "assert_allclose", "the shapes ",
+                                        x.shape(), " and ", y.shape(), " differ");
   const std::vector<double> a = to_vector<double>(x), b = to_vector<double>(y);
   const std::size_t n = std::max(a.size(), b.size());
   if (a.empty() || b.empty()) return;
@@ -33,8 +33,9 @@ void assert_allclose(const Array& x, const Array& y, double atol, double rtol, b
   }
   if (wrong == 0) return;
   const double p = a[a.size() == 1 ? 0 : worst], q = b[b.size() == 1 ? 0 : worst];
-  std::string text = catena::concat(wrong, " of ", n, " elements differ by more than atol ", atol, " + rtol ", rtol, "; the largest difference, ",
-                                    largest, ", is at element ", worst, ": ", p, " and ", q);
+  std::string text =
+      catena::concat(wrong, " of ", n, " elements differ by more than atol ", atol, " + rtol ", rtol,
+                     "; the largest difference, ", largest, ", is at element ", worst, ": ", p, " and ", q);
   if (verbose) text += "\nx: " + to_string(x) + "\ny: " + to_string(y);
   catena::fail<catena::AssertionError>("assert_allclose", text);
 }

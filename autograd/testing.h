@@ -1,26 +1,30 @@
 // Assertions on arrays, for the tests of functions written with this library. Every failure is an AssertionError.
 #pragma once
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace autograd::testing {
 
-
-// |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal; a single element compares with all. Any devices and
-// dtypes. The message shows the largest difference and where it is.
-CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true);
-inline void assert_allclose(const Variable& x, const Variable& y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true) {
+// |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal; a single element compares with
+// all. Any devices and dtypes. The message shows the largest difference and where it is.
+CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4,
+                                   bool verbose = true);
+inline void assert_allclose(const Variable& x, const Variable& y, double atol = 1e-5, double rtol = 1e-4,
+                            bool verbose = true) {
   assert_allclose(x.data(), y.data(), atol, rtol, verbose);
 }
-template <class X, class Y> requires std::is_arithmetic_v<X> && std::is_arithmetic_v<Y>
+template <class X, class Y>
+requires std::is_arithmetic_v<X> && std::is_arithmetic_v<Y>
 void assert_allclose(X x, Y y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true) {
   assert_allclose(array<double>({double(x)}, {}), array<double>({double(y)}, {}), atol, rtol, verbose);
 }
-template <class Y> requires std::is_arithmetic_v<Y>
+template <class Y>
+requires std::is_arithmetic_v<Y>
 void assert_allclose(const Array& x, Y y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true) {
   assert_allclose(x, array<double>({double(y)}, {}), atol, rtol, verbose);
 }
-template <class X> requires std::is_arithmetic_v<X>
+template <class X>
+requires std::is_arithmetic_v<X>
 void assert_allclose(X x, const Array& y, double atol = 1e-5, double rtol = 1e-4, bool verbose = true) {
   assert_allclose(array<double>({double(x)}, {}), y, atol, rtol, verbose);
 }

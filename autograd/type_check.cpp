@@ -1,11 +1,12 @@
-#include "autograd/type_check.h"
+#include <catena/autograd/type_check.h>
 
 namespace autograd::type_check {
 namespace internal {
 
 std::int64_t element(const Dims& d, std::int64_t i) {
   const std::int64_t n = d.size();
-  catena::check<catena::IndexError>(i >= -n && i < n, "type check", "index ", i, " is out of range for ", catena::to_string(d));
+  catena::check<catena::IndexError>(i >= -n && i < n, "type check", "index ", i, " is out of range for ",
+                                    catena::to_string(d));
   return d[static_cast<int>(i < 0 ? i + n : i)];
 }
 
@@ -37,8 +38,8 @@ namespace {
 std::size_t checked(const EntryBase& e) {
   const auto n = std::int64_t(e.tuple->count());
   const std::int64_t i = e.index < 0 ? e.index + n : e.index;
-  catena::check<catena::IndexError>(i >= 0 && i < n, "type check", e.tuple->name(), "[", e.index, "] does not exist: there are ", n,
-                                    " inputs");
+  catena::check<catena::IndexError>(i >= 0 && i < n, "type check", e.tuple->name(), "[", e.index,
+                                    "] does not exist: there are ", n, " inputs");
   return static_cast<std::size_t>(i);
 }
 }  // namespace

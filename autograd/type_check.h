@@ -7,11 +7,12 @@
 //      Expect: in_types[0].shape[1] == in_types[1].shape[1]
 //      Actual: 3 != 4
 //
-// Conditions are expression templates: `expect` evaluates them one after the other (a later one may rely on an earlier one) and
-// only a failure prints. A passing check builds no text and allocates nothing. An expression has no conversion to bool, so
-// `a && b` does not compile: pass the two separately.
+// Conditions are expression templates: `expect` evaluates them one after the other (a later one may rely on an earlier
+// one) and only a failure prints. A passing check builds no text and allocates nothing. An expression has no conversion
+// to bool, so `a && b` does not compile: pass the two separately.
 //
-// What Python spells as an operator that C++ lacks is a function: pow(a, b) prints `a ** b`, floor_div(a, b) prints `a // b`.
+// What Python spells as an operator that C++ lacks is a function: pow(a, b) prints `a ** b`, floor_div(a, b) prints `a
+// // b`.
 #pragma once
 
 #include <cmath>
@@ -26,17 +27,27 @@
 #include <type_traits>
 #include <utility>
 
-#include "autograd/backend/backend.h"
+#include <catena/autograd/backend/backend.h>
 
 namespace autograd::type_check {
 
 // Binding strength of printed operators; a child that binds less tightly than its parent needs parentheses.
 enum Priority : int {
-  kComparison = -1, kOr = 0, kXor = 1, kAnd = 2, kShift = 3, kAdditive = 4, kMultiplicative = 5, kUnary = 6, kPower = 7, kAtom = 8,
+  kComparison = -1,
+  kOr = 0,
+  kXor = 1,
+  kAnd = 2,
+  kShift = 3,
+  kAdditive = 4,
+  kMultiplicative = 5,
+  kUnary = 6,
+  kPower = 7,
+  kAtom = 8,
 };
 
 struct ExprTag {};
-template <class T> concept Expression = std::derived_from<T, ExprTag>;
+template <class T>
+concept Expression = std::derived_from<T, ExprTag>;
 
 namespace internal {
 
@@ -44,19 +55,25 @@ namespace internal {
 inline void print_value(std::ostream& out, bool v) { out << (v ? "True" : "False"); }
 inline void print_value(std::ostream& out, const Dims& v) { out << v; }
 inline void print_value(std::ostream& out, Dtype v) { out << v; }
-template <class T> void print_value(std::ostream& out, const T& v) { out << v; }
+template <class T>
+void print_value(std::ostream& out, const T& v) {
+  out << v;
+}
 
-template <class E> void print(std::ostream& out, const E& e, bool parentheses) {
+template <class E>
+void print(std::ostream& out, const E& e, bool parentheses) {
   if (parentheses) out << '(';
   e.print(out);
   if (parentheses) out << ')';
 }
-template <class E> std::string text(const E& e) {
+template <class E>
+std::string text(const E& e) {
   std::ostringstream out;
   e.print(out);
   return out.str();
 }
-template <class T> std::string value_text(const T& v) {
+template <class T>
+std::string value_text(const T& v) {
   std::ostringstream out;
   print_value(out, v);
   return out.str();
@@ -67,7 +84,8 @@ template <class T> std::string value_text(const T& v) {
 // ---- values ----
 
 // A plain value, printed as it is.
-template <class T> struct Constant : ExprTag {
+template <class T>
+struct Constant : ExprTag {
   static constexpr int priority = kAtom;
   T value;
   constexpr explicit Constant(const T& v) : value(v) {}
@@ -76,18 +94,21 @@ template <class T> struct Constant : ExprTag {
 };
 
 // A value printed by a name.
-template <class T> struct Named : ExprTag {
+template <class T>
+struct Named : ExprTag {
   static constexpr int priority = kAtom;
   T value;
   std::string_view name;
   Named(const T& v, std::string_view n) : value(v), name(n) {}
   const T& eval() const { return value; }
   void print(std::ostream& out) const { out << name; }
-  template <class I> auto operator[](const I& index) const;
+  template <class I>
+  auto operator[](const I& index) const;
 };
 
 namespace internal {
-template <class T> auto plain(const T& v) {
+template <class T>
+auto plain(const T& v) {
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, char> || std::is_floating_point_v<T>) return v;
   else if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(v);
   else if constexpr (std::is_convertible_v<T, std::string_view>) return std::string_view(v);
@@ -95,12 +116,14 @@ template <class T> auto plain(const T& v) {
 }
 }  // namespace internal
 
-template <class T> auto wrap(const T& v) {
+template <class T>
+auto wrap(const T& v) {
   if constexpr (Expression<T>) return v;
   else return Constant<decltype(internal::plain(v))>(internal::plain(v));
 }
 // variable(n, "in_size"): a value that messages show by name. The name must outlive the expression (a literal does).
-template <class T> auto variable(const T& value, std::string_view name) {
+template <class T>
+auto variable(const T& value, std::string_view name) {
   return Named<decltype(internal::plain(value))>(internal::plain(value), name);
 }
 
@@ -110,16 +133,21 @@ template <class T> auto variable(const T& value, std::string_view name) {
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 };
-inline Slice slice(std::optional<std::int64_t> start = {}, std::optional<std::int64_t> stop = {}, std::optional<std::int64_t> step = {}) {
+inline Slice slice(std::optional<std::int64_t> start = {}, std::optional<std::int64_t> stop = {},
+                   std::optional<std::int64_t> step = {}) {
   return {start, stop, step};
 }
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis{};
 // x[at(0, 1)] prints x[0, 1].
-template <class... I> struct At {
+template <class... I>
+struct At {
   std::tuple<I...> indices;
 };
-template <class... I> auto at(const I&... i) { return At<decltype(internal::plain(i))...>{{internal::plain(i)...}}; }
+template <class... I>
+auto at(const I&... i) {
+  return At<decltype(internal::plain(i))...>{{internal::plain(i)...}};
+}
 
 namespace internal {
 
@@ -127,15 +155,18 @@ CATENA_EXPORT std::int64_t element(const Dims& d, std::int64_t i);  // Python's 
 CATENA_EXPORT Dims elements(const Dims& d, const Slice& s);
 CATENA_EXPORT void print_index(std::ostream& out, const Slice& s);
 inline void print_index(std::ostream& out, Ellipsis) { out << "..."; }
-template <class... I> void print_index(std::ostream& out, const At<I...>& a) {
+template <class... I>
+void print_index(std::ostream& out, const At<I...>& a) {
   int k = 0;
   std::apply([&](const auto&... i) { ((out << (k++ ? ", " : ""), print_index(out, i)), ...); }, a.indices);
 }
-template <class I> void print_index(std::ostream& out, const I& i) {
+template <class I>
+void print_index(std::ostream& out, const I& i) {
   if constexpr (Expression<I>) i.print(out);
   else print_value(out, i);
 }
-template <class V, class I> decltype(auto) take(const V& v, const I& i) {
+template <class V, class I>
+decltype(auto) take(const V& v, const I& i) {
   if constexpr (Expression<I>) return take(v, i.eval());
   else if constexpr (std::is_same_v<I, Slice>) return elements(v, i);
   else if constexpr (std::is_same_v<I, Ellipsis>) return V(v);
@@ -145,7 +176,8 @@ template <class V, class I> decltype(auto) take(const V& v, const I& i) {
 
 }  // namespace internal
 
-template <class E, class I> struct Item : ExprTag {
+template <class E, class I>
+struct Item : ExprTag {
   static constexpr int priority = kAtom;
   E object;
   I index;
@@ -158,7 +190,9 @@ template <class E, class I> struct Item : ExprTag {
     out << ']';
   }
 };
-template <class T> template <class I> auto Named<T>::operator[](const I& index) const {
+template <class T>
+template <class I>
+auto Named<T>::operator[](const I& index) const {
   return Item<Named, decltype(internal::plain(index))>(*this, internal::plain(index));
 }
 
@@ -188,7 +222,8 @@ struct ShapeOf : internal::EntryBase {
   using EntryBase::EntryBase;
   const Shape& eval() const { return shape_value(); }
   void print(std::ostream& out) const { EntryBase::print(out), out << ".shape"; }
-  template <class I> auto operator[](const I& i) const {
+  template <class I>
+  auto operator[](const I& i) const {
     return Item<ShapeOf, decltype(internal::plain(i))>(*this, internal::plain(i));
   }
 };
@@ -232,8 +267,10 @@ struct SizeOf : ExprTag {
 // The types of all inputs; entries are looked at only when a condition is evaluated. Refers to what it is made from.
 class TypeInfoTuple {
  public:
-  explicit TypeInfoTuple(std::span<const Array> arrays, std::string_view name = "in_types") noexcept : arrays_(arrays), name_(name) {}
-  explicit TypeInfoTuple(std::span<const TypeInfo> types, std::string_view name = "in_types") noexcept : types_(types), name_(name) {}
+  explicit TypeInfoTuple(std::span<const Array> arrays, std::string_view name = "in_types") noexcept
+      : arrays_(arrays), name_(name) {}
+  explicit TypeInfoTuple(std::span<const TypeInfo> types, std::string_view name = "in_types") noexcept
+      : types_(types), name_(name) {}
 
   SizeOf size() const noexcept { return {std::int64_t(count()), name_}; }
   Entry operator[](int i) const noexcept { return {{this, i}, {this, i}, {this, i}}; }
@@ -261,20 +298,23 @@ inline double floor_divide(double a, double b) { return std::floor(a / b); }
 inline double modulo(double a, double b) { return a - b * std::floor(a / b); }
 inline double power(double a, double b) { return std::pow(a, b); }
 
-#define CATENA_TYPE_CHECK_OPERATOR(Name, symbol, level, expression)               \
-  struct Name {                                                                   \
-    static constexpr int priority = level;                                        \
-    static constexpr const char* text = symbol;                                   \
-    template <class A, class B> static auto apply(const A& a, const B& b) { return expression; } \
+#define CATENA_TYPE_CHECK_OPERATOR(Name, symbol, level, expression) \
+  struct Name {                                                     \
+    static constexpr int priority = level;                          \
+    static constexpr const char* text = symbol;                     \
+    template <class A, class B>                                     \
+    static auto apply(const A& a, const B& b) {                     \
+      return expression;                                            \
+    }                                                               \
   }
 CATENA_TYPE_CHECK_OPERATOR(Or, "|", kOr, a | b);
 CATENA_TYPE_CHECK_OPERATOR(Xor, "^", kXor, a ^ b);
-CATENA_TYPE_CHECK_OPERATOR(And, "&", kAnd, a & b);
+CATENA_TYPE_CHECK_OPERATOR(And, "&", kAnd, a& b);
 CATENA_TYPE_CHECK_OPERATOR(ShiftLeft, "<<", kShift, a << b);
 CATENA_TYPE_CHECK_OPERATOR(ShiftRight, ">>", kShift, a >> b);
 CATENA_TYPE_CHECK_OPERATOR(Add, "+", kAdditive, a + b);
 CATENA_TYPE_CHECK_OPERATOR(Sub, "-", kAdditive, a - b);
-CATENA_TYPE_CHECK_OPERATOR(Mul, "*", kMultiplicative, a * b);
+CATENA_TYPE_CHECK_OPERATOR(Mul, "*", kMultiplicative, a* b);
 CATENA_TYPE_CHECK_OPERATOR(Div, "/", kMultiplicative, static_cast<double>(a) / static_cast<double>(b));
 CATENA_TYPE_CHECK_OPERATOR(FloorDiv, "//", kMultiplicative, floor_divide(a, b));
 CATENA_TYPE_CHECK_OPERATOR(Mod, "%", kMultiplicative, modulo(a, b));
@@ -287,7 +327,8 @@ CATENA_TYPE_CHECK_OPERATOR(Le, "<=", kComparison, a <= b);
 CATENA_TYPE_CHECK_OPERATOR(Ge, ">=", kComparison, a >= b);
 #undef CATENA_TYPE_CHECK_OPERATOR
 
-template <class Op> constexpr const char* inverse() {
+template <class Op>
+constexpr const char* inverse() {
   if constexpr (std::is_same_v<Op, Eq>) return "!=";
   else if constexpr (std::is_same_v<Op, Ne>) return "==";
   else if constexpr (std::is_same_v<Op, Lt>) return ">=";
@@ -298,7 +339,8 @@ template <class Op> constexpr const char* inverse() {
 
 }  // namespace internal
 
-template <class Op, class L, class R> struct Binary : ExprTag {
+template <class Op, class L, class R>
+struct Binary : ExprTag {
   static constexpr int priority = Op::priority;
   static constexpr bool right_associative = Op::priority == kPower;
   L left;
@@ -312,7 +354,8 @@ template <class Op, class L, class R> struct Binary : ExprTag {
   }
 };
 
-template <class E> struct Unary : ExprTag {
+template <class E>
+struct Unary : ExprTag {
   static constexpr int priority = kUnary;
   char symbol;
   E operand;
@@ -327,19 +370,32 @@ template <class E> struct Unary : ExprTag {
     internal::print(out, operand, E::priority < kUnary);
   }
 };
-template <Expression E> Unary<E> operator-(const E& e) { return {'-', e}; }
-template <Expression E> Unary<E> operator+(const E& e) { return {'+', e}; }
-template <Expression E> Unary<E> operator~(const E& e) { return {'~', e}; }
+template <Expression E>
+Unary<E> operator-(const E& e) {
+  return {'-', e};
+}
+template <Expression E>
+Unary<E> operator+(const E& e) {
+  return {'+', e};
+}
+template <Expression E>
+Unary<E> operator~(const E& e) {
+  return {'~', e};
+}
 
 namespace internal {
-template <class Op, class A, class B> auto binary(const A& a, const B& b) {
+template <class Op, class A, class B>
+auto binary(const A& a, const B& b) {
   return Binary<Op, decltype(wrap(a)), decltype(wrap(b))>(wrap(a), wrap(b));
 }
 }  // namespace internal
 
-template <class A, class B> concept Operands = Expression<A> || Expression<B>;
+template <class A, class B>
+concept Operands = Expression<A> || Expression<B>;
 #define CATENA_TYPE_CHECK_BINARY(function, Op) \
-  template <class A, class B> requires Operands<A, B> auto function(const A& a, const B& b) { return internal::binary<internal::Op>(a, b); }
+  template <class A, class B>                  \
+  requires Operands<A, B>                      \
+  auto function(const A& a, const B& b) { return internal::binary<internal::Op>(a, b); }
 CATENA_TYPE_CHECK_BINARY(operator|, Or)
 CATENA_TYPE_CHECK_BINARY(operator^, Xor)
 CATENA_TYPE_CHECK_BINARY(operator&, And)
@@ -362,7 +418,8 @@ CATENA_TYPE_CHECK_BINARY(operator>=, Ge)
 
 // ---- calls, tuples and lists ----
 
-template <class F, class... E> struct Call : ExprTag {
+template <class F, class... E>
+struct Call : ExprTag {
   static constexpr int priority = kAtom;
   F function;
   std::string_view name;
@@ -379,14 +436,19 @@ template <class F, class... E> struct Call : ExprTag {
   }
 };
 // function("sum", f)(in_types[0].shape) prints sum(in_types[0].shape).
-template <class F> auto function(std::string_view name, const F& f) {
-  return [name, f](const auto&... arguments) { return Call<F, decltype(wrap(arguments))...>(f, name, wrap(arguments)...); };
+template <class F>
+auto function(std::string_view name, const F& f) {
+  return [name, f](const auto&... arguments) {
+    return Call<F, decltype(wrap(arguments))...>(f, name, wrap(arguments)...);
+  };
 }
-template <Expression E> auto prod(const E& e) {
+template <Expression E>
+auto prod(const E& e) {
   return function("prod", [](const Dims& d) { return catena::size_of(d); })(e);
 }
 
-template <bool kList, class... E> struct Sequence : ExprTag {
+template <bool kList, class... E>
+struct Sequence : ExprTag {
   static constexpr int priority = kAtom;
   std::tuple<E...> elements;
   explicit Sequence(const E&... e) : elements(e...) {}
@@ -403,27 +465,42 @@ template <bool kList, class... E> struct Sequence : ExprTag {
     out << (kList ? ']' : ')');
   }
 };
-template <class... E> auto tuple(const E&... e) { return Sequence<false, decltype(wrap(e))...>(wrap(e)...); }
-template <class... E> auto list(const E&... e) { return Sequence<true, decltype(wrap(e))...>(wrap(e)...); }
+template <class... E>
+auto tuple(const E&... e) {
+  return Sequence<false, decltype(wrap(e))...>(wrap(e)...);
+}
+template <class... E>
+auto list(const E&... e) {
+  return Sequence<true, decltype(wrap(e))...>(wrap(e)...);
+}
 
 // What an expression prints.
-template <Expression E> std::string to_string(const E& e) { return internal::text(e); }
+template <Expression E>
+std::string to_string(const E& e) {
+  return internal::text(e);
+}
 
 // ---- expect ----
 
 namespace internal {
 template <class Op, class L, class R>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const Binary<Op, L, R>& condition) {
-  throw catena::InvalidType(text(condition), value_text(condition.left.eval()) + " " + inverse<Op>() + " " + value_text(condition.right.eval()));
+  throw catena::InvalidType(text(condition), value_text(condition.left.eval()) + " " + inverse<Op>() + " " +
+                                                 value_text(condition.right.eval()));
 }
-template <class Op, class L, class R> void expect_one(const Binary<Op, L, R>& condition) {
+template <class Op, class L, class R>
+void expect_one(const Binary<Op, L, R>& condition) {
   static_assert(Op::priority == kComparison, "expect takes comparisons");
-  if (!condition.eval()) [[unlikely]] fail(condition);
+  if (!condition.eval()) [[unlikely]]
+    fail(condition);
 }
 }  // namespace internal
 
 // InvalidType for the first condition that does not hold.
-template <class... C> void expect(const C&... condition) { (internal::expect_one(condition), ...); }
+template <class... C>
+void expect(const C&... condition) {
+  (internal::expect_one(condition), ...);
+}
 
 // Whether all arrays belong to one backend and one kind of device.
 CATENA_EXPORT bool same_types(std::span<const Array> arrays) noexcept;

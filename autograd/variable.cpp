@@ -1,9 +1,9 @@
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
-#include "autograd/backward.h"
-#include "autograd/debug.h"
-#include "autograd/function_node.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/backward.h>
+#include <catena/autograd/debug.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/variable_node.h>
 
 namespace autograd {
 
@@ -26,22 +26,24 @@ void VariableNode::set_grad(const Variable& g, bool shared) {
 
 void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, const Array& grad) {
   const bool other_backend = data && (data->owner != grad->owner || data.device().kind != grad.device().kind);
-  if (!other_backend && grad.dtype() == dtype && grad.shape() == shape) [[likely]] return;
+  if (!other_backend && grad.dtype() == dtype && grad.shape() == shape) [[likely]]
+    return;
   std::string detail;
   if (function != nullptr) {
     detail = catena::concat("Function `", class_name(typeid(*function)), "` (", function->label(), ") has a bug.\n");
     if (!function->stack().empty()) detail += "Stacktrace of the function is below:\n" + function->stack();
   }
   if (other_backend)
-    throw catena::TypeError(catena::concat(detail, "Type of data and grad mismatch\n", data.backend().name(), " on ", data.device(), " != ",
-                                           grad.backend().name(), " on ", grad.device()));
-  if (grad.dtype() != dtype) throw catena::TypeError(catena::concat(detail, "Dtype of data and grad mismatch\n", dtype, " != ", grad.dtype()));
+    throw catena::TypeError(catena::concat(detail, "Type of data and grad mismatch\n", data.backend().name(), " on ",
+                                           data.device(), " != ", grad.backend().name(), " on ", grad.device()));
+  if (grad.dtype() != dtype)
+    throw catena::TypeError(catena::concat(detail, "Dtype of data and grad mismatch\n", dtype, " != ", grad.dtype()));
   throw catena::ValueError(catena::concat(detail, "Shape of data and grad mismatch\n", shape, " != ", grad.shape()));
 }
 
 }  // namespace internal
 
-// ---- handles -------------------------------------------------------------------------------------------------------------
+// ---- handles ------------------------------------------------------------------------------------
 
 Variable::Variable(const Array& data, const VariableOptions& options) {
   catena::check<catena::TypeError>(bool(data), "Variable", "an array is needed, not a null one");
@@ -83,11 +85,12 @@ void Variable::drop_handle() noexcept {
 }
 
 VariableNode& Variable::checked() const {
-  if (node_ == nullptr) [[unlikely]] catena::fail<catena::ValueError>("Variable", "a null Variable has no properties");
+  if (node_ == nullptr) [[unlikely]]
+    catena::fail<catena::ValueError>("Variable", "a null Variable has no properties");
   return *node_;
 }
 
-// ---- plain properties ----------------------------------------------------------------------------------------------------
+// ---- plain properties ---------------------------------------------------------------------------
 
 const Array& Variable::data() const { return checked().data; }
 
@@ -139,9 +142,11 @@ void Variable::set_name(const std::string& name) {
   else n.name = std::make_unique<std::string>(name);
 }
 
-void Variable::set_creator(FunctionNode* creator, int output_index) { checked().root()->set_creator(creator, output_index); }
+void Variable::set_creator(FunctionNode* creator, int output_index) {
+  checked().root()->set_creator(creator, output_index);
+}
 
-// ---- moving and copying values -------------------------------------------------------------------------------------------
+// ---- moving and copying values ------------------------------------------------------------------
 
 void Variable::to_device(Device device) {
   VariableNode& n = checked();
@@ -188,7 +193,7 @@ void Variable::addgrad(const Variable& from) {
   else n->grad->data += g;
 }
 
-// ---- graph ---------------------------------------------------------------------------------------------------------------
+// ---- graph --------------------------------------------------------------------------------------
 
 void Variable::backward(const BackwardOptions& options) { internal::run_backward(*this, options); }
 

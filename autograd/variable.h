@@ -1,11 +1,11 @@
 // Variable: an array with a gradient and the function that made it.
 //
-// A Variable is a shared handle: copies refer to the same variable (identity is of the object, as in the reference). The graph
-// behind it is made of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own their input nodes,
-// output nodes own their creator, and arrays stay alive only where a function asked to retain them.
+// A Variable is a shared handle: copies refer to the same variable (identity is of the object, as in the reference).
+// The graph behind it is made of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own
+// their input nodes, output nodes own their creator, and arrays stay alive only where a function asked to retain them.
 //
-// An array given where a Variable is expected is wrapped as a variable with volatile AUTO, as in the reference; `Variable x(a)`
-// makes one with volatile OFF. A wrapped temporary costs no gradient: nobody could read it.
+// An array given where a Variable is expected is wrapped as a variable with volatile AUTO, as in the reference;
+// `Variable x(a)` makes one with volatile OFF. A wrapped temporary costs no gradient: nobody could read it.
 //
 // Thread safety: a graph belongs to one thread at a time; handles may be copied and dropped on any thread.
 #pragma once
@@ -16,8 +16,8 @@
 #include <string>
 #include <utility>
 
-#include "autograd/array.h"
-#include "autograd/flag.h"
+#include <catena/autograd/array.h>
+#include <catena/autograd/flag.h>
 
 namespace autograd {
 
@@ -39,8 +39,8 @@ struct VariableOptions {
 };
 
 struct BackwardOptions {
-  bool retain_grad = false;              // keep the gradients of intermediate variables
-  bool enable_double_backprop = false;   // gradients get a graph of their own and can be differentiated again
+  bool retain_grad = false;             // keep the gradients of intermediate variables
+  bool enable_double_backprop = false;  // gradients get a graph of their own and can be differentiated again
 };
 
 using Variables = catena::SmallVector<Variable, 4>;
@@ -50,11 +50,13 @@ class CATENA_EXPORT Variable {
   Variable() noexcept = default;  // null: "absent", e.g. a gradient that is not there
   // A root: no creator, rank 0. TypeError for a null array; options.grad is validated against data like set_grad.
   explicit Variable(const Array& data, const VariableOptions& options = {});
-  template <ForeignArray T> explicit Variable(const T& a, const VariableOptions& options) : Variable(Array(a), options) {}
+  template <ForeignArray T>
+  explicit Variable(const T& a, const VariableOptions& options) : Variable(Array(a), options) {}
   template <ArrayLike T>
-    requires ForeignArray<T>
+  requires ForeignArray<T>
   explicit Variable(const T& a) : Variable(Array(a)) {}
-  template <ArrayLike T> Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
+  template <ArrayLike T>
+  Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
   Variable(const Variable& o) noexcept : node_(o.node_) {
     if (node_) add_handle();
   }
@@ -73,8 +75,8 @@ class CATENA_EXPORT Variable {
 
   const Array& data() const;  // ValueError for a null Variable, as everything below
   void set_data(const Array& data);
-  // Null when there is none. Setting validates: other backend or device kind or dtype TypeError, other shape ValueError. Stored by
-  // reference, not copied.
+  // Null when there is none. Setting validates: other backend or device kind or dtype TypeError, other shape
+  // ValueError. Stored by reference, not copied.
   Array grad() const;
   void set_grad(const Array& grad);
   Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
@@ -117,9 +119,15 @@ class CATENA_EXPORT Variable {
 
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;
-  template <class... I> Variable reshape(std::int64_t first, I... rest) const { return reshape(Shape{first, std::int64_t(rest)...}); }
+  template <class... I>
+  Variable reshape(std::int64_t first, I... rest) const {
+    return reshape(Shape{first, std::int64_t(rest)...});
+  }
   Variable transpose(const std::optional<Dims>& axes = {}) const;
-  template <class... I> Variable transpose(std::int64_t first, I... rest) const { return transpose(Dims{first, std::int64_t(rest)...}); }
+  template <class... I>
+  Variable transpose(std::int64_t first, I... rest) const {
+    return transpose(Dims{first, std::int64_t(rest)...});
+  }
 
   // Truth, equality and order of variables have no meaning.
   friend bool operator==(const Variable&, const Variable&) = delete;
@@ -129,8 +137,8 @@ class CATENA_EXPORT Variable {
   friend bool operator>=(const Variable&, const Variable&) = delete;
 
  protected:
-  // A root with volatile AUTO whose data comes later (a parameter of unknown shape). Until set_data its data() is a null array, and
-  // shape(), dtype() and the like are a ValueError.
+  // A root with volatile AUTO whose data comes later (a parameter of unknown shape). Until set_data its data() is a
+  // null array, and shape(), dtype() and the like are a ValueError.
   struct Pending {};
   explicit Variable(Pending);
   void drop_data();  // back to that state; the gradient goes, too
@@ -149,8 +157,8 @@ class CATENA_EXPORT Variable {
 
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 
-// Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`, without touching anybody's .grad.
-// Null for an input that no output depends on.
+// Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`, without touching
+// anybody's .grad. Null for an input that no output depends on.
 CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs = {},
                              bool enable_double_backprop = false);
 

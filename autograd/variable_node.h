@@ -1,9 +1,10 @@
-// VariableNode: what a Variable refers to, and what function nodes refer to as their inputs. For the engine, graph dumps and
-// tests; users hold Variables.
+// VariableNode: what a Variable refers to, and what function nodes refer to as their inputs. For the engine, graph
+// dumps and tests; users hold Variables.
 //
-// Two counts make cycles impossible. `handles` counts Variables: with the last of them the array, the gradient and the name go,
-// so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs` counts functions that have
-// this node as an input (plus one while there are handles): with the last of them the node goes, and its hold on its creator.
+// Two counts make cycles impossible. `handles` counts Variables: with the last of them the array, the gradient and the
+// name go, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs` counts
+// functions that have this node as an input (plus one while there are handles): with the last of them the node goes,
+// and its hold on its creator.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace autograd::internal {
 
@@ -27,8 +28,8 @@ struct CATENA_EXPORT VariableNode {
   std::int32_t output_index = 0;
   Flag volatile_flag = AUTO;
   bool requires_grad = true;
-  bool grad_shared = false;  // `grad` may be somebody else's array: never write into it
-  Dtype dtype = Dtype::float32;              // of the data when it was used as an input, which may be gone when the
+  bool grad_shared = false;                    // `grad` may be somebody else's array: never write into it
+  Dtype dtype = Dtype::float32;                // of the data when it was used as an input, which may be gone when the
   catena::SmallVector<std::int64_t, 4> shape;  // gradient arrives
 
   void destroy() noexcept;
@@ -38,7 +39,7 @@ struct CATENA_EXPORT VariableNode {
 
   // The node that takes part in graphs.
   VariableNode* root() noexcept { return alias_of ? alias_of : this; }
-  Variable handle() noexcept;      // null when no Variable is left
+  Variable handle() noexcept;  // null when no Variable is left
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
   void set_creator(FunctionNode* f, int index) noexcept;  // null: becomes a root
@@ -67,7 +68,8 @@ struct Access {
 // Two arguments of a call as one list, without counted handles of its own: the arguments outlive the call.
 class BorrowedPair {
  public:
-  BorrowedPair(const Variable& a, const Variable& b) noexcept : list_{Access::adopt(Access::node(a)), Access::adopt(Access::node(b))} {}
+  BorrowedPair(const Variable& a, const Variable& b) noexcept
+      : list_{Access::adopt(Access::node(a)), Access::adopt(Access::node(b))} {}
   ~BorrowedPair() {
     for (Variable& v : list_) Access::forget(v);
   }
@@ -88,6 +90,7 @@ inline Variable constant_variable(const Array& a) {
 
 // TypeError or ValueError (the reference's texts) when an array cannot be the gradient of data of this dtype and shape.
 // `function` made it; null: the user did.
-CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, const Array& grad);
+CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape,
+                              const Array& grad);
 
 }  // namespace autograd::internal

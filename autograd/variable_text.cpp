@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <ostream>
 
-#include "autograd/function_node.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/variable_node.h>
 
 namespace autograd {
 namespace {
@@ -53,11 +53,13 @@ std::string Variable::debug_print() const {
     grad_text = zero ? "0" : statistics(values);
   }
   const std::string where = device().kind == Device::Kind::cpu ? "CPU" : catena::to_string(device());
-  return catena::concat(repr(), "\n- device: ", where, "\n- volatile: ", volatile_flag(), "\n- backend: ", data().backend().name(),
-                        "\n- shape: ", shape(), "\n- dtype: ", dtype(), "\n- statistics: ", statistics(to_vector<double>(data())),
-                        "\n- grad: ", grad_text);
+  return catena::concat(repr(), "\n- device: ", where, "\n- volatile: ", volatile_flag(),
+                        "\n- backend: ", data().backend().name(), "\n- shape: ", shape(), "\n- dtype: ", dtype(),
+                        "\n- statistics: ", statistics(to_vector<double>(data())), "\n- grad: ", grad_text);
 }
 
-std::ostream& operator<<(std::ostream& out, const Variable& v) { return out << (v ? v.to_string() : "<null variable>"); }
+std::ostream& operator<<(std::ostream& out, const Variable& v) {
+  return out << (v ? v.to_string() : "<null variable>");
+}
 
 }  // namespace autograd

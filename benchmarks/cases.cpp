@@ -1,4 +1,4 @@
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 #include <algorithm>
 #include <cstdlib>

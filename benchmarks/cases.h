@@ -1,6 +1,6 @@
-// The cases: what is measured. One table serves Google Benchmark (google_main.cpp) and compare.sh (worker.cpp); shapes stand here only,
-// the peers of compare.sh are told them. Inputs are hashes of their positions, so that every contender has the same ones and a result can
-// be compared before a time is.
+// The cases: what is measured. One table serves Google Benchmark (google_main.cpp) and compare.sh (worker.cpp); shapes
+// stand here only, the peers of compare.sh are told them. Inputs are hashes of their positions, so that every contender
+// has the same ones and a result can be compared before a time is.
 //
 //   const Cases cases{{"overhead/sum", {{"n", 100}}, {}, [](const Parameters& p) {
 //     return ready([a = uniform({p.at("n")}, 0)] { return a.sum(); });
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/contender.h"
-#include "catena.h"
+#include <catena/benchmarks/contender.h>
+#include <catena/catena.h>
 
 namespace bench {
 
@@ -26,8 +26,8 @@ struct Ready {
 };
 
 struct Case {
-  std::string name;           // topic/case
-  Parameters full, tiny;      // tiny: what differs from full in a trial run
+  std::string name;       // topic/case
+  Parameters full, tiny;  // tiny: what differs from full in a trial run
   Ready (*setup)(const Parameters& p);
 
   Parameters parameters(bool is_tiny) const;
@@ -49,11 +49,15 @@ nd::Array uniform(const nd::Shape& shape, std::int64_t seed, double low = 0, dou
 nd::Array labels(std::int64_t n, std::int64_t seed, std::int64_t classes);
 
 // The result of the case is that of a call.
-template <class F> Ready ready(F f) { return {repeated(f), f}; }
+template <class F>
+Ready ready(F f) {
+  return {repeated(f), f};
+}
 
-// f(set) on one of p["sets"] inputs made by make(seed), the next one in each call: more of them than the last-level cache holds, where a
-// case is about memory.
-template <class Make, class F> Ready rotating(const Parameters& p, Make make, F f) {
+// f(set) on one of p["sets"] inputs made by make(seed), the next one in each call: more of them than the last-level
+// cache holds, where a case is about memory.
+template <class Make, class F>
+Ready rotating(const Parameters& p, Make make, F f) {
   std::vector<decltype(make(std::int64_t{}))> sets;
   for (std::int64_t seed = 0; seed < p.at("sets"); ++seed) sets.push_back(make(seed));
   return ready([sets = std::move(sets), f = std::move(f), at = std::size_t{0}]() mutable {

@@ -1,12 +1,11 @@
-// What contenders of compare.sh that are written in C++ share: the inputs of the cases, fingerprints of results, and the requests. Standard
-// library only, for a peer knows nothing of this library.
+// What contenders of compare.sh that are written in C++ share: the inputs of the cases, fingerprints of results, and
+// the requests. Standard library only, for a peer knows nothing of this library.
 //
-//   cases [tiny]                           the number of cases, then a line per case: its name and parameters (this library)
-//   variants <case>                        in which variants there is that case (peers)
-//   setup <case> [<variant>] <name>=<n>... makes a case ready; the one before is dropped
-//   result                                 its fingerprint: size, mean magnitude, the element a third of the way, bytes of an element
-//   run <calls>                            one call untimed, then so many timed ones: nanoseconds, the wait for the device included
-//   versions                               what is measured
+//   cases [tiny]                           the number of cases, then a line per case: its name and parameters (this
+//   library) variants <case>                        in which variants there is that case (peers) setup <case>
+//   [<variant>] <name>=<n>... makes a case ready; the one before is dropped result                                 its
+//   fingerprint: size, mean magnitude, the element a third of the way, bytes of an element run <calls> one call
+//   untimed, then so many timed ones: nanoseconds, the wait for the device included versions what is measured
 //
 // Requests are lines on standard input; each is answered by a line "ok ..." or "error <why>".
 #pragma once
@@ -54,7 +53,8 @@ inline std::string fingerprint(const std::vector<double>& values, std::size_t it
 }
 
 // f(): the loop is compiled around it, so that a call costs no indirection.
-template <class F> std::function<void(std::int64_t)> repeated(F f) {
+template <class F>
+std::function<void(std::int64_t)> repeated(F f) {
   return [f = std::move(f)](std::int64_t calls) mutable {
     for (std::int64_t i = 0; i < calls; ++i) f();
   };
@@ -112,7 +112,8 @@ class Contender {
       return "";
     }
     std::int64_t calls = 0;
-    if (request != "run" || !(words >> calls) || calls < 1) throw std::invalid_argument("'" + request + "' is no request");
+    if (request != "run" || !(words >> calls) || calls < 1)
+      throw std::invalid_argument("'" + request + "' is no request");
     return std::to_string(timed(calls));
   }
 

@@ -1,6 +1,6 @@
 // The shortest program with a result: compare.sh times it from its start to the line that it prints.
 #include <cstdio>
 
-#include "ndarray/ndarray.h"
+#include <catena/ndarray/ndarray.h>
 
 int main() { std::printf("%g\n", (nd::ones({3}) + 1).sum().item<double>()); }

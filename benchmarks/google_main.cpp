@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace {
 

@@ -1,5 +1,5 @@
 // This library as a contender of compare.sh (contender.h says what it is asked). --device cpu|cuda chooses where.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace {
 

@@ -5,6 +5,16 @@ include(GNUInstallDirs)
 get_filename_component(CATENA_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(CATENA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
+# Our files are included as users include them: <catena/ndarray/ndarray.h>. In the build tree a folder of links stands for the installed
+# include folder, so that nothing of ours is found under a bare "kernels/..." or "nn/...".
+set(CATENA_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
+file(MAKE_DIRECTORY "${CATENA_INCLUDE_DIR}/catena")
+foreach(entry kernels ndarray autograd nn training tests benchmarks catena.h)
+  if(EXISTS "${CATENA_ROOT}/${entry}")
+    file(CREATE_LINK "${CATENA_ROOT}/${entry}" "${CATENA_INCLUDE_DIR}/catena/${entry}" SYMBOLIC)
+  endif()
+endforeach()
+
 # ---- options ------------------------------------------------------------------------------------------------------------------
 # Shared by default: some hundred test programs link in a fraction of the time and the memory of static ones, and what the tests
 # run is then the harder case (symbols, exceptions and tables across library borders). -DBUILD_SHARED_LIBS=OFF gives archives.
@@ -151,7 +161,7 @@ function(catena_library component)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${component})
   target_compile_features(${target} ${scope} cxx_std_20)
   target_include_directories(${target} ${scope}
-    "$<BUILD_INTERFACE:${CATENA_ROOT}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/catena>")
+    "$<BUILD_INTERFACE:${CATENA_INCLUDE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} ${scope} ${depends})
 
   set_property(GLOBAL APPEND PROPERTY CATENA_TARGETS ${target})

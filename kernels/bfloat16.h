@@ -1,7 +1,7 @@
 // bfloat16: the upper half of a float32. Arithmetic happens in float32; stored values are rounded to nearest even.
 #pragma once
 
-#include "kernels/traits.h"
+#include <catena/kernels/traits.h>
 
 namespace catena {
 

@@ -1,7 +1,8 @@
-// float16: IEEE 754 binary16 storage. Arithmetic happens in float32; a value is rounded to nearest even when it is stored.
+// float16: IEEE 754 binary16 storage. Arithmetic happens in float32; a value is rounded to nearest even when it is
+// stored.
 #pragma once
 
-#include "kernels/traits.h"
+#include <catena/kernels/traits.h>
 
 namespace catena {
 

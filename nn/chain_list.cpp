@@ -1,10 +1,11 @@
-#include "nn/chain_list.h"
+#include <catena/nn/chain_list.h>
 
 namespace nn {
 
 Link& ChainList::operator[](std::int64_t i) const {
   const auto n = static_cast<std::int64_t>(links_.size());
-  catena::check<catena::IndexError>(i >= -n && i < n, "ChainList", "the index ", i, " is out of range for ", n, " links");
+  catena::check<catena::IndexError>(i >= -n && i < n, "ChainList", "the index ", i, " is out of range for ", n,
+                                    " links");
   return links_[static_cast<std::size_t>(i < 0 ? i + n : i)].get();
 }
 
@@ -41,7 +42,8 @@ Variable Sequential::call(const Variables& args) {
     if (e.link) {
       values = {e.link->get().call(values)};
     } else {
-      catena::check<catena::TypeError>(values.size() == 1, "Sequential", "its first function was given ", values.size(), " arguments");
+      catena::check<catena::TypeError>(values.size() == 1, "Sequential", "its first function was given ", values.size(),
+                                       " arguments");
       values = {e.function(values[0])};
     }
   }

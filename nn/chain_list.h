@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/link.h"
+#include <catena/nn/link.h>
 
 namespace nn {
 
@@ -18,7 +18,8 @@ class CATENA_EXPORT AnyLink {
  public:
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, std::decay_t<L>>>>
   explicit AnyLink(L&& link)
-      : link_(std::make_unique<std::decay_t<L>>(std::forward<L>(link))), clone_([](const Link& l) -> std::unique_ptr<Link> {
+      : link_(std::make_unique<std::decay_t<L>>(std::forward<L>(link))),
+        clone_([](const Link& l) -> std::unique_ptr<Link> {
           return std::make_unique<std::decay_t<L>>(static_cast<const std::decay_t<L>&>(l));
         }) {}
   AnyLink(const AnyLink& o) : link_(o.link_ ? o.clone_(*o.link_) : nullptr), clone_(o.clone_) {}
@@ -40,11 +41,14 @@ class CATENA_EXPORT AnyLink {
 class CATENA_EXPORT ChainList : public Link {
  public:
   ChainList() = default;
-  template <class... L, class = std::enable_if_t<(std::is_base_of_v<Link, std::decay_t<L>> && ...) && (sizeof...(L) > 1 || !(std::is_base_of_v<ChainList, std::decay_t<L>> && ...))>>
+  template <class... L,
+            class = std::enable_if_t<(std::is_base_of_v<Link, std::decay_t<L>> && ...) &&
+                                     (sizeof...(L) > 1 || !(std::is_base_of_v<ChainList, std::decay_t<L>> && ...))>>
   explicit ChainList(L&&... links) {
     (add_link(std::forward<L>(links)), ...);
   }
-  template <class L> std::decay_t<L>& add_link(L&& link) {
+  template <class L>
+  std::decay_t<L>& add_link(L&& link) {
     links_.emplace_back(std::forward<L>(link));
     return static_cast<std::decay_t<L>&>(links_.back().get());
   }
@@ -59,19 +63,22 @@ class CATENA_EXPORT ChainList : public Link {
   std::vector<internal::AnyLink> links_;
 };
 
-// A sequence of links and functions: Sequential(Linear(100), relu, Linear(10)). Links are children "0", "1", ... by their position among
-// all elements, as the reference numbers them.
+// A sequence of links and functions: Sequential(Linear(100), relu, Linear(10)). Links are children "0", "1", ... by
+// their position among all elements, as the reference numbers them.
 class CATENA_EXPORT Sequential : public Link {
  public:
   using Function = std::function<Variable(const Variable&)>;
 
   Sequential() = default;
-  template <class... E, class = std::enable_if_t<sizeof...(E) != 1 || !(std::is_same_v<std::decay_t<E>, Sequential> && ...)>>
+  template <class... E,
+            class = std::enable_if_t<sizeof...(E) != 1 || !(std::is_same_v<std::decay_t<E>, Sequential> && ...)>>
   explicit Sequential(E&&... elements) {
     (append(std::forward<E>(elements)), ...);
   }
-  template <class E> void append(E&& element) {
-    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>) elements_.push_back({internal::AnyLink(std::forward<E>(element)), {}});
+  template <class E>
+  void append(E&& element) {
+    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>)
+      elements_.push_back({internal::AnyLink(std::forward<E>(element)), {}});
     else elements_.push_back({std::nullopt, Function(std::forward<E>(element))});
   }
   std::size_t size() const noexcept { return elements_.size(); }

@@ -1,10 +1,10 @@
 // All neural-network functions.
 #pragma once
 
-#include "nn/functions/activation.h"
-#include "nn/functions/connection.h"
-#include "nn/functions/evaluation.h"
-#include "nn/functions/loss.h"
-#include "nn/functions/noise.h"
-#include "nn/functions/normalization.h"
-#include "nn/functions/pooling.h"
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/evaluation.h>
+#include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/noise.h>
+#include <catena/nn/functions/normalization.h>
+#include <catena/nn/functions/pooling.h>

@@ -1,4 +1,4 @@
-#include "nn/initializer.h"
+#include <catena/nn/initializer.h>
 
 #include <cmath>
 #include <vector>
@@ -44,10 +44,12 @@ namespace initializers {
 namespace {
 
 void fill_normal(const Array& a, double stddev) {
-  autograd::assign(a, autograd::random_normal(a.shape(), 0.0, stddev, a.dtype(), autograd::default_generator(), a.device()));
+  autograd::assign(
+      a, autograd::random_normal(a.shape(), 0.0, stddev, a.dtype(), autograd::default_generator(), a.device()));
 }
 void fill_uniform(const Array& a, double bound) {
-  autograd::assign(a, autograd::random_uniform(a.shape(), -bound, bound, a.dtype(), autograd::default_generator(), a.device()));
+  autograd::assign(
+      a, autograd::random_uniform(a.shape(), -bound, bound, a.dtype(), autograd::default_generator(), a.device()));
 }
 double fan_sum(const Array& a) {
   const Fans f = get_fans(a.shape());
@@ -116,14 +118,15 @@ Initializer HeUniform(double scale, Options o) {
   return {[scale](const Array& a) { fill_uniform(a, scale * std::sqrt(6 / fan_in(a))); }, o.dtype};
 }
 
-// The reference takes a factor of the SVD of a Gaussian matrix. Orthonormalising its rows draws from the same (Haar) distribution
-// and needs no LAPACK; it happens once per parameter, on the host.
+// The reference takes a factor of the SVD of a Gaussian matrix. Orthonormalising its rows draws from the same (Haar)
+// distribution and needs no LAPACK; it happens once per parameter, on the host.
 Initializer Orthogonal(double scale, Options o) {
   return {[scale](const Array& a) {
             check<ValueError>(a.size() > 0, "Orthogonal", "the array of shape ", a.shape(), " is empty");
             if (a.ndim() == 0) return autograd::fill(a, scale);
             const std::int64_t rows = a.shape(0), cols = a.size() / rows;
-            check<ValueError>(rows <= cols, "Orthogonal", "a matrix of shape ", Shape{rows, cols}, " cannot have orthogonal rows");
+            check<ValueError>(rows <= cols, "Orthogonal", "a matrix of shape ", Shape{rows, cols},
+                              " cannot have orthogonal rows");
             const Array gauss =
                 autograd::random_normal(a.shape(), 0.0, 1.0, Dtype::float64, autograd::default_generator(), a.device());
             std::vector<double> q = autograd::to_vector<double>(gauss);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 namespace nn {
 
@@ -47,15 +47,16 @@ struct Options {
 CATENA_EXPORT Initializer Constant(double value, Options o = {});
 CATENA_EXPORT Initializer Zero(Options o = {});
 CATENA_EXPORT Initializer One(Options o = {});
-CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});             // square 2-d only: ValueError
-CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});              // N(0, scale^2)
-CATENA_EXPORT Initializer GlorotNormal(double scale = 1.0, Options o = {});         // std scale sqrt(2 / (fan_in + fan_out))
-CATENA_EXPORT Initializer HeNormal(double scale = 1.0, Options o = {});             // std scale sqrt(2 / fan_in)
-CATENA_EXPORT Initializer Orthogonal(double scale = 1.1, Options o = {});           // rows orthogonal, Q Q^T = scale^2 I
-CATENA_EXPORT Initializer Uniform(double scale = 0.05, Options o = {});             // U[-scale, scale]
-CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});         // bound scale sqrt(3 / fan_in)
-CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0, Options o = {});        // bound scale sqrt(6 / (fan_in + fan_out))
-CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});            // bound scale sqrt(6 / fan_in)
+CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});      // square 2-d only: ValueError
+CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});       // N(0, scale^2)
+CATENA_EXPORT Initializer GlorotNormal(double scale = 1.0, Options o = {});  // std scale sqrt(2 / (fan_in + fan_out))
+CATENA_EXPORT Initializer HeNormal(double scale = 1.0, Options o = {});      // std scale sqrt(2 / fan_in)
+CATENA_EXPORT Initializer Orthogonal(double scale = 1.1, Options o = {});    // rows orthogonal, Q Q^T = scale^2 I
+CATENA_EXPORT Initializer Uniform(double scale = 0.05, Options o = {});      // U[-scale, scale]
+CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(3 / fan_in)
+CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0,
+                                        Options o = {});                  // bound scale sqrt(6 / (fan_in + fan_out))
+CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(6 / fan_in)
 }  // namespace initializers
 
 }  // namespace nn

@@ -1,8 +1,8 @@
-#include "nn/link.h"
+#include <catena/nn/link.h>
 
 #include <unordered_map>
 
-#include "nn/serializers/serializer.h"
+#include <catena/nn/serializers/serializer.h>
 
 namespace nn {
 
@@ -33,7 +33,8 @@ namespace {
 // Visiting changes nothing by itself, but the one member list of a class is not const.
 Link& mutable_link(const Link& l) { return const_cast<Link&>(l); }
 
-template <class F> class ParameterVisitor final : public MemberVisitor {
+template <class F>
+class ParameterVisitor final : public MemberVisitor {
  public:
   explicit ParameterVisitor(F f) : f_(f) {}
   void parameter(std::string_view name, Parameter& p) override { f_(name, p); }
@@ -41,7 +42,8 @@ template <class F> class ParameterVisitor final : public MemberVisitor {
  private:
   F f_;
 };
-template <class F> class ChildVisitor final : public MemberVisitor {
+template <class F>
+class ChildVisitor final : public MemberVisitor {
  public:
   explicit ChildVisitor(F f) : f_(f) {}
   void link(std::string_view name, Link& child) override { f_(name, child); }
@@ -49,17 +51,20 @@ template <class F> class ChildVisitor final : public MemberVisitor {
  private:
   F f_;
 };
-template <class F> void for_own_parameters(const Link& l, F f) {
+template <class F>
+void for_own_parameters(const Link& l, F f) {
   ParameterVisitor<F> v(f);
   mutable_link(l).visit_members(v);
 }
-template <class F> void for_children(const Link& l, F f) {
+template <class F>
+void for_children(const Link& l, F f) {
   ChildVisitor<F> v(f);
   mutable_link(l).visit_members(v);
 }
 
 // Own parameters first, then children depth first. One text is the path of them all, in turn.
-template <class F> void for_parameters(const Link& l, std::string& path, F& f) {
+template <class F>
+void for_parameters(const Link& l, std::string& path, F& f) {
   const std::size_t length = path.size();
   const auto enter = [&](std::string_view name) {
     path.resize(length);
@@ -75,11 +80,13 @@ template <class F> void for_parameters(const Link& l, std::string& path, F& f) {
   });
   path.resize(length);
 }
-template <class F> void for_parameters(const Link& l, F f) {
+template <class F>
+void for_parameters(const Link& l, F f) {
   std::string path;
   for_parameters(l, path, f);
 }
-template <class F> void for_links(Link& l, const std::string& path, F& f) {
+template <class F>
+void for_links(Link& l, const std::string& path, F& f) {
   f(path, l);
   for_children(l, [&](std::string_view name, Link& child) { for_links(child, path + "/" + std::string(name), f); });
 }
@@ -107,8 +114,8 @@ std::vector<Pairing> paired(const char* op, const Link& target, const Link& sour
     const auto found = by_path.find(p.path);
     check<KeyError>(found != by_path.end(), op, "the source has no parameter ", p.path);
     const Parameter &t = *p.parameter, &s = *found->second;
-    check<ValueError>(!t.is_initialized() || !s.is_initialized() || t.shape() == s.shape(), op, "the parameter ", p.path,
-                      " has another shape than its source");
+    check<ValueError>(!t.is_initialized() || !s.is_initialized() || t.shape() == s.shape(), op, "the parameter ",
+                      p.path, " has another shape than its source");
     pairs.push_back({p.path, p.parameter, found->second});
   }
   return pairs;
@@ -190,8 +197,8 @@ void Link::zerograds() {
 void Link::copyparams(const Link& from) {
   const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
   for (const Pairing& p : pairs)  // nothing is copied unless everything can be
-    check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ", p.path,
-                    " of the source has no data yet");
+    check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ",
+                    p.path, " of the source has no data yet");
   for (const Pairing& p : pairs) {
     if (!p.source->is_initialized()) continue;
     if (p.target->is_initialized()) autograd::copy_across(p.target->data(), p.source->data());
@@ -250,7 +257,8 @@ void Link::serialize(Serializer& s) {
 }
 
 Variable Link::call(const Variables&) {
-  catena::fail<catena::NotImplementedError>("Link.call", "this class has no NN_MEMBERS line, so it cannot be called through its base");
+  catena::fail<catena::NotImplementedError>(
+      "Link.call", "this class has no NN_MEMBERS line, so it cannot be called through its base");
 }
 
 void Link::visit_members(MemberVisitor&) {}

@@ -1,9 +1,9 @@
 // All links.
 #pragma once
 
-#include "nn/chain_list.h"
-#include "nn/links/batch_normalization.h"
-#include "nn/links/classifier.h"
-#include "nn/links/convolution_2d.h"
-#include "nn/links/layer_normalization.h"
-#include "nn/links/linear.h"
+#include <catena/nn/chain_list.h>
+#include <catena/nn/links/batch_normalization.h>
+#include <catena/nn/links/classifier.h>
+#include <catena/nn/links/convolution_2d.h>
+#include <catena/nn/links/layer_normalization.h>
+#include <catena/nn/links/linear.h>

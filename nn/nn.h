@@ -1,11 +1,11 @@
 // The neural-network library: functions, links, initializers, serializers, reports.
 #pragma once
 
-#include "nn/functions.h"
-#include "nn/initializer.h"
-#include "nn/link.h"
-#include "nn/links.h"
-#include "nn/parameter.h"
-#include "nn/reporter.h"
-#include "nn/serializers/npz.h"
-#include "nn/serializers/serializer.h"
+#include <catena/nn/functions.h>
+#include <catena/nn/initializer.h>
+#include <catena/nn/link.h>
+#include <catena/nn/links.h>
+#include <catena/nn/parameter.h>
+#include <catena/nn/reporter.h>
+#include <catena/nn/serializers/npz.h>
+#include <catena/nn/serializers/serializer.h>

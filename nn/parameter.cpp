@@ -1,6 +1,6 @@
-#include "nn/parameter.h"
+#include <catena/nn/parameter.h>
 
-#include "autograd/capture.h"
+#include <catena/autograd/capture.h>
 
 namespace nn {
 
@@ -10,7 +10,9 @@ using catena::RuntimeError;
 // What it will be is known at initialize().
 Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {}
 
-Parameter::Parameter(Initializer initializer, const Shape& shape) : Parameter(std::move(initializer)) { initialize(shape); }
+Parameter::Parameter(Initializer initializer, const Shape& shape) : Parameter(std::move(initializer)) {
+  initialize(shape);
+}
 
 Parameter::Parameter(const Array& data)
     : Variable(data, {.volatile_ = autograd::AUTO}), initializer_([](const Array&) {}, data.dtype()) {}
@@ -39,8 +41,8 @@ static void forbid_capture(const char* op, const Shape& shape) {
 bool Parameter::is_initialized() const noexcept { return bool(data()); }
 
 void Parameter::initialize(const Shape& shape) {
-  check<RuntimeError>(!is_initialized(), "Parameter.initialize", "the parameter ", name(), " has a shape already; it cannot become ",
-                      shape);
+  check<RuntimeError>(!is_initialized(), "Parameter.initialize", "the parameter ", name(),
+                      " has a shape already; it cannot become ", shape);
   forbid_capture("Parameter.initialize", shape);
   const Array fresh = autograd::empty(shape, initializer_.dtype().value_or(Dtype::float32), device_);
   init_weight(fresh, initializer_);

@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "autograd/variable.h"
-#include "nn/initializer.h"
+#include <catena/autograd/variable.h>
+#include <catena/nn/initializer.h>
 
 namespace nn {
 
@@ -16,8 +16,8 @@ using autograd::Shape;
 using autograd::Variable;
 using autograd::Variables;
 
-// As a member of a link a Parameter has value semantics: copying it copies data and gradient (so copying a model copies it
-// deeply). Where a Variable is expected it converts to a handle of the same variable, which stays valid when data is
+// As a member of a link a Parameter has value semantics: copying it copies data and gradient (so copying a model copies
+// it deeply). Where a Variable is expected it converts to a handle of the same variable, which stays valid when data is
 // initialised or replaced later.
 class CATENA_EXPORT Parameter : public Variable {
  public:
@@ -35,8 +35,8 @@ class CATENA_EXPORT Parameter : public Variable {
   Parameter& operator=(Parameter&& o) noexcept = default;
 
   bool is_initialized() const noexcept;
-  // Allocates on the device the link was sent to (the default device when it was sent nowhere) and fills; RuntimeError when it is
-  // initialised already.
+  // Allocates on the device the link was sent to (the default device when it was sent nowhere) and fills; RuntimeError
+  // when it is initialised already.
   void initialize(const Shape& shape);
   // The same with the values, shape and dtype of an array, which is copied and may live anywhere.
   void initialize_from(const Array& values);

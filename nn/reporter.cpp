@@ -1,8 +1,8 @@
-#include "nn/reporter.h"
+#include <catena/nn/reporter.h>
 
 #include <cmath>
 
-#include "nn/link.h"
+#include <catena/nn/link.h>
 
 namespace nn {
 
@@ -59,7 +59,8 @@ void Reporter::add_link(const std::string& prefix, Link& root) {
 void Reporter::report(const std::string& key, const Observed& value, const void* observer) {
   if (observer == nullptr) return current_->set(key, value);
   const auto name = names_.find(observer);
-  check<KeyError>(name != names_.end(), "report", "the observer that reports ", key, " is not registered with this reporter");
+  check<KeyError>(name != names_.end(), "report", "the observer that reports ", key,
+                  " is not registered with this reporter");
   current_->set(name->second + "/" + key, value);
 }
 
@@ -99,7 +100,8 @@ std::pair<double, double> Summary::make_statistics() const {
   return {mean, std::sqrt(std::fmax(x2_ / double(n_) - mean * mean, 0.0))};
 }
 
-// Values wait here unread; beyond this many they are read, so that a summary over a long interval does not hold memory for it.
+// Values wait here unread; beyond this many they are read, so that a summary over a long interval does not hold memory
+// for it.
 constexpr std::size_t kMaxPending = 4096;
 
 void DictSummary::add(const std::string& key, const Observed& value) {

@@ -1,4 +1,5 @@
-// Reporter: links and extensions report values by name without knowing who listens. The training loop turns them into an observation.
+// Reporter: links and extensions report values by name without knowing who listens. The training loop turns them into
+// an observation.
 #pragma once
 
 #include <functional>
@@ -9,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace nn {
 
@@ -23,7 +24,7 @@ class CATENA_EXPORT Observed {
   Observed(const autograd::Array& a);
   // The value of an array to which nobody writes any more, so that whoever keeps it needs no copy.
   static Observed constant(const autograd::Array& a);
-  double value() const;  // reads the device when it must
+  double value() const;                                                      // reads the device when it must
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
@@ -57,7 +58,9 @@ class CATENA_EXPORT Reporter {
  public:
   // Registers an observer (by identity); its reports get the key "<name>/<key>".
   void add_observer(const std::string& name, const void* observer);
-  void add_observer(const std::string& name, const Link* observer) { add_observer(name, static_cast<const void*>(observer)); }
+  void add_observer(const std::string& name, const Link* observer) {
+    add_observer(name, static_cast<const void*>(observer));
+  }
   // The root as `prefix`, its descendants as prefix + path.
   void add_link(const std::string& prefix, Link& root);
   // KeyError for an observer that is not registered. Null observer: the bare key.
@@ -97,15 +100,18 @@ CATENA_EXPORT void report(const std::string& key, const Observed& value, const v
 inline void report(const std::string& key, const Observed& value, const Link* observer) {
   report(key, value, static_cast<const void*>(observer));
 }
-// Sends the reports of the current reporter to another observation until the end of the scope; RuntimeError without a reporter.
-[[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) { return get_current_reporter().scope(observation); }
+// Sends the reports of the current reporter to another observation until the end of the scope; RuntimeError without a
+// reporter.
+[[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {
+  return get_current_reporter().scope(observation);
+}
 
 // Running mean and deviation of scalars, in double precision.
 class CATENA_EXPORT Summary {
  public:
   void add(double value) noexcept;
-  double compute_mean() const;                         // RuntimeError when nothing was added
-  std::pair<double, double> make_statistics() const;   // mean, population deviation
+  double compute_mean() const;                        // RuntimeError when nothing was added
+  std::pair<double, double> make_statistics() const;  // mean, population deviation
   std::int64_t count() const noexcept { return n_; }
   double sum() const noexcept { return x_; }
   double sum_of_squares() const noexcept { return x2_; }
@@ -116,8 +122,8 @@ class CATENA_EXPORT Summary {
   std::int64_t n_ = 0;
 };
 
-// One Summary per key, each with its own count; only scalars are added. Device values are read when the mean is asked for, so
-// adding never synchronises.
+// One Summary per key, each with its own count; only scalars are added. Device values are read when the mean is asked
+// for, so adding never synchronises.
 class CATENA_EXPORT DictSummary {
  public:
   void add(const Observation& observation);

@@ -1,4 +1,4 @@
-#include "training/dataset.h"
+#include <catena/training/dataset.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <mutex>
 #include <numeric>
 
-#include "kernels/host/error.h"
-#include "kernels/random.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/random.h>
 
 namespace training {
 
@@ -43,8 +43,8 @@ TupleDataset::TupleDataset(std::vector<Array> arrays) : arrays_(std::move(arrays
   check<ValueError>(!arrays_.empty(), "TupleDataset", "there are no arrays");
   for (const Array& a : arrays_) {
     check<ValueError>(a.ndim() >= 1, "TupleDataset", "a 0-d array has no examples");
-    check<ValueError>(a.shape(0) == arrays_[0].shape(0), "TupleDataset", "the arrays have ", arrays_[0].shape(0), " and ", a.shape(0),
-                      " examples");
+    check<ValueError>(a.shape(0) == arrays_[0].shape(0), "TupleDataset", "the arrays have ", arrays_[0].shape(0),
+                      " and ", a.shape(0), " examples");
   }
 }
 
@@ -81,7 +81,8 @@ SubDataset::SubDataset(DatasetPtr dataset, std::int64_t start, std::int64_t fini
   check<ValueError>(order_.empty() || std::int64_t(order_.size()) == n, "SubDataset", "an order of ", order_.size(),
                     " indices does not cover ", n, " examples");
   for (std::int64_t i : order_)
-    check<ValueError>(i >= 0 && i < n, "SubDataset", "the order holds the index ", i, ", but there are ", n, " examples");
+    check<ValueError>(i >= 0 && i < n, "SubDataset", "the order holds the index ", i, ", but there are ", n,
+                      " examples");
 }
 
 std::int64_t SubDataset::source(std::int64_t i) const {
@@ -122,9 +123,10 @@ std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
 
 DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector<std::int64_t> order) {
   const std::int64_t n = dataset->size();
-  check<ValueError>(split_at >= 0 && split_at < n, "split_dataset", "split_at is ", split_at, ", which does not lie within ", n,
-                    " examples");
-  return {std::make_shared<SubDataset>(dataset, 0, split_at, order), std::make_shared<SubDataset>(dataset, split_at, n, order)};
+  check<ValueError>(split_at >= 0 && split_at < n, "split_dataset", "split_at is ", split_at,
+                    ", which does not lie within ", n, " examples");
+  return {std::make_shared<SubDataset>(dataset, 0, split_at, order),
+          std::make_shared<SubDataset>(dataset, split_at, n, order)};
 }
 
 DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
@@ -134,7 +136,8 @@ DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, st
 }
 
 std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order) {
-  check<ValueError>(n > 0 && n <= dataset->size(), "split_dataset_n", dataset->size(), " examples cannot be split into ", n, " parts");
+  check<ValueError>(n > 0 && n <= dataset->size(), "split_dataset_n", dataset->size(),
+                    " examples cannot be split into ", n, " parts");
   const std::int64_t size = dataset->size() / n;
   std::vector<DatasetPtr> parts;
   for (int i = 0; i < n; ++i) parts.push_back(std::make_shared<SubDataset>(dataset, i * size, (i + 1) * size, order));
@@ -147,9 +150,11 @@ std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n, std::o
   return split_dataset_n(std::move(dataset), n, std::move(order));
 }
 
-std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold, std::vector<std::int64_t> order) {
+std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold,
+                                                       std::vector<std::int64_t> order) {
   const std::int64_t n = dataset->size();
-  check<ValueError>(n_fold >= 2 && n_fold <= n, "get_cross_validation_datasets", n, " examples cannot be split into ", n_fold, " folds");
+  check<ValueError>(n_fold >= 2 && n_fold <= n, "get_cross_validation_datasets", n, " examples cannot be split into ",
+                    n_fold, " folds");
   if (order.empty()) {
     order.resize(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), std::int64_t(0));
@@ -164,7 +169,8 @@ std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n
   return pairs;
 }
 
-std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold, std::optional<std::uint64_t> seed) {
+std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold,
+                                                              std::optional<std::uint64_t> seed) {
   autograd::Generator g = seeded(seed);
   std::vector<std::int64_t> order = permutation(dataset->size(), g);
   return get_cross_validation_datasets(std::move(dataset), n_fold, std::move(order));
@@ -178,10 +184,10 @@ Array stack_component(const Examples& batch, std::size_t k, const double* paddin
   Shape common = first.shape();
   for (const Example& e : batch) {
     const Shape& s = e.values[k].shape();
-    check<ValueError>(s.size() == common.size(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(), " and ",
-                      s);
-    check<ValueError>(padding != nullptr || s == first.shape(), "concat_examples", "component ", k, " has examples of the shapes ", first.shape(),
-                      " and ", s, "; a padding value is needed");
+    check<ValueError>(s.size() == common.size(), "concat_examples", "component ", k, " has examples of the shapes ",
+                      first.shape(), " and ", s);
+    check<ValueError>(padding != nullptr || s == first.shape(), "concat_examples", "component ", k,
+                      " has examples of the shapes ", first.shape(), " and ", s, "; a padding value is needed");
     for (int a = 0; a < s.size(); ++a) common[a] = std::max(common[a], s[a]);
   }
   Shape shape = common;
@@ -204,14 +210,15 @@ Example concat_examples(const Examples& batch, std::optional<Device> device, con
   check<ValueError>(!batch.empty(), "concat_examples", "the batch is empty");
   const std::size_t components = batch[0].values.size();
   for (const Example& e : batch)
-    check<ValueError>(e.values.size() == components, "concat_examples", "examples have ", components, " and ", e.values.size(),
-                      " components");
-  check<ValueError>(padding.values.size() <= 1 || padding.values.size() == components, "concat_examples", padding.values.size(),
-                    " padding values do not fit ", components, " components");
+    check<ValueError>(e.values.size() == components, "concat_examples", "examples have ", components, " and ",
+                      e.values.size(), " components");
+  check<ValueError>(padding.values.size() <= 1 || padding.values.size() == components, "concat_examples",
+                    padding.values.size(), " padding values do not fit ", components, " components");
   Example result;
   result.names = batch[0].names;
   for (std::size_t k = 0; k < components; ++k) {
-    const std::optional<double>* const pad = padding.values.empty() ? nullptr : &padding.values[padding.values.size() == 1 ? 0 : k];
+    const std::optional<double>* const pad =
+        padding.values.empty() ? nullptr : &padding.values[padding.values.size() == 1 ? 0 : k];
     result.values.push_back(stack_component(batch, k, pad != nullptr && *pad ? &**pad : nullptr));
   }
   return to_device(device, result);

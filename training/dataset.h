@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 namespace training {
 
@@ -73,14 +73,19 @@ class CATENA_EXPORT SubDataset : public Dataset {
 };
 
 using DatasetPair = std::pair<DatasetPtr, DatasetPtr>;
-CATENA_EXPORT DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector<std::int64_t> order = {});
+CATENA_EXPORT DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at,
+                                        std::vector<std::int64_t> order = {});
 // A random split; `seed` null: the thread's default generator.
-CATENA_EXPORT DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, std::optional<std::uint64_t> seed = {});
+CATENA_EXPORT DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size,
+                                               std::optional<std::uint64_t> seed = {});
 // n parts of size / n examples each; a remainder is left out.
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order = {});
-CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n, std::optional<std::uint64_t> seed = {});
-// n_fold (train, test) pairs; fold i tests on size i / n_fold .. size (i + 1) / n_fold of the order, the last fold comes first.
-CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold, std::vector<std::int64_t> order = {});
+CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n,
+                                                             std::optional<std::uint64_t> seed = {});
+// n_fold (train, test) pairs; fold i tests on size i / n_fold .. size (i + 1) / n_fold of the order, the last fold
+// comes first.
+CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold,
+                                                                     std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold,
                                                                             std::optional<std::uint64_t> seed = {});
 // A random permutation of 0..n-1 (Fisher-Yates), from a seed or from the thread's default generator.
@@ -93,12 +98,14 @@ struct Padding {
   Padding(double v) : values{v} {}
   Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
 };
-// Stacks examples on a new first axis, component by component, and moves the result. Empty batch or unequal shapes without
-// padding: ValueError.
-CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {}, const Padding& padding = {});
+// Stacks examples on a new first axis, component by component, and moves the result. Empty batch or unequal shapes
+// without padding: ValueError.
+CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {},
+                                      const Padding& padding = {});
 CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
 
-// Root of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else ~/.chainer/dataset.
+// Root of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else
+// ~/.chainer/dataset.
 CATENA_EXPORT std::string get_dataset_root();
 CATENA_EXPORT void set_dataset_root(const std::string& path);
 CATENA_EXPORT std::string get_dataset_directory(const std::string& name, bool create_directory = true);

@@ -1,4 +1,4 @@
-#include "training/extension.h"
+#include <catena/training/extension.h>
 
 namespace training {
 

@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "training/trigger.h"
+#include <catena/training/trigger.h>
 
 namespace training {
 
-inline constexpr int PRIORITY_WRITER = 300;    // adds observations
-inline constexpr int PRIORITY_EDITOR = 200;    // edits them
-inline constexpr int PRIORITY_READER = 100;    // reads them
-inline constexpr int PRIORITY_SNAPSHOT = -100; // after everything else of the iteration
+inline constexpr int PRIORITY_WRITER = 300;     // adds observations
+inline constexpr int PRIORITY_EDITOR = 200;     // edits them
+inline constexpr int PRIORITY_READER = 100;     // reads them
+inline constexpr int PRIORITY_SNAPSHOT = -100;  // after everything else of the iteration
 
 class CATENA_EXPORT Extension {
  public:
@@ -23,7 +23,8 @@ class CATENA_EXPORT Extension {
   virtual ~Extension();
   virtual void operator()(Trainer& trainer) = 0;
   virtual void finalize();
-  // Entries that a snapshot needs to go on as if nothing had happened. An extension that has any says so in has_state().
+  // Entries that a snapshot needs to go on as if nothing had happened. An extension that has any says so in
+  // has_state().
   virtual void serialize(nn::Serializer& s);
   virtual bool has_state() const { return false; }
 
@@ -41,7 +42,7 @@ class CATENA_EXPORT Extension {
 };
 
 struct ExtendOptions {
-  std::string name = {};                              // default: the extension's
+  std::string name = {};  // default: the extension's
   std::optional<TriggerSpec> trigger = {};
   std::optional<int> priority = {};
   std::optional<bool> invoke_before_training = {};

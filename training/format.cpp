@@ -1,4 +1,4 @@
-#include "training/format.h"
+#include <catena/training/format.h>
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "kernels/host/error.h"
-#include "training/trainer.h"
+#include <catena/kernels/base/error.h>
+#include <catena/training/trainer.h>
 
 namespace training {
 
@@ -16,7 +16,8 @@ using catena::ValueError;
 
 namespace {
 
-template <class T> std::string formatted(std::string_view spec, const T& value) {
+template <class T>
+std::string formatted(std::string_view spec, const T& value) {
   try {
     return fmt::format(fmt::runtime(catena::concat("{:", spec, "}")), value);
   } catch (const fmt::format_error& e) {
@@ -36,7 +37,8 @@ std::string number_text(double value, std::string_view spec) {
   // Python's percentage, which fmt does not have.
   if (spec.ends_with('%')) {
     const std::string_view digits = point == spec.npos ? "" : spec.substr(point, spec.size() - 1 - point);
-    return formatted(to_the_right(spec.substr(0, std::min(point, spec.size() - 1))), formatted(catena::concat(digits, 'f'), value * 100) + "%");
+    return formatted(to_the_right(spec.substr(0, std::min(point, spec.size() - 1))),
+                     formatted(catena::concat(digits, 'f'), value * 100) + "%");
   }
   const bool plain = point == spec.npos && (spec.empty() || (spec.back() >= '0' && spec.back() <= '9'));
   if (plain) return formatted(to_the_right(spec), repr(value));
@@ -50,7 +52,8 @@ std::string format_value(const LogValue& value, std::string_view spec) {
   if (const auto* text = std::get_if<std::string>(&value)) return formatted(spec, *text);
   if (const auto* number = std::get_if<double>(&value)) return number_text(*number, spec);
   const std::int64_t integer = std::get<std::int64_t>(value);
-  const bool as_real = spec.find('.') != spec.npos || (!spec.empty() && std::string_view("eEfFgG%").find(spec.back()) != std::string_view::npos);
+  const bool as_real = spec.find('.') != spec.npos ||
+                       (!spec.empty() && std::string_view("eEfFgG%").find(spec.back()) != std::string_view::npos);
   return as_real ? number_text(double(integer), spec) : formatted(spec, integer);
 }
 

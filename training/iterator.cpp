@@ -1,8 +1,8 @@
-#include "training/iterator.h"
+#include <catena/training/iterator.h>
 
 #include <algorithm>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace training {
 
@@ -12,7 +12,9 @@ using catena::ValueError;
 Iterator::~Iterator() = default;
 std::optional<double> Iterator::previous_epoch_detail() const { return {}; }
 void Iterator::finalize() {}
-void Iterator::reset() { catena::fail<catena::NotImplementedError>("Iterator.reset", "this iterator cannot be rewound"); }
+void Iterator::reset() {
+  catena::fail<catena::NotImplementedError>("Iterator.reset", "this iterator cannot be rewound");
+}
 
 SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options)
     : dataset_(dataset.shared()), batch_size_(batch_size), options_(options) {
@@ -84,16 +86,17 @@ void SerialIterator::load(nn::Serializer& s) {
   s("current_position", position);
   s("epoch", epoch);
   s("is_new_epoch", is_new_epoch);
-  check<ValueError>(position >= 0 && position < n && epoch >= 0, "SerialIterator", "the stored position ", position, " in sweep ", epoch,
-                    " is out of range for ", n, " examples");
+  check<ValueError>(position >= 0 && position < n && epoch >= 0, "SerialIterator", "the stored position ", position,
+                    " in sweep ", epoch, " is out of range for ", n, " examples");
   std::vector<std::int64_t> order = order_;
   if (options_.shuffle) {
     // Earlier versions of the reference wrote "_order".
     s(!s.contains("order") && s.contains("_order") ? "_order" : "order", order);
-    check<ValueError>(std::int64_t(order.size()) == n, "SerialIterator", "the stored order has ", order.size(), " indices, the dataset ",
-                      n, " examples");
+    check<ValueError>(std::int64_t(order.size()) == n, "SerialIterator", "the stored order has ", order.size(),
+                      " indices, the dataset ", n, " examples");
     for (const std::int64_t i : order)
-      check<ValueError>(i >= 0 && i < n, "SerialIterator", "the stored order holds the index ", i, ", but there are ", n, " examples");
+      check<ValueError>(i >= 0 && i < n, "SerialIterator", "the stored order holds the index ", i, ", but there are ",
+                        n, " examples");
   }
   double previous = -1.0;
   if (s.contains("previous_epoch_detail")) {

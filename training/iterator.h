@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "nn/serializers/serializer.h"
-#include "training/dataset.h"
-#include "training/held.h"
+#include <catena/nn/serializers/serializer.h>
+#include <catena/training/dataset.h>
+#include <catena/training/held.h>
 
 namespace training {
 
@@ -33,8 +33,8 @@ class CATENA_EXPORT Iterator {
   virtual void reset();  // NotImplementedError unless can_reset
 };
 
-// In-thread loading. A sweep ends on the call that reaches the end: with repeat the batch is completed from the new order, without it
-// the last batch is short. Own generator, so that a resumed run continues the very same orders.
+// In-thread loading. A sweep ends on the call that reaches the end: with repeat the batch is completed from the new
+// order, without it the last batch is short. Own generator, so that a resumed run continues the very same orders.
 class CATENA_EXPORT SerialIterator : public Iterator {
  public:
   struct Options {
@@ -43,7 +43,8 @@ class CATENA_EXPORT SerialIterator : public Iterator {
     std::optional<std::uint64_t> seed = {};  // nothing: drawn from the thread's default generator
   };
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
-  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size) : SerialIterator(std::move(dataset), batch_size, Options{}) {}
+  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
+      : SerialIterator(std::move(dataset), batch_size, Options{}) {}
 
   std::optional<Batch> next() override;
   std::int64_t batch_size() const override { return batch_size_; }

@@ -1,11 +1,11 @@
-#include "training/log_entry.h"
+#include <catena/training/log_entry.h>
 
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace training {
 
@@ -153,7 +153,8 @@ class Reader {
     const auto as_integer = std::from_chars(begin, end, integer);
     double number = 0;
     const auto as_number = std::from_chars(begin, end, number);
-    check<ValueError>(as_number.ec == std::errc() && as_number.ptr != begin, context_, "a number or a text is needed at byte ", at_);
+    check<ValueError>(as_number.ec == std::errc() && as_number.ptr != begin, context_,
+                      "a number or a text is needed at byte ", at_);
     at_ += std::size_t(as_number.ptr - begin);
     if (as_integer.ec == std::errc() && as_integer.ptr == as_number.ptr) return integer;
     return number;
@@ -177,7 +178,8 @@ class Reader {
         case 'f': result += '\f'; break;
         case 'u': append_utf8(result, code_point()); break;
         default:
-          check<ValueError>(escape == '"' || escape == '\\' || escape == '/', context_, "an unknown escape at byte ", at_ - 1);
+          check<ValueError>(escape == '"' || escape == '\\' || escape == '/', context_, "an unknown escape at byte ",
+                            at_ - 1);
           result += escape;
       }
     }
@@ -187,7 +189,8 @@ class Reader {
   std::uint32_t code_point() {
     const std::uint32_t high = hex4();
     if (high < 0xD800 || high > 0xDFFF) return high;
-    check<ValueError>(high < 0xDC00 && next() == '\\' && next() == 'u', context_, "half a surrogate pair at byte ", at_);
+    check<ValueError>(high < 0xDC00 && next() == '\\' && next() == 'u', context_, "half a surrogate pair at byte ",
+                      at_);
     const std::uint32_t low = hex4();
     check<ValueError>(low >= 0xDC00 && low <= 0xDFFF, context_, "half a surrogate pair at byte ", at_);
     return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
@@ -197,7 +200,8 @@ class Reader {
     check<ValueError>(text_.size() - at_ >= 4, context_, "the text ends within an escape");
     std::uint32_t unit = 0;
     const char* const begin = text_.data() + at_;
-    check<ValueError>(std::from_chars(begin, begin + 4, unit, 16).ptr == begin + 4, context_, "no hexadecimal digits at byte ", at_);
+    check<ValueError>(std::from_chars(begin, begin + 4, unit, 16).ptr == begin + 4, context_,
+                      "no hexadecimal digits at byte ", at_);
     at_ += 4;
     return unit;
   }
@@ -210,12 +214,14 @@ class Reader {
     } else if (c < 0x10000) {
       out += {char(0xE0 | (c >> 12)), char(0x80 | ((c >> 6) & 63)), char(0x80 | (c & 63))};
     } else {
-      out += {char(0xF0 | (c >> 18)), char(0x80 | ((c >> 12) & 63)), char(0x80 | ((c >> 6) & 63)), char(0x80 | (c & 63))};
+      out +=
+          {char(0xF0 | (c >> 18)), char(0x80 | ((c >> 12) & 63)), char(0x80 | ((c >> 6) & 63)), char(0x80 | (c & 63))};
     }
   }
 
   void skip() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
+      ++at_;
   }
   char next() {
     check<ValueError>(at_ < text_.size(), context_, "the text ends within a string");
@@ -227,7 +233,9 @@ class Reader {
     at_ += there;
     return there;
   }
-  void expect(char c) { check<ValueError>(accept(c), context_, "'", c, "' is needed at byte ", at_, " of ", text_.size()); }
+  void expect(char c) {
+    check<ValueError>(accept(c), context_, "'", c, "' is needed at byte ", at_, " of ", text_.size());
+  }
   bool word(std::string_view w) {
     const bool there = text_.substr(at_).starts_with(w);
     if (there) at_ += w.size();

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "kernels/host/export.h"
+#include <catena/kernels/base/export.h>
 
 namespace training {
 
@@ -37,11 +37,11 @@ using Log = std::vector<LogEntry>;
 // The shortest text that reads back as the same number, as Python prints it: 1.0, 0.0005, 1e-05, 1e+22, inf, nan.
 CATENA_EXPORT std::string repr(double value);
 
-// An array of objects. indent < 0: on one line with ", " and ": "; else over several lines. Numbers that are not finite are NaN,
-// Infinity and -Infinity.
+// An array of objects. indent < 0: on one line with ", " and ": "; else over several lines. Numbers that are not finite
+// are NaN, Infinity and -Infinity.
 CATENA_EXPORT std::string to_json(const Log& log, int indent = -1);
-// Reads what to_json wrote, whatever its spacing; ValueError starting with `context` for other text. true and false are read as 1 and 0,
-// null as NaN.
+// Reads what to_json wrote, whatever its spacing; ValueError starting with `context` for other text. true and false are
+// read as 1 and 0, null as NaN.
 CATENA_EXPORT Log log_from_json(std::string_view text, std::string_view context);
 
 }  // namespace training

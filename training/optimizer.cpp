@@ -1,11 +1,11 @@
-#include "training/optimizer.h"
+#include <catena/training/optimizer.h>
 
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <tuple>
 
-#include "autograd/capture.h"
+#include <catena/autograd/capture.h>
 
 namespace training {
 
@@ -88,14 +88,16 @@ void Optimizer::set_hyper(std::string_view name, double value) {
 
 void Optimizer::refresh_slots() {
   std::vector<nn::NamedParam> params = target().namedparams();
-  const bool same = params.size() == slots_.size() &&
-                    std::equal(params.begin(), params.end(), slots_.begin(), [](const nn::NamedParam& p, const Slot& s) {
-                      return p.path == s.param.path && p.param.is_same(s.param.param);
-                    });
+  const bool same =
+      params.size() == slots_.size() &&
+      std::equal(params.begin(), params.end(), slots_.begin(), [](const nn::NamedParam& p, const Slot& s) {
+        return p.path == s.param.path && p.param.is_same(s.param.param);
+      });
   if (same) return;
   std::vector<Slot> fresh;
   for (nn::NamedParam& p : params) {
-    const auto known = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
+    const auto known =
+        std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
     if (known == slots_.end()) fresh.push_back({std::move(p), {}, {}});
     else fresh.push_back({std::move(p), std::move(known->states), {}, known->met});
   }
@@ -106,12 +108,14 @@ void Optimizer::check_capture() const {
   for (const Slot& s : slots_) {
     const Array& p = s.param.param.data();
     if (!p) continue;
-    check<RuntimeError>(s.met, rule_.name, "the parameter ", s.param.path,
-                        " is new to this optimizer; made in captured work, it would be made again in every replay (run the work once "
-                        "before)");
+    check<RuntimeError>(
+        s.met, rule_.name, "the parameter ", s.param.path,
+        " is new to this optimizer; made in captured work, it would be made again in every replay (run the work once "
+        "before)");
     for (const Array& state : s.states)
-      check<RuntimeError>(state.device() == p.device(), rule_.name, "the parameter ", s.param.path, " is on ", p.device(),
-                          ", its states are on ", state.device(), "; captured work would move them in every replay (run the work once "
+      check<RuntimeError>(state.device() == p.device(), rule_.name, "the parameter ", s.param.path, " is on ",
+                          p.device(), ", its states are on ", state.device(),
+                          "; captured work would move them in every replay (run the work once "
                           "before)");
   }
 }
@@ -135,9 +139,10 @@ void Optimizer::prepare_states() {
       continue;
     }
     for (Array& state : s.states) {
-      check<ValueError>(state.shape() == p.shape() && state.dtype() == p.dtype(), rule_.name, "the parameter ", s.param.path,
-                        " became an array of ", p.dtype(), " and shape ", p.shape(), ", but its states are of ", state.dtype(),
-                        " and shape ", state.shape(), " (setup starts anew)");
+      check<ValueError>(state.shape() == p.shape() && state.dtype() == p.dtype(), rule_.name, "the parameter ",
+                        s.param.path, " became an array of ", p.dtype(), " and shape ", p.shape(),
+                        ", but its states are of ", state.dtype(), " and shape ", state.shape(),
+                        " (setup starts anew)");
       if (state->owner == p->owner) {
         if (!(state.device() == p.device())) state = autograd::to_device(state, p.device());
       } else {  // the model moved to another array library
@@ -224,9 +229,15 @@ void Optimizer::watch() {
       autograd::watch_array("persistent " + path + "/" + std::string(name), [&a] { return a.array(); });
     }
     // A graph holds the values of the capture.
-    void persistent(std::string_view name, bool& v) override { value(name, [&v] { return std::uint64_t(v); }); }
-    void persistent(std::string_view name, std::int64_t& v) override { value(name, [&v] { return std::uint64_t(v); }); }
-    void persistent(std::string_view name, double& v) override { value(name, [&v] { return std::bit_cast<std::uint64_t>(v); }); }
+    void persistent(std::string_view name, bool& v) override {
+      value(name, [&v] { return std::uint64_t(v); });
+    }
+    void persistent(std::string_view name, std::int64_t& v) override {
+      value(name, [&v] { return std::uint64_t(v); });
+    }
+    void persistent(std::string_view name, double& v) override {
+      value(name, [&v] { return std::bit_cast<std::uint64_t>(v); });
+    }
     void value(std::string_view name, std::function<std::uint64_t()> current) const {
       autograd::watch_value("persistent " + path + "/" + std::string(name), std::move(current));
     }
@@ -297,7 +308,7 @@ class Groups {
 
 // Everything that can fail without a kernel having run comes first: then neither parameters, states nor t have changed.
 void Optimizer::launch() {
-  const catena::KernelDef& kernel = catena::find_kernel(rule_.kernel);
+  const catena::KernelDef& kernel = *rule_.kernel;
   Groups groups(slots_.size());
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
@@ -310,7 +321,8 @@ void Optimizer::launch() {
   }
   const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
   ++t_;
-  // Where this update is captured, a replay is an update of its own: the first group counts it, all of them see the new values.
+  // Where this update is captured, a replay is an update of its own: the first group counts it, all of them see the new
+  // values.
   bool first = true;
   for (const auto& [key, group] : groups.all()) {
     const autograd::HyperRefresh next = [this, first](std::span<catena::Hyper> block) {
@@ -327,8 +339,8 @@ void Optimizer::launch() {
   }
 }
 
-void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hyper, std::span<const Array> shared) {
-  const catena::KernelDef& kernel = catena::find_kernel(name);
+void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper,
+                                std::span<const Array> shared) {
   const bool takes_parameter = kernel.nin > shared.size();
   Groups groups(slots_.size());
   for (Slot& s : slots_) {
@@ -338,7 +350,8 @@ void Optimizer::transform_grads(std::string_view name, const catena::Hyper& hype
     Group& g = groups.of(p.data(), shared.size() + std::size_t(takes_parameter) + 1);
     for (std::size_t k = 0; k < shared.size(); ++k) {
       std::vector<Array>& same = g.operands[k];
-      if (same.empty()) same.push_back(autograd::to_device(autograd::astype(shared[k], kernel.loop_table[loop].type[k]), p.device()));
+      if (same.empty())
+        same.push_back(autograd::to_device(autograd::astype(shared[k], kernel.loop_table[loop].type[k]), p.device()));
       else same.push_back(same[0]);
     }
     if (takes_parameter) g.operands[shared.size()].push_back(autograd::contiguous(p.data()));

@@ -1,5 +1,5 @@
-// Optimizers. One step is a few fused kernels: the update rule is a row (a multi-tensor kernel, its states, its hyperparameters), and
-// every parameter of a dtype and device is updated in one launch.
+// Optimizers. One step is a few fused kernels: the update rule is a row (a multi-tensor kernel, its states, its
+// hyperparameters), and every parameter of a dtype and device is updated in one launch.
 //
 // Thread safety: an optimizer and its target belong to one thread at a time.
 #pragma once
@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/host/calls.h"
-#include "nn/link.h"
-#include "nn/serializers/serializer.h"
+#include <catena/kernels/rows/calls.h>
+#include <catena/nn/link.h>
+#include <catena/nn/serializers/serializer.h>
 
 namespace training {
 
@@ -44,11 +44,11 @@ struct UpdateRule {
     double value;
   };
   struct State {
-    const char* name;      // the key in snapshots
+    const char* name;  // the key in snapshots
     double initial = 0.0;
   };
-  const char* name;        // "Adam"
-  const char* kernel;      // registry row: gradient in, parameter and states in-out
+  const char* name;                 // "Adam"
+  const catena::KernelDef* kernel;  // row: gradient in, parameter and states in-out
   std::vector<HyperParameter> hyper;
   std::vector<State> states;
   // The kernel's hyperparameter block from the values of `hyper`, in order, and the number of this update (from 1).
@@ -66,29 +66,36 @@ class CATENA_EXPORT Optimizer {
 
   // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Forgets states, hooks and counters.
   void setup(Link& target);
-  template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>> void setup(L&& target) {
+  template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
+  void setup(L&& target) {
     owned_ = std::make_shared<L>(std::move(target));
     set_target(*owned_);
   }
   Link& target() const;  // RuntimeError before setup
 
-  // Updates every parameter from the gradients that are there: null ones count as zeros (unused parameters decay, momentum
-  // goes on), then the hooks, then t += 1 and the rule. In captured work (autograd/capture.h) a replay is an update of its own, with the
-  // hyperparameters of its time; hooks run at the capture only. Parameters, states, gradients, persistents and the list of hooks are
-  // watched. A parameter that is first met while capturing is a RuntimeError: replays would make it and its states anew.
+  // Updates every parameter from the gradients that are there: null ones count as zeros (unused parameters decay,
+  // momentum goes on), then the hooks, then t += 1 and the rule. In captured work (autograd/capture.h) a replay is an
+  // update of its own, with the hyperparameters of its time; hooks run at the capture only. Parameters, states,
+  // gradients, persistents and the list of hooks are watched. A parameter that is first met while capturing is a
+  // RuntimeError: replays would make it and its states anew.
   void update();
-  // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are covered),
-  // backpropagates and updates. The graph is dropped.
-  template <class F, class... A> void update(F&& lossfun, A&&... args) { step(lossfun(std::forward<A>(args)...)); }
+  // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
+  // covered), backpropagates and updates. The graph is dropped.
+  template <class F, class... A>
+  void update(F&& lossfun, A&&... args) {
+    step(lossfun(std::forward<A>(args)...));
+  }
 
   std::int64_t t() const noexcept { return t_; }
   void set_t(std::int64_t t) noexcept { t_ = t; }
   std::int64_t epoch() const noexcept { return epoch_; }
   void new_epoch() noexcept { ++epoch_; }
 
-  // Hooks run in the order of registration. RuntimeError before setup, KeyError for a taken (unknown) name, TypeError for null.
+  // Hooks run in the order of registration. RuntimeError before setup, KeyError for a taken (unknown) name, TypeError
+  // for null.
   void add_hook(Hook hook, const std::string& name);
-  template <NamedHook H> void add_hook(H hook) {
+  template <NamedHook H>
+  void add_hook(H hook) {
     const std::string name = hook.name;
     add_hook(Hook(std::move(hook)), name);
   }
@@ -105,20 +112,20 @@ class CATENA_EXPORT Optimizer {
   void prepare();
   // States of the parameter at `path` ("/l1/W"), in the order of rule().states; empty before prepare.
   std::vector<Array> states(const std::string& path) const;
-  // "t", "epoch", then "<path>/<state>" of every parameter. Hyperparameters and hooks are not stored. Loading with pending
-  // parameters: ValueError, since their states would be lost (load the model first).
+  // "t", "epoch", then "<path>/<state>" of every parameter. Hyperparameters and hooks are not stored. Loading with
+  // pending parameters: ValueError, since their states would be lost (load the model first).
   virtual void serialize(Serializer& s);
 
-  // One fused pass of a multi-tensor kernel over the gradients of all parameters: what hooks are made of. The kernel's operands are
-  // `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out. Parameters get new gradient arrays, for
-  // backward may have given one array to several of them.
-  void transform_grads(std::string_view kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
+  // One fused pass of a multi-tensor kernel over the gradients of all parameters: what hooks are made of. The kernel's
+  // operands are `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out. Parameters
+  // get new gradient arrays, for backward may have given one array to several of them.
+  void transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
 
  private:
   struct Slot {
     nn::NamedParam param;
     std::vector<Array> states;
-    Array own_grad;  // the gradient array that a hook of this update made: only that one may be written in place
+    Array own_grad;    // the gradient array that a hook of this update made: only that one may be written in place
     bool met = false;  // it had data in an earlier prepare()
   };
   void set_target(Link& target);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "training/optimizer.h"
+#include <catena/training/optimizer.h>
 
 namespace training {
 
@@ -23,8 +23,8 @@ struct CATENA_EXPORT Lasso {
   void operator()(Optimizer& optimizer) const;
 };
 
-// Scales all gradients by threshold / n when n, the L2 norm over all of them (summed in float64), exceeds the threshold. A norm
-// of 0 or NaN changes nothing.
+// Scales all gradients by threshold / n when n, the L2 norm over all of them (summed in float64), exceeds the
+// threshold. A norm of 0 or NaN changes nothing.
 struct CATENA_EXPORT GradientClipping {
   std::string name = "GradientClipping";
   double threshold;

@@ -1,6 +1,8 @@
-#include "training/optimizers.h"
+#include <catena/training/optimizers.h>
 
 #include <cmath>
+
+#include <catena/kernels/rows/families.h>
 
 namespace training {
 namespace {
@@ -16,66 +18,82 @@ double adam_lr(Values h, std::int64_t t) {
 
 SGD::SGD(Options o)
     : Optimizer({.name = "SGD",
-                 .kernel = "sgd_update",
+                 .kernel = &catena::rows::sgd_update,
                  .hyper = {{"lr", o.lr}},
                  .states = {},
                  .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }}) {}
 
 MomentumSGD::MomentumSGD(Options o)
     : Optimizer({.name = "MomentumSGD",
-                 .kernel = "momentum_sgd_update",
+                 .kernel = &catena::rows::momentum_sgd_update,
                  .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
                  .states = {{"v"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], h[1]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], h[1]};
+                 }}) {}
 
 Adam::Adam(Options o)
     : Optimizer({.name = "Adam",
-                 .kernel = "adam_update",
+                 .kernel = &catena::rows::adam_update,
                  .hyper = {{"alpha", o.alpha}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"eps", o.eps}},
                  .states = {{"m"}, {"v"}},
-                 .block = [](Values h, std::int64_t t) -> catena::Hyper { return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3]}; },
+                 .block = [](Values h, std::int64_t t) -> catena::Hyper {
+                   return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3]};
+                 },
                  .lr = adam_lr}) {}
 
 NesterovAG::NesterovAG(Options o)
     : Optimizer({.name = "NesterovAG",
-                 .kernel = "nesterov_ag_update",
+                 .kernel = &catena::rows::nesterov_ag_update,
                  .hyper = {{"lr", o.lr}, {"momentum", o.momentum}},
                  .states = {{"v"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], h[1], h[1] * h[1], (1 + h[1]) * h[0]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], h[1], h[1] * h[1], (1 + h[1]) * h[0]};
+                 }}) {}
 
 AdaGrad::AdaGrad(Options o)
     : Optimizer({.name = "AdaGrad",
-                 .kernel = "ada_grad_update",
+                 .kernel = &catena::rows::ada_grad_update,
                  .hyper = {{"lr", o.lr}, {"eps", o.eps}},
                  .states = {{"h"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], h[1]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], h[1]};
+                 }}) {}
 
 AdaDelta::AdaDelta(Options o)
     : Optimizer({.name = "AdaDelta",
-                 .kernel = "ada_delta_update",
+                 .kernel = &catena::rows::ada_delta_update,
                  .hyper = {{"rho", o.rho}, {"eps", o.eps}},
                  .states = {{"msg"}, {"msdx"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], 1 - h[0], h[1]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], 1 - h[0], h[1]};
+                 }}) {}
 
 RMSprop::RMSprop(Options o)
     : Optimizer({.name = "RMSprop",
-                 .kernel = "rmsprop_update",
+                 .kernel = &catena::rows::rmsprop_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}},
                  .states = {{"ms"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], h[1], 1 - h[1], h[2]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], h[1], 1 - h[1], h[2]};
+                 }}) {}
 
 RMSpropGraves::RMSpropGraves(Options o)
     : Optimizer({.name = "RMSpropGraves",
-                 .kernel = "rmsprop_graves_update",
+                 .kernel = &catena::rows::rmsprop_graves_update,
                  .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"momentum", o.momentum}, {"eps", o.eps}},
                  .states = {{"n"}, {"g"}, {"delta"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], h[1], 1 - h[1], h[2], h[3]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], h[1], 1 - h[1], h[2], h[3]};
+                 }}) {}
 
 SMORMS3::SMORMS3(Options o)
     : Optimizer({.name = "SMORMS3",
-                 .kernel = "smorms3_update",
+                 .kernel = &catena::rows::smorms3_update,
                  .hyper = {{"lr", o.lr}, {"eps", o.eps}},
                  .states = {{"mem", 1.0}, {"g"}, {"g2"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0], h[1]}; }}) {}
+                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                   return {h[0], h[1]};
+                 }}) {}
 
 }  // namespace training

@@ -1,7 +1,7 @@
 // The optimizers. Formulas: g is the gradient after hooks, p the parameter, t the number of the update, from 1.
 #pragma once
 
-#include "training/optimizer.h"
+#include <catena/training/optimizer.h>
 
 namespace training {
 
@@ -26,8 +26,8 @@ class CATENA_EXPORT MomentumSGD : public Optimizer {
 };
 
 // m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps),
-// lr_t = alpha sqrt(1 - beta2^t) / (1 - beta1^t).  States m, v.  (Kingma, Ba: Adam, arXiv:1412.6980, the form of its section 2.)
-// get_hyper("lr") gives lr_t.
+// lr_t = alpha sqrt(1 - beta2^t) / (1 - beta1^t).  States m, v.  (Kingma, Ba: Adam, arXiv:1412.6980, the form of its
+// section 2.) get_hyper("lr") gives lr_t.
 class CATENA_EXPORT Adam : public Optimizer {
  public:
   struct Options {
@@ -57,8 +57,8 @@ class CATENA_EXPORT AdaGrad : public Optimizer {
   AdaGrad() : AdaGrad(Options{}) {}
 };
 
-// msg <- rho msg + (1 - rho) g^2;  dx = sqrt((msdx + eps) / (msg + eps)) g;  msdx <- rho msdx + (1 - rho) dx^2;  p <- p - dx.
-// States msg, msdx; there is no lr.  (Zeiler, arXiv:1212.5701.)
+// msg <- rho msg + (1 - rho) g^2;  dx = sqrt((msdx + eps) / (msg + eps)) g;  msdx <- rho msdx + (1 - rho) dx^2;  p <- p
+// - dx. States msg, msdx; there is no lr.  (Zeiler, arXiv:1212.5701.)
 class CATENA_EXPORT AdaDelta : public Optimizer {
  public:
   struct Options {

@@ -1,10 +1,10 @@
-#include "training/trainer.h"
+#include <catena/training/trainer.h>
 
 #include <algorithm>
 #include <exception>
 #include <filesystem>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace training {
 
@@ -72,7 +72,8 @@ std::vector<std::string> Trainer::extension_names() const {
 std::vector<Trainer::Entry*> Trainer::sorted() {
   std::vector<Entry*> order;
   for (const auto& e : entries_) order.push_back(e.get());
-  std::stable_sort(order.begin(), order.end(), [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Entry* a, const Entry* b) { return a->priority > b->priority; });
   return order;
 }
 
@@ -148,7 +149,8 @@ void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
       const std::string name = key.substr(0, key.find('/'));
       if (names != name && !names.ends_with(", " + name)) names += (names.empty() ? "" : ", ") + name;
     }
-    catena::fail<catena::KeyError>("Trainer.serialize", "the snapshot holds nothing for the extension ", e.name, " (it has: ", names, ")");
+    catena::fail<catena::KeyError>("Trainer.serialize", "the snapshot holds nothing for the extension ", e.name,
+                                   " (it has: ", names, ")");
   }
   e.extension->serialize(*own);
 }

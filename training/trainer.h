@@ -1,5 +1,5 @@
-// Trainer: the training loop. Runs an updater until its stop trigger, with extensions around every update, and can be saved and resumed
-// in the middle: a resumed run equals the uninterrupted one.
+// Trainer: the training loop. Runs an updater until its stop trigger, with extensions around every update, and can be
+// saved and resumed in the middle: a resumed run equals the uninterrupted one.
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "nn/reporter.h"
-#include "training/extension.h"
-#include "training/format.h"
-#include "training/updater.h"
+#include <catena/nn/reporter.h>
+#include <catena/training/extension.h>
+#include <catena/training/format.h>
+#include <catena/training/updater.h>
 
 namespace training {
 
@@ -26,7 +26,8 @@ class CATENA_EXPORT Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   // Registers an extension; a taken name gets the suffix _1, _2, ... The name "training" is a ValueError.
-  template <class E, class = std::enable_if_t<std::is_base_of_v<Extension, E>>> E& extend(E extension, const ExtendOptions& options = {}) {
+  template <class E, class = std::enable_if_t<std::is_base_of_v<Extension, E>>>
+  E& extend(E extension, const ExtendOptions& options = {}) {
     auto shared = std::make_shared<E>(std::move(extension));
     E& result = *shared;
     add(std::move(shared), options);
@@ -37,9 +38,9 @@ class CATENA_EXPORT Trainer {
   Extension& get_extension(const std::string& name);  // ValueError listing the names
   std::vector<std::string> extension_names() const;
 
-  // Once only (RuntimeError). Creates `out`, calls extensions before training, then loops: the stop trigger, an update, then in the
-  // order of their priorities every trigger once, right before its extension. Extensions and updater are finalized also when an
-  // exception leaves the loop, which is then rethrown.
+  // Once only (RuntimeError). Creates `out`, calls extensions before training, then loops: the stop trigger, an update,
+  // then in the order of their priorities every trigger once, right before its extension. Extensions and updater are
+  // finalized also when an exception leaves the loop, which is then rethrown.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -50,8 +51,8 @@ class CATENA_EXPORT Trainer {
   double elapsed_time() const;  // seconds, with those before a resume; RuntimeError before run
   bool is_running() const noexcept { return state_ == State::running; }
 
-  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the time, and the thread's random generator. Loading is
-  // the way to resume: build everything as it was, load, run.
+  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the time, and the thread's random
+  // generator. Loading is the way to resume: build everything as it was, load, run.
   void serialize(nn::Serializer& s);
 
  private:

@@ -1,12 +1,12 @@
 // Training: optimizers, data, the trainer and its extensions.
 #pragma once
 
-#include "training/dataset.h"
-#include "training/datasets/mnist.h"
-#include "training/extensions.h"
-#include "training/iterator.h"
-#include "training/optimizer.h"
-#include "training/optimizer_hooks.h"
-#include "training/optimizers.h"
-#include "training/trainer.h"
-#include "training/updater.h"
+#include <catena/training/dataset.h>
+#include <catena/training/datasets/mnist.h>
+#include <catena/training/extensions.h>
+#include <catena/training/iterator.h>
+#include <catena/training/optimizer.h>
+#include <catena/training/optimizer_hooks.h>
+#include <catena/training/optimizers.h>
+#include <catena/training/trainer.h>
+#include <catena/training/updater.h>

@@ -1,9 +1,9 @@
-#include "training/trigger.h"
+#include <catena/training/trigger.h>
 
 #include <cmath>
 
-#include "kernels/host/error.h"
-#include "training/trainer.h"
+#include <catena/kernels/base/error.h>
+#include <catena/training/trainer.h>
 
 namespace training {
 
@@ -19,10 +19,12 @@ IntervalTrigger::IntervalTrigger(double period, Unit unit) : period_(period), un
 
 namespace {
 
-// Whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss their multiple by rounding, so a hair below one counts as it.
+// Whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss their multiple by rounding, so a hair below one
+// counts as it.
 std::int64_t multiples(double progress, double period) {
   const double ratio = progress / period, nearest = std::round(ratio);
-  return static_cast<std::int64_t>(std::fabs(ratio - nearest) <= 1e-10 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
+  return static_cast<std::int64_t>(
+      std::fabs(ratio - nearest) <= 1e-10 * std::fmax(1.0, std::fabs(ratio)) ? nearest : std::floor(ratio));
 }
 
 double progress_of(const Updater& updater, Unit unit) {
@@ -39,7 +41,8 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
   const Updater& updater = trainer.updater();
   const std::int64_t now = multiples(progress_of(updater, unit_), period_);
   if (!fired_) {  // the first call of a run, which may begin in the middle of training
-    const double before = unit_ == Unit::epoch ? updater.previous_epoch_detail().value_or(0.0) : double(updater.iteration() - 1);
+    const double before =
+        unit_ == Unit::epoch ? updater.previous_epoch_detail().value_or(0.0) : double(updater.iteration() - 1);
     fired_ = multiples(std::fmax(before, 0.0), period_);
   }
   const bool fires = now > *fired_;

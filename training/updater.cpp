@@ -1,8 +1,8 @@
-#include "training/updater.h"
+#include <catena/training/updater.h>
 
-#include "kernels/host/error.h"
-#include "training/trainer.h"
-#include "training/updater_capture.h"
+#include <catena/kernels/base/error.h>
+#include <catena/training/trainer.h>
+#include <catena/training/updater_capture.h>
 
 namespace training {
 
@@ -19,13 +19,13 @@ void Updater::connect_trainer(Trainer&) {}
 void Updater::finalize() {}
 
 StandardUpdater::StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options)
-    : StandardUpdater(HeldMap<Iterator>{{"main", std::move(iterator)}}, HeldMap<Optimizer>{{"main", std::move(optimizer)}},
-                      std::move(options)) {}
+    : StandardUpdater(HeldMap<Iterator>{{"main", std::move(iterator)}},
+                      HeldMap<Optimizer>{{"main", std::move(optimizer)}}, std::move(options)) {}
 
 StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options)
     : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
-  check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(), " iterators and ",
-                    optimizers_.size(), " optimizers; one of each is needed");
+  check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(),
+                    " iterators and ", optimizers_.size(), " optimizers; one of each is needed");
   if (options_.device)
     for (auto& [name, optimizer] : optimizers_) {
       optimizer->target().to_device(*options_.device);
@@ -33,7 +33,9 @@ StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer>
     }
 }
 
-Optimizer& StandardUpdater::get_optimizer(const std::string& name) { return find_held(optimizers_, name, "get_optimizer"); }
+Optimizer& StandardUpdater::get_optimizer(const std::string& name) {
+  return find_held(optimizers_, name, "get_optimizer");
+}
 Iterator& StandardUpdater::get_iterator(const std::string& name) { return find_held(iterators_, name, "get_iterator"); }
 
 std::vector<std::pair<std::string, Optimizer*>> StandardUpdater::get_all_optimizers() {
@@ -49,7 +51,8 @@ void StandardUpdater::update() {
 
 void StandardUpdater::update_core() {
   const std::optional<Batch> batch = get_iterator("main").next();
-  check<RuntimeError>(batch.has_value(), "StandardUpdater", "the iterator main has ended; training needs one that repeats");
+  check<RuntimeError>(batch.has_value(), "StandardUpdater",
+                      "the iterator main has ended; training needs one that repeats");
   Optimizer& optimizer = get_optimizer("main");
   const auto step = [&](const std::vector<Array>& arrays) {
     Variables arguments;

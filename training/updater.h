@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "training/held.h"
-#include "training/iterator.h"
-#include "training/optimizer.h"
+#include <catena/training/held.h>
+#include <catena/training/iterator.h>
+#include <catena/training/optimizer.h>
 
 namespace training {
 
@@ -45,14 +45,16 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   struct Options {
     Converter converter = default_converter;
     std::optional<Device> device = {};  // models and batches are moved there
-    LossFunction loss_func = {};        // default: the call of the optimizer's target. Variables that it lets go get no gradient
-    // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured as a graph, which
-    // updates with batches of that shape then replay. Other batches (a short last one) run as without the option, and so do the two updates
-    // after something was replaced (a parameter's array, a state, a hook, the mode train, a seed), before the new capture. Results are the
-    // same bits. Host code of model, loss and hooks runs in updates that are not replayed only, so a step must not depend on it: reported
-    // numbers are those of the capture (reported arrays are of the present step), variables that the model keeps (Classifier::loss) are
-    // those of the last such update, and recurrent state does not go on from batch to batch. RuntimeError for what cannot be captured.
-    // On other devices the option changes nothing.
+    LossFunction loss_func =
+        {};  // default: the call of the optimizer's target. Variables that it lets go get no gradient
+    // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured
+    // as a graph, which updates with batches of that shape then replay. Other batches (a short last one) run as without
+    // the option, and so do the two updates after something was replaced (a parameter's array, a state, a hook, the
+    // mode train, a seed), before the new capture. Results are the same bits. Host code of model, loss and hooks runs
+    // in updates that are not replayed only, so a step must not depend on it: reported numbers are those of the capture
+    // (reported arrays are of the present step), variables that the model keeps (Classifier::loss) are those of the
+    // last such update, and recurrent state does not go on from batch to batch. RuntimeError for what cannot be
+    // captured. On other devices the option changes nothing.
     bool capture = false;
   };
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);

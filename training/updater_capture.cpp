@@ -1,4 +1,4 @@
-#include "training/updater_capture.h"
+#include <catena/training/updater_capture.h>
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,8 @@
 namespace training::internal {
 namespace {
 
-// Parameters and states are made in the first update, kernels are compiled; what a link makes in its second call is there, too.
+// Parameters and states are made in the first update, kernels are compiled; what a link makes in its second call is
+// there, too.
 constexpr int kWarmUps = 2;
 
 // A number or an array that a link keeps: a graph writes into arrays, but it can replace neither.
@@ -22,7 +23,8 @@ struct KeptVisitor final : nn::MemberVisitor {
   std::vector<Kept>& found;
   std::string path;
   KeptVisitor(std::vector<Kept>& to, std::string at) : found(to), path(std::move(at)) {}
-  template <class T> void add(std::string_view name, T& v) {
+  template <class T>
+  void add(std::string_view name, T& v) {
     Kept k{path + "/" + std::string(name), 0, {}, [&v, value = v] { v = value; }};
     std::memcpy(&k.bits, &v, sizeof v);
     found.push_back(std::move(k));
@@ -48,9 +50,10 @@ std::vector<Kept> kept_by(Link& model) {
 void check_kept(Link& model, const std::vector<Kept>& before) {
   const std::vector<Kept> after = kept_by(model);
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i)
-    catena::check<catena::RuntimeError>(before[i].bits == after[i].bits && before[i].array.get() == after[i].array.get(), "StandardUpdater",
-                                        "the step gives the persistent ", after[i].path, " another ", after[i].array ? "array" : "value",
-                                        ", which a replay cannot do (write into its array, or train without capture)");
+    catena::check<catena::RuntimeError>(
+        before[i].bits == after[i].bits && before[i].array.get() == after[i].array.get(), "StandardUpdater",
+        "the step gives the persistent ", after[i].path, " another ", after[i].array ? "array" : "value",
+        ", which a replay cannot do (write into its array, or train without capture)");
 }
 
 // What host code counts in a step. After a failure nothing has run, and nothing must have been counted.
@@ -68,7 +71,8 @@ struct Counters {
 }  // namespace
 
 bool CapturedStep::are_of(const std::vector<Array>& batch, const std::vector<Kind>& kinds) {
-  return std::equal(batch.begin(), batch.end(), kinds.begin(), kinds.end(), [](const Array& a, const Kind& k) { return kind_of(a) == k; });
+  return std::equal(batch.begin(), batch.end(), kinds.begin(), kinds.end(),
+                    [](const Array& a, const Kind& k) { return kind_of(a) == k; });
 }
 
 void CapturedStep::run(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step) {
@@ -158,7 +162,8 @@ void CapturedStep::put_back_grads() const {
 void CapturedStep::report() const {
   if (reporter_ == nullptr) return;
   for (const auto& [key, value] : reported_)
-    reporter_->observation().set(key, value.variable() ? nn::Observed::constant(autograd::copy(value.variable().data())) : value);
+    reporter_->observation().set(
+        key, value.variable() ? nn::Observed::constant(autograd::copy(value.variable().data())) : value);
 }
 
 }  // namespace training::internal

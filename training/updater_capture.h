@@ -1,5 +1,5 @@
-// The step of an updater as captured work: when it is captured, when it is replayed, and what a replay owes besides its launch. Internal
-// to this folder.
+// The step of an updater as captured work: when it is captured, when it is replayed, and what a replay owes besides its
+// launch. Internal to this folder.
 //
 // Thread safety: belongs to one thread at a time, as its updater does.
 #pragma once
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "autograd/capture.h"
-#include "nn/reporter.h"
-#include "training/optimizer.h"
+#include <catena/autograd/capture.h>
+#include <catena/nn/reporter.h>
+#include <catena/training/optimizer.h>
 
 namespace training::internal {
 
@@ -31,7 +31,8 @@ class CapturedStep {
   static bool are_of(const std::vector<Array>& batch, const std::vector<Kind>& kinds);
   bool is_due(const std::vector<Array>& batch);
   void capture(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
-  bool replay(const std::vector<Array>& batch, Optimizer& optimizer);  // false: nothing has run, for something else is needed
+  bool replay(const std::vector<Array>& batch,
+              Optimizer& optimizer);  // false: nothing has run, for something else is needed
   void put_back_grads() const;
   void report() const;
 

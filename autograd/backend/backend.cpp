@@ -1,4 +1,4 @@
-#include "autograd/backend/backend.h"
+#include <catena/autograd/backend/backend.h>
 
 #include <atomic>
 

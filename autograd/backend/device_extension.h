@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "autograd/backend/backend.h"
+#include <catena/autograd/backend/backend.h>
 
 namespace autograd {
 

@@ -1,8 +1,9 @@
 // Checks and types of NnExtension, and the portable convolution: patches as columns, then matrix products.
-#include "autograd/backend/nn_extension.h"
+#include <catena/autograd/backend/nn_extension.h>
 
 #include <algorithm>
 
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 namespace {
@@ -22,12 +23,15 @@ void check_positive(const char* op, const Dims& v, const char* what, std::int64_
 }
 
 int spatial_rank(const char* op, const Array& x) {
-  check<ValueError>(bool(x) && x.ndim() >= 3, op, "the array must have shape (N, C, spatial...), it has ", x ? x.shape() : Shape());
+  check<ValueError>(bool(x) && x.ndim() >= 3, op, "the array must have shape (N, C, spatial...), it has ",
+                    x ? x.shape() : Shape());
   check<TypeError>(catena::is_floating(x.dtype()), op, "the dtype must be floating, it is ", x.dtype());
   return x.ndim() - 2;
 }
 
-Dims spatial_shape(const Array& x) { return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2))); }
+Dims spatial_shape(const Array& x) {
+  return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2)));
+}
 
 void check_output(const char* op, const Dims& out) {
   if (out.size() == 2) {
@@ -41,8 +45,9 @@ void check_output(const char* op, const Dims& out) {
 ConvolutionSpec checked(const char* op, const ConvolutionSpec& given, int rank) {
   ConvolutionSpec spec = given;
   if (spec.dilate.empty()) spec.dilate = Dims::filled(rank, 1);
-  check<ValueError>(spec.stride.size() == rank && spec.pad.size() == rank && spec.dilate.size() == rank, op, "stride ", spec.stride, ", pad ",
-                    spec.pad, " and dilate ", spec.dilate, " need one entry for each of ", rank, " spatial axes");
+  check<ValueError>(spec.stride.size() == rank && spec.pad.size() == rank && spec.dilate.size() == rank, op, "stride ",
+                    spec.stride, ", pad ", spec.pad, " and dilate ", spec.dilate, " need one entry for each of ", rank,
+                    " spatial axes");
   check_positive(op, spec.stride, "stride", 1);
   check_positive(op, spec.pad, "pad", 0);
   check_positive(op, spec.dilate, "dilate", 1);
@@ -51,8 +56,9 @@ ConvolutionSpec checked(const char* op, const ConvolutionSpec& given, int rank) 
 }
 
 void check_pooling(const char* op, const PoolingSpec& spec, int rank) {
-  check<ValueError>(spec.size.size() == rank && spec.stride.size() == rank && spec.pad.size() == rank, op, "size ", spec.size, ", stride ",
-                    spec.stride, " and pad ", spec.pad, " need one entry for each of ", rank, " spatial axes");
+  check<ValueError>(spec.size.size() == rank && spec.stride.size() == rank && spec.pad.size() == rank, op, "size ",
+                    spec.size, ", stride ", spec.stride, " and pad ", spec.pad, " need one entry for each of ", rank,
+                    " spatial axes");
   check_positive(op, spec.size, "size", 1);
   check_positive(op, spec.stride, "stride", 1);
   check_positive(op, spec.pad, "pad", 0);
@@ -79,7 +85,8 @@ bool needs_wider(const Array& x) { return x.ndim() > 4 && catena::itemsize(x.dty
 
 }  // namespace
 
-std::int64_t get_conv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p, bool cover_all, std::int64_t d) {
+std::int64_t get_conv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p, bool cover_all,
+                              std::int64_t d) {
   const std::int64_t room = size + 2 * p - (k + (k - 1) * (d - 1));
   return floor_divide(cover_all ? room + s - 1 : room, s) + 1;
 }
@@ -103,7 +110,7 @@ NnExtension& nn_extension(const Array& x) {
   return own ? *own : portable_nn_extension();
 }
 
-// ---- convolution ---------------------------------------------------------------------------------------------------------
+// ---- convolution --------------------------------------------------------------------------------
 Dtype NnExtension::convolution_dtype(Dtype dtype) const { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
 
 Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& given) {
@@ -112,27 +119,32 @@ Array NnExtension::convolution(const Array& x, const Array& w, const Array& b, c
   const ConvolutionSpec spec = checked(op, given, rank);
   const Array operands[] = {x, w, b};
   check_same_device(op, operands);
-  check<ValueError>(bool(w) && w.ndim() == x.ndim() && w.shape(1) * spec.groups == x.shape(1) && w.shape(0) % spec.groups == 0, op,
-                    "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the input ", x.shape());
-  check<ValueError>(!b || (b.ndim() == 1 && b.shape(0) == w.shape(0)), op, "the bias ", b ? b.shape() : Shape(), " does not fit the filter ",
-                    w.shape());
+  check<ValueError>(
+      bool(w) && w.ndim() == x.ndim() && w.shape(1) * spec.groups == x.shape(1) && w.shape(0) % spec.groups == 0, op,
+      "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the input ", x.shape());
+  check<ValueError>(!b || (b.ndim() == 1 && b.shape(0) == w.shape(0)), op, "the bias ", b ? b.shape() : Shape(),
+                    " does not fit the filter ", w.shape());
   const Dims out = convolution_outsize(spatial_shape(x), spatial_shape(w), spec);
   check_output(op, out);
   const Dtype t = convolution_dtype(catena::promote_types(x.dtype(), w.dtype()));
   return astype(do_convolution(astype(x, t), astype(w, t), b ? astype(b, t) : b, spec, out), x.dtype());
 }
 
-Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& given) {
+Array NnExtension::convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
+                                             const ConvolutionSpec& given) {
   constexpr const char* op = "convolution_backward_data";
   const int rank = spatial_rank(op, gy);
   const ConvolutionSpec spec = checked(op, given, rank);
   const Array operands[] = {w, gy};
   check_same_device(op, operands);
-  check<ValueError>(bool(w) && w.ndim() == gy.ndim() && w.shape(0) == gy.shape(1) && w.shape(0) % spec.groups == 0 && spatial.size() == rank, op,
-                    "the filter ", w ? w.shape() : Shape(), " with ", spec.groups, " groups does not fit the gradient ", gy.shape());
+  check<ValueError>(bool(w) && w.ndim() == gy.ndim() && w.shape(0) == gy.shape(1) && w.shape(0) % spec.groups == 0 &&
+                        spatial.size() == rank,
+                    op, "the filter ", w ? w.shape() : Shape(), " with ", spec.groups,
+                    " groups does not fit the gradient ", gy.shape());
   check_positive(op, spatial, "the input size", 0);
   const Dims out = convolution_outsize(spatial, spatial_shape(w), spec);
-  check<ValueError>(out == spatial_shape(gy), op, "an input of size ", spatial, " gives ", out, ", the gradient has ", spatial_shape(gy));
+  check<ValueError>(out == spatial_shape(gy), op, "an input of size ", spatial, " gives ", out, ", the gradient has ",
+                    spatial_shape(gy));
   const Dtype t = convolution_dtype(catena::promote_types(gy.dtype(), w.dtype()));
   return astype(do_convolution_backward_data(astype(w, t), astype(gy, t), spatial, spec), gy.dtype());
 }
@@ -146,29 +158,41 @@ Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, 
   check_same_device(op, operands);
   check<ValueError>(bool(gy) && gy.ndim() == x.ndim() && gy.shape(0) == x.shape(0) && kernel.size() == rank &&
                         x.shape(1) % spec.groups == 0 && gy.shape(1) % spec.groups == 0,
-                    op, "the gradient ", gy ? gy.shape() : Shape(), " does not fit the input ", x.shape(), " with ", spec.groups, " groups");
+                    op, "the gradient ", gy ? gy.shape() : Shape(), " does not fit the input ", x.shape(), " with ",
+                    spec.groups, " groups");
   const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
-  check<ValueError>(out == spatial_shape(gy), op, "a filter of size ", kernel, " gives ", out, ", the gradient has ", spatial_shape(gy));
+  check<ValueError>(out == spatial_shape(gy), op, "a filter of size ", kernel, " gives ", out, ", the gradient has ",
+                    spatial_shape(gy));
   Dtype t = convolution_dtype(catena::promote_types(x.dtype(), gy.dtype()));
-  if (catena::itemsize(t) < 4 && catena::itemsize(dtype) >= 4) t = Dtype::float32;  // what is wanted wider is not rounded on the way
+  if (catena::itemsize(t) < 4 && catena::itemsize(dtype) >= 4)
+    t = Dtype::float32;  // what is wanted wider is not rounded on the way
   return astype(do_convolution_backward_filter(astype(x, t), astype(gy, t), kernel, spec), dtype);
 }
 
 namespace {
 
-// Sizes of a convolution, and how many images at a time: the columns of a batch may be many times as large as the batch.
+// Sizes of a convolution, and how many images at a time: the columns of a batch may be many times as large as the
+// batch.
 struct Sizes {
-  Sizes(std::int64_t images, std::int64_t inputs, std::int64_t outputs, const Dims& kernel, const Dims& out, const ConvolutionSpec& spec)
-      : n(images), groups(spec.groups), o(outputs / groups), p(catena::size_of(out)), ck(inputs / groups * catena::size_of(kernel)) {
+  Sizes(std::int64_t images, std::int64_t inputs, std::int64_t outputs, const Dims& kernel, const Dims& out,
+        const ConvolutionSpec& spec)
+      : n(images),
+        groups(spec.groups),
+        o(outputs / groups),
+        p(catena::size_of(out)),
+        ck(inputs / groups * catena::size_of(kernel)) {
     constexpr std::int64_t kMaxColumns = std::int64_t(1) << 23;  // elements
-    step = std::clamp<std::int64_t>(kMaxColumns / std::max<std::int64_t>(groups * ck * std::max(p, o), 1), 1, std::max<std::int64_t>(n, 1));
+    step = std::clamp<std::int64_t>(kMaxColumns / std::max<std::int64_t>(groups * ck * std::max(p, o), 1), 1,
+                                    std::max<std::int64_t>(n, 1));
   }
   std::int64_t n, groups, o, p, ck;  // images, groups, outputs of a group, positions, column length of a group
   std::int64_t step;
 };
 
 bool is_pointwise(const Dims& kernel, const ConvolutionSpec& spec) {
-  const auto all = [](const Dims& d, std::int64_t v) { return std::all_of(d.begin(), d.end(), [v](std::int64_t n) { return n == v; }); };
+  const auto all = [](const Dims& d, std::int64_t v) {
+    return std::all_of(d.begin(), d.end(), [v](std::int64_t n) { return n == v; });
+  };
   return all(kernel, 1) && all(spec.stride, 1) && all(spec.pad, 0);
 }
 
@@ -185,7 +209,8 @@ Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {
 
 }  // namespace
 
-Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) {
+Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
+                                  const Dims& out) {
   const Dims kernel = spatial_shape(w);
   const Sizes s(x.shape(0), x.shape(1), w.shape(0), kernel, out, spec);
   Backend& backend = x.backend();
@@ -193,7 +218,8 @@ Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b
   const Array filter = reshape(w, {s.groups, s.o, s.ck});
   for (std::int64_t i = 0; i < s.n && y.size() > 0; i += s.step) {
     const std::int64_t end = std::min(i + s.step, s.n);
-    const Array part = reshape(slice(y, 0, i, end), {end - i, s.groups, s.o, s.p});  // a view: images lie one after the other
+    const Array part =
+        reshape(slice(y, 0, i, end), {end - i, s.groups, s.o, s.p});  // a view: images lie one after the other
     if (s.ck == 0) fill(part, 0);
     else backend.matmul(filter, columns_of(*this, slice(x, 0, i, end), kernel, spec, s), part);
   }
@@ -202,7 +228,8 @@ Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b
   return y;
 }
 
-Array NnExtension::do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) {
+Array NnExtension::do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
+                                                const ConvolutionSpec& spec) {
   const Dims kernel = spatial_shape(w), out = spatial_shape(gy);
   const std::int64_t inputs = w.shape(1) * spec.groups;
   const Sizes s(gy.shape(0), inputs, w.shape(0), kernel, out, spec);
@@ -227,7 +254,8 @@ Array NnExtension::do_convolution_backward_data(const Array& w, const Array& gy,
   return gx;
 }
 
-Array NnExtension::do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) {
+Array NnExtension::do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel,
+                                                  const ConvolutionSpec& spec) {
   const Dims out = spatial_shape(gy);
   const Sizes s(x.shape(0), x.shape(1), gy.shape(1), kernel, out, spec);
   Array gw;
@@ -247,7 +275,7 @@ Array NnExtension::do_convolution_backward_filter(const Array& x, const Array& g
   return reshape(gw, image_shape(gy.shape(1), x.shape(1) / s.groups, kernel));
 }
 
-// ---- pooling -------------------------------------------------------------------------------------------------------------
+// ---- pooling ------------------------------------------------------------------------------------
 Arrays NnExtension::max_pooling(const Array& x, const PoolingSpec& spec) {
   const Dims out = pooling_outsize("max_pooling", x, spec);
   if (!needs_wider(x)) return do_max_pooling(x, spec, out);
@@ -256,11 +284,12 @@ Arrays NnExtension::max_pooling(const Array& x, const PoolingSpec& spec) {
   return y;
 }
 
-Array NnExtension::max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+Array NnExtension::max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial,
+                                        const PoolingSpec& spec) {
   constexpr const char* op = "max_pooling_backward";
   check_pooling(op, spec, spatial_rank(op, gy));
-  check<ValueError>(indexes.shape() == gy.shape() && spatial.size() == spec.size.size(), op, "indexes ", indexes.shape(),
-                    " do not fit the gradient ", gy.shape());
+  check<ValueError>(indexes.shape() == gy.shape() && spatial.size() == spec.size.size(), op, "indexes ",
+                    indexes.shape(), " do not fit the gradient ", gy.shape());
   if (!needs_wider(gy)) return do_max_pooling_backward(gy, indexes, spatial, spec);
   return astype(do_max_pooling_backward(astype(gy, Dtype::float32), indexes, spatial, spec), gy.dtype());
 }
@@ -268,8 +297,8 @@ Array NnExtension::max_pooling_backward(const Array& gy, const Array& indexes, c
 Array NnExtension::max_pooling_by_index(const Array& x, const Array& indexes, const PoolingSpec& spec) {
   constexpr const char* op = "max_pooling_by_index";
   check_pooling(op, spec, spatial_rank(op, x));
-  check<ValueError>(indexes.ndim() == x.ndim() && indexes.shape(0) == x.shape(0) && indexes.shape(1) == x.shape(1), op, "indexes ",
-                    indexes.shape(), " do not fit the input ", x.shape());
+  check<ValueError>(indexes.ndim() == x.ndim() && indexes.shape(0) == x.shape(0) && indexes.shape(1) == x.shape(1), op,
+                    "indexes ", indexes.shape(), " do not fit the input ", x.shape());
   return do_max_pooling_by_index(x, indexes, spec);
 }
 
@@ -282,13 +311,15 @@ Array NnExtension::average_pooling(const Array& x, const PoolingSpec& spec) {
 Array NnExtension::average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec) {
   constexpr const char* op = "average_pooling_backward";
   check_pooling(op, spec, spatial_rank(op, gy));
-  check<ValueError>(spatial.size() == spec.size.size(), op, "the input size ", spatial, " does not fit the gradient ", gy.shape());
+  check<ValueError>(spatial.size() == spec.size.size(), op, "the input size ", spatial, " does not fit the gradient ",
+                    gy.shape());
   if (!needs_wider(gy)) return do_average_pooling_backward(gy, spatial, spec);
   return astype(do_average_pooling_backward(astype(gy, Dtype::float32), spatial, spec), gy.dtype());
 }
 
-// ---- batch normalisation -------------------------------------------------------------------------------------------------
-Arrays NnExtension::batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) {
+// ---- batch normalisation ------------------------------------------------------------------------
+Arrays NnExtension::batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
+                                        const Dims& axes) {
   const Array operands[] = {x, gamma, beta};
   check_same_device("batch_normalization", operands);
   return do_batch_normalization(x, astype(gamma, x.dtype()), astype(beta, x.dtype()), eps, axes);
@@ -301,15 +332,15 @@ Arrays NnExtension::batch_normalization_backward(const Array& x, const Array& gy
   return do_batch_normalization_backward(x, astype(gy, x.dtype()), astype(gamma, x.dtype()), mean, inv_std, axes);
 }
 
-Array NnExtension::fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
-                                             double eps) {
+Array NnExtension::fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
+                                             const Array& var, double eps) {
   const Array operands[] = {x, gamma, beta, mean, var};
   check_same_device("fixed_batch_normalization", operands);
   const Dtype t = x.dtype();
   return do_fixed_batch_normalization(x, astype(gamma, t), astype(beta, t), astype(mean, t), astype(var, t), eps);
 }
 
-// ---- recurrent networks --------------------------------------------------------------------------------------------------
+// ---- recurrent networks -------------------------------------------------------------------------
 int rnn_matrices(RnnMode mode) noexcept { return mode == RnnMode::lstm ? 8 : mode == RnnMode::gru ? 6 : 2; }
 
 namespace {
@@ -318,7 +349,8 @@ namespace {
 Shape shape_of(const Array& a) { return a ? a.shape() : Shape(); }
 
 void check_batches(const char* op, const Array& x, const std::vector<std::int64_t>& batches) {
-  check<ValueError>(bool(x) && x.ndim() == 2 && x.shape(1) > 0, op, "x must have shape (rows of all times, inputs), it has ", shape_of(x));
+  check<ValueError>(bool(x) && x.ndim() == 2 && x.shape(1) > 0, op,
+                    "x must have shape (rows of all times, inputs), it has ", shape_of(x));
   check<TypeError>(catena::is_floating(x.dtype()), op, "the dtype must be floating, it is ", x.dtype());
   check<ValueError>(!batches.empty(), op, "there must be one time at least");
   std::int64_t rows = 0, before = batches[0];
@@ -333,16 +365,18 @@ void check_batches(const char* op, const Array& x, const std::vector<std::int64_
 
 void check_weights(const char* op, const RnnOperands& o, const RnnSpec& spec) {
   const std::int64_t matrices = rnn_matrices(spec.mode), count = o.hx.shape(0) * matrices, units = o.hx.shape(2);
-  check<ValueError>(std::int64_t(o.ws.size()) == count && std::int64_t(o.bs.size()) == count, op, o.ws.size(), " matrices and ",
-                    o.bs.size(), " biases were given for ", spec.layers, " layers, which need ", count);
+  check<ValueError>(std::int64_t(o.ws.size()) == count && std::int64_t(o.bs.size()) == count, op, o.ws.size(),
+                    " matrices and ", o.bs.size(), " biases were given for ", spec.layers, " layers, which need ",
+                    count);
   const std::int64_t directions = o.hx.shape(0) / spec.layers;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t j = i % matrices, layer = i / matrices / directions;
     const Shape w{units, j >= matrices / 2 ? units : layer == 0 ? o.x.shape(1) : units * directions};
     const Array &matrix = o.ws[std::size_t(i)], &bias = o.bs[std::size_t(i)];
-    check<ValueError>(shape_of(matrix) == w, op, "matrix ", j, " of layer ", layer, " must have shape ", w, ", it has ", shape_of(matrix));
-    check<ValueError>(shape_of(bias) == Shape{units}, op, "bias ", j, " of layer ", layer, " must have shape ", Shape{units}, ", it has ",
-                      shape_of(bias));
+    check<ValueError>(shape_of(matrix) == w, op, "matrix ", j, " of layer ", layer, " must have shape ", w, ", it has ",
+                      shape_of(matrix));
+    check<ValueError>(shape_of(bias) == Shape{units}, op, "bias ", j, " of layer ", layer, " must have shape ",
+                      Shape{units}, ", it has ", shape_of(bias));
   }
 }
 
@@ -355,10 +389,12 @@ void check_rnn(const char* op, const RnnOperands& o, const RnnSpec& spec) {
   check<ValueError>(!has_dropout(spec) || std::int64_t(spec.offsets.size()) == spec.layers - 1, op, spec.offsets.size(),
                     " offsets were given for the dropout below ", spec.layers - 1, " layers");
   const std::int64_t states = spec.layers * (spec.bidirectional ? 2 : 1);
-  check<ValueError>(bool(o.hx) && o.hx.ndim() == 3 && o.hx.shape(0) == states && o.hx.shape(1) == o.batches[0] && o.hx.shape(2) > 0, op,
-                    "hx must have shape (", states, ", ", o.batches[0], ", units), it has ", shape_of(o.hx));
+  check<ValueError>(
+      bool(o.hx) && o.hx.ndim() == 3 && o.hx.shape(0) == states && o.hx.shape(1) == o.batches[0] && o.hx.shape(2) > 0,
+      op, "hx must have shape (", states, ", ", o.batches[0], ", units), it has ", shape_of(o.hx));
   if (spec.mode == RnnMode::lstm)
-    check<ValueError>(shape_of(o.cx) == o.hx.shape(), op, "cx must have the shape ", o.hx.shape(), " of hx, it has ", shape_of(o.cx));
+    check<ValueError>(shape_of(o.cx) == o.hx.shape(), op, "cx must have the shape ", o.hx.shape(), " of hx, it has ",
+                      shape_of(o.cx));
   else check<ValueError>(!o.cx, op, "only an lstm has a cx");
   check_weights(op, o, spec);
   std::vector<Array> all{o.x, o.hx, o.cx};
@@ -398,7 +434,7 @@ RnnOperands layer_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t lay
 Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
   const Array whole = contiguous(a), y = empty_like(whole);
   const Operand in[] = {whole, Scalar(spec.seed), spec.offsets[std::size_t(layer - 1)], spec.dropout};
-  apply_indexed(catena::kernel<"dropout">(), in, {&y, 1});
+  apply_indexed(catena::rows::dropout, in, {&y, 1});
   return y;
 }
 
@@ -437,10 +473,12 @@ RnnResult NnExtension::rnn(const RnnOperands& given, const RnnSpec& spec) {
 
 namespace {
 
-RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, const RnnOperands& o, const RnnResult& result) {
+RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, const RnnOperands& o,
+                           const RnnResult& result) {
   const auto fitting = [&](const Array& g, const Array& to, const char* name) {
     if (!to) return to;
-    check<ValueError>(!g || g.shape() == to.shape(), op, "the gradient of ", name, " has shape ", shape_of(g), ", it needs ", to.shape());
+    check<ValueError>(!g || g.shape() == to.shape(), op, "the gradient of ", name, " has shape ", shape_of(g),
+                      ", it needs ", to.shape());
     return g ? astype(g, o.x.dtype()) : full_like(astype(to, o.x.dtype()), 0);
   };
   const Array all[] = {o.x, given.gy, given.ghy, given.gcy, result.y};
@@ -465,7 +503,9 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
     to = do_rnn_backward(operands, spec, result.parts.front(), g);
   } else {
     const std::int64_t states = operands.hx.shape(0) / spec.layers;
-    const auto rows = [&](const Array& a, std::int64_t layer) { return a ? slice(a, 0, layer * states, (layer + 1) * states) : a; };
+    const auto rows = [&](const Array& a, std::int64_t layer) {
+      return a ? slice(a, 0, layer * states, (layer + 1) * states) : a;
+    };
     std::vector<Array> ghx(std::size_t(spec.layers)), gcx(std::size_t(spec.layers));
     Array gy = g.gy;
     for (std::int64_t layer = spec.layers - 1; layer >= 0; --layer) {
@@ -493,11 +533,12 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
   return to;
 }
 
-// ---- columns -------------------------------------------------------------------------------------------------------------
+// ---- columns ------------------------------------------------------------------------------------
 Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& given) {
   const int rank = spatial_rank("im2col", x);
   const ConvolutionSpec spec = checked("im2col", given, rank);
-  check<ValueError>(kernel.size() == rank, "im2col", "the kernel ", kernel, " needs one entry for each of ", rank, " spatial axes");
+  check<ValueError>(kernel.size() == rank, "im2col", "the kernel ", kernel, " needs one entry for each of ", rank,
+                    " spatial axes");
   check_positive("im2col", kernel, "the kernel", 1);
   const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
   check_output("im2col", out);
@@ -506,7 +547,8 @@ Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionS
 
 Array NnExtension::col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& given) {
   const int rank = spatial.size();
-  check<ValueError>(bool(col) && col.ndim() == 2 + 2 * rank, "col2im", "columns ", col ? col.shape() : Shape(), " do not fit images of ", spatial);
+  check<ValueError>(bool(col) && col.ndim() == 2 + 2 * rank, "col2im", "columns ", col ? col.shape() : Shape(),
+                    " do not fit images of ", spatial);
   const ConvolutionSpec spec = checked("col2im", given, rank);
   check_positive("col2im", spatial, "the image size", 0);
   if (rank <= 2 || catena::itemsize(col.dtype()) >= 4) return do_col2im(col, spatial, spec);

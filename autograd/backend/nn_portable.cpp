@@ -1,16 +1,15 @@
-// The portable pooling, batch normalisation and columns of NnExtension. One and two spatial axes are indexed kernels; more are composed of
-// strided views.
+// The portable pooling, batch normalisation and columns of NnExtension. One and two spatial axes are indexed kernels;
+// more are composed of strided views.
 #include <algorithm>
 #include <limits>
 #include <optional>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/backend/window_program.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/backend/window_program.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 namespace {
-
-using catena::kernel;
 
 void ran() { set_last_implementation("portable"); }
 
@@ -18,7 +17,9 @@ void ran() { set_last_implementation("portable"); }
 Array lifted(const Array& x) { return expand_dims(x, 2); }
 Array lifted_columns(const Array& col) { return expand_dims(expand_dims(col, 2), 4); }
 Dims lifted(const Dims& d, std::int64_t first) { return {first, d[0]}; }
-PoolingSpec lifted(const PoolingSpec& s) { return {lifted(s.size, 1), lifted(s.stride, 1), lifted(s.pad, 0), s.cover_all}; }
+PoolingSpec lifted(const PoolingSpec& s) {
+  return {lifted(s.size, 1), lifted(s.stride, 1), lifted(s.pad, 0), s.cover_all};
+}
 ConvolutionSpec lifted(const ConvolutionSpec& s) {
   return {lifted(s.stride, 1), lifted(s.pad, 0), lifted(s.dilate, 1), s.groups, s.cover_all, s.deterministic};
 }
@@ -35,8 +36,9 @@ Dims lengths_of(const Array& x, int first, int count) {
   return Dims(std::span<const std::int64_t>(x.shape().data() + first, std::size_t(count)));
 }
 
-// ---- any number of spatial axes ------------------------------------------------------------------------------------------
-// The positions a tap reads: padded[start : start + step * out : step] along every spatial axis.
+// ---- any number of spatial axes
+// ------------------------------------------------------------------------------------------ The positions a tap reads:
+// padded[start : start + step * out : step] along every spatial axis.
 Array tap(const Array& padded, const Dims& at, const ConvolutionSpec& spec, const Dims& out) {
   Array view = padded;
   for (int i = 0; i < at.size(); ++i) {
@@ -47,7 +49,8 @@ Array tap(const Array& padded, const Dims& at, const ConvolutionSpec& spec, cons
 }
 
 // Calls f(position) for every position of the kernel in C order.
-template <class F> void for_each_tap(const Dims& size, F&& f) {
+template <class F>
+void for_each_tap(const Dims& size, F&& f) {
   Dims at = Dims::filled(size.size(), 0);
   for (std::int64_t i = 0, n = catena::size_of(size); i < n; ++i) {
     f(at);
@@ -59,7 +62,8 @@ template <class F> void for_each_tap(const Dims& size, F&& f) {
 Dims padded_lengths(const Dims& spatial, const Dims& taps, const ConvolutionSpec& spec, const Dims& out) {
   Dims lengths;
   for (int i = 0; i < spatial.size(); ++i)
-    lengths.push_back(std::max(spatial[i] + spec.pad[i], (taps[i] - 1) * spec.dilate[i] + (out[i] - 1) * spec.stride[i] + 1));
+    lengths.push_back(
+        std::max(spatial[i] + spec.pad[i], (taps[i] - 1) * spec.dilate[i] + (out[i] - 1) * spec.stride[i] + 1));
   return lengths;
 }
 
@@ -79,7 +83,8 @@ Array column(const Array& col, const Dims& at) {
   return view;
 }
 
-Array columns_by_views(const Array& x, const Dims& taps, const ConvolutionSpec& spec, const Dims& out, const Scalar& outside) {
+Array columns_by_views(const Array& x, const Dims& taps, const ConvolutionSpec& spec, const Dims& out,
+                       const Scalar& outside) {
   const Dims spatial = lengths_of(x, 2, taps.size());
   Array padded = near(x, padded_lengths(spatial, taps, spec, out), x.dtype());
   fill(padded, outside);
@@ -103,11 +108,12 @@ Array images_by_views(const Array& col, const Dims& spatial, const ConvolutionSp
   return copy(inner(padded, spatial, spec.pad));
 }
 
-// On the CPU one strided copy per tap is 4 to 15 times as fast as the indexed kernel, which finds every element by itself; on a GPU one
-// launch beats many. 16-bit sums must not round between taps. Both ways add in the same order.
+// On the CPU one strided copy per tap is 4 to 15 times as fast as the indexed kernel, which finds every element by
+// itself; on a GPU one launch beats many. 16-bit sums must not round between taps. Both ways add in the same order.
 bool by_views(const Array& a, const Dims& taps, const Dims& out) {
   if (taps.size() > 2) return true;
-  return a.device().kind == Device::Kind::cpu && catena::itemsize(a.dtype()) >= 4 && a.shape(0) * a.shape(1) * catena::size_of(out) >= 256;
+  return a.device().kind == Device::Kind::cpu && catena::itemsize(a.dtype()) >= 4 &&
+         a.shape(0) * a.shape(1) * catena::size_of(out) >= 256;
 }
 
 ConvolutionSpec as_convolution(const PoolingSpec& s) {
@@ -134,7 +140,7 @@ Array is_indexed(const Array& indexes, const PoolingSpec& spec) {
   const Array positions = indexes.backend().from_host(numbers.data(), {count}, Dtype::int32, indexes.device());
   Shape shape = Shape::filled(indexes.ndim() - 1, 1);
   shape[0] = count;
-  return apply(kernel<"equal">(), {expand_dims(indexes, 2), reshape(positions, shape)});
+  return apply(catena::rows::equal, {expand_dims(indexes, 2), reshape(positions, shape)});
 }
 
 Array unwindowed(const Array& values, const Dims& spatial, const PoolingSpec& spec) {
@@ -146,7 +152,7 @@ Array unwindowed(const Array& values, const Dims& spatial, const PoolingSpec& sp
 
 }  // namespace
 
-// ---- pooling -------------------------------------------------------------------------------------------------------------
+// ---- pooling ------------------------------------------------------------------------------------
 Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) {
   if (internal::has_window_program(x, lengths_of(x, 2, out.size()), spec, out)) {
     ran();
@@ -159,16 +165,17 @@ Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, cons
   if (out.size() > 2) {
     const Array col = windows(x, spec, out, -std::numeric_limits<double>::infinity());
     ran();
-    return {amax(col, 2), astype(reduce(kernel<"argmax">(), col, 2), Dtype::int32)};
+    return {amax(col, 2), astype(reduce(catena::rows::argmax, col, 2), Dtype::int32)};
   }
   const Arrays y{near(x, out, x.dtype()), near(x, out, Dtype::int32)};
   const Operand in[] = {x, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(kernel<"max_pool_2d">(), in, y);
+  apply_indexed(catena::rows::max_pool_2d, in, y);
   ran();
   return y;
 }
 
-Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial,
+                                           const PoolingSpec& spec) {
   if (internal::has_window_program_backward(gy, spatial, spec, lengths_of(gy, 2, spatial.size()))) {
     ran();
     return internal::max_pooling_backward_program(gy, indexes, spatial, spec);
@@ -181,8 +188,9 @@ Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes
     return unwindowed(sent, spatial, spec);
   }
   Array gx = near(gy, spatial, gy.dtype());
-  const Operand in[] = {gy, indexes, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(kernel<"max_pool_2d_bwd">(), in, {&gx, 1});
+  const Operand in[] = {gy,          indexes,    spec.size[0], spec.size[1], spec.stride[0], spec.stride[1],
+                        spec.pad[0], spec.pad[1]};
+  apply_indexed(catena::rows::max_pool_2d_bwd, in, {&gx, 1});
   ran();
   return gx;
 }
@@ -197,7 +205,7 @@ Array NnExtension::do_max_pooling_by_index(const Array& x, const Array& indexes,
   }
   Array y = near(x, out, x.dtype());
   const Operand in[] = {x, indexes, spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(kernel<"max_pool_2d_by_index">(), in, {&y, 1});
+  apply_indexed(catena::rows::max_pool_2d_by_index, in, {&y, 1});
   ran();
   return y;
 }
@@ -210,7 +218,7 @@ Array NnExtension::do_average_pooling(const Array& x, const PoolingSpec& spec, c
   }
   Array y = near(x, out, x.dtype());
   const Operand in[] = {x, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(kernel<"average_pool_2d">(), in, {&y, 1});
+  apply_indexed(catena::rows::average_pool_2d, in, {&y, 1});
   ran();
   return y;
 }
@@ -227,16 +235,17 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
   }
   Array gx = near(gy, spatial, gy.dtype());
   const Operand in[] = {gy, spec.size[0], spec.size[1], spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1]};
-  apply_indexed(kernel<"average_pool_2d_bwd">(), in, {&gx, 1});
+  apply_indexed(catena::rows::average_pool_2d_bwd, in, {&gx, 1});
   ran();
   return gx;
 }
 
-// ---- batch normalisation -------------------------------------------------------------------------------------------------
+// ---- batch normalisation ------------------------------------------------------------------------
 namespace {
 
-// Where neighbours in memory belong to different channels a row kernel would walk every row in long steps. Such an array is seen as a
-// matrix of several positions by all their channels: long rows, over which whole-array passes run at full speed.
+// Where neighbours in memory belong to different channels a row kernel would walk every row in long steps. Such an
+// array is seen as a matrix of several positions by all their channels: long rows, over which whole-array passes run at
+// full speed.
 class NeighbouringChannels {
  public:
   // Absent: the channels are no neighbours, or the array does not lie in one piece.
@@ -264,7 +273,9 @@ class NeighbouringChannels {
   Array matrix(const Array& x) const {
     return reshape(transpose(x, order_), {groups_, positions_ / (together_ * groups_), together_ * channels_});
   }
-  Array restored(const Array& matrix, const Shape& shape) const { return transpose(reshape(matrix, ordered(shape)), inverse_); }
+  Array restored(const Array& matrix, const Shape& shape) const {
+    return transpose(reshape(matrix, ordered(shape)), inverse_);
+  }
   // One element per channel, repeated along a row.
   Array along_row(const Array& statistic) const {
     const Array one = reshape(transpose(statistic, order_), {1, channels_});
@@ -295,48 +306,52 @@ class NeighbouringChannels {
 
 }  // namespace
 
-Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) {
+Arrays NnExtension::do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
+                                           const Dims& axes) {
   ran();
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x);
     const Shape& per_channel = gamma.shape();
-    const Array center = c->total(reduce(kernel<"sum">(), m, 1), per_channel) / c->positions(), centers = c->along_row(center);
+    const Array center = c->total(reduce(catena::rows::sum, m, 1), per_channel) / c->positions(),
+                centers = c->along_row(center);
     const Array variance =
-        c->total(map_reduce(kernel<"sum">(), kernel<"squared_difference">(), {m, centers}, 1), per_channel) / c->positions();
-    const Array inv_std = 1 / apply(kernel<"sqrt">(), {variance + eps});
-    const Array y =
-        apply(kernel<"batch_norm_write">(), {m, c->along_row(gamma), c->along_row(beta), centers, c->along_row(inv_std)});
+        c->total(map_reduce(catena::rows::sum, catena::rows::squared_difference, {m, centers}, 1), per_channel) /
+        c->positions();
+    const Array inv_std = 1 / apply(catena::rows::sqrt, {variance + eps});
+    const Array y = apply(catena::rows::batch_norm_write,
+                          {m, c->along_row(gamma), c->along_row(beta), centers, c->along_row(inv_std)});
     return {c->restored(y, x.shape()), center, variance, inv_std};
   }
   const Operand in[] = {x, gamma, beta, eps};
-  return rows(kernel<"batch_norm_fwd">(), in, axes);
+  return rows(catena::rows::batch_norm_fwd, in, axes);
 }
 
-Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
-                                                    const Array& inv_std, const Dims& axes) {
+Arrays NnExtension::do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma,
+                                                    const Array& mean, const Array& inv_std, const Dims& axes) {
   ran();
   if (const auto c = NeighbouringChannels::of(x, axes)) {
     const Array m = c->matrix(x), gm = c->matrix(gy), centers = c->along_row(mean), scales = c->along_row(inv_std);
-    const Array gbeta = c->total(reduce(kernel<"sum">(), gm, 1), gamma.shape());
-    const Array ggamma =
-        c->total(map_reduce(kernel<"sum">(), kernel<"batch_norm_ggamma">(), {m, gm, centers, scales}, 1), gamma.shape());
-    const Array gx = apply(kernel<"batch_norm_gx">(), {m, gm, c->along_row(gamma), centers, scales, c->along_row(gbeta / c->positions()),
-                                                       c->along_row(ggamma / c->positions())});
+    const Array gbeta = c->total(reduce(catena::rows::sum, gm, 1), gamma.shape());
+    const Array ggamma = c->total(
+        map_reduce(catena::rows::sum, catena::rows::batch_norm_ggamma, {m, gm, centers, scales}, 1), gamma.shape());
+    const Array gx = apply(catena::rows::batch_norm_gx,
+                           {m, gm, c->along_row(gamma), centers, scales, c->along_row(gbeta / c->positions()),
+                            c->along_row(ggamma / c->positions())});
     return {c->restored(gx, x.shape()), ggamma, gbeta};
   }
   const Operand in[] = {x, gy, gamma, mean, inv_std};
-  Arrays g = rows(kernel<"batch_norm_bwd">(), in, axes);
+  Arrays g = rows(catena::rows::batch_norm_bwd, in, axes);
   for (int k = 1; k < 3; ++k) g[std::size_t(k)] = astype(g[std::size_t(k)], x.dtype());
   return g;
 }
 
-Array NnExtension::do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
-                                                double eps) {
+Array NnExtension::do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta,
+                                                const Array& mean, const Array& var, double eps) {
   ran();
-  return apply(kernel<"fixed_batch_norm">(), {x, gamma, beta, mean, var, eps});
+  return apply(catena::rows::fixed_batch_norm, {x, gamma, beta, mean, var, eps});
 }
 
-// ---- columns -------------------------------------------------------------------------------------------------------------
+// ---- columns ------------------------------------------------------------------------------------
 Array NnExtension::do_im2col(const Array& x, const Dims& taps, const ConvolutionSpec& spec, const Dims& out) {
   ran();
   if (taps.size() == 1) {
@@ -346,7 +361,7 @@ Array NnExtension::do_im2col(const Array& x, const Dims& taps, const Convolution
   if (by_views(x, taps, out)) return columns_by_views(x, taps, spec, out, 0);
   Array col = x.backend().empty({x.shape(0), x.shape(1), taps[0], taps[1], out[0], out[1]}, x.dtype(), x.device());
   const Operand in[] = {x, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
-  apply_indexed(kernel<"im2col_2d">(), in, {&col, 1});
+  apply_indexed(catena::rows::im2col_2d, in, {&col, 1});
   return col;
 }
 
@@ -354,10 +369,11 @@ Array NnExtension::do_col2im(const Array& col, const Dims& spatial, const Convol
   ran();
   if (spatial.size() == 1) return flattened(do_col2im(lifted_columns(col), lifted(spatial, 1), lifted(spec)));
   const int rank = spatial.size();
-  if (by_views(col, lengths_of(col, 2, rank), lengths_of(col, 2 + rank, rank))) return images_by_views(col, spatial, spec);
+  if (by_views(col, lengths_of(col, 2, rank), lengths_of(col, 2 + rank, rank)))
+    return images_by_views(col, spatial, spec);
   Array x = near(col, spatial, col.dtype());
   const Operand in[] = {col, spec.stride[0], spec.stride[1], spec.pad[0], spec.pad[1], spec.dilate[0], spec.dilate[1]};
-  apply_indexed(kernel<"col2im_2d">(), in, {&x, 1});
+  apply_indexed(catena::rows::col2im_2d, in, {&x, 1});
   return x;
 }
 

@@ -1,13 +1,12 @@
-// The portable recurrent networks of NnExtension, layer by layer and direction by direction: the input's products for all times at once,
-// then time by time what needs the state before.
+// The portable recurrent networks of NnExtension, layer by layer and direction by direction: the input's products for
+// all times at once, then time by time what needs the state before.
 #include <algorithm>
 
-#include "autograd/backend/nn_extension.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 namespace {
-
-using catena::kernel;
 
 Array rows_of(const Array& a, std::int64_t begin, std::int64_t count) { return slice(a, 0, begin, begin + count); }
 
@@ -38,7 +37,8 @@ struct Chain {
   }
 
   // f(first row, rows) at each time; `backwards` in the opposite order.
-  template <class F> void walk(F&& f, bool backwards = false) const {
+  template <class F>
+  void walk(F&& f, bool backwards = false) const {
     const std::size_t n = batches.size();
     std::int64_t begin = 0;
     if (reverse == backwards) {
@@ -67,10 +67,11 @@ struct Chain {
   }
 };
 
-// ---- forward -------------------------------------------------------------------------------------------------------------
+// ---- forward ------------------------------------------------------------------------------------
 struct ChainResult {
   Array hy, cy;
-  // Gates after their activation, (rows, gates * units). lstm: and the cell states. gru: and the candidate's product with the state.
+  // Gates after their activation, (rows, gates * units). lstm: and the cell states. gru: and the candidate's product
+  // with the state.
   Array gates, extra;
 };
 
@@ -90,30 +91,30 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
     Array gates = rows_of(to.gates, begin, count), product = matmul(h, recurrent, false, true), next;
     if (lstm) {
       gates += product;
-      apply_to(kernel<"sigmoid">(), block(gates, 0, n, 2));
-      apply_to(kernel<"tanh">(), block(gates, 2, n));
-      apply_to(kernel<"sigmoid">(), block(gates, 3, n));
+      apply_to(catena::rows::sigmoid, block(gates, 0, n, 2));
+      apply_to(catena::rows::tanh, block(gates, 2, n));
+      apply_to(catena::rows::sigmoid, block(gates, 3, n));
       Array cell = rows_of(to.cy, 0, count);
       cell *= block(gates, 1, n);
       cell += block(gates, 0, n) * block(gates, 2, n);
       assign(rows_of(to.extra, begin, count), cell);
-      next = apply(kernel<"tanh">(), {cell});
+      next = apply(catena::rows::tanh, {cell});
       next *= block(gates, 3, n);
     } else if (gru) {
       product += state_bias;
       Array doors = block(gates, 0, n, 2), candidate = block(gates, 2, n);
       doors += block(product, 0, n, 2);
-      apply_to(kernel<"sigmoid">(), doors);
+      apply_to(catena::rows::sigmoid, doors);
       assign(rows_of(to.extra, begin, count), block(product, 2, n));
       candidate += block(gates, 0, n) * block(product, 2, n);
-      apply_to(kernel<"tanh">(), candidate);
+      apply_to(catena::rows::tanh, candidate);
       next = h - candidate;
       next *= block(gates, 1, n);
       next += candidate;
     } else {
       gates += product;
-      if (c.mode == RnnMode::tanh) apply_to(kernel<"tanh">(), gates);
-      else apply_to(kernel<"relu">(), gates);
+      if (c.mode == RnnMode::tanh) apply_to(catena::rows::tanh, gates);
+      else apply_to(catena::rows::relu, gates);
       next = gates;
     }
     assign(h, next);
@@ -122,24 +123,28 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
   return to;
 }
 
-// ---- backward ------------------------------------------------------------------------------------------------------------
-// Everything in a step's derivatives that does not depend on what comes after it, for all times at once: what is left for the walk is to
-// multiply by the gradient of h' (or of c').
+// ---- backward -----------------------------------------------------------------------------------
+// Everything in a step's derivatives that does not depend on what comes after it, for all times at once: what is left
+// for the walk is to multiply by the gradient of h' (or of c').
 struct Factors {
-  Array gates;        // (rows, gates, units): gradients of the sums under the activations; gru: of the state's candidate product at last
-  Array through;      // lstm: of c' by h'. gru: z
-  Array candidate;    // gru: of the sum under the candidate's activation
+  Array gates;      // (rows, gates, units): gradients of the sums under the activations; gru: of the state's candidate
+                    // product at last
+  Array through;    // lstm: of c' by h'. gru: z
+  Array candidate;  // gru: of the sum under the candidate's activation
 };
 
-Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const Array& h_before, const Array& c_before) {
+Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const Array& h_before,
+                   const Array& c_before) {
   const std::int64_t n = c.units, rows = gates.shape(0);
   Factors f;
   const auto slope = [](const Array& s) { return s * (1 - s); };
   f.gates = gates.backend().empty({rows, c.gates(), n}, gates.dtype(), gates.device());
-  const auto set = [&](std::int64_t k, const Array& values) { assign(squeeze(slice(f.gates, 1, k, k + 1), 1), values); };
+  const auto set = [&](std::int64_t k, const Array& values) {
+    assign(squeeze(slice(f.gates, 1, k, k + 1), 1), values);
+  };
   if (c.mode == RnnMode::lstm) {
     const Array i = block(gates, 0, n), forget = block(gates, 1, n), a = block(gates, 2, n), o = block(gates, 3, n);
-    const Array out = apply(kernel<"tanh">(), {extra});
+    const Array out = apply(catena::rows::tanh, {extra});
     set(0, a * slope(i));
     set(1, c_before * slope(forget));
     set(2, i * (1 - a * a));
@@ -155,7 +160,7 @@ Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const
   } else if (c.mode == RnnMode::tanh) {
     set(0, 1 - gates * gates);
   } else {
-    set(0, apply(kernel<"relu_bwd">(), {gates, 1}));
+    set(0, apply(catena::rows::relu_bwd, {gates, 1}));
   }
   return f;
 }
@@ -174,8 +179,9 @@ void add_parameters(ChainGradients& to, const Array& sums, const Array& multipli
   }
 }
 
-ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, const Array& cx, const Array& y, const Array& gates,
-                            const Array& extra, const Array& gy, const Array& ghy, const Array& gcy) {
+ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, const Array& cx, const Array& y,
+                            const Array& gates, const Array& extra, const Array& gy, const Array& ghy,
+                            const Array& gcy) {
   const std::int64_t n = c.units, rows = x.shape(0);
   const bool gru = c.mode == RnnMode::gru, lstm = c.mode == RnnMode::lstm;
   const Array h_before = c.before(y, hx), recurrent = c.state_matrix();
@@ -183,26 +189,30 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
   ChainGradients to;
   to.ghx = copy(ghy);
   if (lstm) to.gcx = copy(gcy);
-  Array sums = x.backend().empty({rows, c.gates(), n}, x.dtype(), x.device());  // gradients under the activations, of the state's side
+  Array sums = x.backend().empty({rows, c.gates(), n}, x.dtype(),
+                                 x.device());  // gradients under the activations, of the state's side
   Array candidate = gru ? x.backend().empty({rows, n}, x.dtype(), x.device()) : Array();
-  c.walk([&](std::int64_t begin, std::int64_t count) {
-    const Array state = rows_of(to.ghx, 0, count), part = rows_of(sums, begin, count), factors = rows_of(f.gates, begin, count);
-    const Array gh = rows_of(gy, begin, count) + state;
-    Array back;
-    if (lstm) {
-      Array cell = rows_of(to.gcx, 0, count);
-      cell += gh * rows_of(f.through, begin, count);
-      assign(slice(part, 1, 0, 3), slice(factors, 1, 0, 3) * expand_dims(cell, 1));
-      assign(slice(part, 1, 3, 4), slice(factors, 1, 3, 4) * expand_dims(gh, 1));
-      cell *= block(rows_of(gates, begin, count), 1, n);
-    } else {
-      assign(part, factors * expand_dims(gh, 1));
-      if (gru) assign(rows_of(candidate, begin, count), gh * rows_of(f.candidate, begin, count));
-    }
-    back = matmul(reshape(part, {count, c.gates() * n}), recurrent);
-    if (gru) back += gh * rows_of(f.through, begin, count);
-    assign(state, back);
-  }, true);
+  c.walk(
+      [&](std::int64_t begin, std::int64_t count) {
+        const Array state = rows_of(to.ghx, 0, count), part = rows_of(sums, begin, count),
+                    factors = rows_of(f.gates, begin, count);
+        const Array gh = rows_of(gy, begin, count) + state;
+        Array back;
+        if (lstm) {
+          Array cell = rows_of(to.gcx, 0, count);
+          cell += gh * rows_of(f.through, begin, count);
+          assign(slice(part, 1, 0, 3), slice(factors, 1, 0, 3) * expand_dims(cell, 1));
+          assign(slice(part, 1, 3, 4), slice(factors, 1, 3, 4) * expand_dims(gh, 1));
+          cell *= block(rows_of(gates, begin, count), 1, n);
+        } else {
+          assign(part, factors * expand_dims(gh, 1));
+          if (gru) assign(rows_of(candidate, begin, count), gh * rows_of(f.candidate, begin, count));
+        }
+        back = matmul(reshape(part, {count, c.gates() * n}), recurrent);
+        if (gru) back += gh * rows_of(f.through, begin, count);
+        assign(state, back);
+      },
+      true);
 
   const Array of_state = reshape(sums, {rows, c.gates() * n});
   Array of_input = of_state;
@@ -216,13 +226,17 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
   return to;
 }
 
-// ---- layers --------------------------------------------------------------------------------------------------------------
+// ---- layers -------------------------------------------------------------------------------------
 std::int64_t directions_of(const RnnSpec& spec) { return spec.bidirectional ? 2 : 1; }
 
 // State k = layer * directions + direction.
 Chain chain_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t k) {
   const std::size_t matrices = std::size_t(rnn_matrices(spec.mode)), first = std::size_t(k) * matrices;
-  return {spec.mode, o.batches, k % directions_of(spec) == 1, o.hx.shape(2), std::span(o.ws).subspan(first, matrices),
+  return {spec.mode,
+          o.batches,
+          k % directions_of(spec) == 1,
+          o.hx.shape(2),
+          std::span(o.ws).subspan(first, matrices),
           std::span(o.bs).subspan(first, matrices)};
 }
 
@@ -261,9 +275,12 @@ RnnResult NnExtension::do_rnn(const RnnOperands& o, const RnnSpec& spec) {
   return to;
 }
 
-RnnGradients NnExtension::do_rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result, const RnnOutputGradients& g) {
+RnnGradients NnExtension::do_rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result,
+                                          const RnnOutputGradients& g) {
   const std::int64_t n = o.hx.shape(2), directions = directions_of(spec), per_layer = 2 * directions + 1;
-  const auto saved = [&](std::int64_t layer, std::int64_t i) { return result.saved[std::size_t(layer * per_layer + i)]; };
+  const auto saved = [&](std::int64_t layer, std::int64_t i) {
+    return result.saved[std::size_t(layer * per_layer + i)];
+  };
   const std::size_t states = std::size_t(spec.layers * directions), matrices = std::size_t(rnn_matrices(spec.mode));
   RnnGradients to;
   to.gws.resize(states * matrices);
@@ -276,8 +293,8 @@ RnnGradients NnExtension::do_rnn_backward(const RnnOperands& o, const RnnSpec& s
     for (std::int64_t d = 0; d < directions; ++d) {
       const std::int64_t k = layer * directions + d;
       ChainGradients chain = run_backward(chain_of(o, spec, k), x, state_of(o.hx, k), state_of(o.cx, k), block(y, d, n),
-                                          saved(layer, 2 * d), saved(layer, 2 * d + 1), block(gy, d, n), state_of(g.ghy, k),
-                                          state_of(g.gcy, k));
+                                          saved(layer, 2 * d), saved(layer, 2 * d + 1), block(gy, d, n),
+                                          state_of(g.ghy, k), state_of(g.gcy, k));
       if (gx) gx += chain.gx;
       else gx = chain.gx;
       ghx[std::size_t(k)] = chain.ghx;

@@ -1,15 +1,15 @@
-#include "autograd/backend/window_program.h"
+#include <catena/autograd/backend/window_program.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "kernels/host/program.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/kernels/rows/program.h>
 
 namespace autograd::internal {
 namespace {
 
 using catena::Input;
-using catena::kernel;
 using catena::KernelDef;
 using catena::Step;
 
@@ -18,7 +18,8 @@ constexpr std::int64_t kMostPositions = 9;
 // A new (n, c, spatial...) in the memory layout of `like`: channels innermost or outermost.
 Array empty_images(const Array& like, const Dims& spatial, Dtype dtype) {
   const int last = like.ndim() - 1;
-  const bool channels_last = like.shape(1) > 1 && like.strides()[1] == static_cast<std::int64_t>(catena::itemsize(like.dtype())) &&
+  const bool channels_last = like.shape(1) > 1 &&
+                             like.strides()[1] == static_cast<std::int64_t>(catena::itemsize(like.dtype())) &&
                              (like.shape(last) == 1 || like.strides()[last] != like.strides()[1]);
   Shape shape{like.shape(0)};
   if (!channels_last) shape.push_back(like.shape(1));
@@ -61,7 +62,8 @@ class Steps {
     steps_.push_back(step);
   }
   void run(std::span<const Input> inputs, std::span<const Array> outputs) const {
-    const catena::Program program{steps_, slots_, static_cast<std::uint8_t>(inputs.size()), 0, static_cast<std::uint8_t>(outputs.size())};
+    const catena::Program program{steps_, slots_, static_cast<std::uint8_t>(inputs.size()), 0,
+                                  static_cast<std::uint8_t>(outputs.size())};
     outputs[0].backend().elementwise(program, inputs, outputs);
   }
 
@@ -71,10 +73,10 @@ class Steps {
 };
 
 struct Windows {
-  Dims lengths;          // of the image that holds all of them, padding included
-  bool inside = true;    // the image itself does
+  Dims lengths;        // of the image that holds all of them, padding included
+  bool inside = true;  // the image itself does
   bool disjoint = true;
-  bool tiling = true;    // every element is in exactly one
+  bool tiling = true;  // every element is in exactly one
 };
 
 Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
@@ -96,7 +98,9 @@ Array image_of(const Array& images, const Dims& spatial, const PoolingSpec& spec
   return view;
 }
 
-Dims spatial_of(const Array& x) { return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2))); }
+Dims spatial_of(const Array& x) {
+  return Dims(std::span<const std::int64_t>(x.shape().data() + 2, std::size_t(x.ndim() - 2)));
+}
 
 bool is_small(const Array& x, const PoolingSpec& spec, const Dims& out) {
   return catena::size_of(spec.size) <= kMostPositions && x.size() > 0 && catena::size_of(out) > 0;
@@ -107,11 +111,12 @@ bool on_cpu(const Array& x) { return x.device().kind == Device::Kind::cpu; }
 void add_position(const Array& gy, const Array& indexes, std::int64_t k, const Array& gx) {
   const Dtype dtype = gy.dtype();
   Steps steps;
-  const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), k_slot = steps.slot(Dtype::int32), old = steps.slot(dtype),
-                     sum = steps.slot(dtype), ahead = steps.slot(Dtype::int32), sent = steps.slot(dtype);
-  steps.add(kernel<"subtract">(), Dtype::int32, {index, k_slot, ahead});
-  steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, ahead, sent});
-  steps.add(kernel<"add">(), dtype, {old, sent, sum});
+  const std::uint8_t g = steps.slot(dtype), index = steps.slot(Dtype::int32), k_slot = steps.slot(Dtype::int32),
+                     old = steps.slot(dtype), sum = steps.slot(dtype), ahead = steps.slot(Dtype::int32),
+                     sent = steps.slot(dtype);
+  steps.add(catena::rows::subtract, Dtype::int32, {index, k_slot, ahead});
+  steps.add(catena::rows::max_pool_step_bwd, dtype, {g, ahead, sent});
+  steps.add(catena::rows::add, dtype, {old, sent, sum});
   const Input inputs[] = {*gy.get(), *indexes.get(), Scalar(k), *gx.get()};
   steps.run(inputs, {&gx, 1});
 }
@@ -149,15 +154,17 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
   inputs.emplace_back(Scalar(n - 1));
   const std::uint8_t last = steps.slot(Dtype::int32), y = steps.slot(dtype), index = steps.slot(Dtype::int32),
                      distance = steps.slot(Dtype::int32);
-  steps.add(kernel<"max_pool_first">(), dtype, {0, y, distance});
-  for (std::int64_t k = 1; k < n; ++k) steps.add(kernel<"max_pool_step">(), dtype, {static_cast<std::uint8_t>(k), y, distance});
-  steps.add(kernel<"subtract">(), Dtype::int32, {last, distance, index});
+  steps.add(catena::rows::max_pool_first, dtype, {0, y, distance});
+  for (std::int64_t k = 1; k < n; ++k)
+    steps.add(catena::rows::max_pool_step, dtype, {static_cast<std::uint8_t>(k), y, distance});
+  steps.add(catena::rows::subtract, Dtype::int32, {last, distance, index});
   const Arrays results{empty_images(x, out, dtype), empty_images(x, out, Dtype::int32)};
   steps.run(inputs, results);
   return results;
 }
 
-Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec) {
+Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial,
+                                   const PoolingSpec& spec) {
   const std::int64_t n = catena::size_of(spec.size);
   const Dtype dtype = gy.dtype();
   const Dims out = spatial_of(gy);
@@ -177,9 +184,9 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
     steps.slot(dtype);
   }
   const std::uint8_t ahead = steps.slot(Dtype::int32);
-  steps.add(kernel<"copy">(), Dtype::int32, {index, ahead});
+  steps.add(catena::rows::copy, Dtype::int32, {index, ahead});
   for (std::int64_t k = 0; k < n; ++k)
-    steps.add(kernel<"max_pool_step_bwd">(), dtype, {g, ahead, static_cast<std::uint8_t>(index + 1 + k)});
+    steps.add(catena::rows::max_pool_step_bwd, dtype, {g, ahead, static_cast<std::uint8_t>(index + 1 + k)});
   const Input inputs[] = {*gy.get(), *indexes.get()};
   steps.run(inputs, views);
   return image_of(images, spatial, spec);

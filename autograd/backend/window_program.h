@@ -1,12 +1,12 @@
-// Pooling as elementwise programs over strided views: position k of all windows together is a view of the image. Vectors then run over
-// whichever axis is contiguous, and channels-last images keep their memory layout.
+// Pooling as elementwise programs over strided views: position k of all windows together is a view of the image.
+// Vectors then run over whichever axis is contiguous, and channels-last images keep their memory layout.
 //
-// For windows of at most nine positions. Where windows lie partly outside, the image is copied into a larger one first; that, and the sums
-// over windows that overlap, are many small launches: worth it on the CPU alone. Everything else takes the indexed kernels of
-// kernels/nn/pooling.h, whose bits these programs give.
+// For windows of at most nine positions. Where windows lie partly outside, the image is copied into a larger one first;
+// that, and the sums over windows that overlap, are many small launches: worth it on the CPU alone. Everything else
+// takes the indexed kernels of kernels/nn/pooling.h, whose bits these programs give.
 #pragma once
 
-#include "autograd/backend/nn_extension.h"
+#include <catena/autograd/backend/nn_extension.h>
 
 namespace autograd::internal {
 

@@ -1,9 +1,9 @@
-#include "autograd/functions/array.h"
+#include <catena/autograd/functions/array.h>
 
 #include <algorithm>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/reduction.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/reduction.h>
 
 namespace autograd {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "autograd/variable.h"
-#include "kernels/host/index_key.h"
+#include <catena/autograd/variable.h>
+#include <catena/kernels/base/index_key.h>
 
 namespace autograd {
 
@@ -30,8 +30,7 @@ CATENA_EXPORT Variable concat(const Variables& xs, int axis = 1);
 class CATENA_EXPORT IndexItem {
  public:
   template <class T>
-    requires std::convertible_to<T, catena::Key>
-  IndexItem(const T& key) : key_(key) {}
+  requires std::convertible_to<T, catena::Key> IndexItem(const T& key) : key_(key) {}
   IndexItem(const Array& integers) : key_(0), array_(integers) {}
   IndexItem(const std::vector<std::int64_t>& integers);
   bool is_array() const noexcept { return bool(array_); }
@@ -42,8 +41,9 @@ class CATENA_EXPORT IndexItem {
   catena::Key key_;
   Array array_;
 };
-// x[items] by NumPy's rules: integers, slices, ellipsis, newaxis and integer arrays, whose indices wrap. Gradients of repeated
-// elements add up. InvalidType for more items than axes, IndexError for an integer out of range or arrays that do not broadcast.
+// x[items] by NumPy's rules: integers, slices, ellipsis, newaxis and integer arrays, whose indices wrap. Gradients of
+// repeated elements add up. InvalidType for more items than axes, IndexError for an integer out of range or arrays that
+// do not broadcast.
 CATENA_EXPORT Variable get_item(const Variable& x, const std::vector<IndexItem>& items);
 
 }  // namespace autograd

@@ -1,16 +1,15 @@
-#include "autograd/functions/basic_math.h"
+#include <catena/autograd/functions/basic_math.h>
 
 #include <charconv>
 #include <cmath>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/elementwise.h"
-#include "autograd/functions/math.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
-
-using catena::kernel;
 
 std::string Constant::label() const {
   if (array_) return "constant array";
@@ -18,8 +17,9 @@ std::string Constant::label() const {
   if (s.kind() == Scalar::Kind::bool_) return s.to<bool>() ? "True" : "False";
   char text[64];
   if (!s.is_floating()) {
-    const auto end = s.kind() == Scalar::Kind::unsigned_ ? std::to_chars(text, text + sizeof text, s.to<std::uint64_t>())
-                                                         : std::to_chars(text, text + sizeof text, s.to<std::int64_t>());
+    const auto end = s.kind() == Scalar::Kind::unsigned_
+                         ? std::to_chars(text, text + sizeof text, s.to<std::uint64_t>())
+                         : std::to_chars(text, text + sizeof text, s.to<std::int64_t>());
     *end.ptr = 0;
   } else {
     *std::to_chars(text, text + sizeof text - 3, s.to_double()).ptr = 0;
@@ -33,47 +33,69 @@ namespace {
 
 using Values = ElementwiseValues;
 
-// ---- the rows ------------------------------------------------------------------------------------------------------------
+// ---- the rows -----------------------------------------------------------------------------------
 
-constexpr ElementwiseRow kNegate = {
-    .label = "__neg__", .kernel = kernel<"negative">, .gradient = [](int, const Values& v) { return -v.gy; }, .any_dtype = true};
+constexpr ElementwiseRow kNegate = {.label = "__neg__",
+                                    .kernel = &catena::rows::negative,
+                                    .gradient = [](int, const Values& v) { return -v.gy; },
+                                    .any_dtype = true};
 
 constexpr ElementwiseRow kAbsolute = {
-    .label = "|_|", .kernel = kernel<"absolute">, .retain = kRetainX,
-    .gradient = [](int, const Values& v) { return v.gy * apply(kernel<"sign">(), {v.x0.data()}); }};
+    .label = "|_|", .kernel = &catena::rows::absolute, .retain = kRetainX, .gradient = [](int, const Values& v) {
+      return v.gy * apply(catena::rows::sign, {v.x0.data()});
+    }};
 
-constexpr ElementwiseRow kAdd = {
-    .label = "_ + _", .kernel = kernel<"add">, .gradient = [](int, const Values& v) { return v.gy; }, .any_dtype = true};
-constexpr ElementwiseRow kAddConstant = {
-    .label = "_ + $", .kernel = kernel<"add">, .gradient = [](int, const Values& v) { return v.gy; }, .any_dtype = true};
+constexpr ElementwiseRow kAdd = {.label = "_ + _",
+                                 .kernel = &catena::rows::add,
+                                 .gradient = [](int, const Values& v) { return v.gy; },
+                                 .any_dtype = true};
+constexpr ElementwiseRow kAddConstant = {.label = "_ + $",
+                                         .kernel = &catena::rows::add,
+                                         .gradient = [](int, const Values& v) { return v.gy; },
+                                         .any_dtype = true};
 
 constexpr ElementwiseRow kSubtract = {
-    .label = "_ - _", .kernel = kernel<"subtract">,
-    .gradient = [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; }, .any_dtype = true};
-constexpr ElementwiseRow kSubtractFromConstant = {
-    .label = "$ - _", .kernel = kernel<"subtract">, .gradient = [](int, const Values& v) { return -v.gy; }, .any_dtype = true,
-    .constant_first = true};
+    .label = "_ - _",
+    .kernel = &catena::rows::subtract,
+    .gradient = [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; },
+    .any_dtype = true};
+constexpr ElementwiseRow kSubtractFromConstant = {.label = "$ - _",
+                                                  .kernel = &catena::rows::subtract,
+                                                  .gradient = [](int, const Values& v) { return -v.gy; },
+                                                  .any_dtype = true,
+                                                  .constant_first = true};
 
 constexpr ElementwiseRow kMultiply = {
-    .label = "_ * _", .kernel = kernel<"multiply">, .retain = kRetainXs,
+    .label = "_ * _",
+    .kernel = &catena::rows::multiply,
+    .retain = kRetainXs,
     .gradient = [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }};
-constexpr ElementwiseRow kMultiplyConstant = {
-    .label = "_ * $", .kernel = kernel<"multiply">, .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }, .any_dtype = true};
+constexpr ElementwiseRow kMultiplyConstant = {.label = "_ * $",
+                                              .kernel = &catena::rows::multiply,
+                                              .gradient = [](int, const Values& v) { return v.gy * v.c[0]; },
+                                              .any_dtype = true};
 constexpr ElementwiseRow kDivideByConstant = {  // the constant is the reciprocal
-    .label = "_ * $", .kernel = kernel<"multiply">, .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }};
+    .label = "_ * $",
+    .kernel = &catena::rows::multiply,
+    .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }};
 
 constexpr ElementwiseRow kDivide = {
-    .label = "_ / _", .kernel = kernel<"true_divide">, .retain = kRetainX1 | kRetainY,
+    .label = "_ / _",
+    .kernel = &catena::rows::true_divide,
+    .retain = kRetainX1 | kRetainY,
     .gradient = [](int target, const Values& v) { return target == 0 ? v.gy / v.x1 : -(v.gy * v.y / v.x1); }};
-constexpr ElementwiseRow kDivideConstant = {
-    .label = "_ / $", .kernel = kernel<"true_divide">, .retain = kRetainX | kRetainY,
-    .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); }, .constant_first = true};
+constexpr ElementwiseRow kDivideConstant = {.label = "_ / $",
+                                            .kernel = &catena::rows::true_divide,
+                                            .retain = kRetainX | kRetainY,
+                                            .gradient = [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
+                                            .constant_first = true};
 
-constexpr ElementwiseRow kPower = {
-    .label = "_ ** _", .kernel = kernel<"power">, .retain = kRetainXs | kRetainY,
-    .gradient = [](int target, const Values& v) {
-      return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
-    }};
+constexpr ElementwiseRow kPower = {.label = "_ ** _",
+                                   .kernel = &catena::rows::power,
+                                   .retain = kRetainXs | kRetainY,
+                                   .gradient = [](int target, const Values& v) {
+                                     return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
+                                   }};
 
 Variable power_constant_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
@@ -83,15 +105,18 @@ Variable power_constant_gradient(int, const Values& v) {
   return exponent == 2 ? v.gy * v.x0 * 2 : v.gy * pow(v.x0, exponent - 1) * exponent;
 }
 constexpr ElementwiseRow kPowerConstant = {
-    .label = "_ ** $", .kernel = kernel<"power">, .retain = kRetainX, .gradient = power_constant_gradient};
+    .label = "_ ** $", .kernel = &catena::rows::power, .retain = kRetainX, .gradient = power_constant_gradient};
 
 Variable constant_power_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
   const Variable g = v.gy * v.y;
-  return c.is_array() ? g * apply(kernel<"log">(), {c.array()}) : g * std::log(c.scalar().to_double());
+  return c.is_array() ? g * apply(catena::rows::log, {c.array()}) : g * std::log(c.scalar().to_double());
 }
-constexpr ElementwiseRow kConstantPower = {
-    .label = "$ ** _", .kernel = kernel<"power">, .retain = kRetainY, .gradient = constant_power_gradient, .constant_first = true};
+constexpr ElementwiseRow kConstantPower = {.label = "$ ** _",
+                                           .kernel = &catena::rows::power,
+                                           .retain = kRetainY,
+                                           .gradient = constant_power_gradient,
+                                           .constant_first = true};
 
 // x ** 2 without the general power. Its label still shows the exponent.
 class PowerOfTwo final : public FunctionNode {
@@ -104,7 +129,7 @@ class PowerOfTwo final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
-    return {apply(kernel<"square">(), {x[0]})};
+    return {apply(catena::rows::square, {x[0]})};
   }
   Variables backward(const Targets&, const Variables& gy) override { return {gy[0] * retained_input(0) * 2}; }
 
@@ -112,7 +137,7 @@ class PowerOfTwo final : public FunctionNode {
   Constant c_;
 };
 
-// ---- matrix products -----------------------------------------------------------------------------------------------------
+// ---- matrix products ----------------------------------------------------------------------------
 
 class MatMul final : public FunctionNode {
  public:
@@ -149,21 +174,24 @@ class MatMul final : public FunctionNode {
 
  private:
   static Array as_matrix(const Array& a) { return a.ndim() == 1 ? expand_dims(a, 1) : a; }
-  Variable product(const Variable& a, const Variable& b, bool ta, bool tb) const { return internal::matmul(a, b, ta, tb, label_); }
+  Variable product(const Variable& a, const Variable& b, bool ta, bool tb) const {
+    return internal::matmul(a, b, ta, tb, label_);
+  }
   bool transa_, transb_;
   const char* label_;
 };
 
 // The constant as a variable without gradient beside x.
 Variable constant_operand(const Constant& c, const Variable& x) {
-  catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ", c.scalar());
+  catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ",
+                                    c.scalar());
   const Array& a = c.array();
-  catena::check<catena::TypeError>(a->owner == x.data()->owner && a.device() == x.device(), "_ @ C", "the variable lives on ", x.device(),
-                                   ", the constant array on ", a.device());
+  catena::check<catena::TypeError>(a->owner == x.data()->owner && a.device() == x.device(), "_ @ C",
+                                   "the variable lives on ", x.device(), ", the constant array on ", a.device());
   return Variable(astype(a, x.dtype()), {.volatile_ = AUTO, .requires_grad = false});
 }
 
-// ---- arithmetic on constants ---------------------------------------------------------------------------------------------
+// ---- arithmetic on constants --------------------------------------------------------------------
 
 Constant negative(const Constant& c, const Variable& x) {
   if (c.is_array()) return -astype(c.array(), x.dtype());
@@ -211,8 +239,12 @@ Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb, 
   return apply_node<MatMul>({a, b}, transa, transb, label)[0];
 }
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }
-Variable matrix_multiply(const Variable& x, const Constant& c) { return matmul(x, constant_operand(c, x), false, false, "_ @ C"); }
-Variable matrix_multiply(const Constant& c, const Variable& x) { return matmul(constant_operand(c, x), x, false, false, "C @ _"); }
+Variable matrix_multiply(const Variable& x, const Constant& c) {
+  return matmul(x, constant_operand(c, x), false, false, "_ @ C");
+}
+Variable matrix_multiply(const Constant& c, const Variable& x) {
+  return matmul(constant_operand(c, x), x, false, false, "C @ _");
+}
 
 }  // namespace internal
 }  // namespace autograd

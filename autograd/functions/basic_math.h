@@ -1,7 +1,7 @@
 // What the operators of Variable (operators.h) are made of, and the named functions of basic arithmetic.
 #pragma once
 
-#include "autograd/operators.h"
+#include <catena/autograd/operators.h>
 
 namespace autograd {
 

@@ -1,12 +1,12 @@
-#include "autograd/functions/elementwise.h"
+#include <catena/autograd/functions/elementwise.h>
 
 #include <algorithm>
 #include <array>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/hooks.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/hooks.h>
+#include <catena/autograd/variable_node.h>
 
 namespace autograd {
 
@@ -15,10 +15,11 @@ using internal::Access;
 namespace {
 
 Array run_kernel(const ElementwiseRow& row, std::span<const Array* const> x, std::span<const Constant> c) {
-  const catena::KernelDef& kernel = row.kernel();
+  const catena::KernelDef& kernel = *row.kernel;
   const auto operand = [](const Constant& k) { return k.is_array() ? Operand(k.array()) : Operand(k.scalar()); };
   if (c.empty()) return x.size() == 1 ? apply(kernel, {*x[0]}) : apply(kernel, {*x[0], *x[1]});
-  if (c.size() == 1) return row.constant_first ? apply(kernel, {operand(c[0]), *x[0]}) : apply(kernel, {*x[0], operand(c[0])});
+  if (c.size() == 1)
+    return row.constant_first ? apply(kernel, {operand(c[0]), *x[0]}) : apply(kernel, {*x[0], operand(c[0])});
   return apply(kernel, {*x[0], operand(c[0]), operand(c[1])});
 }
 
@@ -39,7 +40,8 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
 
 class Elementwise final : public FunctionNode {
  public:
-  Elementwise(const ElementwiseRow& row, std::size_t inputs, std::span<const Constant> c) : row_(row), num_constants_(c.size()) {
+  Elementwise(const ElementwiseRow& row, std::size_t inputs, std::span<const Constant> c)
+      : row_(row), num_constants_(c.size()) {
     std::copy(c.begin(), c.end(), constants_.begin());
     if (row.retain & kRetainX) retain_inputs({0});
     if ((row.retain & kRetainX1) && inputs > 1) retain_inputs({1});
@@ -81,7 +83,8 @@ class Elementwise final : public FunctionNode {
     if (row_.retain & kRetainY) v.y = retained_output(0);
     for (std::size_t k = 0; k < targets.size(); ++k) {
       gx[k] = fused ? run_fused(targets[k], v, gradient_is_spare() && num_inputs() == 1) : row_.gradient(targets[k], v);
-      if (num_inputs() > 1 && gx[k] && gx[k].shape() != input_shape(targets[k])) gx[k] = sum_to(gx[k], input_shape(targets[k]));
+      if (num_inputs() > 1 && gx[k] && gx[k].shape() != input_shape(targets[k]))
+        gx[k] = sum_to(gx[k], input_shape(targets[k]));
     }
     return gx;
   }
@@ -95,7 +98,8 @@ class Elementwise final : public FunctionNode {
   std::span<const Constant> constants() const { return {constants_.data(), num_constants_}; }
   Variable run_fused(int target, const ElementwiseValues& v, bool overwrite_gy) const {
     const auto data = [](const Variable& a) { return a ? a.data() : Array(); };
-    return internal::constant_variable(row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c, overwrite_gy}));
+    return internal::constant_variable(
+        row_.fused(target, {data(v.x0), data(v.x1), data(v.y), v.gy.data(), v.c, overwrite_gy}));
   }
 
   const ElementwiseRow& row_;
@@ -106,7 +110,8 @@ class Elementwise final : public FunctionNode {
 bool types_fit(const ElementwiseRow& row, std::span<const Array* const> x) {
   if (!row.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
   if (x.size() < 2) return true;
-  return x[0]->dtype() == x[1]->dtype() && (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
+  return x[0]->dtype() == x[1]->dtype() &&
+         (x[0]->shape() == x[1]->shape() || broadcast_together(x[0]->shape(), x[1]->shape()));
 }
 
 Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::span<const Constant> c) {
@@ -126,7 +131,8 @@ Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::
     for (const Array* a : xs) list.push_back(*a);
     return list;
   };
-  if (modes.type_check && !types_fit(row, xs)) [[unlikely]] make_node<Elementwise>(row, inputs.size(), c)->fail_types(arrays());
+  if (modes.type_check && !types_fit(row, xs)) [[unlikely]]
+    make_node<Elementwise>(row, inputs.size(), c)->fail_types(arrays());
   if (xs.size() > 1 && ((*x[0])->owner != (*x[1])->owner || x[0]->device() != x[1]->device())) [[unlikely]]
     check_same_device(make_node<Elementwise>(row, inputs.size(), c)->label(), arrays());
   const Array out = run_kernel(row, xs, c);
@@ -168,7 +174,9 @@ Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variab
   return call(row, internal::BorrowedPair(x0, x1), {});
 }
 
-Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c) { return elementwise(row, x, {&c, 1}); }
+Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c) {
+  return elementwise(row, x, {&c, 1});
+}
 
 Variable elementwise(const ElementwiseRow& row, const Variable& x, std::span<const Constant> c) {
   catena::check<catena::ValueError>(c.size() <= 2, row.label, c.size(), " constants given; a row takes at most two");
@@ -190,9 +198,11 @@ Constant converted(const char* op, const Constant& c, const Variable& x) {
   const Array& data = x.data();
   if (!c.is_array()) return as_dtype(c.scalar(), data.dtype());
   const Array& a = c.array();
-  catena::check<catena::TypeError>(a->owner == data->owner && a.device() == data.device(), op, "the variable lives on ", data.device(),
-                                   " (", data.backend().name(), "), the constant array on ", a.device(), " (", a.backend().name(), ")");
-  catena::check<catena::ValueError>(broadcasts_to(a.shape(), data.shape()), op, "Failed to broadcast arrays: a constant of shape ", a.shape(),
+  catena::check<catena::TypeError>(a->owner == data->owner && a.device() == data.device(), op, "the variable lives on ",
+                                   data.device(), " (", data.backend().name(), "), the constant array on ", a.device(),
+                                   " (", a.backend().name(), ")");
+  catena::check<catena::ValueError>(broadcasts_to(a.shape(), data.shape()), op,
+                                    "Failed to broadcast arrays: a constant of shape ", a.shape(),
                                     " does not broadcast to the shape ", data.shape(), " of the variable");
   return astype(a, data.dtype());
 }

@@ -1,20 +1,21 @@
 // Differentiable elementwise functions as rows of a table: no class, one row each.
 //
-//   constexpr ElementwiseRow kExp = {"exp", kernel<"exp">, kRetainY, [](int, const ElementwiseValues& v) { return v.gy * v.y; }};
-//   Variable exp(const Variable& x) { return elementwise(kExp, x); }
+//   constexpr ElementwiseRow kExp = {"exp", &catena::rows::exp, kRetainY, [](int, const ElementwiseValues& v) { return
+//   v.gy * v.y; }}; Variable exp(const Variable& x) { return elementwise(kExp, x); }
 //
 // (Unary functions of mathematics are shorter still: one line of the list in functions/math.h.)
 //
-// A row has one backward rule, written on Variables, so its derivatives can be differentiated again. A fused rule on arrays may
-// stand beside it: it is used when no second derivative is asked for and must give what the rule gives. Without a graph a call
-// costs one array operation and the Variable of its result.
+// A row has one backward rule, written on Variables, so its derivatives can be differentiated again. A fused rule on
+// arrays may stand beside it: it is used when no second derivative is asked for and must give what the rule gives.
+// Without a graph a call costs one array operation and the Variable of its result.
 #pragma once
 
 #include <span>
 #include <string>
 
-#include "autograd/array.h"
-#include "autograd/operators.h"
+#include <catena/autograd/array.h>
+#include <catena/autograd/operators.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 
@@ -35,11 +36,13 @@ struct ElementwiseArrays {
 };
 
 enum Retain : unsigned char { kRetainNothing = 0, kRetainX = 1, kRetainX1 = 2, kRetainXs = 3, kRetainY = 4 };
-constexpr Retain operator|(Retain a, Retain b) { return static_cast<Retain>(static_cast<int>(a) | static_cast<int>(b)); }
+constexpr Retain operator|(Retain a, Retain b) {
+  return static_cast<Retain>(static_cast<int>(a) | static_cast<int>(b));
+}
 
 struct ElementwiseRow {
   const char* label;  // "$" in it stands for the first constant
-  const catena::KernelDef& (*kernel)();
+  const catena::KernelDef* kernel;
   Retain retain = kRetainNothing;
   // Gradient of input `target`, of the shape of the result: what broadcasting has added is summed away by the caller.
   Variable (*gradient)(int target, const ElementwiseValues& v) = nullptr;
@@ -48,13 +51,14 @@ struct ElementwiseRow {
   bool constant_first = false;  // the kernel takes the constants before the inputs
 };
 
-// Inputs broadcast against each other and must be of one dtype (InvalidType). Constants are operands of the kernel after the
-// inputs; they are converted to the dtype of x, array constants must broadcast to its shape (ValueError) and live on its device
-// (TypeError). The row must live as long as the graph (a constexpr at namespace scope does).
+// Inputs broadcast against each other and must be of one dtype (InvalidType). Constants are operands of the kernel
+// after the inputs; they are converted to the dtype of x, array constants must broadcast to its shape (ValueError) and
+// live on its device (TypeError). The row must live as long as the graph (a constexpr at namespace scope does).
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x);
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c);
-CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x, std::span<const Constant> c);  // at most two
+CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x,
+                                   std::span<const Constant> c);  // at most two
 
 // g where the bool array `condition` holds, elsewhere 0 (never NaN). Differentiable in g.
 CATENA_EXPORT Variable masked(const Variable& g, const Array& condition);

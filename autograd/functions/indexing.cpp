@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
 
 namespace autograd {
 
@@ -10,11 +10,13 @@ using catena::IndexError;
 using catena::Key;
 using catena::ViewSpec;
 
-IndexItem::IndexItem(const std::vector<std::int64_t>& integers) : key_(0), array_(autograd::array(integers, {std::int64_t(integers.size())})) {}
+IndexItem::IndexItem(const std::vector<std::int64_t>& integers)
+    : key_(0), array_(autograd::array(integers, {std::int64_t(integers.size())})) {}
 
 namespace {
 
-// An index taken apart: first a basic one, in which arrays stand for full slices, then gathering along `axes` of that view.
+// An index taken apart: first a basic one, in which arrays stand for full slices, then gathering along `axes` of that
+// view.
 struct Plan {
   ViewSpec view;
   std::vector<Array> indices;
@@ -44,10 +46,12 @@ Resolved resolve(const Array& x, const std::vector<IndexItem>& items) {
       Array a = i.array();
       if (!i.is_array()) {
         const std::int64_t n = source < x.ndim() ? x.shape(source) : 0, value = k.index();
-        check<IndexError>(value >= -n && value < n, "get_item", "the index ", value, " is out of range for axis ", source, " of length ", n);
+        check<IndexError>(value >= -n && value < n, "get_item", "the index ", value, " is out of range for axis ",
+                          source, " of length ", n);
         a = full({}, value, Dtype::int64, x.device());
       }
-      check<IndexError>(catena::is_integer(a.dtype()), "get_item", "an index array has the dtype ", a.dtype(), "; integers are needed");
+      check<IndexError>(catena::is_integer(a.dtype()), "get_item", "an index array has the dtype ", a.dtype(),
+                        "; integers are needed");
       if (!r.arrays.empty() && last_array != position - 1) r.adjacent = false;
       r.arrays.push_back(to_device(a, x.device()));
       r.array_axes.push_back(axis++);
@@ -154,7 +158,9 @@ class GetItemGrad final : public FunctionNode {
   Shape shape_;
 };
 
-Variables GetItem::backward(const Targets&, const Variables& gy) { return apply_node<GetItemGrad>({gy[0]}, items_, input_shape(0)); }
+Variables GetItem::backward(const Targets&, const Variables& gy) {
+  return apply_node<GetItemGrad>({gy[0]}, items_, input_shape(0));
+}
 
 class Concat final : public FunctionNode {
  public:

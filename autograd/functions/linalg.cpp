@@ -1,6 +1,6 @@
-#include "autograd/functions/linalg.h"
+#include <catena/autograd/functions/linalg.h>
 
-#include "autograd/functions/basic_math.h"
+#include <catena/autograd/functions/basic_math.h>
 
 namespace autograd {
 

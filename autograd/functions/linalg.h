@@ -1,15 +1,15 @@
 // Differentiable linear algebra.
 #pragma once
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace autograd {
 
 struct MatmulOptions {
   bool transa = false, transb = false;
 };
-// The product of operands of rank 1 or 2; always of rank 2: a vector (N) is a column (N, 1) before the flags transpose it. One floating
-// dtype, matching inner lengths (InvalidType).
+// The product of operands of rank 1 or 2; always of rank 2: a vector (N) is a column (N, 1) before the flags transpose
+// it. One floating dtype, matching inner lengths (InvalidType).
 CATENA_EXPORT Variable matmul(const Variable& a, const Variable& b, const MatmulOptions& options = {});
 
 }  // namespace autograd

@@ -1,35 +1,39 @@
-#include "autograd/functions/math.h"
+#include <catena/autograd/functions/math.h>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/basic_math.h"
-#include "autograd/functions/elementwise.h"
-#include "autograd/functions/reduction.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 
-using catena::kernel;
 using type_check::TypeInfoTuple;
 
-// ---- the lines of CATENA_UNARY_MATH --------------------------------------------------------------------------------------
+// ---- the lines of CATENA_UNARY_MATH -------------------------------------------------------------
 
 namespace {
 
 // The words of the list.
 constexpr Retain retain_x = kRetainX, retain_y = kRetainY, retain_nothing = kRetainNothing;
 constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
-template <catena::fixed_string Kernel> Array run_fused(int, const ElementwiseArrays& v) {
-  return v.result(kernel<Kernel>(), {v.x0 ? v.x0 : v.y, v.gy});
+template <const catena::KernelDef& kRow>
+Array run_fused(int, const ElementwiseArrays& v) {
+  return v.result(kRow, {v.x0 ? v.x0 : v.y, v.gy});
 }
-#define rule_fused(name) run_fused<#name>
+#define rule_fused(name) run_fused<catena::rows::name>
 
-#define CATENA_ROW(name, reads, rule, fused_rule)                                                             \
-  struct name##_row {                                                                                         \
-    static Variable gradient(int, const ElementwiseValues& v) {                                               \
-      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;                                        \
-      return rule;                                                                                            \
-    }                                                                                                         \
-    static constexpr ElementwiseRow row = {.label = #name, .kernel = kernel<#name>, .retain = retain_##reads, \
-                                           .gradient = gradient, .fused = rule_##fused_rule};                 \
+#define CATENA_ROW(name, reads, rule, fused_rule)                         \
+  struct name##_row {                                                     \
+    static Variable gradient(int, const ElementwiseValues& v) {           \
+      [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;    \
+      return rule;                                                        \
+    }                                                                     \
+    static constexpr ElementwiseRow row = {.label = #name,                \
+                                           .kernel = &catena::rows::name, \
+                                           .retain = retain_##reads,      \
+                                           .gradient = gradient,          \
+                                           .fused = rule_##fused_rule};   \
   };
 CATENA_UNARY_MATH(CATENA_ROW)
 #undef CATENA_ROW
@@ -42,7 +46,7 @@ CATENA_UNARY_MATH(CATENA_ROW)
 CATENA_UNARY_MATH(CATENA_DEFINE)
 #undef CATENA_DEFINE
 
-// ---- several arguments ---------------------------------------------------------------------------------------------------
+// ---- several arguments --------------------------------------------------------------------------
 
 namespace {
 
@@ -62,19 +66,20 @@ class SameShape : public FunctionNode {
 
 Array compare(const catena::KernelDef& k, const Array& a, const Array& b) { return apply(k, {a, b}); }
 
-template <bool kMaximum> class Extremum final : public SameShape {
+template <bool kMaximum>
+class Extremum final : public SameShape {
  public:
   std::string label() const override { return kMaximum ? "Maximum" : "Minimum"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
-    return {apply(kMaximum ? kernel<"maximum">() : kernel<"minimum">(), {x[0], x[1]})};
+    return {apply(kMaximum ? catena::rows::maximum : catena::rows::minimum, {x[0], x[1]})};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Array a = retained_input(0).data(), b = retained_input(1).data();
     Variables gx;
     for (const int t : targets) {
-      const catena::KernelDef& k = t == 0 ? (kMaximum ? kernel<"greater_equal">() : kernel<"less_equal">())
-                                          : (kMaximum ? kernel<"less">() : kernel<"greater">());
+      const catena::KernelDef& k = t == 0 ? (kMaximum ? catena::rows::greater_equal : catena::rows::less_equal)
+                                          : (kMaximum ? catena::rows::less : catena::rows::greater);
       gx.push_back(masked(gy[0], compare(k, a, b)));
     }
     return gx;
@@ -86,7 +91,7 @@ class Fmod final : public SameShape {
   std::string label() const override { return "Fmod"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
-    return {apply(kernel<"fmod">(), {x[0], x[1]})};
+    return {apply(catena::rows::fmod, {x[0], x[1]})};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     Variables gx;
@@ -94,7 +99,7 @@ class Fmod final : public SameShape {
       if (t == 0) {
         gx.push_back(gy[0]);
       } else {  // the quotient is piecewise constant: no second derivative
-        const Array quotient = apply(kernel<"trunc">(), {retained_input(0).data() / retained_input(1).data()});
+        const Array quotient = apply(catena::rows::trunc, {retained_input(0).data() / retained_input(1).data()});
         gx.push_back(-(gy[0] * quotient));
       }
     }
@@ -107,7 +112,7 @@ class SquaredDifference final : public SameShape {
   std::string label() const override { return "SquaredDifference"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
-    return {apply(kernel<"square">(), {x[0] - x[1]})};
+    return {apply(catena::rows::square, {x[0] - x[1]})};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Variable g = gy[0] * (retained_input(0) - retained_input(1)) * 2;
@@ -142,18 +147,21 @@ class Where final : public FunctionNode {
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     const auto condition = variable(condition_.shape(), "condition.shape");
-    expect(in_types[0].dtype == in_types[1].dtype, condition == in_types[0].shape, in_types[0].shape == in_types[1].shape);
+    expect(in_types[0].dtype == in_types[1].dtype, condition == in_types[0].shape,
+           in_types[0].shape == in_types[1].shape);
   }
   Arrays forward(const Arrays& x) override { return {where(condition_, x[0], x[1])}; }
   Variables backward(const Targets& targets, const Variables& gy) override {
     Variables gx;
     for (const int t : targets)
-      gx.push_back(masked(gy[0], t == 0 ? condition_ : apply(kernel<"logical_not">(), {condition_})));
+      gx.push_back(masked(gy[0], t == 0 ? condition_ : apply(catena::rows::logical_not, {condition_})));
     return gx;
   }
 
  private:
-  static Array where(const Array& c, const Array& x, const Array& y) { return autograd::where(Operand(c), Operand(x), Operand(y)); }
+  static Array where(const Array& c, const Array& x, const Array& y) {
+    return autograd::where(Operand(c), Operand(x), Operand(y));
+  }
   Array condition_;
 };
 
@@ -170,14 +178,17 @@ class Identity final : public FunctionNode {
 
 Variable clip_gradient(int, const ElementwiseValues& v) {
   const Array x = v.x0.data();
-  const Array inside = apply(kernel<"logical_and">(), {apply(kernel<"greater">(), {x, v.c[0].scalar()}),
-                                                        apply(kernel<"less">(), {x, v.c[1].scalar()})});
+  const Array inside = apply(catena::rows::logical_and, {apply(catena::rows::greater, {x, v.c[0].scalar()}),
+                                                         apply(catena::rows::less, {x, v.c[1].scalar()})});
   return masked(v.gy, inside);
 }
-constexpr ElementwiseRow kClip = {.label = "Clip", .kernel = kernel<"clip">, .retain = kRetainX, .gradient = clip_gradient};
+constexpr ElementwiseRow kClip = {
+    .label = "Clip", .kernel = &catena::rows::clip, .retain = kRetainX, .gradient = clip_gradient};
 
 constexpr ElementwiseRow kRsqrt = {
-    .label = "rsqrt", .kernel = kernel<"rsqrt">, .retain = kRetainY,
+    .label = "rsqrt",
+    .kernel = &catena::rows::rsqrt,
+    .retain = kRetainY,
     .gradient = [](int, const ElementwiseValues& v) { return v.gy * (v.y * v.y * v.y * -0.5); }};
 
 }  // namespace
@@ -187,7 +198,9 @@ Variable rsqrt(const Variable& x) { return elementwise(kRsqrt, x); }
 Variable maximum(const Variable& x1, const Variable& x2) { return apply_node<Extremum<true>>({x1, x2})[0]; }
 Variable minimum(const Variable& x1, const Variable& x2) { return apply_node<Extremum<false>>({x1, x2})[0]; }
 Variable fmod(const Variable& x, const Variable& divisor) { return apply_node<Fmod>({x, divisor})[0]; }
-Variable squared_difference(const Variable& x1, const Variable& x2) { return apply_node<SquaredDifference>({x1, x2})[0]; }
+Variable squared_difference(const Variable& x1, const Variable& x2) {
+  return apply_node<SquaredDifference>({x1, x2})[0];
+}
 Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y) {
   return apply_node<LinearInterpolate>({p, x, y})[0];
 }
@@ -204,7 +217,8 @@ Variable identity(const Variable& x) { return apply_node<Identity>({x})[0]; }
 namespace internal {
 
 Variable select(const Array& condition, const Variable& x, const Variable& y) {
-  catena::check<catena::TypeError>(condition && condition.dtype() == Dtype::bool_, "where", "the condition must be a bool array");
+  catena::check<catena::TypeError>(condition && condition.dtype() == Dtype::bool_, "where",
+                                   "the condition must be a bool array");
   return apply_node<Where>({x, y}, condition)[0];
 }
 

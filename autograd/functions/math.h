@@ -1,13 +1,14 @@
-// Differentiable mathematical functions of one and of several arguments, elementwise. Floating inputs; the result has the dtype
-// of x; shapes are kept (several arguments: must be equal).
+// Differentiable mathematical functions of one and of several arguments, elementwise. Floating inputs; the result has
+// the dtype of x; shapes are kept (several arguments: must be equal).
 #pragma once
 
-#include "autograd/operators.h"
+#include <catena/autograd/operators.h>
 
 namespace autograd {
 
-// A unary function is one line: its name (which is its label and its kernel's name), what its rule reads (x, y or nothing), its
-// rule: the gradient of x from gy, and perhaps a fused rule on arrays (fused(<kernel>) reads what the rule reads, then gy).
+// A unary function is one line: its name (which is its label and its kernel's name), what its rule reads (x, y or
+// nothing), its rule: the gradient of x from gy, and perhaps a fused rule on arrays (fused(<kernel>) reads what the
+// rule reads, then gy).
 // clang-format off
 #define CATENA_UNARY_MATH(X)  \
   X(exp,     y,       gy * y,                              none) \
@@ -55,8 +56,10 @@ CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, 
 // No gradient at and outside the bounds. AssertionError unless x_min < x_max.
 CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
 // condition is a bool array (TypeError); all shapes are equal (InvalidType).
-template <class X, class Y> requires VariableLike<X> || VariableLike<Y>
-Variable where(const Array& condition, const X& x, const Y& y) { return internal::select(condition, x, y); }
+template <class X, class Y>
+requires VariableLike<X> || VariableLike<Y> Variable where(const Array& condition, const X& x, const Y& y) {
+  return internal::select(condition, x, y);
+}
 // The same arrays and gradients, behind one function node.
 CATENA_EXPORT Variables identity(const Variables& xs);
 CATENA_EXPORT Variable identity(const Variable& x);

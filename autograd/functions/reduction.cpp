@@ -1,8 +1,9 @@
-#include "autograd/functions/reduction.h"
+#include <catena/autograd/functions/reduction.h>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/elementwise.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd {
 
@@ -76,7 +77,7 @@ class Extremum final : public Reduction {
   }
   Variables backward(const Targets&, const Variables& gy) override {
     const Array x = retained_input(0).data(), y = spread(retained_output(0)).data();
-    return {masked(spread(gy[0]), apply(catena::kernel<"equal">(), {x, y}))};
+    return {masked(spread(gy[0]), apply(catena::rows::equal, {x, y}))};
   }
 
  private:
@@ -99,8 +100,12 @@ class SumTo final : public FunctionNode {
 Variable sum(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Sum>({x}, axes, keepdims)[0]; }
 
 Variable mean(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Mean>({x}, axes, keepdims)[0]; }
-Variable max(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Extremum>({x}, axes, keepdims, true)[0]; }
-Variable min(const Variable& x, const Axes& axes, bool keepdims) { return apply_node<Extremum>({x}, axes, keepdims, false)[0]; }
+Variable max(const Variable& x, const Axes& axes, bool keepdims) {
+  return apply_node<Extremum>({x}, axes, keepdims, true)[0];
+}
+Variable min(const Variable& x, const Axes& axes, bool keepdims) {
+  return apply_node<Extremum>({x}, axes, keepdims, false)[0];
+}
 
 Variable sum_to(const Variable& x, const Shape& shape) {
   if (x && x.shape() == shape) return x;

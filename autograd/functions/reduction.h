@@ -1,7 +1,7 @@
 // Differentiable reductions.
 #pragma once
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace autograd {
 

@@ -1,21 +1,23 @@
-// nd::Array <-> autograd::Array. Both are handles to one header, so a conversion costs a check and a reference count; elements are
-// shared: what is written through one is read through the other.
+// nd::Array <-> autograd::Array. Both are handles to one header, so a conversion costs a check and a reference count;
+// elements are shared: what is written through one is read through the other.
 //
 //   nd::Array x = nd::ones({2, 3});
 //   autograd::Array y = x;
 //   nd::Array z = y;                 // the header of x again
 #pragma once
 
-#include "autograd/backend/backend.h"
-#include "autograd/ndarray_backend/ndarray_backend.h"
-#include "ndarray/core/array.h"
-#include "ndarray/core/storage.h"
+#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/ndarray/core/array.h>
+#include <catena/ndarray/core/storage.h>
 
 namespace autograd {
 
-template <> struct foreign_array<nd::Array> {
+template <>
+struct foreign_array<nd::Array> {
   static Array from(const nd::Array& a) {
-    if (nd::array_owner().framework.load(std::memory_order_acquire) == nullptr) [[unlikely]] ndarray_backend();
+    if (nd::array_owner().framework.load(std::memory_order_acquire) == nullptr) [[unlikely]]
+      ndarray_backend();
     return Array(retained(a));
   }
   // ValueError for an array that another library made; copy_across moves its elements.

@@ -1,7 +1,7 @@
-#include "autograd/ndarray_backend/cudnn_arrays.h"
+#include <catena/autograd/ndarray_backend/cudnn_arrays.h>
 
-#include "ndarray/device/memory_pool.h"
-#include "ndarray/device/stream.h"
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace autograd::internal::cudnn {
 
@@ -50,7 +50,8 @@ Array in_layout(const Array& a, Layout layout) {
 }
 
 Layout layout_of(const Array& a) {
-  return a.ndim() >= 3 && !a.is_c_contiguous() && is_in(a, Layout::channels_last) ? Layout::channels_last : Layout::contiguous;
+  return a.ndim() >= 3 && !a.is_c_contiguous() && is_in(a, Layout::channels_last) ? Layout::channels_last
+                                                                                  : Layout::contiguous;
 }
 
 Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial) {

@@ -1,7 +1,7 @@
 // Arrays in the layouts that cuDNN is told of. Internal to this folder.
 #pragma once
 
-#include "autograd/ndarray_backend/cudnn_plans.h"
+#include <catena/autograd/ndarray_backend/cudnn_plans.h>
 
 namespace autograd::internal::cudnn {
 

@@ -1,4 +1,4 @@
-#include "autograd/ndarray_backend/cudnn_extension.h"
+#include <catena/autograd/ndarray_backend/cudnn_extension.h>
 
 #include <array>
 #include <cstdint>
@@ -6,10 +6,10 @@
 #include <cstring>
 #include <optional>
 
-#include "autograd/ndarray_backend/cudnn_arrays.h"
-#include "autograd/ndarray_backend/cudnn_normalization.h"
-#include "autograd/ndarray_backend/cudnn_rnn.h"
-#include "ndarray/cuda/blas.h"
+#include <catena/autograd/ndarray_backend/cudnn_arrays.h>
+#include <catena/autograd/ndarray_backend/cudnn_normalization.h>
+#include <catena/autograd/ndarray_backend/cudnn_rnn.h>
+#include <catena/ndarray/cuda/vendor/blas.h>
 
 namespace autograd::internal {
 namespace {
@@ -28,8 +28,10 @@ using cudnn::Pass;
 using cudnn::PlanPtr;
 using cudnn::PoolingProblem;
 
-// ---- convolutions --------------------------------------------------------------------------------------------------------------
-// Best first. 16-bit products are fast in channels-last memory alone, double ones are known in the other alone; float32 stays as it comes.
+// ---- convolutions
+// -------------------------------------------------------------------------------------------------------------- Best
+// first. 16-bit products are fast in channels-last memory alone, double ones are known in the other alone; float32
+// stays as it comes.
 std::array<Layout, 2> layouts_for(const Array& a) {
   const bool narrow = catena::itemsize(a.dtype()) < 4;
   const bool last = narrow || (a.dtype() == Dtype::float32 && !a.is_c_contiguous() && is_in(a, Layout::channels_last));
@@ -51,8 +53,9 @@ PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, c
   return cudnn::find_plan(near.device().id, p.key(), rules, [&p] { return p.describe(); });
 }
 
-// ---- pooling ------------------------------------------------------------------------------------------------------------------------
-// With cover_all the last windows may reach further than the padding before the first: how cuDNN counts their elements is not documented.
+// ---- pooling ------------------------------------------------------------------------------------
+// With cover_all the last windows may reach further than the padding before the first: how cuDNN counts their elements
+// is not documented.
 bool takes(const PoolingSpec& spec, const Array& a, std::int64_t result_size) {
   if (spec.cover_all || a.ndim() < 3 || a.ndim() > 5 || a.size() == 0 || result_size == 0) return false;
   for (int i = 0; i < spec.size.size(); ++i)
@@ -69,14 +72,16 @@ Array pooled(bool backward, const Array& a, const Shape& x, const Shape& y, cons
   const PlanPtr plan = cudnn::find_plan(a.device().id, p.key(), rules, [&p] { return p.describe(); });
   if (plan == nullptr) return {};
   const Array given = in_layout(a, layout), made = empty_in(layout, a, backward ? x : y, a.dtype());
-  const Binding bindings[] = {{cudnn::kX, backward ? made->data : given->data}, {cudnn::kY, backward ? given->data : made->data}};
+  const Binding bindings[] = {{cudnn::kX, backward ? made->data : given->data},
+                              {cudnn::kY, backward ? given->data : made->data}};
   cudnn::execute(*plan, bindings, a);
   set_last_implementation("cudnn");
   return made;
 }
 
 // f() and the record of who did it, or nothing where cuDNN cannot.
-template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
+template <class F>
+auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
   try {
     auto made = f();
     set_last_implementation("cudnn");
@@ -86,12 +91,13 @@ template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
   }
 }
 
-// ---- the extension ----------------------------------------------------------------------------------------------------------------
+// ---- the extension ------------------------------------------------------------------------------
 class CudnnExtension final : public NnExtension {
  protected:
   Dtype convolution_dtype(Dtype dtype) const override { return dtype; }
 
-  Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) override {
+  Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
+                       const Dims& out) override {
     const Shape y_shape = image_shape(x.shape(0), w.shape(0), out);
     if (takes(x, w, catena::size_of(y_shape))) {
       for (const Layout layout : layouts_for(x))
@@ -104,13 +110,15 @@ class CudnnExtension final : public NnExtension {
     return astype(NnExtension::do_convolution(widened(x), widened(w), widened(b), spec, out), x.dtype());
   }
 
-  Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) override {
+  Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
+                                     const ConvolutionSpec& spec) override {
     const Shape x_shape = image_shape(gy.shape(0), w.shape(1) * spec.groups, spatial);
     if (takes(gy, w, catena::size_of(x_shape))) {
       for (const Layout layout : layouts_for(gy)) {
         const PlanPtr plan = find_plan(Pass::data, layout, gy, x_shape, w.shape(), gy.shape(), spec);
         if (plan == nullptr) continue;
-        const Array filter = in_layout(w, layout), given = in_layout(gy, layout), gx = empty_in(layout, gy, x_shape, gy.dtype());
+        const Array filter = in_layout(w, layout), given = in_layout(gy, layout),
+                    gx = empty_in(layout, gy, x_shape, gy.dtype());
         const Binding bindings[] = {{cudnn::kX, gx->data}, {cudnn::kW, filter->data}, {cudnn::kY, given->data}};
         cudnn::execute(*plan, bindings, gy);
         set_last_implementation("cudnn");
@@ -120,13 +128,15 @@ class CudnnExtension final : public NnExtension {
     return astype(NnExtension::do_convolution_backward_data(widened(w), widened(gy), spatial, spec), gy.dtype());
   }
 
-  Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) override {
+  Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel,
+                                       const ConvolutionSpec& spec) override {
     const Shape w_shape = image_shape(gy.shape(1), x.shape(1) / spec.groups, kernel);
     if (takes(x, gy, catena::size_of(w_shape))) {
       for (const Layout layout : layouts_for(x)) {
         const PlanPtr plan = find_plan(Pass::filter, layout, x, x.shape(), w_shape, gy.shape(), spec);
         if (plan == nullptr) continue;
-        const Array images = in_layout(x, layout), given = in_layout(gy, layout), gw = empty_in(layout, x, w_shape, x.dtype());
+        const Array images = in_layout(x, layout), given = in_layout(gy, layout),
+                    gw = empty_in(layout, x, w_shape, x.dtype());
         const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, gw->data}, {cudnn::kY, given->data}};
         cudnn::execute(*plan, bindings, x);
         set_last_implementation("cudnn");
@@ -136,8 +146,9 @@ class CudnnExtension final : public NnExtension {
     return astype(NnExtension::do_convolution_backward_filter(widened(x), widened(gy), kernel, spec), x.dtype());
   }
 
-  // Max pooling stays portable: the positions of the maxima are part of our result (int32 in the window, the first one of equals). cuDNN
-  // gives 8 bits at most, only in some layouts, and says nothing of equals; its gradient wants x and y, which ours does not keep.
+  // Max pooling stays portable: the positions of the maxima are part of our result (int32 in the window, the first one
+  // of equals). cuDNN gives 8 bits at most, only in some layouts, and says nothing of equals; its gradient wants x and
+  // y, which ours does not keep.
 
   Array do_average_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) override {
     const Shape y = image_shape(x.shape(0), x.shape(1), out);
@@ -153,20 +164,23 @@ class CudnnExtension final : public NnExtension {
     return NnExtension::do_average_pooling_backward(gy, spatial, spec);
   }
 
-  Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes) override {
+  Arrays do_batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps,
+                                const Dims& axes) override {
     if (auto made = by_cudnn([&] { return cudnn::batch_normalization(x, gamma, beta, eps, axes); })) return *made;
     return NnExtension::do_batch_normalization(x, gamma, beta, eps, axes);
   }
 
-  Arrays do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean, const Array& inv_std,
-                                         const Dims& axes) override {
-    if (auto made = by_cudnn([&] { return cudnn::batch_normalization_backward(x, gy, gamma, mean, inv_std, axes); })) return *made;
+  Arrays do_batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
+                                         const Array& inv_std, const Dims& axes) override {
+    if (auto made = by_cudnn([&] { return cudnn::batch_normalization_backward(x, gy, gamma, mean, inv_std, axes); }))
+      return *made;
     return NnExtension::do_batch_normalization_backward(x, gy, gamma, mean, inv_std, axes);
   }
 
-  Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var,
-                                     double eps) override {
-    if (auto made = by_cudnn([&] { return cudnn::fixed_batch_normalization(x, gamma, beta, mean, var, eps); })) return *made;
+  Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
+                                     const Array& var, double eps) override {
+    if (auto made = by_cudnn([&] { return cudnn::fixed_batch_normalization(x, gamma, beta, mean, var, eps); }))
+      return *made;
     return NnExtension::do_fixed_batch_normalization(x, gamma, beta, mean, var, eps);
   }
 
@@ -175,20 +189,23 @@ class CudnnExtension final : public NnExtension {
     return NnExtension::do_rnn(o, spec);
   }
 
-  RnnGradients do_rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result, const RnnOutputGradients& g) override {
+  RnnGradients do_rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result,
+                               const RnnOutputGradients& g) override {
     if (!cudnn::is_own(result)) return NnExtension::do_rnn_backward(o, spec, result, g);
     if (auto made = by_cudnn([&] { return cudnn::rnn_backward(o, spec, result, g); })) return *made;
-    return NnExtension::do_rnn_backward(o, spec, NnExtension::do_rnn(o, spec), g);  // what cuDNN kept is of no use to ours
+    return NnExtension::do_rnn_backward(o, spec, NnExtension::do_rnn(o, spec),
+                                        g);  // what cuDNN kept is of no use to ours
   }
 
  private:
-  static Array forward(const cudnn::Plan& plan, Pass pass, Layout layout, const Array& x, const Array& w, const Array& b,
-                       const Shape& y_shape) {
+  static Array forward(const cudnn::Plan& plan, Pass pass, Layout layout, const Array& x, const Array& w,
+                       const Array& b, const Shape& y_shape) {
     const Array images = in_layout(x, layout), filter = in_layout(w, layout);
     Array y = empty_in(layout, x, y_shape, x.dtype());
     if (pass == Pass::forward_bias) {
       const Array bias = in_layout(reshape(b, {1, b.size(), 1}), Layout::contiguous);
-      const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, filter->data}, {cudnn::kBias, bias->data}, {cudnn::kY, y->data}};
+      const Binding bindings[] = {
+          {cudnn::kX, images->data}, {cudnn::kW, filter->data}, {cudnn::kBias, bias->data}, {cudnn::kY, y->data}};
       cudnn::execute(plan, bindings, x);
     } else {
       const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, filter->data}, {cudnn::kY, y->data}};

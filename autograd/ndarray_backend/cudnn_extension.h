@@ -1,10 +1,11 @@
-// NnExtension by cuDNN 9, for float16, bfloat16, float32 and float64 arrays on CUDA: convolutions, average pooling, batch normalization and
-// recurrent networks. What cuDNN cannot do is left to the portable implementation. Internal to this folder.
+// NnExtension by cuDNN 9, for float16, bfloat16, float32 and float64 arrays on CUDA: convolutions, average pooling,
+// batch normalization and recurrent networks. What cuDNN cannot do is left to the portable implementation. Internal to
+// this folder.
 #pragma once
 
 #include <memory>
 
-#include "autograd/backend/nn_extension.h"
+#include <catena/autograd/backend/nn_extension.h>
 
 namespace autograd::internal {
 

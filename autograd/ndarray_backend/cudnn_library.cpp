@@ -1,13 +1,13 @@
-#include "autograd/ndarray_backend/cudnn_library.h"
+#include <catena/autograd/ndarray_backend/cudnn_library.h>
 
 #include <array>
 #include <atomic>
 #include <limits>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/cuda/vendor.h"
-#include "ndarray/device/stream.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/vendor/vendor.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -18,7 +18,8 @@ void load(Library& table) {
   table.path = library.path();
   table.version = table.get_version();
   if (table.version < 90000)
-    catena::fail<catena::RuntimeError>("cuDNN is unavailable", table.path, " is version ", table.version, ", 9 or newer is needed");
+    catena::fail<catena::RuntimeError>("cuDNN is unavailable", table.path, " is version ", table.version,
+                                       ", 9 or newer is needed");
 }
 
 const nd::cuda::Loaded<Library>& loaded() {
@@ -45,7 +46,9 @@ const Library& library() {
   const Library* const other = replacement.load(std::memory_order_acquire);
   return other != nullptr ? *other : loaded().get();
 }
-bool is_available() noexcept { return replacement.load(std::memory_order_acquire) != nullptr || loaded().error.empty(); }
+bool is_available() noexcept {
+  return replacement.load(std::memory_order_acquire) != nullptr || loaded().error.empty();
+}
 void replace_library(const Library& table) { replacement.store(&table, std::memory_order_release); }
 
 bool is_unsupported(api::cudnn_status status) noexcept {

@@ -6,11 +6,11 @@
 #include <memory>
 #include <string>
 
-#include "autograd/array.h"
-#include "ndarray/cuda/api/cudnn.h"
-#include "ndarray/cuda/handle_pool.h"
-#include "ndarray/cuda/launch.h"
-#include "ndarray/cuda/library.h"
+#include <catena/autograd/array.h>
+#include <catena/ndarray/cuda/api/cudnn.h>
+#include <catena/ndarray/cuda/runtime/handle_pool.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/runtime/library.h>
 
 namespace nd::cuda::api {
 struct CudnnFunctions {
@@ -44,11 +44,13 @@ bool is_unsupported(api::cudnn_status status) noexcept;
 // Throws for every status but success: NotSupported, OutOfMemoryError, or CudaError with cuDNN's own words.
 [[noreturn]] CATENA_EXPORT void fail(api::cudnn_status status, const char* call);
 inline void check(api::cudnn_status status, const char* call) {
-  if (status != api::cudnn_success) [[unlikely]] fail(status, call);
+  if (status != api::cudnn_success) [[unlikely]]
+    fail(status, call);
 }
 // Calls by their names in the table.
-#define CATENA_CUDNN(field, ...) \
-  ::autograd::internal::cudnn::check(::autograd::internal::cudnn::library().field(__VA_ARGS__), ::nd::cuda::api::CudnnNames::field)
+#define CATENA_CUDNN(field, ...)                                                                \
+  ::autograd::internal::cudnn::check(::autograd::internal::cudnn::library().field(__VA_ARGS__), \
+                                     ::nd::cuda::api::CudnnNames::field)
 
 // A handle of a device, for as long as this lives.
 class Handle {
@@ -65,20 +67,23 @@ class Handle {
 };
 
 // A call that puts work on the stream of a Handle, which is its first argument.
-#define CATENA_CUDNN_ENQUEUE(handle, field, ...)                                    \
+#define CATENA_CUDNN_ENQUEUE(handle, field, ...)                                 \
   ::nd::cuda::enqueue(::nd::cuda::api::CudnnNames::field, (handle).stream(), {}, \
                       [&] { CATENA_CUDNN(field, (handle).get(), __VA_ARGS__); })
 
 // A descriptor of the functions outside the graph interface.
-template <class T> using Owned = std::unique_ptr<T, api::cudnn_status (*)(T*)>;
-template <class T> Owned<T> own(api::cudnn_status (*create)(T**), api::cudnn_status (*destroy)(T*), const char* call) {
+template <class T>
+using Owned = std::unique_ptr<T, api::cudnn_status (*)(T*)>;
+template <class T>
+Owned<T> own(api::cudnn_status (*create)(T**), api::cudnn_status (*destroy)(T*), const char* call) {
   T* made = nullptr;
   check(create(&made), call);
   return {made, destroy};
 }
-#define CATENA_CUDNN_OWN(field)                                                                                              \
-  ::autograd::internal::cudnn::own(::autograd::internal::cudnn::library().create_##field,                                    \
-                                   ::autograd::internal::cudnn::library().destroy_##field, ::nd::cuda::api::CudnnNames::create_##field)
+#define CATENA_CUDNN_OWN(field)                                                            \
+  ::autograd::internal::cudnn::own(::autograd::internal::cudnn::library().create_##field,  \
+                                   ::autograd::internal::cudnn::library().destroy_##field, \
+                                   ::nd::cuda::api::CudnnNames::create_##field)
 using TensorDescriptor = Owned<cudnnTensorStruct>;
 // Strides in elements. Lengths beyond 2^31 are NotSupported.
 CATENA_EXPORT TensorDescriptor tensor_descriptor(int type, const Shape& shape, const Dims& strides);

@@ -1,11 +1,12 @@
-// The functions that cuDNN 9 calls deprecated: asked for an H100, the heuristics of 9.19 have no engine for a graph of batch normalization,
-// in any dtype or layout, and refuse that of inference.
-#include "autograd/ndarray_backend/cudnn_normalization.h"
+// The functions that cuDNN 9 calls deprecated: asked for an H100, the heuristics of 9.19 have no engine for a graph of
+// batch normalization, in any dtype or layout, and refuse that of inference.
+#include <catena/autograd/ndarray_backend/cudnn_normalization.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "autograd/ndarray_backend/cudnn_arrays.h"
+#include <catena/autograd/ndarray_backend/cudnn_arrays.h>
+#include <catena/kernels/rows/families.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -57,7 +58,9 @@ Problem problem_of(const Array& x, const Dims& axes, bool training) {
 }
 
 // One number for each channel, in the order and the dtype of the statistics.
-Array parameter(const Array& a, const Problem& p) { return packed(astype(broadcast_to(a, p.statistics), p.statistics_dtype)); }
+Array parameter(const Array& a, const Problem& p) {
+  return packed(astype(broadcast_to(a, p.statistics), p.statistics_dtype));
+}
 Array new_parameter(const Array& near, const Problem& p) {
   return near.backend().empty(p.statistics, p.statistics_dtype, near.device());
 }
@@ -68,31 +71,36 @@ Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta
   const Problem p = problem_of(x, axes, true);
   const Scales scales(x.dtype());
   const Array images = in_layout(x, p.layout), scale = parameter(gamma, p), bias = parameter(beta, p);
-  const Array y = empty_in(p.layout, x, x.shape(), x.dtype()), mean = new_parameter(x, p), inv_std = new_parameter(x, p);
+  const Array y = empty_in(p.layout, x, x.shape(), x.dtype()), mean = new_parameter(x, p),
+              inv_std = new_parameter(x, p);
   const Handle handle(x);
-  CATENA_CUDNN_ENQUEUE(handle, batch_norm_training, p.mode, scales.one(), scales.zero(), p.images.get(), images->data, p.images.get(),
-                       y->data, p.parameters.get(), scale->data, bias->data, 1.0, nullptr, nullptr, eps, mean->data, inv_std->data);
+  CATENA_CUDNN_ENQUEUE(handle, batch_norm_training, p.mode, scales.one(), scales.zero(), p.images.get(), images->data,
+                       p.images.get(), y->data, p.parameters.get(), scale->data, bias->data, 1.0, nullptr, nullptr, eps,
+                       mean->data, inv_std->data);
   // cuDNN keeps the variance to itself. Rounding makes it less than 0 where it is 0.
-  const Array variance = apply(catena::kernel<"maximum">(), {1 / (inv_std * inv_std) - eps, 0});
+  const Array variance = apply(catena::rows::maximum, {1 / (inv_std * inv_std) - eps, 0});
   return {y, mean, variance, inv_std};
 }
 
-Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean, const Array& inv_std,
-                                    const Dims& axes) {
+Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
+                                    const Array& inv_std, const Dims& axes) {
   const Problem p = problem_of(x, axes, true);
   const Scales scales(x.dtype());
   const Array images = in_layout(x, p.layout), given = in_layout(gy, p.layout), scale = parameter(gamma, p);
   const Array center = parameter(mean, p), inverse = parameter(inv_std, p);
-  const Array gx = empty_in(p.layout, x, x.shape(), x.dtype()), ggamma = new_parameter(x, p), gbeta = new_parameter(x, p);
+  const Array gx = empty_in(p.layout, x, x.shape(), x.dtype()), ggamma = new_parameter(x, p),
+              gbeta = new_parameter(x, p);
   constexpr double kUnused = 1e-5;  // beside saved statistics, but it is checked
   const Handle handle(x);
-  CATENA_CUDNN_ENQUEUE(handle, batch_norm_backward, p.mode, scales.one(), scales.zero(), scales.one(), scales.zero(), p.images.get(),
-                       images->data, p.images.get(), given->data, p.images.get(), gx->data, p.parameters.get(), scale->data,
-                       ggamma->data, gbeta->data, kUnused, center->data, inverse->data);
+  CATENA_CUDNN_ENQUEUE(handle, batch_norm_backward, p.mode, scales.one(), scales.zero(), scales.one(), scales.zero(),
+                       p.images.get(), images->data, p.images.get(), given->data, p.images.get(), gx->data,
+                       p.parameters.get(), scale->data, ggamma->data, gbeta->data, kUnused, center->data,
+                       inverse->data);
   return {gx, astype(ggamma, x.dtype()), astype(gbeta, x.dtype())};
 }
 
-Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean, const Array& var, double eps) {
+Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
+                                const Array& var, double eps) {
   // What is normalized along shows in the parameters' common shape.
   Dims axes;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -105,10 +113,12 @@ Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array&
   const Problem p = problem_of(x, axes, false);
   const Scales scales(x.dtype());
   const Array images = in_layout(x, p.layout), scale = parameter(gamma, p), bias = parameter(beta, p);
-  const Array center = parameter(mean, p), variance = parameter(var, p), y = empty_in(p.layout, x, x.shape(), x.dtype());
+  const Array center = parameter(mean, p), variance = parameter(var, p),
+              y = empty_in(p.layout, x, x.shape(), x.dtype());
   const Handle handle(x);
-  CATENA_CUDNN_ENQUEUE(handle, batch_norm_inference, p.mode, scales.one(), scales.zero(), p.images.get(), images->data, p.images.get(),
-                       y->data, p.parameters.get(), scale->data, bias->data, center->data, variance->data, eps);
+  CATENA_CUDNN_ENQUEUE(handle, batch_norm_inference, p.mode, scales.one(), scales.zero(), p.images.get(), images->data,
+                       p.images.get(), y->data, p.parameters.get(), scale->data, bias->data, center->data,
+                       variance->data, eps);
   return y;
 }
 

@@ -1,4 +1,4 @@
-#include "autograd/ndarray_backend/cudnn_plans.h"
+#include <catena/autograd/ndarray_backend/cudnn_plans.h>
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -20,7 +20,7 @@ api::cudnn_descriptor create_descriptor(int type) {
 
 }  // namespace
 
-// ---- descriptors ------------------------------------------------------------------------------------------------------------------
+// ---- descriptors --------------------------------------------------------------------------------
 Descriptor::Descriptor(int type) : handle_(create_descriptor(type), library().destroy_descriptor) {}
 
 void Descriptor::set(int name, int type, std::int64_t count, const void* elements) {
@@ -78,14 +78,14 @@ Descriptor& Graph::add_operation(int type) {
   return d;
 }
 
-// ---- plans ------------------------------------------------------------------------------------------------------------------------
+// ---- plans --------------------------------------------------------------------------------------
 namespace {
 
 Descriptor operation_graph(const Graph& graph, const Target& target) {
   Descriptor d(api::cudnn_operation_graph);
   if (target.handle != nullptr) d.set(api::cudnn_attr_graph_handle, api::cudnn_type_handle, 1, &target.handle);
-  d.set(api::cudnn_attr_graph_operations, api::cudnn_type_descriptor, static_cast<std::int64_t>(graph.operations().size()),
-        graph.operations().data());
+  d.set(api::cudnn_attr_graph_operations, api::cudnn_type_descriptor,
+        static_cast<std::int64_t>(graph.operations().size()), graph.operations().data());
   d.finalize();
   return d;
 }
@@ -99,12 +99,14 @@ std::vector<Descriptor> engine_configs(const Descriptor& graph, const Target& ta
   const api::cudnn_status status = heuristic.try_finalize();
   if (is_unsupported(status)) return {};
   check(status, api::CudnnNames::finalize);
-  const std::int64_t count = heuristic.get_attribute(api::cudnn_attr_heuristic_results, api::cudnn_type_descriptor, 0, nullptr);
+  const std::int64_t count =
+      heuristic.get_attribute(api::cudnn_attr_heuristic_results, api::cudnn_type_descriptor, 0, nullptr);
   std::vector<Descriptor> configs;
   std::vector<api::cudnn_descriptor> handles;
   for (std::int64_t i = 0; i < count; ++i) handles.push_back(configs.emplace_back(api::cudnn_engine_config).get());
   if (count == 0) return configs;
-  const std::int64_t found = heuristic.get_attribute(api::cudnn_attr_heuristic_results, api::cudnn_type_descriptor, count, handles.data());
+  const std::int64_t found =
+      heuristic.get_attribute(api::cudnn_attr_heuristic_results, api::cudnn_type_descriptor, count, handles.data());
   configs.erase(configs.begin() + std::min(found, count), configs.end());
   return configs;
 }
@@ -114,10 +116,13 @@ bool keeps_rules(const Descriptor& config, const PlanRules& rules) {
   api::cudnn_descriptor handle = engine.get();
   config.get_attribute(api::cudnn_attr_engine_config_engine, api::cudnn_type_descriptor, 1, &handle);
   std::array<int, api::cudnn_note_count> notes{};
-  const std::int64_t count = std::min<std::int64_t>(
-      engine.get_attribute(api::cudnn_attr_engine_notes, api::cudnn_type_numerical_note, api::cudnn_note_count, notes.data()),
-      api::cudnn_note_count);
-  const auto has = [&](int note) { return std::find(notes.begin(), notes.begin() + count, note) != notes.begin() + count; };
+  const std::int64_t count =
+      std::min<std::int64_t>(engine.get_attribute(api::cudnn_attr_engine_notes, api::cudnn_type_numerical_note,
+                                                  api::cudnn_note_count, notes.data()),
+                             api::cudnn_note_count);
+  const auto has = [&](int note) {
+    return std::find(notes.begin(), notes.begin() + count, note) != notes.begin() + count;
+  };
   if (has(api::cudnn_note_down_convert_inputs) || has(api::cudnn_note_reduced_precision_reduction)) return false;
   if (rules.type == api::cudnn_float && !rules.tf32 && has(api::cudnn_note_tensor_core)) return false;
   return !rules.deterministic || !has(api::cudnn_note_nondeterministic);
@@ -139,7 +144,8 @@ PlanPtr make_plan(const Target& target, Graph graph, const PlanRules& rules) {
       std::int64_t bytes = 0;
       plan.get_attribute(api::cudnn_attr_plan_workspace_bytes, api::cudnn_type_int64, 1, &bytes);
       if (bytes > rules.workspace_limit) continue;
-      return std::make_shared<Plan>(Plan{std::move(graph), std::move(operations), std::move(config), std::move(plan), bytes});
+      return std::make_shared<Plan>(
+          Plan{std::move(graph), std::move(operations), std::move(config), std::move(plan), bytes});
     }
   return nullptr;
 }
@@ -170,8 +176,8 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
   static auto& plans = *new std::unordered_map<std::vector<std::int64_t>, PlanPtr, KeyHash>;
   constexpr std::size_t kMaxPlans = 4096;
   std::vector<std::int64_t> key = configuration;
-  for (const std::int64_t n : {std::int64_t(device), std::int64_t(rules.type), std::int64_t(rules.deterministic), std::int64_t(rules.tf32),
-                               rules.workspace_limit})
+  for (const std::int64_t n : {std::int64_t(device), std::int64_t(rules.type), std::int64_t(rules.deterministic),
+                               std::int64_t(rules.tf32), rules.workspace_limit})
     key.push_back(n);
   {
     const std::shared_lock lock(mutex);
@@ -201,16 +207,25 @@ void execute(const Plan& plan, std::span<const Binding> bindings, const Array& n
   }
   Descriptor pack(api::cudnn_variant_pack);
   pack.set(api::cudnn_attr_pack_ids, api::cudnn_type_int64, static_cast<std::int64_t>(ids.size()), ids.data());
-  pack.set(api::cudnn_attr_pack_pointers, api::cudnn_type_void_ptr, static_cast<std::int64_t>(pointers.size()), pointers.data());
+  pack.set(api::cudnn_attr_pack_pointers, api::cudnn_type_void_ptr, static_cast<std::int64_t>(pointers.size()),
+           pointers.data());
   pack.set(api::cudnn_attr_pack_workspace, api::cudnn_type_void_ptr, 1, &workspace);
   pack.finalize();
   CATENA_CUDNN_ENQUEUE(handle, execute, plan.plan.get(), pack.get());
 }
 
-// ---- convolutions -----------------------------------------------------------------------------------------------------------------
-ConvolutionProblem::ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w, const Shape& y,
-                                       const ConvolutionSpec& spec)
-    : pass(pass), type(type), layout(layout), x(x), w(w), y(y), stride(spec.stride), dilate(spec.dilate), pad(spec.pad) {
+// ---- convolutions -------------------------------------------------------------------------------
+ConvolutionProblem::ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w,
+                                       const Shape& y, const ConvolutionSpec& spec)
+    : pass(pass),
+      type(type),
+      layout(layout),
+      x(x),
+      w(w),
+      y(y),
+      stride(spec.stride),
+      dilate(spec.dilate),
+      pad(spec.pad) {
   for (int i = 0; i < stride.size(); ++i) {
     // cover_all lets the last window reach beyond the padding.
     const std::int64_t reach = (y[i + 2] - 1) * stride[i] + (w[i + 2] - 1) * dilate[i] + 1;
@@ -255,7 +270,8 @@ Graph ConvolutionProblem::describe() const {
   };
   Descriptor& convolution = graph.add(api::cudnn_convolution);
   convolution.set_type(api::cudnn_attr_convolution_compute_type, compute_type(type));
-  convolution.set_enumerator(api::cudnn_attr_convolution_mode, api::cudnn_type_convolution_mode, api::cudnn_cross_correlation);
+  convolution.set_enumerator(api::cudnn_attr_convolution_mode, api::cudnn_type_convolution_mode,
+                             api::cudnn_cross_correlation);
   convolution.set_integer(api::cudnn_attr_convolution_spatial_dims, stride.size());
   convolution.set_integers(api::cudnn_attr_convolution_strides, stride);
   convolution.set_integers(api::cudnn_attr_convolution_dilations, dilate);
@@ -265,7 +281,8 @@ Graph ConvolutionProblem::describe() const {
 
   if (pass == Pass::data || pass == Pass::filter) {
     const bool data = pass == Pass::data;
-    Descriptor& op = graph.add_operation(data ? api::cudnn_operation_convolution_data : api::cudnn_operation_convolution_filter);
+    Descriptor& op =
+        graph.add_operation(data ? api::cudnn_operation_convolution_data : api::cudnn_operation_convolution_filter);
     op.set_descriptor(data ? api::cudnn_attr_data_convolution : api::cudnn_attr_filter_convolution, convolution);
     op.set_descriptor(data ? api::cudnn_attr_data_dx : api::cudnn_attr_filter_x, tensor(kX, x));
     op.set_descriptor(data ? api::cudnn_attr_data_w : api::cudnn_attr_filter_dw, tensor(kW, w));
@@ -303,8 +320,9 @@ Graph ConvolutionProblem::describe() const {
   return graph;
 }
 
-// ---- pooling ----------------------------------------------------------------------------------------------------------------------
-PoolingProblem::PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y, const PoolingSpec& spec)
+// ---- pooling ------------------------------------------------------------------------------------
+PoolingProblem::PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y,
+                               const PoolingSpec& spec)
     : backward(backward), type(type), layout(layout), x(x), y(y), size(spec.size), stride(spec.stride), pad(spec.pad) {
   if (size.size() > 1) return;
   for (Shape* s : {&this->x, &this->y}) s->insert(2, 1);
@@ -315,7 +333,8 @@ PoolingProblem::PoolingProblem(bool backward, int type, Layout layout, const Sha
 std::vector<std::int64_t> PoolingProblem::key() const {
   constexpr std::int64_t kFamily = 100;  // beyond the passes of convolutions
   std::vector<std::int64_t> key{kFamily + backward, std::int64_t(layout), alignment, std::int64_t(size.size())};
-  for (const Dims* d : std::initializer_list<const Dims*>{&x, &y, &size, &stride, &pad}) key.insert(key.end(), d->begin(), d->end());
+  for (const Dims* d : std::initializer_list<const Dims*>{&x, &y, &size, &stride, &pad})
+    key.insert(key.end(), d->begin(), d->end());
   return key;
 }
 
@@ -333,8 +352,10 @@ Graph PoolingProblem::describe() const {
   pooling.finalize();
   const Descriptor& images = graph.tensor({kX, type, x, layout, alignment, false});
   const Descriptor& averages = graph.tensor({kY, type, y, layout, alignment, false});
-  Descriptor& op = graph.add_operation(backward ? api::cudnn_operation_resample_backward : api::cudnn_operation_resample_forward);
-  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_resample : api::cudnn_attr_resample_forward_resample, pooling);
+  Descriptor& op =
+      graph.add_operation(backward ? api::cudnn_operation_resample_backward : api::cudnn_operation_resample_forward);
+  op.set_descriptor(backward ? api::cudnn_attr_resample_backward_resample : api::cudnn_attr_resample_forward_resample,
+                    pooling);
   op.set_descriptor(backward ? api::cudnn_attr_resample_backward_dx : api::cudnn_attr_resample_forward_x, images);
   op.set_descriptor(backward ? api::cudnn_attr_resample_backward_dy : api::cudnn_attr_resample_forward_y, averages);
   op.finalize();

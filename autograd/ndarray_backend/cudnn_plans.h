@@ -1,8 +1,9 @@
 // Graphs of cuDNN's backend interface and the plans that execute them. Internal to this folder.
 //
-// A graph is described with descriptors, which needs no GPU; a plan is made of it for a device: the first engine of the heuristics (then of
-// the fallback list) that keeps to the rules below. Plans are kept for the process.
-// - Engines that round their operands to a narrower type, or sum in one, are not used; float32 through tensor cores (TF32) only where
+// A graph is described with descriptors, which needs no GPU; a plan is made of it for a device: the first engine of the
+// heuristics (then of the fallback list) that keeps to the rules below. Plans are kept for the process.
+// - Engines that round their operands to a narrower type, or sum in one, are not used; float32 through tensor cores
+// (TF32) only where
 //   nd::cuda::tf32_allowed().
 // - Engines that add in an order of their own each time are not used where the call asks for deterministic results.
 // - Engines that want more work space than max_workspace_size() are not used.
@@ -15,12 +16,12 @@
 #include <span>
 #include <vector>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/ndarray_backend/cudnn_library.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/ndarray_backend/cudnn_library.h>
 
 namespace autograd::internal::cudnn {
 
-// ---- descriptors ------------------------------------------------------------------------------------------------------------------
+// ---- descriptors --------------------------------------------------------------------------------
 // Owns one. Failures are thrown: NotSupported, OutOfMemoryError, or CudaError with cuDNN's own words.
 class CATENA_EXPORT Descriptor {
  public:
@@ -79,7 +80,7 @@ class CATENA_EXPORT Graph {
   std::vector<api::cudnn_descriptor> operations_;
 };
 
-// ---- plans ------------------------------------------------------------------------------------------------------------------------
+// ---- plans --------------------------------------------------------------------------------------
 struct PlanRules {
   int type = api::cudnn_float;  // of the operands
   bool deterministic = false;
@@ -95,7 +96,8 @@ struct Plan {
 };
 using PlanPtr = std::shared_ptr<const Plan>;
 
-// Where a plan is to run: on the device of a handle, or on one that is described by its properties alone, which need not be there.
+// Where a plan is to run: on the device of a handle, or on one that is described by its properties alone, which need
+// not be there.
 struct Target {
   api::cudnn_handle handle = nullptr;
   const Descriptor* properties = nullptr;
@@ -103,9 +105,10 @@ struct Target {
 // Null: no engine keeps the rules.
 CATENA_EXPORT PlanPtr make_plan(const Target& target, Graph graph, const PlanRules& rules);
 
-// The plan of a configuration on a device; `describe` gives its graph when it has not been asked for before. Null: cuDNN has none.
-// `key` names the configuration completely but for the device and the rules.
-PlanPtr find_plan(int device, const std::vector<std::int64_t>& key, const PlanRules& rules, const std::function<Graph()>& describe);
+// The plan of a configuration on a device; `describe` gives its graph when it has not been asked for before. Null:
+// cuDNN has none. `key` names the configuration completely but for the device and the rules.
+PlanPtr find_plan(int device, const std::vector<std::int64_t>& key, const PlanRules& rules,
+                  const std::function<Graph()>& describe);
 
 struct Binding {
   std::int64_t id;
@@ -118,13 +121,14 @@ void execute(const Plan& plan, std::span<const Binding> bindings, const Array& n
 CATENA_EXPORT std::int64_t max_workspace_size() noexcept;
 CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError when negative
 
-// ---- graphs -----------------------------------------------------------------------------------------------------------------------
+// ---- graphs -------------------------------------------------------------------------------------
 // The numbers of tensors, for bindings.
 enum : std::int64_t { kX = 1, kW, kY, kBias, kProduct };
 
 enum class Pass : std::uint8_t { forward, forward_bias, data, filter };
 
-// A convolution as cuDNN describes it: at least two spatial axes. For the gradients x, w or y stands for what the gradient is of.
+// A convolution as cuDNN describes it: at least two spatial axes. For the gradients x, w or y stands for what the
+// gradient is of.
 struct ConvolutionProblem {
   // Of the logical shapes; one spatial axis gets another of length 1 before it.
   CATENA_EXPORT ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w, const Shape& y,
@@ -140,9 +144,11 @@ struct ConvolutionProblem {
   std::int64_t alignment = 16;
 };
 
-// Average pooling that counts the padding, or the gradient of it. As for convolutions, there are two spatial axes at least.
+// Average pooling that counts the padding, or the gradient of it. As for convolutions, there are two spatial axes at
+// least.
 struct PoolingProblem {
-  CATENA_EXPORT PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y, const PoolingSpec& spec);
+  CATENA_EXPORT PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y,
+                               const PoolingSpec& spec);
   CATENA_EXPORT Graph describe() const;
   CATENA_EXPORT std::vector<std::int64_t> key() const;
 

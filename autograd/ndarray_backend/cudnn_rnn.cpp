@@ -1,10 +1,10 @@
-#include "autograd/ndarray_backend/cudnn_rnn.h"
+#include <catena/autograd/ndarray_backend/cudnn_rnn.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "autograd/ndarray_backend/cudnn_arrays.h"
-#include "ndarray/cuda/blas.h"
+#include <catena/autograd/ndarray_backend/cudnn_arrays.h>
+#include <catena/ndarray/cuda/vendor/blas.h>
 
 namespace autograd::internal::cudnn {
 namespace {
@@ -35,15 +35,17 @@ Owned<cudnnRNNStruct> network_of(const RnnOperands& o, const RnnSpec& spec) {
   Owned<cudnnRNNStruct> network = CATENA_CUDNN_OWN(rnn);
   // No descriptor of dropout: what is dropped between layers is decided outside, for every implementation alike.
   CATENA_CUDNN(set_rnn, network.get(), api::cudnn_rnn_standard, cell_of(spec.mode), api::cudnn_rnn_double_bias,
-               spec.bidirectional ? api::cudnn_bidirectional : api::cudnn_unidirectional, api::cudnn_linear_input, type, type, math,
-               static_cast<std::int32_t>(o.x.shape(1)), units, units, static_cast<std::int32_t>(spec.layers), nullptr, 0);
+               spec.bidirectional ? api::cudnn_bidirectional : api::cudnn_unidirectional, api::cudnn_linear_input, type,
+               type, math, static_cast<std::int32_t>(o.x.shape(1)), units, units,
+               static_cast<std::int32_t>(spec.layers), nullptr, 0);
   return network;
 }
 
 Owned<cudnnRNNDataStruct> sequences_of(const RnnOperands& o, const std::vector<int>& lengths, std::int64_t width) {
   Owned<cudnnRNNDataStruct> data = CATENA_CUDNN_OWN(rnn_data);
-  CATENA_CUDNN(set_rnn_data, data.get(), cudnn_type(o.x.dtype()), api::cudnn_rnn_packed, static_cast<int>(o.batches.size()),
-               static_cast<int>(lengths.size()), static_cast<int>(width), lengths.data(), nullptr);
+  CATENA_CUDNN(set_rnn_data, data.get(), cudnn_type(o.x.dtype()), api::cudnn_rnn_packed,
+               static_cast<int>(o.batches.size()), static_cast<int>(lengths.size()), static_cast<int>(width),
+               lengths.data(), nullptr);
   return data;
 }
 
@@ -55,12 +57,15 @@ struct Network {
         lengths(lengths_of(o.batches)),
         x(sequences_of(o, lengths, o.x.shape(1))),
         y(sequences_of(o, lengths, width(o, spec))),
-        states(tensor_descriptor(cudnn_type(o.x.dtype()), o.hx.shape(), packed_strides(o.hx.shape(), Layout::contiguous))) {
-    CATENA_CUDNN(get_rnn_space, handle.get(), rnn.get(), spec.training ? api::cudnn_training : api::cudnn_inference, x.get(),
-                 &workspace_bytes, &reserve_bytes);
+        states(tensor_descriptor(cudnn_type(o.x.dtype()), o.hx.shape(),
+                                 packed_strides(o.hx.shape(), Layout::contiguous))) {
+    CATENA_CUDNN(get_rnn_space, handle.get(), rnn.get(), spec.training ? api::cudnn_training : api::cudnn_inference,
+                 x.get(), &workspace_bytes, &reserve_bytes);
     CATENA_CUDNN(get_rnn_weight_space, handle.get(), rnn.get(), &weight_bytes);
   }
-  static std::int64_t width(const RnnOperands& o, const RnnSpec& spec) { return o.hx.shape(2) * (spec.bidirectional ? 2 : 1); }
+  static std::int64_t width(const RnnOperands& o, const RnnSpec& spec) {
+    return o.hx.shape(2) * (spec.bidirectional ? 2 : 1);
+  }
 
   Handle handle;
   Owned<cudnnRNNStruct> rnn;
@@ -82,28 +87,33 @@ Array bytes_near(const Array& near, std::size_t bytes) {
 void* data_of(const Array& a) { return a && a.size() > 0 ? a->data : nullptr; }
 
 // f(matrix as an array over the weight space, bias, their index) for all of them.
-template <class F> void each_weight(const Network& net, const Array& weights, const RnnOperands& o, const RnnSpec& spec, F&& f) {
-  const std::int64_t matrices = rnn_matrices(spec.mode), item = static_cast<std::int64_t>(catena::itemsize(weights.dtype()));
+template <class F>
+void each_weight(const Network& net, const Array& weights, const RnnOperands& o, const RnnSpec& spec, F&& f) {
+  const std::int64_t matrices = rnn_matrices(spec.mode),
+                     item = static_cast<std::int64_t>(catena::itemsize(weights.dtype()));
   const TensorDescriptor w_shape = CATENA_CUDNN_OWN(tensor), b_shape = CATENA_CUDNN_OWN(tensor);
   const auto at = [&](const void* address, const Shape& shape) {
     const std::int64_t offset = static_cast<const std::byte*>(address) - static_cast<const std::byte*>(weights->data);
     if (offset < 0 || offset + catena::size_of(shape) * item > static_cast<std::int64_t>(net.weight_bytes))
-      catena::fail<catena::RuntimeError>("rnn", "cuDNN keeps ", shape, " weights at byte ", offset, " of ", net.weight_bytes);
+      catena::fail<catena::RuntimeError>("rnn", "cuDNN keeps ", shape, " weights at byte ", offset, " of ",
+                                         net.weight_bytes);
     Strides strides = packed_strides(shape, Layout::contiguous);
     for (std::int64_t& s : strides) s *= item;
     return weights.backend().view(weights, shape, strides, offset);
   };
   for (std::size_t i = 0; i < o.ws.size(); ++i) {
     void *w = nullptr, *b = nullptr;
-    CATENA_CUDNN(get_rnn_weights, net.handle.get(), net.rnn.get(), static_cast<std::int32_t>(std::int64_t(i) / matrices), net.weight_bytes,
-                 weights->data, static_cast<std::int32_t>(std::int64_t(i) % matrices), w_shape.get(), &w, b_shape.get(), &b);
+    CATENA_CUDNN(get_rnn_weights, net.handle.get(), net.rnn.get(),
+                 static_cast<std::int32_t>(std::int64_t(i) / matrices), net.weight_bytes, weights->data,
+                 static_cast<std::int32_t>(std::int64_t(i) % matrices), w_shape.get(), &w, b_shape.get(), &b);
     f(at(w, o.ws[i].shape()), at(b, o.bs[i].shape()), i);
   }
 }
 
 Array new_weights(const Network& net, const RnnOperands& o) {
   const std::int64_t item = static_cast<std::int64_t>(catena::itemsize(o.x.dtype()));
-  const Array weights = o.x.backend().empty({(static_cast<std::int64_t>(net.weight_bytes) + item - 1) / item}, o.x.dtype(), o.x.device());
+  const Array weights =
+      o.x.backend().empty({(static_cast<std::int64_t>(net.weight_bytes) + item - 1) / item}, o.x.dtype(), o.x.device());
   fill(weights, 0);
   return weights;
 }
@@ -125,22 +135,25 @@ bool is_own(const RnnResult& result) { return result.saved.size() == 1; }
 RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
   check_sizes(o);
   const Network net(o, spec);
-  const Array weights = weights_of(net, o, spec), x = packed(o.x), hx = packed(o.hx), cx = o.cx ? packed(o.cx) : Array();
+  const Array weights = weights_of(net, o, spec), x = packed(o.x), hx = packed(o.hx),
+              cx = o.cx ? packed(o.cx) : Array();
   RnnResult to;
   to.y = x.backend().empty({x.shape(0), Network::width(o, spec)}, x.dtype(), x.device());
   to.hy = empty_like(hx);
   if (cx) to.cy = empty_like(cx);
   const Array workspace = bytes_near(x, net.workspace_bytes), reserve = bytes_near(x, net.reserve_bytes);
   // The lengths on the device are not read any more since 8.9.1.
-  CATENA_CUDNN_ENQUEUE(net.handle, rnn_forward, net.rnn.get(), spec.training ? api::cudnn_training : api::cudnn_inference, nullptr,
-                       net.x.get(), x->data, net.y.get(), to.y->data, net.states.get(), hx->data, to.hy->data, net.states.get(),
-                       data_of(cx), data_of(to.cy), net.weight_bytes, weights->data, net.workspace_bytes, data_of(workspace),
+  CATENA_CUDNN_ENQUEUE(net.handle, rnn_forward, net.rnn.get(),
+                       spec.training ? api::cudnn_training : api::cudnn_inference, nullptr, net.x.get(), x->data,
+                       net.y.get(), to.y->data, net.states.get(), hx->data, to.hy->data, net.states.get(), data_of(cx),
+                       data_of(to.cy), net.weight_bytes, weights->data, net.workspace_bytes, data_of(workspace),
                        net.reserve_bytes, data_of(reserve));
   if (spec.training) to.saved.push_back(reserve);
   return to;
 }
 
-RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result, const RnnOutputGradients& g) {
+RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnResult& result,
+                          const RnnOutputGradients& g) {
   const Network net(o, spec);
   const Array weights = weights_of(net, o, spec), gradients = new_weights(net, o);
   const Array x = packed(o.x), hx = packed(o.hx), cx = o.cx ? packed(o.cx) : Array(), y = packed(result.y);
@@ -151,12 +164,13 @@ RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnRe
   to.gx = empty_like(x);
   to.ghx = empty_like(hx);
   if (cx) to.gcx = empty_like(cx);
-  CATENA_CUDNN_ENQUEUE(net.handle, rnn_backward_data, net.rnn.get(), nullptr, net.y.get(), y->data, gy->data, net.x.get(), to.gx->data,
-                       net.states.get(), hx->data, ghy->data, to.ghx->data, net.states.get(), data_of(cx), data_of(gcy), data_of(to.gcx),
-                       net.weight_bytes, weights->data, net.workspace_bytes, data_of(workspace), net.reserve_bytes, data_of(reserve));
-  CATENA_CUDNN_ENQUEUE(net.handle, rnn_backward_weights, net.rnn.get(), api::cudnn_add_gradients, nullptr, net.x.get(), x->data,
-                       net.states.get(), hx->data, net.y.get(), y->data, net.weight_bytes, gradients->data, net.workspace_bytes,
+  CATENA_CUDNN_ENQUEUE(net.handle, rnn_backward_data, net.rnn.get(), nullptr, net.y.get(), y->data, gy->data,
+                       net.x.get(), to.gx->data, net.states.get(), hx->data, ghy->data, to.ghx->data, net.states.get(),
+                       data_of(cx), data_of(gcy), data_of(to.gcx), net.weight_bytes, weights->data, net.workspace_bytes,
                        data_of(workspace), net.reserve_bytes, data_of(reserve));
+  CATENA_CUDNN_ENQUEUE(net.handle, rnn_backward_weights, net.rnn.get(), api::cudnn_add_gradients, nullptr, net.x.get(),
+                       x->data, net.states.get(), hx->data, net.y.get(), y->data, net.weight_bytes, gradients->data,
+                       net.workspace_bytes, data_of(workspace), net.reserve_bytes, data_of(reserve));
   each_weight(net, gradients, o, spec, [&](const Array& w, const Array& b, std::size_t) {
     to.gws.push_back(copy(w));
     to.gbs.push_back(copy(b));

@@ -1,10 +1,10 @@
-#include "autograd/ndarray_backend/device_extension.h"
+#include <catena/autograd/ndarray_backend/device_extension.h>
 
 #include <cstring>
 #include <utility>
 
-#include "autograd/ndarray_backend/convert.h"
-#include "ndarray/cuda/graph.h"
+#include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
 
 namespace autograd::internal {
 namespace {

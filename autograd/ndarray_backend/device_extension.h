@@ -1,7 +1,7 @@
 // DeviceExtension by CUDA graphs. Internal to this folder.
 #pragma once
 
-#include "autograd/backend/device_extension.h"
+#include <catena/autograd/backend/device_extension.h>
 
 namespace autograd::internal {
 

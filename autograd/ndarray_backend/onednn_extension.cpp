@@ -1,4 +1,4 @@
-#include "autograd/ndarray_backend/onednn_extension.h"
+#include <catena/autograd/ndarray_backend/onednn_extension.h>
 
 #if !CATENA_HAS_ONEDNN
 
@@ -16,48 +16,53 @@ NnExtension* onednn_extension() { return nullptr; }
 #include <unordered_map>
 #include <utility>
 
-#include "kernels/host/parallel.h"
+#include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
 namespace {
 
 using dnnl::memory;
 
-// ---- oneDNN 2 and 3 ------------------------------------------------------------------------------------------------------
-// Version 3 dropped the operation descriptors: what they held are arguments of the primitive descriptor.
+// ---- oneDNN 2 and 3
+// ------------------------------------------------------------------------------------------------------ Version 3
+// dropped the operation descriptors: what they held are arguments of the primitive descriptor.
 struct Geometry {
   memory::dims stride, dilate, pad, pad_end;
 };
 
 dnnl::primitive_attr attributes() {
   dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // primitives then keep no memory, and ours comes from the pool
+  attr.set_scratchpad_mode(
+      dnnl::scratchpad_mode::user);  // primitives then keep no memory, and ours comes from the pool
   return attr;
 }
 
 using dnnl::algorithm;
 
 #if DNNL_VERSION_MAJOR >= 3
-dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst,
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how,
+                                                           const memory::desc& src, const memory::desc& w,
+                                                           const memory::desc* b, const memory::desc& dst,
                                                            const Geometry& g) {
   constexpr auto kind = dnnl::prop_kind::forward_training;
   if (b) return {e, kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
   return {e, kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
 }
-dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                              const memory::desc& w, const memory::desc& dst, const Geometry& g,
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how,
+                                                              const memory::desc& src, const memory::desc& w,
+                                                              const memory::desc& dst, const Geometry& g,
                                                               const dnnl::convolution_forward::primitive_desc& hint) {
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
-dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                                    const memory::desc& w, const memory::desc& dst, const Geometry& g,
-                                                                    const dnnl::convolution_forward::primitive_desc& hint) {
+dnnl::convolution_backward_weights::primitive_desc describe_weights(
+    const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w, const memory::desc& dst,
+    const Geometry& g, const dnnl::convolution_forward::primitive_desc& hint) {
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
 #else
-dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                           const memory::desc& w, const memory::desc* b, const memory::desc& dst,
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how,
+                                                           const memory::desc& src, const memory::desc& w,
+                                                           const memory::desc* b, const memory::desc& dst,
                                                            const Geometry& g) {
   using Desc = dnnl::convolution_forward::desc;
   constexpr auto kind = dnnl::prop_kind::forward_training;
@@ -65,19 +70,20 @@ dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e
                       : Desc(kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end);
   return {desc, attributes(), e};
 }
-dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                              const memory::desc& w, const memory::desc& dst, const Geometry& g,
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how,
+                                                              const memory::desc& src, const memory::desc& w,
+                                                              const memory::desc& dst, const Geometry& g,
                                                               const dnnl::convolution_forward::primitive_desc& hint) {
   return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
 }
-dnnl::convolution_backward_weights::primitive_desc describe_weights(const dnnl::engine& e, algorithm how, const memory::desc& src,
-                                                                    const memory::desc& w, const memory::desc& dst, const Geometry& g,
-                                                                    const dnnl::convolution_forward::primitive_desc& hint) {
+dnnl::convolution_backward_weights::primitive_desc describe_weights(
+    const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w, const memory::desc& dst,
+    const Geometry& g, const dnnl::convolution_forward::primitive_desc& hint) {
   return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
 }
 #endif
 
-// ---- what one thread keeps -----------------------------------------------------------------------------------------------
+// ---- what one thread keeps ----------------------------------------------------------------------
 enum class Pass : std::int64_t { forward, forward_bias, data, filter };
 
 // Everything a primitive depends on.
@@ -103,7 +109,8 @@ const dnnl::engine& engine() {
   return e;
 }
 
-// A thread has its own plans, so that looking one up takes no lock. They refer to oneDNN's own cache, which threads share.
+// A thread has its own plans, so that looking one up takes no lock. They refer to oneDNN's own cache, which threads
+// share.
 struct ThreadState {
   static constexpr std::size_t kMaxPlans = 1024;
   std::unordered_map<Key, std::unique_ptr<const Plan>, KeyHash> plans;  // null: oneDNN cannot do it
@@ -114,7 +121,7 @@ ThreadState& thread_state() {
   return state;
 }
 
-// ---- a convolution as oneDNN describes it --------------------------------------------------------------------------------
+// ---- a convolution as oneDNN describes it -------------------------------------------------------
 memory::format_tag plain_tag(int rank) {
   return rank == 1 ? memory::format_tag::ncw : (rank == 2 ? memory::format_tag::nchw : memory::format_tag::ncdhw);
 }
@@ -122,14 +129,15 @@ memory::format_tag channels_last_tag(int rank) {
   return rank == 1 ? memory::format_tag::nwc : (rank == 2 ? memory::format_tag::nhwc : memory::format_tag::ndhwc);
 }
 memory::format_tag filter_tag(int rank, bool grouped) {
-  if (grouped) return rank == 1 ? memory::format_tag::goiw : (rank == 2 ? memory::format_tag::goihw : memory::format_tag::goidhw);
+  if (grouped)
+    return rank == 1 ? memory::format_tag::goiw : (rank == 2 ? memory::format_tag::goihw : memory::format_tag::goidhw);
   return rank == 1 ? memory::format_tag::oiw : (rank == 2 ? memory::format_tag::oihw : memory::format_tag::oidhw);
 }
 
 memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
 
-// A convolution is cut into parts of the batch, and where there are fewer images than threads into bands of rows of an image, too: of its
-// first spatial axis. Each part is a convolution of its own, on one thread.
+// A convolution is cut into parts of the batch, and where there are fewer images than threads into bands of rows of an
+// image, too: of its first spatial axis. Each part is a convolution of its own, on one thread.
 struct Part {
   std::int64_t image, images;      // first and number
   std::int64_t src_row, src_rows;  // what the band sees of the input, or makes of its gradient,
@@ -164,8 +172,8 @@ class Problem {
       for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3; the output follows from these
     return key;
   }
-  // The whole image, a band of rows of the output with the rows of the input that its windows see, and a band of rows of the input with the
-  // rows of the output whose windows see it.
+  // The whole image, a band of rows of the output with the rows of the input that its windows see, and a band of rows
+  // of the input with the rows of the output whose windows see it.
   void take_image(Part& part) const {
     part.src_row = part.dst_row = 0;
     part.src_rows = src[2];
@@ -200,9 +208,9 @@ class Problem {
     p.g.pad_end[0] = std::max<std::int64_t>(end, 0);
     return p;
   }
-  // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) takes less time than a direct convolution: it has a quarter of the
-  // multiplications, but transforms the filter, too, which many positions must share. Its rounding errors are some 1e-6 of the largest
-  // value instead of 3e-7.
+  // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) takes less time than a direct convolution: it
+  // has a quarter of the multiplications, but transforms the filter, too, which many positions must share. Its rounding
+  // errors are some 1e-6 of the largest value instead of 3e-7.
   bool suits_winograd() const { return winograd_tiles() >= kWinogradTiles; }
   // Tiles of the output in one image, 0 where it cannot be used or has too few channels.
   std::int64_t winograd_tiles_of_image() const {
@@ -210,8 +218,8 @@ class Problem {
     const auto within = [](const memory::dims& d, std::int64_t least, std::int64_t most) {
       return std::all_of(d.begin(), d.end(), [=](std::int64_t v) { return least <= v && v <= most; });
     };
-    const bool can = rank_ == 2 && groups == 1 && weights[2] == 3 && weights[3] == 3 && within(g.stride, 1, 1) && within(g.dilate, 0, 0) &&
-                     within(g.pad, 0, 1) && within(g.pad_end, 0, 1);
+    const bool can = rank_ == 2 && groups == 1 && weights[2] == 3 && weights[3] == 3 && within(g.stride, 1, 1) &&
+                     within(g.dilate, 0, 0) && within(g.pad, 0, 1) && within(g.pad_end, 0, 1);
     return can && std::min(src[1], dst[1]) >= kChannels ? (dst[2] + 3) / 4 * ((dst[3] + 3) / 4) : 0;
   }
   std::int64_t winograd_tiles() const { return dst[0] * winograd_tiles_of_image(); }
@@ -231,7 +239,8 @@ class Problem {
   bool grouped_;
 };
 
-template <class Description> std::unique_ptr<const Plan> plan_of(const Description& pd) {
+template <class Description>
+std::unique_ptr<const Plan> plan_of(const Description& pd) {
   auto plan = std::make_unique<Plan>();
   if constexpr (std::is_same_v<Description, dnnl::convolution_backward_data::primitive_desc>) {
     plan->src = pd.diff_src_desc();
@@ -253,17 +262,18 @@ template <class Description> std::unique_ptr<const Plan> plan_of(const Descripti
   return plan;
 }
 
-// Activations are channels-last, so that what one convolution gives the next one takes as it is. A few channels (the images themselves)
-// are no whole vector: there oneDNN is fast only in layouts of its own choice, and the result is put in order afterwards.
+// Activations are channels-last, so that what one convolution gives the next one takes as it is. A few channels (the
+// images themselves) are no whole vector: there oneDNN is fast only in layouts of its own choice, and the result is put
+// in order afterwards.
 //
-// Winograd's convolution has layouts of its own, too, and is worth it nevertheless (64 channels, 56 x 56, float32: 0.84 against 1.34 ms per
-// image and thread).
+// Winograd's convolution has layouts of its own, too, and is worth it nevertheless (64 channels, 56 x 56, float32: 0.84
+// against 1.34 ms per image and thread).
 std::unique_ptr<const Plan> make_plan(const Problem& p, Pass pass, algorithm how) {
   const memory::format_tag last = channels_last_tag(p.rank()), any = memory::format_tag::any;
   const bool few = p.src[1] / p.groups < 16 || p.dst[1] / p.groups < 16;
   const memory::format_tag activations = few || how == algorithm::convolution_winograd ? any : last;
-  const memory::desc src = described(p.src, activations), w = described(p.weights, any), dst = described(p.dst, activations),
-                     b({p.dst[1]}, memory::data_type::f32, memory::format_tag::x);
+  const memory::desc src = described(p.src, activations), w = described(p.weights, any),
+                     dst = described(p.dst, activations), b({p.dst[1]}, memory::data_type::f32, memory::format_tag::x);
   const auto forward = describe_forward(engine(), how, src, w, pass == Pass::forward_bias ? &b : nullptr, dst, p.g);
   if (pass == Pass::data) return plan_of(describe_data(engine(), how, src, w, dst, p.g, forward));
   if (pass == Pass::filter) return plan_of(describe_weights(engine(), how, src, w, dst, p.g, forward));
@@ -288,7 +298,7 @@ const Plan* find_plan(const Problem& p, Pass pass) {
   return state.plans.emplace(key, std::move(plan)).first->second.get();
 }
 
-// ---- arrays --------------------------------------------------------------------------------------------------------------
+// ---- arrays -------------------------------------------------------------------------------------
 Array channels_last_view(const Array& packed) {  // (n, spatial..., c) seen as (n, c, spatial...)
   Dims axes{0, packed.ndim() - 1};
   for (int i = 1; i < packed.ndim() - 1; ++i) axes.push_back(i);
@@ -321,9 +331,9 @@ Array scratch(const Array& near, const memory::desc& desc) {
 memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
 
 // An operand in the layout a primitive wants. Keeps its memory alive.
-class Operand {
+class DnnlArray {
  public:
-  Operand(const Array& a, const memory::desc& given, const memory::desc& wanted) : array_(a), memory_(at(given, a)) {
+  DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted) : array_(a), memory_(at(given, a)) {
     if (given == wanted) return;
     array_ = scratch(a, wanted);
     memory from = std::exchange(memory_, at(wanted, array_));
@@ -337,7 +347,7 @@ class Operand {
   memory memory_;
 };
 
-Operand activations(const Array& a, const memory::dims& dims, int rank, const memory::desc& wanted) {
+DnnlArray activations(const Array& a, const memory::dims& dims, int rank, const memory::desc& wanted) {
   if (is_channels_last(a)) return {a, described(dims, channels_last_tag(rank)), wanted};
   return {contiguous(a), described(dims, plain_tag(rank)), wanted};
 }
@@ -375,7 +385,8 @@ void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory
 }
 
 // What goes wrong inside oneDNN from here on are resources.
-template <class F> auto guarded(const char* op, F&& f) {
+template <class F>
+auto guarded(const char* op, F&& f) {
   try {
     return f();
   } catch (const dnnl::error& e) {
@@ -384,12 +395,13 @@ template <class F> auto guarded(const char* op, F&& f) {
   }
 }
 
-// ---- parts ---------------------------------------------------------------------------------------------------------------
+// ---- parts --------------------------------------------------------------------------------------
 std::int64_t threads_for(const Problem& p) {
   constexpr double kLeast = 1e6;  // multiplications
   double work = 1;
   for (std::size_t i = 0; i < p.dst.size(); ++i) work *= double(p.dst[i]);
-  for (std::size_t i = p.weights.size() - std::size_t(p.rank()) - 1; i < p.weights.size(); ++i) work *= double(p.weights[i]);
+  for (std::size_t i = p.weights.size() - std::size_t(p.rank()) - 1; i < p.weights.size(); ++i)
+    work *= double(p.weights[i]);
   return static_cast<std::int64_t>(std::clamp(work / kLeast, 1.0, double(catena::max_threads())));
 }
 
@@ -404,7 +416,8 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
     const std::int64_t most = std::min(n, p.winograd_tiles() / Problem::kWinogradTiles);
     groups = std::max(groups, std::min(most, size / kCached / threads * threads));
   }
-  const std::int64_t bands = by_rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
+  const std::int64_t bands =
+      by_rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
   std::vector<Part> parts;
   for (std::int64_t i = 0; i < groups; ++i)
     for (std::int64_t b = 0; b < bands; ++b) {
@@ -418,8 +431,8 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
   return parts;
 }
 
-// Parts that oneDNN can do, with their problems; none where it cannot. All plans are made here, on the calling thread, so that this is
-// known before the first part begins.
+// Parts that oneDNN can do, with their problems; none where it cannot. All plans are made here, on the calling thread,
+// so that this is known before the first part begins.
 struct Cut {
   std::vector<Part> parts;
   std::vector<Problem> problems;
@@ -446,7 +459,8 @@ Array src_of(const Array& a, const Part& part) { return band_of(a, part, part.sr
 Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.dst_row, part.dst_rows); }
 
 // f(part, problem, plan, its number) for all parts, side by side.
-template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
+template <class F>
+void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
   catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     guarded(op, [&] {
@@ -459,7 +473,8 @@ template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f
 
 class OnednnExtension final : public NnExtension {
  protected:
-  Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec, const Dims& out) override {
+  Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
+                       const Dims& out) override {
     Shape y_shape{x.shape(0), w.shape(0)};
     for (std::int64_t n : out) y_shape.push_back(n);
     const Problem whole(x.shape(), w.shape(), y_shape, spec);
@@ -468,7 +483,8 @@ class OnednnExtension final : public NnExtension {
     if (c.parts.empty()) return NnExtension::do_convolution(x, w, b, spec, out);
     const Array y = empty_channels_last(x, whole.dst), filter = contiguous(w), bias = b ? contiguous(b) : b;
     run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
-      const Operand src = activations(src_of(x, part), p.src, p.rank(), plan.src), weights(filter, p.plain_filter(), plan.weights);
+      const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src),
+                      weights(filter, p.plain_filter(), plan.weights);
       Result result(x, dst_of(y, part), described(p.dst, channels_last_tag(p.rank())), plan.dst);
       std::unordered_map<int, memory> arguments{
           {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, result.get()}};
@@ -479,45 +495,55 @@ class OnednnExtension final : public NnExtension {
     return y;
   }
 
-  Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec) override {
+  Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
+                                     const ConvolutionSpec& spec) override {
     Shape x_shape{gy.shape(0), w.shape(1) * spec.groups};
     for (std::int64_t n : spatial) x_shape.push_back(n);
     const Problem whole(x_shape, w.shape(), gy.shape(), spec);
     const Cut c = takes(gy, w, catena::size_of(x_shape)) ? cut(whole, Pass::data) : Cut{};
     if (c.parts.empty()) return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
     const Array gx = empty_channels_last(gy, whole.src), filter = contiguous(w);
-    run_parts("convolution_backward_data", c, Pass::data, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
-      const Operand dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst), weights(filter, p.plain_filter(), plan.weights);
-      Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
-      execute(plan, gy, {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
-      result.finish();
-    });
+    run_parts(
+        "convolution_backward_data", c, Pass::data,
+        [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
+          const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst),
+                          weights(filter, p.plain_filter(), plan.weights);
+          Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
+          execute(
+              plan, gy,
+              {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
+          result.finish();
+        });
     return gx;
   }
 
-  Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, const ConvolutionSpec& spec) override {
+  Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel,
+                                       const ConvolutionSpec& spec) override {
     Shape w_shape{gy.shape(1), x.shape(1) / spec.groups};
     for (std::int64_t n : kernel) w_shape.push_back(n);
     const Problem whole(x.shape(), w_shape, gy.shape(), spec);
     const Cut c = takes(x, gy, catena::size_of(w_shape)) ? cut(whole, Pass::filter) : Cut{};
     if (c.parts.empty()) return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
     std::vector<Array> sums(c.parts.size());
-    run_parts("convolution_backward_filter", c, Pass::filter, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
-      const Operand src = activations(src_of(x, part), p.src, p.rank(), plan.src);
-      const Operand dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
-      sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
-      Result result(x, sums[k], p.plain_filter(), plan.weights);
-      execute(plan, x, {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
-      result.finish();
-    });
+    run_parts("convolution_backward_filter", c, Pass::filter,
+              [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
+                const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src);
+                const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
+                sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
+                Result result(x, sums[k], p.plain_filter(), plan.weights);
+                execute(
+                    plan, x,
+                    {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
+                result.finish();
+              });
     for (std::size_t k = 1; k < sums.size(); ++k) sums[0] += sums[k];
     return sums[0];
   }
 
  private:
   static bool takes(const Array& a, const Array& b, std::int64_t result_size) {
-    return a.dtype() == Dtype::float32 && b.dtype() == Dtype::float32 && a.ndim() >= 3 && a.ndim() <= 5 && a.size() > 0 && b.size() > 0 &&
-           result_size > 0;
+    return a.dtype() == Dtype::float32 && b.dtype() == Dtype::float32 && a.ndim() >= 3 && a.ndim() <= 5 &&
+           a.size() > 0 && b.size() > 0 && result_size > 0;
   }
 };
 

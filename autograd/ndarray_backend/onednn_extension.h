@@ -1,7 +1,7 @@
 // NnExtension by oneDNN: float32 convolutions over images on the CPU. Internal to this folder.
 #pragma once
 
-#include "autograd/backend/nn_extension.h"
+#include <catena/autograd/backend/nn_extension.h>
 
 namespace autograd::internal {
 

@@ -1,5 +1,5 @@
 // Cost of the graph, on arrays too small for the arithmetic to matter.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {

@@ -1,5 +1,5 @@
 // A 3x3 convolution that keeps the image's size, as in the middle of a residual network.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {

@@ -1,5 +1,5 @@
 // Cost of finding a kernel again that was compiled before: one given as text, and one that a fused function becomes.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {

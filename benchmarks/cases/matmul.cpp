@@ -1,5 +1,5 @@
 // Products of float32 matrices (m, k) and (k, n), the result allocated.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {

@@ -1,7 +1,7 @@
 // The memory pool: a large temporary, and a long sequence of allocations and releases of mixed sizes.
 #include <cmath>
 
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {
@@ -13,21 +13,23 @@ Ready temporary(const Parameters& p) {
   return {repeated([n = p.at("bytes")] { return nd::empty({n}, nd::uint8); }), [p] { return bytes(p.at("bytes")); }};
 }
 
-// Operation i gives the block in a slot back, or fills the slot where it is empty. Slots and sizes (64 bytes to 4 MB, logarithmic) are
-// hashes; the sequence starts again after p["operations"].
+// Operation i gives the block in a slot back, or fills the slot where it is empty. Slots and sizes (64 bytes to 4 MB,
+// logarithmic) are hashes; the sequence starts again after p["operations"].
 Ready trace(const Parameters& p) {
   const std::int64_t n = p.at("operations");
   const auto slot = uniform({n}, 0, 0, double(p.at("live"))).to_vector<float>();
   const auto exponent = uniform({n}, 1, 6, 22).to_vector<float>();
   std::vector<std::pair<std::int32_t, std::int32_t>> operations;
-  for (std::size_t i = 0; i < slot.size(); ++i) operations.emplace_back(std::int32_t(slot[i]), std::int32_t(std::exp2(exponent[i])));
-  return {repeated([operations, held = std::vector<nd::Array>(std::size_t(p.at("live"))), at = std::size_t{0}]() mutable {
-            const auto [slot, size] = operations[at];
-            if (++at == operations.size()) at = 0;
-            nd::Array& block = held[std::size_t(slot)];
-            block = block.get() ? nd::Array() : nd::empty({size}, nd::uint8);
-          }),
-          [n] { return bytes(n); }};
+  for (std::size_t i = 0; i < slot.size(); ++i)
+    operations.emplace_back(std::int32_t(slot[i]), std::int32_t(std::exp2(exponent[i])));
+  return {
+      repeated([operations, held = std::vector<nd::Array>(std::size_t(p.at("live"))), at = std::size_t{0}]() mutable {
+        const auto [slot, size] = operations[at];
+        if (++at == operations.size()) at = 0;
+        nd::Array& block = held[std::size_t(slot)];
+        block = block.get() ? nd::Array() : nd::empty({size}, nd::uint8);
+      }),
+      [n] { return bytes(n); }};
 }
 
 const Cases cases{

@@ -1,5 +1,5 @@
 // Normalization along the rows of a matrix, forward only; no graph is kept.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {
@@ -8,7 +8,10 @@ const Parameters full{{"rows", 4096}, {"columns", 1000}, {"sets", 16}}, tiny{{"r
 
 Ready softmax(const Parameters& p) {
   return rotating(
-      p, [&](std::int64_t seed) { return uniform({p.at("rows"), p.at("columns")}, seed, -3, 3); },
+      p,
+      [&](std::int64_t seed) {
+        return uniform({p.at("rows"), p.at("columns")}, seed, -3, 3);
+      },
       [](const nd::Array& x) {
         const auto mode = autograd::no_backprop_mode();
         return nd::Array(nn::softmax(x).data());
@@ -18,7 +21,10 @@ Ready softmax(const Parameters& p) {
 Ready layer_norm(const Parameters& p) {
   const autograd::Array gamma = autograd::ones({p.at("columns")}), beta = autograd::zeros({p.at("columns")});
   return rotating(
-      p, [&](std::int64_t seed) { return uniform({p.at("rows"), p.at("columns")}, seed, -3, 3); },
+      p,
+      [&](std::int64_t seed) {
+        return uniform({p.at("rows"), p.at("columns")}, seed, -3, 3);
+      },
       [gamma, beta](const nd::Array& x) {
         const auto mode = autograd::no_backprop_mode();
         return nd::Array(nn::layer_normalization(x, gamma, beta).data());

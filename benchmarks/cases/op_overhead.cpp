@@ -1,5 +1,5 @@
 // Cost of one operation on arrays too small for the arithmetic to matter: dispatch, binding, allocation.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {
@@ -15,9 +15,14 @@ const Cases cases{
      [](const Parameters& p) {
        return ready([a = operand(p, 0), b = operand(p, 1), c = operand(p, 2)] { return nd::add(a, b, {.out = c}); });
      }},
-    {"overhead/add_scalar", full, tiny, [](const Parameters& p) { return ready([a = operand(p, 0)] { return a + 1.5; }); }},
-    {"overhead/view", {{"rows", 10}, {"columns", 10}}, tiny,
-     [](const Parameters& p) { return ready([a = uniform({p.at("rows"), p.at("columns")}, 0)] { return a(3); }); }},
+    {"overhead/add_scalar", full, tiny,
+     [](const Parameters& p) { return ready([a = operand(p, 0)] { return a + 1.5; }); }},
+    {"overhead/view",
+     {{"rows", 10}, {"columns", 10}},
+     tiny,
+     [](const Parameters& p) {
+       return ready([a = uniform({p.at("rows"), p.at("columns")}, 0)] { return a(3); });
+     }},
     {"overhead/sum", full, tiny, [](const Parameters& p) { return ready([a = operand(p, 0)] { return a.sum(); }); }},
 };
 

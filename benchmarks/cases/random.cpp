@@ -1,5 +1,5 @@
 // Random numbers. Generators differ, so contenders agree on how many there are.
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {
@@ -10,12 +10,14 @@ const Cases cases{
     {"random/uniform", full, tiny,
      [](const Parameters& p) {
        const std::int64_t n = p.at("n");
-       return Ready{repeated([n] { return nd::random::random_sample({n}, {.dtype = nd::float32}); }), [n] { return nd::array({n}); }};
+       return Ready{repeated([n] { return nd::random::random_sample({n}, {.dtype = nd::float32}); }),
+                    [n] { return nd::array({n}); }};
      }},
     {"random/normal", full, tiny,
      [](const Parameters& p) {
        const std::int64_t n = p.at("n");
-       return Ready{repeated([n] { return nd::random::standard_normal({n}, {.dtype = nd::float32}); }), [n] { return nd::array({n}); }};
+       return Ready{repeated([n] { return nd::random::standard_normal({n}, {.dtype = nd::float32}); }),
+                    [n] { return nd::array({n}); }};
      }},
 };
 

@@ -2,14 +2,14 @@
 #include <cmath>
 #include <memory>
 
-#include "benchmarks/cases.h"
+#include <catena/benchmarks/cases.h>
 
 namespace bench {
 namespace {
 
 using autograd::Variable;
 
-// ---- the optimizer -------------------------------------------------------------------------------------------------------------
+// ---- the optimizer ------------------------------------------------------------------------------
 struct Weights : nn::Link {
   nn::Parameter W;
   explicit Weights(const nd::Array& values) : W(autograd::Array(values)) {}
@@ -35,9 +35,10 @@ Ready adam(const Parameters& p) {
           }};
 }
 
-// ---- networks --------------------------------------------------------------------------------------------------------------------
+// ---- networks -----------------------------------------------------------------------------------
 // Weights on [-sqrt(3 / fan_in), sqrt(3 / fan_in)), biases 0.
-template <class Layer> void initialize(Layer& layer, std::int64_t seed) {
+template <class Layer>
+void initialize(Layer& layer, std::int64_t seed) {
   const autograd::Shape shape = layer.W.shape();
   const double range = std::sqrt(3.0 / double(layer.W.size() / shape[0]));
   layer.W.set_data(uniform(shape, seed, -range, range));
@@ -72,15 +73,18 @@ struct CNN : nn::Chain {
   }
 };
 
-template <class Model> struct Trained {
+template <class Model>
+struct Trained {
   Model model;
   training::Adam adam;
   std::vector<std::pair<nd::Array, nd::Array>> batches;
   std::size_t at = 0;
 
-  template <class... A> explicit Trained(const Parameters& p, A... arguments) : model(arguments...) {
+  template <class... A>
+  explicit Trained(const Parameters& p, A... arguments) : model(arguments...) {
     const std::int64_t n = p.at("batch");
-    for (std::int64_t s = 0; s < p.at("sets"); ++s) batches.emplace_back(uniform({n, 784}, 2 * s), labels(n, 2 * s + 1, 10));
+    for (std::int64_t s = 0; s < p.at("sets"); ++s)
+      batches.emplace_back(uniform({n, 784}, 2 * s), labels(n, 2 * s + 1, 10));
     adam.setup(model);
   }
   Variable step() {
@@ -93,7 +97,8 @@ template <class Model> struct Trained {
 };
 
 // The result is the loss of the second step: forward, backward and update must agree for it.
-template <class Model, class... A> Ready steps(const Parameters& p, A... arguments) {
+template <class Model, class... A>
+Ready steps(const Parameters& p, A... arguments) {
   auto t = std::make_shared<Trained<Model>>(p, arguments...);
   return {repeated([t] { t->step(); }), [t] {
             t->step();
@@ -102,11 +107,22 @@ template <class Model, class... A> Ready steps(const Parameters& p, A... argumen
 }
 
 const Cases cases{
-    {"optimizer/adam_200x64x64", {{"tensors", 200}, {"rows", 64}, {"columns", 64}}, {{"tensors", 3}, {"rows", 4}, {"columns", 5}}, adam},
-    {"optimizer/adam_25600000", {{"tensors", 1}, {"rows", 25600}, {"columns", 1000}}, {{"rows", 4}, {"columns", 5}}, adam},
-    {"training/mlp", {{"batch", 100}, {"units", 1000}, {"sets", 8}}, {{"batch", 4}, {"units", 5}, {"sets", 2}},
+    {"optimizer/adam_200x64x64",
+     {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
+     {{"tensors", 3}, {"rows", 4}, {"columns", 5}},
+     adam},
+    {"optimizer/adam_25600000",
+     {{"tensors", 1}, {"rows", 25600}, {"columns", 1000}},
+     {{"rows", 4}, {"columns", 5}},
+     adam},
+    {"training/mlp",
+     {{"batch", 100}, {"units", 1000}, {"sets", 8}},
+     {{"batch", 4}, {"units", 5}, {"sets", 2}},
      [](const Parameters& p) { return steps<MLP>(p, int(p.at("units"))); }},
-    {"training/cnn", {{"batch", 64}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, [](const Parameters& p) { return steps<CNN>(p); }},
+    {"training/cnn",
+     {{"batch", 64}, {"sets", 8}},
+     {{"batch", 2}, {"sets", 2}},
+     [](const Parameters& p) { return steps<CNN>(p); }},
 };
 
 }  // namespace

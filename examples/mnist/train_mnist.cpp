@@ -4,14 +4,15 @@
 #include <cstdio>
 #include <string>
 
-#include "catena.h"
+#include <catena/catena.h>
 
 using autograd::Variable;
 
 struct MLP : nn::Chain {
   nn::Linear l1, l2, l3;
   double dropout_ratio;
-  MLP(int units, int out, double ratio) : l1(units), l2(units), l3(out), dropout_ratio(ratio) {}  // input sizes are found on the first call
+  MLP(int units, int out, double ratio)
+      : l1(units), l2(units), l3(out), dropout_ratio(ratio) {}  // input sizes are found on the first call
   NN_MEMBERS(l1, l2, l3)
   Variable hidden(const Variable& h) const { return dropout_ratio > 0 ? nn::dropout(h, {.ratio = dropout_ratio}) : h; }
   Variable operator()(const Variable& x) { return l3(hidden(nn::relu(l2(hidden(nn::relu(l1(x))))))); }
@@ -38,7 +39,8 @@ struct Arguments {
   bool generated = false, progress = true, capture = false;
 };
 
-template <class Model> void train(Model predictor, const Arguments& args) {
+template <class Model>
+void train(Model predictor, const Arguments& args) {
   nn::Classifier<Model> model(std::move(predictor));
   std::optional<autograd::Device> device;
   if (args.gpu >= 0) device = autograd::Device{autograd::Device::Kind::cuda, static_cast<std::int16_t>(args.gpu)};
@@ -55,8 +57,9 @@ template <class Model> void train(Model predictor, const Arguments& args) {
 
   training::SerialIterator train_iter(mnist.train, args.batchsize);
   training::SerialIterator test_iter(mnist.test, args.batchsize, {.repeat = false, .shuffle = false});
-  training::Trainer trainer(training::StandardUpdater(train_iter, optimizer, {.device = device, .capture = args.capture}),
-                            {double(args.epochs), training::epoch}, args.out);
+  training::Trainer trainer(
+      training::StandardUpdater(train_iter, optimizer, {.device = device, .capture = args.capture}),
+      {double(args.epochs), training::epoch}, args.out);
 
   trainer.extend(training::Evaluator(test_iter, model, {.device = device}));
   const double frequency = args.frequency < 1 ? args.epochs : args.frequency;
@@ -75,13 +78,16 @@ int main(int argc, char** argv) {
   CLI::App app("Catena example: MNIST");
   app.add_option("-b,--batchsize", args.batchsize, "images per minibatch")->capture_default_str();
   app.add_option("-e,--epoch", args.epochs, "sweeps over the training images")->capture_default_str();
-  app.add_option("-f,--frequency", args.frequency, "snapshot every so many epochs (-1: at the end)")->capture_default_str();
+  app.add_option("-f,--frequency", args.frequency, "snapshot every so many epochs (-1: at the end)")
+      ->capture_default_str();
   app.add_option("-g,--gpu", args.gpu, "GPU to train on (-1: the CPU)")->capture_default_str();
   app.add_option("-o,--out", args.out, "folder of the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "snapshot to resume from");
   app.add_option("-u,--unit", args.units, "hidden units of the perceptron")->capture_default_str();
   app.add_option("-m,--model", args.model, "mlp or cnn")->check(CLI::IsMember({"mlp", "cnn"}))->capture_default_str();
-  app.add_option("--optimizer", args.optimizer, "adam or momentum")->check(CLI::IsMember({"adam", "momentum"}))->capture_default_str();
+  app.add_option("--optimizer", args.optimizer, "adam or momentum")
+      ->check(CLI::IsMember({"adam", "momentum"}))
+      ->capture_default_str();
   app.add_option("--dropout", args.dropout, "dropout ratio of the perceptron's hidden layers")->capture_default_str();
   app.add_option("--seed", args.seed, "of initial weights, order and dropout")->capture_default_str();
   app.add_flag("--generated", args.generated, "generated digit images instead of MNIST");
@@ -91,7 +97,8 @@ int main(int argc, char** argv) {
 
   try {
     autograd::seed(args.seed);
-    std::printf("GPU: %d\n# unit: %d\n# Minibatch-size: %d\n# epoch: %d\n\n", args.gpu, args.units, args.batchsize, args.epochs);
+    std::printf("GPU: %d\n# unit: %d\n# Minibatch-size: %d\n# epoch: %d\n\n", args.gpu, args.units, args.batchsize,
+                args.epochs);
     if (args.model == "mlp") train(MLP(args.units, 10, args.dropout), args);
     else train(CNN(10), args);
   } catch (const catena::Error& e) {

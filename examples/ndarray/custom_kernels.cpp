@@ -1,8 +1,9 @@
-// Kernels of one's own, given as text: elementwise, reductions, whole CUDA texts. They run on the GPU and on the CPU alike.
+// Kernels of one's own, given as text: elementwise, reductions, whole CUDA texts. They run on the GPU and on the CPU
+// alike.
 #include <cmath>
 #include <iostream>
 
-#include "ndarray/ndarray.h"
+#include <catena/ndarray/ndarray.h>
 
 int main() {
   nd::random::seed(0);
@@ -16,7 +17,8 @@ int main() {
   std::cout << "norms of rows: " << l2norm(nd::arange(10, {.dtype = nd::float32}).reshape(2, 5), {.axis = 1}) << "\n";
 
   // A raw array is indexed by the kernel: a sum of neighbours.
-  auto smooth = nd::ElementwiseKernel("raw T x", "T y", "y = (x[max(i - 1, 0LL)] + x[i] + x[min(i + 1, n - 1)]) / 3", "smooth");
+  auto smooth =
+      nd::ElementwiseKernel("raw T x", "T y", "y = (x[max(i - 1, 0LL)] + x[i] + x[min(i + 1, n - 1)]) / 3", "smooth");
   std::cout << "smoothed: " << smooth({nd::array({0., 0., 3., 0., 0., 6.})}, {.size = 6}) << "\n";
 
   // CUDA as it is: every thread counts one sample.

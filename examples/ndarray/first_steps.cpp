@@ -1,12 +1,12 @@
 // First steps with arrays alone: creation, views, arithmetic, reductions, random numbers, files.
 #include <iostream>
 
-#include "ndarray/ndarray.h"
+#include <catena/ndarray/ndarray.h>
 
 int main() {
   // Arrays and NumPy's arithmetic: broadcasting, dtypes, views that write through.
   nd::Array a = nd::arange(12).reshape({3, 4});
-  nd::Array row = a(1);                        // a view: no copy
+  nd::Array row = a(1);  // a view: no copy
   row += 100;
   std::cout << "a =\n" << a << "\n\n";
   std::cout << "every second column, rows reversed:\n" << a(nd::Slice({}, {}, -1), nd::Slice({}, {}, 2)) << "\n\n";

@@ -1,11 +1,12 @@
 // Additions to memory that several threads share. Those of float flush numbers too small to be normal to zero.
 #pragma once
 
-#include "kernels/numeric.h"
+#include <catena/kernels/numeric.h>
 
 namespace catena::device {
 
-// The 32-bit word that holds a smaller element, and where in it. Memory comes in whole words, so the neighbours are there.
+// The 32-bit word that holds a smaller element, and where in it. Memory comes in whole words, so the neighbours are
+// there.
 struct SharedWord {
   uint32_t* word;
   int shift;
@@ -17,7 +18,8 @@ struct SharedWord {
 };
 
 // *to += v. bool: logical or. Elements of 1 and 2 bytes: by exchange of the word around them; integers wrap.
-template <class T> ND_FN void atomic_add(T* to, T v) {
+template <class T>
+ND_FN void atomic_add(T* to, T v) {
   if constexpr (is_same<T, bool>) {
     const SharedWord at(to);
     if (v) atomicOr(at.word, 1u << at.shift);

@@ -1,12 +1,13 @@
-// Launch skeletons of elementwise and indexed programs. Program::run computes one element from the values of its slots; an
-// indexed program gets the position first.
+// Launch skeletons of elementwise and indexed programs. Program::run computes one element from the values of its slots;
+// an indexed program gets the position first.
 #pragma once
 
-#include "kernels/device/lane.h"
+#include <catena/kernels/device/lane.h>
 
 namespace catena::device {
 
-template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
+template <class Program, int W, class... L>
+ND_FN void chunk(L&... lane) {
   (lane.template fetch<W>(), ...);
   ND_UNROLL
   for (int j = 0; j < W; ++j) Program::run(lane(j)...);
@@ -14,7 +15,8 @@ template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
 }
 
 // Every operand is contiguous or a scalar: V elements at once where all pointers allow it, then the rest one by one.
-template <class Program, class Index, int V, class... L> ND_FN void run_contiguous(Index n, L... lane) {
+template <class Program, class Index, int V, class... L>
+ND_FN void run_contiguous(Index n, L... lane) {
   const Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x, step = Index(gridDim.x) * blockDim.x;
   Index done = 0;
   if constexpr (V > 1) {
@@ -37,7 +39,8 @@ template <class Program, class Index, int V, class P, class... Tag, int... K>
 ND_FN void contiguous_over(const P& p, Indices<K...>) {
   run_contiguous<Program, Index, V>(Index(p.n), typename Tag::template lane<V>(p, K)...);
 }
-template <class Program, class Index, int V, class... Tag, class P> ND_FN void contiguous(const P& p) {
+template <class Program, class Index, int V, class... Tag, class P>
+ND_FN void contiguous(const P& p) {
   contiguous_over<Program, Index, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
@@ -59,18 +62,19 @@ template <class Program, class Index, int Rank, class P, class... Tag, int... K>
 ND_FN void strided_over(const P& p, Indices<K...> all) {
   run_strided<Program, Index, Rank>(p, all, typename Tag::template lane<1>(p, K)...);
 }
-template <class Program, class Index, int Rank, class... Tag, class P> ND_FN void strided(const P& p) {
+template <class Program, class Index, int Rank, class... Tag, class P>
+ND_FN void strided(const P& p) {
   strided_over<Program, Index, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// The same with the position as the first argument of the program. V neighbouring positions at once: every operand that moves is then
-// contiguous.
+// The same with the position as the first argument of the program. V neighbouring positions at once: every operand that
+// moves is then contiguous.
 template <class Program, class Width, int Rank, int V, class P, int... K, class... L>
 ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Width>::type;
   const Width n = Width(p.n), step = Width(gridDim.x) * blockDim.x;
   const bool aligned = V > 1 && (lane.template aligned<V>() && ...);
-  const auto compute = [&](Width i, int j, Offset (&offset)[sizeof...(L)]) {
+  const auto compute = [&](Width i, int j, Offset(&offset)[sizeof...(L)]) {
     Index<Rank == 0 ? kMaxIndexRank : Rank> index;
     index.position = int64_t(i);
     for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Width c) {
@@ -109,7 +113,8 @@ template <class Program, class Width, int Rank, int V, class P, class... Tag, in
 ND_FN void indexed_over(const P& p, Indices<K...> all) {
   run_indexed<Program, Width, Rank, V>(p, all, typename Tag::template lane<V>(p, K)...);
 }
-template <class Program, class Width, int Rank, int V, class... Tag, class P> ND_FN void indexed(const P& p) {
+template <class Program, class Width, int Rank, int V, class... Tag, class P>
+ND_FN void indexed(const P& p) {
   indexed_over<Program, Width, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 

@@ -1,14 +1,15 @@
-// Launch skeletons of indexing by arrays. Several positions of a scatter may name one element: of the values that are set there any one
-// stays, as in NumPy; values that are added arrive in any order.
+// Launch skeletons of indexing by arrays. Several positions of a scatter may name one element: of the values that are
+// set there any one stays, as in NumPy; values that are added arrive in any order.
 #pragma once
 
-#include "kernels/device/atomic.h"
-#include "kernels/device/lane.h"
+#include <catena/kernels/device/atomic.h>
+#include <catena/kernels/device/lane.h>
 
 namespace catena::device {
 
 // The number of the element that an index names: modulo the length, as on the host.
-template <class I> ND_FN int64_t wrapped(I v, int64_t length) {
+template <class I>
+ND_FN int64_t wrapped(I v, int64_t length) {
   if constexpr (is_unsigned_int<I> && sizeof(I) == 8) {
     return int64_t(v < uint64_t(length) ? v : v % uint64_t(length));
   } else {
@@ -23,9 +24,11 @@ template <class I> ND_FN int64_t wrapped(I v, int64_t length) {
 }
 
 // I: the types of the index arrays.
-template <class Index, int Rank, class... I> struct Indexed {
+template <class Index, int Rank, class... I>
+struct Indexed {
   // act(element of the base, element of the other side) for every position.
-  template <class P, int... K, class Act> static ND_FN void each(const P& p, Indices<K...>, Act act) {
+  template <class P, int... K, class Act>
+  static ND_FN void each(const P& p, Indices<K...>, Act act) {
     using Offset = typename signed_of<Index>::type;
     const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x;
     for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -35,7 +38,8 @@ template <class Index, int Rank, class... I> struct Indexed {
         other += Offset(c) * Offset(p.other_stride[a]);
         ((index[K] += Offset(c) * Offset(p.index_stride[K][a])), ...);
       });
-      ((base += Offset(wrapped(*reinterpret_cast<const I*>(static_cast<const char*>(p.index[K]) + index[K]), p.axis_length[K])) *
+      ((base += Offset(wrapped(*reinterpret_cast<const I*>(static_cast<const char*>(p.index[K]) + index[K]),
+                               p.axis_length[K])) *
                 Offset(p.axis_stride[K])),
        ...);
       act(static_cast<char*>(p.base) + base, static_cast<char*>(p.other) + other);
@@ -43,19 +47,23 @@ template <class Index, int Rank, class... I> struct Indexed {
   }
 
   // Elements that are only moved are words of their size.
-  template <int Bytes, class P> static ND_FN void gather(const P& p) {
+  template <int Bytes, class P>
+  static ND_FN void gather(const P& p) {
     each(p, make_indices<int(sizeof...(I))>{}, [](const char* base, char* other) {
       *reinterpret_cast<Word<Bytes>*>(other) = *reinterpret_cast<const Word<Bytes>*>(base);
     });
   }
-  template <int Bytes, class P> static ND_FN void scatter(const P& p) {
+  template <int Bytes, class P>
+  static ND_FN void scatter(const P& p) {
     each(p, make_indices<int(sizeof...(I))>{}, [](char* base, const char* other) {
       *reinterpret_cast<Word<Bytes>*>(base) = *reinterpret_cast<const Word<Bytes>*>(other);
     });
   }
-  template <class T, class P> static ND_FN void add(const P& p) {
-    each(p, make_indices<int(sizeof...(I))>{},
-         [](char* base, const char* other) { atomic_add(reinterpret_cast<T*>(base), *reinterpret_cast<const T*>(other)); });
+  template <class T, class P>
+  static ND_FN void add(const P& p) {
+    each(p, make_indices<int(sizeof...(I))>{}, [](char* base, const char* other) {
+      atomic_add(reinterpret_cast<T*>(base), *reinterpret_cast<const T*>(other));
+    });
   }
 };
 

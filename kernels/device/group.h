@@ -1,13 +1,14 @@
-// Groups of threads that work on one output or one row together, and their reductions. The order of combination depends only on
-// the size of the group, so results are the same on every launch.
+// Groups of threads that work on one output or one row together, and their reductions. The order of combination depends
+// only on the size of the group, so results are the same on every launch.
 #pragma once
 
-#include "kernels/device/lane.h"
+#include <catena/kernels/device/lane.h>
 
 namespace catena::device {
 
 // A value from the lane `distance` above, word by word: accumulators may be structs.
-template <class A> ND_FN A shuffle_down(const A& v, int distance) {
+template <class A>
+ND_FN A shuffle_down(const A& v, int distance) {
   constexpr int words = int((sizeof(A) + 3) / 4);
   uint32_t word[words] = {};
   memcpy(word, &v, sizeof(A));
@@ -17,7 +18,8 @@ template <class A> ND_FN A shuffle_down(const A& v, int distance) {
   memcpy(&r, word, sizeof(A));
   return r;
 }
-template <class A> ND_FN A shuffle_from(const A& v, int lane) {
+template <class A>
+ND_FN A shuffle_from(const A& v, int lane) {
   constexpr int words = int((sizeof(A) + 3) / 4);
   uint32_t word[words] = {};
   memcpy(word, &v, sizeof(A));
@@ -29,13 +31,15 @@ template <class A> ND_FN A shuffle_from(const A& v, int lane) {
 }
 
 // From the lane `distance` below; the first lanes keep their own.
-template <class A> ND_FN A shuffle_up(const A& v, int distance) {
+template <class A>
+ND_FN A shuffle_up(const A& v, int distance) {
   const int lane = int(threadIdx.x) % kWarp;
   return shuffle_from(v, lane >= distance ? lane - distance : lane);
 }
 
 // A binary tree over the 32 lanes; the result is lane 0's.
-template <class Combine, class A> ND_FN A reduce_warp(A v) {
+template <class Combine, class A>
+ND_FN A reduce_warp(A v) {
   ND_UNROLL
   for (int distance = kWarp / 2; distance > 0; distance /= 2) v = Combine::combine(v, shuffle_down(v, distance));
   return v;
@@ -48,7 +52,10 @@ struct WarpGroup {
   static ND_FN int64_t item() { return int64_t(blockIdx.x) * (kBlock / kWarp) + int(threadIdx.x) / kWarp; }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / kWarp); }
   // Every thread gets the result.
-  template <class Combine, class A> static ND_FN A reduce(A v) { return shuffle_from(reduce_warp<Combine>(v), 0); }
+  template <class Combine, class A>
+  static ND_FN A reduce(A v) {
+    return shuffle_from(reduce_warp<Combine>(v), 0);
+  }
 };
 
 // One thread per item.
@@ -57,7 +64,10 @@ struct ThreadGroup {
   static ND_FN int rank() { return 0; }
   static ND_FN int64_t item() { return int64_t(blockIdx.x) * kBlock + threadIdx.x; }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * kBlock; }
-  template <class Combine, class A> static ND_FN A reduce(A v) { return v; }
+  template <class Combine, class A>
+  static ND_FN A reduce(A v) {
+    return v;
+  }
 };
 
 // One block per item.
@@ -66,7 +76,8 @@ struct BlockGroup {
   static ND_FN int rank() { return int(threadIdx.x); }
   static ND_FN int64_t item() { return int64_t(blockIdx.x); }
   static ND_FN int64_t items() { return int64_t(gridDim.x); }
-  template <class Combine, class A> static ND_FN A reduce(A v) {
+  template <class Combine, class A>
+  static ND_FN A reduce(A v) {
     alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
     A* of_warp = reinterpret_cast<A*>(memory);
     v = reduce_warp<Combine>(v);
@@ -80,7 +91,8 @@ struct BlockGroup {
   }
 
   // `before` becomes the combination of the values of the threads below; thread 0 has none and keeps what it holds.
-  template <class Combine, class A> static ND_FN void scan(A v, A& before) {
+  template <class Combine, class A>
+  static ND_FN void scan(A v, A& before) {
     alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
     A* of_warp = reinterpret_cast<A*>(memory);
     const int lane = int(threadIdx.x) % kWarp, warp = int(threadIdx.x) / kWarp;
@@ -105,7 +117,10 @@ struct BlockGroup {
 
 // Plain addition, for counts.
 struct Plus {
-  template <class A> static ND_FN A combine(A a, A b) { return A(a + b); }
+  template <class A>
+  static ND_FN A combine(A a, A b) {
+    return A(a + b);
+  }
 };
 
 }  // namespace catena::device

@@ -1,13 +1,15 @@
-// Launch skeletons of matrix products for operands of any strides: tiles through shared memory, and two shapes for products with at most
-// four rows. The order in which products are added depends on the lengths of the call alone.
+// Launch skeletons of matrix products for operands of any strides: tiles through shared memory, and two shapes for
+// products with at most four rows. The order in which products are added depends on the lengths of the call alone.
 #pragma once
 
-#include "kernels/device/group.h"
+#include <catena/kernels/device/group.h>
 
 namespace catena::device {
 
-// What is computed with: 16-bit floats add up in float32, small integers in 32 bits (the low ones are the same), bool is or of ands.
-template <class T> struct Dot {
+// What is computed with: 16-bit floats add up in float32, small integers in 32 bits (the low ones are the same), bool
+// is or of ands.
+template <class T>
+struct Dot {
   using A = conditional_t<is_float<compute_t<T>>, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
   static ND_FN A fetch(const char* at) { return A(load(*reinterpret_cast<const T*>(at))); }
   static ND_FN void put(char* at, A v) {
@@ -26,7 +28,8 @@ template <class T> struct Dot {
   }
 };
 
-template <class T, int Rank> struct Matmul {
+template <class T, int Rank>
+struct Matmul {
   using D = Dot<T>;
   using A = typename D::A;
   using P = MatmulParameters<Rank == 0 ? kGenericRank : Rank>;
@@ -67,7 +70,8 @@ template <class T, int Rank> struct Matmul {
       outer_step = along_k ? kBlock / kTileDepth : 0;
       k_step = along_k ? 0 : kBlock / kTile;
     }
-    ND_FN void fetch(A* value, const char* from, int64_t outer_stride, int64_t k_stride, int64_t outers, int64_t ks) const {
+    ND_FN void fetch(A* value, const char* from, int64_t outer_stride, int64_t k_stride, int64_t outers,
+                     int64_t ks) const {
       ND_UNROLL
       for (int j = 0; j < 4; ++j) {
         const int o = outer + j * outer_step, d = k + j * k_step;
@@ -98,7 +102,8 @@ template <class T, int Rank> struct Matmul {
     }
   }
 
-  // A block per tile of results, 4 x 4 of them per thread. The next tiles are fetched while the last ones are multiplied.
+  // A block per tile of results, 4 x 4 of them per thread. The next tiles are fetched while the last ones are
+  // multiplied.
   static ND_FN void tiles(const P& p) {
     alignas(16) __shared__ A left[kTileDepth][kTile + 4], right[kTileDepth][kTile + 4];
     const int64_t down = (p.m + kTile - 1) / kTile, across = (p.n + kTile - 1) / kTile;
@@ -137,7 +142,8 @@ template <class T, int Rank> struct Matmul {
   }
 
   // One column of results, at most four of them, from elements begin, begin + step, ... of k.
-  static ND_FN void narrow(const P& p, const Matrices& at, int64_t column, int64_t begin, int64_t end, int step, A (&sum)[kNarrow]) {
+  static ND_FN void narrow(const P& p, const Matrices& at, int64_t column, int64_t begin, int64_t end, int step,
+                           A (&sum)[kNarrow]) {
     const char* b = at.b + column * p.b_column;
     for (int64_t k = begin; k < end; k += step) {
       const A y = D::fetch(b + k * p.b_row);

@@ -1,13 +1,15 @@
 // Launch skeleton of multi-tensor kernels: one launch over a table of tensors, a block per chunk of a tensor.
 #pragma once
 
-#include "kernels/device/elementwise.h"
+#include <catena/kernels/device/elementwise.h>
 
 namespace catena::device {
 
 // The body with the hyperparameters of the tensor; `hyper` is a copy, so that no store to a tensor can change it.
-template <class Body> struct Update {
-  template <int W, class... L> static ND_FN void chunk(const double* hyper, L&... lane) {
+template <class Body>
+struct Update {
+  template <int W, class... L>
+  static ND_FN void chunk(const double* hyper, L&... lane) {
     (lane.template fetch<W>(), ...);
     ND_UNROLL
     for (int j = 0; j < W; ++j) Body::run(hyper, lane(j)...);
@@ -15,7 +17,8 @@ template <class Body> struct Update {
   }
 };
 
-template <class Body, int V, class... L> ND_FN void run_update(const double* hyper, int64_t begin, int64_t end, L... lane) {
+template <class Body, int V, class... L>
+ND_FN void run_update(const double* hyper, int64_t begin, int64_t end, L... lane) {
   if constexpr (V > 1) {
     if ((lane.template aligned<V>() && ...)) {
       for (int64_t i = begin + int64_t(threadIdx.x) * V; i + V <= end; i += int64_t(blockDim.x) * V) {
@@ -31,16 +34,19 @@ template <class Body, int V, class... L> ND_FN void run_update(const double* hyp
   }
 }
 
-template <class Body, int V, class... Tag, int... K> ND_FN void multi_tensor_over(const MultiTensorParameters& p, Indices<K...>) {
+template <class Body, int V, class... Tag, int... K>
+ND_FN void multi_tensor_over(const MultiTensorParameters& p, Indices<K...>) {
   const TensorChunk at = p.chunks[blockIdx.x];
-  const TensorRow<int(sizeof...(Tag))>& tensor = static_cast<const TensorRow<int(sizeof...(Tag))>*>(p.tensors)[at.tensor];
+  const TensorRow<int(sizeof...(Tag))>& tensor =
+      static_cast<const TensorRow<int(sizeof...(Tag))>*>(p.tensors)[at.tensor];
   double hyper[kHyper];
   ND_UNROLL
   for (int k = 0; k < kHyper; ++k) hyper[k] = p.hyper[tensor.hyper * kHyper + k];
   const int64_t begin = int64_t(at.chunk) * kChunk, last = begin + kChunk, end = last < tensor.n ? last : tensor.n;
   run_update<Body, V>(hyper, begin, end, typename Tag::template lane<V>(tensor, K)...);
 }
-template <class Body, int V, class... Tag> ND_FN void multi_tensor(const MultiTensorParameters& p) {
+template <class Body, int V, class... Tag>
+ND_FN void multi_tensor(const MultiTensorParameters& p) {
   multi_tensor_over<Body, V, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 

@@ -1,13 +1,16 @@
-// Launch skeleton of random fills: a thread makes the four neighbouring elements of one counter and stores them together.
+// Launch skeleton of random fills: a thread makes the four neighbouring elements of one counter and stores them
+// together.
 #pragma once
 
-#include "kernels/device/lane.h"
-#include "kernels/random.h"
+#include <catena/kernels/device/lane.h>
+#include <catena/kernels/random.h>
 
 namespace catena::device {
 
-// A number of type T as it is stored. Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value below takes its place.
-template <class Body, class Stored, class T> ND_FN Stored stored_number(T v) {
+// A number of type T as it is stored. Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value
+// below takes its place.
+template <class Body, class Stored, class T>
+ND_FN Stored stored_number(T v) {
   Stored s = convert<Stored>(v);
   if constexpr (is_same<Body, k::random_uniform> && !is_same<Stored, T> && sizeof(Stored) == 2) {
     if (float(s) == 1.0f) s.bits = uint16_t(s.bits - 1);
@@ -15,10 +18,12 @@ template <class Body, class Stored, class T> ND_FN Stored stored_number(T v) {
   return s;
 }
 
-template <class Body, class Stored, class T, bool Range, class Index> ND_FN void random_fill(const RandomParameters& p) {
+template <class Body, class Stored, class T, bool Range, class Index>
+ND_FN void random_fill(const RandomParameters& p) {
   const uint64_t offset = p.offset + (p.device_offset != nullptr ? *p.device_offset : 0);
   const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x;
-  const bool wide = reinterpret_cast<uint64_t>(p.out) % (4 * sizeof(Stored) < kAccess ? 4 * sizeof(Stored) : kAccess) == 0;
+  const bool wide =
+      reinterpret_cast<uint64_t>(p.out) % (4 * sizeof(Stored) < kAccess ? 4 * sizeof(Stored) : kAccess) == 0;
   for (Index b = Index(blockIdx.x) * blockDim.x + threadIdx.x; b < n / 4 + (n % 4 != 0); b += step) {
     const Index first = b * 4;
     const philox_words<Body::template streams<T>> words(p.seed, offset, int64_t(first));

@@ -1,31 +1,44 @@
-// Launch skeleton of row kernels: a group of threads per row reduces it once or twice and then writes every element. A thread has runs of
-// V neighbouring elements. Where a row is short enough its elements stay in registers, otherwise they are read again in every phase;
-// either way, and whatever the strides, a thread has the same elements, so the order of combination depends on the lengths alone.
-// (Rows over more than kMaxExactRank axes have runs of one element.)
+// Launch skeleton of row kernels: a group of threads per row reduces it once or twice and then writes every element. A
+// thread has runs of V neighbouring elements. Where a row is short enough its elements stay in registers, otherwise
+// they are read again in every phase; either way, and whatever the strides, a thread has the same elements, so the
+// order of combination depends on the lengths alone. (Rows over more than kMaxExactRank axes have runs of one element.)
 #pragma once
 
-#include "kernels/device/group.h"
+#include <catena/kernels/device/group.h>
 
 namespace catena::device {
 
-template <class Body> struct Phase0 {
-  template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
+template <class Body>
+struct Phase0 {
+  template <class A>
+  static ND_FN A combine(A a, A b) {
+    return Body::combine0(a, b);
+  }
 };
-template <class Body> struct Phase1 {
-  template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
+template <class Body>
+struct Phase1 {
+  template <class A>
+  static ND_FN A combine(A a, A b) {
+    return Body::combine1(a, b);
+  }
 };
 
 // Inputs keep all runs of a thread, outputs one.
-template <class Tag> inline constexpr bool keeps_runs = false;
-template <class Stored, class Slot> inline constexpr bool keeps_runs<In<Stored, Slot>> = true;
+template <class Tag>
+inline constexpr bool keeps_runs = false;
+template <class Stored, class Slot>
+inline constexpr bool keeps_runs<In<Stored, Slot>> = true;
 
 // Runs: how many of them a thread keeps, 0: none.
-template <class Group, class Index, int Kept, int Reduced, int V, int Runs> struct RowLoop {
+template <class Group, class Index, int Kept, int Reduced, int V, int Runs>
+struct RowLoop {
   static constexpr int kRuns = Runs > 0 ? Runs : 1;
-  template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag> ? V * kRuns : V>;
+  template <class Tag>
+  using lane = typename Tag::template lane<keeps_runs<Tag> ? V * kRuns : V>;
 
   // f(number among the kept ones, first element) for the runs of this thread.
-  template <class F> static ND_FN void each_run(Index count, F f) {
+  template <class F>
+  static ND_FN void each_run(Index count, F f) {
     if constexpr (Runs > 0) {
       ND_UNROLL
       for (int r = 0; r < Runs; ++r) {
@@ -37,7 +50,8 @@ template <class Group, class Index, int Kept, int Reduced, int V, int Runs> stru
     }
   }
   // Operand k of the row that begins at `row`: no run leaves the innermost axis, and all can be moved at once.
-  template <class P, class L> static ND_FN bool whole_runs(const P& p, const L& lane, int k, int64_t row) {
+  template <class P, class L>
+  static ND_FN bool whole_runs(const P& p, const L& lane, int k, int64_t row) {
     if constexpr (!L::advances) return true;
     else if constexpr (Reduced == 0) return false;
     bool whole = p.reduced_stride[k][Reduced - 1] == L::size && lane.template aligned<V>(row);
@@ -46,10 +60,13 @@ template <class Group, class Index, int Kept, int Reduced, int V, int Runs> stru
     for (int a = 0; a + 1 < Reduced; ++a) whole = whole && p.reduced_stride[k][a] % (V * L::size) == 0;
     return whole;
   }
-  template <class P, class L> static ND_FN void move(const P& p, L& lane, int k, int64_t row, Index i) {
-    if constexpr (L::advances) lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
+  template <class P, class L>
+  static ND_FN void move(const P& p, L& lane, int k, int64_t row, Index i) {
+    if constexpr (L::advances)
+      lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
   }
-  template <class P, class L> static ND_FN void fetch(const P& p, L& lane, int k, int64_t row, bool whole, Index first, int at) {
+  template <class P, class L>
+  static ND_FN void fetch(const P& p, L& lane, int k, int64_t row, bool whole, Index first, int at) {
     if constexpr (L::advances) {
       if (whole && first + V <= Index(p.count)) {
         move(p, lane, k, row, first);
@@ -64,7 +81,8 @@ template <class Group, class Index, int Kept, int Reduced, int V, int Runs> stru
       }
     }
   }
-  template <class P, class L> static ND_FN void flush(const P& p, L& lane, int k, int64_t row, bool whole, Index first) {
+  template <class P, class L>
+  static ND_FN void flush(const P& p, L& lane, int k, int64_t row, bool whole, Index first) {
     if (whole && first + V <= Index(p.count)) {
       move(p, lane, k, row, first);
       lane.template flush<V>();
@@ -80,19 +98,22 @@ template <class Group, class Index, int Kept, int Reduced, int V, int Runs> stru
 };
 
 // A: the type of the accumulators. Operands by position: inputs I, outputs O, per-row outputs Q.
-template <class Body, class A, class Group, class Index, int Kept, class Loop, int V, bool Again, class P, class Lanes, int... K, int... I,
-          int... O, int... Q>
+template <class Body, class A, class Group, class Index, int Kept, class Loop, int V, bool Again, class P, class Lanes,
+          int... K, int... I, int... O, int... Q>
 ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indices<O...>, Indices<Q...>) {
   const Index count = Index(p.count);
   for (int64_t item = Group::item(); item < p.rows; item += Group::items()) {
     int64_t row[sizeof...(K)];
     ((row[K] = offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
     (get<I>(lanes).begin_row(row[I]), ...);
-    const bool whole = ((Loop::whole_runs(p, get<I>(lanes), I, row[I]) && ...) && (Loop::whole_runs(p, get<O>(lanes), O, row[O]) && ...));
+    const bool whole = ((Loop::whole_runs(p, get<I>(lanes), I, row[I]) && ...) &&
+                        (Loop::whole_runs(p, get<O>(lanes), O, row[O]) && ...));
     Lanes first_of_row = lanes;  // the first element of the row, read before anything is written
     (get<K>(first_of_row).move(row[K]), ...);
     (get<I>(first_of_row).template fetch<1>(), ...);
-    const auto fetch = [&](int run, Index first) { (Loop::fetch(p, get<I>(lanes), I, row[I], whole, first, run * V), ...); };
+    const auto fetch = [&](int run, Index first) {
+      (Loop::fetch(p, get<I>(lanes), I, row[I], whole, first, run * V), ...);
+    };
     // act(number in the lanes, number in the run) for every element of this thread.
     const auto each = [&](bool read, auto act, auto end_of_run) {
       Loop::each_run(count, [&](int run, Index first) {
@@ -106,32 +127,38 @@ ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indic
     const auto nothing = [](Index) {};
 
     A a0 = Body::template identity0<A>(), a1 = A(0);
-    each(true, [&](int at, int) { a0 = Body::combine0(a0, Body::template map0<A>(get<I>(lanes)(at)...)); }, nothing);
+    each(
+        true, [&](int at, int) { a0 = Body::combine0(a0, Body::template map0<A>(get<I>(lanes)(at)...)); }, nothing);
     a0 = Group::template reduce<Phase0<Body>>(a0);
     Body::finish0(a0, p.count, get<I>(first_of_row)(0)...);
     if constexpr (Body::phases == 2) {
       a1 = Body::template identity1<A>();
-      each(Again, [&](int at, int) { a1 = Body::combine1(a1, Body::template map1<A>(get<I>(lanes)(at)..., a0)); }, nothing);
+      each(
+          Again, [&](int at, int) { a1 = Body::combine1(a1, Body::template map1<A>(get<I>(lanes)(at)..., a0)); },
+          nothing);
       a1 = Group::template reduce<Phase1<Body>>(a1);
     }
     Body::finish1(a0, a1, p.count, get<I>(first_of_row)(0)..., get<Q>(first_of_row)(0)...);
     if (Group::rank() == 0) (get<Q>(first_of_row).template flush<1>(), ...);
-    each(Again, [&](int at, int j) { Body::write(get<I>(lanes)(at)..., a0, a1, get<O>(lanes)(j)...); },
-         [&](Index first) { (Loop::flush(p, get<O>(lanes), O, row[O], whole, first), ...); });
+    each(
+        Again, [&](int at, int j) { Body::write(get<I>(lanes)(at)..., a0, a1, get<O>(lanes)(j)...); },
+        [&](Index first) { (Loop::flush(p, get<O>(lanes), O, row[O], whole, first), ...); });
   }
 }
 
-template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class P, class... Tag, int... K, class I,
-          class O, class Q>
+template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class P, class... Tag,
+          int... K, class I, class O, class Q>
 ND_FN void rows_over(const P& p, Indices<K...> all, I in, O out, Q per_row) {
   using Loop = RowLoop<Group, Index, Kept, Reduced, V, Runs>;
   using Lanes = LaneSet<Indices<K...>, typename Loop::template lane<Tag>...>;
-  run_rows<Body, A, Group, Index, Kept, Loop, V, Runs == 0>(p, Lanes(typename Loop::template lane<Tag>(p, K)...), all, in, out, per_row);
+  run_rows<Body, A, Group, Index, Kept, Loop, V, Runs == 0>(p, Lanes(typename Loop::template lane<Tag>(p, K)...), all,
+                                                            in, out, per_row);
 }
-template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class I, class O, class Q, class... Tag,
-          class P>
+template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class I, class O,
+          class Q, class... Tag, class P>
 ND_FN void rows(const P& p) {
-  rows_over<Body, A, Group, Index, Kept, Reduced, V, Runs, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{}, I{}, O{}, Q{});
+  rows_over<Body, A, Group, Index, Kept, Reduced, V, Runs, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{}, I{}, O{},
+                                                                      Q{});
 }
 
 }  // namespace catena::device

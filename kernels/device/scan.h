@@ -1,12 +1,14 @@
-// Launch skeletons of running results along rows, with the bodies of reductions. Long rows are cut into pieces: the result of every piece
-// alone, then what comes before each piece, then the elements. Elements come in order on the left side of every combination.
+// Launch skeletons of running results along rows, with the bodies of reductions. Long rows are cut into pieces: the
+// result of every piece alone, then what comes before each piece, then the elements. Elements come in order on the left
+// side of every combination.
 #pragma once
 
-#include "kernels/device/reduction.h"
+#include <catena/kernels/device/reduction.h>
 
 namespace catena::device {
 
-template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank> struct Scan {
+template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank>
+struct Scan {
   using A = typename Body::template accumulator<compute_t<T>, compute_t<R>>;
   using P = ScanParameters<Rank == 0 ? kGenericRank : Rank>;
   static constexpr int kItems = 4;  // neighbouring elements of a thread
@@ -37,7 +39,8 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, int Ran
     return Body::template map<A>(element_at<StoredIn, T>(piece.in, i * p.in_step), i);
   }
   static ND_FN void put(const P& p, const Piece& piece, int64_t i, const A& acc) {
-    *reinterpret_cast<StoredOut*>(piece.out + i * p.out_step) = from_slot<StoredOut, R>(Body::template finish<compute_t<R>>(acc, i + 1));
+    *reinterpret_cast<StoredOut*>(piece.out + i * p.out_step) =
+        from_slot<StoredOut, R>(Body::template finish<compute_t<R>>(acc, i + 1));
   }
 
   // A block per piece of a row.
@@ -75,15 +78,18 @@ template <class Body, class StoredIn, class T, class StoredOut, class R, int Ran
     for (int64_t item = blockIdx.x; item < p.rows * p.splits; item += gridDim.x) {
       const Piece piece = piece_of(p, item / p.splits, item % p.splits);
       A acc = Body::template identity<A>();
-      for (int64_t i = piece.begin + threadIdx.x; i < piece.end; i += kBlock) acc = Body::combine(acc, value(p, piece, i));
+      for (int64_t i = piece.begin + threadIdx.x; i < piece.end; i += kBlock)
+        acc = Body::combine(acc, value(p, piece, i));
       acc = BlockGroup::reduce<Body>(acc);
       if (threadIdx.x == 0) *piece.partial = acc;
     }
   }
 
   // A thread per piece of a row; act(piece) for each.
-  template <class Act> static ND_FN void each_thread(const P& p, Act act) {
-    for (int64_t item = int64_t(blockIdx.x) * kBlock + threadIdx.x; item < p.rows * p.splits; item += int64_t(gridDim.x) * kBlock)
+  template <class Act>
+  static ND_FN void each_thread(const P& p, Act act) {
+    for (int64_t item = int64_t(blockIdx.x) * kBlock + threadIdx.x; item < p.rows * p.splits;
+         item += int64_t(gridDim.x) * kBlock)
       act(piece_of(p, item % p.rows, item / p.rows));
   }
   static ND_FN void columns(const P& p) {

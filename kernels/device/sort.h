@@ -1,18 +1,25 @@
-// Launch skeletons of stable sorting. An element becomes a key that orders as an unsigned integer; with the place in its row as the second
-// part of the key every order is total. Rows of up to kSortBlock elements are sorted by a bitonic network in shared memory, longer ones by
-// radix, lowest digit first: the number of passes depends on the dtype alone, and no value decides what a thread does, so that the
-// result and the time are the same whatever the data.
+// Launch skeletons of stable sorting. An element becomes a key that orders as an unsigned integer; with the place in
+// its row as the second part of the key every order is total. Rows of up to kSortBlock elements are sorted by a bitonic
+// network in shared memory, longer ones by radix, lowest digit first: the number of passes depends on the dtype alone,
+// and no value decides what a thread does, so that the result and the time are the same whatever the data.
 #pragma once
 
-#include "kernels/device/nonzero.h"
+#include <catena/kernels/device/nonzero.h>
 
 namespace catena::device {
 
-template <class T> struct key_bits { using type = unsigned_of<T>; };
-template <> struct key_bits<bool> { using type = uint8_t; };
+template <class T>
+struct key_bits {
+  using type = unsigned_of<T>;
+};
+template <>
+struct key_bits<bool> {
+  using type = uint8_t;
+};
 
 // NaN is above everything, both zeros are the same.
-template <class T> ND_FN typename key_bits<T>::type sort_key(T v) {
+template <class T>
+ND_FN typename key_bits<T>::type sort_key(T v) {
   using Bits = typename key_bits<T>::type;
   constexpr Bits sign = Bits(Bits(1) << (8 * sizeof(T) - 1));
   if constexpr (is_float<compute_t<T>>) {
@@ -27,7 +34,8 @@ template <class T> ND_FN typename key_bits<T>::type sort_key(T v) {
   }
 }
 
-template <class T, int Rank> struct Sort {
+template <class T, int Rank>
+struct Sort {
   using Bits = typename key_bits<T>::type;
   using P = SortParameters<Rank == 0 ? kGenericRank : Rank>;
 
@@ -37,7 +45,8 @@ template <class T, int Rank> struct Sort {
   static ND_FN T element(const P& p, int64_t row, int64_t i) {
     return *reinterpret_cast<const T*>(static_cast<const char*>(p.in) + start(p, p.in_stride, row) + i * p.in_step);
   }
-  template <class V> static ND_FN void put(const P& p, int64_t row, int64_t i, V v) {
+  template <class V>
+  static ND_FN void put(const P& p, int64_t row, int64_t i, V v) {
     *reinterpret_cast<V*>(static_cast<char*>(p.out) + start(p, p.out_stride, row) + i * p.out_step) = v;
   }
 
@@ -94,7 +103,8 @@ template <class T, int Rank> struct Sort {
 
   // Of long rows: keys, places and values, row by row.
   static ND_FN void keys(const P& p) {
-    for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count; i += int64_t(gridDim.x) * kBlock) {
+    for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count;
+         i += int64_t(gridDim.x) * kBlock) {
       const int64_t row = i / p.count, place = i - row * p.count;
       const T v = element(p, row, place);
       static_cast<Bits*>(p.keys)[i] = sort_key(v);
@@ -103,7 +113,8 @@ template <class T, int Rank> struct Sort {
     }
   }
   static ND_FN void result(const P& p) {
-    for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count; i += int64_t(gridDim.x) * kBlock) {
+    for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count;
+         i += int64_t(gridDim.x) * kBlock) {
       const int64_t row = i / p.count, place = i - row * p.count;
       if (p.positions) put(p, row, place, int64_t(p.places[i]));
       else put(p, row, place, static_cast<const T*>(p.values)[row * p.count + p.places[i]]);
@@ -112,7 +123,8 @@ template <class T, int Rank> struct Sort {
 };
 
 // One digit of 8 bits. A warp has kSortPiece / 8 neighbouring elements of a piece, 32 of them at a time.
-template <class Bits> struct Radix {
+template <class Bits>
+struct Radix {
   static constexpr int kWarps = kBlock / kWarp;
   static constexpr int kRounds = kSortPiece / kBlock;
 

@@ -1,24 +1,34 @@
-// The loop of an ElementwiseKernel. The generated function reads `for (Loop _ind(...); _ind.more(); _ind.next())`: on a device a thread
-// goes through its share of the positions in steps of the grid, on the host a call goes through a range.
+// The loop of an ElementwiseKernel. The generated function reads `for (Loop _ind(...); _ind.more(); _ind.next())`: on a
+// device a thread goes through its share of the positions in steps of the grid, on the host a call goes through a
+// range.
 #pragma once
 
-#include "kernels/device/user_types.h"
+#include <catena/kernels/device/user_types.h>
 
 namespace catena::user {
 
 // An operand whose elements are neighbours.
-template <class T> struct Flat {
+template <class T>
+struct Flat {
   T* data;
-  template <class L> ND_FN T& at(const L& loop) const { return data[loop.position]; }
+  template <class L>
+  ND_FN T& at(const L& loop) const {
+    return data[loop.position];
+  }
 };
 // An operand of any strides (in bytes).
-template <class T, int Rank> struct Strided {
+template <class T, int Rank>
+struct Strided {
   T* data;
   int64 strides[Rank];
-  template <class L> ND_FN T& at(const L& loop) const { return element(data, offset_at<Rank>(loop.coordinates, strides)); }
+  template <class L>
+  ND_FN T& at(const L& loop) const {
+    return element(data, offset_at<Rank>(loop.coordinates, strides));
+  }
 };
 
-template <int Rank, class Width> struct Loop {
+template <int Rank, class Width>
+struct Loop {
   Range<Rank, Width> range;
   int64 position, end, step;
   int64 coordinates[Rank];
@@ -34,7 +44,10 @@ template <int Rank, class Width> struct Loop {
   }
 #else
   ND_FN explicit Loop(const Range<Rank, Width>& r)
-      : range(r), position(int64(blockIdx.x) * blockDim.x + threadIdx.x), end(r.size), step(int64(gridDim.x) * blockDim.x) {
+      : range(r),
+        position(int64(blockIdx.x) * blockDim.x + threadIdx.x),
+        end(r.size),
+        step(int64(gridDim.x) * blockDim.x) {
     locate<Rank, Width>(position, range.shape, coordinates);
   }
   ND_FN void next() {

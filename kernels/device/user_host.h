@@ -1,5 +1,5 @@
-// The names that CUDA's compiler supplies to a kernel given as text, for the system's C++ compiler: the CPU backend runs such texts
-// without a barrier or an exchange between threads. Empty for every other compiler.
+// The names that CUDA's compiler supplies to a kernel given as text, for the system's C++ compiler: the CPU backend
+// runs such texts without a barrier or an exchange between threads. Empty for every other compiler.
 #pragma once
 
 #if !defined(__CUDACC_RTC__) && !defined(CATENA_CPU_SHIM)
@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// The object is compiled with hidden symbols: nothing of it mixes with other objects. What the backend looks up is visible.
+// The object is compiled with hidden symbols: nothing of it mixes with other objects. What the backend looks up is
+// visible.
 #define __global__ __attribute__((visibility("default")))
 #define __device__ __attribute__((visibility("default")))
 #define __constant__ __attribute__((visibility("default")))
@@ -29,8 +30,11 @@ struct dim3 {
   dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
 
-// ---- arithmetic ------------------------------------------------------------------------------------------------------------------
-template <class T> T __ldg(const T* p) { return *p; }
+// ---- arithmetic ---------------------------------------------------------------------------------
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
@@ -48,8 +52,8 @@ inline double rsqrt(double v) { return 1 / ::sqrt(v); }
 inline float rsqrt(float v) { return rsqrtf(v); }
 
 // As CUDA has them: of two integers the usual conversions first; of floats NaN is ignored.
-#define CATENA_USER_MINMAX(T)                              \
-  inline T min(T a, T b) { return b < a ? b : a; }         \
+#define CATENA_USER_MINMAX(T)                      \
+  inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
 CATENA_USER_MINMAX(int)
 CATENA_USER_MINMAX(unsigned)
@@ -58,10 +62,10 @@ CATENA_USER_MINMAX(unsigned long)
 CATENA_USER_MINMAX(long long)
 CATENA_USER_MINMAX(unsigned long long)
 #undef CATENA_USER_MINMAX
-#define CATENA_USER_MIXED(A, B, T)                                    \
-  inline T min(A a, B b) { return min((T)a, (T)b); }                  \
-  inline T min(B a, A b) { return min((T)a, (T)b); }                  \
-  inline T max(A a, B b) { return max((T)a, (T)b); }                  \
+#define CATENA_USER_MIXED(A, B, T)                   \
+  inline T min(A a, B b) { return min((T)a, (T)b); } \
+  inline T min(B a, A b) { return min((T)a, (T)b); } \
+  inline T max(A a, B b) { return max((T)a, (T)b); } \
   inline T max(B a, A b) { return max((T)a, (T)b); }
 CATENA_USER_MIXED(int, unsigned, unsigned)
 CATENA_USER_MIXED(long, unsigned long, unsigned long)
@@ -73,18 +77,34 @@ inline double max(double a, double b) { return ::fmax(a, b); }
 CATENA_USER_MIXED(float, double, double)
 #undef CATENA_USER_MIXED
 
-// ---- atomic functions ------------------------------------------------------------------------------------------------------------
-// Blocks run on several threads.
+// ---- atomic functions
+// ------------------------------------------------------------------------------------------------------------ Blocks
+// run on several threads.
 namespace catena::user {
-template <class T> struct same { using type = T; };
-template <class T> using same_t = typename same<T>::type;
+template <class T>
+struct same {
+  using type = T;
+};
+template <class T>
+using same_t = typename same<T>::type;
 
-template <int Bytes> struct bits_of_size;
-template <> struct bits_of_size<2> { using type = unsigned short; };
-template <> struct bits_of_size<4> { using type = unsigned; };
-template <> struct bits_of_size<8> { using type = unsigned long long; };
+template <int Bytes>
+struct bits_of_size;
+template <>
+struct bits_of_size<2> {
+  using type = unsigned short;
+};
+template <>
+struct bits_of_size<4> {
+  using type = unsigned;
+};
+template <>
+struct bits_of_size<8> {
+  using type = unsigned long long;
+};
 
-template <class T, class F> T update(T* address, F change) {
+template <class T, class F>
+T update(T* address, F change) {
   using Bits = typename bits_of_size<sizeof(T)>::type;
   Bits* cell = reinterpret_cast<Bits*>(address);
   Bits before = __atomic_load_n(cell, __ATOMIC_RELAXED), after;
@@ -98,8 +118,11 @@ template <class T, class F> T update(T* address, F change) {
 }
 }  // namespace catena::user
 
-#define CATENA_USER_ATOMIC(name, expression) \
-  template <class T> T name(T* p, catena::user::same_t<T> v) { return catena::user::update(p, [v](T x) { return T(expression); }); }
+#define CATENA_USER_ATOMIC(name, expression)                            \
+  template <class T>                                                    \
+  T name(T* p, catena::user::same_t<T> v) {                             \
+    return catena::user::update(p, [v](T x) { return T(expression); }); \
+  }
 CATENA_USER_ATOMIC(atomicAdd, x + v)
 CATENA_USER_ATOMIC(atomicSub, x - v)
 CATENA_USER_ATOMIC(atomicExch, v)
@@ -109,7 +132,8 @@ CATENA_USER_ATOMIC(atomicAnd, x& v)
 CATENA_USER_ATOMIC(atomicOr, x | v)
 CATENA_USER_ATOMIC(atomicXor, x ^ v)
 #undef CATENA_USER_ATOMIC
-template <class T> T atomicCAS(T* p, catena::user::same_t<T> expected, catena::user::same_t<T> v) {
+template <class T>
+T atomicCAS(T* p, catena::user::same_t<T> expected, catena::user::same_t<T> v) {
   return catena::user::update(p, [expected, v](T x) { return x == expected ? v : x; });
 }
 inline unsigned atomicInc(unsigned* p, unsigned last) {
@@ -121,23 +145,29 @@ inline unsigned atomicDec(unsigned* p, unsigned last) {
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence_block() {}
 
-// ---- the vector types --------------------------------------------------------------------------------------------------------------
-#define CATENA_USER_VECTORS(name, T)                                             \
-  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                             \
-  struct name##3 { T x, y, z; };                                                 \
-  struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 { T x, y, z, w; }; \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                     \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }             \
+// ---- the vector types ---------------------------------------------------------------------------
+#define CATENA_USER_VECTORS(name, T)                                 \
+  struct alignas(2 * sizeof(T)) name##2 {                            \
+    T x, y;                                                          \
+  };                                                                 \
+  struct name##3 {                                                   \
+    T x, y, z;                                                       \
+  };                                                                 \
+  struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 {      \
+    T x, y, z, w;                                                    \
+  };                                                                 \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 CATENA_USER_VECTORS(int, int)
 CATENA_USER_VECTORS(float, float)
 CATENA_USER_VECTORS(double, double)
 #undef CATENA_USER_VECTORS
 
-// ---- what the CPU cannot do ----------------------------------------------------------------------------------------------------------
-// The compiler refuses a call with these very words, which the backend looks for in its log.
-#define CATENA_USER_REFUSED(name, ...) \
-  __attribute__((error(#name " is not available on the CPU"))) __VA_ARGS__
+// ---- what the CPU cannot do
+// ---------------------------------------------------------------------------------------------------------- The
+// compiler refuses a call with these very words, which the backend looks for in its log.
+#define CATENA_USER_REFUSED(name, ...) __attribute__((error(#name " is not available on the CPU"))) __VA_ARGS__
 CATENA_USER_REFUSED(__syncthreads, void __syncthreads();)
 CATENA_USER_REFUSED(__syncthreads_count, int __syncthreads_count(int);)
 CATENA_USER_REFUSED(__syncthreads_and, int __syncthreads_and(int);)
@@ -148,7 +178,8 @@ CATENA_USER_REFUSED(__ballot_sync, unsigned __ballot_sync(unsigned, int);)
 CATENA_USER_REFUSED(__any_sync, int __any_sync(unsigned, int);)
 CATENA_USER_REFUSED(__all_sync, int __all_sync(unsigned, int);)
 #define CATENA_USER_SHUFFLE(name) \
-  template <class T> __attribute__((error(#name " is not available on the CPU"))) T name(unsigned, T, int, int = 32);
+  template <class T>              \
+  __attribute__((error(#name " is not available on the CPU"))) T name(unsigned, T, int, int = 32);
 CATENA_USER_SHUFFLE(__shfl_sync)
 CATENA_USER_SHUFFLE(__shfl_up_sync)
 CATENA_USER_SHUFFLE(__shfl_down_sync)

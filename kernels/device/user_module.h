@@ -1,9 +1,10 @@
-// Runs whole CUDA texts on the CPU: the texts of RawKernel and RawModule, whose kernels need no barrier. The backend writes a
-// registration behind the body of every kernel; a shared object made from the text then lists its kernels in catena_user_kernels.
+// Runs whole CUDA texts on the CPU: the texts of RawKernel and RawModule, whose kernels need no barrier. The backend
+// writes a registration behind the body of every kernel; a shared object made from the text then lists its kernels in
+// catena_user_kernels.
 #pragma once
 
-#include "kernels/device/user_host.h"
-#include "kernels/device/user_registry.h"
+#include <catena/kernels/device/user_host.h>
+#include <catena/kernels/device/user_registry.h>
 
 #if defined(CATENA_USER_HOST)
 
@@ -15,9 +16,16 @@ struct Place {
 };
 static thread_local Place place;
 
-template <int... K> struct Positions {};
-template <int N, int... K> struct MakePositions { using type = typename MakePositions<N - 1, N - 1, K...>::type; };
-template <int... K> struct MakePositions<0, K...> { using type = Positions<K...>; };
+template <int... K>
+struct Positions {};
+template <int N, int... K>
+struct MakePositions {
+  using type = typename MakePositions<N - 1, N - 1, K...>::type;
+};
+template <int... K>
+struct MakePositions<0, K...> {
+  using type = Positions<K...>;
+};
 
 template <auto F, class... A, int... K>
 inline void run_block(void* const* parameters, Positions<K...>) {
@@ -29,7 +37,8 @@ inline void run_block(void* const* parameters, Positions<K...>) {
         F(*static_cast<const A*>(parameters[K])...);
       }
 }
-template <auto F, class... A> void run(void* const* parameters, const unsigned* grid, const unsigned* block, long begin, long end) {
+template <auto F, class... A>
+void run(void* const* parameters, const unsigned* grid, const unsigned* block, long begin, long end) {
   place.grid_dim = dim3(grid[0], grid[1], grid[2]);
   place.block_dim = dim3(block[0], block[1], block[2]);
   for (long b = begin; b < end; ++b) {
@@ -39,7 +48,8 @@ template <auto F, class... A> void run(void* const* parameters, const unsigned* 
   }
 }
 
-template <class... A> struct Sizes {
+template <class... A>
+struct Sizes {
   static constexpr unsigned long of[sizeof...(A) + 1] = {sizeof(A)...};
 };
 }  // namespace catena::user
@@ -50,8 +60,10 @@ __attribute__((visibility("default"))) catena::user::HostKernel* catena_user_ker
 
 namespace catena::user {
 
-template <auto F> struct Registered;
-template <class... A, void (*F)(A...)> struct Registered<F> : HostKernel {
+template <auto F>
+struct Registered;
+template <class... A, void (*F)(A...)>
+struct Registered<F> : HostKernel {
   explicit Registered(const char* of)
       : HostKernel{of, &catena::user::run<F, A...>, Sizes<A...>::of, int(sizeof...(A)), catena_user_kernels} {
     catena_user_kernels = this;

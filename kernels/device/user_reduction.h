@@ -1,44 +1,53 @@
-// The launch skeletons of a ReductionKernel. The generated struct R holds the user's expressions: R::_accumulator_type, _identity, _map,
-// _combine and _finish; every partial result starts from the identity.
+// The launch skeletons of a ReductionKernel. The generated struct R holds the user's expressions: R::_accumulator_type,
+// _identity, _map, _combine and _finish; every partial result starts from the identity.
 //
 // The order of combination depends on the parameters alone, so results are the same on every launch.
 #pragma once
 
-#include "kernels/device/user_parameters.h"
-#include "kernels/device/user_types.h"
+#include <catena/kernels/device/user_parameters.h>
+#include <catena/kernels/device/user_types.h>
 
 namespace catena::user {
 
 // Operands: inputs have strides along kept and reduced axes.
-template <class T, int Kept, int Reduced> struct ReducedInput {
+template <class T, int Kept, int Reduced>
+struct ReducedInput {
   T* data;
   int64 kept[Kept];
   int64 reduced[Reduced];
-  template <class O, class I> ND_FN T& at(const O& out, const I& in) const {
+  template <class O, class I>
+  ND_FN T& at(const O& out, const I& in) const {
     return element(data, offset_at<Kept>(out.coordinates, kept) + offset_at<Reduced>(in.coordinates, reduced));
   }
 };
-template <class T, int Kept> struct ReducedOutput {
+template <class T, int Kept>
+struct ReducedOutput {
   T* data;
   int64 kept[Kept];
-  template <class O> ND_FN T& at(const O& out) const { return element(data, offset_at<Kept>(out.coordinates, kept)); }
+  template <class O>
+  ND_FN T& at(const O& out) const {
+    return element(data, offset_at<Kept>(out.coordinates, kept));
+  }
 };
 
 // _out_ind and _in_ind. Positions of the input count with the reduced axes leading.
-template <int Kept> struct OutIndex {
+template <int Kept>
+struct OutIndex {
   int64 position, total;
   int64 coordinates[Kept];
   ND_FN int64 size() const { return total; }
   ND_FN const int64* get() const { return coordinates; }
 };
-template <int Kept, int Reduced> struct InIndex {
+template <int Kept, int Reduced>
+struct InIndex {
   int64 position, total;
   int64 coordinates[Reduced + Kept];
   ND_FN int64 size() const { return total; }
   ND_FN const int64* get() const { return coordinates; }
 };
 
-template <class R, int Kept, int Reduced, class Width, class P> struct Reduction {
+template <class R, int Kept, int Reduced, class Width, class P>
+struct Reduction {
   using A = typename R::_accumulator_type;
   using Out = OutIndex<Kept>;
   using In = InIndex<Kept, Reduced>;
@@ -141,7 +150,8 @@ template <class R, int Kept, int Reduced, class Width, class P> struct Reduction
     for (int64 output = int64(blockIdx.x); output < p._work.outputs; output += int64(gridDim.x)) {
       const A* partial = static_cast<const A*>(p._work.partial) + output * p._work.splits;
       A mine = body._identity();
-      for (int64 s = int64(threadIdx.x); s < p._work.splits; s += kReductionBlock) mine = body._combine(mine, partial[s]);
+      for (int64 s = int64(threadIdx.x); s < p._work.splits; s += kReductionBlock)
+        mine = body._combine(mine, partial[s]);
       const A acc = tree(body, reinterpret_cast<A*>(memory), 1, mine);
       const Out out = output_at(p, output);
       if (threadIdx.x == 0) body._finish(out, input_of(p, out), acc);

@@ -1,4 +1,5 @@
-// How a shared object made from a CUDA text lists its kernels. It includes nothing: such texts see the names of CUDA alone.
+// How a shared object made from a CUDA text lists its kernels. It includes nothing: such texts see the names of CUDA
+// alone.
 #pragma once
 
 namespace catena::user {

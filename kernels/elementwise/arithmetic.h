@@ -1,52 +1,95 @@
 // Arithmetic. Integers wrap; bool addition is or, multiplication is and.
 #pragma once
 
-#include "kernels/numeric.h"
+#include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
 struct add {
-  template <class T> ND_FN static void run(T a, T b, T& y) {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
     if constexpr (is_same<T, bool>) y = a | b;
     else y = wrap_add(a, b);
   }
 };
-struct subtract { template <class T> ND_FN static void run(T a, T b, T& y) { y = wrap_sub(a, b); } };
+struct subtract {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
+    y = wrap_sub(a, b);
+  }
+};
 struct multiply {
-  template <class T> ND_FN static void run(T a, T b, T& y) {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
     if constexpr (is_same<T, bool>) y = a & b;
     else y = wrap_mul(a, b);
   }
 };
 // Integers are divided in float64.
 struct true_divide {
-  template <class T, class R> ND_FN static void run(T a, T b, R& y) { y = static_cast<R>(a) / static_cast<R>(b); }
+  template <class T, class R>
+  ND_FN static void run(T a, T b, R& y) {
+    y = static_cast<R>(a) / static_cast<R>(b);
+  }
 };
 struct negative {
-  template <class T> ND_FN static void run(T x, T& y) {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
     if constexpr (is_float<T>) y = -x;
     else y = wrap_sub(T(0), x);
   }
 };
-struct absolute { template <class T> ND_FN static void run(T x, T& y) { y = catena::absolute(x); } };
+struct absolute {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
+    y = catena::absolute(x);
+  }
+};
 struct reciprocal {
-  template <class T> ND_FN static void run(T x, T& y) {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
     if constexpr (is_float<T>) y = T(1) / x;
     else if constexpr (is_signed_int<T>) y = (x == T(1)) | (x == T(-1)) ? x : T(0);
     else y = T(x == T(1));
   }
 };
-struct square { template <class T> ND_FN static void run(T x, T& y) { y = wrap_mul(x, x); } };
-struct sqrt { template <class T> ND_FN static void run(T x, T& y) { y = m::sqrt(x); } };
-struct rsqrt { template <class T> ND_FN static void run(T x, T& y) { y = T(1) / m::sqrt(x); } };
-struct sign { template <class T> ND_FN static void run(T x, T& y) { y = sign_of(x); } };
+struct square {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
+    y = wrap_mul(x, x);
+  }
+};
+struct sqrt {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
+    y = m::sqrt(x);
+  }
+};
+struct rsqrt {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
+    y = T(1) / m::sqrt(x);
+  }
+};
+struct sign {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
+    y = sign_of(x);
+  }
+};
 // NaN passes through, a NaN bound does not clip, and the upper bound wins where the two cross.
 struct clip {
-  template <class T> ND_FN static void run(T x, T low, T high, T& y) {
+  template <class T>
+  ND_FN static void run(T x, T low, T high, T& y) {
     const T raised = x < low ? low : x;
     y = raised > high ? high : raised;
   }
 };
-struct copy { template <class T> ND_FN static void run(T x, T& y) { y = x; } };
+struct copy {
+  template <class T>
+  ND_FN static void run(T x, T& y) {
+    y = x;
+  }
+};
 
 }  // namespace catena::k

@@ -1,22 +1,39 @@
 // Division with a remainder, and powers. An integer divided by 0 gives 0.
 #pragma once
 
-#include "kernels/numeric.h"
+#include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
-struct floor_divide { template <class T> ND_FN static void run(T a, T b, T& y) { y = catena::floor_divide(a, b); } };
-struct remainder { template <class T> ND_FN static void run(T a, T b, T& y) { y = floor_mod(a, b); } };
-struct fmod { template <class T> ND_FN static void run(T a, T b, T& y) { y = c_mod(a, b); } };
+struct floor_divide {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
+    y = catena::floor_divide(a, b);
+  }
+};
+struct remainder {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
+    y = floor_mod(a, b);
+  }
+};
+struct fmod {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
+    y = c_mod(a, b);
+  }
+};
 struct divmod {
-  template <class T> ND_FN static void run(T a, T b, T& quotient, T& rest) {
+  template <class T>
+  ND_FN static void run(T a, T b, T& quotient, T& rest) {
     const T q = catena::floor_divide(a, b), r = floor_mod(a, b);
     quotient = q;
     rest = r;
   }
 };
 struct power {
-  template <class T> ND_FN static void run(T a, T b, T& y) {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
     if constexpr (is_float<T>) y = m::pow(a, b);
     else y = int_power(a, b);
   }

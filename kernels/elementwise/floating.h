@@ -1,25 +1,47 @@
 // Kinds of floating-point values, signs, and the parts of a number.
 #pragma once
 
-#include "kernels/numeric.h"
+#include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
-struct isnan { template <class T> ND_FN static void run(T x, bool& y) { y = x != x; } };
-struct isinf { template <class T> ND_FN static void run(T x, bool& y) { y = m::fabs(x) == limits<T>::max(); } };
-struct isfinite { template <class T> ND_FN static void run(T x, bool& y) { y = m::fabs(x) < limits<T>::max(); } };
+struct isnan {
+  template <class T>
+  ND_FN static void run(T x, bool& y) {
+    y = x != x;
+  }
+};
+struct isinf {
+  template <class T>
+  ND_FN static void run(T x, bool& y) {
+    y = m::fabs(x) == limits<T>::max();
+  }
+};
+struct isfinite {
+  template <class T>
+  ND_FN static void run(T x, bool& y) {
+    y = m::fabs(x) < limits<T>::max();
+  }
+};
 // True for negative values, -0.0 and NaN with its sign set.
 struct signbit {
-  template <class T> ND_FN static void run(T x, bool& y) {
+  template <class T>
+  ND_FN static void run(T x, bool& y) {
     using U = typename uint_of_size<sizeof(T)>::type;
     y = (bit_cast<U>(x) >> (8 * sizeof(T) - 1)) != 0;
   }
 };
-struct copysign { template <class T> ND_FN static void run(T a, T b, T& y) { y = m::copysign(a, b); } };
+struct copysign {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
+    y = m::copysign(a, b);
+  }
+};
 
 // Fraction and integral part, both with the sign of x.
 struct modf {
-  template <class T> ND_FN static void run(T x, T& fraction, T& whole) {
+  template <class T>
+  ND_FN static void run(T x, T& fraction, T& whole) {
     const T w = m::trunc(x);
     const T rest = m::fabs(x) == limits<T>::max() ? T(0) : x - w;
     fraction = m::copysign(rest, x);
@@ -29,7 +51,8 @@ struct modf {
 
 // x = mantissa 2^exponent with 0.5 <= |mantissa| < 1; 0, infinities and NaN are their own mantissa, with exponent 0.
 struct frexp {
-  template <class T> ND_FN static void run(T x, T& mantissa, int32_t& exponent) {
+  template <class T>
+  ND_FN static void run(T x, T& mantissa, int32_t& exponent) {
     using U = typename uint_of_size<sizeof(T)>::type;
     constexpr int digits = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 126 : 1022;
     constexpr U exponent_bits = sizeof(T) == 4 ? U(0x7f800000u) : U(0x7ff0000000000000u);
@@ -43,7 +66,8 @@ struct frexp {
 
 // x 2^exponent, rounded once.
 struct ldexp {
-  template <class T, class N> ND_FN static void run(T x, N exponent, T& y) {
+  template <class T, class N>
+  ND_FN static void run(T x, N exponent, T& y) {
     const int n = int(exponent > N(3000) ? N(3000) : (exponent < N(-3000) ? N(-3000) : exponent));
     if constexpr (sizeof(T) == 4) {
       y = static_cast<float>(double(x) * power_of_two(n > 400 ? 400 : (n < -400 ? -400 : n)));
@@ -52,15 +76,22 @@ struct ldexp {
       const int step = n > 1023 ? 1023 : (n < -1022 ? -969 : 0);
       const int rest = n - step, step2 = rest > 1023 ? 1023 : (rest < -1022 ? -969 : 0);
       const int last = rest - step2;
-      y = x * power_of_two(step) * power_of_two(step2) * power_of_two(last > 1023 ? 1023 : (last < -1022 ? -1022 : last));
+      y = x * power_of_two(step) * power_of_two(step2) *
+          power_of_two(last > 1023 ? 1023 : (last < -1022 ? -1022 : last));
     }
   }
   static ND_FN double power_of_two(int n) { return bit_cast<double>(uint64_t(1023 + n) << 52); }
 };
 
 // The neighbour of a towards b. One row for each 16-bit type: bodies see both as float, whose neighbours are others.
-struct nextafter { template <class T> ND_FN static void run(T a, T b, T& y) { y = m::nextafter(a, b); } };
-template <class Half> ND_FN float next_half(float a, float b) {
+struct nextafter {
+  template <class T>
+  ND_FN static void run(T a, T b, T& y) {
+    y = m::nextafter(a, b);
+  }
+};
+template <class Half>
+ND_FN float next_half(float a, float b) {
   const uint16_t bits = Half(a).bits;
   // Away from 0 is one more as an integer, toward it one less; from 0 it is the smallest number of b's sign.
   const bool away = (a > 0.0f) == (b > a);
@@ -69,7 +100,11 @@ template <class Half> ND_FN float next_half(float a, float b) {
   const float moved = static_cast<float>(Half::from_bits(next));
   return (a != a) | (b != b) ? a + b : (a == b ? a : moved);
 }
-struct nextafter_float16 { static ND_FN void run(float a, float b, float& y) { y = next_half<float16>(a, b); } };
-struct nextafter_bfloat16 { static ND_FN void run(float a, float b, float& y) { y = next_half<bfloat16>(a, b); } };
+struct nextafter_float16 {
+  static ND_FN void run(float a, float b, float& y) { y = next_half<float16>(a, b); }
+};
+struct nextafter_bfloat16 {
+  static ND_FN void run(float a, float b, float& y) { y = next_half<bfloat16>(a, b); }
+};
 
 }  // namespace catena::k

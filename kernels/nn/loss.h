@@ -1,8 +1,8 @@
-// Losses that pick by label. Scores are seen as (N, C, D): the class on axis 1, all further axes as one. A label that is neither a
-// class nor `ignore` gives NaN and is never used as a position.
+// Losses that pick by label. Scores are seen as (N, C, D): the class on axis 1, all further axes as one. A label that
+// is neither a class nor `ignore` gives NaN and is never used as a position.
 #pragma once
 
-#include "kernels/index.h"
+#include <catena/kernels/index.h>
 
 namespace catena::k {
 
@@ -15,8 +15,9 @@ struct cross_entropy_pick {
   }
 };
 
-// gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - [c == t]), or 0 where t is ignored. Loop: (N, C, D); labels, g and norm
-// are broadcast to it. The normaliser is an array, so that a count taken on the device need not come to the host.
+// gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - [c == t]), or 0 where t is ignored. Loop: (N, C, D); labels,
+// g and norm are broadcast to it. The normaliser is an array, so that a count taken on the device need not come to the
+// host.
 struct cross_entropy_bwd {
   template <class I, class W, class L, class T>
   ND_FN static void run(const I& i, const W& weight, T log_y, L label, L ignore, T g, T norm, T& gx) {
@@ -29,7 +30,8 @@ struct cross_entropy_bwd {
 
 // y[n, c, d] = c == label ? on : off, where the labels have been broadcast to the loop (N, C, D).
 struct one_hot {
-  template <class I, class L, class T> ND_FN static void run(const I& i, L label, T off, T on, T& y) {
+  template <class I, class L, class T>
+  ND_FN static void run(const I& i, L label, T off, T on, T& y) {
     y = i[1] == int64_t(label) ? on : off;
   }
 };

@@ -1,8 +1,8 @@
-// Pooling of images (N, C, H, W) by windows of kh x kw, strides sy, sx and padding ph, pw. Gradients gather: every input position
-// adds up what the windows over it send, in a fixed order and without atomics.
+// Pooling of images (N, C, H, W) by windows of kh x kw, strides sy, sx and padding ph, pw. Gradients gather: every
+// input position adds up what the windows over it send, in a fixed order and without atomics.
 #pragma once
 
-#include "kernels/index.h"
+#include <catena/kernels/index.h>
 
 namespace catena::k {
 
@@ -10,27 +10,37 @@ namespace catena::k {
 struct window_range {
   int64_t first, last;
 };
-// a / b for numbers that are not negative: lengths of axes, which are short enough for the quick division wherever that matters.
-ND_FN int64_t window_quotient(int64_t a, int64_t b) { return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b)); }
+// a / b for numbers that are not negative: lengths of axes, which are short enough for the quick division wherever that
+// matters.
+ND_FN int64_t window_quotient(int64_t a, int64_t b) {
+  return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b));
+}
 ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_t pad, int64_t windows) {
   const int64_t end = at + pad, begin = end - size + 1;
-  const int64_t first = begin <= 0 ? 0 : window_quotient(begin + stride - 1, stride), last = window_quotient(end, stride) + 1;
+  const int64_t first = begin <= 0 ? 0 : window_quotient(begin + stride - 1, stride),
+                last = window_quotient(end, stride) + 1;
   return {first, last < windows ? last : windows};
 }
 
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all.
-template <class T> ND_FN bool wins_window(T v, T best) { return (v > best) | ((v != v) & (best == best)); }
+template <class T>
+ND_FN bool wins_window(T v, T best) {
+  return (v > best) | ((v != v) & (best == best));
+}
 
-// Step by step through the positions, `v` being what lies at one of each window. What is counted is the distance from the winner to the
-// present position: that takes no number of the position, and is subtracted from the last one in the end.
+// Step by step through the positions, `v` being what lies at one of each window. What is counted is the distance from
+// the winner to the present position: that takes no number of the position, and is subtracted from the last one in the
+// end.
 struct max_pool_first {
-  template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
+  template <class T>
+  ND_FN static void run(T v, T& best, int32_t& distance) {
     best = v;
     distance = 0;
   }
 };
 struct max_pool_step {
-  template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
+  template <class T>
+  ND_FN static void run(T v, T& best, int32_t& distance) {
     const bool better = wins_window(v, best);
     best = better ? v : best;
     distance = better ? 0 : distance + 1;
@@ -40,8 +50,8 @@ struct max_pool_step {
 // In one go: the padding is -inf, and a window that lies in it gives -inf at a position outside the image.
 struct max_pool_2d {
   template <class I, class X, class T>
-  ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y,
-                        int32_t& index) {
+  ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
+                        T& y, int32_t& index) {
     T best = limits<T>::min();
     int32_t best_index = 0;
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
@@ -60,7 +70,8 @@ struct max_pool_2d {
 
 // What the windows send to one position after the other; `ahead` is how many come before the winner's.
 struct max_pool_step_bwd {
-  template <class T> ND_FN static void run(T gy, int32_t& ahead, T& gx) {
+  template <class T>
+  ND_FN static void run(T gy, int32_t& ahead, T& gx) {
     gx = ahead == 0 ? gy : T(0);
     --ahead;
   }
@@ -69,9 +80,10 @@ struct max_pool_step_bwd {
 // Loop: the input's shape.
 struct max_pool_2d_bwd {
   template <class I, class G, class X, class T>
-  ND_FN static void run(const I& i, const G& gy, const X& index, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
-                        T& gx) {
-    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)), columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
+  ND_FN static void run(const I& i, const G& gy, const X& index, int64_t kh, int64_t kw, int64_t sy, int64_t sx,
+                        int64_t ph, int64_t pw, T& gx) {
+    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)),
+                       columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
     T sum = T(0);
     for (int64_t oy = rows.first; oy < rows.last; ++oy)
       for (int64_t ox = columns.first; ox < columns.last; ++ox) {
@@ -82,10 +94,12 @@ struct max_pool_2d_bwd {
   }
 };
 
-// y = x at the position that `index` names in each window; 0 where that lies outside the image. Loop: the output's shape.
+// y = x at the position that `index` names in each window; 0 where that lies outside the image. Loop: the output's
+// shape.
 struct max_pool_2d_by_index {
   template <class I, class X, class T>
-  ND_FN static void run(const I& i, const X& x, int32_t index, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y) {
+  ND_FN static void run(const I& i, const X& x, int32_t index, int64_t kw, int64_t sy, int64_t sx, int64_t ph,
+                        int64_t pw, T& y) {
     const int64_t row = i[2] * sy - ph + index / kw, column = i[3] * sx - pw + index % kw;
     const bool inside = row >= 0 && row < x.shape(2) && column >= 0 && column < x.shape(3);
     y = inside ? T(x(i[0], i[1], row, column)) : T(0);
@@ -95,7 +109,8 @@ struct max_pool_2d_by_index {
 // The sum of the window over kh kw: the padding counts.
 struct average_pool_2d {
   template <class I, class X, class T>
-  ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& y) {
+  ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
+                        T& y) {
     T sum = T(0);
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
     for (int64_t ky = y0 < 0 ? -y0 : 0; ky < kh && y0 + ky < x.shape(2); ++ky)
@@ -107,8 +122,10 @@ struct average_pool_2d {
 // Loop: the input's shape.
 struct average_pool_2d_bwd {
   template <class I, class G, class T>
-  ND_FN static void run(const I& i, const G& gy, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw, T& gx) {
-    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)), columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
+  ND_FN static void run(const I& i, const G& gy, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
+                        T& gx) {
+    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)),
+                       columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
     T sum = T(0);
     for (int64_t oy = rows.first; oy < rows.last; ++oy)
       for (int64_t ox = columns.first; ox < columns.last; ++ox) sum += gy(i[0], i[1], oy, ox);

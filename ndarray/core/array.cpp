@@ -1,21 +1,22 @@
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 #include <algorithm>
 #include <cstring>
 #include <ostream>
 
-#include "kernels/host/cast.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/kernel/ufunc.h"
+#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/ufunc.h>
 
 namespace nd {
 
 using catena::check;
 using catena::fail;
 
-// ---- flags -----------------------------------------------------------------------------------------------------------------
+// ---- flags --------------------------------------------------------------------------------------
 bool Flags::operator[](std::string_view name) const {
   if (name == "C_CONTIGUOUS") return c_contiguous;
   if (name == "F_CONTIGUOUS") return f_contiguous;
@@ -29,7 +30,7 @@ std::ostream& operator<<(std::ostream& out, const Flags& f) {
              << "\n  OWNDATA : " << text(f.owndata);
 }
 
-// ---- copies between arrays -------------------------------------------------------------------------------------------------
+// ---- copies between arrays ----------------------------------------------------------------------
 namespace internal {
 namespace {
 
@@ -60,7 +61,7 @@ bool repeats_elements(const Array& a) {
 }
 
 void assign_scalar(std::string_view op, const Array& to, const Scalar& value) {
-  const catena::KernelDef& def = catena::kernel<"copy">();
+  const catena::KernelDef& def = catena::rows::copy;
   const int loop = catena::choose_loop_by_output(def, to.dtype());
   const catena::Input input(value);
   catena::ArrayHeader* const output = to.get();
@@ -75,7 +76,7 @@ void assign_array(std::string_view op, const Array& to, const Array& from) {
     if (to->data != from->data) copy_bytes(to->data, to.device(), from->data, from.device(), to.nbytes());
     return;
   }
-  const catena::KernelDef& def = catena::kernel<"copy">();
+  const catena::KernelDef& def = catena::rows::copy;
   const int loop = catena::choose_loop_by_output(def, to.dtype());
   const catena::Input input(*from.get());
   catena::ArrayHeader* const output = to.get();
@@ -148,11 +149,12 @@ void from_host(const Array& a, const void* c_order) {
   touch(a);
 }
 
-// ---- accessor and wrapping -------------------------------------------------------------------------------------------------
+// ---- accessor and wrapping ----------------------------------------------------------------------
 void check_accessor(const Array& a, Dtype dtype, int rank) {
   check<TypeError>(a.dtype() == dtype, "accessor", "the array has dtype ", a.dtype(), ", the accessor is for ", dtype);
   check<ValueError>(a.ndim() == rank, "accessor", "the array has rank ", a.ndim(), ", the accessor is for rank ", rank);
-  check<ValueError>(a.device().kind == Device::Kind::cpu, "accessor", "the array is on ", a.device(), ", which the host cannot access");
+  check<ValueError>(a.device().kind == Device::Kind::cpu, "accessor", "the array is on ", a.device(),
+                    ", which the host cannot access");
 }
 
 void throw_accessor_index(int axis, std::int64_t index, std::int64_t length) {
@@ -166,16 +168,17 @@ catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype,
   const std::size_t item = catena::itemsize(dtype);
   const std::int64_t size = catena::checked_size(shape);
   const Strides strides = options.strides ? *options.strides : catena::c_strides(shape, item);
-  check<ValueError>(strides.size() == shape.size(), "wrap", "strides ", strides, " and shape ", shape, " have different ranks");
+  check<ValueError>(strides.size() == shape.size(), "wrap", "strides ", strides, " and shape ", shape,
+                    " have different ranks");
   for (std::int64_t s : strides)
-    check<ValueError>(s % static_cast<std::int64_t>(item) == 0, "wrap", "strides ", strides, " are no multiples of ", item,
-                      ", the itemsize of ", dtype);
+    check<ValueError>(s % static_cast<std::int64_t>(item) == 0, "wrap", "strides ", strides, " are no multiples of ",
+                      item, ", the itemsize of ", dtype);
   check<ValueError>(data != nullptr || size == 0, "wrap", "a null pointer cannot hold an array of shape ", shape);
   const Device device = options.device.value_or(cpu_device);
   auto* first = static_cast<std::byte*>(data);
   const catena::ByteRange range = catena::byte_range(shape, strides, item);
-  Storage* storage =
-      wrap_storage(size == 0 ? first : first + range.begin, static_cast<std::size_t>(range.end - range.begin), device, std::move(deleter));
+  Storage* storage = wrap_storage(size == 0 ? first : first + range.begin,
+                                  static_cast<std::size_t>(range.end - range.begin), device, std::move(deleter));
   catena::ArrayHeader* h = catena::make_header(storage, first, dtype, shape, strides, device, &array_owner());
   catena::release(storage);  // the header has taken its own reference
   return h;
@@ -183,7 +186,8 @@ catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype,
 
 }  // namespace
 
-Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options, void (*destroy)(void*, void*), void* context) {
+Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options, void (*destroy)(void*, void*),
+           void* context) {
   try {
     std::function<void()> deleter;
     if (destroy) deleter = [=] { destroy(context, data); };
@@ -196,8 +200,10 @@ Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& optio
 
 }  // namespace internal
 
-// ---- attributes ------------------------------------------------------------------------------------------------------------
-std::int64_t Array::shape(int axis) const { return h_->shape[catena::normalize_axis<IndexError>("shape", axis, ndim())]; }
+// ---- attributes ---------------------------------------------------------------------------------
+std::int64_t Array::shape(int axis) const {
+  return h_->shape[catena::normalize_axis<IndexError>("shape", axis, ndim())];
+}
 
 bool Array::is_f_contiguous() const noexcept { return catena::is_f_contiguous(h_->shape, h_->strides, itemsize()); }
 
@@ -218,9 +224,11 @@ std::int64_t Array::len() const {
   return shape()[0];
 }
 
-std::uint64_t Array::version() const noexcept { return h_->storage ? h_->storage->version.load(std::memory_order_relaxed) : 0; }
+std::uint64_t Array::version() const noexcept {
+  return h_->storage ? h_->storage->version.load(std::memory_order_relaxed) : 0;
+}
 
-// ---- elements --------------------------------------------------------------------------------------------------------------
+// ---- elements -----------------------------------------------------------------------------------
 void Array::throw_element_type(Dtype t, const char* op) const {
   fail<TypeError>(op, "the array has dtype ", dtype(), ", elements of ", t, " were asked for");
 }
@@ -256,7 +264,7 @@ void Array::fill(const Scalar& value) const { internal::assign("fill", *this, va
 
 void Array::operator=(const Operand& value) && { internal::assign("assignment", *this, value); }
 
-// ---- shape -----------------------------------------------------------------------------------------------------------------
+// ---- shape --------------------------------------------------------------------------------------
 Array Array::reshape(const Shape& requested) const {
   const Shape to = catena::resolve_reshape("reshape", shape(), requested);
   if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
@@ -274,7 +282,8 @@ Array Array::transpose() const {
 }
 
 Array Array::transpose(const Dims& axes) const {
-  check<ValueError>(axes.size() == ndim(), "transpose", axes.size(), " axes ", axes, " were given for an array of rank ", ndim());
+  check<ValueError>(axes.size() == ndim(), "transpose", axes.size(), " axes ", axes,
+                    " were given for an array of rank ", ndim());
   Shape to = h_->shape;
   Strides to_strides = h_->strides;
   std::uint64_t seen = 0;
@@ -289,7 +298,8 @@ Array Array::transpose(const Dims& axes) const {
 }
 
 Array Array::swapaxes(int axis1, int axis2) const {
-  const int a = catena::normalize_axis("swapaxes", axis1, ndim()), b = catena::normalize_axis("swapaxes", axis2, ndim());
+  const int a = catena::normalize_axis("swapaxes", axis1, ndim()),
+            b = catena::normalize_axis("swapaxes", axis2, ndim());
   Shape to = h_->shape;
   Strides to_strides = h_->strides;
   std::swap(to[a], to[b]);
@@ -307,15 +317,16 @@ Array Array::flatten() const {
 Array Array::squeeze(const Axes& axes) const {
   const Dims& given = axes.values();
   if (ndim() == 0) {
-    check<ValueError>(given.size() <= 1 && (given.empty() || given[0] == 0 || given[0] == -1), "squeeze", "axes ", given,
-                      " are out of range for arrays of rank 0");
+    check<ValueError>(given.size() <= 1 && (given.empty() || given[0] == 0 || given[0] == -1), "squeeze", "axes ",
+                      given, " are out of range for arrays of rank 0");
     return *this;
   }
   Dims drop;
   if (axes.given()) {
     drop = catena::normalize_axes("squeeze", axes, ndim());
     for (std::int64_t a : drop)
-      check<ValueError>(shape()[static_cast<int>(a)] == 1, "squeeze", "axis ", a, " of shape ", shape(), " has a length other than 1");
+      check<ValueError>(shape()[static_cast<int>(a)] == 1, "squeeze", "axis ", a, " of shape ", shape(),
+                        " has a length other than 1");
   } else {
     for (int i = 0; i < ndim(); ++i)
       if (shape()[i] == 1) drop.push_back(i);
@@ -333,14 +344,16 @@ Array Array::squeeze(const Axes& axes) const {
 Array Array::view() const { return internal::make_view(*this, h_->shape, h_->strides); }
 
 Array Array::view(Dtype to) const {
-  const auto old_item = static_cast<std::int64_t>(itemsize()), new_item = static_cast<std::int64_t>(catena::itemsize(to));
+  const auto old_item = static_cast<std::int64_t>(itemsize()),
+             new_item = static_cast<std::int64_t>(catena::itemsize(to));
   if (size() > 0)
     check<ValueError>(reinterpret_cast<std::uintptr_t>(h_->data) % catena::itemsize(to) == 0, "view",
                       "the first element is not aligned for ", to);
   if (old_item == new_item) return internal::make_view(*this, h_->shape, h_->strides, 0, to);
-  check<ValueError>(ndim() > 0, "view", "a 0-d array of ", dtype(), " cannot be seen as ", to, ", which has another itemsize");
-  check<ValueError>(is_c_contiguous(), "view", "an array that is not C-contiguous cannot change its itemsize from ", old_item, " to ",
-                    new_item);
+  check<ValueError>(ndim() > 0, "view", "a 0-d array of ", dtype(), " cannot be seen as ", to,
+                    ", which has another itemsize");
+  check<ValueError>(is_c_contiguous(), "view", "an array that is not C-contiguous cannot change its itemsize from ",
+                    old_item, " to ", new_item);
   Shape shape = h_->shape;
   check<ValueError>(shape.back() * old_item % new_item == 0, "view", "the last axis has ", shape.back() * old_item,
                     " bytes, which is no multiple of ", new_item, ", the itemsize of ", to);
@@ -348,7 +361,7 @@ Array Array::view(Dtype to) const {
   return internal::make_view(*this, shape, catena::c_strides(shape, catena::itemsize(to)), 0, to);
 }
 
-// ---- copies ----------------------------------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 Array Array::to_device(Device to) const {
   if (device() == to) return *this;
   const Array source = internal::contiguous(*this);

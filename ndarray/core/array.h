@@ -1,14 +1,14 @@
 // nd::Array: an n-dimensional array on one device.
 //
-// Handle semantics. An Array is a reference-counted handle, as a name is in Python: copying it shares the array, copy() copies the
-// elements, and views (indexing, reshape, transpose...) share the memory of their source and keep it alive. `row = b` makes the
-// handle `row` mean another array; `a(0) = b`, an assignment to the temporary view, writes the elements; `row += b` writes too.
-// Constness belongs to the handle: a const Array cannot be rebound, but its elements can be written through any copy of it.
-// A default-constructed or moved-from Array is null; every operation on it but is_null, assignment and destruction is undefined,
-// except that functions given a null operand throw TypeError.
+// Handle semantics. An Array is a reference-counted handle, as a name is in Python: copying it shares the array, copy()
+// copies the elements, and views (indexing, reshape, transpose...) share the memory of their source and keep it alive.
+// `row = b` makes the handle `row` mean another array; `a(0) = b`, an assignment to the temporary view, writes the
+// elements; `row += b` writes too. Constness belongs to the handle: a const Array cannot be rebound, but its elements
+// can be written through any copy of it. A default-constructed or moved-from Array is null; every operation on it but
+// is_null, assignment and destruction is undefined, except that functions given a null operand throw TypeError.
 //
-// Thread safety: handles may be copied and dropped on any thread; reading one array from several threads is safe; writing elements
-// is the caller's to order. One Array object must not be rebound while another thread uses it.
+// Thread safety: handles may be copied and dropped on any thread; reading one array from several threads is safe;
+// writing elements is the caller's to order. One Array object must not be rebound while another thread uses it.
 #pragma once
 
 #include <array>
@@ -24,9 +24,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/host/bind.h"
-#include "ndarray/core/fwd.h"
-#include "ndarray/core/index_key.h"
+#include <catena/kernels/rows/bind.h>
+#include <catena/ndarray/core/fwd.h>
+#include <catena/ndarray/core/index_key.h>
 
 namespace nd {
 
@@ -40,25 +40,29 @@ struct AstypeOptions {
 struct Flags {
   bool c_contiguous = false;
   bool f_contiguous = false;
-  bool owndata = false;  // the array starts at the first byte of its storage and fills it: true for new arrays, false for a part of one
+  bool owndata = false;  // the array starts at the first byte of its storage and fills it: true for new arrays, false
+                         // for a part of one
 
   // By NumPy's names "C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA"; KeyError for another.
   CATENA_EXPORT bool operator[](std::string_view name) const;
 };
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // three lines "  NAME : value"
 
-template <class E, int N> class Accessor;
+template <class E, int N>
+class Accessor;
 
 namespace internal {
 // A key that is an array of indices or a mask, and lists of keys that contain one.
 template <class K>
 inline constexpr bool is_index_array =
-    std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>> || std::is_same_v<K, std::vector<bool>>;
+    std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>> ||
+    std::is_same_v<K, std::vector<bool>>;
 template <class... K>
-inline constexpr bool advanced_keys = (... || is_index_array<K>) && (... && (is_index_array<K> || std::is_convertible_v<const K&, Key>));
+inline constexpr bool advanced_keys = (... || is_index_array<K>)&&(... && (is_index_array<K> ||
+                                                                           std::is_convertible_v<const K&, Key>));
 }  // namespace internal
 
-// ---- the array -------------------------------------------------------------------------------------------------------------
+// ---- the array ----------------------------------------------------------------------------------
 class CATENA_EXPORT Array : public catena::HeaderRef {
  public:
   Array() noexcept = default;
@@ -75,8 +79,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     HeaderRef::operator=(std::move(o));
     return *this;
   }
-  // Assignment to a temporary, as in a(0) = b, writes the elements: `value` is broadcast and cast unsafely. ValueError when the
-  // shapes do not fit (extra leading axes of length 1 of `value` are ignored).
+  // Assignment to a temporary, as in a(0) = b, writes the elements: `value` is broadcast and cast unsafely. ValueError
+  // when the shapes do not fit (extra leading axes of length 1 of `value` are ignored).
   void operator=(const Operand& value) &&;
 
   bool is_null() const noexcept { return h_ == nullptr; }
@@ -96,79 +100,85 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   bool is_f_contiguous() const noexcept;
   bool owndata() const noexcept;  // see Flags
   Flags flags() const noexcept { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
-  // Whether both arrays are views of one storage and their byte ranges meet. May be true for interleaved views without common elements.
+  // Whether both arrays are views of one storage and their byte ranges meet. May be true for interleaved views without
+  // common elements.
   bool shares_memory(const Array& o) const noexcept;
   std::int64_t len() const;  // length of axis 0; TypeError for a 0-d array
   // Raised by every write to the memory that this array is a view of.
   std::uint64_t version() const noexcept;
 
   // ---- elements ----
-  // The first logical element, in the memory of device(). For a const element type only reading is announced; otherwise the
-  // version is raised here, once. TypeError when E is not the element type.
-  template <class E> E* data() const {
+  // The first logical element, in the memory of device(). For a const element type only reading is announced; otherwise
+  // the version is raised here, once. TypeError when E is not the element type.
+  template <class E>
+  E* data() const {
     check_element_type(catena::dtype_of<std::remove_const_t<E>>, "data");
     if constexpr (!std::is_const_v<E>) bump_version();
     return reinterpret_cast<E*>(h_->data);
   }
   // The only element, converted to E by the library's rules. ValueError for another size than 1. Waits for the device.
-  template <class E> E item() const {
+  template <class E>
+  E item() const {
     E value{};
     item_to(catena::dtype_of<E>, &value);
     return value;
   }
   Scalar item() const;  // the same as a host number
   // All elements in C order, converted to E. Waits for the device.
-  template <class E> std::vector<E> to_vector() const;
-  // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError when E is not the element type, ValueError
-  // when N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor keeps the memory alive.
-  // Use E = const float to read only (otherwise the version is raised here).
-  template <class E, int N> Accessor<E, N> accessor() const { return Accessor<E, N>(*this); }
+  template <class E>
+  std::vector<E> to_vector() const;
+  // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError when E is not the element
+  // type, ValueError when N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor
+  // keeps the memory alive. Use E = const float to read only (otherwise the version is raised here).
+  template <class E, int N>
+  Accessor<E, N> accessor() const {
+    return Accessor<E, N>(*this);
+  }
   // Truth value: false when empty, element != 0 when there is one; otherwise ValueError. Waits for the device.
   explicit operator bool() const;
 
   // ---- basic indexing: always a view ----
-  // a(0), a(Slice(1, 5)), a(ellipsis, newaxis, -1)... IndexError for an integer out of range or too many keys; ValueError for a second
-  // ellipsis or a step of 0. Missing trailing keys are full slices.
-  template <std::convertible_to<Key>... K> Array operator()(const K&... keys) const {
+  // a(0), a(Slice(1, 5)), a(ellipsis, newaxis, -1)... IndexError for an integer out of range or too many keys;
+  // ValueError for a second ellipsis or a step of 0. Missing trailing keys are full slices.
+  template <std::convertible_to<Key>... K>
+  Array operator()(const K&... keys) const {
     const std::array<Key, sizeof...(K)> list{Key(keys)...};
     return index(list);
   }
-  template <std::convertible_to<Key> K> Array operator[](const K& key) const { return (*this)(key); }
+  template <std::convertible_to<Key> K>
+  Array operator[](const K& key) const {
+    return (*this)(key);
+  }
   Array index(std::span<const Key> keys) const;  // in routines/indexing.cpp
 
-  // ---- integer arrays or masks among the keys: a proxy that reads as a copy and writes through, see routines/indexing.h ----
+  // ---- integer arrays or masks among the keys: a proxy that reads as a copy and writes through, see
+  // routines/indexing.h ----
   class IndexProxy;
   template <class... K>
-    requires(internal::advanced_keys<K...>)
-  IndexProxy operator()(const K&... keys) const;
+  requires(internal::advanced_keys<K...>) IndexProxy operator()(const K&... keys) const;
   template <class K>
-    requires(internal::advanced_keys<K>)
-  IndexProxy operator[](const K& key) const;
+  requires(internal::advanced_keys<K>) IndexProxy operator[](const K& key) const;
 
   // ---- shape: views wherever strides allow ----
   // C order; one length may be -1. ValueError when the sizes differ. Copies when the strides do not allow a view.
   Array reshape(const Shape& shape) const;
   template <std::integral... I>
-    requires(sizeof...(I) > 0)
-  Array reshape(I... lengths) const {
-    return reshape(Shape{static_cast<std::int64_t>(lengths)...});
-  }
+  requires(sizeof...(I) > 0) Array reshape(I... lengths)
+  const { return reshape(Shape{static_cast<std::int64_t>(lengths)...}); }
   Array transpose() const;  // axes reversed
   // ValueError for a wrong number of axes or a repeated one; IndexError for one out of range.
   Array transpose(const Dims& axes) const;
   template <std::integral... I>
-    requires(sizeof...(I) > 0)
-  Array transpose(I... axes) const {
-    return transpose(Dims{static_cast<std::int64_t>(axes)...});
-  }
+  requires(sizeof...(I) > 0) Array transpose(I... axes)
+  const { return transpose(Dims{static_cast<std::int64_t>(axes)...}); }
   Array T() const { return transpose(); }
-  Array swapaxes(int axis1, int axis2) const;   // ValueError for an axis out of range
-  Array ravel() const;                          // reshape(-1)
-  Array flatten() const;                        // always a copy
-  Array squeeze(const Axes& axes = {}) const;   // ValueError when a given axis is longer than 1 or out of range
-  Array view() const;                           // another handle to a header of its own over the same memory
-  // The same bytes as elements of another dtype. With another itemsize the last axis is rescaled: ValueError unless the array is
-  // C-contiguous and the bytes of that axis are a multiple.
+  Array swapaxes(int axis1, int axis2) const;  // ValueError for an axis out of range
+  Array ravel() const;                         // reshape(-1)
+  Array flatten() const;                       // always a copy
+  Array squeeze(const Axes& axes = {}) const;  // ValueError when a given axis is longer than 1 or out of range
+  Array view() const;                          // another handle to a header of its own over the same memory
+  // The same bytes as elements of another dtype. With another itemsize the last axis is rescaled: ValueError unless the
+  // array is C-contiguous and the bytes of that axis are a multiple.
   Array view(Dtype dtype) const;
 
   // ---- copies ----
@@ -203,8 +213,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array any() const;
   Array all() const;
   Array clip(const Operand& a_min, const Operand& a_max) const;
-  Array dot(const Array& b) const;                                                                // in routines/linalg.cpp
-  Array take(const Array& indices, std::optional<int> axis = {}) const;                           // in routines/indexing.cpp
+  Array dot(const Array& b) const;                                       // in routines/linalg.cpp
+  Array take(const Array& indices, std::optional<int> axis = {}) const;  // in routines/indexing.cpp
   Array take(const std::vector<std::int64_t>& indices, std::optional<int> axis = {}) const;
   std::vector<Array> nonzero() const;  // in routines/sorting.cpp
   // Sorts the elements along an axis in place, as nd::sort does.
@@ -212,10 +222,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 
   // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
   // An operand that is an expiring array nobody else refers to may lend its memory to the result.
-#define ND_ARRAY_BINARY(op)                                         \
+#define ND_ARRAY_BINARY(op)                                               \
   friend CATENA_EXPORT Array operator op(const Operand&, const Operand&); \
-  Array& operator op##=(const Operand& b) &;                        \
-  void operator op##=(const Operand& b) &&;
+  Array& operator op##=(const Operand& b)&;                               \
+  void operator op##=(const Operand& b)&&;
   ND_ARRAY_BINARY(+)
   ND_ARRAY_BINARY(-)
   ND_ARRAY_BINARY(*)
@@ -240,7 +250,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 
  private:
   void check_element_type(Dtype t, const char* op) const {
-    if (h_->dtype != t) [[unlikely]] throw_element_type(t, op);
+    if (h_->dtype != t) [[unlikely]]
+      throw_element_type(t, op);
   }
   [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
   void bump_version() const noexcept;
@@ -249,10 +260,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 
 // ---- options of the calculation methods and of the functions they name ----
 struct ReduceOptions {
-  Axes axis = {};              // default: all axes
+  Axes axis = {};                   // default: all axes
   std::optional<Dtype> dtype = {};  // of the result, and of the calculation
-  Array out = {};              // must have the shape of the result; any dtype
-  bool keepdims = false;       // reduced axes stay with length 1
+  Array out = {};                   // must have the shape of the result; any dtype
+  bool keepdims = false;            // reduced axes stay with length 1
 };
 struct VarOptions {
   Axes axis = {};
@@ -273,18 +284,20 @@ struct TestOptions {
   bool keepdims = false;
 };
 
-// ---- operands: what elementwise functions take -----------------------------------------------------------------------------
-// An array or a host scalar, for the duration of a call. Scalars are weakly typed: they never raise the dtype of an array of their kind.
+// ---- operands: what elementwise functions take
+// ----------------------------------------------------------------------------- An array or a host scalar, for the
+// duration of a call. Scalars are weakly typed: they never raise the dtype of an array of their kind.
 class Operand {
  public:
   Operand(const Array& a) : array_(a.get()) {
-    if (!array_) [[unlikely]] throw_null();
+    if (!array_) [[unlikely]]
+      throw_null();
   }
   Operand(Array&& a) : Operand(static_cast<const Array&>(a)) { expiring_ = &a; }
   Operand(const Scalar& s) noexcept : scalar_(s) {}
   template <class E>
-    requires(std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>)
-  Operand(E value) noexcept : scalar_(value) {}
+  requires(std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>) Operand(E value)
+  noexcept : scalar_(value) {}
 
   bool is_array() const noexcept { return array_ != nullptr; }
   catena::ArrayHeader* header() const noexcept { return array_; }  // null for a scalar
@@ -304,13 +317,14 @@ class Operand {
   Array* expiring_ = nullptr;
 };
 
-// ---- typed access from the host --------------------------------------------------------------------------------------------
+// ---- typed access from the host -----------------------------------------------------------------
 namespace internal {
 CATENA_EXPORT void check_accessor(const Array& a, Dtype dtype, int rank);
 [[noreturn]] CATENA_EXPORT void throw_accessor_index(int axis, std::int64_t index, std::int64_t length);
 }  // namespace internal
 
-template <class E, int N> class Accessor {
+template <class E, int N>
+class Accessor {
  public:
   explicit Accessor(const Array& a) : hold_(a) {
     internal::check_accessor(a, catena::dtype_of<std::remove_const_t<E>>, N);
@@ -323,12 +337,12 @@ template <class E, int N> class Accessor {
 
   std::int64_t shape(int axis) const noexcept { return shape_[axis]; }
   template <std::integral... I>
-    requires(sizeof...(I) == N)
-  E& operator()(I... indices) const {
+  requires(sizeof...(I) == N) E& operator()(I... indices) const {
     const std::int64_t at[N > 0 ? N : 1] = {static_cast<std::int64_t>(indices)...};
     std::int64_t offset = 0;
     for (int i = 0; i < N; ++i) {
-      if (at[i] < 0 || at[i] >= shape_[i]) [[unlikely]] internal::throw_accessor_index(i, at[i], shape_[i]);
+      if (at[i] < 0 || at[i] >= shape_[i]) [[unlikely]]
+        internal::throw_accessor_index(i, at[i], shape_[i]);
       offset += at[i] * strides_[i];
     }
     return *reinterpret_cast<E*>(data_ + offset);
@@ -341,24 +355,27 @@ template <class E, int N> class Accessor {
   std::int64_t shape_[N > 0 ? N : 1], strides_[N > 0 ? N : 1];
 };
 
-// ---- foreign memory --------------------------------------------------------------------------------------------------------
+// ---- foreign memory -----------------------------------------------------------------------------
 struct WrapOptions {
   std::optional<Strides> strides = {};  // in bytes, one per axis; default: C order
   std::optional<Device> device = {};    // where the memory is; default: the host, cpu:0
 };
 
 namespace internal {
-CATENA_EXPORT Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options, void (*destroy)(void* context, void* data),
-                         void* context);
+CATENA_EXPORT Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& options,
+                         void (*destroy)(void* context, void* data), void* context);
 }
 
-// An array over memory that is not the library's, without a copy; it must stay valid as long as any view of the array lives.
-// ValueError for a negative length or strides that do not match the shape's rank.
-template <class E> Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
+// An array over memory that is not the library's, without a copy; it must stay valid as long as any view of the array
+// lives. ValueError for a negative length or strides that do not match the shape's rank.
+template <class E>
+Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
   return internal::wrap(data, shape, catena::dtype_of<E>, options, nullptr, nullptr);
 }
-// The same; deleter(data) is called once, when the last view is gone, on whichever thread drops it. It is called also if wrap throws.
-template <class E, std::invocable<E*> Deleter> Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& options = {}) {
+// The same; deleter(data) is called once, when the last view is gone, on whichever thread drops it. It is called also
+// if wrap throws.
+template <class E, std::invocable<E*> Deleter>
+Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& options = {}) {
   return internal::wrap(
       data, shape, catena::dtype_of<E>, options,
       [](void* context, void* memory) {
@@ -369,16 +386,18 @@ template <class E, std::invocable<E*> Deleter> Array wrap(E* data, const Shape& 
       new Deleter(std::move(deleter)));
 }
 
-// ---- for implementations ---------------------------------------------------------------------------------------------------
+// ---- for implementations ------------------------------------------------------------------------
 namespace internal {
 
-// A view of `base`: any shape and strides within its storage, the first element offset_bytes behind base's. Nothing is checked.
-// A view without elements points at the start of its base (never outside the storage).
-CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes, Dtype dtype);
+// A view of `base`: any shape and strides within its storage, the first element offset_bytes behind base's. Nothing is
+// checked. A view without elements points at the start of its base (never outside the storage).
+CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes,
+                              Dtype dtype);
 inline Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
   return make_view(base, shape, strides, offset_bytes, base.dtype());
 }
-// to[...] = from: broadcast, unsafe cast, safe under overlap, across devices; raises the version. Messages begin with `op`.
+// to[...] = from: broadcast, unsafe cast, safe under overlap, across devices; raises the version. Messages begin with
+// `op`.
 CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& from);
 // Raises the version of the memory behind `a`: every write path calls it.
 inline void touch(const Array& a) noexcept {
@@ -394,7 +413,8 @@ CATENA_EXPORT Array contiguous(const Array& a);
 
 inline void Array::bump_version() const noexcept { internal::touch(*this); }
 
-template <class E> std::vector<E> Array::to_vector() const {
+template <class E>
+std::vector<E> Array::to_vector() const {
   const Array same = astype(catena::dtype_of<E>, {.copy = false});
   std::vector<E> values(static_cast<std::size_t>(size()));
   if constexpr (std::is_same_v<E, bool>) {  // std::vector<bool> packs its elements

@@ -1,14 +1,14 @@
-// The names of namespace nd that come from kernels/host: element types, shapes, scalars, devices and exceptions.
+// The names of namespace nd that come from kernels/base: element types, shapes, scalars, devices and exceptions.
 //
-// nd::float32 is a dtype (a value of the enumeration Dtype), as in NumPy; the C++ types that have no name of their own in the
-// language are nd::float16_t and nd::bfloat16_t, beside std::int32_t and the like.
+// nd::float32 is a dtype (a value of the enumeration Dtype), as in NumPy; the C++ types that have no name of their own
+// in the language are nd::float16_t and nd::bfloat16_t, beside std::int32_t and the like.
 #pragma once
 
-#include "kernels/host/array_header.h"
-#include "kernels/host/dtype.h"
-#include "kernels/host/error.h"
-#include "kernels/host/scalar.h"
-#include "kernels/host/shape.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/kernels/base/dtype.h>
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/scalar.h>
+#include <catena/kernels/base/shape.h>
 
 namespace nd {
 

@@ -1,7 +1,7 @@
 // Forward declarations of the public classes of namespace nd.
 #pragma once
 
-#include "ndarray/core/dtype.h"
+#include <catena/ndarray/core/dtype.h>
 
 namespace nd {
 

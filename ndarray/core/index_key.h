@@ -1,7 +1,7 @@
 // The keys of basic indexing under the names of this library.
 #pragma once
 
-#include "kernels/host/index_key.h"
+#include <catena/kernels/base/index_key.h>
 
 namespace nd {
 

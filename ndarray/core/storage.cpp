@@ -1,11 +1,11 @@
-#include "ndarray/core/storage.h"
+#include <catena/ndarray/core/storage.h>
 
 #include <atomic>
 #include <mutex>
 
-#include "kernels/host/error.h"
-#include "ndarray/device/memory_pool.h"
-#include "ndarray/device/stream.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace nd {
 namespace {
@@ -37,7 +37,8 @@ Storage* allocate_raw(std::size_t bytes, Device device) {
   s->bytes = bytes;
   s->destroy = &destroy_raw;
   s->data = backend(device.kind).allocate(device.id, bytes);
-  catena::check<catena::OutOfMemoryError>(s->data != nullptr, "allocate", "out of memory on ", device, ": requested ", bytes, " bytes");
+  catena::check<catena::OutOfMemoryError>(s->data != nullptr, "allocate", "out of memory on ", device, ": requested ",
+                                          bytes, " bytes");
   return s.release();
 }
 
@@ -116,8 +117,8 @@ ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device) {
       h->size = catena::checked_size(shape);
       h->strides = catena::c_strides(shape, catena::itemsize(dtype));
       // 2^63 bytes are more than any device has, but an array of so many elements is a shape.
-      catena::check<catena::OutOfMemoryError>(!__builtin_mul_overflow(h->size, item, &step), "empty", "shape ", shape, " of ", dtype,
-                                              " needs more than 2^63 - 1 bytes");
+      catena::check<catena::OutOfMemoryError>(!__builtin_mul_overflow(h->size, item, &step), "empty", "shape ", shape,
+                                              " of ", dtype, " needs more than 2^63 - 1 bytes");
     }
     h->storage = new_storage(static_cast<std::size_t>(step), device);
   } catch (...) {

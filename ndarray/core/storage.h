@@ -8,12 +8,12 @@
 #include <memory>
 #include <utility>
 
-#include "kernels/host/array_header.h"
-#include "ndarray/device/backend.h"
+#include <catena/kernels/base/array_header.h>
 
 namespace nd {
 
 using catena::ArrayHeader;
+using catena::Device;
 using catena::Dtype;
 using catena::Shape;
 using catena::Storage;
@@ -27,12 +27,12 @@ CATENA_EXPORT catena::ArrayOwner& mutable_array_owner() noexcept;
 // Memory for `bytes` bytes on a device, one reference; null for 0 bytes. OutOfMemoryError when there is none left.
 CATENA_EXPORT Storage* new_storage(std::size_t bytes, Device device);
 
-// A storage around memory that something else owns. The deleter runs when the last array over it dies, on whatever thread that
-// happens; it may be empty.
+// A storage around memory that something else owns. The deleter runs when the last array over it dies, on whatever
+// thread that happens; it may be empty.
 CATENA_EXPORT Storage* wrap_storage(void* data, std::size_t bytes, Device device, std::function<void()> deleter);
 
-// Where new_storage gets memory: the pool (null, the default), each block from the device (raw_allocator()), or a user's.
-// One reference, `bytes` > 0; throws when there is none left.
+// Where new_storage gets memory: the pool (null, the default), each block from the device (raw_allocator()), or a
+// user's. One reference, `bytes` > 0; throws when there is none left.
 using Allocator = std::function<Storage*(std::size_t bytes, Device device)>;
 CATENA_EXPORT void set_allocator(std::shared_ptr<const Allocator> allocator);
 CATENA_EXPORT std::shared_ptr<const Allocator> get_allocator();
@@ -40,7 +40,9 @@ CATENA_EXPORT std::shared_ptr<const Allocator> raw_allocator();
 
 class AllocatorScope {
  public:
-  explicit AllocatorScope(std::shared_ptr<const Allocator> allocator) : before_(get_allocator()) { set_allocator(std::move(allocator)); }
+  explicit AllocatorScope(std::shared_ptr<const Allocator> allocator) : before_(get_allocator()) {
+    set_allocator(std::move(allocator));
+  }
   ~AllocatorScope() { set_allocator(std::move(before_)); }
   AllocatorScope(const AllocatorScope&) = delete;
   AllocatorScope& operator=(const AllocatorScope&) = delete;

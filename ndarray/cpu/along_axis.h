@@ -1,12 +1,13 @@
 // The rows of two arrays along one axis: what scans and sorts share among threads.
 #pragma once
 
-#include "ndarray/cpu/walk.h"
+#include <catena/ndarray/cpu/walk.h>
 
 namespace nd::cpu {
 
-// `in` and `out` have one shape. Units of the walk are the first elements of their rows: the positions along all other axes.
-inline Walk walk_rows(catena::Operand in, catena::Operand out, int axis) {
+// `in` and `out` have one shape. Units of the walk are the first elements of their rows: the positions along all other
+// axes.
+inline Walk walk_rows(catena::BoundOperand in, catena::BoundOperand out, int axis) {
   catena::Shape shape = *in.shape;
   catena::Strides in_strides = *in.strides, out_strides = *out.strides;
   shape.erase(axis);
@@ -14,7 +15,7 @@ inline Walk walk_rows(catena::Operand in, catena::Operand out, int axis) {
   out_strides.erase(axis);
   in.strides = &in_strides;
   out.strides = &out_strides;
-  const catena::Operand both[] = {in, out};
+  const catena::BoundOperand both[] = {in, out};
   return Walk(both, shape, 1);
 }
 

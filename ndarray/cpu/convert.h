@@ -1,9 +1,9 @@
-// Between memory and the compute types of kernels: the value of an operand is rounded to its slot's dtype, and loops see the
-// compute type of the slot (float for the 16-bit floats).
+// Between memory and the compute types of kernels: the value of an operand is rounded to its slot's dtype, and loops
+// see the compute type of the slot (float for the 16-bit floats).
 #pragma once
 
-#include "kernels/host/cast.h"
-#include "kernels/host/program.h"
+#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/program.h>
 
 namespace nd::cpu {
 
@@ -16,7 +16,8 @@ inline bool is_half(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat1
 // A loop can work on memory of that dtype directly.
 inline bool is_direct(Dtype memory, Dtype slot) { return memory == slot && !is_half(slot); }
 
-// From memory of one dtype to the compute type of a slot, or back. A 16-bit slot that meets another dtype rounds on the way.
+// From memory of one dtype to the compute type of a slot, or back. A 16-bit slot that meets another dtype rounds on the
+// way.
 class Load {
  public:
   Load() = default;

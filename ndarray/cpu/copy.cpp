@@ -1,18 +1,18 @@
-#include "ndarray/cpu/copy.h"
+#include <catena/ndarray/cpu/copy.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/stream_store.h"
-#include "ndarray/cpu/walk.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/walk.h>
 
 namespace nd::cpu {
 namespace {
 
-using catena::Operand;
+using catena::BoundOperand;
 using catena::Shape;
 using catena::Strides;
 
@@ -22,7 +22,8 @@ Dtype bits_of(std::size_t itemsize) {
   return itemsize == 1 ? Dtype::uint8 : itemsize == 2 ? Dtype::uint16 : itemsize == 4 ? Dtype::uint32 : Dtype::uint64;
 }
 
-template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
+template <class T>
+void fill(std::byte* to, const std::byte* from, std::int64_t n) {
   T value;
   std::memcpy(&value, from, sizeof(T));
   std::fill_n(reinterpret_cast<T*>(to), n, value);
@@ -57,10 +58,17 @@ Transposition find_transposition(const Shape& shape, const Strides& to, const St
 // One matrix or many of them: `outer` are the other axes.
 class TransposedCopy {
  public:
-  TransposedCopy(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides, const Shape& shape,
-                 Transposition t, std::size_t itemsize)
-      : to_(to), from_(from), outer_(shape), to_outer_(to_strides), from_outer_(from_strides), rows_(shape[t.row]),
-        columns_(shape[t.column]), to_row_(to_strides[t.row]), from_row_(from_strides[t.column]),
+  TransposedCopy(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides,
+                 const Shape& shape, Transposition t, std::size_t itemsize)
+      : to_(to),
+        from_(from),
+        outer_(shape),
+        to_outer_(to_strides),
+        from_outer_(from_strides),
+        rows_(shape[t.row]),
+        columns_(shape[t.column]),
+        to_row_(to_strides[t.row]),
+        from_row_(from_strides[t.column]),
         item_(static_cast<std::int64_t>(itemsize)) {
     for (int a : {std::max(t.row, t.column), std::min(t.row, t.column)}) {
       outer_.erase(a);
@@ -89,9 +97,10 @@ class TransposedCopy {
     }
     return m;
   }
-  void block(std::byte* to, std::int64_t to_row, const Matrix& m, std::int64_t row, std::int64_t column, std::int64_t rows,
-             std::int64_t columns) const {
-    transpose_block(to, to_row, m.from + column * from_row_ + row * item_, from_row_, rows, columns, static_cast<std::size_t>(item_));
+  void block(std::byte* to, std::int64_t to_row, const Matrix& m, std::int64_t row, std::int64_t column,
+             std::int64_t rows, std::int64_t columns) const {
+    transpose_block(to, to_row, m.from + column * from_row_ + row * item_, from_row_, rows, columns,
+                    static_cast<std::size_t>(item_));
   }
 
   // Strips of a few rows of `to`: each reads one or two lines of every row of `from`.
@@ -113,8 +122,9 @@ class TransposedCopy {
     return aligned && columns_ * item_ >= kLine && n_outer_ * rows_ * columns_ * item_ >= kStreamedBytes;
   }
 
-  // Strips of two lines of columns: `from` is read along its rows, each of which the processor follows, a page of each and then the next
-  // strip; `to` gets whole lines, neighbours together: they lie in one row of the memory, others in other pages.
+  // Strips of two lines of columns: `from` is read along its rows, each of which the processor follows, a page of each
+  // and then the next strip; `to` gets whole lines, neighbours together: they lie in one row of the memory, others in
+  // other pages.
   void run_streamed() const {
     constexpr std::int64_t kPage = 4096, kWidth = 2 * kLine, kRows = 32;
     const std::int64_t line = kLine / item_, width = kWidth / item_, chunk = kPage / item_;
@@ -123,7 +133,8 @@ class TransposedCopy {
       alignas(kLine) std::byte tile[kRows * kWidth];
       for (std::int64_t k = b; k < e; ++k) {
         const Matrix m = matrix(k / strips / chunks);
-        const std::int64_t column = k % strips * width, columns = std::min(width, columns_ - column), whole = columns / line * line;
+        const std::int64_t column = k % strips * width, columns = std::min(width, columns_ - column),
+                           whole = columns / line * line;
         const std::int64_t first = k / strips % chunks * chunk, last = std::min(first + chunk, rows_);
         for (std::int64_t row = first; row < last; row += kRows) {
           const std::int64_t n = std::min(kRows, last - row);
@@ -145,14 +156,15 @@ class TransposedCopy {
 };
 
 // Rows of a length that the compiler knows are a few moves each.
-template <std::size_t kBytes> void copy_known(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
-                                              std::int64_t rows) {
+template <std::size_t kBytes>
+void copy_known(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows) {
   for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, kBytes);
 }
 
 }  // namespace
 
-void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows, std::int64_t bytes) {
+void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
+               std::int64_t bytes) {
   if (to_row == bytes && from_row == bytes) {
     std::memcpy(to, from, static_cast<std::size_t>(rows * bytes));
     return;
@@ -165,12 +177,13 @@ void copy_rows(std::byte* to, std::int64_t to_row, const std::byte* from, std::i
     case 64: return copy_known<64>(to, to_row, from, from_row, rows);
     case 128: return copy_known<128>(to, to_row, from, from_row, rows);
     default:
-      for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, static_cast<std::size_t>(bytes));
+      for (std::int64_t r = 0; r < rows; ++r)
+        std::memcpy(to + r * to_row, from + r * from_row, static_cast<std::size_t>(bytes));
   }
 }
 
-void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides, const Shape& shape,
-                   std::size_t itemsize) {
+void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides,
+                   const Shape& shape, std::size_t itemsize) {
   if (catena::size_of(shape) == 0) return;
   const auto item = static_cast<std::int64_t>(itemsize);
   Shape merged = shape;
@@ -179,8 +192,8 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
   const Transposition t = find_transposition(merged, both[0], both[1], item);
   if (t.found()) return TransposedCopy(to, both[0], from, both[1], merged, t, itemsize).run();
 
-  const Operand operands[2] = {{const_cast<std::byte*>(from), bits_of(itemsize), false, &shape, &from_strides},
-                               {to, bits_of(itemsize), false, &shape, &to_strides}};
+  const BoundOperand operands[2] = {{const_cast<std::byte*>(from), bits_of(itemsize), false, &shape, &from_strides},
+                                    {to, bits_of(itemsize), false, &shape, &to_strides}};
   const Walk walk(operands, shape, 1);
   const CastFn strided = catena::cast_function(bits_of(itemsize), bits_of(itemsize));
   const std::int64_t grain = walk.grain(kGrainBytes / item);

@@ -1,4 +1,4 @@
-#include "ndarray/cpu/cpu_backend.h"
+#include <catena/ndarray/cpu/cpu_backend.h>
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "kernels/host/error.h"
-#include "kernels/host/parallel.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
 
 namespace nd::cpu {
 namespace {
@@ -26,7 +26,8 @@ struct CpuEvent {
 };
 
 std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 DeviceProperties describe_machine() {
@@ -37,7 +38,7 @@ DeviceProperties describe_machine() {
   if (p.name.empty()) p.name = "CPU";  // some architectures do not tell
   p.processors = get_nprocs();
   p.max_threads_per_processor = 1;
-  struct sysinfo memory{};
+  struct sysinfo memory {};
   if (sysinfo(&memory) == 0) p.total_bytes = memory.totalram * memory.mem_unit;
 #ifdef _SC_LEVEL2_CACHE_SIZE
   p.l2_bytes = static_cast<std::size_t>(std::max(sysconf(_SC_LEVEL2_CACHE_SIZE), 0L));
@@ -69,14 +70,15 @@ std::byte* CpuBackend::allocate(int, std::size_t bytes) {
 void CpuBackend::deallocate(int, std::byte* data, std::size_t) noexcept { std::free(data); }
 
 MemoryInfo CpuBackend::memory_info(int) const {
-  struct sysinfo info{};
+  struct sysinfo info {};
   if (sysinfo(&info) != 0) return {};
   return {info.freeram * info.mem_unit, info.totalram * info.mem_unit};
 }
 
-void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef) {
-  catena::check<catena::RuntimeError>(to_device.kind == Device::Kind::cpu && from_device.kind == Device::Kind::cpu, "copy",
-                                      "the cpu backend cannot copy from ", from_device, " to ", to_device);
+void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+                      StreamRef) {
+  catena::check<catena::RuntimeError>(to_device.kind == Device::Kind::cpu && from_device.kind == Device::Kind::cpu,
+                                      "copy", "the cpu backend cannot copy from ", from_device, " to ", to_device);
   if (bytes == 0) return;
   if (to < from + bytes && from < to + bytes) {  // overlapping: no order between threads would be right
     std::memmove(to, from, bytes);

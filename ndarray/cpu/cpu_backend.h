@@ -1,11 +1,11 @@
 // The CPU backend: executes programs and structural calls with the host loops of the kernel registry.
 //
-// Results do not depend on strides, on the number of threads or on how an operation was split: f(view) equals f(copy) bit for bit.
-// (Vendor matrix products are excepted; see gemm.h.) Work is done when a call returns; streams and events only mark times.
-// Thread safety: all members may be called from any thread.
+// Results do not depend on strides, on the number of threads or on how an operation was split: f(view) equals f(copy)
+// bit for bit. (Vendor matrix products are excepted; see gemm.h.) Work is done when a call returns; streams and events
+// only mark times. Thread safety: all members may be called from any thread.
 #pragma once
 
-#include "ndarray/device/backend.h"
+#include <catena/ndarray/device/backend.h>
 
 namespace nd::cpu {
 
@@ -18,7 +18,8 @@ class CATENA_EXPORT CpuBackend final : public Backend {
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;
   MemoryInfo memory_info(int device) const override;
-  void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) override;
+  void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+            StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;
   void* create_stream(int device, bool non_blocking) override;
@@ -32,8 +33,8 @@ class CATENA_EXPORT CpuBackend final : public Backend {
   void synchronize_event(void* event) override;
   double elapsed_ms(void* start, void* stop) override;
 
-  void elementwise(const catena::Program& program, std::span<const catena::Operand> operands, const catena::Shape& loop,
-                   StreamRef stream) override;
+  void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
+                   const catena::Shape& loop, StreamRef stream) override;
   void reduce(const catena::ReduceCall& call, StreamRef stream) override;
   void rows(const catena::RowCall& call, StreamRef stream) override;
   void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) override;

@@ -2,32 +2,31 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/copy.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/interpreter.h"
-#include "ndarray/cpu/stream_store.h"
-#include "ndarray/cpu/walk.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/interpreter.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/walk.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
 
+using catena::BoundOperand;
 using catena::compute_dtype;
 using catena::itemsize;
 using catena::KernelDef;
 using catena::KernelKind;
 using catena::Loop;
-using catena::Operand;
 using catena::Program;
 using catena::Shape;
 using catena::Step;
 using catena::Strides;
 
 constexpr std::int64_t kGrain = 32 * 1024;  // elements that are worth another thread
-constexpr catena::KernelId kCopy = catena::kernel_id("copy");
 
 std::int64_t grain_of(const Program& program) {
   std::int64_t cost = 0;
@@ -35,15 +34,16 @@ std::int64_t grain_of(const Program& program) {
   return std::max<std::int64_t>(kGrain / cost, 4096);
 }
 
-bool has_streamed_output(const Program& program, std::span<const Operand> operands, std::int64_t n) {
+bool has_streamed_output(const Program& program, std::span<const BoundOperand> operands, std::int64_t n) {
   for (std::size_t s = program.nin; s < operands.size(); ++s)
     if (is_streamed(program, s, operands[s], n)) return true;
   return false;
 }
 
-// ---- one step, run by the loop itself ------------------------------------------------------------------------------------------
-// True when it was done: every operand has the type the loop computes in and the shape has at most one axis.
-bool run_flat(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+// ---- one step, run by the loop itself
+// ------------------------------------------------------------------------------------------ True when it was done:
+// every operand has the type the loop computes in and the shape has at most one axis.
+bool run_flat(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   if (loop.size() > 1 || !l.elementwise) return false;
@@ -52,7 +52,7 @@ bool run_flat(const Program& program, std::span<const Operand> operands, const S
   std::int64_t stride[catena::kMaxOperands];
   const bool one = loop.empty();
   for (int k = 0; k < n_op; ++k) {
-    const Operand& o = operands[step.slot[std::size_t(k)]];
+    const BoundOperand& o = operands[step.slot[std::size_t(k)]];
     if (!is_direct(o.dtype, l.type[std::size_t(k)])) return false;
     ptr[k] = o.data;
     stride[k] = one ? 0 : (*o.strides)[0];
@@ -62,7 +62,7 @@ bool run_flat(const Program& program, std::span<const Operand> operands, const S
     if (n > 0) l.elementwise(ptr, stride, n);
     return true;
   }
-  if (step.kernel->id == kCopy || has_streamed_output(program, operands, n)) return false;
+  if (step.kernel->is(catena::is_copy) || has_streamed_output(program, operands, n)) return false;
   catena::parallel_for(n, step.kernel->transcendental ? kGrain / 4 : kGrain, [&](std::int64_t b, std::int64_t e) {
     std::byte* p[catena::kMaxOperands];
     for (int k = 0; k < n_op; ++k) p[k] = ptr[k] + b * stride[k];
@@ -71,13 +71,14 @@ bool run_flat(const Program& program, std::span<const Operand> operands, const S
   return true;
 }
 
-// The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and nothing else.
-bool run_flat_half(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+// The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and
+// nothing else.
+bool run_flat_half(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   const int n_op = step.kernel->num_operands();
   constexpr int kMost = 4;
-  if (loop.size() != 1 || !l.elementwise || n_op > kMost || step.kernel->id == kCopy) return false;
+  if (loop.size() != 1 || !l.elementwise || n_op > kMost || step.kernel->is(catena::is_copy)) return false;
   if (has_streamed_output(program, operands, loop[0])) return false;
   struct Cast {
     CastFn load = nullptr, store = nullptr;
@@ -85,7 +86,7 @@ bool run_flat_half(const Program& program, std::span<const Operand> operands, co
     std::int64_t stride;
   } cast[kMost];
   for (int k = 0; k < n_op; ++k) {
-    const Operand& o = operands[step.slot[std::size_t(k)]];
+    const BoundOperand& o = operands[step.slot[std::size_t(k)]];
     const Dtype t = l.type[std::size_t(k)];
     if (o.dtype != t) return false;
     cast[k].data = o.data;
@@ -116,11 +117,11 @@ bool run_flat_half(const Program& program, std::span<const Operand> operands, co
   return true;
 }
 
-// ---- copies --------------------------------------------------------------------------------------------------------------------
-bool run_copy(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+// ---- copies -------------------------------------------------------------------------------------
+bool run_copy(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
-  if (step.kernel->id != kCopy || operands.size() != 2 || step.slot[0] != 0) return false;
-  const Operand &in = operands[0], &out = operands[1];
+  if (!step.kernel->is(catena::is_copy) || operands.size() != 2 || step.slot[0] != 0) return false;
+  const BoundOperand &in = operands[0], &out = operands[1];
   const catena::Dtype slot = program.slots[0];
   if (in.dtype == out.dtype && in.dtype == slot) {
     copy_elements(out.data, *out.strides, in.data, *in.strides, loop, itemsize(in.dtype));
@@ -130,16 +131,18 @@ bool run_copy(const Program& program, std::span<const Operand> operands, const S
   const CastFn cast = catena::cast_function(in.dtype, out.dtype);
   const Walk walk(operands, loop, 1);
   catena::parallel_for(walk.units(), walk.grain(kGrain), [&](std::int64_t b, std::int64_t e) {
-    walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
+    walk.run(b, e,
+             [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
   });
   return true;
 }
 
-// ---- programs, tile by tile ----------------------------------------------------------------------------------------------------
-// Rows up to here are gathered into tiles: copying them costs less than starting every step for each.
+// ---- programs, tile by tile
+// ---------------------------------------------------------------------------------------------------- Rows up to here
+// are gathered into tiles: copying them costs less than starting every step for each.
 std::int64_t longest_row(const Program& program) { return program.steps.size() > 1 ? kTile / 4 : kTile / 16; }
 
-void run_tiled(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+void run_tiled(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
   const bool rows = walk.share_rows(longest_row(program));
   const Interpreter interpreter(program, operands, catena::size_of(loop), rows);
@@ -150,22 +153,24 @@ void run_tiled(const Program& program, std::span<const Operand> operands, const 
     std::byte* const tiles = heap.data() ? heap.data() : stack;
     using Strides = const std::int64_t*;
     if (rows) {
-      walk.run_rows(b, e, [&](std::byte* const* p, Strides row_stride, Strides stride, std::int64_t count, std::int64_t n) {
-        interpreter.run_rows(tiles, p, row_stride, stride, count, n);
-      });
+      walk.run_rows(b, e,
+                    [&](std::byte* const* p, Strides row_stride, Strides stride, std::int64_t count, std::int64_t n) {
+                      interpreter.run_rows(tiles, p, row_stride, stride, count, n);
+                    });
     } else {
-      walk.run(b, e, [&](std::byte* const* p, Strides stride, std::int64_t n) { interpreter.run(tiles, p, stride, n); });
+      walk.run(b, e,
+               [&](std::byte* const* p, Strides stride, std::int64_t n) { interpreter.run(tiles, p, stride, n); });
       stream_fence();
     }
   });
 }
 
 // One step whose loop can work on the operands as they are.
-bool run_direct(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+bool run_direct(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();
   const int n_op = step.kernel->num_operands();
-  Operand ordered[catena::kMaxOperands];
+  BoundOperand ordered[catena::kMaxOperands];
   for (int k = 0; k < n_op; ++k) {
     ordered[k] = operands[step.slot[std::size_t(k)]];
     if (!is_direct(ordered[k].dtype, l.type[std::size_t(k)])) return false;
@@ -177,8 +182,9 @@ bool run_direct(const Program& program, std::span<const Operand> operands, const
   return true;
 }
 
-// ---- indexed kernels -----------------------------------------------------------------------------------------------------------
-// Loops of indexed kernels read memory of exactly their types; an operand of another dtype passes through an array of its own.
+// ---- indexed kernels
+// ----------------------------------------------------------------------------------------------------------- Loops of
+// indexed kernels read memory of exactly their types; an operand of another dtype passes through an array of its own.
 class Converted {
  public:
   Converted() = default;
@@ -187,7 +193,7 @@ class Converted {
   Converted& operator=(const Converted&) = delete;
 
   // `o` as an operand of dtype `t` over `shape` (its own, or the loop's).
-  void make(const Operand& o, Dtype t, const Shape& shape, bool load) {
+  void make(const BoundOperand& o, Dtype t, const Shape& shape, bool load) {
     from_ = o;
     shape_ = shape;
     for (int i = 0; i < shape_.size(); ++i)
@@ -201,24 +207,27 @@ class Converted {
     full_ = shape;
     view_ = {storage_->data, t, false, &full_, &broadcast_};
   }
-  const Operand& view() const { return view_; }
+  const BoundOperand& view() const { return view_; }
   void write_back() const { move(storage_->data, strides_, view_.dtype, from_.data, *from_.strides, from_.dtype); }
 
  private:
-  void move(std::byte* from, const Strides& from_strides, Dtype from_dtype, std::byte* to, const Strides& to_strides, Dtype to_dtype) const {
-    const Operand pair[2] = {{from, from_dtype, false, &shape_, &from_strides}, {to, to_dtype, false, &shape_, &to_strides}};
+  void move(std::byte* from, const Strides& from_strides, Dtype from_dtype, std::byte* to, const Strides& to_strides,
+            Dtype to_dtype) const {
+    const BoundOperand pair[2] = {{from, from_dtype, false, &shape_, &from_strides},
+                                  {to, to_dtype, false, &shape_, &to_strides}};
     const CastFn cast = catena::cast_function(from_dtype, to_dtype);
     const Walk walk(pair, shape_, 1);
-    walk.run(0, walk.units(), [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
+    walk.run(0, walk.units(),
+             [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
   }
 
   catena::Storage* storage_ = nullptr;
-  Operand from_, view_;
+  BoundOperand from_, view_;
   Shape shape_, full_;
   Strides strides_, broadcast_;
 };
 
-void run_indexed(const Step& step, std::span<const Operand> operands, const Shape& loop) {
+void run_indexed(const Step& step, std::span<const BoundOperand> operands, const Shape& loop) {
   const KernelDef& def = *step.kernel;
   const Loop& l = step.resolved();
   const int n_op = def.num_operands();
@@ -227,7 +236,7 @@ void run_indexed(const Step& step, std::span<const Operand> operands, const Shap
   const Shape* shape[catena::kMaxOperands];
   const Strides* strides[catena::kMaxOperands];
   for (int k = 0; k < n_op; ++k) {
-    const Operand* o = &operands[step.slot[std::size_t(k)]];
+    const BoundOperand* o = &operands[step.slot[std::size_t(k)]];
     const bool raw = (def.raw >> k) & 1;
     const Dtype t = l.type[std::size_t(k)];
     if (o->dtype != t) {
@@ -239,15 +248,16 @@ void run_indexed(const Step& step, std::span<const Operand> operands, const Shap
     strides[k] = o->strides;
   }
   const catena::IndexedCall call{data, shape, strides, &loop};
-  catena::parallel_for(catena::size_of(loop), kGrain / 8, [&](std::int64_t b, std::int64_t e) { l.indexed(call, b, e); });
+  catena::parallel_for(catena::size_of(loop), kGrain / 8,
+                       [&](std::int64_t b, std::int64_t e) { l.indexed(call, b, e); });
   for (int k = def.nin; k < n_op; ++k)
     if (operands[step.slot[std::size_t(k)]].dtype != l.type[std::size_t(k)]) converted[k].write_back();
 }
 
-// ---- programs with indexed steps -----------------------------------------------------------------------------------------------
-void run_step_by_step(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+// ---- programs with indexed steps ----------------------------------------------------------------
+void run_step_by_step(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const int n_op = program.num_operands();
-  std::vector<Operand> all(operands.begin(), operands.end());
+  std::vector<BoundOperand> all(operands.begin(), operands.end());
   std::vector<std::unique_ptr<Workspace>> memory;
   std::vector<Strides> strides;
   strides.reserve(program.slots.size());
@@ -264,7 +274,7 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
       continue;
     }
     const int k_op = step.kernel->num_operands();
-    Operand own[catena::kMaxOperands];
+    BoundOperand own[catena::kMaxOperands];
     Dtype slots[catena::kMaxOperands];
     Step one{step.kernel, step.loop, {}};
     for (int k = 0; k < k_op; ++k) {
@@ -272,12 +282,13 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
       slots[k] = program.slots[step.slot[std::size_t(k)]];
       one.slot[std::size_t(k)] = static_cast<std::uint8_t>(k);
     }
-    const Program single{{&one, 1}, {slots, std::size_t(k_op)}, step.kernel->nin, step.kernel->ninout, step.kernel->nout};
+    const Program single{
+        {&one, 1}, {slots, std::size_t(k_op)}, step.kernel->nin, step.kernel->ninout, step.kernel->nout};
     run_tiled(single, {own, std::size_t(k_op)}, loop);
   }
 }
 
-[[gnu::noinline]] void run_general(const Program& program, std::span<const Operand> operands, const Shape& loop) {
+[[gnu::noinline]] void run_general(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   if (catena::size_of(loop) == 0) return;
   if (program.steps.size() == 1) {
     const Step& step = program.steps[0];
@@ -293,8 +304,10 @@ void run_step_by_step(const Program& program, std::span<const Operand> operands,
 
 }  // namespace
 
-void CpuBackend::elementwise(const Program& program, std::span<const Operand> operands, const Shape& loop, StreamRef) {
-  if (program.steps.size() == 1 && (run_flat(program, operands, loop) || run_flat_half(program, operands, loop))) return;
+void CpuBackend::elementwise(const Program& program, std::span<const BoundOperand> operands, const Shape& loop,
+                             StreamRef) {
+  if (program.steps.size() == 1 && (run_flat(program, operands, loop) || run_flat_half(program, operands, loop)))
+    return;
   run_general(program, operands, loop);
 }
 

@@ -1,14 +1,15 @@
-// Indexing by arrays. Gathering reads every element of the loop at its own place; scattering writes there, in C order of the loop, so
-// that of several values for one element the last one stays (set) or all are added in that order (add), whatever the number of threads.
+// Indexing by arrays. Gathering reads every element of the loop at its own place; scattering writes there, in C order
+// of the loop, so that of several values for one element the last one stays (set) or all are added in that order (add),
+// whatever the number of threads.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/host/cast.h"
-#include "kernels/host/error.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/cpu_backend.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/cast.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
 
 namespace nd::cpu {
 namespace {
@@ -23,12 +24,15 @@ constexpr std::int64_t kGrain = 16 * 1024;
 constexpr int kMaxIndices = catena::kMaxRank;
 
 // offset[i] += wrap(index[i], length) * step
-template <class T> void add_offsets(const std::byte* index, std::int64_t stride, std::int64_t length, std::int64_t step, std::int64_t* offset, std::int64_t n) {
+template <class T>
+void add_offsets(const std::byte* index, std::int64_t stride, std::int64_t length, std::int64_t step,
+                 std::int64_t* offset, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) {
     const T v = *reinterpret_cast<const T*>(index + i * stride);
     std::int64_t at;
     if constexpr (sizeof(T) == 8 && T(-1) > T(0)) {
-      at = v < static_cast<std::uint64_t>(length) ? static_cast<std::int64_t>(v) : static_cast<std::int64_t>(v % static_cast<std::uint64_t>(length));
+      at = v < static_cast<std::uint64_t>(length) ? static_cast<std::int64_t>(v)
+                                                  : static_cast<std::int64_t>(v % static_cast<std::uint64_t>(length));
     } else {
       at = static_cast<std::int64_t>(v);
       if (at < 0 || at >= length) [[unlikely]] {
@@ -57,19 +61,22 @@ OffsetFn offset_function(Dtype t) {
   }
 }
 
-// Positions of the loop in runs of its innermost axis; f gets, for a run of n elements, where they are in `base` (one offset and a
-// stride, or a list of offsets) and in `other`.
+// Positions of the loop in runs of its innermost axis; f gets, for a run of n elements, where they are in `base` (one
+// offset and a stride, or a list of offsets) and in `other`.
 class IndexedWalk {
  public:
-  explicit IndexedWalk(const GatherCall& call) : call_(call), loop_(call.loop), base_(*call.base.strides), other_(*call.other.strides) {
+  explicit IndexedWalk(const GatherCall& call)
+      : call_(call), loop_(call.loop), base_(*call.base.strides), other_(*call.other.strides) {
     n_ = static_cast<int>(call.axes.size());
-    catena::check<catena::ValueError>(n_ <= kMaxIndices, "indexing", n_, " index arrays exceed the limit of ", kMaxIndices);
+    catena::check<catena::ValueError>(n_ <= kMaxIndices, "indexing", n_, " index arrays exceed the limit of ",
+                                      kMaxIndices);
     for (int k = 0; k < n_; ++k) {
       const IndexAxis& a = call.axes[std::size_t(k)];
       index_[k] = *a.index.strides;
       add_[k] = offset_function(a.index.dtype);
-      catena::check<catena::IndexError>(a.length > 0 || catena::size_of(loop_) == 0, "indexing", "an axis of length 0 has no element ",
-                                        "for the ", catena::size_of(loop_), " indices");
+      catena::check<catena::IndexError>(a.length > 0 || catena::size_of(loop_) == 0, "indexing",
+                                        "an axis of length 0 has no element ", "for the ", catena::size_of(loop_),
+                                        " indices");
     }
     drop_unit_axes();
     merge_plain_axes();
@@ -85,7 +92,8 @@ class IndexedWalk {
   int rank() const { return loop_.size(); }
 
   // Runs of the outer positions begin..end, of each the innermost elements from..to.
-  template <class Run, class List> void visit(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to, Run&& run, List&& list) const {
+  template <class Run, class List>
+  void visit(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to, Run&& run, List&& list) const {
     const int rank = loop_.size();
     const bool inner_indexed = rank > 0 && is_indexed(rank - 1);
     const std::int64_t base_step = rank > 0 ? base_[rank - 1] : 0, other_step = rank > 0 ? other_[rank - 1] : 0;
@@ -115,7 +123,8 @@ class IndexedWalk {
         for (std::int64_t i = from; i < to; i += kTile) {
           const std::int64_t m = std::min(kTile, to - i);
           for (std::int64_t j = 0; j < m; ++j) offset[j] = base + (i + j) * base_step;
-          for (int k = 0; k < n_; ++k) add_[k](index[k] + i * index_[k][rank - 1], index_[k][rank - 1], length(k), step(k), offset, m);
+          for (int k = 0; k < n_; ++k)
+            add_[k](index[k] + i * index_[k][rank - 1], index_[k][rank - 1], length(k), step(k), offset, m);
           list(call_.base.data, offset, other_at + i * other_step, other_step, m);
         }
       }
@@ -161,7 +170,8 @@ class IndexedWalk {
 };
 
 // Splits the loop into ranges of outer positions, or of the innermost axis; f(begin, end, from, to).
-template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
+template <class F>
+void split(const IndexedWalk& walk, bool by_inner, F&& f) {
   const int rank = walk.rank();
   const std::int64_t inner = rank > 0 ? walk.loop()[rank - 1] : 1;
   const std::int64_t outer = catena::size_of(walk.loop()) / std::max<std::int64_t>(inner, 1);
@@ -169,11 +179,13 @@ template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
     catena::parallel_for(inner, std::max<std::int64_t>(16, kGrain / std::max<std::int64_t>(outer, 1)),
                          [&](std::int64_t b, std::int64_t e) { f(0, outer, b, e); });
   } else {
-    catena::parallel_for(outer, std::max<std::int64_t>(1, kGrain / inner), [&](std::int64_t b, std::int64_t e) { f(b, e, 0, inner); });
+    catena::parallel_for(outer, std::max<std::int64_t>(1, kGrain / inner),
+                         [&](std::int64_t b, std::int64_t e) { f(b, e, 0, inner); });
   }
 }
 
-template <class T> void gather_as(const IndexedWalk& walk) {
+template <class T>
+void gather_as(const IndexedWalk& walk) {
   constexpr std::int64_t item = sizeof(T);
   split(walk, false, [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
@@ -192,24 +204,31 @@ template <class T> void gather_as(const IndexedWalk& walk) {
 }
 
 struct Set {
-  template <class T> static void run(T& to, const T& v) { to = v; }
+  template <class T>
+  static void run(T& to, const T& v) {
+    to = v;
+  }
 };
 struct Add {
-  template <class T> static void run(T& to, const T& v) {
+  template <class T>
+  static void run(T& to, const T& v) {
     if constexpr (std::is_same_v<T, bool>) to = to || v;
     else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
   }
 };
 
-template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_inner) {
+template <class Op, class T>
+void scatter_as(const IndexedWalk& walk, bool by_inner) {
   const auto job = [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,
         [](std::byte* base, std::int64_t base_step, const std::byte* v, std::int64_t v_step, std::int64_t n) {
-          for (std::int64_t i = 0; i < n; ++i) Op::run(*reinterpret_cast<T*>(base + i * base_step), *reinterpret_cast<const T*>(v + i * v_step));
+          for (std::int64_t i = 0; i < n; ++i)
+            Op::run(*reinterpret_cast<T*>(base + i * base_step), *reinterpret_cast<const T*>(v + i * v_step));
         },
         [](std::byte* base, const std::int64_t* offset, const std::byte* v, std::int64_t v_step, std::int64_t n) {
-          for (std::int64_t i = 0; i < n; ++i) Op::run(*reinterpret_cast<T*>(base + offset[i]), *reinterpret_cast<const T*>(v + i * v_step));
+          for (std::int64_t i = 0; i < n; ++i)
+            Op::run(*reinterpret_cast<T*>(base + offset[i]), *reinterpret_cast<const T*>(v + i * v_step));
         });
   };
   const int rank = walk.rank();
@@ -245,7 +264,8 @@ void CpuBackend::scatter(const GatherCall& call, catena::ScatterMode mode, Strea
       default: return scatter_as<Set, std::uint64_t>(walk, by_inner);
     }
   }
-  catena::visit_dtype(call.base.dtype, [&](auto tag) { scatter_as<Add, typename decltype(tag)::type>(walk, by_inner); });
+  catena::visit_dtype(call.base.dtype,
+                      [&](auto tag) { scatter_as<Add, typename decltype(tag)::type>(walk, by_inner); });
 }
 
 }  // namespace nd::cpu

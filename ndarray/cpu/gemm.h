@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "kernels/host/dtype.h"
+#include <catena/kernels/base/dtype.h>
 
 namespace nd::cpu {
 
-// c (m x n) = op(a) (m x k) @ op(b) (k x n), all row-major; ld = elements from row to row of the stored matrix. Nothing is read
-// from c. m, n, k > 0.
+// c (m x n) = op(a) (m x k) @ op(b) (k x n), all row-major; ld = elements from row to row of the stored matrix. Nothing
+// is read from c. m, n, k > 0.
 struct Gemm {
   bool transpose_a = false, transpose_b = false;
   std::int64_t m = 0, n = 0, k = 0;

@@ -1,5 +1,5 @@
-#include "kernels/host/error.h"
-#include "ndarray/cpu/gemm.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cpu/gemm.h>
 
 #ifdef CATENA_HAS_ONEDNN
 #include <oneapi/dnnl/dnnl.h>
@@ -19,10 +19,10 @@ bool gemm_onednn([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Ge
 #ifdef CATENA_HAS_ONEDNN
   if (!onednn_takes(dtype)) return false;
   const auto f = [](auto* p) { return reinterpret_cast<const float*>(p); };
-  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f, f(g.a), g.lda, f(g.b),
-                                          g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);
-  catena::check<catena::OutOfMemoryError>(status != dnnl_out_of_memory, "matmul", "oneDNN has no memory for ", g.m, " x ", g.k, " @ ", g.k,
-                                          " x ", g.n);
+  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f,
+                                          f(g.a), g.lda, f(g.b), g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);
+  catena::check<catena::OutOfMemoryError>(status != dnnl_out_of_memory, "matmul", "oneDNN has no memory for ", g.m,
+                                          " x ", g.k, " @ ", g.k, " x ", g.n);
   return status == dnnl_success;
 #else
   return false;

@@ -2,7 +2,7 @@
 #include <climits>
 #include <string_view>
 
-#include "ndarray/cpu/gemm.h"
+#include <catena/ndarray/cpu/gemm.h>
 
 #ifdef CATENA_HAS_OPENBLAS
 #include <cblas.h>

@@ -1,4 +1,4 @@
-#include "ndarray/cpu/host_compiler.h"
+#include <catena/ndarray/cpu/host_compiler.h>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -19,11 +19,11 @@
 #include <sstream>
 #include <system_error>
 
-#include "kernels/host/atomic_file.h"
-#include "kernels/host/embedded.h"
-#include "kernels/host/error.h"
-#include "ndarray/cuda/compiler.h"
-#include "ndarray/cuda/disk_cache.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/compile/disk_cache.h>
+#include <catena/ndarray/cuda/compiler/compiler.h>
 
 extern char** environ;
 
@@ -35,8 +35,9 @@ using catena::concat;
 
 std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
 
-// ---- the cache folder -------------------------------------------------------------------------------------------------------------
-// Beside that of the CUDA kernels; empty when there is none.
+// ---- the cache folder
+// ------------------------------------------------------------------------------------------------------------- Beside
+// that of the CUDA kernels; empty when there is none.
 fs::path cache_folder() {
   const std::string kernels = cuda::disk_cache_settings().directory;
   return kernels.empty() ? fs::path() : fs::path(kernels).parent_path() / "host";
@@ -57,8 +58,8 @@ class Workplace {
     }
     const fs::path temporary = fs::temp_directory_path(ignored);
     if (make(temporary)) return;
-    throw catena::IOError(
-        concat(what, ": no folder for the compiler's files can be made in \"", temporary.string(), "\" (", std::strerror(errno), ")"));
+    throw catena::IOError(concat(what, ": no folder for the compiler's files can be made in \"", temporary.string(),
+                                 "\" (", std::strerror(errno), ")"));
   }
   ~Workplace() {
     std::error_code ignored;  // what stays is only in the way of nobody
@@ -82,7 +83,8 @@ void write_file(const std::string& what, const fs::path& path, std::string_view 
   std::ofstream out(path, std::ios::binary);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
-  if (!out) throw catena::IOError(concat(what, ": \"", path.string(), "\" cannot be written (", std::strerror(errno), ")"));
+  if (!out)
+    throw catena::IOError(concat(what, ": \"", path.string(), "\" cannot be written (", std::strerror(errno), ")"));
 }
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -100,7 +102,7 @@ void remove_leftovers() {
   }
 }
 
-// ---- the embedded headers ------------------------------------------------------------------------------------------------------------
+// ---- the embedded headers -----------------------------------------------------------------------
 bool headers_are_in(const fs::path& folder) {
   for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
     std::error_code error;
@@ -124,9 +126,11 @@ std::string hash_text(std::uint64_t hash) {
 }
 std::string headers_hash() { return hash_text(cuda::embedded_text_hash()); }
 
-// The folder to include from. Kept in the cache under the hash of its contents; another process may be writing the same one.
+// The folder to include from. Kept in the cache under the hash of its contents; another process may be writing the same
+// one.
 fs::path header_folder(const std::string& what, const Workplace& workplace) {
-  const fs::path kept = fs::path(disk().directory()) / ("include-" + headers_hash()), made = workplace.path() / "include";
+  const fs::path kept = fs::path(disk().directory()) / ("include-" + headers_hash()),
+                 made = workplace.path() / "include";
   if (disk().enabled() && headers_are_in(kept)) return kept;
   write_headers(what, made);
   if (!disk().enabled() || workplace.path().parent_path() != fs::path(disk().directory())) return made;
@@ -136,7 +140,7 @@ fs::path header_folder(const std::string& what, const Workplace& workplace) {
   return error ? (headers_are_in(kept) ? kept : made) : kept;
 }
 
-// ---- the compiler ---------------------------------------------------------------------------------------------------------------------
+// ---- the compiler -------------------------------------------------------------------------------
 struct Compiler {
   std::vector<std::string> command;  // the program's path, and options that came with it
   std::string identity;              // changes when the program does
@@ -171,12 +175,13 @@ Compiler find_compiler(const std::string& what) {
     command[0] = find_program(command[0]);
     struct stat status {};
     if (command[0].empty() || ::stat(command[0].c_str(), &status) != 0) continue;
-    std::string identity =
-        concat(fs::canonical(command[0]).string(), ' ', status.st_size, ' ', status.st_mtim.tv_sec, '.', status.st_mtim.tv_nsec);
+    std::string identity = concat(fs::canonical(command[0]).string(), ' ', status.st_size, ' ', status.st_mtim.tv_sec,
+                                  '.', status.st_mtim.tv_nsec);
     return {std::move(command), std::move(identity)};
   }
-  throw catena::RuntimeError(concat(what, ": kernels given as text need a C++ compiler on the CPU, and there is none (tried: ", tried,
-                                    "); CATENA_HOST_COMPILER names one"));
+  throw catena::RuntimeError(
+      concat(what, ": kernels given as text need a C++ compiler on the CPU, and there is none (tried: ", tried,
+             "); CATENA_HOST_COMPILER names one"));
 }
 
 // What -march=native means here: objects must not be taken to another processor.
@@ -226,12 +231,14 @@ std::string run(const std::vector<std::string>& command, const fs::path& log) {
   return concat("signal ", WTERMSIG(status));
 }
 
-std::string compile(const HostCompileRequest& request, const Compiler& compiler, const Workplace& workplace, const fs::path& object) {
+std::string compile(const HostCompileRequest& request, const Compiler& compiler, const Workplace& workplace,
+                    const fs::path& object) {
   const fs::path source = workplace.path() / (request.name + ".cpp"), log = workplace.path() / "log";
   write_file(request.what, source, request.source);
   if (const char* folder = std::getenv("CATENA_DUMP_KERNELS"); folder != nullptr && *folder != '\0')
-    catena::write_file_atomically("CATENA_DUMP_KERNELS",
-                                  concat(folder, "/", request.name, "-", hash_text(catena::fnv1a(request.source)), ".cpp"), request.source);
+    catena::write_file_atomically(
+        "CATENA_DUMP_KERNELS", concat(folder, "/", request.name, "-", hash_text(catena::fnv1a(request.source)), ".cpp"),
+        request.source);
   std::vector<std::string> command = compiler.command;
   command.insert(command.end(), std::begin(kOptions), std::end(kOptions));
   command.push_back("-I" + header_folder(request.what, workplace).string());
@@ -242,8 +249,9 @@ std::string compile(const HostCompileRequest& request, const Compiler& compiler,
   const std::string failure = run(command, log);
   std::error_code error;
   if (!failure.empty() || fs::file_size(object, error) == 0 || error)
-    throw catena::CompileError(concat(request.what, ": ", joined(command), " failed (", failure.empty() ? "no object" : failure, ")\n",
-                                      read_file(log), cuda::numbered(request.shown.empty() ? request.source : request.shown)));
+    throw catena::CompileError(concat(request.what, ": ", joined(command), " failed (",
+                                      failure.empty() ? "no object" : failure, ")\n", read_file(log),
+                                      cuda::numbered(request.shown.empty() ? request.source : request.shown)));
   return read_file(object);
 }
 
@@ -269,7 +277,9 @@ void* HostModule::symbol(const std::string& name) const noexcept { return ::dlsy
 std::size_t HostModule::size_of(const void* symbol) const noexcept {
   Dl_info info;
   void* entry = nullptr;
-  return ::dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) != 0 && entry != nullptr ? static_cast<const ElfW(Sym)*>(entry)->st_size : 0;
+  return ::dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) != 0 && entry != nullptr
+             ? static_cast<const ElfW(Sym)*>(entry)->st_size
+             : 0;
 }
 
 std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request) {
@@ -296,7 +306,8 @@ std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& req
   remove_leftovers();
   disk().store(key, made);
   auto module = load(object, &reason);
-  catena::check<catena::RuntimeError>(module != nullptr, request.what, "the compiled kernel cannot be loaded: ", reason);
+  catena::check<catena::RuntimeError>(module != nullptr, request.what,
+                                      "the compiled kernel cannot be loaded: ", reason);
   return module;
 }
 

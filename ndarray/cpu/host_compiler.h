@@ -1,11 +1,13 @@
 // Compiles C++ text for the CPU with the system's compiler while the program runs, and loads it.
 //
-// The compiler is $CATENA_HOST_COMPILER if that is set (a program, options may follow), else the first that is found of $CXX, c++, g++ and
-// clang++. Objects are kept in the folder host/ of the cache (see ndarray/cuda/disk_cache.h), found by text, options, compiler and
-// processor; without a cache they live in a temporary folder. The text may include every header of kernels/ but those of kernels/host/.
+// The compiler is $CATENA_HOST_COMPILER if that is set (a program, options may follow), else the first that is found of
+// $CXX, c++, g++ and clang++. Objects are kept in the folder host/ of the cache (see ndarray/compile/disk_cache.h),
+// found by text, options, compiler and processor; without a cache they live in a temporary folder. The text may include
+// every header of kernels/ but those of base/, formats/ and rows/.
 //
-// -O3 -march=native -ffp-contract=off, and errno is kept: without contraction and without vector versions of exp and the like the width
-// of the registers does not show in the results, which therefore depend neither on the position of an element nor on the processor.
+// -O3 -march=native -ffp-contract=off, and errno is kept: without contraction and without vector versions of exp and
+// the like the width of the registers does not show in the results, which therefore depend neither on the position of
+// an element nor on the processor.
 //
 // Thread safety: all functions may be called from any thread; independent compilations run in parallel.
 #pragma once
@@ -16,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/export.h"
+#include <catena/kernels/base/export.h>
 
 namespace nd::cpu {
 
@@ -44,8 +46,8 @@ struct HostCompileRequest {
   std::string shown;
 };
 
-// CompileError "<what>: <command> failed (exit status 1)", then the compiler's words and the numbered source. RuntimeError "<what>: there
-// is no C++ compiler (tried: ...)". IOError when there is no place for the files.
+// CompileError "<what>: <command> failed (exit status 1)", then the compiler's words and the numbered source.
+// RuntimeError "<what>: there is no C++ compiler (tried: ...)". IOError when there is no place for the files.
 CATENA_EXPORT std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request);
 
 struct HostCompilerStatistics {

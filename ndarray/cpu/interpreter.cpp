@@ -1,32 +1,34 @@
-#include "ndarray/cpu/interpreter.h"
+#include <catena/ndarray/cpu/interpreter.h>
 
 #include <algorithm>
 
-#include "ndarray/cpu/copy.h"
-#include "ndarray/cpu/stream_store.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
 
+using catena::BoundOperand;
 using catena::compute_dtype;
 using catena::itemsize;
-using catena::Operand;
 using catena::Program;
 using catena::Step;
 
 constexpr std::size_t kRecastTile = kTile * 8;
-constexpr std::int64_t kAheadBytes = 1024 * 1024;  // operands from here on are fetched ahead: less is in a cache more often than not
-constexpr int kIntoL2 = 2;                         // tiles need what is closer
+constexpr std::int64_t kAheadBytes =
+    1024 * 1024;            // operands from here on are fetched ahead: less is in a cache more often than not
+constexpr int kIntoL2 = 2;  // tiles need what is closer
 
 }  // namespace
 
-bool is_streamed(const Program& program, std::size_t slot, const Operand& operand, std::int64_t n) {
+bool is_streamed(const Program& program, std::size_t slot, const BoundOperand& operand, std::int64_t n) {
   return slot >= std::size_t(program.nin) && is_direct(operand.dtype, program.slots[slot]) &&
          n * static_cast<std::int64_t>(itemsize(operand.dtype)) >= kStreamedBytes;
 }
 
-Interpreter::Interpreter(const Program& program, std::span<const Operand> operands, std::int64_t n, bool rows) : program_(program) {
+Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> operands, std::int64_t n, bool rows)
+    : program_(program) {
   const int n_op = program.num_operands();
   n_slots_ = static_cast<int>(program.slots.size());
   first_output_ = program.nin + program.ninout;
@@ -36,7 +38,8 @@ Interpreter::Interpreter(const Program& program, std::span<const Operand> operan
     slot.item = static_cast<std::int64_t>(itemsize(compute_dtype(slot.dtype)));
     slot.bits = s < n_op && is_direct(operands[std::size_t(s)].dtype, slot.dtype);
     slot.direct = slot.bits && may_be_direct(s);
-    slot.streamed = slot.direct && !rows && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
+    slot.streamed =
+        slot.direct && !rows && s >= first_output_ && is_streamed(program, std::size_t(s), operands[std::size_t(s)], n);
     if (s < n_op && program.steps.size() > 1 && !rows && !slot.streamed) {
       const auto item = static_cast<std::int64_t>(itemsize(operands[std::size_t(s)].dtype));
       if (n * item >= kAheadBytes) slot.ahead = item;
@@ -118,15 +121,17 @@ bool Interpreter::is_streamed_step(const std::int64_t* stride) const {
   return true;
 }
 
-// Of one step that reads and writes memory as it is. Tiles are short, because memory is at work all the time only when reading and writing
-// take short turns, and end where lines of the output do.
-void Interpreter::run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
+// Of one step that reads and writes memory as it is. Tiles are short, because memory is at work all the time only when
+// reading and writing take short turns, and end where lines of the output do.
+void Interpreter::run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride,
+                               std::int64_t n) const {
   constexpr std::int64_t kShortTile = 384;
   const Ready& step = steps_.front();
   std::byte* p[catena::kMaxOperands];
   std::int64_t st[catena::kMaxOperands];
   std::byte* const out = ptr[first_output_];
-  const std::int64_t before_line = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(out) % kLine) / slot_[first_output_].item;
+  const std::int64_t before_line =
+      static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(out) % kLine) / slot_[first_output_].item;
   for (std::int64_t i = 0, m = std::min(n, before_line + kShortTile); i < n; i += m, m = std::min(kShortTile, n - i)) {
     for (int k = 0; k < step.n; ++k) {
       const std::size_t s = step.slot[std::size_t(k)];
@@ -134,22 +139,25 @@ void Interpreter::run_streamed(std::byte* tiles, std::byte* const* ptr, const st
       st[k] = stride[s];
     }
     step.run(p, st, m);
-    for (int s = first_output_; s < n_slots_; ++s) stream_copy(ptr[s] + i * stride[s], tiles + slot_[s].tile, m * slot_[s].item);
+    for (int s = first_output_; s < n_slots_; ++s)
+      stream_copy(ptr[s] + i * stride[s], tiles + slot_[s].tile, m * slot_[s].item);
   }
 }
 
-void Interpreter::fetch_ahead(std::byte* const* ptr, const std::int64_t* stride, std::int64_t at, std::int64_t k) const {
+void Interpreter::fetch_ahead(std::byte* const* ptr, const std::int64_t* stride, std::int64_t at,
+                              std::int64_t k) const {
   const auto steps = static_cast<std::int64_t>(steps_.size());
   for (int s = 0; s < program_.num_operands(); ++s) {
     const std::int64_t item = slot_[s].ahead, lines = kTile * item / kLine;
     if (item == 0 || item != stride[s]) continue;
     const std::byte* const next = ptr[s] + at * item;
-    for (std::int64_t line = lines * k / steps; line < lines * (k + 1) / steps; ++line) __builtin_prefetch(next + line * kLine, 0, kIntoL2);
+    for (std::int64_t line = lines * k / steps; line < lines * (k + 1) / steps; ++line)
+      __builtin_prefetch(next + line * kLine, 0, kIntoL2);
   }
 }
 
-void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride, const std::int64_t* stride,
-                           std::int64_t rows, std::int64_t n) const {
+void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride,
+                           const std::int64_t* stride, std::int64_t rows, std::int64_t n) const {
   std::byte* p[catena::kMaxSlots];
   std::int64_t st[catena::kMaxSlots];
   const int n_op = program_.num_operands();
@@ -176,7 +184,8 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
       } else if (s < first_output_ && slot.bits && stride[s] == slot.item) {
         copy_rows(p[s], n * slot.item, memory, row_stride[s], count, n * slot.item);
       } else if (s < first_output_) {
-        for (std::int64_t r = 0; r < count; ++r) slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, n);
+        for (std::int64_t r = 0; r < count; ++r)
+          slot.load(memory + r * row_stride[s], stride[s], p[s] + r * n * slot.item, n);
       }
     }
     for (const Ready& step : steps_) run_step(step, tiles, p, st, count * n);
@@ -188,12 +197,14 @@ void Interpreter::run_rows(std::byte* tiles, std::byte* const* ptr, const std::i
         copy_rows(memory, row_stride[s], p[s], n * slot.item, count, n * slot.item);
         continue;
       }
-      for (std::int64_t r = 0; r < count; ++r) slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], n);
+      for (std::int64_t r = 0; r < count; ++r)
+        slot.store(p[s] + r * n * slot.item, memory + r * row_stride[s], stride[s], n);
     }
   }
 }
 
-void Interpreter::run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const {
+void Interpreter::run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st,
+                           std::int64_t m) const {
   std::byte* ptr[catena::kMaxOperands];
   std::int64_t stride[catena::kMaxOperands];
   for (int k = 0; k < step.n; ++k) {
@@ -211,8 +222,8 @@ void Interpreter::run_step(const Ready& step, std::byte* tiles, std::byte* const
   }
 }
 
-void Interpreter::recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr,
-                            std::int64_t* stride, std::int64_t m) const {
+void Interpreter::recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st,
+                            std::byte** ptr, std::int64_t* stride, std::int64_t m) const {
   for (int k = 0; k < step.n; ++k) {
     if (!((step.recast >> k) & 1)) continue;
     const std::size_t s = step.slot[std::size_t(k)];

@@ -6,29 +6,32 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/host/small_vector.h"
-#include "ndarray/cpu/convert.h"
+#include <catena/kernels/base/small_vector.h>
+#include <catena/ndarray/cpu/convert.h>
 
 namespace nd::cpu {
 
 // An output that is worth writing past the caches: a large one of `n` elements, of the type that its slot computes in.
-bool is_streamed(const catena::Program& program, std::size_t slot, const catena::Operand& operand, std::int64_t n);
+bool is_streamed(const catena::Program& program, std::size_t slot, const catena::BoundOperand& operand, std::int64_t n);
 
-// How each slot is seen by the loops: its memory itself, or a tile that is filled before and emptied after a block. The program must
-// outlive it; of the operands only the dtypes count. `n`: how many elements there are in all; when outputs are large, whoever ran a part
-// calls stream_fence() after it. Thread safety: run() may be called from several threads, each with tiles of its own.
+// How each slot is seen by the loops: its memory itself, or a tile that is filled before and emptied after a block. The
+// program must outlive it; of the operands only the dtypes count. `n`: how many elements there are in all; when outputs
+// are large, whoever ran a part calls stream_fence() after it. Thread safety: run() may be called from several threads,
+// each with tiles of its own.
 class Interpreter {
  public:
   // `rows`: run_rows() will be called in place of run().
-  Interpreter(const catena::Program& program, std::span<const catena::Operand> operands, std::int64_t n, bool rows = false);
+  Interpreter(const catena::Program& program, std::span<const catena::BoundOperand> operands, std::int64_t n,
+              bool rows = false);
 
   std::size_t tile_bytes() const { return tile_bytes_; }  // what run() needs, aligned to 64
 
   // n elements; element i of operand k lies at ptr[k] + i * stride[k].
   void run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
-  // `rows` short rows of n <= kTile elements, as many at once as a tile holds; row r of operand k begins at ptr[k] + r * row_stride[k].
-  void run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride, const std::int64_t* stride, std::int64_t rows,
-                std::int64_t n) const;
+  // `rows` short rows of n <= kTile elements, as many at once as a tile holds; row r of operand k begins at ptr[k] + r
+  // * row_stride[k].
+  void run_rows(std::byte* tiles, std::byte* const* ptr, const std::int64_t* row_stride, const std::int64_t* stride,
+                std::int64_t rows, std::int64_t n) const;
 
  private:
   struct Slot {
@@ -37,7 +40,8 @@ class Interpreter {
     bool direct;    // and is itself read and written,
     bool streamed;  // but an output of neighbouring elements goes through a tile and past the caches
     std::int64_t item;
-    std::int64_t ahead = 0;  // the size of an element in memory, when lines of the next tile are fetched while this one is computed
+    std::int64_t ahead =
+        0;  // the size of an element in memory, when lines of the next tile are fetched while this one is computed
     std::size_t tile;
     Load load;
     Store store;
@@ -56,12 +60,13 @@ class Interpreter {
   // Whether all there is to do is one step on memory as it is, with outputs of neighbouring elements past the caches.
   bool is_streamed_step(const std::int64_t* stride) const;
   void run_streamed(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
-  // Of what step k of a tile asks for in advance: its share of the lines of the tile at element `at`. The processor itself follows what the
-  // first step reads up to the end of a page, and then nothing comes from memory while the other steps compute.
+  // Of what step k of a tile asks for in advance: its share of the lines of the tile at element `at`. The processor
+  // itself follows what the first step reads up to the end of a page, and then nothing comes from memory while the
+  // other steps compute.
   void fetch_ahead(std::byte* const* ptr, const std::int64_t* stride, std::int64_t at, std::int64_t k) const;
   void run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
-  void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr, std::int64_t* stride,
-                 std::int64_t m) const;
+  void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr,
+                 std::int64_t* stride, std::int64_t m) const;
   // An output must not be written before later steps have read inputs that may be the same memory.
   bool may_be_direct(int s) const;
 

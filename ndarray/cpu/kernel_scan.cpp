@@ -1,9 +1,9 @@
-#include "ndarray/cpu/kernel_scan.h"
+#include <catena/ndarray/cpu/kernel_scan.h>
 
 #include <cstdint>
 
-#include "kernels/host/embedded.h"
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/embedded.h>
 
 namespace nd::cpu {
 namespace {
@@ -45,16 +45,11 @@ class Scanner {
     for (begin_ = end_; begin_ < text_.size();) {
       const char c = text_[begin_];
       if (c == '\n') line_start_ = true;
-      if (c == ' ' || (c >= '\t' && c <= '\r'))
-        ++begin_;
-      else if (at("//"))
-        begin_ = end_of_line();
-      else if (at("/*"))
-        begin_ = find("*/", begin_ + 2);
-      else if (c == '#' && line_start_)
-        begin_ = end_of_line();
-      else
-        break;
+      if (c == ' ' || (c >= '\t' && c <= '\r')) ++begin_;
+      else if (at("//")) begin_ = end_of_line();
+      else if (at("/*")) begin_ = find("*/", begin_ + 2);
+      else if (c == '#' && line_start_) begin_ = end_of_line();
+      else break;
     }
     line_start_ = false;
   }
@@ -83,10 +78,8 @@ class Scanner {
   }
   std::size_t end_of_literal(std::size_t from) const {
     for (std::size_t k = from + 1; k < text_.size(); ++k) {
-      if (text_[k] == '\\')
-        ++k;
-      else if (text_[k] == text_[from])
-        return k + 1;
+      if (text_[k] == '\\') ++k;
+      else if (text_[k] == text_[from]) return k + 1;
     }
     return text_.size();
   }

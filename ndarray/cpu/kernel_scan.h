@@ -6,8 +6,8 @@
 
 namespace nd::cpu {
 
-// `code` with a registration right behind the body of every kernel that is no template, in its line: line numbers stay, and what the
-// preprocessor removes goes with the kernel.
+// `code` with a registration right behind the body of every kernel that is no template, in its line: line numbers stay,
+// and what the preprocessor removes goes with the kernel.
 std::string with_registrations(std::string_view code);
 
 // A definition that lists the kernel under its name; `suffix` tells definitions apart.

@@ -1,26 +1,28 @@
-// The portable matrix product: blocked, packed, with a small kernel that the compiler vectorises. It is the only one for integers
-// and bool, the fallback for floats, and its results do not depend on the number of threads.
+// The portable matrix product: blocked, packed, with a small kernel that the compiler vectorises. It is the only one
+// for integers and bool, the fallback for floats, and its results do not depend on the number of threads.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/host/error.h"
-#include "kernels/host/multiarch.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/gemm.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/multiarch.h>
+#include <catena/ndarray/cpu/gemm.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
 
 // How products are summed. Unsigned types wrap, as integers of their width should.
-template <class T> struct Ring {
+template <class T>
+struct Ring {
   using Element = T;
   static constexpr bool is_bool = false;
   static T add(T a, T b) { return T(a + b); }
 };
 struct Bool {};
-template <> struct Ring<Bool> {
+template <>
+struct Ring<Bool> {
   using Element = std::uint8_t;
   static constexpr bool is_bool = true;
   static std::uint8_t add(std::uint8_t a, std::uint8_t b) { return a | b; }
@@ -29,9 +31,10 @@ template <> struct Ring<Bool> {
 constexpr std::int64_t kKc = 256, kMc = 168, kNc = 4096;
 constexpr int kMostRows = 14;
 
-// One tile: c (rows x columns of it) = or += a (rows x k) @ b, a panel of `nr` columns. Row i of a begins at a[i], its elements are `a_step`
-// apart.
-template <class T> struct Tile {
+// One tile: c (rows x columns of it) = or += a (rows x k) @ b, a panel of `nr` columns. Row i of a begins at a[i], its
+// elements are `a_step` apart.
+template <class T>
+struct Tile {
   const T* a[kMostRows];
   std::int64_t a_step;
   const T* b;
@@ -42,8 +45,8 @@ template <class T> struct Tile {
   bool first;  // nothing is read from c
 };
 
-// mr x nv vectors of accumulators: with two, as many as the registers hold beside the operands; one is for the last columns. Panels of b
-// have the width of two.
+// mr x nv vectors of accumulators: with two, as many as the registers hold beside the operands; one is for the last
+// columns. Panels of b have the width of two.
 template <class R, bool packed, int bytes, int mr, int nv>
 inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::Element>& t) {
   using T = typename R::Element;
@@ -80,27 +83,36 @@ inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::
   }
 }
 
-template <class R> struct Micro {
+template <class R>
+struct Micro {
   using Multiply = void (*)(const Tile<typename R::Element>&);
   int mr, lanes;
   Multiply multiply[2][2];  // [row i of a begins at a[0] + i][at most `lanes` columns]
 };
-template <class R, bool packed, int nv> void multiply_16(const Tile<typename R::Element>& t) { multiply_tile<R, packed, 16, 6, nv>(t); }
+template <class R, bool packed, int nv>
+void multiply_16(const Tile<typename R::Element>& t) {
+  multiply_tile<R, packed, 16, 6, nv>(t);
+}
 #ifdef CATENA_HAS_MULTIARCH
-template <class R, bool packed, int nv> __attribute__((target("arch=x86-64-v3"))) void multiply_32(const Tile<typename R::Element>& t) {
+template <class R, bool packed, int nv>
+__attribute__((target("arch=x86-64-v3"))) void multiply_32(const Tile<typename R::Element>& t) {
   multiply_tile<R, packed, 32, 6, nv>(t);
 }
-template <class R, bool packed, int nv> __attribute__((target("arch=x86-64-v4"))) void multiply_64(const Tile<typename R::Element>& t) {
+template <class R, bool packed, int nv>
+__attribute__((target("arch=x86-64-v4"))) void multiply_64(const Tile<typename R::Element>& t) {
   multiply_tile<R, packed, 64, 14, nv>(t);
 }
 #endif
-#define CATENA_MICRO(bytes, mr)                                                                               \
-  Micro<R> {                                                                                                  \
-    mr, bytes / int(sizeof(typename R::Element)), {                                                           \
-      {multiply_##bytes<R, false, 2>, multiply_##bytes<R, false, 1>}, { multiply_##bytes<R, true, 2>, multiply_##bytes<R, true, 1> } \
-    }                                                                                                         \
+#define CATENA_MICRO(bytes, mr)                                         \
+  Micro<R> {                                                            \
+    mr, bytes / int(sizeof(typename R::Element)), {                     \
+      {multiply_##bytes<R, false, 2>, multiply_##bytes<R, false, 1>}, { \
+        multiply_##bytes<R, true, 2>, multiply_##bytes<R, true, 1>      \
+      }                                                                 \
+    }                                                                   \
   }
-template <class R> Micro<R> choose_micro() {
+template <class R>
+Micro<R> choose_micro() {
 #ifdef CATENA_HAS_MULTIARCH
   if (__builtin_cpu_supports("x86-64-v4")) return CATENA_MICRO(64, 14);
   if (__builtin_cpu_supports("x86-64-v3")) return CATENA_MICRO(32, 6);
@@ -109,9 +121,11 @@ template <class R> Micro<R> choose_micro() {
 }
 #undef CATENA_MICRO
 
-// Panels of `width` lines, k deep, padded with zeros. Element (line, p) of the source lies at line * line_step + p * k_step.
+// Panels of `width` lines, k deep, padded with zeros. Element (line, p) of the source lies at line * line_step + p *
+// k_step.
 template <class T>
-void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64_t lines, std::int64_t k, int width, T* to) {
+void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64_t lines, std::int64_t k, int width,
+          T* to) {
   for (std::int64_t l = 0; l < lines; l += width) {
     const auto n = static_cast<int>(std::min<std::int64_t>(width, lines - l));
     const T* panel = from + l * line_step;
@@ -129,13 +143,21 @@ void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64
 }
 
 // c = op(a) @ op(b) in terms of elements.
-template <class R> class Multiplication {
+template <class R>
+class Multiplication {
  public:
   using T = typename R::Element;
 
   explicit Multiplication(const Gemm& g)
-      : g_(g), micro_(micro()), nr_(2 * micro_.lanes), a_(reinterpret_cast<const T*>(g.a)), b_(reinterpret_cast<const T*>(g.b)),
-        c_(reinterpret_cast<T*>(g.c)), a_row_(g.transpose_a ? 1 : g.lda), a_k_(g.transpose_a ? g.lda : 1), b_column_(g.transpose_b ? g.ldb : 1),
+      : g_(g),
+        micro_(micro()),
+        nr_(2 * micro_.lanes),
+        a_(reinterpret_cast<const T*>(g.a)),
+        b_(reinterpret_cast<const T*>(g.b)),
+        c_(reinterpret_cast<T*>(g.c)),
+        a_row_(g.transpose_a ? 1 : g.lda),
+        a_k_(g.transpose_a ? g.lda : 1),
+        b_column_(g.transpose_b ? g.ldb : 1),
         b_k_(g.transpose_b ? 1 : g.ldb) {}
 
   // b is packed to where a thread's stack has room, and a is read as it lies.
@@ -162,22 +184,25 @@ template <class R> class Multiplication {
       const std::int64_t nc = std::min(kNc, g_.n - j0), panels = (nc + nr - 1) / nr;
       for (std::int64_t p0 = 0; p0 < g_.k; p0 += kKc) {
         const std::int64_t kc = std::min(kKc, g_.k - p0);
-        catena::parallel_for(panels, std::max<std::int64_t>(1, 32 * 1024 / (nr * kc)), [&](std::int64_t begin, std::int64_t end) {
-          pack(b_ + (j0 + begin * nr) * b_column_ + p0 * b_k_, b_column_, b_k_, std::min(nc - begin * nr, (end - begin) * nr), kc, nr_,
-               pb + begin * nr * kc);
-        });
+        catena::parallel_for(panels, std::max<std::int64_t>(1, 32 * 1024 / (nr * kc)),
+                             [&](std::int64_t begin, std::int64_t end) {
+                               pack(b_ + (j0 + begin * nr) * b_column_ + p0 * b_k_, b_column_, b_k_,
+                                    std::min(nc - begin * nr, (end - begin) * nr), kc, nr_, pb + begin * nr * kc);
+                             });
         // Strips of c: rows by blocks, columns by panels, so that a flat matrix uses all threads, too.
         const std::int64_t strips = std::min<std::int64_t>(panels, blocks >= threads ? 1 : threads);
-        catena::parallel_for(blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips, [&](std::int64_t begin, std::int64_t end) {
-          const Workspace packed_a(sizeof(T) * std::size_t(up(mc, mr) * kc));
-          auto* pa = reinterpret_cast<T*>(packed_a.data());
-          for (std::int64_t s = begin; s < end; ++s) {
-            const std::int64_t i0 = s / strips * mc, rows = std::min(mc, g_.m - i0);
-            pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
-            const std::int64_t strip = s % strips;
-            multiply_block({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb, j0, panels * strip / strips, panels * (strip + 1) / strips, p0 == 0);
-          }
-        });
+        catena::parallel_for(blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips,
+                             [&](std::int64_t begin, std::int64_t end) {
+                               const Workspace packed_a(sizeof(T) * std::size_t(up(mc, mr) * kc));
+                               auto* pa = reinterpret_cast<T*>(packed_a.data());
+                               for (std::int64_t s = begin; s < end; ++s) {
+                                 const std::int64_t i0 = s / strips * mc, rows = std::min(mc, g_.m - i0);
+                                 pack(a_ + i0 * a_row_ + p0 * a_k_, a_row_, a_k_, rows, kc, micro_.mr, pa);
+                                 const std::int64_t strip = s % strips;
+                                 multiply_block({pa, 1, mr, mr * kc, false}, i0, rows, kc, pb, j0,
+                                                panels * strip / strips, panels * (strip + 1) / strips, p0 == 0);
+                               }
+                             });
       }
     }
   }
@@ -195,8 +220,8 @@ template <class R> class Multiplication {
   };
 
   // Rows i0... of c, panels q0 to q1 of the packed b, which begins at column j0.
-  void multiply_block(const Rows& a, std::int64_t i0, std::int64_t rows, std::int64_t k, const T* pb, std::int64_t j0, std::int64_t q0,
-                      std::int64_t q1, bool first) const {
+  void multiply_block(const Rows& a, std::int64_t i0, std::int64_t rows, std::int64_t k, const T* pb, std::int64_t j0,
+                      std::int64_t q0, std::int64_t q1, bool first) const {
     const int mr = micro_.mr, nr = nr_;
     Tile<T> t;
     t.a_step = a.step;
@@ -210,7 +235,8 @@ template <class R> class Multiplication {
       for (std::int64_t i = 0; i < rows; i += mr) {
         t.rows = static_cast<int>(std::min<std::int64_t>(mr, rows - i));
         const T* base = a.as_they_lie ? a.data + i * a.row : a.data + i / mr * a.panel;
-        for (int r = 0; r < mr; ++r) t.a[r] = base + (a.as_they_lie ? std::min(r, t.rows - 1) : r) * a.row;  // rows beyond are not written
+        for (int r = 0; r < mr; ++r)
+          t.a[r] = base + (a.as_they_lie ? std::min(r, t.rows - 1) : r) * a.row;  // rows beyond are not written
         t.c = c_ + (i0 + i) * g_.ldc + j;
         micro_.multiply[!a.as_they_lie][t.columns <= micro_.lanes](t);
       }
@@ -226,7 +252,8 @@ template <class R> class Multiplication {
   std::int64_t a_row_, a_k_, b_column_, b_k_;
 };
 
-template <class R> void run(const Gemm& g) {
+template <class R>
+void run(const Gemm& g) {
   const Multiplication<R> m(g);
   if (!m.run_small()) m.run();
 }

@@ -3,20 +3,23 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels/host/multiarch.h"
-#include "ndarray/cpu/copy.h"
+#include <catena/kernels/rows/multiarch.h>
+#include <catena/ndarray/cpu/copy.h>
 
 #define CATENA_INLINE inline __attribute__((always_inline))
 
 namespace nd::cpu {
 namespace {
 
-// N x N elements in vectors of `bytes` bytes. Vectors pass by reference: by value they would depend on the instruction set.
-template <class T, int bytes> struct Block {
+// N x N elements in vectors of `bytes` bytes. Vectors pass by reference: by value they would depend on the instruction
+// set.
+template <class T, int bytes>
+struct Block {
   static constexpr int N = bytes / int(sizeof(T));
   typedef T V __attribute__((vector_size(bytes)));
 
-  template <std::size_t... I> static CATENA_INLINE void interleave(const V& a, const V& b, V& low, V& high, std::index_sequence<I...>) {
+  template <std::size_t... I>
+  static CATENA_INLINE void interleave(const V& a, const V& b, V& low, V& high, std::index_sequence<I...>) {
     low = __builtin_shufflevector(a, b, (I % 2 ? N + int(I) / 2 : int(I) / 2)...);
     high = __builtin_shufflevector(a, b, (I % 2 ? N + N / 2 + int(I) / 2 : N / 2 + int(I) / 2)...);
   }
@@ -28,7 +31,8 @@ template <class T, int bytes> struct Block {
 #pragma GCC unroll 4
     for (int width = N; width > 1; width /= 2) {
 #pragma GCC unroll 8
-      for (int j = 0; j < N / 2; ++j) interleave(a[j], a[j + N / 2], b[2 * j], b[2 * j + 1], std::make_index_sequence<std::size_t(N)>());
+      for (int j = 0; j < N / 2; ++j)
+        interleave(a[j], a[j + N / 2], b[2 * j], b[2 * j + 1], std::make_index_sequence<std::size_t(N)>());
 #pragma GCC unroll 16
       for (int j = 0; j < N; ++j) a[j] = b[j];
     }
@@ -38,8 +42,8 @@ template <class T, int bytes> struct Block {
 };
 
 template <class T, int bytes>
-CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
-                             std::int64_t columns) {
+CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
+                             std::int64_t rows, std::int64_t columns) {
   using B = Block<T, bytes>;
   constexpr std::int64_t N = B::N, size = sizeof(T);
   constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one line of each side
@@ -50,7 +54,8 @@ CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte
     for (std::int64_t j = j1; j < j1 + kCacheBlock && j < columns; ++j)
       for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
     for (std::int64_t i = 0; i < whole_rows; i += N)
-      for (std::int64_t j = j0; j < j1; j += N) B::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
+      for (std::int64_t j = j0; j < j1; j += N)
+        B::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
   }
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
@@ -65,11 +70,14 @@ struct Call {
   std::size_t itemsize;
 };
 
-template <class T, int widest> CATENA_INLINE void run_as(const Call& c) {
-  constexpr int bytes = 16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would leave the registers
+template <class T, int widest>
+CATENA_INLINE void run_as(const Call& c) {
+  constexpr int bytes =
+      16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would leave the registers
   transpose<T, bytes>(c.to, c.to_row, c.from, c.from_row, c.rows, c.columns);
 }
-template <int widest> CATENA_INLINE void run(const Call& c) {
+template <int widest>
+CATENA_INLINE void run(const Call& c) {
   switch (c.itemsize) {
     case 1: return run_as<std::uint8_t, widest>(c);
     case 2: return run_as<std::uint16_t, widest>(c);
@@ -83,15 +91,17 @@ void run_16(const Call& c) { run<16>(c); }
 #ifdef CATENA_HAS_MULTIARCH
 __attribute__((target("arch=x86-64-v3"))) void run_32(const Call& c) { run<32>(c); }
 __attribute__((target("arch=x86-64-v4"))) void run_64(const Call& c) { run<64>(c); }
-auto choose() { return __builtin_cpu_supports("x86-64-v4") ? run_64 : __builtin_cpu_supports("x86-64-v3") ? run_32 : run_16; }
+auto choose() {
+  return __builtin_cpu_supports("x86-64-v4") ? run_64 : __builtin_cpu_supports("x86-64-v3") ? run_32 : run_16;
+}
 #else
 auto choose() { return run_16; }
 #endif
 
 }  // namespace
 
-void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows,
-                     std::int64_t columns, std::size_t itemsize) {
+void transpose_block(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row,
+                     std::int64_t rows, std::int64_t columns, std::size_t itemsize) {
   static const auto f = choose();
   f({to, to_row, from, from_row, rows, columns, itemsize});
 }

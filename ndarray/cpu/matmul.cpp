@@ -1,23 +1,23 @@
-// Batched, strided matrix products in terms of the calls of gemm.h. Transposed operands are passed as such; what no library takes
-// (strides along both axes, 16-bit floats) is packed first.
+// Batched, strided matrix products in terms of the calls of gemm.h. Transposed operands are passed as such; what no
+// library takes (strides along both axes, 16-bit floats) is packed first.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
 
-#include "kernels/host/bind.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/gemm.h"
-#include "ndarray/cpu/walk.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/gemm.h>
+#include <catena/ndarray/cpu/walk.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
 
+using catena::BoundOperand;
 using catena::itemsize;
-using catena::Operand;
 using catena::Shape;
 using catena::Strides;
 
@@ -28,14 +28,15 @@ struct Implementation {
   bool (*multiply)(Dtype, const Gemm&);
 };
 
-// What is fastest, measured on processors with AVX2 and AVX-512; null: the portable product. A product of up to 32^3 is over before a
-// library has set up. Then OpenBLAS is ahead of oneDNN up to 100^3, unless it does not know the processor and runs its kernels for SSE3:
-// those are slower than the portable product.
+// What is fastest, measured on processors with AVX2 and AVX-512; null: the portable product. A product of up to 32^3 is
+// over before a library has set up. Then OpenBLAS is ahead of oneDNN up to 100^3, unless it does not know the processor
+// and runs its kernels for SSE3: those are slower than the portable product.
 const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
   static constexpr Implementation openblas{"openblas", gemm_openblas}, onednn{"onednn", gemm_onednn};
   constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
   if (work <= kTiny) return nullptr;
-  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g), knows = openblas_knows_processor();
+  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g),
+             knows = openblas_knows_processor();
   if (work <= kSmall && has_openblas && knows) return &openblas;
   if (onednn_takes(dtype)) return &onednn;
   return has_openblas && (thin || knows) ? &openblas : nullptr;
@@ -70,12 +71,15 @@ class Parts {
   }
 
  private:
-  static constexpr std::int64_t kRows = 16, kColumns = 64;  // parts are whole blocks of the kernels in the libraries, but for the last ones
+  static constexpr std::int64_t
+      kRows = 16,
+      kColumns = 64;  // parts are whole blocks of the kernels in the libraries, but for the last ones
   static std::int64_t longest(std::int64_t n, std::int64_t parts, std::int64_t block) {
     const std::int64_t blocks = (n + block - 1) / block;
     return (blocks + parts - 1) / parts * block;
   }
-  static std::pair<std::int64_t, std::int64_t> range(std::int64_t n, std::int64_t parts, std::int64_t block, std::int64_t i) {
+  static std::pair<std::int64_t, std::int64_t> range(std::int64_t n, std::int64_t parts, std::int64_t block,
+                                                     std::int64_t i) {
     const std::int64_t blocks = (n + block - 1) / block;
     return {std::min(n, blocks * i / parts * block), std::min(n, blocks * (i + 1) / parts * block)};
   }
@@ -124,16 +128,20 @@ std::int64_t leading_dimension(const Matrix& m, std::int64_t item) {
 void convert_matrix(const Matrix& from, Dtype from_dtype, const Matrix& to, Dtype to_dtype) {
   const Shape shape{from.rows, from.columns};
   const Strides from_strides{from.row_stride, from.column_stride}, to_strides{to.row_stride, to.column_stride};
-  const Operand pair[2] = {{from.data, from_dtype, false, &shape, &from_strides}, {to.data, to_dtype, false, &shape, &to_strides}};
+  const BoundOperand pair[2] = {{from.data, from_dtype, false, &shape, &from_strides},
+                                {to.data, to_dtype, false, &shape, &to_strides}};
   const CastFn cast = catena::cast_function(from_dtype, to_dtype);
   const Walk walk(pair, shape, 1);
   constexpr std::int64_t kGrain = 64 * 1024;
   catena::parallel_for(walk.units(), walk.grain(kGrain), [&](std::int64_t b, std::int64_t e) {
-    walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
+    walk.run(b, e,
+             [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { cast(p[0], s[0], p[1], s[1], n); });
   });
 }
 
-Matrix packed_like(const Matrix& m, std::byte* memory, std::int64_t item) { return {memory, m.rows, m.columns, m.columns * item, item}; }
+Matrix packed_like(const Matrix& m, std::byte* memory, std::int64_t item) {
+  return {memory, m.rows, m.columns, m.columns * item, item};
+}
 
 // One product; `dtype` is what is computed in.
 class Product {
@@ -141,12 +149,15 @@ class Product {
   Product(Dtype memory, Dtype compute, const Matrix& a, const Matrix& b, const Matrix& c)
       : memory_(memory), compute_(compute), item_(static_cast<std::int64_t>(itemsize(compute))) {
     // A column-major result is the row-major result of the transposed product.
-    const bool swap = memory == compute && leading_dimension(c, item_) == 0 && leading_dimension(c.transposed(), item_) != 0;
+    const bool swap =
+        memory == compute && leading_dimension(c, item_) == 0 && leading_dimension(c.transposed(), item_) != 0;
     a_ = swap ? b.transposed() : a;
     b_ = swap ? a.transposed() : b;
     c_ = swap ? c.transposed() : c;
-    pack_a_ = memory != compute || (leading_dimension(a_, item_) == 0 && leading_dimension(a_.transposed(), item_) == 0);
-    pack_b_ = memory != compute || (leading_dimension(b_, item_) == 0 && leading_dimension(b_.transposed(), item_) == 0);
+    pack_a_ =
+        memory != compute || (leading_dimension(a_, item_) == 0 && leading_dimension(a_.transposed(), item_) == 0);
+    pack_b_ =
+        memory != compute || (leading_dimension(b_, item_) == 0 && leading_dimension(b_.transposed(), item_) == 0);
     pack_c_ = memory != compute || leading_dimension(c_, item_) == 0;
   }
 
@@ -189,18 +200,19 @@ class Product {
 struct Batched {
   Matrix matrix;
   Strides strides;
-  explicit Batched(const Operand& o) {
+  explicit Batched(const BoundOperand& o) {
     const int r = o.shape->size();
     matrix = {o.data, (*o.shape)[r - 2], (*o.shape)[r - 1], (*o.strides)[r - 2], (*o.strides)[r - 1]};
     strides.assign(o.strides->begin(), o.strides->begin() + (r - 2));
   }
 };
 
-void fill_zero(const Operand& out) {
+void fill_zero(const BoundOperand& out) {
   const Walk walk({&out, 1}, *out.shape, 0);
   const CastFn copy = catena::cast_function(out.dtype, out.dtype);
   alignas(16) const std::byte zero[16] = {};
-  walk.run(0, walk.units(), [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { copy(zero, 0, p[0], s[0], n); });
+  walk.run(0, walk.units(),
+           [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { copy(zero, 0, p[0], s[0], n); });
 }
 
 }  // namespace
@@ -217,7 +229,7 @@ void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
   batch.assign(call.out.shape->begin(), call.out.shape->begin() + (rank - 2));
   Strides strides[3] = {a.strides, b.strides, c.strides};
   // Lengths of 1 in an operand are repeated.
-  const Operand* operand[3] = {&call.a, &call.b, &call.out};
+  const BoundOperand* operand[3] = {&call.a, &call.b, &call.out};
   for (int o = 0; o < 3; ++o)
     for (int i = 0; i < batch.size(); ++i)
       if ((*operand[o]->shape)[i] == 1) strides[o][i] = 0;
@@ -241,7 +253,8 @@ void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
     Product(memory, compute, m[0], m[1], m[2]).run();
   };
   // Small products run side by side, large ones use all threads themselves.
-  const double work = static_cast<double>(a.matrix.rows) * static_cast<double>(a.matrix.columns) * static_cast<double>(b.matrix.columns);
+  const double work = static_cast<double>(a.matrix.rows) * static_cast<double>(a.matrix.columns) *
+                      static_cast<double>(b.matrix.columns);
   constexpr double kLarge = 4e6, kSmall = 1e5;
   if (count == 1 || work > kLarge) {
     for (std::int64_t i = 0; i < count; ++i) run_one(i);

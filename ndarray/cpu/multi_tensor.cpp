@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/cpu_backend.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
 
 namespace nd::cpu {
 namespace {
@@ -14,7 +14,8 @@ using catena::itemsize;
 constexpr std::int64_t kPiece = 16 * 1024;  // elements of one tensor that are updated without looking for the next
 
 // One piece of one tensor, whose types the loop cannot take as they are.
-void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const double* hyper, std::byte* const* data, std::int64_t n) {
+void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const double* hyper, std::byte* const* data,
+               std::int64_t n) {
   const int n_op = def.num_operands();
   alignas(64) std::byte tiles[catena::kMaxOperands][kTile * 4];  // only 16-bit types pass through tiles, as floats
   std::byte* ptr[catena::kMaxOperands];
@@ -55,7 +56,8 @@ void CpuBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef) {
   for (int k = 0; k < n_op; ++k) tiled |= is_half(loop.type[std::size_t(k)]);
   // first[t]: number of pieces before tensor t.
   std::vector<std::int64_t> first(call.tensors.size() + 1, 0);
-  for (std::size_t t = 0; t < call.tensors.size(); ++t) first[t + 1] = first[t] + (call.tensors[t].n + kPiece - 1) / kPiece;
+  for (std::size_t t = 0; t < call.tensors.size(); ++t)
+    first[t + 1] = first[t] + (call.tensors[t].n + kPiece - 1) / kPiece;
   catena::parallel_for(first.back(), 2, [&](std::int64_t b, std::int64_t e) {
     auto t = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), b) - first.begin()) - 1;
     for (std::int64_t piece = b; piece < e; ++piece) {

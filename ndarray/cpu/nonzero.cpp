@@ -1,12 +1,12 @@
-// Positions of nonzero elements. The elements are cut into blocks of whole runs of the last axis; what a block finds goes behind
-// what the blocks before it have counted.
+// Positions of nonzero elements. The elements are cut into blocks of whole runs of the last axis; what a block finds
+// goes behind what the blocks before it have counted.
 #include <algorithm>
 #include <utility>
 
-#include "kernels/host/parallel.h"
-#include "kernels/numeric.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/numeric.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
@@ -16,15 +16,20 @@ using catena::Shape;
 constexpr std::int64_t kBlock = 16 * 1024;
 constexpr std::int64_t kTile = 1024;
 
-template <class E> bool is_nonzero(const std::byte* p) {
+template <class E>
+bool is_nonzero(const std::byte* p) {
   if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // a bool, too, is no more than its byte
   else return catena::load(*reinterpret_cast<const E*>(p)) != 0;
 }
 
-template <class E> class Finder {
+template <class E>
+class Finder {
  public:
   explicit Finder(const catena::NonzeroCall& call)
-      : call_(call), rank_(call.in.shape->size()), length_((*call.in.shape)[rank_ - 1]), step_((*call.in.strides)[rank_ - 1]) {
+      : call_(call),
+        rank_(call.in.shape->size()),
+        length_((*call.in.shape)[rank_ - 1]),
+        step_((*call.in.strides)[rank_ - 1]) {
     pieces_ = (length_ + kBlock - 1) / kBlock;
     outer_ = *call.in.shape;
     outer_.pop_back();
@@ -54,7 +59,8 @@ template <class E> class Finder {
 
  private:
   // f(first element, its position along the last axis, count, positions along the other axes) on every run of a block.
-  template <class F> void visit(std::int64_t block, F&& f) const {
+  template <class F>
+  void visit(std::int64_t block, F&& f) const {
     std::int64_t position[catena::kMaxRank];
     const std::int64_t end = std::min((block + 1) * runs_per_block_, runs_ * pieces_);
     for (std::int64_t k = block * runs_per_block_; k < end; ++k) {
@@ -90,8 +96,8 @@ template <class E> class Finder {
 
   const catena::NonzeroCall& call_;
   const int rank_;
-  const std::int64_t length_, step_;  // of the last axis
-  Shape outer_;                       // the other axes
+  const std::int64_t length_, step_;                      // of the last axis
+  Shape outer_;                                           // the other axes
   std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // a run longer than kBlock is cut into pieces
 };
 

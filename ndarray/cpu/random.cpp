@@ -1,14 +1,14 @@
 // Random fills: the indexed kernels of kernels/random.h over the linear range of the output, in parallel.
 #include <cstdint>
 
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/device/random_row.h"
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/device/random_row.h>
 
 namespace nd::cpu {
 namespace {
 
 // Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value below it takes its place.
-void keep_below_one(const catena::Operand& out, std::int64_t n) {
+void keep_below_one(const catena::BoundOperand& out, std::int64_t n) {
   const bool is_float16 = out.dtype == catena::Dtype::float16;
   const std::uint16_t one = is_float16 ? 0x3c00 : 0x3f80;
   auto* bits = reinterpret_cast<std::uint16_t*>(out.data);
@@ -24,7 +24,7 @@ void CpuBackend::random(const catena::RandomCall& call, StreamRef stream) {
   const catena::Shape shape{call.n};
   const catena::Strides zero{0}, step{static_cast<std::int64_t>(catena::itemsize(call.out.dtype))};
   catena::ScalarCell cell[4];
-  catena::Operand operands[5];
+  catena::BoundOperand operands[5];
   for (int k = 0; k < def.nin; ++k) {
     const catena::Dtype t = def.loop_table[loop].type[std::size_t(k)];
     cell[k] = catena::ScalarCell(parameters[k], t);
@@ -32,7 +32,8 @@ void CpuBackend::random(const catena::RandomCall& call, StreamRef stream) {
   }
   operands[def.nin] = {call.out.data, call.out.dtype, false, &shape, &step};
   elementwise(catena::EagerProgram(def, loop), {operands, std::size_t(def.num_operands())}, shape, stream);
-  if (catena::compute_dtype(call.out.dtype) != call.out.dtype && call.kind == catena::RandomKind::uniform) keep_below_one(call.out, call.n);
+  if (catena::compute_dtype(call.out.dtype) != call.out.dtype && call.kind == catena::RandomKind::uniform)
+    keep_below_one(call.out, call.n);
 }
 
 }  // namespace nd::cpu

@@ -1,32 +1,34 @@
-// Reductions. The elements of one output are numbered in C order of the reduced axes and cut into chunks of kChunk; inside a chunk
-// element i goes to lane i % kLanes, and chunks are combined in their order. Neither the layout of the array, nor the number of
-// threads, nor which of the two forms below is chosen changes that order, so it does not change a bit of the result.
+// Reductions. The elements of one output are numbered in C order of the reduced axes and cut into chunks of kChunk;
+// inside a chunk element i goes to lane i % kLanes, and chunks are combined in their order. Neither the layout of the
+// array, nor the number of threads, nor which of the two forms below is chosen changes that order, so it does not
+// change a bit of the result.
 //
 //   inner form   one output at a time; a chunk is contiguous, or is gathered into a tile
 //   outer form   a row of neighbouring outputs at a time, one accumulator each
 //
-// Where a program gives the elements, it runs over a chunk of one output, or over a row of them, right before they are combined.
+// Where a program gives the elements, it runs over a chunk of one output, or over a row of them, right before they are
+// combined.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
-#include "kernels/host/bind.h"
-#include "kernels/host/parallel.h"
-#include "kernels/host/small_vector.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/interpreter.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/small_vector.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/interpreter.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
 
+using catena::BoundOperand;
 using catena::compute_dtype;
 using catena::Dims;
 using catena::itemsize;
 using catena::kLanes;
-using catena::Operand;
 using catena::ReductionLoop;
 using catena::Shape;
 using catena::Strides;
@@ -34,14 +36,15 @@ using catena::Strides;
 constexpr std::int64_t kChunk = 4096;
 constexpr std::int64_t kGrain = 32 * 1024;
 
-constexpr std::int64_t kShortRun = 64;   // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 128;  // outputs for which it is not worth running a program
+constexpr std::int64_t kShortRun = 64;     // elements of a program's inputs that are better collected with others
+constexpr std::int64_t kShortRow = 128;    // outputs for which it is not worth running a program
 constexpr std::int64_t kNarrowStrip = 64;  // outputs of the narrowest strip that a row is cut into
 
 // Walks positions of a few axes in C order, with a byte offset for each of several operands.
 class Odometer {
  public:
-  Odometer(const Shape& shape, std::span<const Strides> strides, std::int64_t start) : shape_(shape), strides_(strides) {
+  Odometer(const Shape& shape, std::span<const Strides> strides, std::int64_t start)
+      : shape_(shape), strides_(strides) {
     std::fill_n(offset_, strides.size(), 0);
     for (int a = shape.size() - 1; a >= 0; --a) {
       position_[a] = start % shape[a];
@@ -79,10 +82,11 @@ class Odometer {
 // Where the inputs of an output begin.
 using Place = std::array<std::byte*, catena::kMaxOperands>;
 
-// The arrays that elements come from: the one that is reduced, or the inputs of the program that gives them. Strides are those over the
-// merged axes; behind those of the inputs stand those of the array that is reduced, which tell the inner axes, and those of the output.
+// The arrays that elements come from: the one that is reduced, or the inputs of the program that gives them. Strides
+// are those over the merged axes; behind those of the inputs stand those of the array that is reduced, which tell the
+// inner axes, and those of the output.
 struct Inputs {
-  std::span<const Operand> all;
+  std::span<const BoundOperand> all;
   std::size_t n, guide, out;
   catena::SmallVector<Strides, 3> kept, reduced;  // a reduction of a few elements would notice more of them
 
@@ -166,10 +170,10 @@ class Reducer {
 
   // ---- elements that a program gives ----
   void prepare(const catena::Program& program) {
-    std::array<Operand, catena::kMaxOperands> operands;
+    std::array<BoundOperand, catena::kMaxOperands> operands;
     std::copy(inputs_.all.begin(), inputs_.all.end(), operands.begin());
     operands[inputs_.n] = {nullptr, in_dtype_, false, nullptr, nullptr};
-    pre_.emplace(program, std::span<const Operand>(operands.data(), inputs_.n + 1), kTile);
+    pre_.emplace(program, std::span<const BoundOperand>(operands.data(), inputs_.n + 1), kTile);
     collects_ = reduced_.size() > 1 && reduced_.back() < kShortRun;
     for (std::size_t k = 0; k < inputs_.n; ++k) {
       const Strides& strides = inputs_.reduced[k];
@@ -177,7 +181,8 @@ class Reducer {
       collect_[k] = collects_ && moves ? catena::cast_function(inputs_.all[k].dtype, inputs_.all[k].dtype) : nullptr;
     }
   }
-  // Scratch memory of a thread that has `n` elements at once: as the loop reads them, as the program stores them, as it gets its inputs.
+  // Scratch memory of a thread that has `n` elements at once: as the loop reads them, as the program stores them, as it
+  // gets its inputs.
   struct Tiles {
     std::size_t elements = 0, stored = 0, collected = 0, program = 0, end = 0;
   };
@@ -335,7 +340,8 @@ class Reducer {
     const Workspace total{std::size_t(acc_)};
     for (std::int64_t k = 0; k < outputs_; ++k) {
       table_.init(total.data(), 1);
-      for (std::int64_t c = 0; c < chunks_; ++c) table_.combine(total.data(), parts.data() + (k * chunks_ + c) * acc_, 1);
+      for (std::int64_t c = 0; c < chunks_; ++c)
+        table_.combine(total.data(), parts.data() + (k * chunks_ + c) * acc_, 1);
       const Odometer out(kept_, {&inputs_.kept[inputs_.out], 1}, k);
       finish(total.data(), out_.data + out.offset(), out_item_, 1);
     }
@@ -354,10 +360,12 @@ class Reducer {
     const Tiles& layout;
   };
 
-  std::byte* row(const Strip& s, int i) const { return s.rows + std::int64_t(round_up_64(std::size_t(s.width * acc_))) * i; }
+  std::byte* row(const Strip& s, int i) const {
+    return s.rows + std::int64_t(round_up_64(std::size_t(s.width * acc_))) * i;
+  }
 
-  // Lane `lane` of the tree at `level` (kLanes = the lane itself), as combine_lanes makes it, into accumulator row `to`. Lanes
-  // that no element of the chunk goes to would add the identity.
+  // Lane `lane` of the tree at `level` (kLanes = the lane itself), as combine_lanes makes it, into accumulator row
+  // `to`. Lanes that no element of the chunk goes to would add the identity.
   void reduce_lanes(const Strip& s, std::int64_t begin, std::int64_t n, int lane, int level, int to) const {
     std::byte* acc = row(s, to);
     if (level < kLanes) {
@@ -417,11 +425,12 @@ class Reducer {
     reduce_lanes(s, begin, n, 0, 1, 1);
   }
 
-  // Outputs of a strip: whole lines, no more than caches hold. Where neither rows nor chunks are enough for all threads, each has its share
-  // of every row.
+  // Outputs of a strip: whole lines, no more than caches hold. Where neither rows nor chunks are enough for all
+  // threads, each has its share of every row.
   std::int64_t strip_width() const {
     const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::max_threads();
-    const std::int64_t most = std::max<std::int64_t>(16, 16 * 1024 / acc_), least = pre_ || chunks_ > 1 ? kTile : kNarrowStrip;
+    const std::int64_t most = std::max<std::int64_t>(16, 16 * 1024 / acc_),
+                       least = pre_ || chunks_ > 1 ? kTile : kNarrowStrip;
     std::int64_t pieces = (row_length + most - 1) / most;
     const bool shared = rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
     if (shared) pieces = (pieces + threads - 1) / threads * threads;
@@ -479,15 +488,18 @@ class Reducer {
       return;
     }
     const Workspace parts(std::size_t(strips * chunks_) * row_bytes);
-    const auto part = [&](std::int64_t k, std::int64_t c) { return parts.data() + std::size_t(k * chunks_ + c) * row_bytes; };
-    catena::parallel_for(strips * chunks_, std::max<std::int64_t>(1, kGrain / (width * kChunk)), [&](std::int64_t b, std::int64_t e) {
-      const Workspace memory((kRows + 1) * row_bytes + t.end);
-      for (std::int64_t i = b; i < e; ++i) {
-        const Strip s = strip_at(i / chunks_, memory.data(), memory.data() + (kRows + 1) * row_bytes);
-        reduce_chunk_outer(s, i % chunks_);
-        std::memcpy(part(i / chunks_, i % chunks_), row(s, 1), std::size_t(s.width * acc_));
-      }
-    });
+    const auto part = [&](std::int64_t k, std::int64_t c) {
+      return parts.data() + std::size_t(k * chunks_ + c) * row_bytes;
+    };
+    catena::parallel_for(
+        strips * chunks_, std::max<std::int64_t>(1, kGrain / (width * kChunk)), [&](std::int64_t b, std::int64_t e) {
+          const Workspace memory((kRows + 1) * row_bytes + t.end);
+          for (std::int64_t i = b; i < e; ++i) {
+            const Strip s = strip_at(i / chunks_, memory.data(), memory.data() + (kRows + 1) * row_bytes);
+            reduce_chunk_outer(s, i % chunks_);
+            std::memcpy(part(i / chunks_, i % chunks_), row(s, 1), std::size_t(s.width * acc_));
+          }
+        });
     const Workspace total(row_bytes);
     for (std::int64_t k = 0; k < strips; ++k) {
       const Strip s = strip_at(k, nullptr, nullptr);
@@ -501,7 +513,7 @@ class Reducer {
 
   const ReductionLoop& table_;
   const Dtype in_type_, out_type_, in_dtype_;
-  const Operand out_;
+  const BoundOperand out_;
   Inputs inputs_;
   const bool direct_in_, direct_out_;
   const std::int64_t in_item_, out_item_, acc_;
@@ -528,7 +540,7 @@ void CpuBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
   before.post = nullptr;
   before.out = {values.data(), type, false, &shape, &strides};
   Reducer(before).run();
-  std::array<Operand, catena::kMaxOperands> operands{before.out};
+  std::array<BoundOperand, catena::kMaxOperands> operands{before.out};
   std::copy(call.post_inputs.begin(), call.post_inputs.end(), operands.begin() + 1);
   operands[call.post_inputs.size() + 1] = call.out;
   elementwise(*call.post, {operands.data(), call.post_inputs.size() + 2}, shape, stream);

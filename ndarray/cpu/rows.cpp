@@ -1,24 +1,24 @@
-// Row kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the elements of a row in
-// C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
+// Row kernels: two phases of reduction over one set of axes, then a write of every element. The loops see the elements
+// of a row in C order of the reduced axes, in compute types; what is not so in memory passes through buffers.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
-#include "kernels/host/bind.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/copy.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/stream_store.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
 
+using catena::BoundOperand;
 using catena::compute_dtype;
 using catena::itemsize;
 using catena::kMaxOperands;
-using catena::Operand;
 using catena::Shape;
 using catena::Strides;
 
@@ -26,18 +26,23 @@ constexpr std::int64_t kGrain = 16 * 1024;
 constexpr std::int64_t kBufferedRow = 4096;  // longer rows are never buffered whole
 constexpr std::int64_t kRowsTogether = 16;   // neighbouring rows that share cache lines
 constexpr std::int64_t kRowsInTurns = 8;     // rows whose phases take turns, at most,
-constexpr std::int64_t kBytesInTurns = 16 * 1024;  // and what they read: in the nearest cache there must be room for their outputs, too
+constexpr std::int64_t kBytesInTurns =
+    16 * 1024;  // and what they read: in the nearest cache there must be room for their outputs, too
 
 class RowEngine {
  public:
   explicit RowEngine(const catena::RowCall& call)
-      : loop_(call.kernel->loop_table[call.loop]), table_(*loop_.row), n_in_(call.kernel->nin), n_out_(call.kernel->nout) {
+      : loop_(call.kernel->loop_table[call.loop]),
+        table_(*loop_.row),
+        n_in_(call.kernel->nin),
+        n_out_(call.kernel->nout) {
     n_ = n_in_ + n_out_ + call.kernel->nrow;
     Strides kept[kMaxOperands], reduced[kMaxOperands];
     for (int a = 0; a < call.shape.size(); ++a) {
       const bool is_reduced = std::find(call.axes.begin(), call.axes.end(), a) != call.axes.end();
       (is_reduced ? reduced_ : kept_).push_back(call.shape[a]);
-      for (int k = 0; k < n_; ++k) (is_reduced ? reduced : kept)[k].push_back((*call.operands[std::size_t(k)].strides)[a]);
+      for (int k = 0; k < n_; ++k)
+        (is_reduced ? reduced : kept)[k].push_back((*call.operands[std::size_t(k)].strides)[a]);
     }
     count_ = catena::size_of(reduced_);
     rows_ = catena::size_of(kept_);
@@ -46,7 +51,7 @@ class RowEngine {
     bool all_direct = true;
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
-      const Operand& o = call.operands[std::size_t(k)];
+      const BoundOperand& o = call.operands[std::size_t(k)];
       s.data = o.data;
       s.type = loop_.type[std::size_t(k)];
       s.memory_item = static_cast<std::int64_t>(itemsize(o.dtype));
@@ -87,8 +92,8 @@ class RowEngine {
   struct Slot {
     std::byte* data;
     Dtype type;
-    bool direct, repeated;  // repeated: one element per row
-    bool buffered = false;  // the whole row is in a buffer
+    bool direct, repeated;    // repeated: one element per row
+    bool buffered = false;    // the whole row is in a buffer
     bool transposed = false;  // ... and got there together with its neighbours
     std::int64_t memory_item, item;
     std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
@@ -145,7 +150,8 @@ class RowEngine {
     for (int k = 0; k < n_in_; ++k)
       if (!slot_[k].repeated) bytes += count_ * slot_[k].item;
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / round_up_64(table_.stats_bytes));
-    in_turns_ = std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, kBytesInTurns / std::max<std::int64_t>(1, bytes))});
+    in_turns_ =
+        std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, kBytesInTurns / std::max<std::int64_t>(1, bytes))});
   }
 
   bool is_transposed(const Slot& s) const {
@@ -179,7 +185,8 @@ class RowEngine {
   }
 
   // f(offset, stride, n, position) for the runs of a row, each at most `most` long.
-  template <class F> void for_each_run(std::int64_t most, F&& f) const {
+  template <class F>
+  void for_each_run(std::int64_t most, F&& f) const {
     const std::int64_t inner = reduced_.empty() ? 1 : reduced_.back();
     std::int64_t position[catena::kMaxRank] = {};
     for (std::int64_t i = 0; i < count_; i += inner) {
@@ -197,23 +204,27 @@ class RowEngine {
   }
   static std::int64_t inner_stride(const Slot& s) { return s.reduced.empty() ? 0 : s.reduced.back(); }
 
-  // ---- the three passes, given where the elements are -------------------------------------------------------------------------
-  // visit(f) calls f(ptr, stride, n, pass) over the row; first: pointers for the finishing functions.
-  template <class Visit> void run_pass(int pass, std::byte* stats, std::byte* const* first, Visit&& visit) const {
+  // ---- the three passes, given where the elements are
+  // ------------------------------------------------------------------------- visit(f) calls f(ptr, stride, n, pass)
+  // over the row; first: pointers for the finishing functions.
+  template <class Visit>
+  void run_pass(int pass, std::byte* stats, std::byte* const* first, Visit&& visit) const {
     if (pass == 0) {
       table_.init(stats);
       visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
       table_.finish0(stats, first, count_);
     } else if (pass == 1) {
       const auto phase1 = kept_mapped_ ? table_.phase1_kept : table_.phase1;
-      if (table_.phases == 2) visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { phase1(stats, p, st, n); });
+      if (table_.phases == 2)
+        visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { phase1(stats, p, st, n); });
       table_.finish1(stats, first, count_);
     } else if (n_out_ > 0) {
       const auto write = kept_mapped_ ? table_.write_kept : table_.write;
       visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { write(stats, p, st, n); });
     }
   }
-  template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
+  template <class Visit>
+  void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
     for (int pass = 0; pass < 3; ++pass) run_pass(pass, stats, first, visit);
   }
 
@@ -227,7 +238,7 @@ class RowEngine {
     if (!s.direct && k >= n_in_) s.store(memory + s.buffer, at, 0, 1);
   }
 
-  // ---- rows that are buffered whole --------------------------------------------------------------------------------------------
+  // ---- rows that are buffered whole -------------------------------------------------------------
   void run_buffered(Scratch& scratch, std::int64_t first, std::int64_t n) const {
     // A group may pass the end of the innermost kept axis; then its parts are not neighbours.
     while (n > 0) {
@@ -247,12 +258,14 @@ class RowEngine {
     const std::int64_t row = count_ * s.memory_item;
     std::byte* to = memory + (s.direct ? s.buffer : s.bits);
     transpose_block(to, row, s.data + row_offset(s, first), s.reduced.back(), m, count_, std::size_t(s.memory_item));
-    for (std::int64_t i = 0; i < m && !s.direct; ++i) s.load(to + i * row, s.memory_item, memory + s.buffer + i * count_ * s.item, count_);
+    for (std::int64_t i = 0; i < m && !s.direct; ++i)
+      s.load(to + i * row, s.memory_item, memory + s.buffer + i * count_ * s.item, count_);
   }
   void store_transposed(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m) const {
     const std::int64_t row = count_ * s.memory_item;
     std::byte* from = memory + (s.direct ? s.buffer : s.bits);
-    for (std::int64_t i = 0; i < m && !s.direct; ++i) s.store(memory + s.buffer + i * count_ * s.item, from + i * row, s.memory_item, count_);
+    for (std::int64_t i = 0; i < m && !s.direct; ++i)
+      s.store(memory + s.buffer + i * count_ * s.item, from + i * row, s.memory_item, count_);
     transpose_block(s.data + row_offset(s, first), s.reduced.back(), from, row, count_, m, std::size_t(s.memory_item));
   }
 
@@ -300,14 +313,17 @@ class RowEngine {
     });
   }
 
-  // ---- rows that the loops read and write where they lie -----------------------------------------------------------------------
-  // Every pass over a few rows before the next pass: while one row waits for the end of its sums, for its square root and for memory, the
-  // processor is at the next.
+  // ---- rows that the loops read and write where they lie
+  // ----------------------------------------------------------------------- Every pass over a few rows before the next
+  // pass: while one row waits for the end of its sums, for its square root and for memory, the processor is at the
+  // next.
   void run_in_turns(Scratch& scratch, std::int64_t rows) const {
     std::byte* at[kRowsInTurns][kMaxOperands];
     std::int64_t stride[kMaxOperands];
     for (int k = 0; k < n_; ++k) stride[k] = inner_stride(slot_[k]);
-    const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(round_up_64(table_.stats_bytes)); };
+    const auto stats_of = [&](std::int64_t i) {
+      return scratch.stats + i * std::int64_t(round_up_64(table_.stats_bytes));
+    };
     while (rows > 0) {
       const std::int64_t n = std::min(rows, in_turns_);
       for (std::int64_t i = 0; i < n; ++i) {
@@ -334,7 +350,7 @@ class RowEngine {
     }
   }
 
-  // ---- long rows ---------------------------------------------------------------------------------------------------------------
+  // ---- long rows --------------------------------------------------------------------------------
   void run_in_pieces(Scratch& scratch) const {
     std::byte* const* at = scratch.row.at;
     std::byte* first[kMaxOperands];
@@ -355,30 +371,32 @@ class RowEngine {
       }
     }
     run_passes(scratch.stats, first, [&](int pass, auto&& f) {
-      for_each_run(all_direct ? INT64_MAX : kTile, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t) {
-        std::byte* ptr[kMaxOperands];
-        std::int64_t stride[kMaxOperands];
-        for (int k = 0; k < n_; ++k) {
-          const Slot& s = slot_[k];
-          ptr[k] = first[k];
-          stride[k] = 0;
-          if (s.repeated) continue;
-          std::byte* p = at[k] + run_offset(s, position, j);
-          if (s.direct) {
-            ptr[k] = p;
-            stride[k] = inner_stride(s);
-          } else {
-            ptr[k] = scratch.memory + s.buffer;
-            stride[k] = s.item;
-            if (k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
-          }
-        }
-        f(ptr, stride, n);
-        for (int k = n_in_; k < n_in_ + n_out_ && pass == 2; ++k) {
-          const Slot& s = slot_[k];
-          if (!s.direct && !s.repeated) s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
-        }
-      });
+      for_each_run(all_direct ? INT64_MAX : kTile,
+                   [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t) {
+                     std::byte* ptr[kMaxOperands];
+                     std::int64_t stride[kMaxOperands];
+                     for (int k = 0; k < n_; ++k) {
+                       const Slot& s = slot_[k];
+                       ptr[k] = first[k];
+                       stride[k] = 0;
+                       if (s.repeated) continue;
+                       std::byte* p = at[k] + run_offset(s, position, j);
+                       if (s.direct) {
+                         ptr[k] = p;
+                         stride[k] = inner_stride(s);
+                       } else {
+                         ptr[k] = scratch.memory + s.buffer;
+                         stride[k] = s.item;
+                         if (k < n_in_) s.load(p, inner_stride(s), ptr[k], n);
+                       }
+                     }
+                     f(ptr, stride, n);
+                     for (int k = n_in_; k < n_in_ + n_out_ && pass == 2; ++k) {
+                       const Slot& s = slot_[k];
+                       if (!s.direct && !s.repeated)
+                         s.store(ptr[k], at[k] + run_offset(s, position, j), inner_stride(s), n);
+                     }
+                   });
       // The finishing functions look at first elements again.
       for (int k = 0; k < n_in_ && pass < 2; ++k) {
         const Slot& s = slot_[k];

@@ -1,12 +1,12 @@
-// Scans. Rows are independent and shared among threads; inside a row elements are combined strictly one after the other, so neither
-// the layout of the array nor the number of threads changes a bit of the result.
+// Scans. Rows are independent and shared among threads; inside a row elements are combined strictly one after the
+// other, so neither the layout of the array nor the number of threads changes a bit of the result.
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/along_axis.h"
-#include "ndarray/cpu/convert.h"
-#include "ndarray/cpu/cpu_backend.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/along_axis.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
 
 namespace nd::cpu {
 namespace {
@@ -35,7 +35,8 @@ class Scanner {
   }
 
   // `width` neighbouring rows.
-  void run(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, std::int64_t width) const {
+  void run(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+           std::int64_t width) const {
     const bool whole = direct_in_ && direct_out_;
     const std::int64_t most = std::max<std::int64_t>(1, kAccumulatorBytes / std::int64_t(table_.acc_bytes));
     const std::int64_t rows = std::min(whole ? most : std::min(most, kTileRows), width);
@@ -45,8 +46,15 @@ class Scanner {
       const std::int64_t w = std::min(rows, width - j);
       table_.init(cells, w);  // element 0 replaces them; until then they must hold some value
       for (std::int64_t i = 0; i < length_; i += piece) {
-        const ScanBlock block{in + i * in_step_ + j * in_stride, in_step_, in_stride, out + i * out_step_ + j * out_stride, out_step_,
-                              out_stride, i, std::min(piece, length_ - i), w};
+        const ScanBlock block{in + i * in_step_ + j * in_stride,
+                              in_step_,
+                              in_stride,
+                              out + i * out_step_ + j * out_stride,
+                              out_step_,
+                              out_stride,
+                              i,
+                              std::min(piece, length_ - i),
+                              w};
         if (whole) table_.scan(cells, block);
         else scan_tile(cells, block);
       }
@@ -54,8 +62,8 @@ class Scanner {
   }
 
  private:
-  // Where element i of row j of a block lies in a tile. The tile has the order of the memory it comes from or goes to, so that
-  // conversions run along it.
+  // Where element i of row j of a block lies in a tile. The tile has the order of the memory it comes from or goes to,
+  // so that conversions run along it.
   struct TileOrder {
     bool rows_inside;  // neighbouring rows are neighbours
     std::int64_t step, stride;
@@ -65,7 +73,8 @@ class Scanner {
     return rows_inside ? TileOrder{true, b.width * item, item} : TileOrder{false, item, b.n * item};
   }
   // f(offset in memory, its stride, offset in the tile, count) on every run of the tile.
-  template <class F> static void for_each_run(const ScanBlock& b, const TileOrder& t, std::int64_t step, std::int64_t stride, F&& f) {
+  template <class F>
+  static void for_each_run(const ScanBlock& b, const TileOrder& t, std::int64_t step, std::int64_t stride, F&& f) {
     if (t.rows_inside)
       for (std::int64_t i = 0; i < b.n; ++i) f(i * step, stride, i * t.step, b.width);
     else
@@ -77,9 +86,10 @@ class Scanner {
     ScanBlock b = block;
     if (!direct_in_) {
       const TileOrder t = tile_order(b, b.in_step, b.in_stride, std::int64_t(itemsize(compute_dtype(in_type_))));
-      for_each_run(b, t, b.in_step, b.in_stride, [&](std::int64_t at, std::int64_t stride, std::int64_t in_tile_at, std::int64_t n) {
-        load_(block.in + at, stride, in_tile + in_tile_at, n);
-      });
+      for_each_run(b, t, b.in_step, b.in_stride,
+                   [&](std::int64_t at, std::int64_t stride, std::int64_t in_tile_at, std::int64_t n) {
+                     load_(block.in + at, stride, in_tile + in_tile_at, n);
+                   });
       b.in = in_tile;
       b.in_step = t.step;
       b.in_stride = t.stride;

@@ -1,16 +1,17 @@
-// Sorts. Rows are independent and shared among threads; a few of them are copied together when neighbouring rows are neighbours in
-// memory. Long rows are sorted digit by digit, short ones by comparison; both are stable, so the result is one and the same.
+// Sorts. Rows are independent and shared among threads; a few of them are copied together when neighbouring rows are
+// neighbours in memory. Long rows are sorted digit by digit, short ones by comparison; both are stable, so the result
+// is one and the same.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "kernels/host/parallel.h"
-#include "kernels/traits.h"
-#include "ndarray/cpu/along_axis.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/workspace.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/traits.h>
+#include <catena/ndarray/cpu/along_axis.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
@@ -22,8 +23,10 @@ constexpr std::int64_t kRadixFrom = 16;  // elements per digit; with fewer, the 
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
 
-// The bits of an element as an unsigned number in the order of the elements: zeros are equal, every NaN is the largest number.
-template <class E> struct OrderOf {
+// The bits of an element as an unsigned number in the order of the elements: zeros are equal, every NaN is the largest
+// number.
+template <class E>
+struct OrderOf {
   using Bits = typename catena::uint_of_size<sizeof(E)>::type;
   static constexpr int kBits = 8 * sizeof(E);
   static constexpr Bits kSign = Bits(Bits(1) << (kBits - 1));
@@ -42,18 +45,21 @@ template <class E> struct OrderOf {
 };
 
 // What is moved about: an element, or the key of one with its position.
-template <class E> struct Value {
+template <class E>
+struct Value {
   typename OrderOf<E>::Bits bits;
   auto key() const { return OrderOf<E>::key(bits); }
 };
-template <class E, class P> struct Place {
+template <class E, class P>
+struct Place {
   typename OrderOf<E>::Bits order;
   P position;
   auto key() const { return order; }
 };
 
 // n elements of `row`, with room for as many in `spare`; returns where they lie in order.
-template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
+template <class Item>
+Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   using Bits = decltype(row->key());
   constexpr int digits = sizeof(Bits);
   if (n < kRadixFrom * digits) {
@@ -88,41 +94,55 @@ struct RowsToSort {
   }
 };
 
-template <class E> void load_item(Value<E>& to, const std::byte* from, std::int64_t) { std::memcpy(&to.bits, from, sizeof(E)); }
-template <class E, class P> void load_item(Place<E, P>& to, const std::byte* from, std::int64_t i) {
+template <class E>
+void load_item(Value<E>& to, const std::byte* from, std::int64_t) {
+  std::memcpy(&to.bits, from, sizeof(E));
+}
+template <class E, class P>
+void load_item(Place<E, P>& to, const std::byte* from, std::int64_t i) {
   typename OrderOf<E>::Bits bits;
   std::memcpy(&bits, from, sizeof(E));
   to = {OrderOf<E>::key(bits), P(i)};
 }
-template <class E> void store_item(const Value<E>& from, std::byte* to) { std::memcpy(to, &from.bits, sizeof(E)); }
-template <class E, class P> void store_item(const Place<E, P>& from, std::byte* to) {
+template <class E>
+void store_item(const Value<E>& from, std::byte* to) {
+  std::memcpy(to, &from.bits, sizeof(E));
+}
+template <class E, class P>
+void store_item(const Place<E, P>& from, std::byte* to) {
   const std::int64_t position = from.position;
   std::memcpy(to, &position, sizeof(position));
 }
 
-template <class Item> void sort_rows(const RowsToSort& call) {
+template <class Item>
+void sort_rows(const RowsToSort& call) {
   const std::int64_t n = call.length;
   const std::size_t row_bytes = round_up_64(std::size_t(n) * sizeof(Item));
   const std::int64_t together = call.together(sizeof(Item));
-  catena::parallel_for(
-      call.rows.units(), call.rows.grain(std::max<std::int64_t>(1, kGrain / n)), [&](std::int64_t begin, std::int64_t end) {
-        const Workspace memory(std::size_t(together + 1) * row_bytes);
-        const auto row = [&](std::int64_t k) { return reinterpret_cast<Item*>(memory.data() + std::size_t(k) * row_bytes); };
-        Item* const spare = row(together);
-        call.rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t count) {
-          for (std::int64_t j = 0; j < count; j += together) {
-            const std::int64_t w = std::min(together, count - j);
-            const std::byte* in = ptr[0] + j * stride[0];
-            std::byte* out = ptr[1] + j * stride[1];
-            for (std::int64_t i = 0; i < n; ++i)
-              for (std::int64_t k = 0; k < w; ++k) load_item(row(k)[i], in + i * call.in_step + k * stride[0], i);
-            for (std::int64_t k = 0; k < w; ++k) {
-              const Item* sorted = sort_items(row(k), spare, n);
-              for (std::int64_t i = 0; i < n; ++i) store_item(sorted[i], out + i * call.out_step + k * stride[1]);
-            }
-          }
-        });
-      });
+  catena::parallel_for(call.rows.units(), call.rows.grain(std::max<std::int64_t>(1, kGrain / n)),
+                       [&](std::int64_t begin, std::int64_t end) {
+                         const Workspace memory(std::size_t(together + 1) * row_bytes);
+                         const auto row = [&](std::int64_t k) {
+                           return reinterpret_cast<Item*>(memory.data() + std::size_t(k) * row_bytes);
+                         };
+                         Item* const spare = row(together);
+                         call.rows.run(begin, end,
+                                       [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t count) {
+                                         for (std::int64_t j = 0; j < count; j += together) {
+                                           const std::int64_t w = std::min(together, count - j);
+                                           const std::byte* in = ptr[0] + j * stride[0];
+                                           std::byte* out = ptr[1] + j * stride[1];
+                                           for (std::int64_t i = 0; i < n; ++i)
+                                             for (std::int64_t k = 0; k < w; ++k)
+                                               load_item(row(k)[i], in + i * call.in_step + k * stride[0], i);
+                                           for (std::int64_t k = 0; k < w; ++k) {
+                                             const Item* sorted = sort_items(row(k), spare, n);
+                                             for (std::int64_t i = 0; i < n; ++i)
+                                               store_item(sorted[i], out + i * call.out_step + k * stride[1]);
+                                           }
+                                         }
+                                       });
+                       });
 }
 
 }  // namespace
@@ -130,7 +150,8 @@ template <class Item> void sort_rows(const RowsToSort& call) {
 void CpuBackend::sort(const catena::SortCall& call, StreamRef) {
   if (catena::size_of(*call.in.shape) == 0) return;
   const Walk rows = walk_rows(call.in, call.out, call.axis);
-  const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis], (*call.out.strides)[call.axis]};
+  const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis],
+                       (*call.out.strides)[call.axis]};
   catena::visit_dtype(call.in.dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     if (!call.positions) return sort_rows<Value<E>>(all);

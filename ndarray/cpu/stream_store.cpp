@@ -1,9 +1,9 @@
-#include "ndarray/cpu/stream_store.h"
+#include <catena/ndarray/cpu/stream_store.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/host/multiarch.h"
+#include <catena/kernels/rows/multiarch.h>
 
 #ifdef CATENA_HAS_MULTIARCH
 #include <immintrin.h>
@@ -12,20 +12,21 @@
 namespace nd::cpu {
 namespace {
 
-using Rows = void (*)(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows,
-                      std::int64_t bytes);
+using Rows = void (*)(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                      std::int64_t rows, std::int64_t bytes);
 
 #ifdef CATENA_HAS_MULTIARCH
 
 // A line in one store: parts leave the processor to put lines together (2^24 floats: 11.9 ms instead of 10.1).
-__attribute__((target("avx512f"))) void whole_lines(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
-                                                    std::int64_t rows, std::int64_t bytes) {
+__attribute__((target("avx512f"))) void whole_lines(std::byte* to, std::int64_t to_step, const std::byte* from,
+                                                    std::int64_t from_step, std::int64_t rows, std::int64_t bytes) {
   for (; rows > 0; --rows, to += to_step, from += from_step)
-    for (std::int64_t i = 0; i < bytes; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+    for (std::int64_t i = 0; i < bytes; i += 64)
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
 }
 
-void quarter_lines(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows,
-                   std::int64_t bytes) {
+void quarter_lines(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step,
+                   std::int64_t rows, std::int64_t bytes) {
   for (; rows > 0; --rows, to += to_step, from += from_step)
     for (std::int64_t i = 0; i < bytes; i += 16)
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
@@ -36,7 +37,8 @@ void fence() { _mm_sfence(); }
 
 #else
 
-void ordinary(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows, std::int64_t bytes) {
+void ordinary(std::byte* to, std::int64_t to_step, const std::byte* from, std::int64_t from_step, std::int64_t rows,
+              std::int64_t bytes) {
   for (; rows > 0; --rows, to += to_step, from += from_step) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 Rows choose() { return ordinary; }

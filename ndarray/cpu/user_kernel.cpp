@@ -1,14 +1,14 @@
 // Kernels given as text: compiled by the system's compiler, run over ranges of the loop on several threads.
-#include "ndarray/kernel/user_kernel.h"
+#include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/device/user_parameters.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/host_compiler.h"
-#include "ndarray/kernel/memoize.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/device/user_parameters.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/host_compiler.h>
+#include <catena/ndarray/user_kernel/memoize.h>
 
 namespace nd::cpu {
 namespace {
@@ -60,7 +60,8 @@ void run_reduction(const UserKernelCall& call, const Compiled& kernel) {
   catena::parallel_for(call.size * work.splits, std::max<std::int64_t>(kGrain / each, 1),
                        [&](std::int64_t b, std::int64_t e) { kernel.entry(parameters, b, e); });
   if (work.splits > 1)
-    catena::parallel_for(call.size, kGrain / work.splits, [&](std::int64_t b, std::int64_t e) { kernel.second(parameters, b, e); });
+    catena::parallel_for(call.size, kGrain / work.splits,
+                         [&](std::int64_t b, std::int64_t e) { kernel.second(parameters, b, e); });
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-// Whole CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and is run block by block.
+// Whole CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and is run
+// block by block.
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/device/user_registry.h"
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cpu/host_compiler.h"
-#include "ndarray/cpu/kernel_scan.h"
-#include "ndarray/kernel/user_kernel.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/device/user_registry.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/host_compiler.h>
+#include <catena/ndarray/cpu/kernel_scan.h>
+#include <catena/ndarray/user_kernel/user_kernel.h>
 
 namespace nd::cpu {
 namespace {
@@ -17,7 +18,8 @@ using catena::concat;
 using catena::user::HostKernel;
 
 std::string source_of(const ModuleText& text) {
-  std::string source = concat("#include \"kernels/device/user_module.h\"\n#line 1\n", with_registrations(text.code), "\n");
+  std::string source =
+      concat("#include <catena/kernels/device/user_module.h>\n#line 1\n", with_registrations(text.code), "\n");
   for (const std::string& expression : text.name_expressions) source += registration(expression, "");
   return source;
 }
@@ -36,7 +38,8 @@ std::string source_of(const ModuleText& text) {
 class CpuModule final : public DeviceModule {
  public:
   explicit CpuModule(const ModuleText& text) : name_(text.name) {
-    check<NotImplementedError>(text.image.empty(), text.name, "compiled code is for CUDA devices; the CPU needs the text");
+    check<NotImplementedError>(text.image.empty(), text.name,
+                               "compiled code is for CUDA devices; the CPU needs the text");
     try {
       module_ = compile_for_host({text.name, "module", source_of(text), text.options, text.code});
     } catch (const catena::CompileError& e) {
@@ -57,21 +60,23 @@ class CpuModule final : public DeviceModule {
 
   KernelAttributes attributes(const void*) override { return {}; }
 
-  void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments, StreamRef) override {
+  void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments,
+              StreamRef) override {
     const auto& kernel = *static_cast<const HostKernel*>(function);
-    check<TypeError>(arguments.size() == static_cast<std::size_t>(kernel.parameters), kernel.name, "takes ", kernel.parameters,
-                     " arguments, ", arguments.size(), " were given");
+    check<TypeError>(arguments.size() == static_cast<std::size_t>(kernel.parameters), kernel.name, "takes ",
+                     kernel.parameters, " arguments, ", arguments.size(), " were given");
     std::vector<void*> values;
     for (std::size_t k = 0; k < arguments.size(); ++k) {
-      check<TypeError>(arguments[k].size() == kernel.bytes[k], kernel.name, "argument ", k, " has ", arguments[k].size(),
-                       " bytes, its parameter ", kernel.bytes[k]);
+      check<TypeError>(arguments[k].size() == kernel.bytes[k], kernel.name, "argument ", k, " has ",
+                       arguments[k].size(), " bytes, its parameter ", kernel.bytes[k]);
       values.push_back(const_cast<std::byte*>(arguments[k].data()));
     }
     const std::int64_t blocks = std::int64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2];
     const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
     constexpr std::int64_t kGrain = 4096;  // threads of the kernel that are worth one of ours
-    catena::parallel_for(blocks, std::max<std::int64_t>(kGrain / threads, 1),
-                         [&](std::int64_t b, std::int64_t e) { kernel.run(values.data(), shape.grid.data(), shape.block.data(), b, e); });
+    catena::parallel_for(blocks, std::max<std::int64_t>(kGrain / threads, 1), [&](std::int64_t b, std::int64_t e) {
+      kernel.run(values.data(), shape.grid.data(), shape.block.data(), b, e);
+    });
   }
 
   std::pair<std::byte*, std::size_t> global(const std::string& name) override {
@@ -89,6 +94,8 @@ class CpuModule final : public DeviceModule {
 
 }  // namespace
 
-std::unique_ptr<DeviceModule> CpuBackend::load_module(const ModuleText& text, int) { return std::make_unique<CpuModule>(text); }
+std::unique_ptr<DeviceModule> CpuBackend::load_module(const ModuleText& text, int) {
+  return std::make_unique<CpuModule>(text);
+}
 
 }  // namespace nd::cpu

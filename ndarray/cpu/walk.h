@@ -1,4 +1,5 @@
-// Walking several strided operands over one loop shape: axes are ordered and merged once, then runs of the innermost axis are visited.
+// Walking several strided operands over one loop shape: axes are ordered and merged once, then runs of the innermost
+// axis are visited.
 #pragma once
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 #include <cstdlib>
 #include <span>
 
-#include "kernels/host/bind.h"
-#include "kernels/host/parallel.h"
-#include "kernels/host/program.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/rows/program.h>
 
 namespace nd::cpu {
 
@@ -18,7 +19,8 @@ inline constexpr int kMaxWalk = catena::kMaxSlots;
 class Walk {
  public:
   // `first_output`: the operands from there on decide the order of the axes before the others do.
-  Walk(std::span<const catena::Operand> operands, const catena::Shape& loop, int first_output) : n_(static_cast<int>(operands.size())) {
+  Walk(std::span<const catena::BoundOperand> operands, const catena::Shape& loop, int first_output)
+      : n_(static_cast<int>(operands.size())) {
     loop_ = loop;
     for (int k = 0; k < n_; ++k) {
       data_[k] = operands[std::size_t(k)].data;
@@ -29,8 +31,8 @@ class Walk {
     rank_ = loop_.size();
     // A short innermost axis would mean a call per few elements: then the axis before it is walked inside.
     panel_ = rank_ >= 2 && loop_[rank_ - 1] < kShort && loop_[rank_ - 2] >= 2 * kShort;
-    // An operand whose neighbours lie along the axis before (a transposed one): its cache lines serve several rows if those are
-    // visited a few columns at a time.
+    // An operand whose neighbours lie along the axis before (a transposed one): its cache lines serve several rows if
+    // those are visited a few columns at a time.
     for (int k = 0; rank_ >= 2 && !panel_ && k < n_; ++k) {
       const std::int64_t row = std::llabs(stride_[k][rank_ - 2]), column = std::llabs(stride_[k][rank_ - 1]);
       blocked_ |= row != 0 && row < 64 && column >= 64 && loop_[rank_ - 1] >= 2 * kBlock;
@@ -46,7 +48,8 @@ class Walk {
   std::int64_t grain(std::int64_t elements) const { return std::max<std::int64_t>(1, elements / elements_per_unit()); }
 
   // f(ptr, stride, n) on every run of units begin..end.
-  template <class F> void run(std::int64_t begin, std::int64_t end, F&& f) const {
+  template <class F>
+  void run(std::int64_t begin, std::int64_t end, F&& f) const {
     if (rank_ == 0) {
       static constexpr std::int64_t zero[kMaxWalk] = {};
       if (begin < end) f(data_, zero, std::int64_t(1));
@@ -61,14 +64,16 @@ class Walk {
     });
   }
 
-  // For work that is dear to start: where the innermost axis has at most `longest` elements, threads then share rows of it, and run_rows()
-  // visits several at once. True when that is so.
+  // For work that is dear to start: where the innermost axis has at most `longest` elements, threads then share rows of
+  // it, and run_rows() visits several at once. True when that is so.
   bool share_rows(std::int64_t longest) {
     rows_ = !panel_ && !blocked_ && rank_ >= 2 && loop_[rank_ - 1] <= longest && loop_[rank_ - 2] >= 2;
     return rows_;
   }
-  // f(ptr, row_stride, stride, rows, n): element i of row r of operand k lies at ptr[k] + r * row_stride[k] + i * stride[k].
-  template <class F> void run_rows(std::int64_t begin, std::int64_t end, F&& f) const {
+  // f(ptr, row_stride, stride, rows, n): element i of row r of operand k lies at ptr[k] + r * row_stride[k] + i *
+  // stride[k].
+  template <class F>
+  void run_rows(std::int64_t begin, std::int64_t end, F&& f) const {
     std::byte* ptr[kMaxWalk];
     std::int64_t stride[kMaxWalk];
     for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 1];
@@ -83,8 +88,10 @@ class Walk {
   static constexpr std::int64_t kBlock = 64;
   static constexpr std::int64_t kPanel = 512;  // rows of a panel stay in the cache while its columns are visited
 
-  // f(base, stride, at, n) for positions at to at + n of the axis along which units lie, base being the start of that axis.
-  template <class F> void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
+  // f(base, stride, at, n) for positions at to at + n of the axis along which units lie, base being the start of that
+  // axis.
+  template <class F>
+  void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
     const int inner_axis = by_rows() ? rank_ - 2 : rank_ - 1;
     const std::int64_t inner = loop_[inner_axis];
     std::int64_t position[catena::kMaxRank];
@@ -115,7 +122,8 @@ class Walk {
     }
   }
 
-  template <class F> void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
+  template <class F>
+  void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
     std::byte* ptr[kMaxWalk];
     std::int64_t stride[kMaxWalk];
     for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 2];
@@ -128,7 +136,8 @@ class Walk {
     }
   }
 
-  template <class F> void run_blocked(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
+  template <class F>
+  void run_blocked(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
     std::byte* ptr[kMaxWalk];
     std::int64_t stride[kMaxWalk];
     const std::int64_t columns = loop_[rank_ - 1];

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 
-#include "kernels/host/array_header.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
 
 namespace nd::cpu {
 

@@ -1,4 +1,4 @@
-#include "ndarray/cuda/cuda_backend.h"
+#include <catena/ndarray/cuda/cuda_backend.h>
 
 #include <array>
 #include <atomic>
@@ -6,12 +6,12 @@
 #include <set>
 #include <utility>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/cuda/graph.h"
-#include "ndarray/cuda/launch.h"
-#include "ndarray/cuda/staging.h"
-#include "ndarray/device/stream.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace nd::cuda {
 namespace {
@@ -26,8 +26,8 @@ bool is_pinned(const std::byte* p) {
 }
 
 // An asynchronous copy by the driver: what it copies, `bytes` and the stream are its arguments.
-#define CATENA_COPY(field, bytes, stream, ...)                                                   \
-  enqueue(api::DriverNames::field, stream, {static_cast<std::int64_t>(bytes)},                   \
+#define CATENA_COPY(field, bytes, stream, ...)                                 \
+  enqueue(api::DriverNames::field, stream, {static_cast<std::int64_t>(bytes)}, \
           [&] { CATENA_CU(field, __VA_ARGS__, bytes, stream_of(stream)); })
 
 // Later work of `waiting` comes after all work that `stream` has so far.
@@ -39,7 +39,8 @@ void order_after(StreamRef waiting, StreamRef stream) {
   CATENA_CU(stream_wait_event, stream_of(waiting), reached.get(), 0);
 }
 
-// Direct access between two devices, asked for once per ordered pair; where the hardware has none the driver copies through the host.
+// Direct access between two devices, asked for once per ordered pair; where the hardware has none the driver copies
+// through the host.
 void enable_peer_access(int device, int peer) {
   static std::mutex mutex;
   static auto& asked = *new std::set<std::pair<int, int>>;
@@ -53,15 +54,18 @@ void enable_peer_access(int device, int peer) {
   if (status != api::cu_error_peer_access_already_enabled) check(status, api::DriverNames::context_enable_peer_access);
 }
 
-void copy_between_devices(std::byte* to, int to_device, const std::byte* from, int from_device, std::size_t bytes, StreamRef stream) {
+void copy_between_devices(std::byte* to, int to_device, const std::byte* from, int from_device, std::size_t bytes,
+                          StreamRef stream) {
   enable_peer_access(to_device, from_device);
   enable_peer_access(from_device, to_device);
-  // The stream belongs to one of the two; the other's current stream may still write the source or use the memory of the target.
+  // The stream belongs to one of the two; the other's current stream may still write the source or use the memory of
+  // the target.
   const int other = stream.device.id == to_device ? from_device : to_device;
   const StreamRef other_stream = current_stream(Device{Device::Kind::cuda, static_cast<std::int16_t>(other)});
   order_after(stream, other_stream);
   use_device(stream.device.id);
-  CATENA_COPY(copy_peer_async, bytes, stream, address_of(to), primary_context(to_device), address_of(from), primary_context(from_device));
+  CATENA_COPY(copy_peer_async, bytes, stream, address_of(to), primary_context(to_device), address_of(from),
+              primary_context(from_device));
   order_after(other_stream, stream);
 }
 
@@ -72,7 +76,7 @@ CudaBackend::CudaBackend() { static_cast<void>(driver()); }
 int CudaBackend::device_count() const noexcept { return driver().device_count; }
 const DeviceProperties& CudaBackend::properties(int device) const { return cuda::properties(device); }
 
-// ---- memory ---------------------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 std::byte* CudaBackend::allocate(int device, std::size_t bytes) {
   use_device(device);
   api::cu_deviceptr p = 0;
@@ -95,13 +99,17 @@ MemoryInfo CudaBackend::memory_info(int device) const {
   return info;
 }
 
-void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) {
+void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+                       StreamRef stream) {
   if (bytes == 0) return;
   const bool to_cuda = to_device.kind == Device::Kind::cuda, from_cuda = from_device.kind == Device::Kind::cuda;
-  catena::check<catena::ValueError>(to_cuda || from_cuda, "copy", "the cuda backend cannot copy from ", from_device, " to ", to_device);
+  catena::check<catena::ValueError>(to_cuda || from_cuda, "copy", "the cuda backend cannot copy from ", from_device,
+                                    " to ", to_device);
   use_device(stream.device.id);
   if (!to_cuda) forbid_recording("copy to the host", "it would have to wait for the device");
-  if (!from_cuda) forbid_recording("copy from the host", "replays would see the values of the first run; copy to an array made before");
+  if (!from_cuda)
+    forbid_recording("copy from the host",
+                     "replays would see the values of the first run; copy to an array made before");
   if (to_cuda && from_cuda) {
     if (to_device == from_device) CATENA_COPY(copy_on_device_async, bytes, stream, address_of(to), address_of(from));
     else copy_between_devices(to, to_device.id, from, from_device.id, bytes, stream);
@@ -114,8 +122,9 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
   }
 }
 
-// ---- streams and events -----------------------------------------------------------------------------------------------------------
-// The default stream of a device stands for all of it.
+// ---- streams and events
+// ----------------------------------------------------------------------------------------------------------- The
+// default stream of a device stands for all of it.
 void CudaBackend::synchronize(StreamRef stream) {
   forbid_recording("synchronize", "it would have to wait for the device");
   use_device(stream.device.id);
@@ -132,7 +141,8 @@ void* CudaBackend::create_stream(int device, bool non_blocking) {
 
 void CudaBackend::destroy_stream(StreamRef stream) noexcept {
   if (!is_healthy()) return;
-  if (driver().context_set_current(primary_context(stream.device.id)) == api::cu_success) driver().stream_destroy(stream_of(stream));
+  if (driver().context_set_current(primary_context(stream.device.id)) == api::cu_success)
+    driver().stream_destroy(stream_of(stream));
 }
 
 bool CudaBackend::stream_done(StreamRef stream) {
@@ -148,7 +158,8 @@ void* CudaBackend::create_event(int device, const EventOptions& options) {
   use_device(device);
   api::cu_event event = nullptr;
   CATENA_CU(event_create, &event,
-            (options.block ? api::cu_event_blocking_sync : 0u) | (options.disable_timing ? api::cu_event_disable_timing : 0u) |
+            (options.block ? api::cu_event_blocking_sync : 0u) |
+                (options.disable_timing ? api::cu_event_disable_timing : 0u) |
                 (options.interprocess ? api::cu_event_interprocess : 0u));
   return event;
 }

@@ -1,12 +1,13 @@
-// The CUDA backend: executes programs and structural calls with kernels that are compiled at run time, on streams of the driver.
+// The CUDA backend: executes programs and structural calls with kernels that are compiled at run time, on streams of
+// the driver.
 //
-// Work is enqueued; a call returns before it is done. Reductions, rows and scans combine in an order that follows from shapes, strides and
-// the number of processors, never from timing: equal calls give equal bits on one kind of device. (A view may round
-// otherwise than its copy.) Scratch memory comes from the pool, ordered by the stream.
-// Thread safety: all members may be called from any thread.
+// Work is enqueued; a call returns before it is done. Reductions, rows and scans combine in an order that follows from
+// shapes, strides and the number of processors, never from timing: equal calls give equal bits on one kind of device.
+// (A view may round otherwise than its copy.) Scratch memory comes from the pool, ordered by the stream. Thread safety:
+// all members may be called from any thread.
 #pragma once
 
-#include "ndarray/device/backend.h"
+#include <catena/ndarray/device/backend.h>
 
 namespace nd::cuda {
 
@@ -21,7 +22,8 @@ class CATENA_EXPORT CudaBackend final : public Backend {
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;
   MemoryInfo memory_info(int device) const override;
-  void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) override;
+  void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+            StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;
   void* create_stream(int device, bool non_blocking) override;
@@ -36,8 +38,8 @@ class CATENA_EXPORT CudaBackend final : public Backend {
   double elapsed_ms(void* start, void* stop) override;
   void add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) override;
 
-  void elementwise(const catena::Program& program, std::span<const catena::Operand> operands, const catena::Shape& loop,
-                   StreamRef stream) override;
+  void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
+                   const catena::Shape& loop, StreamRef stream) override;
   void reduce(const catena::ReduceCall& call, StreamRef stream) override;
   void rows(const catena::RowCall& call, StreamRef stream) override;
   void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) override;

@@ -1,17 +1,18 @@
 // Kernels given as text, on CUDA: compiled by NVRTC, kept by kernel_cache.h's module on disk and here in memory.
-#include "ndarray/kernel/user_kernel.h"
+#include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "kernels/device/user_parameters.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/cuda/cuda_backend.h"
-#include "ndarray/cuda/launch.h"
-#include "ndarray/cuda/module.h"
-#include "ndarray/kernel/memoize.h"
+#include <catena/kernels/device/user_parameters.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/runtime/module.h>
+#include <catena/ndarray/user_kernel/memoize.h>
 
 namespace nd::cuda {
 namespace {
@@ -24,15 +25,16 @@ constexpr std::size_t kParameterBytes = 4096;  // what every driver accepts
 
 struct Compiled {
   std::unique_ptr<LoadedModule> module;
-  const Kernel* entry = nullptr;
-  const Kernel* second = nullptr;
+  const LoadedKernel* entry = nullptr;
+  const LoadedKernel* second = nullptr;
   std::size_t accumulator_bytes = 0;
 };
 
 Compiled compile_kernel(const KernelText& text, const KernelVariant& variant, int device) {
   const GeneratedUserKernel generated = generate_user_kernel(text, variant, SourceFor::device);
   Compiled c;
-  c.module = std::make_unique<LoadedModule>(device, CompileRequest{generated.source, describe(text), {}, 0, text.options});
+  c.module =
+      std::make_unique<LoadedModule>(device, CompileRequest{generated.source, describe(text), {}, 0, text.options});
   c.entry = &c.module->function(generated.entry);
   if (!generated.second.empty()) {
     c.second = &c.module->function(generated.second);
@@ -43,25 +45,30 @@ Compiled compile_kernel(const KernelText& text, const KernelVariant& variant, in
 
 std::shared_ptr<const Compiled> find(const UserKernelCall& call, int device) {
   static auto& table = *new auto(internal::MemoMap<UserKernelKey, Compiled, UserKernelHash>::make());
-  return table->find({call.text, device, *call.variant}, [&] { return compile_kernel(*call.text, *call.variant, device); });
+  return table->find({call.text, device, *call.variant},
+                     [&] { return compile_kernel(*call.text, *call.variant, device); });
 }
 
 // More blocks than fill the device several times over are not launched: the kernels step through the rest.
 unsigned blocks_for(std::int64_t items, int per_block, int device) {
-  const std::int64_t most = std::int64_t(properties(device).processors) * properties(device).max_threads_per_processor / 128 * 4;
+  const std::int64_t most =
+      std::int64_t(properties(device).processors) * properties(device).max_threads_per_processor / 128 * 4;
   return static_cast<unsigned>(std::clamp<std::int64_t>((items + per_block - 1) / per_block, 1, most));
 }
 
 // Neighbouring outputs per block: 32 where those have neighbouring elements, more where there is little to reduce.
 std::int64_t width_of(const UserKernelCall& call) {
-  const auto strands = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(call.count, 1, 256))));
+  const auto strands = static_cast<std::int64_t>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(call.count, 1, 256))));
   const std::int64_t few = kReductionBlock / strands;
   return call.columns && call.size >= 32 ? std::max<std::int64_t>(few, 32) : few;
 }
 
-// Parts per output, when there are too few outputs to occupy a device. By the call's numbers alone: results do not depend on the device.
+// Parts per output, when there are too few outputs to occupy a device. By the call's numbers alone: results do not
+// depend on the device.
 std::int64_t splits_of(const UserKernelCall& call, std::int64_t width) {
-  constexpr std::int64_t kBlocks = 512, kRounds = 16;  // blocks that occupy a device; elements per thread that are worth one
+  constexpr std::int64_t kBlocks = 512,
+                         kRounds = 16;  // blocks that occupy a device; elements per thread that are worth one
   const std::int64_t blocks = (call.size + width - 1) / width, per_block = kReductionBlock / width * kRounds;
   return std::clamp<std::int64_t>(std::min(call.count / per_block, kBlocks / blocks), 1, 256);
 }
@@ -81,35 +88,39 @@ void run_reduction(const UserKernelCall& call, const Compiled& kernel, StreamRef
   std::memcpy(words.data(), &work, sizeof work);
   void* parameters[] = {words.data()};
   const unsigned blocks = blocks_for(call.size, static_cast<int>(work.width), device);
-  launch(*kernel.entry, {blocks, static_cast<unsigned>(work.splits), 1}, {kReductionBlock, 1, 1}, 0, parameters, stream);
-  if (work.splits > 1) launch(*kernel.second, {blocks_for(call.size, 1, device), 1, 1}, {kReductionBlock, 1, 1}, 0, parameters, stream);
+  launch(*kernel.entry, {blocks, static_cast<unsigned>(work.splits), 1}, {kReductionBlock, 1, 1}, 0, parameters,
+         stream);
+  if (work.splits > 1)
+    launch(*kernel.second, {blocks_for(call.size, 1, device), 1, 1}, {kReductionBlock, 1, 1}, 0, parameters, stream);
 }
 
 class CudaModule final : public DeviceModule {
  public:
   CudaModule(const ModuleText& text, int device) {
     if (text.image.empty())
-      module_ = std::make_unique<LoadedModule>(device, CompileRequest{text.code, text.name, text.name_expressions, 0, text.options});
-    else
-      module_ = std::make_unique<LoadedModule>(device, text.image);
+      module_ = std::make_unique<LoadedModule>(
+          device, CompileRequest{text.code, text.name, text.name_expressions, 0, text.options});
+    else module_ = std::make_unique<LoadedModule>(device, text.image);
   }
 
   const void* function(const std::string& name) override { return &module_->function(name); }
   KernelAttributes attributes(const void* function) override {
-    const auto& k = *static_cast<const Kernel*>(function);
+    const auto& k = *static_cast<const LoadedKernel*>(function);
     return {k.registers, k.local_bytes, k.shared_bytes, k.max_threads};
   }
-  void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments, StreamRef stream) override {
-    const auto& kernel = *static_cast<const Kernel*>(function);
+  void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments,
+              StreamRef stream) override {
+    const auto& kernel = *static_cast<const LoadedKernel*>(function);
     std::vector<void*> values;
     for (const ArgumentBytes& a : arguments) values.push_back(const_cast<std::byte*>(a.data()));
     constexpr unsigned kGranted = 48 * 1024;  // more has to be asked for
     if (shape.shared_bytes > kGranted) {
       use_device(stream.device.id);
-      CATENA_CU(function_set_attribute, kernel.function, api::cu_function_max_dynamic_shared_bytes, static_cast<int>(shape.shared_bytes));
+      CATENA_CU(function_set_attribute, kernel.function, api::cu_function_max_dynamic_shared_bytes,
+                static_cast<int>(shape.shared_bytes));
     }
-    cuda::launch(kernel, {shape.grid[0], shape.grid[1], shape.grid[2]}, {shape.block[0], shape.block[1], shape.block[2]},
-                 shape.shared_bytes, values.data(), stream);
+    cuda::launch(kernel, {shape.grid[0], shape.grid[1], shape.grid[2]},
+                 {shape.block[0], shape.block[1], shape.block[2]}, shape.shared_bytes, values.data(), stream);
   }
   std::pair<std::byte*, std::size_t> global(const std::string& name) override {
     std::size_t bytes = 0;
@@ -125,12 +136,13 @@ class CudaModule final : public DeviceModule {
 
 void CudaBackend::user_kernel(const UserKernelCall& call, StreamRef stream) {
   const int device = stream.device.id;
-  check<ValueError>(call.words.size_bytes() <= kParameterBytes, call.text->name, "its parameters take ", call.words.size_bytes(),
-                    " bytes for arrays of these ranks; a kernel can have ", kParameterBytes);
+  check<ValueError>(call.words.size_bytes() <= kParameterBytes, call.text->name, "its parameters take ",
+                    call.words.size_bytes(), " bytes for arrays of these ranks; a kernel can have ", kParameterBytes);
   const std::shared_ptr<const Compiled> kernel = find(call, device);
   if (call.text->kind == KernelText::Kind::reduction) return run_reduction(call, *kernel, stream);
   void* parameters[] = {const_cast<std::int64_t*>(call.words.data())};
-  launch(*kernel->entry, {blocks_for(call.size, kElementwiseBlock, device), 1, 1}, {kElementwiseBlock, 1, 1}, 0, parameters, stream);
+  launch(*kernel->entry, {blocks_for(call.size, kElementwiseBlock, device), 1, 1}, {kElementwiseBlock, 1, 1}, 0,
+         parameters, stream);
 }
 
 std::unique_ptr<DeviceModule> CudaBackend::load_module(const ModuleText& text, int device) {

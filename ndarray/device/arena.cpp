@@ -1,8 +1,8 @@
-#include "ndarray/device/arena.h"
+#include <catena/ndarray/device/arena.h>
 
 #include <algorithm>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -21,7 +21,7 @@ void unpoison([[maybe_unused]] const std::byte* data, [[maybe_unused]] std::size
 #endif
 }
 
-// ---- FreeLists -----------------------------------------------------------------------------------------------------------------
+// ---- FreeLists ----------------------------------------------------------------------------------
 int FreeLists::bin_of(std::size_t bytes) {
   if (bytes < 8) return static_cast<int>(bytes);
   const int log = std::bit_width(bytes) - 1;
@@ -76,7 +76,7 @@ Block* FreeLists::best_fit(std::size_t bytes) {
   return best;
 }
 
-// ---- Arena ---------------------------------------------------------------------------------------------------------------------
+// ---- Arena --------------------------------------------------------------------------------------
 namespace {
 constexpr std::size_t kManyBlocks = 64;  // objects that are made at once
 }
@@ -267,7 +267,8 @@ MemoryBlock Arena::show(const Block& b) const {
 }
 
 MemoryArena Arena::snapshot() const {
-  MemoryArena shown{{{pool.backend.kind(), static_cast<std::int16_t>(device)}, stream}, held.load(std::memory_order_acquire), {}};
+  MemoryArena shown{
+      {{pool.backend.kind(), static_cast<std::int16_t>(device)}, stream}, held.load(std::memory_order_acquire), {}};
   const std::lock_guard lock(mutex_);
   for (const std::unique_ptr<Block[]>& many : object_store_)
     for (std::size_t i = 0; i < kManyBlocks; ++i) {
@@ -279,7 +280,8 @@ MemoryArena Arena::snapshot() const {
         segment.bytes += b->capacity;
       }
     }
-  std::sort(shown.segments.begin(), shown.segments.end(), [](const auto& x, const auto& y) { return x.address < y.address; });
+  std::sort(shown.segments.begin(), shown.segments.end(),
+            [](const auto& x, const auto& y) { return x.address < y.address; });
   return shown;
 }
 

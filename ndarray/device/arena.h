@@ -10,16 +10,16 @@
 #include <mutex>
 #include <vector>
 
-#include "ndarray/device/memory_pool.h"
-#include "ndarray/device/memory_snapshot.h"
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/memory_snapshot.h>
 
 namespace nd::internal {
 
-inline constexpr std::size_t kSmallLimit = 64 * 1024;         // blocks up to here are kept in thread caches
-inline constexpr std::size_t kSharedLimit = 1024 * 1024;      // blocks up to here share segments of kSegment bytes
+inline constexpr std::size_t kSmallLimit = 64 * 1024;     // blocks up to here are kept in thread caches
+inline constexpr std::size_t kSharedLimit = 1024 * 1024;  // blocks up to here share segments of kSegment bytes
 inline constexpr std::size_t kSegment = 2 * 1024 * 1024;
-inline constexpr std::int64_t kThreadBytes = 1024 * 1024;     // what one thread keeps per arena
-inline constexpr std::int64_t kThreadDelta = 256 * 1024;      // of used bytes that a thread has not added to the total
+inline constexpr std::int64_t kThreadBytes = 1024 * 1024;  // what one thread keeps per arena
+inline constexpr std::int64_t kThreadDelta = 256 * 1024;   // of used bytes that a thread has not added to the total
 inline constexpr std::size_t kLargest = std::size_t(1) << 62;
 
 // Size classes of small blocks: steps of 64 bytes up to 512, then 8 to each doubling.
@@ -60,7 +60,8 @@ class FreeLists {
   void insert(Block* b);
   void remove(Block* b);
   Block* best_fit(std::size_t bytes);  // removed from its bin; null when none is large enough
-  template <class F> void for_each(F&& f) {
+  template <class F>
+  void for_each(F&& f) {
     for (Block* head : bin_)
       for (Block* b = head; b != nullptr;) {
         Block* next = b->next;
@@ -156,8 +157,8 @@ class PoolState {
   ~PoolState();
 
   Backend& backend;
-  const bool host;         // host memory: streams do not matter, and blocks can be poisoned
-  const std::size_t unit;  // capacities are multiples of it
+  const bool host;                                  // host memory: streams do not matter, and blocks can be poisoned
+  const std::size_t unit;                           // capacities are multiples of it
   alignas(64) std::atomic<std::uint32_t> epoch{0};  // raised to make threads give back what they keep
   alignas(64) std::atomic<bool> closed{false};
 

@@ -1,9 +1,9 @@
-#include "ndarray/device/backend.h"
+#include <catena/ndarray/device/backend.h>
 
-#include "ndarray/cpu/cpu_backend.h"
-#include "ndarray/cuda/cuda_backend.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/memory_pool.h"
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/memory_pool.h>
 
 namespace nd {
 

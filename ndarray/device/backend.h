@@ -1,8 +1,9 @@
-// Seam S1: what a device must be able to do. One implementation for the CPU, one for CUDA. Operations are data (programs and calls over
-// registry rows), so an operation that is elementwise, indexed, a reduction or a row kernel never adds a method here.
+// Seam S1: what a device must be able to do. One implementation for the CPU, one for CUDA. Operations are data
+// (programs and calls over registry rows), so an operation that is elementwise, indexed, a reduction or a row kernel
+// never adds a method here.
 //
-// Operands arrive bound: dtypes accepted by the loop, shapes that agree, outputs allocated, overlap resolved. Implementations
-// throw only for resources: memory, device, library status.
+// Operands arrive bound: dtypes accepted by the loop, shapes that agree, outputs allocated, overlap resolved.
+// Implementations throw only for resources: memory, device, library status.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/host/array_header.h"
-#include "kernels/host/calls.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/kernels/rows/calls.h>
 
 namespace nd {
 
@@ -65,8 +66,10 @@ class CATENA_EXPORT Backend {
   virtual std::byte* allocate(int device, std::size_t bytes) = 0;
   virtual void deallocate(int device, std::byte* data, std::size_t bytes) noexcept = 0;
   virtual MemoryInfo memory_info(int device) const = 0;
-  // Ordered on `stream`; either side may be host memory (device cpu:0). Blocks only when it must: host memory that is not pinned.
-  virtual void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) = 0;
+  // Ordered on `stream`; either side may be host memory (device cpu:0). Blocks only when it must: host memory that is
+  // not pinned.
+  virtual void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+                    StreamRef stream) = 0;
 
   virtual void synchronize(StreamRef stream) = 0;
   virtual void* create_stream(int device, bool non_blocking) = 0;
@@ -79,13 +82,13 @@ class CATENA_EXPORT Backend {
   virtual bool event_done(void* event) = 0;
   virtual void synchronize_event(void* event) = 0;
   virtual double elapsed_ms(void* start, void* stop) = 0;
-  // f(context, status, false) on a host thread after all earlier work of the stream; callbacks run in order. Called exactly once; with
-  // drop = true when it cannot be enqueued (then this throws, too).
+  // f(context, status, false) on a host thread after all earlier work of the stream; callbacks run in order. Called
+  // exactly once; with drop = true when it cannot be enqueued (then this throws, too).
   virtual void add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context);
 
   // Elementwise and indexed kernels, fused or not.
-  virtual void elementwise(const catena::Program& program, std::span<const catena::Operand> operands, const catena::Shape& loop,
-                           StreamRef stream) = 0;
+  virtual void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
+                           const catena::Shape& loop, StreamRef stream) = 0;
   virtual void reduce(const catena::ReduceCall& call, StreamRef stream) = 0;
   virtual void rows(const catena::RowCall& call, StreamRef stream) = 0;
   virtual void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) = 0;
@@ -96,9 +99,10 @@ class CATENA_EXPORT Backend {
   virtual void nonzero(const catena::NonzeroCall& call, StreamRef stream) = 0;
   virtual void matmul(const catena::MatmulCall& call, StreamRef stream) = 0;
   virtual void random(const catena::RandomCall& call, StreamRef stream) = 0;
-  // Kernels given as text (ndarray/kernel/user_kernel.h): compiled for the device at their first use.
+  // Kernels given as text (ndarray/user_kernel/user_kernel.h): compiled for the device at their first use.
   virtual void user_kernel(const UserKernelCall& call, StreamRef stream) = 0;
-  // A whole text of kernels, compiled and loaded. Backends without a compiler keep this one, which throws NotImplementedError.
+  // A whole text of kernels, compiled and loaded. Backends without a compiler keep this one, which throws
+  // NotImplementedError.
   virtual std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device);
 };
 

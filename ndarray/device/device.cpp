@@ -1,10 +1,10 @@
-#include "ndarray/device/device.h"
+#include <catena/ndarray/device/device.h>
 
 #include <charconv>
 #include <cstdlib>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/context.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
 
 namespace nd {
 namespace {
@@ -18,8 +18,9 @@ constinit thread_local Current current;
 void check_device(std::string_view op, Device device) {
   if (device == cpu_device) return;
   const int n = backend(device.kind).device_count();
-  catena::check<catena::ValueError>(device.id >= 0 && device.id < n, op, device, " does not exist, there ", n == 1 ? "is " : "are ", n,
-                                    device.kind == Device::Kind::cpu ? " cpu" : " cuda", n == 1 ? " device" : " devices");
+  catena::check<catena::ValueError>(device.id >= 0 && device.id < n, op, device, " does not exist, there ",
+                                    n == 1 ? "is " : "are ", n, device.kind == Device::Kind::cpu ? " cpu" : " cuda",
+                                    n == 1 ? " device" : " devices");
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ int device_count(Device::Kind kind) { return is_available(kind) ? backend(kind).
 Device default_device() {
   static const Device device = [] {
     const char* wanted = std::getenv("CATENA_DEVICE");
-    if (wanted == nullptr || *wanted == '\0') return is_available(Device::Kind::cuda) ? Device{Device::Kind::cuda, 0} : cpu_device;
+    if (wanted == nullptr || *wanted == '\0')
+      return is_available(Device::Kind::cuda) ? Device{Device::Kind::cuda, 0} : cpu_device;
     const Device named = device_from_name(wanted);
     check_device("CATENA_DEVICE", named);
     return named;

@@ -5,15 +5,15 @@
 
 #include <string>
 
-#include "kernels/host/array_header.h"
-#include "ndarray/device/backend.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/ndarray/device/backend.h>
 
 namespace nd {
 
 inline constexpr Device cpu_device{Device::Kind::cpu, 0};
 
-// Where new arrays go on this thread. At first the default device: what $CATENA_DEVICE names ("cpu", "cuda:1"); without it cuda:0 where
-// it can be used, else cpu:0.
+// Where new arrays go on this thread. At first the default device: what $CATENA_DEVICE names ("cpu", "cuda:1"); without
+// it cuda:0 where it can be used, else cpu:0.
 CATENA_EXPORT Device current_device();
 // RuntimeError "CUDA is unavailable: <why>", ValueError for a number that no device has.
 CATENA_EXPORT void set_current_device(Device device);

@@ -1,23 +1,26 @@
-#include "ndarray/device/memory.h"
+#include <catena/ndarray/device/memory.h>
 
 #include <memory>
 #include <mutex>
 
-#include "kernels/host/error.h"
-#include "kernels/host/bind.h"
-#include "kernels/host/program.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/cuda/staging.h"
-#include "ndarray/device/memory_pool.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/kernels/rows/program.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/device/memory_pool.h>
 
 namespace nd {
 namespace {
 
 // The copy belongs to the device that is not the host.
-void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes, StreamRef stream) {
+void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+          StreamRef stream) {
   const Device worker = to_device.kind == Device::Kind::cpu ? from_device : to_device;
-  catena::check<catena::ValueError>(stream.device == to_device || stream.device == from_device, "memory copy", "the stream belongs to ",
-                                    stream.device, ", the memory to ", from_device, " and ", to_device);
+  catena::check<catena::ValueError>(stream.device == to_device || stream.device == from_device, "memory copy",
+                                    "the stream belongs to ", stream.device, ", the memory to ", from_device, " and ",
+                                    to_device);
   backend(worker.kind).copy(to, to_device, from, from_device, bytes, stream);
 }
 
@@ -34,10 +37,10 @@ std::shared_ptr<const PinnedAllocator>& pinned_allocator() {
 }  // namespace
 
 void MemoryPointer::check_inside(std::string_view op, std::size_t bytes) const {
-  catena::check<catena::ValueError>(storage_ != nullptr && offset_ >= 0 && static_cast<std::size_t>(offset_) <= storage_->bytes &&
-                                        bytes <= storage_->bytes - static_cast<std::size_t>(offset_),
-                                    op, bytes, " bytes at offset ", offset_, " leave a block of ", storage_ ? storage_->bytes : 0,
-                                    " bytes");
+  catena::check<catena::ValueError>(
+      storage_ != nullptr && offset_ >= 0 && static_cast<std::size_t>(offset_) <= storage_->bytes &&
+          bytes <= storage_->bytes - static_cast<std::size_t>(offset_),
+      op, bytes, " bytes at offset ", offset_, " leave a block of ", storage_ ? storage_->bytes : 0, " bytes");
 }
 
 void MemoryPointer::copy_from_async(const MemoryPointer& source, std::size_t bytes, const Stream& stream) const {
@@ -68,15 +71,15 @@ void MemoryPointer::copy_to_host_async(void* host, std::size_t bytes, const Stre
 void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const Stream& stream) const {
   if (bytes == 0) return;
   check_inside("memset", bytes);
-  catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(), ", the memory to ",
-                                    device());
-  const catena::KernelDef& fill = catena::kernel<"copy">();
+  catena::check<catena::ValueError>(stream.device() == device(), "memset", "the stream belongs to ", stream.device(),
+                                    ", the memory to ", device());
+  const catena::KernelDef& fill = catena::rows::copy;
   const int loop = catena::choose_loop_by_output(fill, Dtype::uint8);
   const Shape shape{static_cast<std::int64_t>(bytes)};
   const Strides fixed{0}, contiguous{1};
   const catena::ScalarCell cell(catena::Scalar(int(value)), Dtype::uint8);
-  const catena::Operand operands[] = {{const_cast<std::byte*>(cell.bytes), Dtype::uint8, true, &shape, &fixed},
-                                      {ptr(), Dtype::uint8, false, &shape, &contiguous}};
+  const catena::BoundOperand operands[] = {{const_cast<std::byte*>(cell.bytes), Dtype::uint8, true, &shape, &fixed},
+                                           {ptr(), Dtype::uint8, false, &shape, &contiguous}};
   backend(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
   used(*this, stream.ref());
   storage_->version.fetch_add(1, std::memory_order_relaxed);
@@ -115,7 +118,8 @@ Device device_from_pointer(const void* p) {
   const cuda::Driver& cu = cuda::driver();
   unsigned type = 0;
   int ordinal = 0;
-  if (cu.pointer_get_attribute(&type, cuda::api::cu_pointer_memory_type, cuda::address_of(p)) != cuda::api::cu_success) return cpu_device;
+  if (cu.pointer_get_attribute(&type, cuda::api::cu_pointer_memory_type, cuda::address_of(p)) != cuda::api::cu_success)
+    return cpu_device;
   if (type != cuda::api::cu_memory_device) return cpu_device;
   cuda::check(cu.pointer_get_attribute(&ordinal, cuda::api::cu_pointer_device_ordinal, cuda::address_of(p)),
               cuda::api::DriverNames::pointer_get_attribute);
@@ -136,7 +140,8 @@ MemoryPointer PinnedMemoryPool::allocate(std::size_t size) {
   use_some_device();
   std::byte* const data = pool_->allocate(size);
   try {
-    return MemoryPointer(wrap_storage(data, size, cpu_device, [pool = pool_, data, size] { pool->deallocate(data, size); }));
+    return MemoryPointer(
+        wrap_storage(data, size, cpu_device, [pool = pool_, data, size] { pool->deallocate(data, size); }));
   } catch (...) {
     pool_->deallocate(data, size);
     throw;
@@ -152,7 +157,8 @@ std::size_t PinnedMemoryPool::n_free_blocks() const { return pool_->n_free_block
 
 PinnedMemoryPool& pinned_memory_pool() {
   // The pool under it is never destroyed and has no counter.
-  static auto& pool = *new PinnedMemoryPool(std::shared_ptr<cuda::PinnedPool>(std::shared_ptr<void>(), &cuda::pinned_pool()));
+  static auto& pool =
+      *new PinnedMemoryPool(std::shared_ptr<cuda::PinnedPool>(std::shared_ptr<void>(), &cuda::pinned_pool()));
   return pool;
 }
 

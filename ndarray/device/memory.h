@@ -1,7 +1,8 @@
 // Memory by hand: blocks of a device, pointers into them, copies and fills; pinned host memory. Arrays need none of it.
 //
-// Copies without `_async` have ended when they return. Asynchronous ones are ordered on their stream; on the host's side they are only
-// asynchronous when that memory is pinned. Sizes are bytes; a size of 0 does nothing. ValueError when a copy or fill leaves a block.
+// Copies without `_async` have ended when they return. Asynchronous ones are ordered on their stream; on the host's
+// side they are only asynchronous when that memory is pinned. Sizes are bytes; a size of 0 does nothing. ValueError
+// when a copy or fill leaves a block.
 //
 // Thread safety: pointers are handles to a shared block: copies of one may be used on different threads.
 #pragma once
@@ -10,9 +11,9 @@
 #include <functional>
 #include <memory>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/stream.h"
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace nd {
 
@@ -26,7 +27,9 @@ class CATENA_EXPORT MemoryPointer {
   MemoryPointer() noexcept = default;  // null
   // One reference to `storage` is taken over.
   explicit MemoryPointer(Storage* storage, std::ptrdiff_t offset = 0) noexcept : storage_(storage), offset_(offset) {}
-  MemoryPointer(const MemoryPointer& o) noexcept : storage_(o.storage_), offset_(o.offset_) { catena::retain(storage_); }
+  MemoryPointer(const MemoryPointer& o) noexcept : storage_(o.storage_), offset_(o.offset_) {
+    catena::retain(storage_);
+  }
   MemoryPointer(MemoryPointer&& o) noexcept : storage_(std::exchange(o.storage_, nullptr)), offset_(o.offset_) {}
   MemoryPointer& operator=(MemoryPointer o) noexcept {
     std::swap(storage_, o.storage_);
@@ -38,7 +41,9 @@ class CATENA_EXPORT MemoryPointer {
   std::byte* ptr() const noexcept { return storage_ ? storage_->data + offset_ : nullptr; }  // an address of the device
   Storage* mem() const noexcept { return storage_; }
   Device device() const noexcept { return storage_ ? storage_->device : cpu_device; }
-  std::size_t size() const noexcept { return storage_ ? storage_->bytes - static_cast<std::size_t>(offset_) : 0; }  // to the block's end
+  std::size_t size() const noexcept {
+    return storage_ ? storage_->bytes - static_cast<std::size_t>(offset_) : 0;
+  }  // to the block's end
   explicit operator bool() const noexcept { return storage_ != nullptr; }
 
   MemoryPointer& operator+=(std::ptrdiff_t bytes) noexcept { return offset_ += bytes, *this; }
@@ -71,12 +76,13 @@ CATENA_EXPORT MemoryPointer alloc(std::size_t size);
 // The device that a pointer of CUDA belongs to; cpu_device for memory that it does not know.
 CATENA_EXPORT Device device_from_pointer(const void* p);
 
-// Page-locked host memory. Blocks that are no longer used are kept, and given again for exactly the same rounded size (a multiple of 512
-// bytes). They may outlive the pool. Thread safety: all members may be called from any thread.
+// Page-locked host memory. Blocks that are no longer used are kept, and given again for exactly the same rounded size
+// (a multiple of 512 bytes). They may outlive the pool. Thread safety: all members may be called from any thread.
 class CATENA_EXPORT PinnedMemoryPool {
  public:
   PinnedMemoryPool();
-  // 0 bytes: null. RuntimeError "CUDA is unavailable: ..."; OutOfMemoryError when there is none left, also without the free blocks.
+  // 0 bytes: null. RuntimeError "CUDA is unavailable: ..."; OutOfMemoryError when there is none left, also without the
+  // free blocks.
   MemoryPointer allocate(std::size_t size);
   void free_all_blocks();
   std::size_t n_free_blocks() const;

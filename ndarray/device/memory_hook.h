@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "ndarray/device/backend.h"
+#include <catena/ndarray/device/backend.h>
 
 namespace nd {
 
@@ -14,8 +14,9 @@ struct MemoryEvent {
   std::byte* data = nullptr;    // null before it is known
 };
 
-// Derive, override what is of interest, and open a MemoryHookScope. Hooks see the allocations of their own thread only; they are
-// called in the order in which their scopes were opened. A hook may allocate arrays; those allocations are not reported.
+// Derive, override what is of interest, and open a MemoryHookScope. Hooks see the allocations of their own thread only;
+// they are called in the order in which their scopes were opened. A hook may allocate arrays; those allocations are not
+// reported.
 class CATENA_EXPORT MemoryHook {
  public:
   virtual ~MemoryHook();

@@ -1,10 +1,10 @@
-#include "ndarray/device/memory_pool.h"
+#include <catena/ndarray/device/memory_pool.h>
 
 #include <algorithm>
 #include <new>
 
-#include "kernels/host/error.h"
-#include "ndarray/device/arena.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/arena.h>
 
 namespace nd {
 
@@ -12,7 +12,7 @@ MemoryHook::~MemoryHook() = default;
 
 namespace internal {
 
-// ---- threads -------------------------------------------------------------------------------------------------------------------
+// ---- threads ------------------------------------------------------------------------------------
 namespace {
 
 constexpr std::size_t kSlots = 4;
@@ -22,8 +22,9 @@ struct ThreadState {
   MemoryHookScope* hooks = nullptr;
 };
 
-// Constant-initialised and trivially destructible: usable at any time, also by static destructors that free arrays after the
-// thread's other variables are gone. Null before the first use and after the thread's end; then everything goes to the arenas.
+// Constant-initialised and trivially destructible: usable at any time, also by static destructors that free arrays
+// after the thread's other variables are gone. Null before the first use and after the thread's end; then everything
+// goes to the arenas.
 #if defined(__GNUC__) && defined(__linux__)
 __attribute__((tls_model("initial-exec")))
 #endif
@@ -130,13 +131,15 @@ void count_used(ThreadCache& c, std::int64_t delta) {
 }
 
 // Calls f(hook) for the hooks of this thread, the outermost first; what they allocate is not reported.
-template <class F> void call_hooks(F&& f);
+template <class F>
+void call_hooks(F&& f);
 
 }  // namespace
 }  // namespace internal
 
 struct HookChain {
-  template <class F> static void call(MemoryHookScope* s, F& f) {
+  template <class F>
+  static void call(MemoryHookScope* s, F& f) {
     if (!s) return;
     call(s->outer_, f);
     f(*s->hook_);
@@ -146,7 +149,8 @@ struct HookChain {
 namespace internal {
 namespace {
 
-template <class F> void call_hooks(F&& f) {
+template <class F>
+void call_hooks(F&& f) {
   ThreadState* t = thread_state;
   if (!t || !t->hooks) return;
   MemoryHookScope* hooks = t->hooks;
@@ -231,12 +235,11 @@ catena::Storage* hand_out(Block* b, std::size_t bytes) {
 
 }  // namespace
 
-// ---- counters ------------------------------------------------------------------------------------------------------------------
+// ---- counters -----------------------------------------------------------------------------------
 namespace {
 void raise_to(std::atomic<std::int64_t>& peak, std::int64_t value) {
   std::int64_t old = peak.load(std::memory_order_relaxed);
-  while (value > old && !peak.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
-  }
+  while (value > old && !peak.compare_exchange_weak(old, value, std::memory_order_relaxed)) {}
 }
 }  // namespace
 
@@ -255,7 +258,7 @@ bool DeviceCounters::reserve(std::size_t bytes) {
   return true;
 }
 
-// ---- PoolState -----------------------------------------------------------------------------------------------------------------
+// ---- PoolState ----------------------------------------------------------------------------------
 PoolState::PoolState(Backend& backend)
     : backend(backend), host(backend.kind() == Device::Kind::cpu), unit(host ? 64 : 512) {}
 PoolState::~PoolState() = default;
@@ -337,9 +340,9 @@ void PoolState::fail_out_of_memory(std::size_t requested, int device) const {
     if (std::size_t(device) < devices_.size()) limit = devices_[std::size_t(device)]->limit.load();
   }
   const Device d{backend.kind(), static_cast<std::int16_t>(device)};
-  catena::fail<catena::OutOfMemoryError>("memory_pool", "out of memory on ", d, ": requested ", requested, " bytes, used ", s.used_bytes,
-                                         ", pooled ", s.free_bytes, ", total ", s.total_bytes, ", limit ",
-                                         limit ? std::to_string(limit) : std::string("none"));
+  catena::fail<catena::OutOfMemoryError>(
+      "memory_pool", "out of memory on ", d, ": requested ", requested, " bytes, used ", s.used_bytes, ", pooled ",
+      s.free_bytes, ", total ", s.total_bytes, ", limit ", limit ? std::to_string(limit) : std::string("none"));
 }
 
 Block* PoolState::allocate(std::size_t bytes, int device, void* stream, ThreadCache* cache) {
@@ -445,7 +448,7 @@ void PoolState::reset_peaks() {
 
 }  // namespace internal
 
-// ---- MemoryPool ----------------------------------------------------------------------------------------------------------------
+// ---- MemoryPool ---------------------------------------------------------------------------------
 MemoryPool::MemoryPool(Backend& backend) : state_(new internal::PoolState(backend)) {}
 
 MemoryPool::~MemoryPool() {
@@ -457,7 +460,8 @@ Backend& MemoryPool::backend() const noexcept { return state_->backend; }
 
 namespace {
 
-[[gnu::noinline]] catena::Storage* allocate_slow(internal::PoolState& state, std::size_t bytes, int device, void* stream) {
+[[gnu::noinline]] catena::Storage* allocate_slow(internal::PoolState& state, std::size_t bytes, int device,
+                                                 void* stream) {
   using namespace internal;
   if (bytes == 0) return nullptr;
   if (!has_hooks()) return hand_out(state.allocate(bytes, device, stream, nullptr), bytes);
@@ -533,7 +537,8 @@ void MemoryPool::record_stream(catena::Storage& storage, StreamRef stream) {
   const bool pooled = storage.destroy == &internal::free_block && storage.device == stream.device;
   auto& b = static_cast<internal::Block&>(storage);
   if (pooled && b.arena->stream == stream.handle) return;
-  if (keeper != nullptr) [[unlikely]] keeper->keep(storage);
+  if (keeper != nullptr) [[unlikely]]
+    keeper->keep(storage);
   else if (pooled) b.arena->record(b, stream.handle);
 }
 
@@ -548,7 +553,7 @@ void MemoryPool::release_stream(int device, void* stream) {
   state_->release();
 }
 
-// ---- hooks ---------------------------------------------------------------------------------------------------------------------
+// ---- hooks --------------------------------------------------------------------------------------
 MemoryHookScope::MemoryHookScope(MemoryHook& hook) : hook_(&hook), outer_(nullptr) {
   internal::ThreadState* t = internal::state_of_thread();
   catena::check<catena::RuntimeError>(t != nullptr, "MemoryHookScope", "the thread is ending");

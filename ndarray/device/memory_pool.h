@@ -1,38 +1,41 @@
 // The memory pool: one class for host and device memory, above Backend::allocate.
 //
-// Small blocks (up to 64 KB) come from bins of the calling thread without a lock. Beyond them every (device, stream) has an arena:
-// free blocks in bins by size, best fit, split and merged with their neighbours. Nothing goes back to the device until
-// free_all_blocks, until memory runs out, or until the pool and the last block of a segment are gone.
+// Small blocks (up to 64 KB) come from bins of the calling thread without a lock. Beyond them every (device, stream)
+// has an arena: free blocks in bins by size, best fit, split and merged with their neighbours. Nothing goes back to the
+// device until free_all_blocks, until memory runs out, or until the pool and the last block of a segment are gone.
 //
-// Streams: a block freed by its last owner is reused at once by work on its own stream. A block that other streams used as well
-// (record_stream) is held back until those have passed the point of the free.
+// Streams: a block freed by its last owner is reused at once by work on its own stream. A block that other streams used
+// as well (record_stream) is held back until those have passed the point of the free.
 //
-// Thread safety: all members may be called from any thread; blocks may be freed on any thread, also after the pool is gone.
+// Thread safety: all members may be called from any thread; blocks may be freed on any thread, also after the pool is
+// gone.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/host/array_header.h"
-#include "ndarray/device/backend.h"
-#include "ndarray/device/memory_hook.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/memory_hook.h>
 
 namespace nd {
 
 struct PoolStatistics {
-  std::size_t used_bytes = 0;     // in blocks that somebody holds, after rounding
-  std::size_t total_bytes = 0;    // taken from the device: used + free
-  std::size_t free_bytes = 0;     // in blocks that wait for reuse
+  std::size_t used_bytes = 0;   // in blocks that somebody holds, after rounding
+  std::size_t total_bytes = 0;  // taken from the device: used + free
+  std::size_t free_bytes = 0;   // in blocks that wait for reuse
   std::size_t n_free_blocks = 0;
   std::size_t peak_total_bytes = 0;  // the most that total_bytes has been
-  std::size_t peak_used_bytes = 0;   // the most that used_bytes has been; may miss what threads hold in small blocks, up to 256 KB each
+  std::size_t peak_used_bytes =
+      0;  // the most that used_bytes has been; may miss what threads hold in small blocks, up to 256 KB each
 };
 
 struct MemorySnapshot;
 
 inline constexpr int kAllDevices = -1;
 
-// Told of every storage from elsewhere that work uses which is recorded to run again (a CUDA graph): it must keep them alive.
+// Told of every storage from elsewhere that work uses which is recorded to run again (a CUDA graph): it must keep them
+// alive.
 class CATENA_EXPORT StorageKeeper {
  public:
   virtual ~StorageKeeper();
@@ -51,9 +54,9 @@ class CATENA_EXPORT MemoryPool {
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  // A block of at least `bytes` bytes with one reference, to be used first on `stream` (a handle; null = the default one).
-  // 0 bytes: null. When the device has no more: free blocks are given back and the allocation is tried again; then
-  // OutOfMemoryError with the bytes requested, used, pooled, total and the limit.
+  // A block of at least `bytes` bytes with one reference, to be used first on `stream` (a handle; null = the default
+  // one). 0 bytes: null. When the device has no more: free blocks are given back and the allocation is tried again;
+  // then OutOfMemoryError with the bytes requested, used, pooled, total and the limit.
   catena::Storage* allocate(std::size_t bytes, int device = 0, void* stream = nullptr);
 
   // Gives free blocks back to the device. Other threads give back what they keep at their next allocation.
@@ -76,14 +79,15 @@ class CATENA_EXPORT MemoryPool {
 
   Backend& backend() const noexcept;
 
-  // Work on `stream` (of the block's device) has been enqueued that uses the block. Storages of other origin are ignored.
+  // Work on `stream` (of the block's device) has been enqueued that uses the block. Storages of other origin are
+  // ignored.
   static void record_stream(catena::Storage& storage, StreamRef stream);
 
-  // For recorded work: until null is set again, record_stream on this thread hands storages that are not of the stream's own to the
-  // keeper. Gives the one before.
+  // For recorded work: until null is set again, record_stream on this thread hands storages that are not of the
+  // stream's own to the keeper. Gives the one before.
   static StorageKeeper* set_keeper(StorageKeeper* keeper) noexcept;
-  // Memory that was taken for `stream` stays with it, also when memory runs out, until it is released: then what is free goes back to
-  // the device. For streams whose recorded work runs again.
+  // Memory that was taken for `stream` stays with it, also when memory runs out, until it is released: then what is
+  // free goes back to the device. For streams whose recorded work runs again.
   void hold_stream(int device, void* stream);
   void release_stream(int device, void* stream);
 

@@ -1,12 +1,12 @@
-#include "ndarray/device/memory_snapshot.h"
+#include <catena/ndarray/device/memory_snapshot.h>
 
 #include <algorithm>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
-#include "ndarray/device/device.h"
-#include "ndarray/device/memory_pool.h"
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/memory_pool.h>
 
 namespace nd {
 namespace {
@@ -49,7 +49,8 @@ struct Hex {
 };
 
 // [item,item,...]
-template <class Items, class Write> void write_list(std::ostream& out, const Items& items, Write&& write) {
+template <class Items, class Write>
+void write_list(std::ostream& out, const Items& items, Write&& write) {
   const char* separator = "[";
   for (const auto& item : items) {
     out << std::exchange(separator, ",");
@@ -59,7 +60,8 @@ template <class Items, class Write> void write_list(std::ostream& out, const Ite
 }
 
 void write_block(std::ostream& out, const MemoryBlock& b) {
-  out << "{\"address\":" << Hex{b.address} << ",\"bytes\":" << b.bytes << ",\"state\":\"" << name_of(b.state) << "\",\"streams\":";
+  out << "{\"address\":" << Hex{b.address} << ",\"bytes\":" << b.bytes << ",\"state\":\"" << name_of(b.state)
+      << "\",\"streams\":";
   write_list(out, b.streams, [&](void* stream) { out << Hex{stream}; });
   out << "}";
 }
@@ -77,8 +79,9 @@ void write_arena(std::ostream& out, const MemoryArena& arena) {
 
 void write_totals(std::ostream& out, Device device, const MemoryTotals& t) {
   out << "{\"device\":\"" << device << "\",\"used_bytes\":" << t.used_bytes << ",\"total_bytes\":" << t.total_bytes
-      << ",\"free_bytes\":" << t.free_bytes << ",\"n_free_blocks\":" << t.n_free_blocks << ",\"cached_bytes\":" << t.cached_bytes
-      << ",\"held_bytes\":" << t.held_bytes << ",\"n_segments\":" << t.n_segments << "}";
+      << ",\"free_bytes\":" << t.free_bytes << ",\"n_free_blocks\":" << t.n_free_blocks
+      << ",\"cached_bytes\":" << t.cached_bytes << ",\"held_bytes\":" << t.held_bytes
+      << ",\"n_segments\":" << t.n_segments << "}";
 }
 
 }  // namespace
@@ -99,7 +102,8 @@ MemoryTotals MemorySnapshot::totals(Device device) const {
 std::string MemorySnapshot::to_json() const {
   std::vector<Device> devices;
   for (const MemoryArena& arena : arenas)
-    if (std::find(devices.begin(), devices.end(), arena.stream.device) == devices.end()) devices.push_back(arena.stream.device);
+    if (std::find(devices.begin(), devices.end(), arena.stream.device) == devices.end())
+      devices.push_back(arena.stream.device);
   std::ostringstream out;
   out << "{\"totals\":";
   write_list(out, devices, [&](Device d) { write_totals(out, d, totals(d)); });

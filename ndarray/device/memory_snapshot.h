@@ -1,11 +1,12 @@
-// What the memory pools hold at a moment, block by block: for finding out who keeps memory, and why a pool with enough free bytes has no
-// place for a large block.
+// What the memory pools hold at a moment, block by block: for finding out who keeps memory, and why a pool with enough
+// free bytes has no place for a large block.
 //
 //   std::cout << nd::memory_snapshot().to_json() << "\n";
 //
-// While other threads allocate and free, an arena (the memory of one stream) is shown as it was at one moment: its segments are covered by
-// their blocks without gap or overlap. Two arenas may be shown as of different moments, and a block that is just on its way between its
-// user and the pool counts as cached. While no other thread does, the totals are those of PoolStatistics.
+// While other threads allocate and free, an arena (the memory of one stream) is shown as it was at one moment: its
+// segments are covered by their blocks without gap or overlap. Two arenas may be shown as of different moments, and a
+// block that is just on its way between its user and the pool counts as cached. While no other thread does, the totals
+// are those of PoolStatistics.
 //
 // Thread safety: everything may be called from any thread; allocations of an arena wait while it is read.
 #pragma once
@@ -15,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "ndarray/device/backend.h"
+#include <catena/ndarray/device/backend.h>
 
 namespace nd {
 
@@ -59,17 +60,20 @@ struct CATENA_EXPORT MemorySnapshot {
   MemoryTotals totals() const;
   MemoryTotals totals(Device device) const;
 
-  // {"totals": [{"device": "cuda:0", "used_bytes": 512, "total_bytes": 2097152, "free_bytes": 2096640, "n_free_blocks": 1,
+  // {"totals": [{"device": "cuda:0", "used_bytes": 512, "total_bytes": 2097152, "free_bytes": 2096640, "n_free_blocks":
+  // 1,
   //              "cached_bytes": 0, "held_bytes": 0, "n_segments": 1}, ...],
   //  "arenas": [{"device": "cuda:0", "stream": "0x0", "recorded": false,
   //              "segments": [{"address": "0x7f0000000000", "bytes": 2097152,
-  //                            "blocks": [{"address": "0x7f0000000000", "bytes": 512, "state": "used", "streams": []}, ...]}, ...]}, ...]}
-  // without white space. Totals: one for each device that has an arena. Addresses and streams are hexadecimal, 0x0 is the default stream;
-  // states have the names of MemoryBlock::State.
+  //                            "blocks": [{"address": "0x7f0000000000", "bytes": 512, "state": "used", "streams": []},
+  //                            ...]}, ...]}, ...]}
+  // without white space. Totals: one for each device that has an arena. Addresses and streams are hexadecimal, 0x0 is
+  // the default stream; states have the names of MemoryBlock::State.
   std::string to_json() const;
 };
 
-// Of the pools of arrays of all devices (memory_pool(kind)). Pinned host memory and blocks from elsewhere are not in it.
+// Of the pools of arrays of all devices (memory_pool(kind)). Pinned host memory and blocks from elsewhere are not in
+// it.
 CATENA_EXPORT MemorySnapshot memory_snapshot();
 
 }  // namespace nd

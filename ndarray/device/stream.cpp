@@ -1,8 +1,8 @@
-#include "ndarray/device/stream.h"
+#include <catena/ndarray/device/stream.h>
 
 #include <vector>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace nd {
 namespace {
@@ -41,13 +41,14 @@ void Stream::add_callback(std::function<void(const Stream&, int)> f) const {
   };
   auto call = std::make_unique<Call>(Call{*this, std::move(f)});
   // From here on the call belongs to the backend, which runs or drops it exactly once.
-  backend(ref_.device.kind).add_callback(
-      ref_,
-      [](void* p, int status, bool drop) {
-        const std::unique_ptr<Call> c(static_cast<Call*>(p));
-        if (!drop) c->f(c->stream, status);
-      },
-      call.release());
+  backend(ref_.device.kind)
+      .add_callback(
+          ref_,
+          [](void* p, int status, bool drop) {
+            const std::unique_ptr<Call> c(static_cast<Call*>(p));
+            if (!drop) c->f(c->stream, status);
+          },
+          call.release());
 }
 
 Event Stream::record() const {
@@ -64,7 +65,8 @@ Event::Event(EventOptions options) : device_(current_device()), timing_(!options
   catena::check<catena::ValueError>(!options.interprocess || options.disable_timing, "Event",
                                     "an interprocess event needs disable_timing");
   Backend& b = backend(device_.kind);
-  owned_ = std::shared_ptr<void>(b.create_event(device_.id, options), [&b, id = device_.id](void* e) { b.destroy_event(id, e); });
+  owned_ = std::shared_ptr<void>(b.create_event(device_.id, options),
+                                 [&b, id = device_.id](void* e) { b.destroy_event(id, e); });
 }
 
 bool Event::done() const { return backend(device_.kind).event_done(ptr()); }
@@ -72,9 +74,10 @@ void Event::record() const { backend(device_.kind).record_event(ptr(), {device_,
 void Event::synchronize() const { backend(device_.kind).synchronize_event(ptr()); }
 
 double get_elapsed_time(const Event& start, const Event& stop) {
-  catena::check<catena::RuntimeError>(start.timing() && stop.timing(), "get_elapsed_time", "an event was made with disable_timing");
-  catena::check<catena::ValueError>(start.device() == stop.device(), "get_elapsed_time", "the events belong to ", start.device(), " and ",
-                                    stop.device());
+  catena::check<catena::RuntimeError>(start.timing() && stop.timing(), "get_elapsed_time",
+                                      "an event was made with disable_timing");
+  catena::check<catena::ValueError>(start.device() == stop.device(), "get_elapsed_time", "the events belong to ",
+                                    start.device(), " and ", stop.device());
   return backend(start.device().kind).elapsed_ms(start.ptr(), stop.ptr());
 }
 
@@ -85,7 +88,9 @@ StreamRef current_stream(Device device) {
 }
 StreamRef current_stream() { return current_stream(current_device()); }
 
-StreamScope::StreamScope(const Stream& stream) : stream_(stream), before_(current_stream(stream.device())) { choose(stream_.ref()); }
+StreamScope::StreamScope(const Stream& stream) : stream_(stream), before_(current_stream(stream.device())) {
+  choose(stream_.ref());
+}
 StreamScope::~StreamScope() { choose(before_); }
 
 }  // namespace nd

@@ -1,14 +1,14 @@
 // Streams and events. On the CPU work is done when a call returns, so streams are always done and events mark times.
 //
-// Thread safety: the current stream belongs to the calling thread. Stream and Event objects are handles; using one object from
-// two threads at once needs a lock, using copies of its ref() does not.
+// Thread safety: the current stream belongs to the calling thread. Stream and Event objects are handles; using one
+// object from two threads at once needs a lock, using copies of its ref() does not.
 #pragma once
 
 #include <functional>
 #include <memory>
 
-#include "ndarray/device/backend.h"
-#include "ndarray/device/device.h"
+#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/device.h>
 
 namespace nd {
 
@@ -32,7 +32,8 @@ class CATENA_EXPORT Stream {
 
   bool done() const;  // all work has finished; does not block
   void synchronize() const;
-  // Runs f(stream, status) on a host thread after all earlier work; callbacks of a stream run in order. It must not call CUDA.
+  // Runs f(stream, status) on a host thread after all earlier work; callbacks of a stream run in order. It must not
+  // call CUDA.
   void add_callback(std::function<void(const Stream&, int)> f) const;
   Event record() const;
   void record(const Event& event) const;
@@ -65,7 +66,8 @@ class CATENA_EXPORT Event {
   std::shared_ptr<void> owned_;
 };
 
-// Milliseconds between two events; RuntimeError when one of them keeps no time, and when one was not recorded (CudaError on CUDA).
+// Milliseconds between two events; RuntimeError when one of them keeps no time, and when one was not recorded
+// (CudaError on CUDA).
 CATENA_EXPORT double get_elapsed_time(const Event& start, const Event& stop);
 
 // The stream that operations of this thread use on a device; the default stream unless a StreamScope is open.

@@ -1,20 +1,20 @@
-#include "ndarray/profile/nvtx.h"
+#include <catena/ndarray/profile/nvtx.h>
 
 #include <dlfcn.h>
 
 #include <array>
 #include <cstdlib>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/api/nvtx.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/api/nvtx.h>
 
 namespace nd {
 namespace {
 
 namespace api = cuda::api;
 
-// What the tool may fill in. It asks for the tables of several modules of which only the core's marks and ranges are called here; slots for
-// the rest are there because tools take a missing module for a broken program.
+// What the tool may fill in. It asks for the tables of several modules of which only the core's marks and ranges are
+// called here; slots for the rest are there because tools take a missing module for a broken program.
 struct Slots {
   static constexpr unsigned kCount = 64;  // more than any module has functions
   std::array<std::array<api::nvtx_function, kCount>, api::nvtx_modules> functions{};
@@ -53,8 +53,11 @@ bool attach_tool() {
 }
 
 // Null: nobody listens.
-template <class F> F function_of(int slot) {
-  return nvtx::is_listening() ? reinterpret_cast<F>(slots().functions[api::nvtx_module_core][static_cast<std::size_t>(slot)]) : nullptr;
+template <class F>
+F function_of(int slot) {
+  return nvtx::is_listening()
+             ? reinterpret_cast<F>(slots().functions[api::nvtx_module_core][static_cast<std::size_t>(slot)])
+             : nullptr;
 }
 
 api::nvtx_event_attributes event(const std::string& message, std::optional<std::uint32_t> color) {
@@ -109,8 +112,9 @@ void range_pop() {
 }  // namespace nvtx
 
 TimeRange::TimeRange(const std::string& message, const TimeRangeOptions& options) {
-  catena::check<catena::ValueError>(!options.color_id || !options.argb_color, "TimeRange", "color_id ", options.color_id.value_or(0),
-                                    " and argb_color ", options.argb_color.value_or(0), " are both given");
+  catena::check<catena::ValueError>(!options.color_id || !options.argb_color, "TimeRange", "color_id ",
+                                    options.color_id.value_or(0), " and argb_color ", options.argb_color.value_or(0),
+                                    " are both given");
   if (options.argb_color) nvtx::range_push_c(message, *options.argb_color);
   else nvtx::range_push(message, options.color_id.value_or(-1));
 }

@@ -1,5 +1,5 @@
-// Marks and ranges with names on the timeline of a profiler (NVTX). Without a profiler they do nothing and cost next to nothing; no GPU is
-// needed.
+// Marks and ranges with names on the timeline of a profiler (NVTX). Without a profiler they do nothing and cost next to
+// nothing; no GPU is needed.
 //
 //   {
 //     nd::TimeRange range("forward", {.color_id = 0});
@@ -7,8 +7,8 @@
 //   }
 //   auto step = nd::time_range_decorator(update, {.message = "update"});   step(batch);
 //
-// Colours are ARGB. A colour id picks entry id modulo 10 of: 00FF00, 007FFF, 7F00FF, FF0000, 7FFF00, 00FF7F, 0000FF, FF007F, FF7F00,
-// 7F7F7F, all opaque; a negative one means no colour.
+// Colours are ARGB. A colour id picks entry id modulo 10 of: 00FF00, 007FFF, 7F00FF, FF0000, 7FFF00, 00FF7F, 0000FF,
+// FF007F, FF7F00, 7F7F7F, all opaque; a negative one means no colour.
 //
 // Thread safety: all functions may be called from any thread; ranges nest within a thread.
 #pragma once
@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/host/export.h"
+#include <catena/kernels/base/export.h>
 
 namespace nd {
 namespace nvtx {
@@ -56,7 +56,8 @@ struct TimeRangeDecoratorOptions {
   TimeRangeOptions range = {};
 };
 // A function that calls `f` inside a range.
-template <class F> auto time_range_decorator(F f, const TimeRangeDecoratorOptions& options = {}) {
+template <class F>
+auto time_range_decorator(F f, const TimeRangeDecoratorOptions& options = {}) {
   return [f = std::move(f), options]<class... A>(A&&... arguments) mutable -> decltype(auto) {
     const TimeRange range(options.message, options.range);
     return f(std::forward<A>(arguments)...);

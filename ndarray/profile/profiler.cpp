@@ -1,8 +1,8 @@
-#include "ndarray/profile/profiler.h"
+#include <catena/ndarray/profile/profiler.h>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/device/device.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/device/device.h>
 
 namespace nd {
 namespace {
@@ -22,8 +22,9 @@ void start() { call(cuda::driver().profiler_start, cuda::api::DriverNames::profi
 void stop() { call(cuda::driver().profiler_stop, cuda::api::DriverNames::profiler_stop); }
 
 void initialize(const std::string& config_file, const std::string& output_file, OutputMode) {
-  catena::fail<catena::NotImplementedError>("profiler::initialize", "CUDA cannot be given the configuration ", config_file,
-                                            " and the output ", output_file, " any more; the tool that profiles takes them");
+  catena::fail<catena::NotImplementedError>("profiler::initialize", "CUDA cannot be given the configuration ",
+                                            config_file, " and the output ", output_file,
+                                            " any more; the tool that profiles takes them");
 }
 
 }  // namespace profiler

@@ -1,11 +1,12 @@
-// Which part of a program a profiler looks at: tools that were told to wait (nsys profile -c cudaProfilerApi) collect from start to stop.
+// Which part of a program a profiler looks at: tools that were told to wait (nsys profile -c cudaProfilerApi) collect
+// from start to stop.
 //
 // Thread safety: all functions may be called from any thread; collecting concerns the whole process.
 #pragma once
 
 #include <string>
 
-#include "kernels/host/export.h"
+#include <catena/kernels/base/export.h>
 
 namespace nd {
 namespace profiler {
@@ -16,7 +17,8 @@ CATENA_EXPORT void stop();
 
 enum class OutputMode : int { key_value_pair = 0, csv = 1 };
 // CUDA dropped it: always NotImplementedError.
-[[noreturn]] CATENA_EXPORT void initialize(const std::string& config_file, const std::string& output_file, OutputMode output_mode);
+[[noreturn]] CATENA_EXPORT void initialize(const std::string& config_file, const std::string& output_file,
+                                           OutputMode output_mode);
 
 }  // namespace profiler
 

@@ -1,13 +1,13 @@
-#include "ndarray/routines/creation.h"
+#include <catena/ndarray/routines/creation.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/routines/math.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/routines/math.h>
 
 namespace nd {
 
@@ -19,7 +19,8 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kGrain = 16384;
 
-// An array whose element k is value(k): computed on the host, then moved to the current device. `value` returns E or its compute type.
+// An array whose element k is value(k): computed on the host, then moved to the current device. `value` returns E or
+// its compute type.
 template <class E, class F>
 Array generate(std::int64_t n, Dtype dtype, F value) {
   const Array a(internal::new_array(Shape{n}, dtype, cpu_device));
@@ -49,7 +50,7 @@ Array with_leading_axes(const Array& a, int ndmin) {
 
 }  // namespace
 
-// ---- by shape --------------------------------------------------------------------------------------------------------------
+// ---- by shape -----------------------------------------------------------------------------------
 Array empty(const Shape& shape, const CreateOptions& options) {
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
   if (options.order == Order::C) return Array(internal::new_array(shape, dtype, current_device()));
@@ -83,7 +84,7 @@ Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype)
   return full(a.shape(), value, CreateOptions{.dtype = dtype.value_or(a.dtype())});
 }
 
-// ---- from data -------------------------------------------------------------------------------------------------------------
+// ---- from data ----------------------------------------------------------------------------------
 namespace internal {
 
 Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options) {
@@ -98,7 +99,8 @@ void throw_ragged(std::int64_t expected, std::size_t got) {
 }
 
 void throw_wrong_count(std::size_t n, const Shape& shape) {
-  fail<ValueError>("array", n, " values do not fill the shape ", shape, " of ", catena::checked_size(shape), " elements");
+  fail<ValueError>("array", n, " values do not fill the shape ", shape, " of ", catena::checked_size(shape),
+                   " elements");
 }
 
 }  // namespace internal
@@ -109,26 +111,29 @@ Array array(const Array& a, const ArrayOptions& options) {
   return with_leading_axes(result, options.ndmin);
 }
 
-Array asarray(const Array& a, std::optional<Dtype> dtype) { return a.astype(dtype.value_or(a.dtype()), {.copy = false}); }
+Array asarray(const Array& a, std::optional<Dtype> dtype) {
+  return a.astype(dtype.value_or(a.dtype()), {.copy = false});
+}
 
 Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype) {
   if (dtype && *dtype != a.dtype()) return a.astype(*dtype);
   return internal::contiguous(a);
 }
 
-// ---- ranges ----------------------------------------------------------------------------------------------------------------
+// ---- ranges -------------------------------------------------------------------------------------
 namespace {
 
 std::int64_t range_length(const Scalar& start, const Scalar& stop, const Scalar& step) {
   if (start.is_floating() || stop.is_floating() || step.is_floating()) {
     check<ValueError>(step.to_double() != 0, "arange", "the step is 0");
     const double n = std::ceil((stop.to_double() - start.to_double()) / step.to_double());
-    check<ValueError>(n < 9.2e18 && !std::isnan(n), "arange", "the range from ", start, " to ", stop, " with step ", step,
-                      " has no length");
+    check<ValueError>(n < 9.2e18 && !std::isnan(n), "arange", "the range from ", start, " to ", stop, " with step ",
+                      step, " has no length");
     return n > 0 ? static_cast<std::int64_t>(n) : 0;
   }
   const auto wide = [](const Scalar& s) {
-    return s.kind() == Scalar::Kind::unsigned_ ? static_cast<__int128>(s.to<std::uint64_t>()) : static_cast<__int128>(s.to<std::int64_t>());
+    return s.kind() == Scalar::Kind::unsigned_ ? static_cast<__int128>(s.to<std::uint64_t>())
+                                               : static_cast<__int128>(s.to<std::int64_t>());
   };
   const __int128 by = wide(step), distance = wide(stop) - wide(start);
   check<ValueError>(by != 0, "arange", "the step is 0");
@@ -162,7 +167,9 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
   });
 }
 
-Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options) { return arange(start, stop, Scalar(1), options); }
+Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options) {
+  return arange(start, stop, Scalar(1), options);
+}
 Array arange(const Scalar& stop, const CreateOptions& options) { return arange(Scalar(0), stop, Scalar(1), options); }
 
 std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
@@ -175,7 +182,8 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
     if (num == 1) return start;
     if (options.endpoint && k == num - 1) return stop;
     // A step that underflows to 0 would make all samples equal.
-    return start + (step == 0 ? static_cast<double>(k) * distance / static_cast<double>(div) : static_cast<double>(k) * step);
+    return start +
+           (step == 0 ? static_cast<double>(k) * distance / static_cast<double>(div) : static_cast<double>(k) * step);
   });
   return {values.astype(dtype, {.copy = false}), step};
 }
@@ -212,7 +220,7 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
   return result;
 }
 
-// ---- matrices --------------------------------------------------------------------------------------------------------------
+// ---- matrices -----------------------------------------------------------------------------------
 Array eye(std::int64_t N, const EyeOptions& options) {
   const Array a = zeros(Shape{N, options.M.value_or(N)}, options.dtype);
   diagonal_view(a, options.k).fill(1);

@@ -1,4 +1,5 @@
-// Making arrays: by shape, from host data, ranges, matrices. All are new, C-contiguous unless said otherwise, and on the current device.
+// Making arrays: by shape, from host data, ranges, matrices. All are new, C-contiguous unless said otherwise, and on
+// the current device.
 //
 // A shape with a negative length or too many elements is a ValueError; memory that cannot be had an OutOfMemoryError.
 #pragma once
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 namespace nd {
 
@@ -44,13 +45,19 @@ struct MeshgridOptions {
   bool copy = true;                  // false: broadcast views
 };
 
-// ---- by shape: float64 unless a dtype is given -------------------------------------------------------------------------------
+// ---- by shape: float64 unless a dtype is given --------------------------------------------------
 CATENA_EXPORT Array empty(const Shape& shape, const CreateOptions& options);  // uninitialised
 CATENA_EXPORT Array zeros(const Shape& shape, const CreateOptions& options);
 CATENA_EXPORT Array ones(const Shape& shape, const CreateOptions& options);
-inline Array empty(const Shape& shape, Dtype dtype = Dtype::float64) { return empty(shape, CreateOptions{.dtype = dtype}); }
-inline Array zeros(const Shape& shape, Dtype dtype = Dtype::float64) { return zeros(shape, CreateOptions{.dtype = dtype}); }
-inline Array ones(const Shape& shape, Dtype dtype = Dtype::float64) { return ones(shape, CreateOptions{.dtype = dtype}); }
+inline Array empty(const Shape& shape, Dtype dtype = Dtype::float64) {
+  return empty(shape, CreateOptions{.dtype = dtype});
+}
+inline Array zeros(const Shape& shape, Dtype dtype = Dtype::float64) {
+  return zeros(shape, CreateOptions{.dtype = dtype});
+}
+inline Array ones(const Shape& shape, Dtype dtype = Dtype::float64) {
+  return ones(shape, CreateOptions{.dtype = dtype});
+}
 template <std::integral I>
 Array empty(I n, Dtype dtype = Dtype::float64) {
   return empty(Shape{static_cast<std::int64_t>(n)}, dtype);
@@ -74,10 +81,8 @@ namespace internal {
 // The dtype of a C++ value as NumPy sees it: an int is an int64, everything else what it is.
 template <class E>
 constexpr Dtype literal_dtype() {
-  if constexpr (std::is_same_v<E, int>)
-    return Dtype::int64;
-  else
-    return catena::dtype_of<E>;
+  if constexpr (std::is_same_v<E, int>) return Dtype::int64;
+  else return catena::dtype_of<E>;
 }
 template <class E>
 concept Element = std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>;
@@ -87,14 +92,16 @@ CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shap
 [[noreturn]] CATENA_EXPORT void throw_wrong_count(std::size_t n, const Shape& shape);
 }  // namespace internal
 
-// Every element is `value`. The dtype is that of the value unless given: int (as int64), float32 for a float, float64 for a double...
+// Every element is `value`. The dtype is that of the value unless given: int (as int64), float32 for a float, float64
+// for a double...
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options = {});
 template <internal::Element E>
 Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
-  return full(shape, Scalar(value), {.dtype = options.dtype.value_or(internal::literal_dtype<E>()), .order = options.order});
+  return full(shape, Scalar(value),
+              {.dtype = options.dtype.value_or(internal::literal_dtype<E>()), .order = options.order});
 }
 
-// ---- from data ---------------------------------------------------------------------------------------------------------------
+// ---- from data ----------------------------------------------------------------------------------
 // Another array, converted unsafely; with copy = false the array itself or a view where nothing has to change.
 CATENA_EXPORT Array array(const Array& a, const ArrayOptions& options = {});
 // A host number: 0-d.
@@ -124,7 +131,8 @@ template <internal::Element E>
 Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
   return array(values, Shape{std::int64_t(values.size())}, options);
 }
-// Nested lists: array({1.0, 2.0}), array({{1, 2}, {3, 4}}). Integer literals give int64, as in NumPy. ValueError for uneven lists.
+// Nested lists: array({1.0, 2.0}), array({{1, 2}, {3, 4}}). Integer literals give int64, as in NumPy. ValueError for
+// uneven lists.
 template <internal::Element E>
 Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
   const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
@@ -144,7 +152,8 @@ Array array(std::initializer_list<std::initializer_list<E>> rows, const ArrayOpt
                                  {.dtype = dtype, .ndmin = options.ndmin});
 }
 template <internal::Element E>
-Array array(std::initializer_list<std::initializer_list<std::initializer_list<E>>> planes, const ArrayOptions& options = {}) {
+Array array(std::initializer_list<std::initializer_list<std::initializer_list<E>>> planes,
+            const ArrayOptions& options = {}) {
   const std::int64_t rows = planes.size() == 0 ? 0 : std::int64_t(planes.begin()->size());
   const std::int64_t columns = rows == 0 ? 0 : std::int64_t(planes.begin()->begin()->size());
   std::vector<std::conditional_t<std::is_same_v<E, bool>, unsigned char, E>> flat;
@@ -166,15 +175,17 @@ inline Array asanyarray(const Array& a, std::optional<Dtype> dtype = {}) { retur
 // The array itself when it is C-contiguous and has that dtype, else a copy in C order. 0-d stays 0-d.
 CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype = {});
 
-// ---- ranges ------------------------------------------------------------------------------------------------------------------
-// start + k * step, for k < ceil((stop - start) / step). int64 unless a number is floating (float64) or a dtype is given, in which the
-// values are then computed. ValueError for a step of 0 or a length that is no number; TypeError for more than two bools.
+// ---- ranges -------------------------------------------------------------------------------------
+// start + k * step, for k < ceil((stop - start) / step). int64 unless a number is floating (float64) or a dtype is
+// given, in which the values are then computed. ValueError for a step of 0 or a length that is no number; TypeError for
+// more than two bools.
 CATENA_EXPORT Array arange(const Scalar& stop, const CreateOptions& options = {});
 CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options = {});
-CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options = {});
+CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step,
+                           const CreateOptions& options = {});
 
-// num numbers evenly spaced from start to stop (the last one exactly, with endpoint), computed in float64 and converted unsafely.
-// ValueError for num < 0.
+// num numbers evenly spaced from start to stop (the last one exactly, with endpoint), computed in float64 and converted
+// unsafely. ValueError for num < 0.
 CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
 // The same, and the step: NaN when there is none.
 CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50,
@@ -182,12 +193,13 @@ CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double sto
 // base to the powers linspace(start, stop, num).
 CATENA_EXPORT Array logspace(double start, double stop, std::int64_t num = 50, const LogspaceOptions& options = {});
 
-// Coordinate arrays over the grid of 1-D arrays (ValueError for others): one per array, all of the common shape. "xy" swaps the first two
-// axes, "ij" does not (ValueError for another word). One array comes back unchanged.
+// Coordinate arrays over the grid of 1-D arrays (ValueError for others): one per array, all of the common shape. "xy"
+// swaps the first two axes, "ij" does not (ValueError for another word). One array comes back unchanged.
 CATENA_EXPORT std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options = {});
 
-// ---- matrices ----------------------------------------------------------------------------------------------------------------
-// Ones where column - row == k, else zeros.
+// ---- matrices
+// ---------------------------------------------------------------------------------------------------------------- Ones
+// where column - row == k, else zeros.
 CATENA_EXPORT Array eye(std::int64_t N, const EyeOptions& options = {});
 CATENA_EXPORT Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
 // 1-D: the square matrix with v on diagonal k. 2-D: that diagonal, as a view. ValueError for other ranks.

@@ -1,17 +1,18 @@
-#include "ndarray/routines/indexing.h"
+#include <catena/ndarray/routines/indexing.h>
 
 #include <algorithm>
 #include <array>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/creation.h"
-#include "ndarray/routines/joining.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
-#include "ndarray/routines/sorting.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/ndarray/routines/sorting.h>
 
 namespace nd {
 
@@ -27,8 +28,10 @@ IndexKey::IndexKey(const std::vector<bool>& mask) : key_(nd::array(mask)) {}
 
 namespace {
 
-// ---- masks to index arrays -------------------------------------------------------------------------------------------------
-bool is_mask(const IndexKey& key) { return key.is_array() && !key.array().is_null() && key.array().dtype() == Dtype::bool_; }
+// ---- masks to index arrays ----------------------------------------------------------------------
+bool is_mask(const IndexKey& key) {
+  return key.is_array() && !key.array().is_null() && key.array().dtype() == Dtype::bool_;
+}
 
 // Axes of the array that a key indexes; an ellipsis takes what is left.
 int consumed_axes(const IndexKey& key) {
@@ -40,8 +43,8 @@ void check_mask(std::string_view op, const Array& mask, const Array& a, int axis
   check<IndexError>(mask.ndim() > 0, op, "a mask of rank 0 has no axis");
   bool fits = axis + mask.ndim() <= a.ndim();
   for (int i = 0; fits && i < mask.ndim(); ++i) fits = mask.shape()[i] == a.shape()[axis + i];
-  check<IndexError>(fits, op, "the mask of shape ", mask.shape(), " does not match the axes from ", axis, " on of an array of shape ",
-                    a.shape());
+  check<IndexError>(fits, op, "the mask of shape ", mask.shape(), " does not match the axes from ", axis,
+                    " on of an array of shape ", a.shape());
 }
 
 // An array and keys without masks that select the same elements.
@@ -50,8 +53,8 @@ struct Unmasked {
   std::vector<IndexKey> keys;
 };
 
-// Every mask becomes the positions of its true elements, one index array per axis. Those of a leading mask are counted in the flattened
-// axes where that is a view: one index array is cheaper than several.
+// Every mask becomes the positions of its true elements, one index array per axis. Those of a leading mask are counted
+// in the flattened axes where that is a view: one index array is cheaper than several.
 Unmasked without_masks(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
   Unmasked u{a, {}};
   int consuming = 0, axis = 0;
@@ -78,7 +81,7 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
   return u;
 }
 
-// ---- keys to a gather ------------------------------------------------------------------------------------------------------
+// ---- keys to a gather ---------------------------------------------------------------------------
 struct IndexArray {
   Array indices;
   std::int64_t length, stride;  // of the axis that they index
@@ -178,7 +181,8 @@ Selection select(std::string_view op, const Array& a, std::span<const IndexKey> 
   Selection s;
   s.base = internal::make_view(a, view.shape, view.strides, view.offset);
   for (int i = 0; i < view.shape.size(); ++i) {
-    const bool indexed = std::any_of(split.arrays.begin(), split.arrays.end(), [i](const auto& x) { return x.first == i; });
+    const bool indexed =
+        std::any_of(split.arrays.begin(), split.arrays.end(), [i](const auto& x) { return x.first == i; });
     if (indexed) continue;
     s.shape.push_back(view.shape[i]);
     s.base_strides.push_back(view.strides[i]);
@@ -190,7 +194,8 @@ Selection select(std::string_view op, const Array& a, std::span<const IndexKey> 
   }
   for (const auto& [axis, array] : split.arrays) {
     const std::int64_t length = view.shape[axis];
-    check<IndexError>(length > 0 || array->size() == 0, op, "an axis of length 0 has no elements for indices of shape ", array->shape());
+    check<IndexError>(length > 0 || array->size() == 0, op, "an axis of length 0 has no elements for indices of shape ",
+                      array->shape());
     const Strides own = catena::broadcast_strides(op, array->shape(), array->strides(), indices);
     Strides strides = Strides::filled(s.shape.size(), 0);
     std::copy(own.begin(), own.end(), strides.begin() + at);
@@ -218,7 +223,8 @@ Device device_of(std::string_view op, const Selection& s, const Array& other) {
 }
 
 // Runs a gather or scatter; `other` has been broadcast to the shape of the selection.
-template <class Run> void with_call(const Selection& s, const Array& other, Run&& run) {
+template <class Run>
+void with_call(const Selection& s, const Array& other, Run&& run) {
   std::vector<catena::IndexAxis> axes;
   for (const IndexArray& i : s.arrays)
     axes.push_back({{i.indices->data, i.indices.dtype(), false, &s.shape, &i.strides}, i.length, i.stride});
@@ -272,7 +278,8 @@ void scatter(std::string_view op, const Array& a, Selection s, const Operand& va
     i.indices = own;
     i.strides = own.strides();
   }
-  with_call(s, source, [&](const catena::GatherCall& call) { backend(device.kind).scatter(call, mode, current_stream(device)); });
+  with_call(s, source,
+            [&](const catena::GatherCall& call) { backend(device.kind).scatter(call, mode, current_stream(device)); });
   internal::touch(a);
 }
 
@@ -284,7 +291,7 @@ std::vector<IndexKey> along_axis(const Array& indices, int axis) {
 
 }  // namespace
 
-// ---- items -----------------------------------------------------------------------------------------------------------------
+// ---- items --------------------------------------------------------------------------------------
 Array getitem(const Array& a, std::span<const IndexKey> keys) {
   if (!has_array(keys)) return a.index(basic_keys(keys));
   const Unmasked u = without_masks("index", a, keys);
@@ -305,7 +312,7 @@ void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& 
   }
   const Array view = a.index(basic_keys(keys));
   const Array source = broadcast_value("scatter_add", as_array(value, a.dtype(), a.device()), view.shape());
-  internal::apply_in_place(catena::kernel<"add">(), view, source);
+  internal::apply_in_place(catena::rows::add, view, source);
 }
 
 void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis) {
@@ -316,11 +323,11 @@ void scatter_add(const Array& a, const Array& indices, const Operand& value, int
 Array IndexProxy::get() const { return getitem(array_, keys_); }
 void IndexProxy::operator=(const Operand& value) && { setitem(array_, keys_, value); }
 
-#define ND_DEFINE_PROXY_OPERATOR(op)                       \
-  void IndexProxy::operator op(const Operand & value) && { \
-    Array elements = get();                                \
-    elements op value;                                     \
-    setitem(array_, keys_, elements);                      \
+#define ND_DEFINE_PROXY_OPERATOR(op)                     \
+  void IndexProxy::operator op(const Operand& value)&& { \
+    Array elements = get();                              \
+    elements op value;                                   \
+    setitem(array_, keys_, elements);                    \
   }
 ND_DEFINE_PROXY_OPERATOR(+=)
 ND_DEFINE_PROXY_OPERATOR(-=)
@@ -328,7 +335,7 @@ ND_DEFINE_PROXY_OPERATOR(*=)
 ND_DEFINE_PROXY_OPERATOR(/=)
 #undef ND_DEFINE_PROXY_OPERATOR
 
-// ---- take ------------------------------------------------------------------------------------------------------------------
+// ---- take ---------------------------------------------------------------------------------------
 Array take(const Array& a, const Array& indices, const TakeOptions& options) {
   const Array source = a.ndim() == 0 || !options.axis ? a.ravel() : a;
   const int axis = options.axis ? catena::normalize_axis("take", *options.axis, source.ndim()) : 0;
@@ -355,15 +362,19 @@ Array internal::take_one(const Array& a, std::int64_t index, const TakeOptions& 
   return take(a, array(index), options);
 }
 
-Array Array::take(const Array& indices, std::optional<int> axis) const { return nd::take(*this, indices, {.axis = axis}); }
-Array Array::take(const std::vector<std::int64_t>& indices, std::optional<int> axis) const { return nd::take(*this, indices, {.axis = axis}); }
+Array Array::take(const Array& indices, std::optional<int> axis) const {
+  return nd::take(*this, indices, {.axis = axis});
+}
+Array Array::take(const std::vector<std::int64_t>& indices, std::optional<int> axis) const {
+  return nd::take(*this, indices, {.axis = axis});
+}
 
 Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis) {
   check<TypeError>(!a.is_null(), "take_along_axis", "the array is null");
   check_indices("take_along_axis", indices);
   const Array source = axis ? a : a.ravel();
-  check<ValueError>(indices.ndim() == source.ndim(), "take_along_axis", "the indices have rank ", indices.ndim(), ", the array ",
-                    source.ndim(), "; the ranks must be the same");
+  check<ValueError>(indices.ndim() == source.ndim(), "take_along_axis", "the indices have rank ", indices.ndim(),
+                    ", the array ", source.ndim(), "; the ranks must be the same");
   const int along = catena::normalize_axis("take_along_axis", axis.value_or(0), source.ndim());
   Shape others = source.shape();
   others[along] = 1;
@@ -382,17 +393,19 @@ Array take_along_axis(const Array& a, const Array& indices, std::optional<int> a
 
 Array extract(const Array& condition, const Array& a) {
   check<TypeError>(!condition.is_null() && !a.is_null(), "extract", "an array is null");
-  check<ValueError>(condition.size() <= a.size(), "extract", "the condition has ", condition.size(), " elements, the array ", a.size());
+  check<ValueError>(condition.size() <= a.size(), "extract", "the condition has ", condition.size(),
+                    " elements, the array ", a.size());
   return take(a.ravel(), flatnonzero(condition), {.axis = 0});
 }
 
 Array compress(const Array& condition, const Array& a, const CompressOptions& options) {
   check<TypeError>(!condition.is_null() && !a.is_null(), "compress", "an array is null");
-  check<ValueError>(condition.ndim() == 1, "compress", "the condition has rank ", condition.ndim(), ", must have rank 1");
+  check<ValueError>(condition.ndim() == 1, "compress", "the condition has rank ", condition.ndim(),
+                    ", must have rank 1");
   const Array source = options.axis ? a : a.ravel();
   const int axis = catena::normalize_axis("compress", options.axis.value_or(0), source.ndim());
-  check<ValueError>(condition.size() <= source.shape()[axis], "compress", "the condition has ", condition.size(), " elements, axis ", axis,
-                    " of shape ", source.shape(), " is shorter");
+  check<ValueError>(condition.size() <= source.shape()[axis], "compress", "the condition has ", condition.size(),
+                    " elements, axis ", axis, " of shape ", source.shape(), " is shorter");
   return take(source, flatnonzero(condition), {.axis = axis, .out = options.out});
 }
 
@@ -411,10 +424,12 @@ std::vector<Array> ix_(const std::vector<Array>& args) {
   return list;
 }
 
-// ---- diagonal and choose ---------------------------------------------------------------------------------------------------
+// ---- diagonal and choose ------------------------------------------------------------------------
 Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {
-  check<ValueError>(a.ndim() >= 2, "diagonal", "an array of rank ", a.ndim(), " has no diagonals; the rank must be at least 2");
-  const int row = catena::normalize_axis("diagonal", axis1, a.ndim()), column = catena::normalize_axis("diagonal", axis2, a.ndim());
+  check<ValueError>(a.ndim() >= 2, "diagonal", "an array of rank ", a.ndim(),
+                    " has no diagonals; the rank must be at least 2");
+  const int row = catena::normalize_axis("diagonal", axis1, a.ndim()),
+            column = catena::normalize_axis("diagonal", axis2, a.ndim());
   check<ValueError>(row != column, "diagonal", "axes ", axis1, " and ", axis2, " are the same");
   const std::int64_t rows = a.shape()[row], columns = a.shape()[column];
   std::int64_t length = 0, first = 0;  // an offset of any size: nothing is computed before it is known to lie inside
@@ -443,7 +458,8 @@ Array indices_within(const Array& a, std::int64_t n, std::string_view mode) {
   if (mode == "clip") return clip(a.astype(Dtype::int64), std::int64_t(0), n - 1);
   const Scalar low = amin(a).item(), high = amax(a).item();
   const bool inside = low.to_double() >= 0 && high.to_double() < static_cast<double>(n);
-  check<ValueError>(inside, "choose", "indices from ", low, " to ", high, " are not all in the range of ", n, " choices");
+  check<ValueError>(inside, "choose", "indices from ", low, " to ", high, " are not all in the range of ", n,
+                    " choices");
   return a;
 }
 
@@ -452,25 +468,28 @@ Array indices_within(const Array& a, std::int64_t n, std::string_view mode) {
 Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOptions& options) {
   const bool known = options.mode == "raise" || options.mode == "wrap" || options.mode == "clip";
   check<TypeError>(known, "choose", "mode is '", options.mode, "', must be 'raise', 'wrap' or 'clip'");
-  check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "choose", "indices have the dtype ", a.dtype(),
-                   ", must be integers");
+  check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "choose", "indices have the dtype ",
+                   a.dtype(), ", must be integers");
   check<ValueError>(!choices.empty(), "choose", "there are no choices");
   Shape shape = a.shape();
   for (const Array& c : choices) shape = catena::broadcast_shapes("choose", shape, c.shape());
   std::vector<Array> whole;
   for (const Array& c : choices)
     whole.push_back(internal::make_view(c, shape, catena::broadcast_strides("choose", c.shape(), c.strides(), shape)));
-  const Array numbers = indices_within(a.dtype() == Dtype::bool_ ? a.astype(Dtype::uint8) : a, std::int64_t(choices.size()), options.mode);
+  const Array numbers = indices_within(a.dtype() == Dtype::bool_ ? a.astype(Dtype::uint8) : a,
+                                       std::int64_t(choices.size()), options.mode);
   const Array all = stack(whole);
   Selection s;
   s.base = all;
   s.shape = shape;
   s.base_strides = all.strides();
   s.base_strides.erase(0);
-  s.arrays.push_back({numbers, all.shape()[0], all.strides()[0], catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape)});
+  s.arrays.push_back({numbers, all.shape()[0], all.strides()[0],
+                      catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape)});
   const Array result = gather("choose", s);
   if (options.out.is_null()) return result;
-  check<ValueError>(options.out.shape() == shape, "choose", "the output has shape ", options.out.shape(), ", the result has ", shape);
+  check<ValueError>(options.out.shape() == shape, "choose", "the output has shape ", options.out.shape(),
+                    ", the result has ", shape);
   catena::check_output_cast("choose", result.dtype(), options.out.dtype(), Casting::same_kind);
   internal::assign("choose", options.out, result);
   return options.out;

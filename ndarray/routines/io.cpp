@@ -1,12 +1,12 @@
-#include "ndarray/routines/io.h"
+#include <catena/ndarray/routines/io.h>
 
 #include <cstddef>
 #include <span>
 
-#include "kernels/host/atomic_file.h"
-#include "kernels/host/npz.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
+#include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/npz.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
 
 namespace nd {
 
@@ -57,7 +57,9 @@ bool is_archive(const std::string& path) {
   return file.read(head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
 }
 
-std::string with_suffix(const std::string& path, std::string_view suffix) { return path.ends_with(suffix) ? path : path + std::string(suffix); }
+std::string with_suffix(const std::string& path, std::string_view suffix) {
+  return path.ends_with(suffix) ? path : path + std::string(suffix);
+}
 
 void check_arrays(std::string_view op, const NamedArrays& arrays) {
   for (const auto& [name, a] : arrays) check<TypeError>(!a.is_null(), op, "the array \"", name, "\" is null");
@@ -91,7 +93,7 @@ NamedArrays numbered(const std::vector<Array>& arrays, const NamedArrays& named)
 
 }  // namespace
 
-// ---- npy -------------------------------------------------------------------------------------------------------------------
+// ---- npy ----------------------------------------------------------------------------------------
 Array load(const std::string& path) {
   catena::FileSource file("load", path);
   const bool regular = file.remaining().has_value();
@@ -122,18 +124,25 @@ void save(std::ostream& out, const Array& a) {
   catena::write_npy(sink, a.dtype(), a.shape(), HostElements(a).bytes());
 }
 
-// ---- npz -------------------------------------------------------------------------------------------------------------------
+// ---- npz ----------------------------------------------------------------------------------------
 void savez(const std::string& path, const NamedArrays& arrays) { write_archive("savez", path, arrays, false); }
-void savez(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named) { savez(path, numbered(arrays, named)); }
+void savez(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named) {
+  savez(path, numbered(arrays, named));
+}
 void savez(std::ostream& out, const NamedArrays& arrays) { write_archive("savez", out, arrays, false); }
 
-void savez_compressed(const std::string& path, const NamedArrays& arrays) { write_archive("savez_compressed", path, arrays, true); }
+void savez_compressed(const std::string& path, const NamedArrays& arrays) {
+  write_archive("savez_compressed", path, arrays, true);
+}
 void savez_compressed(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named) {
   savez_compressed(path, numbered(arrays, named));
 }
-void savez_compressed(std::ostream& out, const NamedArrays& arrays) { write_archive("savez_compressed", out, arrays, true); }
+void savez_compressed(std::ostream& out, const NamedArrays& arrays) {
+  write_archive("savez_compressed", out, arrays, true);
+}
 
-NpzFile::NpzFile(const std::string& path) : path_(path), reader_(std::make_shared<const catena::NpzReader>("loadz", path)) {}
+NpzFile::NpzFile(const std::string& path)
+    : path_(path), reader_(std::make_shared<const catena::NpzReader>("loadz", path)) {}
 
 const catena::NpzReader& NpzFile::reader() const {
   check<ValueError>(reader_ != nullptr, catena::io_context("loadz", path_), "has been closed");

@@ -1,9 +1,10 @@
-// Files of arrays: NumPy's npy and npz, in both directions. Files written here load there and the other way round; bfloat16, which NumPy
-// lacks, is stored as '<V2'.
+// Files of arrays: NumPy's npy and npz, in both directions. Files written here load there and the other way round;
+// bfloat16, which NumPy lacks, is stored as '<V2'.
 //
-// Files are untrusted: sizes are checked against what the file holds before memory is taken, pickled objects are refused. ValueError for
-// content that is no npy or npz data, IOError for what the system refuses; messages begin with the function and the name of the file.
-// Writing a file is atomic: it appears whole under its name or the old one stays.
+// Files are untrusted: sizes are checked against what the file holds before memory is taken, pickled objects are
+// refused. ValueError for content that is no npy or npz data, IOError for what the system refuses; messages begin with
+// the function and the name of the file. Writing a file is atomic: it appears whole under its name or the old one
+// stays.
 #pragma once
 
 #include <iosfwd>
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 namespace catena {
 class NpzReader;
@@ -32,17 +33,20 @@ CATENA_EXPORT Array load(std::istream& in);
 CATENA_EXPORT void save(const std::string& path, const Array& a);
 CATENA_EXPORT void save(std::ostream& out, const Array& a);
 
-// Arrays under names: savez("model.npz", {{"w", w}, {"b", b}}). ".npz" is appended to a path without it. ValueError for a name given twice.
+// Arrays under names: savez("model.npz", {{"w", w}, {"b", b}}). ".npz" is appended to a path without it. ValueError for
+// a name given twice.
 CATENA_EXPORT void savez(const std::string& path, const NamedArrays& arrays);
 // Arrays named arr_0, arr_1..., then named ones.
 CATENA_EXPORT void savez(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named = {});
 CATENA_EXPORT void savez(std::ostream& out, const NamedArrays& arrays);
 // The same, deflated.
 CATENA_EXPORT void savez_compressed(const std::string& path, const NamedArrays& arrays);
-CATENA_EXPORT void savez_compressed(const std::string& path, const std::vector<Array>& arrays, const NamedArrays& named = {});
+CATENA_EXPORT void savez_compressed(const std::string& path, const std::vector<Array>& arrays,
+                                    const NamedArrays& named = {});
 CATENA_EXPORT void savez_compressed(std::ostream& out, const NamedArrays& arrays);
 
-// An npz archive. Each access reads that array from the file and puts it on the current device. Copies share the open file.
+// An npz archive. Each access reads that array from the file and puts it on the current device. Copies share the open
+// file.
 //
 // Thread safety: several threads may read from one NpzFile.
 class CATENA_EXPORT NpzFile {

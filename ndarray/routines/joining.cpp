@@ -1,10 +1,10 @@
-#include "ndarray/routines/joining.h"
+#include <catena/ndarray/routines/joining.h>
 
 #include <algorithm>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/manipulation.h"
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/manipulation.h>
 
 namespace nd {
 
@@ -27,11 +27,13 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) {
   Dtype dtype = first.dtype();
   for (std::size_t i = 1; i < arrays.size(); ++i) {
     const Array& a = arrays[i];
-    check<ValueError>(a.ndim() == first.ndim(), op, "arrays 0 and ", i, " have the ranks ", first.ndim(), " and ", a.ndim());
+    check<ValueError>(a.ndim() == first.ndim(), op, "arrays 0 and ", i, " have the ranks ", first.ndim(), " and ",
+                      a.ndim());
     for (int k = 0; k < a.ndim(); ++k)
-      check<ValueError>(k == at || a.shape()[k] == shape[k], op, "shapes ", first.shape(), " and ", a.shape(), " of arrays 0 and ", i,
-                        " differ on axis ", k, ", which is not the axis ", at, " of joining");
-    check<ValueError>(!__builtin_add_overflow(shape[at], a.shape()[at], &shape[at]), op, "the lengths of axis ", at, " add up to too much");
+      check<ValueError>(k == at || a.shape()[k] == shape[k], op, "shapes ", first.shape(), " and ", a.shape(),
+                        " of arrays 0 and ", i, " differ on axis ", k, ", which is not the axis ", at, " of joining");
+    check<ValueError>(!__builtin_add_overflow(shape[at], a.shape()[at], &shape[at]), op, "the lengths of axis ", at,
+                      " add up to too much");
     dtype = promote_types(dtype, a.dtype());
   }
   const std::vector<Operand> operands(arrays.begin(), arrays.end());
@@ -53,8 +55,8 @@ Array stack(const std::vector<Array>& arrays, int axis) {
   const int at = catena::normalize_axis<IndexError>("stack", axis, arrays[0].ndim() + 1);
   std::vector<Array> expanded;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ", arrays[0].shape(), " and ",
-                      arrays[i].shape(), "; all must have one shape");
+    check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ",
+                      arrays[0].shape(), " and ", arrays[i].shape(), "; all must have one shape");
     expanded.push_back(expand_dims(arrays[i], at));
   }
   return join("stack", expanded, at);
@@ -87,7 +89,7 @@ Array column_stack(const std::vector<Array>& arrays) {
   return join("column_stack", columns, 1);
 }
 
-// ---- cutting ---------------------------------------------------------------------------------------------------------------
+// ---- cutting ------------------------------------------------------------------------------------
 namespace {
 
 std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) {
@@ -106,7 +108,8 @@ std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sect
   }
   const std::int64_t count = sections.count();
   check<ValueError>(count > 0, op, "the number of parts ", count, " must be positive");
-  check<ValueError>(!equal || n % count == 0, op, "axis ", at, " of length ", n, " cannot be divided into ", count, " equal parts");
+  check<ValueError>(!equal || n % count == 0, op, "axis ", at, " of length ", n, " cannot be divided into ", count,
+                    " equal parts");
   std::int64_t begin = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t length = n / count + (i < n % count ? 1 : 0);
@@ -117,13 +120,18 @@ std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sect
 }
 
 void check_rank(std::string_view op, const Array& a, int least) {
-  check<ValueError>(a.ndim() >= least, op, "an array of rank ", a.ndim(), " cannot be cut so; the rank must be at least ", least);
+  check<ValueError>(a.ndim() >= least, op, "an array of rank ", a.ndim(),
+                    " cannot be cut so; the rank must be at least ", least);
 }
 
 }  // namespace
 
-std::vector<Array> split(const Array& a, const Sections& sections, int axis) { return cut("split", a, sections, axis, true); }
-std::vector<Array> array_split(const Array& a, const Sections& sections, int axis) { return cut("array_split", a, sections, axis, false); }
+std::vector<Array> split(const Array& a, const Sections& sections, int axis) {
+  return cut("split", a, sections, axis, true);
+}
+std::vector<Array> array_split(const Array& a, const Sections& sections, int axis) {
+  return cut("array_split", a, sections, axis, false);
+}
 
 std::vector<Array> vsplit(const Array& a, const Sections& sections) {
   check_rank("vsplit", a, 2);

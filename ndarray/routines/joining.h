@@ -1,4 +1,5 @@
-// Joining arrays and cutting them. Joined arrays are new and C-contiguous, and their dtype is the promotion of all; cut ones are views.
+// Joining arrays and cutting them. Joined arrays are new and C-contiguous, and their dtype is the promotion of all; cut
+// ones are views.
 #pragma once
 
 #include <concepts>
@@ -6,14 +7,15 @@
 #include <initializer_list>
 #include <vector>
 
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 namespace nd {
 
-// One after the other along an axis. TypeError for a null or 0-d array; ValueError for no arrays, different ranks, lengths that differ on
-// another axis, several devices; IndexError for an axis out of range.
+// One after the other along an axis. TypeError for a null or 0-d array; ValueError for no arrays, different ranks,
+// lengths that differ on another axis, several devices; IndexError for an axis out of range.
 CATENA_EXPORT Array concatenate(const std::vector<Array>& arrays, int axis = 0);
-// Arrays of one shape (ValueError) along a new axis, whose position may be negative (of rank + 1). IndexError when it is out of range.
+// Arrays of one shape (ValueError) along a new axis, whose position may be negative (of rank + 1). IndexError when it
+// is out of range.
 CATENA_EXPORT Array stack(const std::vector<Array>& arrays, int axis = 0);
 // atleast_2d of each, joined along axis 0. Errors of these four: as of concatenate.
 CATENA_EXPORT Array vstack(const std::vector<Array>& arrays);
@@ -27,7 +29,8 @@ CATENA_EXPORT Array column_stack(const std::vector<Array>& arrays);
 // How to cut: into a number of parts, or before the given positions.
 class Sections {
  public:
-  template <std::integral I> Sections(I parts) : is_count_(true), count_(static_cast<std::int64_t>(parts)) {}
+  template <std::integral I>
+  Sections(I parts) : is_count_(true), count_(static_cast<std::int64_t>(parts)) {}
   Sections(std::initializer_list<std::int64_t> positions) : positions_(positions) {}
   Sections(const std::vector<std::int64_t>& positions) : positions_(positions) {}
 
@@ -41,13 +44,13 @@ class Sections {
   std::vector<std::int64_t> positions_;
 };
 
-// Parts along an axis. A number of parts must divide the length (ValueError); positions are clamped as those of slices, so they may lie
-// behind the end or go back. ValueError for a number below 1, IndexError for an axis out of range.
+// Parts along an axis. A number of parts must divide the length (ValueError); positions are clamped as those of slices,
+// so they may lie behind the end or go back. ValueError for a number below 1, IndexError for an axis out of range.
 CATENA_EXPORT std::vector<Array> split(const Array& a, const Sections& indices_or_sections, int axis = 0);
 // The same without the rule about division: the first n % parts parts are longer by one, surplus parts are empty.
 CATENA_EXPORT std::vector<Array> array_split(const Array& a, const Sections& indices_or_sections, int axis = 0);
-// split along axis 0 (rank >= 2), along axis 0 of 1-D arrays and axis 1 of others (rank >= 1), along axis 2 (rank >= 3). ValueError for a
-// lower rank.
+// split along axis 0 (rank >= 2), along axis 0 of 1-D arrays and axis 1 of others (rank >= 1), along axis 2 (rank >=
+// 3). ValueError for a lower rank.
 CATENA_EXPORT std::vector<Array> vsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> hsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> dsplit(const Array& a, const Sections& indices_or_sections);

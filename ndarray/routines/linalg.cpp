@@ -1,13 +1,13 @@
-#include "ndarray/routines/linalg.h"
+#include <catena/ndarray/routines/linalg.h>
 
 #include <algorithm>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
 
 namespace nd {
 
@@ -23,7 +23,8 @@ Device device_of(std::string_view op, const Array& a, const Array& b, const Arra
 // out = a @ b, shapes and dtypes as catena::MatmulCall wants them.
 void multiply_into(const Array& a, const Array& b, const Array& out, Device device) {
   if (out.size() == 0) return;
-  const catena::MatmulCall call{catena::operand_of(*a.get()), catena::operand_of(*b.get()), catena::operand_of(*out.get())};
+  const catena::MatmulCall call{catena::operand_of(*a.get()), catena::operand_of(*b.get()),
+                                catena::operand_of(*out.get())};
   internal::record_use(*a.get());
   internal::record_use(*b.get());
   internal::record_use(*out.get());
@@ -51,8 +52,10 @@ Array matrix_product(std::string_view op, const Array& a, const Array& b, const 
 void check_dot_output(const Array& out, Dtype dtype, const Shape& shape) {
   if (out.is_null()) return;
   check<ValueError>(out.dtype() == dtype, "dot", "the output has dtype ", out.dtype(), ", the result has ", dtype);
-  check<ValueError>(out.size() == catena::checked_size(shape), "dot", "the output has shape ", out.shape(), ", the result has ", shape);
-  check<ValueError>(out.is_c_contiguous(), "dot", "the output of shape ", out.shape(), " and strides ", out.strides(), " is not C-contiguous");
+  check<ValueError>(out.size() == catena::checked_size(shape), "dot", "the output has shape ", out.shape(),
+                    ", the result has ", shape);
+  check<ValueError>(out.is_c_contiguous(), "dot", "the output of shape ", out.shape(), " and strides ", out.strides(),
+                    " is not C-contiguous");
 }
 
 std::int64_t product_of(const Shape& shape, const Dims& axes) {
@@ -75,11 +78,13 @@ Dims joined(Dims first, const Dims& second) {
 }
 
 // The sum over axes of a and axes of b, pair by pair; all normalised.
-Array contract(std::string_view op, const Array& a, const Array& b, const Dims& axes_a, const Dims& axes_b, const Array& out = {}) {
+Array contract(std::string_view op, const Array& a, const Array& b, const Dims& axes_a, const Dims& axes_b,
+               const Array& out = {}) {
   for (int k = 0; k < axes_a.size(); ++k) {
     const auto i = static_cast<int>(axes_a[k]), j = static_cast<int>(axes_b[k]);
-    check<ValueError>(a.shape()[i] == b.shape()[j], op, "shapes ", a.shape(), " and ", b.shape(), " do not match: length ", a.shape()[i],
-                      " of axis ", i, " and length ", b.shape()[j], " of axis ", j, " differ");
+    check<ValueError>(a.shape()[i] == b.shape()[j], op, "shapes ", a.shape(), " and ", b.shape(),
+                      " do not match: length ", a.shape()[i], " of axis ", i, " and length ", b.shape()[j], " of axis ",
+                      j, " differ");
   }
   const Dims rest_a = other_axes(a.ndim(), axes_a), rest_b = other_axes(b.ndim(), axes_b);
   Shape shape;
@@ -109,7 +114,8 @@ Array dot(const Array& a, const Array& b, const DotOptions& options) {
 Array Array::dot(const Array& b) const { return nd::dot(*this, b); }
 
 Array vdot(const Array& a, const Array& b) {
-  check<ValueError>(a.size() == b.size(), "vdot", "shapes ", a.shape(), " and ", b.shape(), " have ", a.size(), " and ", b.size(), " elements");
+  check<ValueError>(a.size() == b.size(), "vdot", "shapes ", a.shape(), " and ", b.shape(), " have ", a.size(), " and ",
+                    b.size(), " elements");
   return contract("vdot", a.ravel(), b.ravel(), {0}, {0});
 }
 
@@ -123,8 +129,8 @@ Array outer(const Array& a, const Array& b, const OuterOptions& options) {
   const Array& out = options.out;
   if (out.is_null()) return multiply(column, row);
   const Shape shape{column.size(), row.size()};
-  check<ValueError>(out.size() == catena::checked_size(shape), "outer", "the output has ", out.size(), " elements, the result has the shape ",
-                    shape);
+  check<ValueError>(out.size() == catena::checked_size(shape), "outer", "the output has ", out.size(),
+                    " elements, the result has the shape ", shape);
   if (out.shape() == shape) return multiply(column, row, {.out = out});
   catena::check_output_cast("outer", promote_types(a.dtype(), b.dtype()), out.dtype(), Casting::same_kind);
   internal::assign("outer", out, multiply(column, row).reshape(out.shape()));
@@ -150,8 +156,8 @@ Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes) {
     return contract("tensordot", a, b, contracted_axes(axes.of_a(), a.ndim()), contracted_axes(axes.of_b(), b.ndim()));
   }
   const int n = *axes.count();
-  check<ValueError>(n >= 0 && n <= a.ndim() && n <= b.ndim(), "tensordot", n, " axes cannot be summed over for arrays of ranks ", a.ndim(),
-                    " and ", b.ndim());
+  check<ValueError>(n >= 0 && n <= a.ndim() && n <= b.ndim(), "tensordot", n,
+                    " axes cannot be summed over for arrays of ranks ", a.ndim(), " and ", b.ndim());
   Dims of_a, of_b;
   for (int k = 0; k < n; ++k) {
     of_a.push_back(a.ndim() - n + k);
@@ -164,8 +170,8 @@ Array matmul(const Array& a, const Array& b) {
   check<ValueError>(a.ndim() > 0 && b.ndim() > 0, "matmul", "operands have the ranks ", a.ndim(), " and ", b.ndim(),
                     "; 0-d arrays are not allowed, use multiply");
   const std::int64_t inner_b = b.shape()[std::max(b.ndim() - 2, 0)];
-  check<ValueError>(a.shape().back() == inner_b, "matmul", "shapes ", a.shape(), " and ", b.shape(), " do not match: inner lengths ",
-                    a.shape().back(), " and ", inner_b, " differ");
+  check<ValueError>(a.shape().back() == inner_b, "matmul", "shapes ", a.shape(), " and ", b.shape(),
+                    " do not match: inner lengths ", a.shape().back(), " and ", inner_b, " differ");
   const Dtype dtype = promote_types(a.dtype(), b.dtype());
   const Device device = device_of("matmul", a, b);
   Array left = a.astype(dtype, {.copy = false}), right = b.astype(dtype, {.copy = false});

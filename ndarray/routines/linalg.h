@@ -1,24 +1,27 @@
-// Products of arrays. The dtype of a result is the promotion of both operands'. float16 and bfloat16 accumulate in float32 and round once;
-// integers are exact modulo 2^n; of bools a product is "and" and a sum is "or". A sum over nothing is 0. ValueError when lengths that are
-// summed over differ (the message names both shapes) and for arrays on different devices.
+// Products of arrays. The dtype of a result is the promotion of both operands'. float16 and bfloat16 accumulate in
+// float32 and round once; integers are exact modulo 2^n; of bools a product is "and" and a sum is "or". A sum over
+// nothing is 0. ValueError when lengths that are summed over differ (the message names both shapes) and for arrays on
+// different devices.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 namespace nd {
 
 struct DotOptions {
-  Array out = {};  // C-contiguous, of the dtype and as many elements as the result (ValueError otherwise); returned itself
+  Array out =
+      {};  // C-contiguous, of the dtype and as many elements as the result (ValueError otherwise); returned itself
 };
-// The sum over the last axis of a and the second-to-last one of b (its only one when b is 1-D); the other axes of a, then those of b. With
-// a 0-d operand: the product with every element.
+// The sum over the last axis of a and the second-to-last one of b (its only one when b is 1-D); the other axes of a,
+// then those of b. With a 0-d operand: the product with every element.
 CATENA_EXPORT Array dot(const Array& a, const Array& b, const DotOptions& options = {});
 // The sum of products of corresponding elements in C order, 0-d; ValueError when the sizes differ.
 CATENA_EXPORT Array vdot(const Array& a, const Array& b);
-// The sum over the last axes of both; the other axes of a, then those of b. With a 0-d operand: the product with every element.
+// The sum over the last axes of both; the other axes of a, then those of b. With a 0-d operand: the product with every
+// element.
 CATENA_EXPORT Array inner(const Array& a, const Array& b);
 
 struct OuterOptions {
@@ -42,12 +45,12 @@ class TensordotAxes {
   std::optional<int> n_;
   Dims a_, b_;
 };
-// The axes of a that remain, then those of b. tensordot(a, b, 2), tensordot(a, b, {{0, 2}, {1, 0}}), tensordot(a, b, {1, 0}). ValueError
-// for axes out of range or given twice and for lists of different lengths.
+// The axes of a that remain, then those of b. tensordot(a, b, 2), tensordot(a, b, {{0, 2}, {1, 0}}), tensordot(a, b,
+// {1, 0}). ValueError for axes out of range or given twice and for lists of different lengths.
 CATENA_EXPORT Array tensordot(const Array& a, const Array& b, const TensordotAxes& axes = 2);
 
-// The matrix product over the last two axes; leading axes are broadcast. A 1-D operand is a row on the left or a column on the right, and that
-// axis vanishes from the result. ValueError for a 0-d operand.
+// The matrix product over the last two axes; leading axes are broadcast. A 1-D operand is a row on the left or a column
+// on the right, and that axis vanishes from the result. ValueError for a 0-d operand.
 CATENA_EXPORT Array matmul(const Array& a, const Array& b);
 
 struct TraceOptions {
@@ -55,6 +58,7 @@ struct TraceOptions {
   Array out = {};
 };
 // The sum of diagonal(a, offset, axis1, axis2); dtype and errors as of sum and diagonal.
-CATENA_EXPORT Array trace(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1, const TraceOptions& options = {});
+CATENA_EXPORT Array trace(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1,
+                          const TraceOptions& options = {});
 
 }  // namespace nd

@@ -1,11 +1,12 @@
-#include "ndarray/routines/manipulation.h"
+#include <catena/ndarray/routines/manipulation.h>
 
 #include <algorithm>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/indexing.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/indexing.h>
 
 namespace nd {
 
@@ -22,7 +23,9 @@ Array internal::part(const Array& a, int axis, std::int64_t start, std::int64_t 
 
 namespace {
 
-Array empty_beside(const Array& a, const Shape& shape) { return Array(internal::new_array(shape, a.dtype(), a.device())); }
+Array empty_beside(const Array& a, const Shape& shape) {
+  return Array(internal::new_array(shape, a.dtype(), a.device()));
+}
 
 // The smallest dtype of its kind that holds a scalar.
 Dtype smallest_dtype(const Scalar& s) {
@@ -33,7 +36,9 @@ Dtype smallest_dtype(const Scalar& s) {
     default: break;
   }
   const auto v = s.to<std::int64_t>();
-  if (v >= 0) return v <= UINT8_MAX ? Dtype::uint8 : (v <= UINT16_MAX ? Dtype::uint16 : (v <= UINT32_MAX ? Dtype::uint32 : Dtype::uint64));
+  if (v >= 0)
+    return v <= UINT8_MAX ? Dtype::uint8
+                          : (v <= UINT16_MAX ? Dtype::uint16 : (v <= UINT32_MAX ? Dtype::uint32 : Dtype::uint64));
   return v >= INT8_MIN ? Dtype::int8 : (v >= INT16_MIN ? Dtype::int16 : (v >= INT32_MIN ? Dtype::int32 : Dtype::int64));
 }
 
@@ -45,7 +50,7 @@ std::vector<Array> each(const std::vector<Array>& arrays, Array (*f)(const Array
 
 }  // namespace
 
-// ---- copying ---------------------------------------------------------------------------------------------------------------
+// ---- copying ------------------------------------------------------------------------------------
 void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) {
   const Dtype from = src.is_array() ? src.array().dtype() : smallest_dtype(src.scalar());
   catena::check_output_cast("copyto", from, dst.dtype(), options.casting);
@@ -59,10 +64,10 @@ void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) 
   if (src.is_array()) value = broadcast_to(src.array(), dst.shape()).astype(dst.dtype(), {.copy = false});
   else value.fill(src.scalar());
   const Operand in[3] = {mask, value, dst};
-  internal::apply_ufunc(catena::kernel<"where">(), in, UfuncOptions{.out = dst});
+  internal::apply_ufunc(catena::rows::where, in, UfuncOptions{.out = dst});
 }
 
-// ---- shape -----------------------------------------------------------------------------------------------------------------
+// ---- shape --------------------------------------------------------------------------------------
 Array expand_dims(const Array& a, int axis) {
   const int at = normalize_axis("expand_dims", axis, a.ndim() + 1);
   Shape shape = a.shape();
@@ -86,11 +91,12 @@ std::vector<Array> atleast_1d(const std::vector<Array>& arrays) { return each(ar
 std::vector<Array> atleast_2d(const std::vector<Array>& arrays) { return each(arrays, atleast_2d); }
 std::vector<Array> atleast_3d(const std::vector<Array>& arrays) { return each(arrays, atleast_3d); }
 
-// ---- axes ------------------------------------------------------------------------------------------------------------------
+// ---- axes ---------------------------------------------------------------------------------------
 Array rollaxis(const Array& a, int axis, int start) {
   const int from = normalize_axis("rollaxis", axis, a.ndim());
   const int before = start < 0 ? start + a.ndim() : start;
-  check<ValueError>(before >= 0 && before <= a.ndim(), "rollaxis", "start ", start, " is out of range for arrays of rank ", a.ndim());
+  check<ValueError>(before >= 0 && before <= a.ndim(), "rollaxis", "start ", start,
+                    " is out of range for arrays of rank ", a.ndim());
   if (before == from || before == from + 1) return a;
   Dims axes;
   for (int i = 0; i <= a.ndim(); ++i) {
@@ -102,12 +108,14 @@ Array rollaxis(const Array& a, int axis, int start) {
 
 Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
   const Dims &from = source.values(), &to = destination.values();
-  check<ValueError>(from.size() == to.size(), "moveaxis", "source ", from, " and destination ", to, " have different lengths");
+  check<ValueError>(from.size() == to.size(), "moveaxis", "source ", from, " and destination ", to,
+                    " have different lengths");
   // Both checked for range and repetition.
   const Dims moved = catena::normalize_axes("moveaxis", from, a.ndim());
   catena::normalize_axes("moveaxis", to, a.ndim());
   Dims axes = Dims::filled(a.ndim(), -1);
-  for (int k = 0; k < from.size(); ++k) axes[normalize_axis("moveaxis", to[k], a.ndim())] = normalize_axis("moveaxis", from[k], a.ndim());
+  for (int k = 0; k < from.size(); ++k)
+    axes[normalize_axis("moveaxis", to[k], a.ndim())] = normalize_axis("moveaxis", from[k], a.ndim());
   int next = 0;
   for (std::int64_t& axis : axes) {
     if (axis >= 0) continue;
@@ -117,10 +125,11 @@ Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
   return a.transpose(axes);
 }
 
-// ---- broadcasting ----------------------------------------------------------------------------------------------------------
+// ---- broadcasting -------------------------------------------------------------------------------
 Array broadcast_to(const Array& array, const Shape& shape) {
   catena::checked_size(shape);
-  return internal::make_view(array, shape, catena::broadcast_strides("broadcast_to", array.shape(), array.strides(), shape));
+  return internal::make_view(array, shape,
+                             catena::broadcast_strides("broadcast_to", array.shape(), array.strides(), shape));
 }
 
 std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
@@ -131,8 +140,10 @@ std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {
   return result;
 }
 
-// ---- repeating -------------------------------------------------------------------------------------------------------------
-// The result is seen with an axis of its own for the repetitions, along which the source has a stride of 0: one copy does everything.
+// ---- repeating
+// ------------------------------------------------------------------------------------------------------------- The
+// result is seen with an axis of its own for the repetitions, along which the source has a stride of 0: one copy does
+// everything.
 Array tile(const Array& a, const Dims& reps) {
   for (std::int64_t r : reps) check<ValueError>(r >= 0, "tile", "repetitions ", reps, " are negative");
   const int rank = std::max(a.ndim(), reps.size());
@@ -142,7 +153,8 @@ Array tile(const Array& a, const Dims& reps) {
     const int axis = i - (rank - a.ndim()), at = i - (rank - reps.size());
     const std::int64_t n = axis >= 0 ? a.shape()[axis] : 1, r = at >= 0 ? reps[at] : 1;
     std::int64_t length = 0;
-    check<ValueError>(!__builtin_mul_overflow(n, r, &length), "tile", "shape ", a.shape(), " repeated ", reps, " times is too large");
+    check<ValueError>(!__builtin_mul_overflow(n, r, &length), "tile", "shape ", a.shape(), " repeated ", reps,
+                      " times is too large");
     shape.push_back(length);
     if (r != 1) {
       split.push_back(r);
@@ -164,8 +176,8 @@ Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) {
   const Array source = axis ? a : a.ravel();
   const int at = axis ? normalize_axis("repeat", *axis, a.ndim()) : 0;
   Shape shape = source.shape(), split = source.shape();
-  check<ValueError>(!__builtin_mul_overflow(shape[at], repeats, &shape[at]), "repeat", "shape ", source.shape(), " repeated ", repeats,
-                    " times is too large");
+  check<ValueError>(!__builtin_mul_overflow(shape[at], repeats, &shape[at]), "repeat", "shape ", source.shape(),
+                    " repeated ", repeats, " times is too large");
   const Array result = empty_beside(a, shape);
   if (result.size() == 0) return result;
   Strides strides = source.strides();
@@ -178,8 +190,8 @@ Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis) {
 Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis) {
   check<ValueError>(axis.has_value(), "repeat", "a list of repetitions needs an axis");
   const int at = normalize_axis("repeat", *axis, a.ndim());
-  check<ValueError>(std::int64_t(repeats.size()) == a.shape()[at], "repeat", repeats.size(), " repetitions are given for axis ", at,
-                    " of length ", a.shape()[at]);
+  check<ValueError>(std::int64_t(repeats.size()) == a.shape()[at], "repeat", repeats.size(),
+                    " repetitions are given for axis ", at, " of length ", a.shape()[at]);
   std::vector<std::int64_t> indices;
   for (std::size_t i = 0; i < repeats.size(); ++i) {
     check<ValueError>(repeats[i] >= 0, "repeat", "the number of repetitions ", repeats[i], " is negative");
@@ -188,7 +200,7 @@ Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::opti
   return take(a, indices, {.axis = at});
 }
 
-// ---- rearranging -----------------------------------------------------------------------------------------------------------
+// ---- rearranging --------------------------------------------------------------------------------
 namespace {
 
 Array flipped(std::string_view op, const Array& a, int axis) {
@@ -218,7 +230,8 @@ Array roll(const Array& a, std::int64_t shift, std::optional<int> axis) {
 
 Array rot90(const Array& a, int k, const Dims& axes) {
   check<ValueError>(axes.size() == 2, "rot90", "a plane has two axes, given were ", axes);
-  check<ValueError>(a.ndim() >= 2, "rot90", "an array of rank ", a.ndim(), " cannot be turned; the rank must be at least 2");
+  check<ValueError>(a.ndim() >= 2, "rot90", "an array of rank ", a.ndim(),
+                    " cannot be turned; the rank must be at least 2");
   const int first = normalize_axis("rot90", axes[0], a.ndim()), second = normalize_axis("rot90", axes[1], a.ndim());
   check<ValueError>(first != second, "rot90", "axes ", axes, " are the same");
   switch ((k % 4 + 4) % 4) {
@@ -229,10 +242,11 @@ Array rot90(const Array& a, int k, const Dims& axes) {
   }
 }
 
-// ---- padding ---------------------------------------------------------------------------------------------------------------
+// ---- padding ------------------------------------------------------------------------------------
 namespace {
 
-template <class T> std::vector<std::pair<T, T>> sides_of(std::string_view what, const PadSides<T>& given, int rank) {
+template <class T>
+std::vector<std::pair<T, T>> sides_of(std::string_view what, const PadSides<T>& given, int rank) {
   const auto& sides = given.sides();
   if (sides.size() == 1) return std::vector<std::pair<T, T>>(static_cast<std::size_t>(rank), sides[0]);
   check<ValueError>(sides.size() == static_cast<std::size_t>(rank), "pad", what, " has sides for ", sides.size(),
@@ -242,15 +256,18 @@ template <class T> std::vector<std::pair<T, T>> sides_of(std::string_view what, 
 
 }  // namespace
 
-Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode, const PadOptions& options) {
+Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode,
+          const PadOptions& options) {
   if (mode != "constant") fail<NotImplementedError>("pad", "mode is '", mode, "', only 'constant' is supported");
   const auto width = sides_of("pad_width", pad_width, array.ndim());
   const auto value = sides_of("constant_values", options.constant_values, array.ndim());
   Shape shape = array.shape();
   for (int i = 0; i < shape.size(); ++i) {
     const auto [before, after] = width[std::size_t(i)];
-    check<ValueError>(before >= 0 && after >= 0, "pad", "the widths ", before, " and ", after, " of axis ", i, " cannot be negative");
-    const bool fits = !__builtin_add_overflow(shape[i], before, &shape[i]) && !__builtin_add_overflow(shape[i], after, &shape[i]);
+    check<ValueError>(before >= 0 && after >= 0, "pad", "the widths ", before, " and ", after, " of axis ", i,
+                      " cannot be negative");
+    const bool fits =
+        !__builtin_add_overflow(shape[i], before, &shape[i]) && !__builtin_add_overflow(shape[i], after, &shape[i]);
     check<ValueError>(fits, "pad", "the widths ", before, " and ", after, " of axis ", i, " are too large");
   }
   const Array result = empty_beside(array, shape);

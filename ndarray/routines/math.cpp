@@ -1,32 +1,37 @@
-#include "ndarray/routines/math.h"
+#include <catena/ndarray/routines/math.h>
 
-#include "ndarray/routines/creation.h"
-#include "ndarray/routines/logic.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/logic.h>
 
 namespace nd {
 
-#define ND_DEFINE_UNARY(name) \
-  Array name(const Operand& x, const UfuncOptions& options) { return internal::apply_ufunc(catena::kernel<#name>(), {&x, 1}, options); }
-#define ND_DEFINE_BINARY(name)                                                    \
+#define ND_DEFINE_unary(name)                                           \
+  Array name(const Operand& x, const UfuncOptions& options) {           \
+    return internal::apply_ufunc(catena::rows::name, {&x, 1}, options); \
+  }
+#define ND_DEFINE_binary(name)                                                    \
   Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options) { \
     const Operand in[2] = {x1, x2};                                               \
-    return internal::apply_ufunc(catena::kernel<#name>(), in, options);           \
+    return internal::apply_ufunc(catena::rows::name, in, options);                \
   }
-ND_MATH_UNARY(ND_DEFINE_UNARY)
-ND_MATH_BINARY(ND_DEFINE_BINARY)
-ND_LOGIC_UNARY(ND_DEFINE_UNARY)
-ND_LOGIC_BINARY(ND_DEFINE_BINARY)
+#define ND_DEFINE_unary_test(name) ND_DEFINE_unary(name)
+#define ND_DEFINE_binary_test(name) ND_DEFINE_binary(name)
+#define ND_DEFINE_own(name)
+#define ND_DEFINE_internal(name)
+#define ND_DEFINE(name, use) ND_DEFINE_##use(name)
+CATENA_ELEMENTWISE_ROWS(ND_DEFINE)
 
 std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2, const UfuncPairOptions& options) {
   const Operand in[2] = {x1, x2};
-  return internal::apply_ufunc(catena::kernel<"divmod">(), in, options);
+  return internal::apply_ufunc(catena::rows::divmod, in, options);
 }
 
 std::pair<Array, Array> modf(const Operand& x, const UfuncPairOptions& options) {
-  return internal::apply_ufunc(catena::kernel<"modf">(), {&x, 1}, options);
+  return internal::apply_ufunc(catena::rows::modf, {&x, 1}, options);
 }
 std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options) {
-  return internal::apply_ufunc(catena::kernel<"frexp">(), {&x, 1}, options);
+  return internal::apply_ufunc(catena::rows::frexp, {&x, 1}, options);
 }
 
 // The 16-bit floats have rows of their own: a neighbour must be that of the stored number, not of its float.
@@ -34,41 +39,41 @@ Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& option
   const Operand in[2] = {x1, x2};
   const catena::Input inputs[2] = {x1, x2};
   const Dtype dtype = options.dtype.value_or(catena::result_type(inputs));
-  if (dtype == Dtype::bfloat16) return internal::apply_ufunc(catena::kernel<"nextafter_bfloat16">(), in, options);
+  if (dtype == Dtype::bfloat16) return internal::apply_ufunc(catena::rows::nextafter_bfloat16, in, options);
   // Each array alone must fit float16: int8 and uint8 do, though together they are int16.
-  const bool small_arrays = !options.dtype && x1.is_array() && x2.is_array() && catena::can_cast(x1.header()->dtype, Dtype::float16) &&
+  const bool small_arrays = !options.dtype && x1.is_array() && x2.is_array() &&
+                            catena::can_cast(x1.header()->dtype, Dtype::float16) &&
                             catena::can_cast(x2.header()->dtype, Dtype::float16);
-  if (small_arrays || catena::can_cast(dtype, Dtype::float16)) return internal::apply_ufunc(catena::kernel<"nextafter_float16">(), in, options);
-  return internal::apply_ufunc(catena::kernel<"nextafter">(), in, options);
+  if (small_arrays || catena::can_cast(dtype, Dtype::float16))
+    return internal::apply_ufunc(catena::rows::nextafter_float16, in, options);
+  return internal::apply_ufunc(catena::rows::nextafter, in, options);
 }
 
 Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {
   const Operand in[3] = {a, a_min, a_max};
-  return internal::apply_ufunc(catena::kernel<"clip">(), in, options);
+  return internal::apply_ufunc(catena::rows::clip, in, options);
 }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
   // The condition takes no part in promotion, and a scalar one is no weak operand: it becomes an array of bools first.
   Array test;
-  if (condition.is_array())
-    test = condition.array().astype(Dtype::bool_, {.copy = false});
-  else
-    test = full({}, condition.scalar(), {.dtype = Dtype::bool_});
+  if (condition.is_array()) test = condition.array().astype(Dtype::bool_, {.copy = false});
+  else test = full({}, condition.scalar(), {.dtype = Dtype::bool_});
   const Operand in[3] = {test, x, y};
-  return internal::apply_ufunc(catena::kernel<"where">(), in, UfuncOptions{});
+  return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
 }
 
 Array Array::clip(const Operand& a_min, const Operand& a_max) const { return nd::clip(*this, a_min, a_max); }
 
-// ---- operators -------------------------------------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 #define ND_DEFINE_OPERATOR(op, name) \
-  Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::kernel<#name>(), a, b); }
-#define ND_DEFINE_IN_PLACE(op, name)                             \
-  Array& Array::operator op(const Operand& b)& {                 \
-    internal::apply_in_place(catena::kernel<#name>(), *this, b); \
-    return *this;                                                \
-  }                                                              \
-  void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::kernel<#name>(), *this, b); }
+  Array operator op(const Operand& a, const Operand& b) { return internal::apply_binary(catena::rows::name, a, b); }
+#define ND_DEFINE_IN_PLACE(op, name)                        \
+  Array& Array::operator op(const Operand& b)& {            \
+    internal::apply_in_place(catena::rows::name, *this, b); \
+    return *this;                                           \
+  }                                                         \
+  void Array::operator op(const Operand& b)&& { internal::apply_in_place(catena::rows::name, *this, b); }
 
 // clang-format off
 #define ND_OPERATORS(X) \
@@ -93,7 +98,7 @@ ND_DEFINE_IN_PLACE(<<=, left_shift)
 ND_DEFINE_IN_PLACE(>>=, right_shift)
 // clang-format on
 
-Array Array::operator-() const { return internal::apply_unary(catena::kernel<"negative">(), *this); }
-Array Array::operator~() const { return internal::apply_unary(catena::kernel<"invert">(), *this); }
+Array Array::operator-() const { return internal::apply_unary(catena::rows::negative, *this); }
+Array Array::operator~() const { return internal::apply_unary(catena::rows::invert, *this); }
 
 }  // namespace nd

@@ -1,4 +1,4 @@
-#include "ndarray/routines/print.h"
+#include <catena/ndarray/routines/print.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,8 +9,8 @@
 #include <ostream>
 #include <vector>
 
-#include "ndarray/routines/joining.h"
-#include "ndarray/routines/manipulation.h"
+#include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/manipulation.h>
 
 namespace nd {
 
@@ -18,7 +18,7 @@ using catena::check;
 
 namespace {
 
-// ---- floats ----------------------------------------------------------------------------------------------------------------
+// ---- floats -------------------------------------------------------------------------------------
 std::string formatted(const char* format, int digits, double v) {
   char small[64];
   const int n = std::snprintf(small, sizeof small, format, digits, v);
@@ -43,14 +43,16 @@ Decimal from_scientific(const std::string& text) {
   return d;
 }
 
-template <class E> Decimal shortest(double magnitude) {
+template <class E>
+Decimal shortest(double magnitude) {
   if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
     char text[64];
-    const auto end = std::to_chars(text, text + sizeof text, static_cast<E>(magnitude), std::chars_format::scientific).ptr;
+    const auto end =
+        std::to_chars(text, text + sizeof text, static_cast<E>(magnitude), std::chars_format::scientific).ptr;
     return from_scientific(std::string(text, end));
   } else {
-    // Five digits identify every value of 16 bits. At powers of two, where values lie closer together below than above, the next
-    // decimal above may be read back where the nearest one is not.
+    // Five digits identify every value of 16 bits. At powers of two, where values lie closer together below than above,
+    // the next decimal above may be read back where the nearest one is not.
     const auto identifies = [&](const std::string& text) {
       return static_cast<float>(E(std::strtof(text.c_str(), nullptr))) == static_cast<float>(magnitude);
     };
@@ -83,7 +85,8 @@ Parts split_text(const std::string& text) {
 }
 
 // At most `precision` digits behind the point.
-template <class E> Parts positional(double v, int precision) {
+template <class E>
+Parts positional(double v, int precision) {
   const Decimal d = shortest<E>(std::abs(v));
   const int behind = static_cast<int>(d.digits.size()) - d.exponent;
   Parts p;
@@ -92,13 +95,15 @@ template <class E> Parts positional(double v, int precision) {
   else {
     const std::string sign = std::signbit(v) ? "-" : "";
     p.whole = sign + (d.exponent > 0 ? d.digits.substr(0, std::size_t(d.exponent)) : "0");
-    p.fraction = d.exponent > 0 ? d.digits.substr(std::size_t(d.exponent)) : std::string(std::size_t(-d.exponent), '0') + d.digits;
+    p.fraction = d.exponent > 0 ? d.digits.substr(std::size_t(d.exponent))
+                                : std::string(std::size_t(-d.exponent), '0') + d.digits;
   }
   trim_zeros(p.fraction);
   return p;
 }
 
-template <class E> Parts scientific(double v, int precision) {
+template <class E>
+Parts scientific(double v, int precision) {
   const int digits = static_cast<int>(shortest<E>(std::abs(v)).digits.size()) - 1;
   Parts p = split_text(formatted("%.*e", std::min(digits, precision), v));
   trim_zeros(p.fraction);
@@ -106,7 +111,8 @@ template <class E> Parts scientific(double v, int precision) {
 }
 
 // One number by itself, as NumPy's scalars print.
-template <class E> std::string number(double v) {
+template <class E>
+std::string number(double v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   const double magnitude = std::abs(v);
@@ -125,7 +131,8 @@ template <class E> std::string number(double v) {
 }
 
 // The common form of all floats of an array: scientific or not, and the widths on both sides of the point.
-template <class E> class FloatFormat {
+template <class E>
+class FloatFormat {
  public:
   FloatFormat(const std::vector<E>& values, const PrintOptions& options) : precision_(options.precision) {
     double low = std::numeric_limits<double>::infinity(), high = 0;
@@ -153,7 +160,8 @@ template <class E> class FloatFormat {
       return padded(p.whole) + "." + p.fraction + "e" + p.exponent;
     }
     const Parts p = positional<E>(v, precision_);
-    return padded(p.whole) + "." + p.fraction + std::string(std::size_t(std::max(right_ - int(p.fraction.size()), 0)), ' ');
+    return padded(p.whole) + "." + p.fraction +
+           std::string(std::size_t(std::max(right_ - int(p.fraction.size()), 0)), ' ');
   }
 
  private:
@@ -191,7 +199,7 @@ template <class E> class FloatFormat {
   int left_ = 0, right_ = 0, exponent_ = 0;  // of the whole part, behind the point, digits of the exponent
 };
 
-// ---- elements --------------------------------------------------------------------------------------------------------------
+// ---- elements -----------------------------------------------------------------------------------
 void align_right(std::vector<std::string>& words) {
   std::size_t width = 0;
   for (const std::string& w : words) width = std::max(width, w.size());
@@ -228,11 +236,14 @@ Array corners(Array a, int edge) {
   return a;
 }
 
-// ---- rows ------------------------------------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 class Layout {
  public:
   Layout(const Array& a, const PrintOptions& options, std::string_view separator)
-      : shape_(a.shape()), separator_(separator), short_separator_(separator.substr(0, separator.find(' '))), edge_(options.edgeitems) {
+      : shape_(a.shape()),
+        separator_(separator),
+        short_separator_(separator.substr(0, separator.find(' '))),
+        edge_(options.edgeitems) {
     summarised_ = a.size() > options.threshold;
     words_ = words_of(summarised_ ? corners(a, edge_) : a, options);
   }
@@ -301,11 +312,13 @@ class Layout {
 };
 
 void check_options(const char* op, const PrintOptions& o) {
-  check<ValueError>(o.precision >= 0 && o.threshold >= 0 && o.edgeitems >= 0 && o.linewidth >= 0, op, "precision ", o.precision, ", threshold ",
-                    o.threshold, ", edgeitems ", o.edgeitems, " and linewidth ", o.linewidth, " cannot be negative");
+  check<ValueError>(o.precision >= 0 && o.threshold >= 0 && o.edgeitems >= 0 && o.linewidth >= 0, op, "precision ",
+                    o.precision, ", threshold ", o.threshold, ", edgeitems ", o.edgeitems, " and linewidth ",
+                    o.linewidth, " cannot be negative");
 }
 
-std::string body(const Array& a, const PrintOptions& options, std::string_view separator, std::size_t prefix, int suffix) {
+std::string body(const Array& a, const PrintOptions& options, std::string_view separator, std::size_t prefix,
+                 int suffix) {
   if (a.size() == 0) return "[]";
   return Layout(a, options, separator).text(std::string(1 + prefix, ' '), options.linewidth - suffix);
 }
@@ -341,6 +354,8 @@ std::string array_repr(const Array& a, const PrintOptions& options) {
   return text + (wraps ? "\n" + std::string(kPrefix.size(), ' ') : " ") + dtype;
 }
 
-std::ostream& operator<<(std::ostream& out, const Array& a) { return out << (a.is_null() ? std::string("null") : array_str(a)); }
+std::ostream& operator<<(std::ostream& out, const Array& a) {
+  return out << (a.is_null() ? std::string("null") : array_str(a));
+}
 
 }  // namespace nd

@@ -1,4 +1,4 @@
-#include "ndarray/routines/random.h"
+#include <catena/ndarray/routines/random.h>
 
 #include <bit>
 #include <charconv>
@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/random.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/routines/creation.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/random_curand.h"
+#include <catena/kernels/random.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/random_curand.h>
 
 namespace nd::random {
 
@@ -47,7 +47,8 @@ std::uint64_t first_seed(Device device) {
   std::uint64_t seed = 0;
   const std::string_view all(text);
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), seed);
-  check<ValueError>(error == std::errc() && end == all.data() + all.size(), "CHAINER_SEED", '"', all, "\" is no unsigned 64-bit integer");
+  check<ValueError>(error == std::errc() && end == all.data() + all.size(), "CHAINER_SEED", '"', all,
+                    "\" is no unsigned 64-bit integer");
   return device.id == 0 ? seed : mixed(seed + static_cast<std::uint64_t>(device.id));
 }
 
@@ -65,14 +66,16 @@ void check_floating(std::string_view op, Dtype dtype) {
   check<TypeError>(catena::is_floating(dtype), op, "samples cannot have the dtype ", dtype, ", which is not floating");
 }
 
-// The largest number below `high` (for step -1) or the smallest above it that the dtype has; `high` may lie between two of them.
+// The largest number below `high` (for step -1) or the smallest above it that the dtype has; `high` may lie between two
+// of them.
 double neighbour(Dtype dtype, double high, int direction) {
   return visit_dtype(dtype, [&](auto tag) -> double {
     using E = typename decltype(tag)::type;
     if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
       const E e = static_cast<E>(high);
       if (direction < 0 ? double(e) < high : double(e) > high) return e;
-      return std::nextafter(e, direction < 0 ? -std::numeric_limits<E>::infinity() : std::numeric_limits<E>::infinity());
+      return std::nextafter(e,
+                            direction < 0 ? -std::numeric_limits<E>::infinity() : std::numeric_limits<E>::infinity());
     } else if constexpr (!std::is_integral_v<E>) {
       const E e = E(static_cast<float>(high));
       const double value = static_cast<float>(e);
@@ -91,10 +94,11 @@ double neighbour(Dtype dtype, double high, int direction) {
 
 }  // namespace
 
-// ---- state -----------------------------------------------------------------------------------------------------------------
+// ---- state --------------------------------------------------------------------------------------
 Generator::Generator() : Generator(entropy()) {}
 
-Generator::Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method) : state_{seed ? *seed : entropy(), 0, nullptr} {
+Generator::Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method)
+    : state_{seed ? *seed : entropy(), 0, nullptr} {
   state_.curand = std::make_shared<CurandSource>(state_.seed, method, current_device());
 }
 
@@ -157,10 +161,11 @@ Generator& get_random_state() {
 void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
-  for (auto& [key, state] : all.list) *state = Generator(first_seed(Device{key.first, static_cast<std::int16_t>(key.second)}));
+  for (auto& [key, state] : all.list)
+    *state = Generator(first_seed(Device{key.first, static_cast<std::int16_t>(key.second)}));
 }
 
-// ---- samples ---------------------------------------------------------------------------------------------------------------
+// ---- samples ------------------------------------------------------------------------------------
 Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low, std::int64_t high) {
   const Device device = current_device();
   const Array a(internal::new_array(size, dtype, device));
@@ -205,22 +210,24 @@ Array Generator::standard_normal(const Shape& size, const SampleOptions& options
   return sample(catena::RandomKind::normal, size, options.dtype);
 }
 
-Array Generator::normal(const Operand& loc, const Operand& scale, const std::optional<Shape>& size, const SampleOptions& options) {
+Array Generator::normal(const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
+                        const SampleOptions& options) {
   check_floating("normal", options.dtype);
   if (!scale.is_array())
     check<ValueError>(!(scale.scalar().to_double() < 0), "normal", "the deviation ", scale.scalar(), " is negative");
   const catena::Input parameters[2] = {loc, scale};
   const Shape common = catena::broadcast_shape("normal", parameters);
   const Shape shape = size.value_or(common);
-  check<ValueError>(catena::broadcast_shapes("normal", common, shape) == shape, "normal", "parameters of shape ", common,
-                    " cannot be broadcast to the size ", shape);
+  check<ValueError>(catena::broadcast_shapes("normal", common, shape) == shape, "normal", "parameters of shape ",
+                    common, " cannot be broadcast to the size ", shape);
   Array a = sample(catena::RandomKind::normal, shape, options.dtype);
   a *= scale;
   a += loc;
   return a;
 }
 
-Array Generator::lognormal(const Operand& mean, const Operand& sigma, const std::optional<Shape>& size, const SampleOptions& options) {
+Array Generator::lognormal(const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
+                           const SampleOptions& options) {
   check_floating("lognormal", options.dtype);
   Array a = normal(mean, sigma, size, options);
   return exp(a, {.out = a});
@@ -228,7 +235,8 @@ Array Generator::lognormal(const Operand& mean, const Operand& sigma, const std:
 
 Array Generator::gumbel(double loc, double scale, const Shape& size, const SampleOptions& options) {
   check_floating("gumbel", options.dtype);
-  // In at least float32, so that 1 - U is never 0; a U of 0 becomes half of the smallest step, whose logarithm is finite.
+  // In at least float32, so that 1 - U is never 0; a U of 0 becomes half of the smallest step, whose logarithm is
+  // finite.
   const Dtype compute = options.dtype == Dtype::float64 ? Dtype::float64 : Dtype::float32;
   const double half_step = compute == Dtype::float64 ? 0x1p-54 : 0x1p-25;
   const Array u = maximum(sample(catena::RandomKind::uniform, size, compute), half_step);
@@ -239,7 +247,8 @@ namespace {
 
 // [low, high] as far as the dtype holds it.
 void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype dtype) {
-  check<TypeError>(catena::is_integer(dtype), op, "samples cannot have the dtype ", dtype, ", which is no integer dtype");
+  check<TypeError>(catena::is_integer(dtype), op, "samples cannot have the dtype ", dtype,
+                   ", which is no integer dtype");
   const int bits = static_cast<int>(8 * itemsize(dtype));
   const bool is_unsigned = kind_of(dtype) == DtypeKind::unsigned_;
   const std::int64_t least = is_unsigned ? 0 : INT64_MIN >> (64 - bits);
@@ -249,26 +258,29 @@ void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype
 
 }  // namespace
 
-Array Generator::randint(std::int64_t low, std::optional<std::int64_t> high, const Shape& size, const IntegerOptions& options) {
+Array Generator::randint(std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
+                         const IntegerOptions& options) {
   const std::int64_t first = high ? low : 0, end = high ? *high : low;
   check<ValueError>(first < end, "randint", "low ", first, " is not below high ", end);
   check_range("randint", first, end - 1, options.dtype);
   return sample(catena::RandomKind::integers, size, options.dtype, first, end);
 }
 
-Array Generator::random_integers(std::int64_t low, std::optional<std::int64_t> high, const Shape& size, const IntegerOptions& options) {
+Array Generator::random_integers(std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
+                                 const IntegerOptions& options) {
   const std::int64_t first = high ? low : 1, last = high ? *high : low;
   check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
   check_range("random_integers", first, last, options.dtype);
   if (last != INT64_MAX) return sample(catena::RandomKind::integers, size, options.dtype, first, last + 1);
-  // The end of the range is no int64. Shifted by one it is, unless all of int64 is asked for, which the kernel knows as an empty range.
+  // The end of the range is no int64. Shifted by one it is, unless all of int64 is asked for, which the kernel knows as
+  // an empty range.
   if (first == INT64_MIN) return sample(catena::RandomKind::integers, size, options.dtype, 0, 0);
   Array a = sample(catena::RandomKind::integers, size, options.dtype, first - 1, last);
   a += 1;
   return a;
 }
 
-// ---- orders ----------------------------------------------------------------------------------------------------------------
+// ---- orders -------------------------------------------------------------------------------------
 Array Generator::permutation(std::int64_t n) {
   check<ValueError>(n >= 0, "permutation", "the length ", n, " is negative");
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
@@ -276,7 +288,8 @@ Array Generator::permutation(std::int64_t n) {
   const State before = begin(n);
   for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher and Yates
     const catena::philox_words<2> words(before.seed, before.offset, i);
-    const std::int64_t j = catena::integer_from_words(words, static_cast<int>(i & 3), i, before.seed, before.offset, 0, i + 1);
+    const std::int64_t j =
+        catena::integer_from_words(words, static_cast<int>(i & 3), i, before.seed, before.offset, 0, i + 1);
     std::swap(order[std::size_t(i)], order[std::size_t(j)]);
   }
   return array(order);

@@ -1,15 +1,15 @@
-#include "ndarray/routines/random_curand.h"
+#include <catena/ndarray/routines/random_curand.h>
 
 #include <bit>
 #include <limits>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/graph.h"
-#include "ndarray/routines/creation.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/sorting.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/sorting.h>
 
 namespace nd::random {
 
@@ -24,9 +24,10 @@ void CurandSource::reseed(std::uint64_t seed) {
   generator_.set_seed(seed);
 }
 
-// The library keeps the place in the sequence in memory of its own, which each fill changes: fills follow one another, also on different
-// streams.
-template <class F> void CurandSource::fill(F&& f) {
+// The library keeps the place in the sequence in memory of its own, which each fill changes: fills follow one another,
+// also on different streams.
+template <class F>
+void CurandSource::fill(F&& f) {
   const std::lock_guard lock(mutex_);
   const StreamRef stream = current_stream(device());
   Backend& b = backend(stream.device.kind);
@@ -39,11 +40,13 @@ template <class F> void CurandSource::fill(F&& f) {
 void CurandSource::draw(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high) {
   catena::check<catena::ValueError>(out.device() == device(), "random", "the generator of cuRAND is on ", device(),
                                     ", the numbers are to be on ", out.device());
-  if (device().kind == Device::Kind::cuda) cuda::forbid_recording("random", "replays would not go on in cuRAND's sequence");
+  if (device().kind == Device::Kind::cuda)
+    cuda::forbid_recording("random", "replays would not go on in cuRAND's sequence");
   if (kind == catena::RandomKind::uniform) return uniform(out);
   if (kind == catena::RandomKind::normal) return normal(out);
   // The range from 0 to 0 stands for all of int64.
-  integers(out, static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) - 1);
+  integers(out, static_cast<std::uint64_t>(low),
+           static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) - 1);
 }
 
 // The library's numbers lie on (0, 1].

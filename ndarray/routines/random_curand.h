@@ -1,16 +1,18 @@
-// A generator of cuRAND behind nd::random::Generator: what the library gives, in the shapes, dtypes and ranges of the samplers.
+// A generator of cuRAND behind nd::random::Generator: what the library gives, in the shapes, dtypes and ranges of the
+// samplers.
 //
-// Thread safety: all members may be called from any thread; each call takes numbers of its own, in an order that is not defined.
+// Thread safety: all members may be called from any thread; each call takes numbers of its own, in an order that is not
+// defined.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <optional>
 
-#include "kernels/host/calls.h"
-#include "ndarray/core/array.h"
-#include "ndarray/cuda/curand.h"
-#include "ndarray/device/stream.h"
+#include <catena/kernels/rows/calls.h>
+#include <catena/ndarray/core/array.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/device/stream.h>
 
 namespace nd::random {
 
@@ -24,12 +26,13 @@ class CurandSource {
   // Begins the sequence of that seed.
   void reseed(std::uint64_t seed);
 
-  // Fills a C-contiguous array as RandomCall does, but for uniform numbers, which rounding may take to 1. ValueError when the array is not
-  // on the generator's device, RuntimeError while a CUDA graph is recorded.
+  // Fills a C-contiguous array as RandomCall does, but for uniform numbers, which rounding may take to 1. ValueError
+  // when the array is not on the generator's device, RuntimeError while a CUDA graph is recorded.
   void draw(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high);
 
  private:
-  template <class F> void fill(F&& f);
+  template <class F>
+  void fill(F&& f);
   void uniform(const Array& out);
   void normal(const Array& out);
   void integers(const Array& out, std::uint64_t low, std::uint64_t most);

@@ -1,47 +1,49 @@
-#include "ndarray/routines/reduction.h"
+#include <catena/ndarray/routines/reduction.h>
 
-#include "ndarray/kernel/reduction.h"
-#include "ndarray/routines/statistics.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/engine/reduction.h>
+#include <catena/ndarray/routines/statistics.h>
 
 namespace nd {
 namespace {
 
 using catena::check;
-using catena::kernel;
 using internal::apply_reduction;
 
 Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOptions& o) {
   if (o.dtype) check<TypeError>(catena::is_integer(*o.dtype), def.name, "positions cannot have the dtype ", *o.dtype);
   const catena::Input input = Operand(a);
   const int loop = catena::choose_loop(def, {&input, 1});
-  return internal::reduce_with_loop(def, loop, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}, o.dtype.value_or(Dtype::int64));
+  return internal::reduce_with_loop(def, loop, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims},
+                                    o.dtype.value_or(Dtype::int64));
 }
 
 }  // namespace
 
-#define ND_DEFINE_REDUCTION(name)                                                                                         \
-  Array name(const Array& a, const ReduceOptions& o) {                                                                    \
-    return apply_reduction(kernel<#name>(), a, {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims}); \
+#define ND_DEFINE_REDUCTION(name)                                                                     \
+  Array name(const Array& a, const ReduceOptions& o) {                                                \
+    return apply_reduction(catena::rows::name, a,                                                     \
+                           {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_REDUCTION(sum)
 ND_DEFINE_REDUCTION(prod)
 ND_DEFINE_REDUCTION(amax)
 ND_DEFINE_REDUCTION(amin)
 
-#define ND_DEFINE_TEST(name)                                                                            \
-  Array name(const Array& a, const TestOptions& o) {                                                    \
-    return apply_reduction(kernel<#name>(), a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
+#define ND_DEFINE_TEST(name)                                                                               \
+  Array name(const Array& a, const TestOptions& o) {                                                       \
+    return apply_reduction(catena::rows::name, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims}); \
   }
 ND_DEFINE_TEST(any)
 ND_DEFINE_TEST(all)
 ND_DEFINE_TEST(count_nonzero)
 
-Array argmax(const Array& a, const ArgReduceOptions& options) { return position(kernel<"argmax">(), a, options); }
-Array argmin(const Array& a, const ArgReduceOptions& options) { return position(kernel<"argmin">(), a, options); }
+Array argmax(const Array& a, const ArgReduceOptions& options) { return position(catena::rows::argmax, a, options); }
+Array argmin(const Array& a, const ArgReduceOptions& options) { return position(catena::rows::argmin, a, options); }
 
 std::int64_t count_nonzero(const Array& a) { return count_nonzero(a, TestOptions{}).item<std::int64_t>(); }
 
-// ---- methods ---------------------------------------------------------------------------------------------------------------
+// ---- methods ------------------------------------------------------------------------------------
 Array Array::sum(const ReduceOptions& options) const { return nd::sum(*this, options); }
 Array Array::prod(const ReduceOptions& options) const { return nd::prod(*this, options); }
 Array Array::mean(const ReduceOptions& options) const { return nd::mean(*this, options); }

@@ -1,17 +1,17 @@
-#include "ndarray/routines/scan.h"
+#include <catena/ndarray/routines/scan.h>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
 
 namespace nd {
 namespace {
 
 using catena::check;
-using catena::kernel;
 using catena::KernelDef;
 
 // The loop that joins elements of `a`, converted to `dtype` if that is given, and the dtype of its result.
@@ -54,12 +54,14 @@ void run_scan(const KernelDef& def, int loop, const Array& a, const Array& out, 
 }
 
 // `initial`: a first element along the axis that stands for the result of nothing.
-Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, const ScanOptions& o, std::optional<Scalar> initial) {
+Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, const ScanOptions& o,
+           std::optional<Scalar> initial) {
   Shape shape = a.shape();
   if (initial) ++shape[axis];
   check_scan_output(op, a, o.out, shape);
   const ScanLoop how = scan_loop(def, a, o.dtype);
-  const bool direct = !o.out.is_null() && !o.out.shares_memory(how.source) && how.result == def.loop_table[how.loop].type[1];
+  const bool direct =
+      !o.out.is_null() && !o.out.shares_memory(how.source) && how.result == def.loop_table[how.loop].type[1];
   const Array out = direct ? o.out : Array(internal::new_array(shape, how.result, a.device()));
   Array rest = out;
   if (initial) {
@@ -90,26 +92,30 @@ Array without_nan(std::string_view op, const Array& a, int value) {
 Array cumulative(std::string_view op, const KernelDef& def, const Array& a, const CumulativeOptions& o, int identity) {
   check<TypeError>(!a.is_null(), op, "the array is null");
   check<ValueError>(a.ndim() > 0, op, "a 0-d array has no axis");
-  check<ValueError>(o.axis || a.ndim() == 1, op, "an array of shape ", a.shape(), " needs an axis; only rank 1 has a default");
+  check<ValueError>(o.axis || a.ndim() == 1, op, "an array of shape ", a.shape(),
+                    " needs an axis; only rank 1 has a default");
   const int axis = catena::normalize_axis(op, o.axis.value_or(0), a.ndim());
-  return scan(op, def, a, axis, {.dtype = o.dtype, .out = o.out}, o.include_initial ? std::optional<Scalar>(identity) : std::nullopt);
+  return scan(op, def, a, axis, {.dtype = o.dtype, .out = o.out},
+              o.include_initial ? std::optional<Scalar>(identity) : std::nullopt);
 }
 
 }  // namespace
 
-Array cumsum(const Array& a, const ScanOptions& options) { return accumulate("cumsum", kernel<"sum">(), a, options); }
-Array cumprod(const Array& a, const ScanOptions& options) { return accumulate("cumprod", kernel<"prod">(), a, options); }
+Array cumsum(const Array& a, const ScanOptions& options) { return accumulate("cumsum", catena::rows::sum, a, options); }
+Array cumprod(const Array& a, const ScanOptions& options) {
+  return accumulate("cumprod", catena::rows::prod, a, options);
+}
 Array nancumsum(const Array& a, const ScanOptions& options) {
-  return accumulate("nancumsum", kernel<"sum">(), without_nan("nancumsum", a, 0), options);
+  return accumulate("nancumsum", catena::rows::sum, without_nan("nancumsum", a, 0), options);
 }
 Array nancumprod(const Array& a, const ScanOptions& options) {
-  return accumulate("nancumprod", kernel<"prod">(), without_nan("nancumprod", a, 1), options);
+  return accumulate("nancumprod", catena::rows::prod, without_nan("nancumprod", a, 1), options);
 }
 Array cumulative_sum(const Array& a, const CumulativeOptions& options) {
-  return cumulative("cumulative_sum", kernel<"sum">(), a, options, 0);
+  return cumulative("cumulative_sum", catena::rows::sum, a, options, 0);
 }
 Array cumulative_prod(const Array& a, const CumulativeOptions& options) {
-  return cumulative("cumulative_prod", kernel<"prod">(), a, options, 1);
+  return cumulative("cumulative_prod", catena::rows::prod, a, options, 1);
 }
 
 }  // namespace nd

@@ -1,18 +1,19 @@
 // Running sums and products along one axis.
 //
-// The result has the shape of the array (flattened without an axis) and the dtype that sum and prod give: bool and signed integers int64,
-// unsigned ones uint64, floats their own (float16 and bfloat16 accumulate in float32 and round once per element). Integers wrap.
-// options.dtype: elements are converted to it before they are joined, and the result has it. options.out: any dtype, converted unsafely.
-// Errors: ValueError for an axis out of range and an output of another shape or device; TypeError for a null array.
-// The same call gives the same bits every time. On the CPU elements are joined one after the other, so that sums that round depend
-// neither on the layout of the array in memory nor on the number of threads; other devices join pieces of long rows.
+// The result has the shape of the array (flattened without an axis) and the dtype that sum and prod give: bool and
+// signed integers int64, unsigned ones uint64, floats their own (float16 and bfloat16 accumulate in float32 and round
+// once per element). Integers wrap. options.dtype: elements are converted to it before they are joined, and the result
+// has it. options.out: any dtype, converted unsafely. Errors: ValueError for an axis out of range and an output of
+// another shape or device; TypeError for a null array. The same call gives the same bits every time. On the CPU
+// elements are joined one after the other, so that sums that round depend neither on the layout of the array in memory
+// nor on the number of threads; other devices join pieces of long rows.
 //
 // Thread safety: may be called from any thread; writing an array that another thread uses is the caller's to order.
 #pragma once
 
 #include <optional>
 
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 namespace nd {
 

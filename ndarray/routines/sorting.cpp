@@ -1,13 +1,14 @@
-#include "ndarray/routines/sorting.h"
+#include <catena/ndarray/routines/sorting.h>
 
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
 
 namespace nd {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 using catena::check;
 
 void check_kind(std::string_view op, std::string_view kind) {
-  const bool known = kind.empty() || kind == "quicksort" || kind == "mergesort" || kind == "heapsort" || kind == "stable";
+  const bool known =
+      kind.empty() || kind == "quicksort" || kind == "mergesort" || kind == "heapsort" || kind == "stable";
   check<ValueError>(known, op, "kind is '", kind, "', must be 'quicksort', 'mergesort', 'heapsort' or 'stable'");
 }
 
@@ -46,11 +48,12 @@ Array run_sort(const AlongAxis& a, bool positions) {
 }
 
 // A whole sort puts every kth element in its place.
-Array run_partition(std::string_view op, const Array& a, const std::vector<std::int64_t>& kth, const PartitionOptions& options,
-                    bool positions) {
+Array run_partition(std::string_view op, const Array& a, const std::vector<std::int64_t>& kth,
+                    const PartitionOptions& options, bool positions) {
   const AlongAxis along(op, a, options.axis);
   const std::int64_t n = along.array.shape()[along.axis];
-  for (std::int64_t k : kth) check<ValueError>(k >= -n && k < n, op, "kth ", k, " is out of range for an axis of length ", n);
+  for (std::int64_t k : kth)
+    check<ValueError>(k >= -n && k < n, op, "kth ", k, " is out of range for an axis of length ", n);
   return run_sort(along, positions);
 }
 
@@ -72,10 +75,11 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
   const Array sorted = a.astype(common, {.copy = false}), wanted = v.astype(common, {.copy = false});
   const Array out(internal::new_array(v.shape(), Dtype::int64, device));
   if (out.size() == 0) return out;
-  const catena::KernelDef& def = catena::kernel<"searchsorted">();
+  const catena::KernelDef& def = catena::rows::searchsorted;
   int loop = 0;
   while (def.loop_table[loop].type[0] != common) ++loop;
-  const catena::Input inputs[] = {catena::Input(*sorted.get()), catena::Input(*wanted.get()), catena::Input(Scalar(right))};
+  const catena::Input inputs[] = {catena::Input(*sorted.get()), catena::Input(*wanted.get()),
+                                  catena::Input(Scalar(right))};
   catena::ArrayHeader* const output = out.get();
   catena::BoundCall call;
   call.bind(op, inputs, {&output, 1}, def.loop_table[loop].type.data(), def.raw);
@@ -106,7 +110,7 @@ Array nonzero_rows(const Array& a) {
 
 }  // namespace
 
-// ---- sorting ---------------------------------------------------------------------------------------------------------------
+// ---- sorting ------------------------------------------------------------------------------------
 Array sort(const Array& a, const SortOptions& options) {
   check_kind("sort", options.kind);
   return run_sort({"sort", a, options.axis}, false);
@@ -126,8 +130,8 @@ Array lexsort(const std::vector<Array>& keys, int axis) {
   std::vector<Operand> operands;
   for (const Array& key : keys) {
     operands.emplace_back(key);
-    check<ValueError>(key.shape() == keys[0].shape(), "lexsort", "keys have the shapes ", keys[0].shape(), " and ", key.shape(),
-                      ", which must be one");
+    check<ValueError>(key.shape() == keys[0].shape(), "lexsort", "keys have the shapes ", keys[0].shape(), " and ",
+                      key.shape(), ", which must be one");
   }
   internal::common_device("lexsort", operands);
   Array order = run_sort({"lexsort", keys[0], axis}, true);
@@ -146,16 +150,18 @@ Array argpartition(const Array& a, const std::vector<std::int64_t>& kth, const P
   return run_partition("argpartition", a, kth, options, true);
 }
 
-// ---- searching -------------------------------------------------------------------------------------------------------------
+// ---- searching ----------------------------------------------------------------------------------
 Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options) {
   const bool right = options.side == "right";
-  check<ValueError>(right || options.side == "left", "searchsorted", "side is '", options.side, "', must be 'left' or 'right'");
+  check<ValueError>(right || options.side == "left", "searchsorted", "side is '", options.side,
+                    "', must be 'left' or 'right'");
   if (options.sorter.is_null()) return places("searchsorted", a, values, right);
   const Array& sorter = options.sorter;
-  check<TypeError>(catena::is_integer(sorter.dtype()), "searchsorted", "the sorter has the dtype ", sorter.dtype(), ", must be integers");
+  check<TypeError>(catena::is_integer(sorter.dtype()), "searchsorted", "the sorter has the dtype ", sorter.dtype(),
+                   ", must be integers");
   check<TypeError>(!a.is_null(), "searchsorted", "the array is null");
-  check<ValueError>(a.ndim() == 1 && sorter.shape() == a.shape(), "searchsorted", "the sorter has shape ", sorter.shape(),
-                    ", the sorted array ", a.shape(), ", which must be one and of rank 1");
+  check<ValueError>(a.ndim() == 1 && sorter.shape() == a.shape(), "searchsorted", "the sorter has shape ",
+                    sorter.shape(), ", the sorted array ", a.shape(), ", which must be one and of rank 1");
   return places("searchsorted", take(a, sorter), values, right);
 }
 
@@ -164,7 +170,8 @@ Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& optio
   check<ValueError>(bins.ndim() == 1, "digitize", "the bins have rank ", bins.ndim(), ", must have rank 1");
   const Array before = bins(Slice({}, -1)), behind = bins(Slice(1, {}));
   if (all(before <= behind).item<bool>()) return places("digitize", bins, x, !options.right);
-  check<ValueError>(all(before >= behind).item<bool>(), "digitize", "the ", bins.size(), " bins neither increase nor decrease");
+  check<ValueError>(all(before >= behind).item<bool>(), "digitize", "the ", bins.size(),
+                    " bins neither increase nor decrease");
   return bins.size() - places("digitize", bins(Slice({}, {}, -1)), x, options.right);
 }
 

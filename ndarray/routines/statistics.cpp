@@ -1,17 +1,17 @@
-#include "ndarray/routines/statistics.h"
+#include <catena/ndarray/routines/statistics.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "ndarray/kernel/reduction.h"
-#include "ndarray/kernel/ufunc.h"
-#include "ndarray/routines/math.h"
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/engine/reduction.h>
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/math.h>
 
 namespace nd {
 namespace {
 
 using catena::check;
-using catena::kernel;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -26,7 +26,7 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
   check<TypeError>(!a.is_null(), op, "the array is null");
   const Dtype result_dtype = o.dtype ? *o.dtype : (catena::is_floating(a.dtype()) ? a.dtype() : Dtype::float64);
   const Dtype working = working_dtype(result_dtype);
-  const catena::KernelDef& def = kernel<"var">();
+  const catena::KernelDef& def = catena::rows::var;
   // Conversion to a dtype in which nothing is computed happens element by element before, as in NumPy.
   const Array source = o.dtype && *o.dtype != working ? a.astype(*o.dtype, {.copy = false}) : a;
   const Dims axes = catena::normalize_axes(op, o.axis, a.ndim());
@@ -55,8 +55,9 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
 }  // namespace
 
 Array mean(const Array& a, const ReduceOptions& o) {
-  return internal::apply_reduction(kernel<"mean">(), a,
-                                   {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)});
+  return internal::apply_reduction(
+      catena::rows::mean, a,
+      {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)});
 }
 
 Array var(const Array& a, const VarOptions& options) { return spread("var", a, options, false); }

@@ -1,5 +1,5 @@
-// catena-warm-up --arch 90 [--list]: compiles every registered kernel in its usual forms into the disk cache, for programs that will run
-// on such a GPU. Needs NVRTC, but neither a GPU nor a driver.
+// catena-warm-up --arch 90 [--list]: compiles every registered kernel in its usual forms into the disk cache, for
+// programs that will run on such a GPU. Needs NVRTC, but neither a GPU nor a driver.
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 #include <cstring>
 #include <string>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/disk_cache.h"
-#include "ndarray/cuda/kernel_cache.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/compile/disk_cache.h>
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
 
 namespace {
 
@@ -29,10 +29,8 @@ Arguments parse(int argc, char** argv) {
   Arguments a;
   for (int k = 1; k < argc; ++k) {
     const std::string_view argument = argv[k];
-    if (argument == "--list")
-      a.list = true;
-    else if (argument == "--help" || argument == "-h")
-      a.help = true;
+    if (argument == "--list") a.list = true;
+    else if (argument == "--help" || argument == "-h") a.help = true;
     else if (argument == "--arch" && k + 1 < argc) {
       const char* text = argv[++k];
       const auto [stop, error] = std::from_chars(text, text + std::strlen(text), a.arch);
@@ -54,16 +52,17 @@ class Summary {
       ++kernels_;
       if (r.registers > most_registers_.registers) most_registers_ = r;
       if (r.spill_stores + r.spill_loads > 0) ++spilling_;
-      if (list_) std::printf("%-70s %3d registers %5d spilled\n", r.name.c_str(), r.registers, r.spill_stores + r.spill_loads);
+      if (list_)
+        std::printf("%-70s %3d registers %5d spilled\n", r.name.c_str(), r.registers, r.spill_stores + r.spill_loads);
     }
     if (!terminal_) return;
     std::fprintf(stderr, "\r%zu of %zu kernels", p.done, p.total);
     if (p.done == p.total) std::fprintf(stderr, "\n");
   }
   void print(int arch, std::size_t compiled) const {
-    std::printf("sm_%d: %zu kernels in %s; %zu compiled now, %zu were there; at most %d registers (%s), %zu spill\n", arch, kernels_,
-                nd::cuda::disk_cache_settings().directory.c_str(), compiled, found_, most_registers_.registers,
-                most_registers_.name.c_str(), spilling_);
+    std::printf("sm_%d: %zu kernels in %s; %zu compiled now, %zu were there; at most %d registers (%s), %zu spill\n",
+                arch, kernels_, nd::cuda::disk_cache_settings().directory.c_str(), compiled, found_,
+                most_registers_.registers, most_registers_.name.c_str(), spilling_);
   }
 
  private:
@@ -82,8 +81,8 @@ int main(int argc, char** argv) {
   }
   try {
     Summary summary(arguments.list);
-    const std::size_t compiled =
-        nd::cuda::warm_up(arguments.arch, nd::cuda::registered_kernels(), [&](const nd::cuda::WarmUpProgress& p) { summary.add(p); });
+    const std::size_t compiled = nd::cuda::warm_up(arguments.arch, nd::cuda::registered_kernels(),
+                                                   [&](const nd::cuda::WarmUpProgress& p) { summary.add(p); });
     summary.print(arguments.arch, compiled);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "catena-warm-up: %s\n", e.what());

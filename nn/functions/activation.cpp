@@ -1,10 +1,11 @@
-#include "nn/functions/activation.h"
+#include <catena/nn/functions/activation.h>
 
-#include "autograd/functions/elementwise.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/function_node.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/rows/families.h>
 
 namespace nn {
 
@@ -20,67 +21,81 @@ using autograd::Operand;
 using autograd::Targets;
 using autograd::Variables;
 using catena::check;
-using catena::kernel;
 
 namespace {
 
-Array greater(const Array& a, const Operand& b) { return apply(kernel<"greater">(), {a, b}); }
-Array less(const Array& a, const Operand& b) { return apply(kernel<"less">(), {a, b}); }
-Array greater_equal(const Array& a, const Operand& b) { return apply(kernel<"greater_equal">(), {a, b}); }
-Array both(const Array& a, const Array& b) { return apply(kernel<"logical_and">(), {a, b}); }
+Array greater(const Array& a, const Operand& b) { return apply(catena::rows::greater, {a, b}); }
+Array less(const Array& a, const Operand& b) { return apply(catena::rows::less, {a, b}); }
+Array greater_equal(const Array& a, const Operand& b) { return apply(catena::rows::greater_equal, {a, b}); }
+Array both(const Array& a, const Array& b) { return apply(catena::rows::logical_and, {a, b}); }
 Operand constant(const autograd::Constant& c) { return c.is_array() ? Operand(c.array()) : Operand(c.scalar()); }
 
 constexpr ElementwiseRow kReLU = {
     .label = "ReLU",
-    .kernel = kernel<"relu">,
+    .kernel = &catena::rows::relu,
     .retain = autograd::kRetainY,
     .gradient = [](int, const ElementwiseValues& v) { return masked(v.gy, greater(v.y.data(), 0)); },
-    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"relu_bwd">(), {v.y, v.gy}); }};
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::rows::relu_bwd, {v.y, v.gy});
+        }};
 
 constexpr ElementwiseRow kClippedReLU = {
     .label = "ClippedReLU",
-    .kernel = kernel<"clipped_relu">,
+    .kernel = &catena::rows::clipped_relu,
     .retain = autograd::kRetainX,
     .gradient =
         [](int, const ElementwiseValues& v) {
           const Array& x = v.x0.data();
           return masked(v.gy, both(greater(x, 0), less(x, constant(v.c[0]))));
         },
-    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"clipped_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::rows::clipped_relu_bwd, {v.x0, constant(v.c[0]), v.gy});
+        }};
 
 constexpr ElementwiseRow kLeakyReLU = {
     .label = "LeakyReLU",
-    .kernel = kernel<"leaky_relu">,
+    .kernel = &catena::rows::leaky_relu,
     .retain = autograd::kRetainX,
     .gradient =
         [](int, const ElementwiseValues& v) {
           const Array& x = v.x0.data();
           return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * v.c[0], less(x, 0));
         },
-    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"leaky_relu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::rows::leaky_relu_bwd, {v.x0, constant(v.c[0]), v.gy});
+        }};
 
-constexpr ElementwiseRow kELU = {
-    .label = "ELU",
-    .kernel = kernel<"elu">,
-    .retain = autograd::kRetainX,
-    .gradient =
-        [](int, const ElementwiseValues& v) {
-          const Array& x = v.x0.data();
-          // exp of min(x, 0): the branch that is masked out must not overflow, or its own derivative would be inf times 0.
-          const Variable slope = exp(-relu(-v.x0)) * v.c[0];
-          return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
-        },
-    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"elu_bwd">(), {v.x0, constant(v.c[0]), v.gy}); }};
+constexpr ElementwiseRow kELU = {.label = "ELU",
+                                 .kernel = &catena::rows::elu,
+                                 .retain = autograd::kRetainX,
+                                 .gradient =
+                                     [](int, const ElementwiseValues& v) {
+                                       const Array& x = v.x0.data();
+                                       // exp of min(x, 0): the branch that is masked out must not overflow, or its own
+                                       // derivative would be inf times 0.
+                                       const Variable slope = exp(-relu(-v.x0)) * v.c[0];
+                                       return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
+                                     },
+                                 .fused =
+                                     [](int, const ElementwiseArrays& v) {
+                                       return v.result(catena::rows::elu_bwd, {v.x0, constant(v.c[0]), v.gy});
+                                     }};
 
-constexpr ElementwiseRow kHardSigmoid = {
-    .label = "HardSigmoid",
-    .kernel = kernel<"hard_sigmoid">,
-    .retain = autograd::kRetainX,
-    .gradient =
-        [](int, const ElementwiseValues& v) {
-          return masked(v.gy * 0.2, less(apply(kernel<"absolute">(), {v.x0.data()}), 2.5));
-        },
-    .fused = [](int, const ElementwiseArrays& v) { return v.result(kernel<"hard_sigmoid_bwd">(), {v.x0, v.gy}); }};
+constexpr ElementwiseRow kHardSigmoid = {.label = "HardSigmoid",
+                                         .kernel = &catena::rows::hard_sigmoid,
+                                         .retain = autograd::kRetainX,
+                                         .gradient =
+                                             [](int, const ElementwiseValues& v) {
+                                               return masked(v.gy * 0.2,
+                                                             less(apply(catena::rows::absolute, {v.x0.data()}), 2.5));
+                                             },
+                                         .fused =
+                                             [](int, const ElementwiseArrays& v) {
+                                               return v.result(catena::rows::hard_sigmoid_bwd, {v.x0, v.gy});
+                                             }};
 
 // The two functions differ in their rows and in their rules only.
 class SoftmaxNode : public FunctionNode {
@@ -110,10 +125,10 @@ class Softmax final : public SoftmaxNode {
  public:
   using SoftmaxNode::SoftmaxNode;
   std::string label() const override { return "Softmax"; }
-  Arrays forward(const Arrays& x) override { return run(kernel<"softmax">(), x); }
+  Arrays forward(const Arrays& x) override { return run(catena::rows::softmax, x); }
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
-    if (!needs_double_backprop()) return {run_fused(kernel<"softmax_bwd">(), y, gy[0])};
+    if (!needs_double_backprop()) return {run_fused(catena::rows::softmax_bwd, y, gy[0])};
     const Variable weighted = y * gy[0];
     return {weighted - y * sum(weighted, axis_, true)};
   }
@@ -123,10 +138,10 @@ class LogSoftmax final : public SoftmaxNode {
  public:
   using SoftmaxNode::SoftmaxNode;
   std::string label() const override { return "LogSoftmax"; }
-  Arrays forward(const Arrays& x) override { return run(kernel<"log_softmax">(), x); }
+  Arrays forward(const Arrays& x) override { return run(catena::rows::log_softmax, x); }
   Variables backward(const Targets&, const Variables& gy) override {
     const Variable y = retained_output(0);
-    if (!needs_double_backprop()) return {run_fused(kernel<"log_softmax_bwd">(), y, gy[0])};
+    if (!needs_double_backprop()) return {run_fused(catena::rows::log_softmax_bwd, y, gy[0])};
     return {gy[0] - exp(y) * sum(gy[0], axis_, true)};
   }
 };
@@ -145,6 +160,8 @@ Variable elu(const Variable& x, double alpha) { return elementwise(kELU, x, alph
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
 
 Variable softmax(const Variable& x, const SoftmaxOptions& o) { return autograd::apply_node<Softmax>({x}, o.axis)[0]; }
-Variable log_softmax(const Variable& x, const SoftmaxOptions& o) { return autograd::apply_node<LogSoftmax>({x}, o.axis)[0]; }
+Variable log_softmax(const Variable& x, const SoftmaxOptions& o) {
+  return autograd::apply_node<LogSoftmax>({x}, o.axis)[0];
+}
 
 }  // namespace nn

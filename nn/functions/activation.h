@@ -1,18 +1,19 @@
 // Activation functions. All keep shape and dtype; floating dtypes only (InvalidType otherwise).
 #pragma once
 
-#include "autograd/functions/math.h"
+#include <catena/autograd/functions/math.h>
 
 namespace nn {
 
 using autograd::Variable;
 
-CATENA_EXPORT Variable relu(const Variable& x);                          // max(x, 0); derivative 0 at 0
-CATENA_EXPORT Variable clipped_relu(const Variable& x, double z = 20.0); // min(max(0, x), z); AssertionError unless z > 0
+CATENA_EXPORT Variable relu(const Variable& x);  // max(x, 0); derivative 0 at 0
+CATENA_EXPORT Variable clipped_relu(const Variable& x,
+                                    double z = 20.0);  // min(max(0, x), z); AssertionError unless z > 0
 CATENA_EXPORT Variable leaky_relu(const Variable& x, double slope = 0.2);
 CATENA_EXPORT Variable elu(const Variable& x, double alpha = 1.0);
-CATENA_EXPORT Variable hard_sigmoid(const Variable& x);                  // clip(0.2 x + 0.5, 0, 1)
-using autograd::sigmoid;                                                 // tanh(x / 2) / 2 + 1 / 2
+CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)
+using autograd::sigmoid;                                 // tanh(x / 2) / 2 + 1 / 2
 using autograd::tanh;
 
 // exp(x) / sum exp(x) along an axis, shifted by the maximum. At least 2 dimensions (InvalidType).

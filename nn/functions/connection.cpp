@@ -1,11 +1,11 @@
-#include "nn/functions/connection.h"
+#include <catena/nn/functions/connection.h>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/basic_math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
 
 namespace nn {
 
@@ -42,7 +42,8 @@ class LinearFunction final : public FunctionNode {
     for (int i = 1; i < in_types.shape(0).size(); ++i) features *= in_types.shape(0)[i];
     expect(variable(features, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
     if (in_types.count() == 3)
-      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1, in_types[2].shape[0] == in_types[1].shape[0]);
+      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+             in_types[2].shape[0] == in_types[1].shape[0]);
   }
 
   Arrays forward(const Arrays& in) override {
@@ -83,7 +84,8 @@ class Convolution final : public FunctionNode {
     expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
     expect(in_types[0].ndim == 4, in_types[1].ndim == 4, in_types[0].shape[1] == in_types[1].shape[1]);
     if (in_types.count() == 3)
-      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1, in_types[2].shape[0] == in_types[1].shape[0]);
+      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+             in_types[2].shape[0] == in_types[1].shape[0]);
   }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
@@ -114,7 +116,8 @@ class ConvolutionBackwardData final : public FunctionNode {
 // (x, gy) -> the gradient of a convolution's w.
 class ConvolutionBackwardFilter final : public FunctionNode {
  public:
-  ConvolutionBackwardFilter(const Dims& kernel, Dtype dtype, const ConvolutionSpec& spec) : kernel_(kernel), dtype_(dtype), spec_(spec) {}
+  ConvolutionBackwardFilter(const Dims& kernel, Dtype dtype, const ConvolutionSpec& spec)
+      : kernel_(kernel), dtype_(dtype), spec_(spec) {}
   std::string label() const override { return "Convolution2DGradW"; }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
@@ -134,10 +137,11 @@ Variables Convolution::backward(const Targets& targets, const Variables& gy) {
   Variables gradients;
   for (const int target : targets) {
     if (target == 0) {
-      gradients.push_back(apply_node<ConvolutionBackwardData>({retained_input(1), gy[0]}, spatial_of(input_shape(0)), spec_)[0]);
-    } else if (target == 1) {
       gradients.push_back(
-          apply_node<ConvolutionBackwardFilter>({retained_input(0), gy[0]}, spatial_of(input_shape(1)), input_dtype(1), spec_)[0]);
+          apply_node<ConvolutionBackwardData>({retained_input(1), gy[0]}, spatial_of(input_shape(0)), spec_)[0]);
+    } else if (target == 1) {
+      gradients.push_back(apply_node<ConvolutionBackwardFilter>({retained_input(0), gy[0]}, spatial_of(input_shape(1)),
+                                                                input_dtype(1), spec_)[0]);
     } else {
       gradients.push_back(sum(gy[0], {0, 2, 3}));
     }
@@ -149,8 +153,8 @@ Variables ConvolutionBackwardData::backward(const Targets& targets, const Variab
   Variables gradients;
   for (const int target : targets) {
     if (target == 0)
-      gradients.push_back(
-          apply_node<ConvolutionBackwardFilter>({ggx[0], retained_input(1)}, spatial_of(input_shape(0)), input_dtype(0), spec_)[0]);
+      gradients.push_back(apply_node<ConvolutionBackwardFilter>({ggx[0], retained_input(1)}, spatial_of(input_shape(0)),
+                                                                input_dtype(0), spec_)[0]);
     else gradients.push_back(apply_node<Convolution>({ggx[0], retained_input(0)}, spec_)[0]);
   }
   return gradients;
@@ -160,7 +164,8 @@ Variables ConvolutionBackwardFilter::backward(const Targets& targets, const Vari
   Variables gradients;
   for (const int target : targets) {
     if (target == 0)
-      gradients.push_back(apply_node<ConvolutionBackwardData>({ggw[0], retained_input(1)}, spatial_of(input_shape(0)), spec_)[0]);
+      gradients.push_back(
+          apply_node<ConvolutionBackwardData>({ggw[0], retained_input(1)}, spatial_of(input_shape(0)), spec_)[0]);
     else gradients.push_back(apply_node<Convolution>({retained_input(0), ggw[0]}, spec_)[0]);
   }
   return gradients;
@@ -174,7 +179,9 @@ Variables inputs_of(const Variable& x, const Variable& W, const Variable& b) {
 
 }  // namespace
 
-Variable linear(const Variable& x, const Variable& W, const Variable& b) { return apply_node<LinearFunction>(inputs_of(x, W, b))[0]; }
+Variable linear(const Variable& x, const Variable& W, const Variable& b) {
+  return apply_node<LinearFunction>(inputs_of(x, W, b))[0];
+}
 
 Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionOptions& o) {
   const ConvolutionSpec spec{.stride = {o.stride.y, o.stride.x},

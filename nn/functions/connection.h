@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace nn {
 
@@ -24,8 +24,10 @@ struct ConvolutionOptions {
   Pair stride = 1, pad = 0, dilate = 1;
   bool cover_all = false;  // every input pixel lies in some window
 };
-// Cross-correlation: x (n, c, h, w), W (m, c, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad - dilated kh) / stride + 1.
-// InvalidType for other ranks, channel numbers or dtypes; a window larger than the padded image is an AssertionError.
-CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {}, const ConvolutionOptions& options = {});
+// Cross-correlation: x (n, c, h, w), W (m, c, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad - dilated kh) /
+// stride + 1. InvalidType for other ranks, channel numbers or dtypes; a window larger than the padded image is an
+// AssertionError.
+CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
+                                      const ConvolutionOptions& options = {});
 
 }  // namespace nn

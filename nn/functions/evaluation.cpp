@@ -1,6 +1,7 @@
-#include "nn/functions/evaluation.h"
+#include <catena/nn/functions/evaluation.h>
 
-#include "autograd/function_node.h"
+#include <catena/autograd/function_node.h>
+#include <catena/kernels/rows/families.h>
 
 namespace nn {
 
@@ -9,7 +10,6 @@ using autograd::Array;
 using autograd::Arrays;
 using autograd::Dtype;
 using autograd::FunctionNode;
-using catena::kernel;
 
 namespace {
 
@@ -31,15 +31,17 @@ class Accuracy final : public FunctionNode {
 
   Arrays forward(const Arrays& in) override {
     const Array &y = in[0], &t = in[1];
-    const Array predicted = autograd::reshape(autograd::reduce(kernel<"argmax">(), y, 1), t.shape());
-    const Array hit = apply(kernel<"equal">(), {predicted, t});
+    const Array predicted = autograd::reshape(autograd::reduce(catena::rows::argmax, y, 1), t.shape());
+    const Array hit = apply(catena::rows::equal, {predicted, t});
     // Counts do not fit 16-bit floats.
     const Dtype counting = catena::compute_dtype(y.dtype());
     if (!ignore_label_) return {autograd::astype(autograd::mean(autograd::astype(hit, counting)), y.dtype())};
-    const Array valid = apply(kernel<"not_equal">(), {t, *ignore_label_});
-    const auto count = [&](const Array& a) { return autograd::astype(autograd::reduce(kernel<"count_nonzero">(), a), counting); };
-    const Array hits = count(apply(kernel<"logical_and">(), {hit, valid}));
-    return {autograd::astype(hits / apply(kernel<"maximum">(), {count(valid), 1.0}), y.dtype())};
+    const Array valid = apply(catena::rows::not_equal, {t, *ignore_label_});
+    const auto count = [&](const Array& a) {
+      return autograd::astype(autograd::reduce(catena::rows::count_nonzero, a), counting);
+    };
+    const Array hits = count(apply(catena::rows::logical_and, {hit, valid}));
+    return {autograd::astype(hits / apply(catena::rows::maximum, {count(valid), 1.0}), y.dtype())};
   }
 
  private:

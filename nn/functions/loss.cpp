@@ -1,12 +1,13 @@
-#include "nn/functions/loss.h"
+#include <catena/nn/functions/loss.h>
 
 #include <algorithm>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/variable_node.h"
-#include "nn/functions/activation.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/activation.h>
 
 namespace nn {
 
@@ -21,7 +22,6 @@ using autograd::Targets;
 using autograd::Variables;
 using autograd::internal::constant_variable;
 using catena::check;
-using catena::kernel;
 using catena::ValueError;
 
 namespace {
@@ -41,7 +41,8 @@ class SoftmaxCrossEntropy final : public FunctionNode {
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f', in_types[1].dtype == Dtype::int32);
-    expect(in_types[0].ndim >= 2, in_types[1].ndim == in_types[0].ndim - 1, in_types[0].shape[0] == in_types[1].shape[0]);
+    expect(in_types[0].ndim >= 2, in_types[1].ndim == in_types[0].ndim - 1,
+           in_types[0].shape[0] == in_types[1].shape[0]);
     for (int a = 2; a < in_types.shape(0).size(); ++a) expect(in_types[0].shape[a] == in_types[1].shape[a - 1]);
   }
 
@@ -54,11 +55,11 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     if (options_.cache_score) log_y_ = log_y;
     const Array loss = autograd::empty({shape[0], shape[2]}, x.dtype(), x.device());
     const Operand operands[] = {log_y, weights(x), autograd::reshape(t, {shape[0], shape[2]}), options_.ignore_label};
-    autograd::apply_indexed(kernel<"cross_entropy_pick">(), operands, {&loss, 1});
+    autograd::apply_indexed(catena::rows::cross_entropy_pick, operands, {&loss, 1});
     norm_ = normaliser(x, t);
     if (!mean_) return {autograd::reshape(loss, t.shape())};
     // The sum of a 16-bit batch may not fit its dtype; the mean does.
-    const Array total = autograd::reduce(kernel<"sum">(), loss, {}, false, norm_.dtype());
+    const Array total = autograd::reduce(catena::rows::sum, loss, {}, false, norm_.dtype());
     return {autograd::astype(total / norm_, x.dtype())};
   }
 
@@ -67,7 +68,9 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     Variables gradients;
     for (const int target : targets) {
       if (target != 0 || !gy[0]) gradients.push_back(Variable());
-      else gradients.push_back(needs_double_backprop() ? rule(x, t.data(), gy[0]) : fused(x.data(), t.data(), gy[0].data()));
+      else
+        gradients.push_back(needs_double_backprop() ? rule(x, t.data(), gy[0])
+                                                    : fused(x.data(), t.data(), gy[0].data()));
     }
     return gradients;
   }
@@ -75,20 +78,21 @@ class SoftmaxCrossEntropy final : public FunctionNode {
  private:
   void check_labels(const Array& t, std::int64_t classes) const {
     for (const std::int32_t label : autograd::to_vector<std::int32_t>(t))
-      check<ValueError>(label == options_.ignore_label || (label >= 0 && label < classes), "softmax_cross_entropy", "the label ", label,
-                        " is neither one of ", classes, " classes nor the ignored ", options_.ignore_label);
+      check<ValueError>(label == options_.ignore_label || (label >= 0 && label < classes), "softmax_cross_entropy",
+                        "the label ", label, " is neither one of ", classes, " classes nor the ignored ",
+                        options_.ignore_label);
   }
 
   static Array log_probabilities(const Array& x) {
     const Operand operands[] = {x};
-    return autograd::reshape(autograd::rows(kernel<"log_softmax">(), operands, 1)[0], flat_shape(x.shape()));
+    return autograd::reshape(autograd::rows(catena::rows::log_softmax, operands, 1)[0], flat_shape(x.shape()));
   }
 
   Array weights(const Array& x) const {
     const Array& w = options_.class_weight;
     if (!w) return autograd::broadcast_to(autograd::full({1}, 1.0, x.dtype(), x.device()), {x.shape(1)});
-    check<ValueError>(w.ndim() == 1 && w.shape(0) == x.shape(1), "softmax_cross_entropy", "class_weight has the shape ", w.shape(),
-                      ", but there are ", x.shape(1), " classes");
+    check<ValueError>(w.ndim() == 1 && w.shape(0) == x.shape(1), "softmax_cross_entropy", "class_weight has the shape ",
+                      w.shape(), ", but there are ", x.shape(1), " classes");
     check<ValueError>(catena::is_floating(w.dtype()), "softmax_cross_entropy", "class_weight has the dtype ", w.dtype(),
                       "; a floating one is needed");
     return autograd::astype(w, x.dtype());
@@ -98,23 +102,29 @@ class SoftmaxCrossEntropy final : public FunctionNode {
   Array normaliser(const Array& x, const Array& t) const {
     const Dtype dtype = catena::compute_dtype(x.dtype());
     if (!mean_) return autograd::full({}, 1.0, dtype, x.device());
-    if (!options_.normalize) return autograd::full({}, double(std::max<std::int64_t>(x.shape(0), 1)), dtype, x.device());
-    const Array valid = apply(kernel<"not_equal">(), {t, options_.ignore_label});
-    const Array count = autograd::astype(autograd::reduce(kernel<"count_nonzero">(), valid), dtype);
-    return apply(kernel<"maximum">(), {count, 1.0});
+    if (!options_.normalize)
+      return autograd::full({}, double(std::max<std::int64_t>(x.shape(0), 1)), dtype, x.device());
+    const Array valid = apply(catena::rows::not_equal, {t, options_.ignore_label});
+    const Array count = autograd::astype(autograd::reduce(catena::rows::count_nonzero, valid), dtype);
+    return apply(catena::rows::maximum, {count, 1.0});
   }
 
   // The output's gradient seen at (N, 1, D).
   static Array spread(const Array& gy, const Shape& shape) {
-    return gy.ndim() == 0 ? autograd::broadcast_to(gy, {shape[0], 1, shape[2]}) : autograd::reshape(gy, {shape[0], 1, shape[2]});
+    return gy.ndim() == 0 ? autograd::broadcast_to(gy, {shape[0], 1, shape[2]})
+                          : autograd::reshape(gy, {shape[0], 1, shape[2]});
   }
 
   Variable fused(const Array& x, const Array& t, const Array& gy) const {
     const Shape shape = flat_shape(x.shape());
     const Array gx = autograd::empty(shape, x.dtype(), x.device());
-    const Operand operands[] = {weights(x), log_y_ ? log_y_ : log_probabilities(x), autograd::reshape(t, {shape[0], 1, shape[2]}),
-                                options_.ignore_label, spread(gy, shape), norm_};
-    autograd::apply_indexed(kernel<"cross_entropy_bwd">(), operands, {&gx, 1});
+    const Operand operands[] = {weights(x),
+                                log_y_ ? log_y_ : log_probabilities(x),
+                                autograd::reshape(t, {shape[0], 1, shape[2]}),
+                                options_.ignore_label,
+                                spread(gy, shape),
+                                norm_};
+    autograd::apply_indexed(catena::rows::cross_entropy_bwd, operands, {&gx, 1});
     return constant_variable(autograd::reshape(gx, x.shape()));
   }
 
@@ -124,13 +134,15 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     const Array labels = autograd::reshape(t, {shape[0], 1, shape[2]});
     const Array onehot = autograd::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {labels, 0.0, 1.0};
-    autograd::apply_indexed(kernel<"one_hot">(), operands, {&onehot, 1});
+    autograd::apply_indexed(catena::rows::one_hot, operands, {&onehot, 1});
     // weight[t] where the label is valid, over the normaliser: the one-hot picks the weight.
     const Array weight = autograd::sum(onehot * autograd::reshape(weights(x.data()), {1, shape[1], 1}), 1, true);
-    const Array valid = apply(kernel<"not_equal">(), {labels, options_.ignore_label});
-    const Array scale = autograd::astype(autograd::where(valid, weight, 0.0) / autograd::astype(norm_, x.dtype()), x.dtype());
+    const Array valid = apply(catena::rows::not_equal, {labels, options_.ignore_label});
+    const Array scale =
+        autograd::astype(autograd::where(valid, weight, 0.0) / autograd::astype(norm_, x.dtype()), x.dtype());
     const Variable distance = reshape(softmax(x), shape) - constant_variable(onehot);
-    const Variable g = gy.ndim() == 0 ? broadcast_to(gy, {shape[0], 1, shape[2]}) : reshape(gy, {shape[0], 1, shape[2]});
+    const Variable g =
+        gy.ndim() == 0 ? broadcast_to(gy, {shape[0], 1, shape[2]}) : reshape(gy, {shape[0], 1, shape[2]});
     return reshape(distance * constant_variable(scale) * g, x.shape());
   }
 
@@ -169,6 +181,8 @@ Variable softmax_cross_entropy(const Variable& x, const Variable& t, const Softm
   return autograd::apply_node<SoftmaxCrossEntropy>({x, t}, o)[0];
 }
 
-Variable mean_squared_error(const Variable& x0, const Variable& x1) { return autograd::apply_node<MeanSquaredError>({x0, x1})[0]; }
+Variable mean_squared_error(const Variable& x0, const Variable& x1) {
+  return autograd::apply_node<MeanSquaredError>({x0, x1})[0];
+}
 
 }  // namespace nn

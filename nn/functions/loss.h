@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace nn {
 
@@ -11,14 +11,15 @@ using autograd::Array;
 using autograd::Variable;
 
 struct SoftmaxCrossEntropyOptions {
-  bool normalize = true;       // divide by the number of labels that are not ignored, else by the batch size
-  bool cache_score = true;     // keep the softmax for backward instead of computing it again
-  Array class_weight = {};     // (C), of the dtype of x
+  bool normalize = true;    // divide by the number of labels that are not ignored, else by the batch size
+  bool cache_score = true;  // keep the softmax for backward instead of computing it again
+  Array class_weight = {};  // (C), of the dtype of x
   int ignore_label = -1;
-  std::string reduce = "mean"; // or "no": one loss per label
+  std::string reduce = "mean";  // or "no": one loss per label
 };
 // Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t int32 (N, d...) -> 0-d.
-CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& options = {});
+CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
+                                             const SoftmaxCrossEntropyOptions& options = {});
 
 // mean((x0 - x1)^2) over all elements -> 0-d. Equal shapes and dtypes (InvalidType).
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1);

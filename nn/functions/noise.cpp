@@ -1,7 +1,8 @@
-#include "nn/functions/noise.h"
+#include <catena/nn/functions/noise.h>
 
-#include "autograd/capture.h"
-#include "autograd/function_node.h"
+#include <catena/autograd/capture.h>
+#include <catena/autograd/function_node.h>
+#include <catena/kernels/rows/families.h>
 
 namespace nn {
 
@@ -15,7 +16,8 @@ namespace {
 
 class Dropout final : public FunctionNode {
  public:
-  Dropout(double ratio, std::uint64_t seed, const autograd::Operand& offset) : ratio_(ratio), seed_(seed), offset_(offset) {}
+  Dropout(double ratio, std::uint64_t seed, const autograd::Operand& offset)
+      : ratio_(ratio), seed_(seed), offset_(offset) {}
   std::string label() const override { return "Dropout"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
@@ -24,11 +26,13 @@ class Dropout final : public FunctionNode {
   Arrays forward(const Arrays& x) override {
     const Array y = autograd::empty_like(x[0]);
     const autograd::Operand operands[] = {x[0], catena::Scalar(seed_), offset_, ratio_};
-    autograd::apply_indexed(catena::kernel<"dropout">(), operands, {&y, 1});
+    autograd::apply_indexed(catena::rows::dropout, operands, {&y, 1});
     return {y};
   }
   // Multiplication by the same mask, which follows from the seed.
-  Variables backward(const Targets&, const Variables& gy) override { return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_); }
+  Variables backward(const Targets&, const Variables& gy) override {
+    return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_);
+  }
 
  private:
   double ratio_;
@@ -39,11 +43,12 @@ class Dropout final : public FunctionNode {
 }  // namespace
 
 Variable dropout(const Variable& x, const DropoutOptions& o) {
-  catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio < 1, "dropout", "the ratio ", o.ratio, " does not lie in [0, 1)");
+  catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio < 1, "dropout", "the ratio ", o.ratio,
+                                    " does not lie in [0, 1)");
   if (!o.train.value_or(autograd::internal::modes().train)) return x;
   autograd::Generator& g = autograd::default_generator();
-  const autograd::Operand offset =
-      autograd::live_scalar(x.device(), g.take(x.size()), [n = x.size()] { return autograd::default_generator().take(n); });
+  const autograd::Operand offset = autograd::live_scalar(
+      x.device(), g.take(x.size()), [n = x.size()] { return autograd::default_generator().take(n); });
   return autograd::apply_node<Dropout>({x}, o.ratio, g.seed, offset)[0];
 }
 

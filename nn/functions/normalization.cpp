@@ -1,13 +1,14 @@
-#include "nn/functions/normalization.h"
+#include <catena/nn/functions/normalization.h>
 
 #include <algorithm>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/rows/families.h>
 
 namespace nn {
 
@@ -22,16 +23,15 @@ using autograd::Targets;
 using autograd::Variables;
 using autograd::internal::constant_variable;
 using autograd::type_check::TypeInfoTuple;
-using catena::kernel;
 
 namespace {
 
 // The parameters have the shape of axes 1..k of x; statistics go over the others.
 struct Layout {
-  Dims axes;      // reduced
-  Shape kept;     // x's shape with length 1 along them: how parameters broadcast
-  Shape params;   // the shape of the parameters
-  double count;   // elements per statistic
+  Dims axes;     // reduced
+  Shape kept;    // x's shape with length 1 along them: how parameters broadcast
+  Shape params;  // the shape of the parameters
+  double count;  // elements per statistic
 };
 
 Layout layout_of(const Shape& x, const Shape& params) {
@@ -72,8 +72,8 @@ class BatchNormalization final : public FunctionNode {
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Layout l = layout_of(in[0].shape(), in[1].shape());
-    const Arrays result = nn_extension(in[0]).batch_normalization(in[0], autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept),
-                                                                  options_.eps, l.axes);
+    const Arrays result = nn_extension(in[0]).batch_normalization(
+        in[0], autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), options_.eps, l.axes);
     mean_ = result[1];
     inv_std_ = result[3];
     update_running(options_.running_mean, result[1], 1.0);
@@ -98,8 +98,8 @@ class BatchNormalization final : public FunctionNode {
   }
 
   Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
-    const Arrays g = nn_extension(x.data()).batch_normalization_backward(x.data(), gy.data(), autograd::reshape(gamma.data(), l.kept), mean_,
-                                                                         inv_std_, l.axes);
+    const Arrays g = nn_extension(x.data()).batch_normalization_backward(
+        x.data(), gy.data(), autograd::reshape(gamma.data(), l.kept), mean_, inv_std_, l.axes);
     const auto parameter = [&](const Array& a) {
       return constant_variable(autograd::astype(autograd::reshape(a, l.params), gamma.dtype()));
     };
@@ -107,7 +107,8 @@ class BatchNormalization final : public FunctionNode {
   }
 
   // The same on Variables; the statistics are computed again, so that their own derivatives take part.
-  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given, const Layout& l) const {
+  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
+                 const Layout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
     const Variable x = cast(x_given, t), gy = cast(gy_given, t), gamma = reshape(cast(gamma_given, t), l.kept);
     const Variable centred = x - mean(x, l.axes, true);
@@ -190,7 +191,8 @@ class LayerNormalization final : public FunctionNode {
   std::string label() const override { return "LayerNormalization"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
-    expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[1].ndim >= 1, in_types[0].ndim >= in_types[1].ndim);
+    expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[1].ndim >= 1,
+           in_types[0].ndim >= in_types[1].ndim);
     const int first = in_types.shape(0).size() - in_types.shape(1).size();
     for (int k = 1; k < 3; ++k) {
       expect(in_types[k].dtype == in_types[0].dtype, in_types[k].ndim == in_types[1].ndim);
@@ -201,9 +203,10 @@ class LayerNormalization final : public FunctionNode {
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const LayerLayout l = layer_layout_of(in[0].shape(), in[1].shape());
-    const Operand operands[] = {in[0],   origin_of(in[0], l), autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept),
-                                inside_, outside_};
-    Arrays result = autograd::rows(kernel<"layer_norm_fwd">(), operands, l.axes);
+    const Operand operands[] = {
+        in[0],   origin_of(in[0], l), autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), inside_,
+        outside_};
+    Arrays result = autograd::rows(catena::rows::layer_norm_fwd, operands, l.axes);
     center_ = result[1];
     scale_ = result[2];
     return {result[0]};
@@ -225,20 +228,24 @@ class LayerNormalization final : public FunctionNode {
     return first;
   }
 
-  Variables fused(const Targets& targets, const Variable& x, const Variable& gamma, const Variable& gy, const LayerLayout& l) const {
+  Variables fused(const Targets& targets, const Variable& x, const Variable& gamma, const Variable& gy,
+                  const LayerLayout& l) const {
     const bool any_parameter = std::any_of(targets.begin(), targets.end(), [](int target) { return target > 0; });
     const Array origin = origin_of(x.data(), l);
-    const Operand operands[] = {x.data(), gy.data(), origin, autograd::reshape(gamma.data(), l.kept), center_, scale_, outside_};
-    const Arrays g = autograd::rows(kernel<"layer_norm_bwd">(), operands, l.axes);
+    const Operand operands[] = {x.data(), gy.data(), origin,  autograd::reshape(gamma.data(), l.kept),
+                                center_,  scale_,    outside_};
+    const Arrays g = autograd::rows(catena::rows::layer_norm_bwd, operands, l.axes);
     if (!any_parameter) return {constant_variable(g[0]), {}, {}};
     const auto parameter = [&](const Array& a) { return constant_variable(autograd::astype(a, gamma.dtype())); };
-    const Array ggamma =
-        autograd::map_reduce(kernel<"sum">(), kernel<"layer_norm_ggamma">(), {x.data(), gy.data(), origin, center_, scale_}, l.others);
+    const Array ggamma = autograd::map_reduce(catena::rows::sum, catena::rows::layer_norm_ggamma,
+                                              {x.data(), gy.data(), origin, center_, scale_}, l.others);
     return {constant_variable(g[0]), parameter(ggamma), parameter(autograd::sum(gy.data(), l.others))};
   }
 
-  // The same on Variables; the statistics are computed again, so that their own derivatives take part. Nothing depends on the origin.
-  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given, const LayerLayout& l) const {
+  // The same on Variables; the statistics are computed again, so that their own derivatives take part. Nothing depends
+  // on the origin.
+  Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
+                 const LayerLayout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
     const Variable gy = cast(gy_given, t), gamma = reshape(cast(gamma_given, t), l.kept);
     const Variable x = cast(x_given, t) - autograd::astype(origin_of(x_given.data(), l), t);
@@ -257,16 +264,18 @@ class LayerNormalization final : public FunctionNode {
 
 }  // namespace
 
-Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const BatchNormalizationOptions& o) {
+Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                             const BatchNormalizationOptions& o) {
   return autograd::apply_node<BatchNormalization>({x, gamma, beta}, o)[0];
 }
 
-Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean, const Variable& var,
-                                   double eps) {
+Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
+                                   const Variable& var, double eps) {
   return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, eps)[0];
 }
 
-Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps, EpsAddedTo where) {
+Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps,
+                             EpsAddedTo where) {
   // Without eps inside the root a row of equal elements would have an infinite slope there.
   constexpr double kTiny = 1e-37;  // a normal number in float32, far below every variance
   const bool inside = where == EpsAddedTo::variance;

@@ -1,7 +1,7 @@
-#include "nn/functions/pooling.h"
+#include <catena/nn/functions/pooling.h>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/function_node.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/function_node.h>
 
 namespace nn {
 
@@ -31,13 +31,16 @@ class Pooling : public FunctionNode {
 
 Dims spatial_of(const autograd::Shape& s) { return {s[2], s[3]}; }
 
-// Which element of a window won is fixed by the forward pass. Given that, pooling and its gradient are linear and each the adjoint of the
-// other: what is picked by index is spread by index.
+// Which element of a window won is fixed by the forward pass. Given that, pooling and its gradient are linear and each
+// the adjoint of the other: what is picked by index is spread by index.
 class MaxPoolingSpread final : public FunctionNode {
  public:
-  MaxPoolingSpread(const PoolingSpec& spec, const Array& indexes, const Dims& spatial) : spec_(spec), indexes_(indexes), spatial_(spatial) {}
+  MaxPoolingSpread(const PoolingSpec& spec, const Array& indexes, const Dims& spatial)
+      : spec_(spec), indexes_(indexes), spatial_(spatial) {}
   std::string label() const override { return "MaxPooling2DGrad"; }
-  Arrays forward(const Arrays& gy) override { return {nn_extension(gy[0]).max_pooling_backward(gy[0], indexes_, spatial_, spec_)}; }
+  Arrays forward(const Arrays& gy) override {
+    return {nn_extension(gy[0]).max_pooling_backward(gy[0], indexes_, spatial_, spec_)};
+  }
   Variables backward(const Targets&, const Variables& ggx) override;
 
  private:
@@ -85,7 +88,9 @@ class AveragePoolingSpread final : public FunctionNode {
  public:
   AveragePoolingSpread(const PoolingSpec& spec, const Dims& spatial) : spec_(spec), spatial_(spatial) {}
   std::string label() const override { return "AveragePooling2DGrad"; }
-  Arrays forward(const Arrays& gy) override { return {nn_extension(gy[0]).average_pooling_backward(gy[0], spatial_, spec_)}; }
+  Arrays forward(const Arrays& gy) override {
+    return {nn_extension(gy[0]).average_pooling_backward(gy[0], spatial_, spec_)};
+  }
   Variables backward(const Targets&, const Variables& ggx) override;
 
  private:
@@ -103,7 +108,9 @@ class AveragePooling2D final : public Pooling {
   }
 };
 
-Variables AveragePoolingSpread::backward(const Targets&, const Variables& ggx) { return apply_node<AveragePooling2D>({ggx[0]}, spec_); }
+Variables AveragePoolingSpread::backward(const Targets&, const Variables& ggx) {
+  return apply_node<AveragePooling2D>({ggx[0]}, spec_);
+}
 
 PoolingSpec spec_of(Pair ksize, const std::optional<Pair>& stride, Pair pad, bool cover_all) {
   const Pair step = stride.value_or(ksize);

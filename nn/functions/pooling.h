@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "nn/functions/connection.h"
+#include <catena/nn/functions/connection.h>
 
 namespace nn {
 

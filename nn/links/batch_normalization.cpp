@@ -1,4 +1,4 @@
-#include "nn/links/batch_normalization.h"
+#include <catena/nn/links/batch_normalization.h>
 
 namespace nn {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "nn/functions/normalization.h"
-#include "nn/link.h"
+#include <catena/nn/functions/normalization.h>
+#include <catena/nn/link.h>
 
 namespace nn {
 

@@ -4,10 +4,10 @@
 #include <functional>
 #include <utility>
 
-#include "nn/functions/evaluation.h"
-#include "nn/functions/loss.h"
-#include "nn/link.h"
-#include "nn/reporter.h"
+#include <catena/nn/functions/evaluation.h>
+#include <catena/nn/functions/loss.h>
+#include <catena/nn/link.h>
+#include <catena/nn/reporter.h>
 
 namespace nn {
 
@@ -21,18 +21,21 @@ struct ClassifierOptions {
   bool compute_accuracy = true;
 };
 
-// Calls the predictor with all arguments but the last, which is the labels; reports "loss" and "accuracy"; returns the loss.
-// The predictor is owned: moved or copied in.
-template <class Predictor> class Classifier : public Chain {
+// Calls the predictor with all arguments but the last, which is the labels; reports "loss" and "accuracy"; returns the
+// loss. The predictor is owned: moved or copied in.
+template <class Predictor>
+class Classifier : public Chain {
  public:
   using Options = ClassifierOptions;
-  explicit Classifier(Predictor predictor_, Options options_ = {}) : predictor(std::move(predictor_)), options(std::move(options_)) {}
+  explicit Classifier(Predictor predictor_, Options options_ = {})
+      : predictor(std::move(predictor_)), options(std::move(options_)) {}
 
   NN_MEMBERS(predictor)
 
   // At least 2 arguments: ValueError otherwise.
   Variable operator()(const Variables& args) {
-    catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(), " arguments were given; inputs and labels are needed");
+    catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(),
+                                      " arguments were given; inputs and labels are needed");
     Variables inputs;
     for (std::size_t i = 0; i + 1 < args.size(); ++i) inputs.push_back(args[i]);
     const Variable& t = args.back();

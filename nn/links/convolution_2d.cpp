@@ -1,4 +1,4 @@
-#include "nn/links/convolution_2d.h"
+#include <catena/nn/links/convolution_2d.h>
 
 namespace nn {
 
@@ -12,7 +12,8 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
 }
 
 Variable Convolution2D::operator()(const Variable& x) {
-  if (!W.is_initialized() && x.ndim() != 4) throw catena::InvalidType("x.ndim == 4", catena::concat(x.ndim(), " != 4"), "Convolution2D: ");
+  if (!W.is_initialized() && x.ndim() != 4)
+    throw catena::InvalidType("x.ndim == 4", catena::concat(x.ndim(), " != 4"), "Convolution2D: ");
   if (!W.is_initialized()) W.initialize({out_channels, x.shape(1), ksize.y, ksize.x});
   return convolution_2d(x, W, b ? static_cast<const Variable&>(*b) : Variable(), geometry);
 }

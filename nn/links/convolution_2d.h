@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "nn/functions/connection.h"
-#include "nn/link.h"
+#include <catena/nn/functions/connection.h>
+#include <catena/nn/link.h>
 
 namespace nn {
 
@@ -16,11 +16,13 @@ struct Convolution2DOptions {
   bool nobias = false;
 };
 
-// W (out, in, kh, kw), b (out); see convolution_2d(). Without a number of input channels W is created by the first call.
+// W (out, in, kh, kw), b (out); see convolution_2d(). Without a number of input channels W is created by the first
+// call.
 class CATENA_EXPORT Convolution2D : public Link {
  public:
   using Options = Convolution2DOptions;
-  Convolution2D(int out_channels, Pair ksize, const Options& options = {}) : Convolution2D(std::nullopt, out_channels, ksize, options) {}
+  Convolution2D(int out_channels, Pair ksize, const Options& options = {})
+      : Convolution2D(std::nullopt, out_channels, ksize, options) {}
   Convolution2D(std::optional<int> in_channels, int out_channels, Pair ksize, const Options& options = {});
 
   NN_MEMBERS(W, b)

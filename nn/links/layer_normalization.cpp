@@ -1,8 +1,8 @@
-#include "nn/links/layer_normalization.h"
+#include <catena/nn/links/layer_normalization.h>
 
 #include <string>
 
-#include "autograd/debug.h"
+#include <catena/autograd/debug.h>
 
 namespace nn {
 
@@ -15,7 +15,8 @@ LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o
 }
 
 Variable LayerNormalization::operator()(const Variable& x) {
-  if (x.ndim() != 2) throw catena::InvalidType("x.ndim == 2", std::to_string(x.ndim()) + " != 2", "LayerNormalization: ");
+  if (x.ndim() != 2)
+    throw catena::InvalidType("x.ndim == 2", std::to_string(x.ndim()) + " != 2", "LayerNormalization: ");
   if (!gamma.is_initialized()) gamma.initialize({x.shape(1)});
   if (!beta.is_initialized()) beta.initialize({x.shape(1)});
   return layer_normalization(x, gamma, beta, eps, EpsAddedTo::deviation);

@@ -1,8 +1,9 @@
-#include "nn/links/linear.h"
+#include <catena/nn/links/linear.h>
 
 namespace nn {
 
-Linear::Linear(std::optional<int> in_size, int out, const Options& o) : W(scaled_initializer(o.initialW, o.wscale)), out_size(out) {
+Linear::Linear(std::optional<int> in_size, int out, const Options& o)
+    : W(scaled_initializer(o.initialW, o.wscale)), out_size(out) {
   if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
   if (in_size) W.initialize({out, *in_size});
 }

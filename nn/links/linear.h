@@ -3,14 +3,14 @@
 
 #include <optional>
 
-#include "nn/functions/connection.h"
-#include "nn/link.h"
+#include <catena/nn/functions/connection.h>
+#include <catena/nn/link.h>
 
 namespace nn {
 
 struct LinearOptions {
-  double wscale = 1.0;          // scales the initial weights
-  Initializer initialW = {};    // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
+  double wscale = 1.0;        // scales the initial weights
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
   Initializer initial_bias = 0.0;
   bool nobias = false;
 };

@@ -1,6 +1,6 @@
-#include "nn/serializers/npz.h"
+#include <catena/nn/serializers/npz.h>
 
-#include "kernels/host/atomic_file.h"
+#include <catena/kernels/formats/atomic_file.h>
 
 namespace nn::serializers {
 
@@ -21,8 +21,10 @@ void DictionarySerializer::store_text(const std::string& path, std::string_view 
 }
 
 NpzDeserializer::NpzDeserializer(const std::string& filename, std::string path, bool strict)
-    : NpzDeserializer(std::make_shared<const catena::NpzReader>("load_npz", filename), filename, std::move(path), strict) {}
-NpzDeserializer::NpzDeserializer(std::shared_ptr<const catena::NpzReader> npz, std::string filename, std::string path, bool strict)
+    : NpzDeserializer(std::make_shared<const catena::NpzReader>("load_npz", filename), filename, std::move(path),
+                      strict) {}
+NpzDeserializer::NpzDeserializer(std::shared_ptr<const catena::NpzReader> npz, std::string filename, std::string path,
+                                 bool strict)
     : Serializer(std::move(path), strict), npz_(std::move(npz)), filename_(std::move(filename)) {}
 
 std::unique_ptr<Serializer> NpzDeserializer::child(std::string path) const {

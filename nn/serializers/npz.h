@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/npz.h"
-#include "nn/serializers/serializer.h"
+#include <catena/kernels/formats/npz.h>
+#include <catena/nn/serializers/serializer.h>
 
 namespace nn::serializers {
 
@@ -29,7 +29,8 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
  protected:
   DictionarySerializer(std::shared_ptr<std::vector<Entry>> entries, std::string path);
   std::unique_ptr<Serializer> child(std::string path) const override;
-  void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape, std::span<const std::byte> bytes) override;
+  void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
+             std::span<const std::byte> bytes) override;
   void store_text(const std::string& path, std::string_view text) override;
   std::string source() const override { return "DictionarySerializer"; }
 
@@ -60,13 +61,15 @@ CATENA_EXPORT void write_npz(const std::string& filename, const DictionarySerial
 }
 
 // Writes exactly `filename` (no extension is appended), atomically: a failed save leaves the previous file whole.
-template <class T> void save_npz(const std::string& filename, T& object, bool compression = true) {
+template <class T>
+void save_npz(const std::string& filename, T& object, bool compression = true) {
   DictionarySerializer s;
   s.save(object);
   internal::write_npz(filename, s, compression);
 }
 // Strict: a missing key is a KeyError naming it; extra keys are ignored.
-template <class T> void load_npz(const std::string& filename, T& object, bool strict = true) {
+template <class T>
+void load_npz(const std::string& filename, T& object, bool strict = true) {
   NpzDeserializer s(filename, "", strict);
   s.load(object);
 }

@@ -1,8 +1,8 @@
-#include "nn/serializers/serializer.h"
+#include <catena/nn/serializers/serializer.h>
 
 #include <cstring>
 
-#include "kernels/host/scalar.h"
+#include <catena/kernels/base/scalar.h>
 
 namespace nn {
 
@@ -42,8 +42,8 @@ namespace {
 
 // What a stored array may be loaded into: within its kind, or from integers to floats.
 void check_load_cast(const std::string& where, Dtype from, Dtype to) {
-  check<TypeError>(!(catena::is_floating(from) && !catena::is_floating(to)), where, "cannot load ", from, " values into an array of ",
-                   to);
+  check<TypeError>(!(catena::is_floating(from) && !catena::is_floating(to)), where, "cannot load ", from,
+                   " values into an array of ", to);
 }
 
 void convert_bytes(Dtype from, const std::byte* in, Dtype to, std::byte* out, std::int64_t n) {
@@ -75,19 +75,22 @@ void Serializer::operator()(std::string_view key, Array& value) {
   const std::optional<NpyArray> found = require(key);
   if (!found || found->is_none()) return;
   const std::string where = source() + ": entry " + full;
-  check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr, ", which no array can hold");
+  check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
+                   ", which no array can hold");
   if (!value) {
     value = autograd::from_host(found->data.data(), found->shape, *found->dtype, autograd::Device{});
     return;
   }
-  check<ValueError>(found->shape == value.shape(), where, "its shape is ", found->shape, ", but ", value.shape(), " is needed");
+  check<ValueError>(found->shape == value.shape(), where, "its shape is ", found->shape, ", but ", value.shape(),
+                    " is needed");
   check_load_cast(where, *found->dtype, value.dtype());
   std::vector<std::byte> bytes(static_cast<std::size_t>(value.size()) * catena::itemsize(value.dtype()));
   convert_bytes(*found->dtype, found->data.data(), value.dtype(), bytes.data(), value.size());
   autograd::copy_across(value, value.backend().from_host(bytes.data(), value.shape(), value.dtype(), value.device()));
 }
 
-template <class T> void Serializer::number(std::string_view key, T& value) {
+template <class T>
+void Serializer::number(std::string_view key, T& value) {
   constexpr Dtype dtype = catena::dtype_of<T>;
   if (is_writer()) {
     store(join(key), dtype, {}, std::as_bytes(std::span<const T>(&value, 1)));
@@ -96,7 +99,8 @@ template <class T> void Serializer::number(std::string_view key, T& value) {
   const std::optional<NpyArray> found = require(key);
   if (!found || found->is_none()) return;
   const std::string where = source() + ": entry " + join(key);
-  check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr, ", but a number is needed");
+  check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
+                   ", but a number is needed");
   check<ValueError>(found->size() == 1, where, "its shape is ", found->shape, ", but one number is needed");
   convert_bytes(*found->dtype, found->data.data(), dtype, reinterpret_cast<std::byte*>(&value), 1);
 }
@@ -108,7 +112,8 @@ void Serializer::operator()(std::string_view key, double& value) { number(key, v
 void Serializer::operator()(std::string_view key, std::int32_t& value) {
   std::int64_t wide = value;
   number(key, wide);
-  check<ValueError>(wide >= INT32_MIN && wide <= INT32_MAX, source() + ": entry " + join(key), wide, " does not fit 32 bits");
+  check<ValueError>(wide >= INT32_MIN && wide <= INT32_MAX, source() + ": entry " + join(key), wide,
+                    " does not fit 32 bits");
   value = static_cast<std::int32_t>(wide);
 }
 void Serializer::operator()(std::string_view key, std::uint64_t& value) {
@@ -138,7 +143,8 @@ void Serializer::operator()(std::string_view key, std::vector<std::int64_t>& val
                    ", but integers are needed");
   check<ValueError>(found->shape.size() == 1, where, "its shape is ", found->shape, ", but one dimension is needed");
   value.resize(static_cast<std::size_t>(found->size()));
-  convert_bytes(*found->dtype, found->data.data(), Dtype::int64, reinterpret_cast<std::byte*>(value.data()), found->size());
+  convert_bytes(*found->dtype, found->data.data(), Dtype::int64, reinterpret_cast<std::byte*>(value.data()),
+                found->size());
 }
 
 }  // namespace nn

@@ -1,5 +1,6 @@
-// Saving and loading with one visitor: an object's serialize(Serializer&) names its entries once, and the same code writes them
-// or reads them back. Keys form paths ("predictor/l1/W"); file formats differ only in where a path is stored.
+// Saving and loading with one visitor: an object's serialize(Serializer&) names its entries once, and the same code
+// writes them or reads them back. Keys form paths ("predictor/l1/W"); file formats differ only in where a path is
+// stored.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "autograd/array.h"
-#include "kernels/host/npy.h"
+#include <catena/autograd/array.h>
+#include <catena/kernels/formats/npy.h>
 
 namespace nn {
 
@@ -24,8 +25,10 @@ class CATENA_EXPORT Serializer {
   std::unique_ptr<Serializer> operator[](std::string_view key) const { return child(join(key)); }
 
   // Saving stores `value` under `key`. Loading replaces it:
-  //  arrays    contents are copied into the given array (identity kept, any device); shapes must be equal (ValueError), floats
-  //            do not go into integers (TypeError), other dtypes are cast. A null array becomes a fresh one on the host.
+  //  arrays    contents are copied into the given array (identity kept, any device); shapes must be equal (ValueError),
+  //  floats
+  //            do not go into integers (TypeError), other dtypes are cast. A null array becomes a fresh one on the
+  //            host.
   //  numbers   converted from any stored numeric dtype; text from any text.
   // A missing key is a KeyError when strict; otherwise the value is left as it is.
   void operator()(std::string_view key, autograd::Array& value);
@@ -53,7 +56,8 @@ class CATENA_EXPORT Serializer {
  protected:
   explicit Serializer(std::string path, bool strict = true) : path_(std::move(path)), strict_(strict) {}
   virtual std::unique_ptr<Serializer> child(std::string path) const = 0;
-  virtual void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape, std::span<const std::byte> bytes);
+  virtual void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
+                     std::span<const std::byte> bytes);
   virtual void store_text(const std::string& path, std::string_view text);
   virtual std::optional<catena::NpyArray> fetch(const std::string& path) const;
   virtual std::string source() const = 0;  // for messages: the file's name
@@ -61,7 +65,8 @@ class CATENA_EXPORT Serializer {
  private:
   // A leading "/" of a key is dropped, so serializer["/l1"]("/W") and serializer("l1/W") name the same entry.
   std::string join(std::string_view key) const;
-  template <class T> void number(std::string_view key, T& value);
+  template <class T>
+  void number(std::string_view key, T& value);
   std::optional<catena::NpyArray> require(std::string_view key) const;
 
   std::string path_;

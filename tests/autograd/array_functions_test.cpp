@@ -1,10 +1,10 @@
 // Differentiable functions that move elements.
 #include <boost/test/unit_test.hpp>
 
-#include "autograd/functions/array.h"
-#include "autograd/testing.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -25,27 +25,51 @@ BOOST_AUTO_TEST_CASE(derivatives) {
   const Array indices = array<std::int64_t>({2, 0, 2, -1}, {4}), pairs = array<std::int32_t>({0, 1, 1, 1}, {2, 2});
   test::check_derivatives("reshape", one([](const Variables& v) { return reshape(v[0], {4, -1}); }), {x}, kExact);
   test::check_derivatives("transpose", one([](const Variables& v) { return transpose(v[0]); }), {x}, kExact);
-  test::check_derivatives("transpose axes", one([](const Variables& v) { return transpose(v[0], Dims{1, -1, 0}); }), {x}, kExact);
-  test::check_derivatives("broadcast_to", one([](const Variables& v) { return broadcast_to(v[0], {2, 3, 4}); }), {row}, kExact);
-  test::check_derivatives("broadcast", [](const Variables& v) { return broadcast(v); }, {x, row}, kExact);
+  test::check_derivatives("transpose axes", one([](const Variables& v) {
+                            return transpose(v[0], Dims{1, -1, 0});
+                          }),
+                          {x}, kExact);
+  test::check_derivatives("broadcast_to", one([](const Variables& v) {
+                            return broadcast_to(v[0], {2, 3, 4});
+                          }),
+                          {row}, kExact);
+  test::check_derivatives(
+      "broadcast", [](const Variables& v) { return broadcast(v); }, {x, row}, kExact);
   test::check_derivatives("concat", one([](const Variables& v) { return concat(v, 1); }), {x, y}, kExact);
   test::check_derivatives("concat of one", one([](const Variables& v) { return concat(v, -1); }), {x}, kExact);
-  test::check_derivatives("get_item slices", one([](const Variables& v) { return get_item(v[0], {ellipsis, Slice({}, {}, -2)}); }), {x}, kExact);
-  test::check_derivatives("get_item int", one([](const Variables& v) { return get_item(v[0], {1, newaxis, Slice(0, 2)}); }), {x}, kExact);
-  test::check_derivatives("get_item array", one([&](const Variables& v) { return get_item(v[0], {Slice(), indices}); }), {x}, kExact);
-  test::check_derivatives("get_item arrays", one([&](const Variables& v) { return get_item(v[0], {pairs, Slice(), pairs}); }), {x}, kExact);
-  test::check_derivatives("get_item array and int", one([&](const Variables& v) { return get_item(v[0], {indices, 1}); }), {spread({3, 2})}, kExact);
+  test::check_derivatives("get_item slices", one([](const Variables& v) {
+                            return get_item(v[0], {ellipsis, Slice({}, {}, -2)});
+                          }),
+                          {x}, kExact);
+  test::check_derivatives("get_item int", one([](const Variables& v) {
+                            return get_item(v[0], {1, newaxis, Slice(0, 2)});
+                          }),
+                          {x}, kExact);
+  test::check_derivatives("get_item array", one([&](const Variables& v) {
+                            return get_item(v[0], {Slice(), indices});
+                          }),
+                          {x}, kExact);
+  test::check_derivatives("get_item arrays", one([&](const Variables& v) {
+                            return get_item(v[0], {pairs, Slice(), pairs});
+                          }),
+                          {x}, kExact);
+  test::check_derivatives("get_item array and int", one([&](const Variables& v) {
+                            return get_item(v[0], {indices, 1});
+                          }),
+                          {spread({3, 2})}, kExact);
 }
 
 BOOST_AUTO_TEST_CASE(values) {
   const Variable x(array<double>({0, 1, 2, 3, 4, 5}, {2, 3}));
-  BOOST_TEST(numbers(get_item(x, {Slice(), Slice({}, {}, -1)})) == (std::vector<double>{2, 1, 0, 5, 4, 3}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(get_item(x, {Slice(), Slice({}, {}, -1)})) == (std::vector<double>{2, 1, 0, 5, 4, 3}),
+             boost::test_tools::per_element());
   BOOST_TEST(numbers(get_item(x, {-1})) == (std::vector<double>{3, 4, 5}), boost::test_tools::per_element());
   BOOST_TEST(numbers(get_item(x, {std::vector<std::int64_t>{1, 0, 1}, std::vector<std::int64_t>{2, 2, 0}})) ==
                  (std::vector<double>{5, 2, 3}),
              boost::test_tools::per_element());
   BOOST_CHECK(get_item(x, {std::vector<std::int64_t>{}}).shape() == (Shape{0, 3}));
-  BOOST_TEST(numbers(concat({x, x}, 0)) == (std::vector<double>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(concat({x, x}, 0)) == (std::vector<double>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(repeated_indices_add_up) {
@@ -72,14 +96,17 @@ BOOST_AUTO_TEST_CASE(errors) {
     return e.what() == std::string("get_item: the index 5 is out of range for axis 0 of length 2");
   });
   BOOST_CHECK_THROW(get_item(x, {ones({2})}), catena::IndexError);
-  BOOST_CHECK_THROW(get_item(x, {std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{0, 1, 2}}), catena::IndexError);
+  BOOST_CHECK_THROW(get_item(x, {std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{0, 1, 2}}),
+                    catena::IndexError);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
   const auto items = [](const test::GoldenCall& c) {
     std::vector<IndexItem> result;
     for (const nlohmann::json& token : c.json()["index"]) {
-      const auto bound = [](const nlohmann::json& j) { return j.is_null() ? std::optional<std::int64_t>() : std::optional<std::int64_t>(j.get<std::int64_t>()); };
+      const auto bound = [](const nlohmann::json& j) {
+        return j.is_null() ? std::optional<std::int64_t>() : std::optional<std::int64_t>(j.get<std::int64_t>());
+      };
       if (token.is_string()) {
         if (token == "ellipsis") result.emplace_back(ellipsis);
         else result.emplace_back(newaxis);
@@ -99,17 +126,18 @@ BOOST_AUTO_TEST_CASE(golden_values) {
       if (token.is_object() && token.contains("mask")) return true;  // masks need nonzero, which is not there yet
     return false;
   };
-  test::run_golden("array",
-                   {{"reshape", [](const test::GoldenCall& c) { return Variables{reshape(c.x(0), c.dims("shape"))}; }},
-                    {"transpose",
-                     [](const test::GoldenCall& c) {
-                       return Variables{transpose(c.x(0), c.has("axes") ? std::optional<Dims>(c.dims("axes")) : std::nullopt)};
-                     }},
-                    {"broadcast", [](const test::GoldenCall& c) { return broadcast(c.xs()); }},
-                    {"broadcast_to", [](const test::GoldenCall& c) { return Variables{broadcast_to(c.x(0), c.dims("shape"))}; }},
-                    {"concat", [](const test::GoldenCall& c) { return Variables{concat(c.xs(), int(c.integer("axis", 1)))}; }},
-                    {"get_item", [&](const test::GoldenCall& c) { return Variables{get_item(c.x(0), items(c))}; }}},
-                   {.skip = is_mask});
+  test::run_golden(
+      "array",
+      {{"reshape", [](const test::GoldenCall& c) { return Variables{reshape(c.x(0), c.dims("shape"))}; }},
+       {"transpose",
+        [](const test::GoldenCall& c) {
+          return Variables{transpose(c.x(0), c.has("axes") ? std::optional<Dims>(c.dims("axes")) : std::nullopt)};
+        }},
+       {"broadcast", [](const test::GoldenCall& c) { return broadcast(c.xs()); }},
+       {"broadcast_to", [](const test::GoldenCall& c) { return Variables{broadcast_to(c.x(0), c.dims("shape"))}; }},
+       {"concat", [](const test::GoldenCall& c) { return Variables{concat(c.xs(), int(c.integer("axis", 1)))}; }},
+       {"get_item", [&](const test::GoldenCall& c) { return Variables{get_item(c.x(0), items(c))}; }}},
+      {.skip = is_mask});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

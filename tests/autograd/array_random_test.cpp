@@ -3,8 +3,8 @@
 #include <cmath>
 #include <thread>
 
-#include "autograd/array.h"
-#include "kernels/random.h"
+#include <catena/autograd/array.h>
+#include <catena/kernels/random.h>
 
 using namespace autograd;
 using catena::TypeError;
@@ -13,7 +13,8 @@ using catena::ValueError;
 namespace {
 
 // Element i of a sequence, by the kernel's body.
-template <class Body, class T, class... Parameters> T number(std::int64_t i, std::uint64_t seed, std::uint64_t offset, Parameters... p) {
+template <class Body, class T, class... Parameters>
+T number(std::int64_t i, std::uint64_t seed, std::uint64_t offset, Parameters... p) {
   catena::Index<1> index{};
   index.position = i;
   T y{};
@@ -66,12 +67,15 @@ BOOST_AUTO_TEST_CASE(bits_and_integers) {
   Array out = empty({2, 9}, Dtype::uint32);
   out.backend().random(catena::RandomKind::bits, 3, 1, 0, 0, out, nullptr);
   const auto bits = to_vector<std::uint32_t>(out);
-  for (std::size_t i = 0; i < bits.size(); ++i) BOOST_TEST(bits[i] == (number<catena::k::random_bits, std::uint32_t>(std::int64_t(i), 3, 1)));
+  for (std::size_t i = 0; i < bits.size(); ++i)
+    BOOST_TEST(bits[i] == (number<catena::k::random_bits, std::uint32_t>(std::int64_t(i), 3, 1)));
   for (Dtype t : {Dtype::int8, Dtype::int32, Dtype::uint64, Dtype::int64}) {
     Array ints = empty({50}, t);
     ints.backend().random(catena::RandomKind::integers, 3, 1, 2, 9, ints, nullptr);
     const auto v = to_vector<std::int64_t>(ints);
-    for (std::size_t i = 0; i < v.size(); ++i) BOOST_TEST(v[i] == (number<catena::k::random_integers, std::int64_t>(std::int64_t(i), 3, 1, std::int64_t(2), std::int64_t(9))));
+    for (std::size_t i = 0; i < v.size(); ++i)
+      BOOST_TEST(v[i] == (number<catena::k::random_integers, std::int64_t>(std::int64_t(i), 3, 1, std::int64_t(2),
+                                                                           std::int64_t(9))));
   }
   // a view is filled as if it were packed
   Array wide = zeros({4, 6});

@@ -2,16 +2,17 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
+#include <catena/kernels/rows/families.h>
 
 using namespace autograd;
-using catena::kernel;
 using catena::TypeError;
 using catena::ValueError;
 
 namespace {
 
-template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T>
+void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
@@ -35,7 +36,7 @@ BOOST_AUTO_TEST_CASE(axes) {
   check_values<float>(amin(a, {0, 1}), {0, 1, 2, 3});
   check_values<float>(sum(transpose(a), 0), to_vector<float>(transpose(sum(a, 2))));
   check_values<float>(sum(slice(a, 2, 3, -5, -2), 2), {4, 12, 20, 28, 36, 44});
-  check_values<std::int64_t>(reduce(kernel<"argmax">(), a, 1), {2, 2, 2, 2, 2, 2, 2, 2});
+  check_values<std::int64_t>(reduce(catena::rows::argmax, a, 1), {2, 2, 2, 2, 2, 2, 2, 2});
   BOOST_CHECK_THROW(sum(a, 3), ValueError);
   BOOST_CHECK_THROW(sum(a, {0, 0}), ValueError);
 }
@@ -45,14 +46,14 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   BOOST_TEST((sum(ones({3}, Dtype::uint16)).dtype() == Dtype::uint64));
   BOOST_TEST((sum(ones({3}, Dtype::float16)).dtype() == Dtype::float16));
   // dtype chooses the loop, and never one that would lose the input: "?->l" comes before "i->l"
-  const Array counted = reduce(kernel<"sum">(), array<int>({5, 6}, {2}), {}, false, Dtype::int64);
+  const Array counted = reduce(catena::rows::sum, array<int>({5, 6}, {2}), {}, false, Dtype::int64);
   BOOST_TEST(item(counted).to<int>() == 11);
-  BOOST_TEST(item(reduce(kernel<"sum">(), array<int>({5, 6}, {2}), {}, false, Dtype::float64)).to_double() == 11);
+  BOOST_TEST(item(reduce(catena::rows::sum, array<int>({5, 6}, {2}), {}, false, Dtype::float64)).to_double() == 11);
   BOOST_TEST((mean(array<int>({1, 2}, {2})).dtype() == Dtype::float64));
   // float16 sums accumulate in float32 and round once
   BOOST_TEST(item(sum(full({4096}, 1, Dtype::float16))).to_double() == 4096);
-  BOOST_CHECK_THROW(reduce(kernel<"add">(), ones({2})), TypeError);
-  BOOST_CHECK_THROW(reduce(kernel<"sum">(), Array()), ValueError);
+  BOOST_CHECK_THROW(reduce(catena::rows::add, ones({2})), TypeError);
+  BOOST_CHECK_THROW(reduce(catena::rows::sum, Array()), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(empty_and_single) {
@@ -69,41 +70,44 @@ BOOST_AUTO_TEST_CASE(empty_and_single) {
 
 BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
   const Array a = numbers({3, 4}), b = array<float>({2, -1, 0, 3}, {4});
-  check_values<float>(map_reduce(kernel<"sum">(), kernel<"multiply">(), {a, b}, 0), {24, -15, 0, 63});
-  check_values<float>(map_reduce(kernel<"sum">(), kernel<"multiply">(), {transpose(a), 2}, 0, true), {12, 44, 76});
-  check_values<float>(map_reduce(kernel<"amax">(), kernel<"squared_difference">(), {a, b}), {100});
-  BOOST_TEST(map_reduce(kernel<"sum">(), kernel<"multiply">(), {transpose(a), 2}, 0, true).shape() == Shape({1, 3}));
-  const Array half = map_reduce(kernel<"sum">(), kernel<"multiply">(), {astype(a, Dtype::float16), 2}, 1);
+  check_values<float>(map_reduce(catena::rows::sum, catena::rows::multiply, {a, b}, 0), {24, -15, 0, 63});
+  check_values<float>(map_reduce(catena::rows::sum, catena::rows::multiply, {transpose(a), 2}, 0, true), {12, 44, 76});
+  check_values<float>(map_reduce(catena::rows::amax, catena::rows::squared_difference, {a, b}), {100});
+  BOOST_TEST(map_reduce(catena::rows::sum, catena::rows::multiply, {transpose(a), 2}, 0, true).shape() ==
+             Shape({1, 3}));
+  const Array half = map_reduce(catena::rows::sum, catena::rows::multiply, {astype(a, Dtype::float16), 2}, 1);
   BOOST_TEST((half.dtype() == Dtype::float16));
   check_values<float>(astype(half, Dtype::float32), {12, 44, 76});
-  check_values<float>(map_reduce(kernel<"sum">(), kernel<"multiply">(), {empty({0, 2}), 2}, 0), {0, 0});
-  BOOST_CHECK_THROW(map_reduce(kernel<"amax">(), kernel<"multiply">(), {empty({0, 2}), 2}, 0), ValueError);
-  BOOST_CHECK_THROW(map_reduce(kernel<"sum">(), kernel<"multiply">(), {a, ones({5})}, 0), ValueError);
-  BOOST_CHECK_THROW(map_reduce(kernel<"sum">(), kernel<"multiply">(), {a, b}, 2), ValueError);
-  BOOST_CHECK_THROW(map_reduce(kernel<"multiply">(), kernel<"multiply">(), {a, b}, 0), TypeError);
-  BOOST_CHECK_THROW(map_reduce(kernel<"sum">(), kernel<"sum">(), {a}, 0), TypeError);
+  check_values<float>(map_reduce(catena::rows::sum, catena::rows::multiply, {empty({0, 2}), 2}, 0), {0, 0});
+  BOOST_CHECK_THROW(map_reduce(catena::rows::amax, catena::rows::multiply, {empty({0, 2}), 2}, 0), ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::rows::sum, catena::rows::multiply, {a, ones({5})}, 0), ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::rows::sum, catena::rows::multiply, {a, b}, 2), ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::rows::multiply, catena::rows::multiply, {a, b}, 0), TypeError);
+  BOOST_CHECK_THROW(map_reduce(catena::rows::sum, catena::rows::sum, {a}, 0), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
   const Array x = reshape(array<float>({0, 1, 2, 3, 4, 1000}, {6}), {2, 3});
   const Operand in[] = {x};
-  const Arrays y = rows(kernel<"softmax">(), in, 1);
+  const Arrays y = rows(catena::rows::softmax, in, 1);
   const std::vector<float> p = to_vector<float>(y[0]);
-  for (int r = 0; r < 2; ++r) BOOST_TEST(p[std::size_t(3 * r)] + p[std::size_t(3 * r + 1)] + p[std::size_t(3 * r + 2)] == 1, boost::test_tools::tolerance(1e-6f));
+  for (int r = 0; r < 2; ++r)
+    BOOST_TEST(p[std::size_t(3 * r)] + p[std::size_t(3 * r + 1)] + p[std::size_t(3 * r + 2)] == 1,
+               boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(p[1] == std::exp(-1.f) * p[2], boost::test_tools::tolerance(1e-6f));
   BOOST_TEST(p[5] == 1);
-  const Array columns = rows(kernel<"softmax">(), {{transpose(x)}}, 0)[0];
+  const Array columns = rows(catena::rows::softmax, {{transpose(x)}}, 0)[0];
   const std::vector<float> same = to_vector<float>(transpose(columns));
   for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(std::abs(same[i] - p[i]) <= 1e-6f);
   const Operand bn[] = {x, full({1, 3}, 2), full({1, 3}, 1), 0.0};
-  const Arrays s = rows(kernel<"batch_norm_fwd">(), bn, 0);
+  const Arrays s = rows(catena::rows::batch_norm_fwd, bn, 0);
   BOOST_TEST(s.size() == 4u);
   BOOST_TEST(s[1].shape() == Shape({1, 3}));
   check_values<float>(s[1], {1.5, 2.5, 501});
   check_values<float>(slice(s[0], 1, 0, 2), {-1, -1, 3, 3});
-  BOOST_TEST(rows(kernel<"softmax">(), {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
-  BOOST_TEST(rows(kernel<"softmax">(), {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
-  BOOST_CHECK_THROW(rows(kernel<"softmax">(), in, 2), ValueError);
+  BOOST_TEST(rows(catena::rows::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
+  BOOST_TEST(rows(catena::rows::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
+  BOOST_CHECK_THROW(rows(catena::rows::softmax, in, 2), ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

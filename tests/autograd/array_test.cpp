@@ -3,22 +3,25 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
+#include <catena/kernels/rows/families.h>
 
 using namespace autograd;
 using catena::AssertionError;
-using catena::kernel;
 using catena::TypeError;
 using catena::ValueError;
 
 namespace {
 
 Array floats(const std::vector<float>& v, const Shape& shape) { return array(v, shape); }
-template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T>
+void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
-bool message_has(const std::exception& e, const char* text) { return std::string(e.what()).find(text) != std::string::npos; }
+bool message_has(const std::exception& e, const char* text) {
+  return std::string(e.what()).find(text) != std::string::npos;
+}
 
 }  // namespace
 
@@ -52,7 +55,8 @@ BOOST_AUTO_TEST_CASE(item_gives_one_element) {
   BOOST_TEST(item(full({1, 1}, 3, Dtype::int32)).to<int>() == 3);
   BOOST_TEST((item(full({}, 3, Dtype::int32)).kind() == Scalar::Kind::integer));
   BOOST_TEST(item(full({}, 0.5, Dtype::float16)).to_double() == 0.5);
-  BOOST_CHECK_EXCEPTION(item(floats({1, 2}, {2})), ValueError, [](const ValueError& e) { return message_has(e, "item: an array of shape (2,)"); });
+  BOOST_CHECK_EXCEPTION(item(floats({1, 2}, {2})), ValueError,
+                        [](const ValueError& e) { return message_has(e, "item: an array of shape (2,)"); });
 }
 
 BOOST_AUTO_TEST_CASE(every_dtype_converts_to_every_other) {
@@ -70,7 +74,8 @@ BOOST_AUTO_TEST_CASE(every_dtype_converts_to_every_other) {
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_broadcasts_and_promotes) {
-  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), row = floats({10, 20, 30}, {3}), column = floats({100, 200}, {2, 1});
+  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), row = floats({10, 20, 30}, {3}),
+              column = floats({100, 200}, {2, 1});
   check_values<float>(a + row, {11, 22, 33, 14, 25, 36});
   check_values<float>(row + a, {11, 22, 33, 14, 25, 36});
   check_values<float>(a * column, {100, 200, 300, 800, 1000, 1200});
@@ -85,9 +90,10 @@ BOOST_AUTO_TEST_CASE(arithmetic_broadcasts_and_promotes) {
   BOOST_TEST(((a + astype(a, Dtype::float64)).dtype() == Dtype::float64));
   BOOST_TEST(((astype(a, Dtype::int8) + astype(a, Dtype::uint8)).dtype() == Dtype::int16));
   check_values<float>(a + floats({}, {0, 1, 1}), {});
-  BOOST_CHECK_EXCEPTION(a + floats({1, 2}, {2}), ValueError, [](const ValueError& e) { return message_has(e, "add: shapes (2, 3) and (2,)"); });
+  BOOST_CHECK_EXCEPTION(a + floats({1, 2}, {2}), ValueError,
+                        [](const ValueError& e) { return message_has(e, "add: shapes (2, 3) and (2,)"); });
   BOOST_CHECK_THROW(a + Array(), ValueError);
-  check_values<double>(apply(kernel<"add">(), {1, 2.5}), {3.5});
+  check_values<double>(apply(catena::rows::add, {1, 2.5}), {3.5});
 }
 
 BOOST_AUTO_TEST_CASE(in_place_arithmetic_writes_through) {
@@ -147,17 +153,17 @@ BOOST_AUTO_TEST_CASE(assignment_broadcasts_and_casts) {
 
 BOOST_AUTO_TEST_CASE(kernels_with_several_outputs_and_given_outputs) {
   const Operand in[] = {floats({7, -7}, {2}), 2};
-  const Arrays out = apply_all(kernel<"divmod">(), in);
+  const Arrays out = apply_all(catena::rows::divmod, in);
   check_values<float>(out[0], {3, -4});
   check_values<float>(out[1], {1, 1});
   Array y = zeros({2}, Dtype::float64);
-  apply_into(kernel<"add">(), in, {&y, 1});
+  apply_into(catena::rows::add, in, {&y, 1});
   check_values<double>(y, {9, -5});
   Array narrow = zeros({2}, Dtype::int32);
-  BOOST_CHECK_THROW(apply_into(kernel<"add">(), in, {&narrow, 1}), TypeError);
-  BOOST_CHECK_THROW(apply(kernel<"divmod">(), {1, 2}), TypeError);
-  BOOST_CHECK_THROW(apply(kernel<"sum">(), {y}), TypeError);
-  BOOST_CHECK_THROW(apply(kernel<"add">(), {y}), TypeError);
+  BOOST_CHECK_THROW(apply_into(catena::rows::add, in, {&narrow, 1}), TypeError);
+  BOOST_CHECK_THROW(apply(catena::rows::divmod, {1, 2}), TypeError);
+  BOOST_CHECK_THROW(apply(catena::rows::sum, {y}), TypeError);
+  BOOST_CHECK_THROW(apply(catena::rows::add, {y}), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(selection) {
@@ -173,7 +179,8 @@ BOOST_AUTO_TEST_CASE(selection) {
 }
 
 BOOST_AUTO_TEST_CASE(products) {
-  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), b = floats({1, 0, 2, 1, 0, 3}, {3, 2}), v = floats({1, 1, 1}, {3});
+  const Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), b = floats({1, 0, 2, 1, 0, 3}, {3, 2}),
+              v = floats({1, 1, 1}, {3});
   check_values<float>(matmul(a, b), {5, 11, 14, 23});
   check_values<float>(matmul(a, a, false, true), {14, 32, 32, 77});
   check_values<float>(matmul(a, a, true), {17, 22, 27, 22, 29, 36, 27, 36, 45});
@@ -190,7 +197,8 @@ BOOST_AUTO_TEST_CASE(products) {
   check_values<float>(matmul(ones({2, 0}), ones({0, 2})), {0, 0, 0, 0});
   BOOST_TEST((matmul(astype(a, Dtype::float16), b).dtype() == Dtype::float32));
   check_values<int>(matmul(astype(a, Dtype::int32), astype(b, Dtype::int32)), {5, 11, 14, 23});
-  BOOST_CHECK_EXCEPTION(matmul(a, a), ValueError, [](const ValueError& e) { return message_has(e, "matmul: shapes (2, 3) and (2, 3)"); });
+  BOOST_CHECK_EXCEPTION(matmul(a, a), ValueError,
+                        [](const ValueError& e) { return message_has(e, "matmul: shapes (2, 3) and (2, 3)"); });
   BOOST_CHECK_THROW(matmul(a, full({}, 1)), ValueError);
 }
 
@@ -212,7 +220,8 @@ BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
   const Device other{Device::Kind::cuda, 0};
   const Array a = ones({2}), b = ones({2}, Dtype::float32, other);
   BOOST_TEST((b.device() == other));
-  BOOST_CHECK_EXCEPTION(a + b, ValueError, [](const ValueError& e) { return message_has(e, "add: arrays live on cpu:0 and on cuda:0"); });
+  BOOST_CHECK_EXCEPTION(a + b, ValueError,
+                        [](const ValueError& e) { return message_has(e, "add: arrays live on cpu:0 and on cuda:0"); });
   BOOST_CHECK_THROW(matmul(a, b), ValueError);
   BOOST_CHECK_THROW(assign(a, b), ValueError);
   check_values<float>(to_device(b, {}) + a, {2, 2});

@@ -1,7 +1,7 @@
 // Views: what they show, that they share memory, and joins.
 #include <boost/test/unit_test.hpp>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
 
 using namespace autograd;
 using catena::IndexError;
@@ -9,7 +9,8 @@ using catena::ValueError;
 
 namespace {
 
-template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T>
+void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }

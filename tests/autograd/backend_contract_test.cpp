@@ -1,13 +1,13 @@
-// What every autograd::Backend promises beyond the value API: programs of several steps, in-outs, indexed rows, multi-tensor calls,
-// scatters, views, versions, ownership.
+// What every autograd::Backend promises beyond the value API: programs of several steps, in-outs, indexed rows,
+// multi-tensor calls, scatters, views, versions, ownership.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 
-#include "autograd/array.h"
+#include <catena/autograd/array.h>
+#include <catena/kernels/rows/families.h>
 
 using namespace autograd;
 using catena::EagerProgram;
-using catena::kernel;
 using catena::KernelDef;
 using catena::RuntimeError;
 using catena::TypeError;
@@ -15,7 +15,8 @@ using catena::ValueError;
 
 namespace {
 
-template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T>
+void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
@@ -36,8 +37,9 @@ BOOST_AUTO_TEST_CASE(the_default_backend_is_known_by_its_arrays) {
   BOOST_CHECK_THROW(Array().backend(), ValueError);
   catena::ArrayOwner stranger{"stranger"};
   const Array foreign(catena::make_header(nullptr, nullptr, Dtype::float32, {0}, {4}, {}, &stranger));
-  BOOST_CHECK_EXCEPTION(foreign.backend(), RuntimeError,
-                        [](const RuntimeError& e) { return std::string(e.what()).find("nothing adapts arrays made by stranger") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(foreign.backend(), RuntimeError, [](const RuntimeError& e) {
+    return std::string(e.what()).find("nothing adapts arrays made by stranger") != std::string::npos;
+  });
   BOOST_CHECK_THROW(a + foreign, ValueError);
   backend.synchronize(a.device());
 }
@@ -46,14 +48,16 @@ BOOST_AUTO_TEST_CASE(without_a_default_backend_creation_says_what_to_include) {
   Backend& backend = default_backend();
   static Backend* saved = &backend;
   set_default_backend(nullptr);
-  BOOST_CHECK_EXCEPTION(empty({1}), RuntimeError, [](const RuntimeError& e) { return std::string(e.what()).find("include catena.h") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(empty({1}), RuntimeError, [](const RuntimeError& e) {
+    return std::string(e.what()).find("include catena.h") != std::string::npos;
+  });
   set_default_backend([]() -> Backend& { return *saved; });
   BOOST_TEST(empty({1}).size() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
   // slot 3 = slot 0 * slot 1 in float16, output = slot 3 + slot 0: as the eager operations
-  const KernelDef &mul = kernel<"multiply">(), &add = kernel<"add">();
+  const KernelDef &mul = catena::rows::multiply, &add = catena::rows::add;
   catena::Step steps[2];
   steps[0].kernel = &mul;
   steps[0].loop = std::uint16_t(loop_of(mul, Dtype::float16));
@@ -64,7 +68,8 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
   const Dtype slots[] = {Dtype::float16, Dtype::float16, Dtype::float16, Dtype::float16};
   const catena::Program program{steps, slots, 2, 0, 1};
   Generator g{9, 0};
-  const Array x = random_uniform({3, 700}, -4, 4, Dtype::float16, g), y = random_uniform({700}, -4, 4, Dtype::float16, g);
+  const Array x = random_uniform({3, 700}, -4, 4, Dtype::float16, g),
+              y = random_uniform({700}, -4, 4, Dtype::float16, g);
   Array out = empty({3, 700}, Dtype::float16);
   const Input in[] = {*x.get(), *y.get()};
   default_backend().elementwise(program, in, {&out, 1});
@@ -72,7 +77,7 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
 }
 
 BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
-  const KernelDef& add = kernel<"add">();
+  const KernelDef& add = catena::rows::add;
   const Array ints = array<int>({1, 2, 3}, {3});
   const Array half = astype(floats({.5, 1.5, 2.5}, {3}), Dtype::float16);
   Array out = zeros({2, 3}, Dtype::float64);
@@ -81,34 +86,35 @@ BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
   check_values<double>(out, {1.5, 3.5, 5.5, 1.5, 3.5, 5.5});
   Array small = zeros({1, 3});
   const Input wide[] = {*out.get(), *half.get()};
-  BOOST_CHECK_THROW(default_backend().elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), wide, {&small, 1}), ValueError);
+  BOOST_CHECK_THROW(default_backend().elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), wide, {&small, 1}),
+                    ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(indexed_rows_know_their_position) {
   const Array x = numbers({1, 1, 3, 3});
   Array col = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
   const Operand in[] = {x, 1, 1, 0, 0, 1, 1};
-  apply_indexed(kernel<"im2col_2d">(), in, {&col, 1});
+  apply_indexed(catena::rows::im2col_2d, in, {&col, 1});
   check_values<float>(col, {0, 1, 3, 4, 1, 2, 4, 5, 3, 4, 6, 7, 4, 5, 7, 8});
   // raw operands: any strides; converted when the loop has another dtype
   const Operand turned[] = {astype(transpose(x), Dtype::float64), 1, 1, 0, 0, 1, 1};
   BOOST_TEST(x.ndim() == 4);
   Array col2 = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
   const Operand swapped[] = {swapaxes(astype(x, Dtype::float64), 2, 3), 1, 1, 0, 0, 1, 1};
-  apply_indexed(kernel<"im2col_2d">(), swapped, {&col2, 1});
+  apply_indexed(catena::rows::im2col_2d, swapped, {&col2, 1});
   check_values<float>(slice(reshape(col2, {16}), 0, 0, 4), {0, 3, 1, 4});
   // an output that overlaps what the body reads elsewhere
   Array memory = numbers({1, 1, 4, 4});
   const Array image = slice(slice(memory, 2, 0, 3), 3, 0, 3);
   const Operand over[] = {image, 1, 1, 0, 0, 1, 1};
   Array target = reshape(memory, {1, 1, 2, 2, 2, 2});
-  apply_indexed(kernel<"im2col_2d">(), over, {&target, 1});
+  apply_indexed(catena::rows::im2col_2d, over, {&target, 1});
   check_values<float>(target, {0, 1, 4, 5, 1, 2, 5, 6, 4, 5, 8, 9, 5, 6, 9, 10});
-  BOOST_CHECK_THROW(apply_indexed(kernel<"im2col_2d">(), {turned, 6}, {&col, 1}), TypeError);
+  BOOST_CHECK_THROW(apply_indexed(catena::rows::im2col_2d, {turned, 6}, {&col, 1}), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
-  const KernelDef& dropout = kernel<"dropout">();
+  const KernelDef& dropout = catena::rows::dropout;
   Array flat = empty({24}), shaped = empty({2, 3, 4});
   const Array one = ones({24});
   const Operand a[] = {one, std::uint64_t(5), std::uint64_t(0), 0.5};
@@ -119,7 +125,7 @@ BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
-  const KernelDef& sgd = kernel<"sgd_update">();
+  const KernelDef& sgd = catena::rows::sgd_update;
   for (Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
     const Array g[] = {astype(numbers({3}), t), astype(ones({2, 2}), t), empty({0}, t)};
     const Array p[] = {zeros({3}, t), astype(numbers({2, 2}), t), empty({0}, t)};
@@ -131,7 +137,9 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
     check_values<double>(p[1], {-2, -1, 0, 1});
     const Array strided[] = {transpose(astype(numbers({2, 2}), t))};
     const std::span<const Array> bad[] = {std::span<const Array>(g + 1, 1), strided};
-    BOOST_CHECK_THROW(default_backend().multi_tensor(sgd, loop_of(sgd, t), bad, hyper, std::span<const std::int32_t>(which, 1), nullptr), TypeError);
+    BOOST_CHECK_THROW(default_backend().multi_tensor(sgd, loop_of(sgd, t), bad, hyper,
+                                                     std::span<const std::int32_t>(which, 1), nullptr),
+                      TypeError);
   }
 }
 
@@ -192,7 +200,7 @@ BOOST_AUTO_TEST_CASE(products_of_views) {
 BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   const Array a = numbers({4, 6});
   Array out = zeros({8});
-  const KernelDef& sum = kernel<"sum">();
+  const KernelDef& sum = catena::rows::sum;
   default_backend().reduce(sum, loop_of(sum, Dtype::float32), transpose(a), {0}, slice(out, 0, 0, 8, 2));
   check_values<float>(out, {15, 0, 51, 0, 87, 0, 123, 0});
   Array kept = empty({1, 6});
@@ -202,20 +210,22 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   Array self = numbers({3, 2});
   default_backend().reduce(sum, loop_of(sum, Dtype::float32), self, {0}, reshape(slice(self, 0, 0, 1), {2}));
   check_values<float>(self, {6, 9, 2, 3, 4, 5});
-  const KernelDef& softmax = kernel<"softmax">();
+  const KernelDef& softmax = catena::rows::softmax;
   Array x = zeros({2, 2, 3});
   const Array view = transpose(x, Dims{2, 0, 1});
   const Input in(*view.get());
-  default_backend().rows(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1}, {&view, 1});  // in place
+  default_backend().rows(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1},
+                         {&view, 1});  // in place
   check_values<float>(x, std::vector<float>(12, .25f));
 }
 
 BOOST_AUTO_TEST_CASE(reductions_of_what_a_program_gives) {
   // (a - b) * a * 2 over the rows, for one b per row and per column
   const Array a = numbers({5, 6}), row = floats({1, 0, 2, 1, 3, 1}, {6}), column = floats({2, 1, 0, 1, 3}, {5, 1});
-  const KernelDef &sub = kernel<"subtract">(), &mul = kernel<"multiply">(), &sum = kernel<"sum">();
+  const KernelDef &sub = catena::rows::subtract, &mul = catena::rows::multiply, &sum = catena::rows::sum;
   const auto loop = [](const KernelDef& def) { return std::uint16_t(loop_of(def, Dtype::float32)); };
-  const catena::Step steps[] = {{&sub, loop(sub), {0, 1, 4}}, {&mul, loop(mul), {0, 4, 4}}, {&mul, loop(mul), {4, 2, 3}}};
+  const catena::Step steps[] = {
+      {&sub, loop(sub), {0, 1, 4}}, {&mul, loop(mul), {0, 4, 4}}, {&mul, loop(mul), {4, 2, 3}}};
   const std::vector<Dtype> slots(5, Dtype::float32);
   const catena::Program program{steps, slots, 3, 0, 1};
   const auto reduced = [&](const Array& x, const Array& b, const Dims& axes, const Array& out) {

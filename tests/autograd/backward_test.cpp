@@ -3,18 +3,19 @@
 #include <cmath>
 #include <functional>
 
-#include "autograd/function.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/function.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
 
 using namespace autograd;
 
 namespace {
 
 std::vector<float> floats(const Array& a) { return to_vector<float>(a); }
-#define CHECK_VALUES(array, ...) BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
+#define CHECK_VALUES(array, ...) \
+  BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
 
 // x -> (x, x): hands on what it gets and notes the order of calls.
 std::vector<std::string> calls;
@@ -69,8 +70,9 @@ BOOST_AUTO_TEST_CASE(seeds) {
   CHECK_VALUES(x.grad(), {3});
   Variable big(ones({2}));
   Variable z = big * 2;
-  BOOST_CHECK_EXCEPTION(z.backward(), catena::RuntimeError,
-                        [](const auto& e) { return std::string(e.what()).find("set its grad first") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(z.backward(), catena::RuntimeError, [](const auto& e) {
+    return std::string(e.what()).find("set its grad first") != std::string::npos;
+  });
   // With a gradient on another output of the same function it is taken as absent.
   Variables two = apply_node<Noted>({big}, "two", std::size_t(2));
   two[1].set_grad(full({2}, 5));
@@ -231,7 +233,8 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_added_to) {
     Variable x(ones({3}));
     const Variable middle = apply_node<Fresh>({x}, nullptr, &met, nullptr)[0];
     // Of two functions of one rank the one that was reached first goes first: the shorter branch.
-    const Variable first = apply_node<Fresh>({middle}, &made, nullptr, held)[0], second = noted(noted(middle, "a"), "b") * 3;
+    const Variable first = apply_node<Fresh>({middle}, &made, nullptr, held)[0],
+                   second = noted(noted(middle, "a"), "b") * 3;
     sum(first + second).backward();
     CHECK_VALUES(x.grad(), {4, 4, 4});
     return made == met;
@@ -270,7 +273,8 @@ BOOST_AUTO_TEST_CASE(rules_run_for_variables_that_are_held) {
   BOOST_TEST(run(false, false, {}) == (Names{"join"}), boost::test_tools::per_element());
   BOOST_TEST(run(false, true, {}) == (Names{"join"}), boost::test_tools::per_element());
   BOOST_TEST(run(false, true, {.retain_grad = true}) == (Names{"join"}), boost::test_tools::per_element());
-  BOOST_TEST(run(true, false, {.enable_double_backprop = true}) == (Names{"join", "middle", "x"}), boost::test_tools::per_element());
+  BOOST_TEST(run(true, false, {.enable_double_backprop = true}) == (Names{"join", "middle", "x"}),
+             boost::test_tools::per_element());
 
   // Two ways lead from h back to x, one of them through a variable that needs no gradient.
   calls.clear();
@@ -298,9 +302,13 @@ BOOST_AUTO_TEST_CASE(wrong_gradients_are_named) {
     y.set_grad(ones({2}));
     y.backward();
   };
-  const auto named = [](const catena::Error& e) { return std::string(e.what()).starts_with("Function `Wrong` (wrong) has a bug.\n"); };
-  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(ones({3}))}; }), catena::ValueError, named);
-  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(ones({2}, Dtype::float64))}; }), catena::TypeError, named);
+  const auto named = [](const catena::Error& e) {
+    return std::string(e.what()).starts_with("Function `Wrong` (wrong) has a bug.\n");
+  };
+  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(ones({3}))}; }), catena::ValueError,
+                        named);
+  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(ones({2}, Dtype::float64))}; }),
+                        catena::TypeError, named);
   BOOST_CHECK_THROW(run([](const Variables& g) { return Variables{g[0], g[0]}; }), catena::AssertionError);
 }
 
@@ -368,7 +376,8 @@ BOOST_AUTO_TEST_CASE(second_derivatives_pass_through_dead_variables) {
   x.cleargrad();
   gx.backward();
   // d2/dx2 exp(sin(x^2)) = exp(sin u) (4 x^2 cos^2 u - 4 x^2 sin u + 2 cos u), u = x^2
-  const double u = 0.09, expected = std::exp(std::sin(u)) * (4 * u * std::cos(u) * std::cos(u) - 4 * u * std::sin(u) + 2 * std::cos(u));
+  const double u = 0.09, expected = std::exp(std::sin(u)) *
+                                    (4 * u * std::cos(u) * std::cos(u) - 4 * u * std::sin(u) + 2 * std::cos(u));
   BOOST_CHECK_SMALL(to_vector<double>(x.grad())[0] - expected, 1e-12);
 }
 
@@ -422,7 +431,8 @@ BOOST_AUTO_TEST_CASE(functions_on_raw_arrays) {
   x.cleargrad();
   z.backward();
   BOOST_CHECK(!x.grad());
-  BOOST_CHECK_THROW(make_function<HostOnly>()({Variable(to_device(ones({1}), {Device::Kind::cuda, 0}))}), catena::Error);
+  BOOST_CHECK_THROW(make_function<HostOnly>()({Variable(to_device(ones({1}), {Device::Kind::cuda, 0}))}),
+                    catena::Error);
 }
 
 BOOST_AUTO_TEST_CASE(calling_a_function_again_takes_the_earlier_call_out_of_the_graph) {

@@ -1,12 +1,12 @@
 // Flags and the modes of a thread.
-#include "autograd/flag.h"
+#include <catena/autograd/flag.h>
 
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 #include <thread>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/math.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/math.h>
 
 using namespace autograd;
 
@@ -77,8 +77,7 @@ BOOST_AUTO_TEST_CASE(graphs_follow_flags_and_modes) {
   try {
     const auto scope = no_backprop_mode();
     throw 1;
-  } catch (int) {
-  }
+  } catch (int) {}
   BOOST_CHECK(builds_graph({AUTO}));
 }
 

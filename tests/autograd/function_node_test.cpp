@@ -1,11 +1,11 @@
 // FunctionNode: application, type checks, retained values, allocations on the usual paths.
-#include "autograd/function_node.h"
+#include <catena/autograd/function_node.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "tests/support/allocations.h"
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/tests/support/allocations.h>
 
 using namespace autograd;
 
@@ -45,7 +45,8 @@ struct Forgetful final : FunctionNode {
 };
 
 std::vector<float> floats(const Array& a) { return to_vector<float>(a); }
-#define CHECK_VALUES(array, ...) BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
+#define CHECK_VALUES(array, ...) \
+  BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
 
 }  // namespace
 
@@ -86,7 +87,8 @@ BOOST_AUTO_TEST_CASE(failed_type_checks_name_the_function) {
   const Variable a(ones({2})), b(ones({3}));
   BOOST_CHECK_EXCEPTION(apply_node<Pair>({a, b}), catena::InvalidType, [](const catena::InvalidType& e) {
     return std::string(e.what()) ==
-           "Invalid operation is performed in: Pair (Forward)\n\nExpect: in_types[0].shape == in_types[1].shape\nActual: (2,) != (3,)";
+           "Invalid operation is performed in: Pair (Forward)\n\nExpect: in_types[0].shape == "
+           "in_types[1].shape\nActual: (2,) != (3,)";
   });
   BOOST_CHECK_THROW(apply_node<Pair>({a}), catena::InvalidType);
   {
@@ -120,10 +122,12 @@ BOOST_AUTO_TEST_CASE(mixed_devices_are_named) {
   } catch (const catena::Error&) {
     return;
   }
-  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(ones({2}), Device{})), Variable(there)}), catena::ValueError, [](const catena::ValueError& e) {
-    const std::string text = e.what();
-    return text.find("Pair") != std::string::npos && text.find("cpu:0") != std::string::npos && text.find("cuda:0") != std::string::npos;
-  });
+  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(ones({2}), Device{})), Variable(there)}),
+                        catena::ValueError, [](const catena::ValueError& e) {
+                          const std::string text = e.what();
+                          return text.find("Pair") != std::string::npos && text.find("cpu:0") != std::string::npos &&
+                                 text.find("cuda:0") != std::string::npos;
+                        });
 }
 
 // Beyond what the array operations themselves allocate, graphs come from free lists.

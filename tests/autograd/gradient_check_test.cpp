@@ -1,14 +1,14 @@
 // The gradient checker itself: right rules pass, wrong ones are found.
-#include "autograd/gradient_check.h"
+#include <catena/autograd/gradient_check.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/debug.h"
-#include "autograd/function.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/testing.h"
+#include <catena/autograd/debug.h>
+#include <catena/autograd/function.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/testing.h>
 
 using namespace autograd;
 using gradient_check::check_backward;
@@ -80,10 +80,13 @@ BOOST_AUTO_TEST_CASE(strided_inputs) {
 
 BOOST_AUTO_TEST_CASE(wrong_gradients_are_found) {
   const Array x = doubles({1, 2}), gy = doubles({1, -1});
-  const auto f = [](double factor) { return [factor](const Variable& v) { return apply_node<WrongSquare>({v}, factor)[0]; }; };
+  const auto f = [](double factor) {
+    return [factor](const Variable& v) { return apply_node<WrongSquare>({v}, factor)[0]; };
+  };
   BOOST_CHECK_NO_THROW(check_backward(f(2), {x}, {gy}));
-  BOOST_CHECK_EXCEPTION(check_backward(f(2.1), {x}, {gy}), catena::AssertionError,
-                        [](const auto& e) { return std::string(e.what()).find("the gradient of input 0 is wrong") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(check_backward(f(2.1), {x}, {gy}), catena::AssertionError, [](const auto& e) {
+    return std::string(e.what()).find("the gradient of input 0 is wrong") != std::string::npos;
+  });
   const auto once = [](const Variable& v) { return apply_node<OnceOnly>({v})[0]; };
   BOOST_CHECK_NO_THROW(check_backward(once, {x}, {gy}));
   BOOST_CHECK_THROW(check_double_backward(once, {x}, {gy}, {doubles({1, 1})}), catena::AssertionError);
@@ -98,7 +101,8 @@ BOOST_AUTO_TEST_CASE(arguments_are_checked) {
   BOOST_CHECK_THROW(check_backward(f, {x}, {gy, gy}), catena::ValueError);
   BOOST_CHECK_THROW(check_backward(f, {x}, {gy}, {.no_grads = {false, true}}), catena::ValueError);
   BOOST_CHECK_THROW(check_backward(f, {x}, {gy}, {.dtype = Dtype::int32}), catena::ValueError);
-  BOOST_CHECK_THROW(check_backward(f, {x}, {gy}, {.dtype = Dtype::float64, .params = {Variable(x)}}), catena::ValueError);
+  BOOST_CHECK_THROW(check_backward(f, {x}, {gy}, {.dtype = Dtype::float64, .params = {Variable(x)}}),
+                    catena::ValueError);
   BOOST_CHECK_NO_THROW(check_backward([](const Variable& v) { return sum(square(v)); }, {x}));
   BOOST_CHECK_NO_THROW(check_backward(two, {x}, {gy, gy}));
   BOOST_CHECK_NO_THROW(check_backward(two, {x}, {Array(), gy}));
@@ -108,21 +112,26 @@ BOOST_AUTO_TEST_CASE(inputs_without_gradients) {
   const Array x = doubles({1, 2}), t = array<int>({0, 1}, {2}), gy = doubles({1, 1});
   const auto f = [](const Variables& v) { return square(v[0]) * astype(v[1].data(), Dtype::float64); };
   BOOST_CHECK_NO_THROW(check_backward(f, {x, t}, {gy}));  // integers are skipped
-  BOOST_CHECK_THROW(check_backward([](const Variables& v) { return square(v[0]); }, {x, x}, {gy}), catena::AssertionError);
-  BOOST_CHECK_NO_THROW(check_backward([](const Variables& v) { return square(v[0]); }, {x, x}, {gy}, {.no_grads = {false, true}}));
-  BOOST_CHECK_THROW(check_backward([](const Variables& v) { return square(v[0]); }, {x}, {gy}, {.no_grads = {true}}), catena::AssertionError);
+  BOOST_CHECK_THROW(check_backward([](const Variables& v) { return square(v[0]); }, {x, x}, {gy}),
+                    catena::AssertionError);
+  BOOST_CHECK_NO_THROW(
+      check_backward([](const Variables& v) { return square(v[0]); }, {x, x}, {gy}, {.no_grads = {false, true}}));
+  BOOST_CHECK_THROW(check_backward([](const Variables& v) { return square(v[0]); }, {x}, {gy}, {.no_grads = {true}}),
+                    catena::AssertionError);
 }
 
 BOOST_AUTO_TEST_CASE(narrow_inputs_with_a_wide_numerical_side) {
   const Array x = astype(doubles({0.5, 1.25}), Dtype::float16), gy = astype(doubles({1, 0.5}), Dtype::float16);
-  BOOST_CHECK_NO_THROW(check_backward([](const Variable& v) { return exp(v); }, {x}, {gy}, {.atol = 5e-3, .rtol = 5e-3, .dtype = Dtype::float64}));
+  BOOST_CHECK_NO_THROW(check_backward([](const Variable& v) { return exp(v); }, {x}, {gy},
+                                      {.atol = 5e-3, .rtol = 5e-3, .dtype = Dtype::float64}));
 }
 
 BOOST_AUTO_TEST_CASE(parameters) {
   const Variable w(doubles({2, 3}));
   const Array x = doubles({1, 2}), gy = doubles({1, 1});
   BOOST_CHECK_NO_THROW(check_backward([&](const Variable& v) { return v * w * w; }, {x}, {gy}, {.params = {w}}));
-  BOOST_CHECK_THROW(check_backward([&](const Variable& v) { return v * w * w.data(); }, {x}, {gy}, {.params = {w}}), catena::AssertionError);
+  BOOST_CHECK_THROW(check_backward([&](const Variable& v) { return v * w * w.data(); }, {x}, {gy}, {.params = {w}}),
+                    catena::AssertionError);
 }
 
 BOOST_AUTO_TEST_CASE(assertions_on_arrays) {
@@ -133,10 +142,12 @@ BOOST_AUTO_TEST_CASE(assertions_on_arrays) {
   BOOST_CHECK_THROW(assert_allclose(doubles({1, 2}), doubles({1, 2, 3})), catena::AssertionError);
   BOOST_CHECK_NO_THROW(assert_allclose(doubles({2, 2, 2}), 2));
   BOOST_CHECK_NO_THROW(assert_allclose(2.0, 2));
-  BOOST_CHECK_EXCEPTION(assert_allclose(doubles({1, 5, 3}), doubles({1, 2, 3.5})), catena::AssertionError, [](const auto& e) {
-    return std::string(e.what()).find("2 of 3 elements differ by more than atol 1e-05 + rtol 0.0001; the largest difference, 3, is at element 1") !=
-           std::string::npos;
-  });
+  BOOST_CHECK_EXCEPTION(assert_allclose(doubles({1, 5, 3}), doubles({1, 2, 3.5})), catena::AssertionError,
+                        [](const auto& e) {
+                          return std::string(e.what()).find(
+                                     "2 of 3 elements differ by more than atol 1e-05 + rtol 0.0001; the largest "
+                                     "difference, 3, is at element 1") != std::string::npos;
+                        });
   static std::string category;
   const WarningHandler previous = set_warning_handler([](std::string_view c, std::string_view) { category = c; });
   autograd::gradient_check::assert_allclose(doubles({1}), doubles({1}));

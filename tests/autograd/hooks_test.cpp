@@ -1,12 +1,12 @@
 // Hooks of a thread and of a function, TimerHook, PrintHook.
-#include "autograd/hooks.h"
+#include <catena/autograd/hooks.h>
 
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 #include <thread>
 
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
 
 using namespace autograd;
 
@@ -21,7 +21,9 @@ struct Recorder : FunctionHook {
     BOOST_CHECK(!gy.empty());
     note("backward ", f, in);
   }
-  void backward_postprocess(const FunctionNode& f, const Arrays& in, const Arrays&) override { note("backwarded ", f, in); }
+  void backward_postprocess(const FunctionNode& f, const Arrays& in, const Arrays&) override {
+    note("backwarded ", f, in);
+  }
   void note(const char* what, const FunctionNode& f, const Arrays& in) {
     BOOST_CHECK(!in.empty());
     log.push_back(own_name + " " + what + f.label());
@@ -73,8 +75,7 @@ BOOST_AUTO_TEST_CASE(scopes_end_with_exceptions) {
   try {
     const HookScope scope(hook);
     throw 1;
-  } catch (int) {
-  }
+  } catch (int) {}
   BOOST_CHECK(function_hooks().empty());
 }
 
@@ -104,7 +105,8 @@ BOOST_AUTO_TEST_CASE(local_hooks_follow_and_replace) {
     log.clear();
     f.add_hook(std::make_shared<Recorder>("replacement", log), "g");
     y.backward();
-    CHECK_LOG(log, {"replacement backward __neg__", "l backward __neg__", "replacement backwarded __neg__", "l backwarded __neg__"});
+    CHECK_LOG(log, {"replacement backward __neg__", "l backward __neg__", "replacement backwarded __neg__",
+                    "l backwarded __neg__"});
   }
   f.delete_hook("g");
   f.delete_hook("l");

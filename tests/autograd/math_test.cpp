@@ -1,17 +1,17 @@
 // Mathematical functions: values and gradients against <cmath> in double and the golden group, derivatives numerically.
-#include "autograd/functions/math.h"
+#include <catena/autograd/functions/math.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 #include <vector>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/basic_math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/gradient_check.h"
-#include "autograd/testing.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/gradient_check.h>
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using catena::Dtype;
@@ -74,8 +74,10 @@ struct Precision {
   Dtype dtype;
   double atol, rtol;
 };
-const Precision kPrecisions[] = {
-    {Dtype::float64, 1e-12, 1e-12}, {Dtype::float32, 1e-5, 1e-5}, {Dtype::float16, 5e-4, 5e-3}, {Dtype::bfloat16, 4e-3, 4e-2}};
+const Precision kPrecisions[] = {{Dtype::float64, 1e-12, 1e-12},
+                                 {Dtype::float32, 1e-5, 1e-5},
+                                 {Dtype::float16, 5e-4, 5e-3},
+                                 {Dtype::bfloat16, 4e-3, 4e-2}};
 
 }  // namespace
 
@@ -84,7 +86,8 @@ BOOST_AUTO_TEST_SUITE(math)
 BOOST_AUTO_TEST_CASE(unary_values_in_every_dtype_and_shape) {
   for (const Unary& u : kUnary)
     for (const Shape& shape : kShapes)
-      for (const Precision& p : kPrecisions) BOOST_TEST_CONTEXT(u.label << " " << catena::to_string(shape) << " " << catena::name_of(p.dtype)) {
+      for (const Precision& p : kPrecisions)
+        BOOST_TEST_CONTEXT(u.label << " " << catena::to_string(shape) << " " << catena::name_of(p.dtype)) {
           const Array x = random(shape, u.low, u.high, 1, p.dtype);
           const Variable y = u.function(Variable(x));
           BOOST_CHECK(y.dtype() == p.dtype);
@@ -99,8 +102,10 @@ BOOST_AUTO_TEST_CASE(unary_gradients) {
   for (const Unary& u : kUnary)
     for (const Shape& shape : {Shape{3, 2}, Shape{}}) BOOST_TEST_CONTEXT(u.label << " " << catena::to_string(shape)) {
         const Array x = random(shape, u.low, u.high, 2), gy = random(shape, -1, 1, 3), ggx = random(shape, -1, 1, 4);
-        BOOST_CHECK_NO_THROW(gradient_check::check_backward(u.function, {x}, {gy}, {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-6}));
-        BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(u.function, {x}, {gy}, {ggx}, {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-6}));
+        BOOST_CHECK_NO_THROW(
+            gradient_check::check_backward(u.function, {x}, {gy}, {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-6}));
+        BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(u.function, {x}, {gy}, {ggx},
+                                                                   {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-6}));
       }
 }
 
@@ -117,7 +122,8 @@ BOOST_AUTO_TEST_CASE(unary_gradients_in_narrow_dtypes) {
           BOOST_CHECK(v.grad().dtype() == t);
           return v.grad();
         };
-        BOOST_CHECK_NO_THROW(testing::assert_allclose(gradient(p.dtype), gradient(Dtype::float64), p.atol * 2, p.rtol * 2));
+        BOOST_CHECK_NO_THROW(
+            testing::assert_allclose(gradient(p.dtype), gradient(Dtype::float64), p.atol * 2, p.rtol * 2));
       }
 }
 
@@ -127,10 +133,11 @@ BOOST_AUTO_TEST_CASE(labels) {
 
 BOOST_AUTO_TEST_CASE(integers_are_rejected) {
   for (const Unary& u : kUnary)
-    BOOST_CHECK_EXCEPTION(u.function(Variable(ones({2}, Dtype::int32))), catena::InvalidType, [&](const catena::InvalidType& e) {
-      return e.what() == "Invalid operation is performed in: " + std::string(u.label) +
-                             " (Forward)\n\nExpect: in_types[0].dtype.kind == f\nActual: i != f";
-    });
+    BOOST_CHECK_EXCEPTION(u.function(Variable(ones({2}, Dtype::int32))), catena::InvalidType,
+                          [&](const catena::InvalidType& e) {
+                            return e.what() == "Invalid operation is performed in: " + std::string(u.label) +
+                                                   " (Forward)\n\nExpect: in_types[0].dtype.kind == f\nActual: i != f";
+                          });
 }
 
 BOOST_AUTO_TEST_CASE(flat_functions_have_zero_gradients) {
@@ -165,9 +172,12 @@ BOOST_AUTO_TEST_CASE(functions_of_several_arguments) {
     double (*value)(double, double, double);
   };
   const Row rows[] = {
-      {"maximum", [](const Variables& x) { return maximum(x[0], x[1]); }, 2, [](double a, double b, double) { return std::max(a, b); }},
-      {"minimum", [](const Variables& x) { return minimum(x[0], x[1]); }, 2, [](double a, double b, double) { return std::min(a, b); }},
-      {"fmod", [](const Variables& x) { return fmod(x[0] * 7, x[1] + 2); }, 2, [](double a, double b, double) { return std::fmod(a * 7, b + 2); }},
+      {"maximum", [](const Variables& x) { return maximum(x[0], x[1]); }, 2,
+       [](double a, double b, double) { return std::max(a, b); }},
+      {"minimum", [](const Variables& x) { return minimum(x[0], x[1]); }, 2,
+       [](double a, double b, double) { return std::min(a, b); }},
+      {"fmod", [](const Variables& x) { return fmod(x[0] * 7, x[1] + 2); }, 2,
+       [](double a, double b, double) { return std::fmod(a * 7, b + 2); }},
       {"squared_difference", [](const Variables& x) { return squared_difference(x[0], x[1]); }, 2,
        [](double a, double b, double) { return (a - b) * (a - b); }},
       {"linear_interpolate", [](const Variables& x) { return linear_interpolate(x[0], x[1], x[2]); }, 3,
@@ -182,12 +192,15 @@ BOOST_AUTO_TEST_CASE(functions_of_several_arguments) {
           ggx.push_back(random(shape, -1, 1, int(i) + 20));
           v.push_back(Variable(x[i]));
         }
-        std::vector<double> a = to_vector<double>(x[0]), b = to_vector<double>(x[1]), c = to_vector<double>(x[row.inputs - 1]);
+        std::vector<double> a = to_vector<double>(x[0]), b = to_vector<double>(x[1]),
+                            c = to_vector<double>(x[row.inputs - 1]);
         for (std::size_t i = 0; i < a.size(); ++i) a[i] = row.value(a[i], b[i], c[i]);
         testing::assert_allclose(row.function(v).data(), array(a, shape), 1e-12, 1e-12);
         const Array gy = random(shape, -1, 1, 9);
-        BOOST_CHECK_NO_THROW(gradient_check::check_backward(row.function, x, {gy}, {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-5}));
-        BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(row.function, x, {gy}, ggx, {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-5}));
+        BOOST_CHECK_NO_THROW(
+            gradient_check::check_backward(row.function, x, {gy}, {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-5}));
+        BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(row.function, x, {gy}, ggx,
+                                                                   {.eps = 1e-5, .atol = 1e-6, .rtol = 1e-5}));
         v[1] = Variable(ones({7}, Dtype::float64));
         BOOST_CHECK_THROW(row.function(v), catena::Error);
       }
@@ -251,10 +264,16 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   f["minimum"] = [](const test::GoldenCall& c) { return Variables{minimum(c.x(0), c.x(1))}; };
   f["fmod"] = [](const test::GoldenCall& c) { return Variables{fmod(c.x(0), c.x(1))}; };
   f["squared_difference"] = [](const test::GoldenCall& c) { return Variables{squared_difference(c.x(0), c.x(1))}; };
-  f["linear_interpolate"] = [](const test::GoldenCall& c) { return Variables{linear_interpolate(c.x(0), c.x(1), c.x(2))}; };
-  f["clip"] = [](const test::GoldenCall& c) { return Variables{clip(c.x(0), c.number("x_min", 0), c.number("x_max", 1))}; };
+  f["linear_interpolate"] = [](const test::GoldenCall& c) {
+    return Variables{linear_interpolate(c.x(0), c.x(1), c.x(2))};
+  };
+  f["clip"] = [](const test::GoldenCall& c) {
+    return Variables{clip(c.x(0), c.number("x_min", 0), c.number("x_max", 1))};
+  };
   f["identity"] = [](const test::GoldenCall& c) { return identity(c.xs()); };
-  f["sum"] = [](const test::GoldenCall& c) { return Variables{sum(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; };
+  f["sum"] = [](const test::GoldenCall& c) {
+    return Variables{sum(c.x(0), c.axes("axis"), c.flag("keepdims", false))};
+  };
   test::run_golden("math", f, {.once_only = {"maximum", "minimum", "clip"}});
 }
 

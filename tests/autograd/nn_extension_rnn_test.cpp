@@ -1,9 +1,10 @@
-// Recurrent networks of NnExtension against the cells' formulas, sequence by sequence in plain loops, and against finite differences.
+// Recurrent networks of NnExtension against the cells' formulas, sequence by sequence in plain loops, and against
+// finite differences.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 
-#include "autograd/backend/nn_extension.h"
+#include <catena/autograd/backend/nn_extension.h>
 
 using namespace autograd;
 using catena::TypeError;
@@ -68,7 +69,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-// ---- the oracle: each sequence by itself ------------------------------------------------------------------------------------
+// ---- the oracle: each sequence by itself --------------------------------------------------------
 double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 
 struct Oracle {
@@ -144,7 +145,8 @@ Oracle oracle(const Case& c, const RnnOperands& o) {
       }
       in = out;
     }
-    for (std::size_t t = 0; t < row.size(); ++t) std::copy(in[t].begin(), in[t].end(), to.y.begin() + std::ptrdiff_t(row[t] * n * dirs));
+    for (std::size_t t = 0; t < row.size(); ++t)
+      std::copy(in[t].begin(), in[t].end(), to.y.begin() + std::ptrdiff_t(row[t] * n * dirs));
   }
   return to;
 }
@@ -153,14 +155,16 @@ void check_close(const Array& got, const Numbers& expected, double tolerance, co
   const Numbers v = to_vector<double>(got);
   BOOST_REQUIRE_EQUAL(v.size(), expected.size());
   double worst = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) worst = std::max(worst, std::isnan(v[i]) ? 1e300 : std::abs(v[i] - expected[i]));
+  for (std::size_t i = 0; i < v.size(); ++i)
+    worst = std::max(worst, std::isnan(v[i]) ? 1e300 : std::abs(v[i] - expected[i]));
   BOOST_TEST(worst <= tolerance, what << " is off by " << worst);
 }
 
 const char* name_of(RnnMode mode) {
   return mode == RnnMode::relu ? "relu" : mode == RnnMode::tanh ? "tanh" : mode == RnnMode::lstm ? "lstm" : "gru";
 }
-#define FOR_CASE(c) BOOST_TEST_CONTEXT(name_of((c).mode) << ", " << (c).layers << " layers, " << (c).directions() << " directions")
+#define FOR_CASE(c) \
+  BOOST_TEST_CONTEXT(name_of((c).mode) << ", " << (c).layers << " layers, " << (c).directions() << " directions")
 
 double dot(const Array& a, const Array& b) { return a ? item(sum(a * b)).to_double() : 0; }
 
@@ -173,7 +177,8 @@ struct Loss {
 // P(i), Q(i) of the golden values.
 Array golden(int numerator, int offset, int modulus, int middle, int start, const Shape& shape) {
   Numbers v;
-  for (std::int64_t j = 0; j < catena::size_of(shape); ++j) v.push_back(double((numerator * (start + j) + offset) % modulus - middle) / 10);
+  for (std::int64_t j = 0; j < catena::size_of(shape); ++j)
+    v.push_back(double((numerator * (start + j) + offset) % modulus - middle) / 10);
   return array(v, shape);
 }
 Array p(int start, const Shape& shape) { return golden(7, 3, 11, 5, start, shape); }
@@ -193,10 +198,12 @@ void add_golden_weights(RnnOperands& o, int matrices, int w, int b) {
 BOOST_AUTO_TEST_SUITE(nn_extension_rnn)
 
 BOOST_AUTO_TEST_CASE(results_are_those_of_each_sequence_by_itself) {
-  for (const Case& c : cases())
-    FOR_CASE(c) {
+  for (const Case& c : cases()) FOR_CASE(c) {
       for (const Dtype t : {Dtype::float64, Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
-        const double tolerance = t == Dtype::float64 ? 1e-13 : t == Dtype::float32 ? 2e-5 : t == Dtype::float16 ? 4e-3 : 3e-2;
+        const double tolerance = t == Dtype::float64   ? 1e-13
+                                 : t == Dtype::float32 ? 2e-5
+                                 : t == Dtype::float16 ? 4e-3
+                                                       : 3e-2;
         const RnnOperands o = operands_of(c, t);
         const RnnResult r = autograd::nn_extension(o.x).rnn(o, c.spec());
         const Oracle expected = oracle(c, o);
@@ -241,7 +248,9 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     const RnnResult two = nn.rnn(o, s);
     check_close(slice(two.hy, 0, 1, 2), {-.033115, .247333, .107223, .150708}, 1e-6, "hy[1] of bilstm");
     check_close(slice(two.cy, 0, 1, 2), {-.08299, .37914, .386483, .217864}, 1e-6, "cy[1] of bilstm");
-    check_close(two.y, {-.329991, -.082459, -.033115, .247333, -.417918, .026462, .107223, .150708, -.466557, -.070441, -.139316, .211065},
+    check_close(two.y,
+                {-.329991, -.082459, -.033115, .247333, -.417918, .026462, .107223, .150708, -.466557, -.070441,
+                 -.139316, .211065},
                 1e-6, "y of bilstm");
   }
   {
@@ -302,15 +311,15 @@ RnnSpec with_dropout(const Case& c, double ratio) {
   s.dropout = ratio;
   s.seed = 5;
   Generator g{5, 0};
-  for (std::int64_t k = 1; k < c.layers; ++k) s.offsets.emplace_back(Scalar(g.take(c.rows() * c.units * c.directions())));
+  for (std::int64_t k = 1; k < c.layers; ++k)
+    s.offsets.emplace_back(Scalar(g.take(c.rows() * c.units * c.directions())));
   return s;
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(gradients_agree_with_differences) {
-  for (const Case& c : cases())
-    FOR_CASE(c) check_gradients(c, c.spec(), operands_of(c));
+  for (const Case& c : cases()) FOR_CASE(c) check_gradients(c, c.spec(), operands_of(c));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_through_dropout_agree_with_differences) {
@@ -326,8 +335,9 @@ BOOST_AUTO_TEST_CASE(absent_gradients_are_zero) {
     const RnnResult r = nn.rnn(o, c.spec());
     const Array gy = random(r.y.shape()), ghy = random(r.hy.shape()), none_y = zeros_like(gy), none = zeros_like(ghy);
     const Array gcy = r.cy ? random(r.cy.shape()) : Array(), none_c = r.cy ? none : Array();
-    const std::pair<RnnOutputGradients, RnnOutputGradients> pairs[] = {
-        {{gy, {}, {}}, {gy, none, none_c}}, {{{}, ghy, {}}, {none_y, ghy, none_c}}, {{{}, {}, gcy}, {none_y, none, gcy}}};
+    const std::pair<RnnOutputGradients, RnnOutputGradients> pairs[] = {{{gy, {}, {}}, {gy, none, none_c}},
+                                                                       {{{}, ghy, {}}, {none_y, ghy, none_c}},
+                                                                       {{{}, {}, gcy}, {none_y, none, gcy}}};
     for (const auto& [absent, zero] : pairs) {
       const RnnGradients a = nn.rnn_backward(o, c.spec(), r, absent), b = nn.rnn_backward(o, c.spec(), r, zero);
       check_close(a.gx, to_vector<double>(b.gx), 0, "gx");
@@ -336,7 +346,8 @@ BOOST_AUTO_TEST_CASE(absent_gradients_are_zero) {
   }
 }
 
-// The last layer alone sees what is dropped below it: with the input's weights of its own set to 1, a relu network shows the mask.
+// The last layer alone sees what is dropped below it: with the input's weights of its own set to 1, a relu network
+// shows the mask.
 BOOST_AUTO_TEST_CASE(dropout_is_between_layers_only) {
   constexpr std::int64_t kRows = 400, kUnits = 25;
   RnnOperands o;
@@ -370,22 +381,30 @@ BOOST_AUTO_TEST_CASE(operands_that_do_not_fit_are_refused) {
     RnnSpec s = c.spec();
     spoil(o, s);
     BOOST_CHECK_EXCEPTION(nn.rnn(o, s), ValueError, ([&](const catena::Error& e) {
-      const bool same = std::string(e.what()).find(text) != std::string::npos;
-      if (!same) BOOST_TEST_MESSAGE(e.what());
-      return same;
-    }));
+                            const bool same = std::string(e.what()).find(text) != std::string::npos;
+                            if (!same) BOOST_TEST_MESSAGE(e.what());
+                            return same;
+                          }));
   };
   refused([](RnnOperands& o, RnnSpec&) { o.batches = {2, 3}; }, "rnn: a batch of 3 follows one of 2");
   refused([](RnnOperands& o, RnnSpec&) { o.batches = {3, 2, 0}; }, "a batch of 0 follows one of 2");
   refused([](RnnOperands& o, RnnSpec&) { o.batches = {}; }, "there must be one time at least");
   refused([](RnnOperands& o, RnnSpec&) { o.batches = {3, 3}; }, "the batches have 6 rows, x has (5, 3)");
-  refused([](RnnOperands& o, RnnSpec&) { o.x = reshape(o.x, {5, 3, 1}); }, "x must have shape (rows of all times, inputs)");
-  refused([](RnnOperands& o, RnnSpec&) { o.hx = slice(o.hx, 0, 0, 1); }, "hx must have shape (2, 3, units), it has (1, 3, 2)");
+  refused(
+      [](RnnOperands& o, RnnSpec&) {
+        o.x = reshape(o.x, {5, 3, 1});
+      },
+      "x must have shape (rows of all times, inputs)");
+  refused([](RnnOperands& o, RnnSpec&) { o.hx = slice(o.hx, 0, 0, 1); },
+          "hx must have shape (2, 3, units), it has (1, 3, 2)");
   refused([](RnnOperands& o, RnnSpec&) { o.cx = {}; }, "cx must have the shape (2, 3, 2)");
   refused([](RnnOperands&, RnnSpec& s) { s.mode = RnnMode::gru; }, "only an lstm has a cx");
-  refused([](RnnOperands& o, RnnSpec&) { o.ws.pop_back(); }, "15 matrices and 16 biases were given for 2 layers, which need 16");
-  refused([](RnnOperands& o, RnnSpec&) { o.ws[8] = o.ws[0]; }, "matrix 0 of layer 1 must have shape (2, 2), it has (2, 3)");
-  refused([](RnnOperands& o, RnnSpec&) { o.bs[3] = random({3}); }, "bias 3 of layer 0 must have shape (2,), it has (3,)");
+  refused([](RnnOperands& o, RnnSpec&) { o.ws.pop_back(); },
+          "15 matrices and 16 biases were given for 2 layers, which need 16");
+  refused([](RnnOperands& o, RnnSpec&) { o.ws[8] = o.ws[0]; },
+          "matrix 0 of layer 1 must have shape (2, 2), it has (2, 3)");
+  refused([](RnnOperands& o, RnnSpec&) { o.bs[3] = random({3}); },
+          "bias 3 of layer 0 must have shape (2,), it has (3,)");
   refused([](RnnOperands&, RnnSpec& s) { s.dropout = 1; }, "the ratio 1 does not lie in [0, 1)");
   refused([](RnnOperands&, RnnSpec& s) { s.dropout = 0.5; }, "0 offsets were given for the dropout below 1 layers");
   RnnOperands integers = good;

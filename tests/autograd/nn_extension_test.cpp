@@ -1,10 +1,11 @@
-// NnExtension against plain loops in double: stride, padding, dilation, groups, cover_all, one to three spatial axes, every dtype.
+// NnExtension against plain loops in double: stride, padding, dilation, groups, cover_all, one to three spatial axes,
+// every dtype.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 
-#include "autograd/backend/nn_extension.h"
-#include "kernels/host/parallel.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/kernels/base/parallel.h>
 
 using namespace autograd;
 using catena::AssertionError;
@@ -37,7 +38,9 @@ Dims joined(std::initializer_list<std::int64_t> head, const Dims& tail) {
   for (std::int64_t n : tail) d.push_back(n);
   return d;
 }
-Dims tail(const Dims& d, int from) { return Dims(std::span<const std::int64_t>(d.begin() + from, std::size_t(d.size() - from))); }
+Dims tail(const Dims& d, int from) {
+  return Dims(std::span<const std::int64_t>(d.begin() + from, std::size_t(d.size() - from)));
+}
 
 Array random(const Shape& shape, Dtype dtype = Dtype::float64) {
   static Generator g{17, 0};
@@ -80,7 +83,8 @@ void each_product(const Case& c, const Dims& out, const std::function<void(const
   });
 }
 
-ConvolutionSpec spec_of(const Dims& stride, const Dims& pad, const Dims& dilate = {}, bool cover_all = false, std::int64_t groups = 1) {
+ConvolutionSpec spec_of(const Dims& stride, const Dims& pad, const Dims& dilate = {}, bool cover_all = false,
+                        std::int64_t groups = 1) {
   ConvolutionSpec s;
   s.stride = stride;
   s.pad = pad;
@@ -99,7 +103,7 @@ std::vector<Case> cases() {
       {{1, 2, 10, 11}, {2, 2, 3, 3}, spec_of({3, 2}, {1, 2}, {2, 2}, true)},
       {{2, 4, 5, 5}, {6, 2, 3, 3}, spec_of({1, 1}, {1, 1}, {}, false, 2)},
       {{2, 4, 5, 5}, {8, 1, 3, 3}, spec_of({2, 2}, {1, 1}, {}, false, 4)},  // depthwise
-      {{3, 5, 4, 4}, {2, 5, 1, 1}, spec_of({1, 1}, {0, 0})},               // a matrix product
+      {{3, 5, 4, 4}, {2, 5, 1, 1}, spec_of({1, 1}, {0, 0})},                // a matrix product
       {{1, 1, 1, 1}, {1, 1, 1, 1}, spec_of({1, 1}, {0, 0})},
       {{1, 1, 1, 1}, {2, 1, 3, 3}, spec_of({1, 1}, {1, 1})},
       {{2, 16, 6, 6}, {16, 16, 3, 3}, spec_of({1, 1}, {1, 1})},
@@ -112,7 +116,9 @@ std::vector<Case> cases() {
   };
 }
 
-double tolerance_of(Dtype t) { return t == Dtype::float64 ? 1e-12 : t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 2e-2; }
+double tolerance_of(Dtype t) {
+  return t == Dtype::float64 ? 1e-12 : t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 2e-2;
+}
 constexpr Dtype kFloats[] = {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16};
 
 }  // namespace
@@ -146,18 +152,19 @@ BOOST_AUTO_TEST_CASE(convolutions_and_their_adjoints) {
         gx.at(ix) += dgy.at(iy) * dw.at(iw);
         gw.at(iw) += dgy.at(iy) * dx.at(ix);
       });
-      BOOST_TEST_CONTEXT("x " << c.x << " w " << c.w << " stride " << c.spec.stride << " pad " << c.spec.pad << " dilate " << c.spec.dilate << " "
-                              << t) {
+      BOOST_TEST_CONTEXT("x " << c.x << " w " << c.w << " stride " << c.spec.stride << " pad " << c.spec.pad
+                              << " dilate " << c.spec.dilate << " " << t) {
         check_close(y, expected, tolerance, "forward");
         check_close(nn.convolution_backward_data(w, gy, tail(c.x, 2), c.spec), gx, tolerance, "data");
         check_close(nn.convolution_backward_filter(x, gy, tail(c.w, 2), t, c.spec), gw, tolerance, "filter");
         // without a bias, and from operands that are views
         const Array plain = nn.convolution(transpose(copy(transpose(x))), transpose(copy(transpose(w))), {}, c.spec);
-        check_close(plain + reshape(b, joined({-1}, Dims::filled(out.size(), 1))), expected, 4 * tolerance, "forward of views");
+        check_close(plain + reshape(b, joined({-1}, Dims::filled(out.size(), 1))), expected, 4 * tolerance,
+                    "forward of views");
         const Array turned = transpose(copy(transpose(gy)));
         check_close(nn.convolution_backward_data(w, turned, tail(c.x, 2), c.spec), gx, tolerance, "data of views");
-        check_close(nn.convolution_backward_filter(transpose(copy(transpose(x))), turned, tail(c.w, 2), t, c.spec), gw, tolerance,
-                    "filter of views");
+        check_close(nn.convolution_backward_filter(transpose(copy(transpose(x))), turned, tail(c.w, 2), t, c.spec), gw,
+                    tolerance, "filter of views");
       }
     }
 }
@@ -167,7 +174,8 @@ BOOST_AUTO_TEST_CASE(broadcast_gradients_are_read_right) {
   const ConvolutionSpec spec = spec_of({1, 1}, {1, 1});
   NnExtension& nn = autograd::nn_extension(x);
   const Array one = broadcast_to(full({}, 1), {2, 8, 5, 5}), packed = copy(one);
-  check_close(nn.convolution_backward_data(w, one, {5, 5}, spec), Dense(nn.convolution_backward_data(w, packed, {5, 5}, spec)), 0, "data");
+  check_close(nn.convolution_backward_data(w, one, {5, 5}, spec),
+              Dense(nn.convolution_backward_data(w, packed, {5, 5}, spec)), 0, "data");
   check_close(nn.convolution_backward_filter(x, one, {3, 3}, Dtype::float32, spec),
               Dense(nn.convolution_backward_filter(x, packed, {3, 3}, Dtype::float32, spec)), 0, "filter");
 }
@@ -178,7 +186,8 @@ BOOST_AUTO_TEST_CASE(mixed_dtypes_compute_in_the_wider_one) {
   const ConvolutionSpec spec = spec_of({1, 1}, {1, 1});
   const Array y = nn.convolution(x, w, {}, spec);
   BOOST_TEST((y.dtype() == Dtype::float16));
-  check_close(y, Dense(nn.convolution(astype(x, Dtype::float64), astype(w, Dtype::float64), {}, spec)), 1e-3, "forward");
+  check_close(y, Dense(nn.convolution(astype(x, Dtype::float64), astype(w, Dtype::float64), {}, spec)), 1e-3,
+              "forward");
   BOOST_TEST((nn.convolution_backward_filter(x, y, {3, 3}, Dtype::float32, spec).dtype() == Dtype::float32));
 }
 
@@ -186,29 +195,39 @@ BOOST_AUTO_TEST_CASE(empty_operands) {
   NnExtension& nn = autograd::nn_extension(ones({1}));
   const ConvolutionSpec spec = spec_of({1, 1}, {1, 1});
   BOOST_TEST(nn.convolution(empty({0, 2, 4, 4}), ones({3, 2, 3, 3}), {}, spec).shape() == Shape({0, 3, 4, 4}));
-  check_close(nn.convolution(empty({1, 0, 2, 2}), empty({2, 0, 3, 3}), ones({2}), spec), Dense(ones({1, 2, 2, 2})), 0, "no channels");
-  BOOST_TEST(nn.convolution_backward_data(ones({3, 2, 3, 3}), empty({0, 3, 4, 4}), {4, 4}, spec).shape() == Shape({0, 2, 4, 4}));
+  check_close(nn.convolution(empty({1, 0, 2, 2}), empty({2, 0, 3, 3}), ones({2}), spec), Dense(ones({1, 2, 2, 2})), 0,
+              "no channels");
+  BOOST_TEST(nn.convolution_backward_data(ones({3, 2, 3, 3}), empty({0, 3, 4, 4}), {4, 4}, spec).shape() ==
+             Shape({0, 2, 4, 4}));
   check_close(nn.convolution_backward_filter(empty({0, 2, 4, 4}), empty({0, 3, 4, 4}), {3, 3}, Dtype::float32, spec),
               Dense(zeros({3, 2, 3, 3})), 0, "no images");
-  check_close(nn.convolution_backward_data(empty({0, 2, 3, 3}), empty({1, 0, 4, 4}), {4, 4}, spec), Dense(zeros({1, 2, 4, 4})), 0, "no outputs");
+  check_close(nn.convolution_backward_data(empty({0, 2, 3, 3}), empty({1, 0, 4, 4}), {4, 4}, spec),
+              Dense(zeros({1, 2, 4, 4})), 0, "no outputs");
   BOOST_TEST(nn.max_pooling(empty({0, 2, 4, 4}), {{2, 2}, {2, 2}, {0, 0}, true})[1].shape() == Shape({0, 2, 2, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(convolution_errors) {
   NnExtension& nn = autograd::nn_extension(ones({1}));
   const ConvolutionSpec spec = spec_of({1, 1}, {0, 0});
-  const auto has = [](const char* text) { return [text](const catena::Error& e) { return std::string(e.what()).find(text) != std::string::npos; }; };
-  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 4, 4}), ones({1, 3, 3, 3}), {}, spec), ValueError, has("convolution: the filter (1, 3, 3, 3)"));
-  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 2, 4}), ones({1, 2, 3, 3}), {}, spec), AssertionError, has("Height in the output should be positive"));
-  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 4, 2}), ones({1, 2, 3, 3}), {}, spec), AssertionError, has("Width in the output should be positive"));
+  const auto has = [](const char* text) {
+    return [text](const catena::Error& e) { return std::string(e.what()).find(text) != std::string::npos; };
+  };
+  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 4, 4}), ones({1, 3, 3, 3}), {}, spec), ValueError,
+                        has("convolution: the filter (1, 3, 3, 3)"));
+  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 2, 4}), ones({1, 2, 3, 3}), {}, spec), AssertionError,
+                        has("Height in the output should be positive"));
+  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 4, 2}), ones({1, 2, 3, 3}), {}, spec), AssertionError,
+                        has("Width in the output should be positive"));
   BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), ones({2}), spec), ValueError);
   BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}, Dtype::int32), ones({1, 2, 3, 3}), {}, spec), TypeError);
   BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), {}, spec_of({1}, {0})), ValueError);
   BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), {}, spec_of({0, 1}, {0, 0})), ValueError);
   BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), {}, spec_of({1, 1}, {-1, 0})), ValueError);
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({3, 1, 3, 3}), {}, spec_of({1, 1}, {0, 0}, {}, false, 2)), ValueError);
+  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({3, 1, 3, 3}), {}, spec_of({1, 1}, {0, 0}, {}, false, 2)),
+                    ValueError);
   BOOST_CHECK_THROW(nn.convolution_backward_data(ones({1, 2, 3, 3}), ones({1, 1, 3, 3}), {4, 4}, spec), ValueError);
-  BOOST_CHECK_THROW(nn.convolution_backward_filter(ones({1, 2, 4, 4}), ones({2, 1, 2, 2}), {3, 3}, Dtype::float32, spec), ValueError);
+  BOOST_CHECK_THROW(
+      nn.convolution_backward_filter(ones({1, 2, 4, 4}), ones({2, 1, 2, 2}), {3, 3}, Dtype::float32, spec), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(columns_and_images_are_adjoint) {
@@ -244,15 +263,18 @@ struct PoolCase {
 };
 std::vector<PoolCase> pool_cases() {
   return {
-      {{2, 3, 6, 7}, {{2, 3}, {2, 2}, {0, 0}, false}},   {{2, 3, 6, 7}, {{3, 3}, {2, 2}, {1, 1}, true}},
-      {{1, 1, 1, 1}, {{1, 1}, {1, 1}, {0, 0}, true}},    {{1, 2, 5, 5}, {{3, 2}, {1, 3}, {2, 1}, true}},
-      {{1, 2, 3, 3}, {{2, 2}, {3, 3}, {2, 2}, true}},    // windows that see only padding
-      {{2, 2, 9}, {{3}, {2}, {1}, true}},                {{2, 2, 9}, {{4}, {1}, {0}, false}},
+      {{2, 3, 6, 7}, {{2, 3}, {2, 2}, {0, 0}, false}},
+      {{2, 3, 6, 7}, {{3, 3}, {2, 2}, {1, 1}, true}},
+      {{1, 1, 1, 1}, {{1, 1}, {1, 1}, {0, 0}, true}},
+      {{1, 2, 5, 5}, {{3, 2}, {1, 3}, {2, 1}, true}},
+      {{1, 2, 3, 3}, {{2, 2}, {3, 3}, {2, 2}, true}},  // windows that see only padding
+      {{2, 2, 9}, {{3}, {2}, {1}, true}},
+      {{2, 2, 9}, {{4}, {1}, {0}, false}},
       {{2, 2, 4, 5, 3}, {{2, 2, 2}, {2, 1, 2}, {1, 0, 1}, true}},
-      {{2, 3, 6, 4}, {{2, 2}, {2, 2}, {0, 0}, false}},   // every element in one window
-      {{2, 3, 7, 5}, {{2, 2}, {2, 2}, {0, 0}, true}},    // the last ones partly outside
-      {{1, 3, 8, 8}, {{2, 1}, {3, 2}, {0, 0}, false}},   // gaps between them
-      {{2, 3, 8, 9}, {{4, 3}, {2, 2}, {1, 0}, true}},    // more positions than a program of steps takes
+      {{2, 3, 6, 4}, {{2, 2}, {2, 2}, {0, 0}, false}},  // every element in one window
+      {{2, 3, 7, 5}, {{2, 2}, {2, 2}, {0, 0}, true}},   // the last ones partly outside
+      {{1, 3, 8, 8}, {{2, 1}, {3, 2}, {0, 0}, false}},  // gaps between them
+      {{2, 3, 8, 9}, {{4, 3}, {2, 2}, {1, 0}, true}},   // more positions than a program of steps takes
       {{2, 2, 4, 4, 4}, {{2, 2, 2}, {2, 2, 2}, {0, 0, 0}, false}},
   };
 }
@@ -277,7 +299,8 @@ void check_pooling(bool last) {
       const Array gy = last ? channels_last(random(y[0].shape(), t)) : random(y[0].shape(), t);
       const int rank = c.spec.size.size();
       const double count = double(catena::size_of(c.spec.size));
-      Dense dx(x), dgy(gy), top(y[0].shape()), which(y[0].shape()), average(mean.shape()), g_top(c.x), g_average(c.x), picked(y[0].shape());
+      Dense dx(x), dgy(gy), top(y[0].shape()), which(y[0].shape()), average(mean.shape()), g_top(c.x), g_average(c.x),
+          picked(y[0].shape());
       each(y[0].shape(), [&](const Dims& i) {
         double best = -INFINITY, total = 0;
         std::int64_t best_position = 0, position = 0;
@@ -309,7 +332,8 @@ void check_pooling(bool last) {
         }
       });
       const double tolerance = tolerance_of(t);
-      BOOST_TEST_CONTEXT("x " << c.x << " size " << c.spec.size << " stride " << c.spec.stride << " pad " << c.spec.pad << " " << t) {
+      BOOST_TEST_CONTEXT("x " << c.x << " size " << c.spec.size << " stride " << c.spec.stride << " pad " << c.spec.pad
+                              << " " << t) {
         BOOST_TEST((y[0].dtype() == t));
         BOOST_TEST((y[1].dtype() == Dtype::int32));
         check_close(y[0], top, 0, "max");
@@ -352,7 +376,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
                  {{2, 5, 3, 4, 4}, {1, 5, 1, 1, 1}, {0, 2, 3, 4}, true}};
   for (const auto& l : layouts)
     for (Dtype t : kFloats) {
-      const Array x = l.last ? channels_last(random(l.x, t)) : random(l.x, t), gamma = random(l.p, t), beta = random(l.p, t);
+      const Array x = l.last ? channels_last(random(l.x, t)) : random(l.x, t), gamma = random(l.p, t),
+                  beta = random(l.p, t);
       const Array gy = random(l.x, t);
       NnExtension& nn = autograd::nn_extension(x);
       const double eps = 1e-3;
@@ -365,7 +390,9 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
         return i;
       };
       each(l.x, [&](const Dims& i) { mean.at(row(i)) += dx.at(i) / count; });
-      each(l.x, [&](const Dims& i) { var.at(row(i)) += (dx.at(i) - mean.at(row(i))) * (dx.at(i) - mean.at(row(i))) / count; });
+      each(l.x, [&](const Dims& i) {
+        var.at(row(i)) += (dx.at(i) - mean.at(row(i))) * (dx.at(i) - mean.at(row(i))) / count;
+      });
       each(l.p, [&](const Dims& i) { inv.at(i) = 1 / std::sqrt(var.at(i) + eps); });
       each(l.x, [&](const Dims& i) {
         const Dims r = row(i);
@@ -405,16 +432,20 @@ BOOST_AUTO_TEST_CASE(batch_normalization_far_from_zero) {
   for (bool last : {false, true}) {
     const Array near = random(shape, Dtype::float32);
     const Array x = last ? channels_last(near + 1000) : near + 1000;
-    const Arrays y = portable_nn_extension().batch_normalization(x, ones(per_channel), zeros(per_channel), 1e-5, {0, 2, 3});
+    const Arrays y =
+        portable_nn_extension().batch_normalization(x, ones(per_channel), zeros(per_channel), 1e-5, {0, 2, 3});
     const Array wide = astype(x, Dtype::float64), center = mean(wide, {0, 2, 3}, true), apart = wide - center;
-    const std::vector<double> expected = to_vector<double>(mean(apart * apart, {0, 2, 3}, true)), got = to_vector<double>(y[2]);
-    for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(std::abs(got[i] / expected[i] - 1) < 1e-4, got[i] << ' ' << expected[i]);
+    const std::vector<double> expected = to_vector<double>(mean(apart * apart, {0, 2, 3}, true)),
+                              got = to_vector<double>(y[2]);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      BOOST_TEST(std::abs(got[i] / expected[i] - 1) < 1e-4, got[i] << ' ' << expected[i]);
   }
 }
 
 BOOST_AUTO_TEST_CASE(batch_normalization_gives_the_same_bits_with_any_number_of_threads) {
   const int before = catena::max_threads();
-  const Array x = channels_last(random({6, 12, 20, 24}, Dtype::float32)), gy = channels_last(random({6, 12, 20, 24}, Dtype::float32));
+  const Array x = channels_last(random({6, 12, 20, 24}, Dtype::float32)),
+              gy = channels_last(random({6, 12, 20, 24}, Dtype::float32));
   const Array gamma = random({1, 12, 1, 1}, Dtype::float32), beta = random({1, 12, 1, 1}, Dtype::float32);
   std::vector<std::vector<float>> results[2];
   for (int threads : {1, 2}) {

@@ -1,5 +1,5 @@
 // Operators of Variable: labels, dtypes, constants, broadcasting, errors, derivatives.
-#include "autograd/operators.h"
+#include <catena/autograd/operators.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -7,13 +7,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "autograd/function_node.h"
-#include "autograd/functions/basic_math.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/gradient_check.h"
-#include "autograd/testing.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/gradient_check.h>
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 
@@ -21,14 +21,20 @@ namespace {
 
 Array values(const Shape& shape, double low, double high, int seed, Dtype dtype = Dtype::float64) {
   std::vector<double> v(std::size_t(catena::size_of(shape)));
-  for (std::size_t i = 0; i < v.size(); ++i) v[i] = low + (high - low) * (0.5 + 0.5 * std::sin(12.9898 * double(i + 1) + seed));
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] = low + (high - low) * (0.5 + 0.5 * std::sin(12.9898 * double(i + 1) + seed));
   return astype(array(v, shape), dtype);
 }
 
-template <class A, class B> concept Addable = requires(A a, B b) { a + b; };
-static_assert(Addable<Variable, Variable> && Addable<Variable, Array> && Addable<float, Variable> && Addable<Array, Array>);
+template <class A, class B>
+concept Addable = requires(A a, B b) {
+  a + b;
+};
+static_assert(Addable<Variable, Variable> && Addable<Variable, Array> && Addable<float, Variable> &&
+              Addable<Array, Array>);
 static_assert(std::is_same_v<decltype(Array() + Array()), Array>);  // no graph behind arrays alone
-static_assert(!Addable<Variable, std::vector<float>> && !Addable<Variable, const char*> && !Addable<std::nullptr_t, Variable>);
+static_assert(!Addable<Variable, std::vector<float>> && !Addable<Variable, const char*> &&
+              !Addable<std::nullptr_t, Variable>);
 
 }  // namespace
 
@@ -71,10 +77,13 @@ BOOST_AUTO_TEST_CASE(constants_never_change_the_dtype) {
   const Array wide = ones({3}, Dtype::float64), whole = ones({3}, Dtype::int64);
   for (const Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64, Dtype::int32, Dtype::int8}) {
     const Variable x(full({3}, 2, t));
-    for (const Variable& y : {x + 1, 1 + x, x + 1.5, 1.5 + x, x - 1, 1 - x, x * 2, 2 * x, x * 1.5, x + wide, whole + x, x - wide, wide - x, x * whole})
+    for (const Variable& y : {x + 1, 1 + x, x + 1.5, 1.5 + x, x - 1, 1 - x, x * 2, 2 * x, x * 1.5, x + wide, whole + x,
+                              x - wide, wide - x, x * whole})
       BOOST_CHECK(y.dtype() == t);
     if (catena::is_floating(t))
-      for (const Variable& y : {x / 2, 2 / x, x / wide, whole / x, pow(x, 2), pow(x, 1.5), pow(2, x), pow(x, wide), pow(wide, x)}) BOOST_CHECK(y.dtype() == t);
+      for (const Variable& y :
+           {x / 2, 2 / x, x / wide, whole / x, pow(x, 2), pow(x, 1.5), pow(2, x), pow(x, wide), pow(wide, x)})
+        BOOST_CHECK(y.dtype() == t);
   }
   // A constant is converted before the operation, as the reference does it.
   BOOST_TEST(item((Variable(full({}, 2, Dtype::int32)) + 1.75).data()).to<int>() == 3);
@@ -95,10 +104,12 @@ BOOST_AUTO_TEST_CASE(bad_operands) {
     return e.expect() == "in_types[0].dtype == in_types[1].dtype" && e.actual() == "float32 != float64" &&
            std::string(e.what()).starts_with("Invalid operation is performed in: _ + _ (Forward)\n\nExpect: ");
   });
-  BOOST_CHECK_EXCEPTION(f + Variable(ones({4})), catena::InvalidType, [](const catena::InvalidType& e) { return e.actual() == "(2, 3) and (4,)"; });
+  BOOST_CHECK_EXCEPTION(f + Variable(ones({4})), catena::InvalidType,
+                        [](const catena::InvalidType& e) { return e.actual() == "(2, 3) and (4,)"; });
   // A constant may not enlarge the variable.
-  BOOST_CHECK_EXCEPTION(f + ones({4, 2, 3}), catena::ValueError,
-                        [](const catena::ValueError& e) { return std::string(e.what()).find("Failed to broadcast arrays") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(f + ones({4, 2, 3}), catena::ValueError, [](const catena::ValueError& e) {
+    return std::string(e.what()).find("Failed to broadcast arrays") != std::string::npos;
+  });
   BOOST_CHECK_THROW(Variable(ones({1, 3})) * ones({2, 3}), catena::ValueError);
   BOOST_CHECK_NO_THROW(f + ones({3}));
   BOOST_CHECK_THROW(f + Variable(), catena::TypeError);
@@ -178,7 +189,8 @@ BOOST_AUTO_TEST_CASE(derivatives) {
       BOOST_CHECK_NO_THROW(gradient_check::check_backward(r.function, x, {gy}, o));
       BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(r.function, x, {gy}, ggx, o));
       // float16 and bfloat16: within the rounding of a few operations of the float64 gradient.
-      for (const auto& [t, atol, rtol] : {std::tuple(Dtype::float16, 1e-3, 5e-3), std::tuple(Dtype::bfloat16, 8e-3, 4e-2)}) {
+      for (const auto& [t, atol, rtol] :
+           {std::tuple(Dtype::float16, 1e-3, 5e-3), std::tuple(Dtype::bfloat16, 8e-3, 4e-2)}) {
         Variables narrow, wide;
         for (const Array& a : x) {
           narrow.push_back(Variable(astype(a, t)));
@@ -189,7 +201,8 @@ BOOST_AUTO_TEST_CASE(derivatives) {
         yw.set_grad(astype(yn.grad(), Dtype::float64));
         yn.backward();
         yw.backward();
-        for (std::size_t i = 0; i < x.size(); ++i) BOOST_CHECK_NO_THROW(testing::assert_allclose(narrow[i].grad(), wide[i].grad(), atol, rtol));
+        for (std::size_t i = 0; i < x.size(); ++i)
+          BOOST_CHECK_NO_THROW(testing::assert_allclose(narrow[i].grad(), wide[i].grad(), atol, rtol));
       }
     }
 }
@@ -224,12 +237,31 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   test::GoldenFunctions f;
   f["neg"] = [](const C& c) { return Variables{-c.x(0)}; };
   f["abs"] = [](const C& c) { return Variables{abs(c.x(0))}; };
-#define OPERATOR(name, expression)                                                                                            \
-  f[name] = [](const C& c) { const Variable x = c.x(0), y = c.x(1); return Variables{expression(x, y)}; };                     \
-  f[name "_const"] = [scalar](const C& c) { const Variable x = c.x(0); const Constant k = scalar(c); return Variables{expression(x, k)}; };  \
-  f[name "_rconst"] = [scalar](const C& c) { const Variable x = c.x(0); const Constant k = scalar(c); return Variables{expression(k, x)}; }; \
-  f[name "_array"] = [](const C& c) { const Variable x = c.x(0); const Array k = c.array(1); return Variables{expression(x, k)}; };          \
-  f[name "_rarray"] = [](const C& c) { const Variable x = c.x(0); const Array k = c.array(1); return Variables{expression(k, x)}; }
+#define OPERATOR(name, expression)           \
+  f[name] = [](const C& c) {                 \
+    const Variable x = c.x(0), y = c.x(1);   \
+    return Variables{expression(x, y)};      \
+  };                                         \
+  f[name "_const"] = [scalar](const C& c) {  \
+    const Variable x = c.x(0);               \
+    const Constant k = scalar(c);            \
+    return Variables{expression(x, k)};      \
+  };                                         \
+  f[name "_rconst"] = [scalar](const C& c) { \
+    const Variable x = c.x(0);               \
+    const Constant k = scalar(c);            \
+    return Variables{expression(k, x)};      \
+  };                                         \
+  f[name "_array"] = [](const C& c) {        \
+    const Variable x = c.x(0);               \
+    const Array k = c.array(1);              \
+    return Variables{expression(x, k)};      \
+  };                                         \
+  f[name "_rarray"] = [](const C& c) {       \
+    const Variable x = c.x(0);               \
+    const Array k = c.array(1);              \
+    return Variables{expression(k, x)};      \
+  }
 #define ADD(a, b) (a) + (b)
 #define SUB(a, b) (a) - (b)
 #define MUL(a, b) (a) * (b)

@@ -1,12 +1,12 @@
 // Differentiable reductions and matrix products.
-#include "autograd/functions/reduction.h"
+#include <catena/autograd/functions/reduction.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "autograd/functions/linalg.h"
-#include "autograd/testing.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -57,7 +57,8 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
     Shape shape;
     Axes axes;
   };
-  const Case cases[] = {{{3, 4}, {}}, {{3, 4}, 0}, {{3, 4}, -1}, {{2, 3, 4}, {0, 2}}, {{2, 3, 4}, 1}, {{1}, 0}, {{}, {}}, {{5}, {}}};
+  const Case cases[] = {{{3, 4}, {}},   {{3, 4}, 0}, {{3, 4}, -1}, {{2, 3, 4}, {0, 2}},
+                        {{2, 3, 4}, 1}, {{1}, 0},    {{}, {}},     {{5}, {}}};
   for (const Row& row : kRows)
     for (const Case& c : cases)
       for (const bool keepdims : {false, true}) BOOST_TEST_CONTEXT(row.name << c.shape << c.axes.values() << keepdims) {
@@ -92,10 +93,13 @@ BOOST_AUTO_TEST_CASE(matmul_values_and_derivatives) {
     Shape a, b;
     bool transa, transb;
   };
-  const Case cases[] = {{{3, 4}, {4, 5}, false, false}, {{4, 3}, {4, 5}, true, false}, {{3, 4}, {5, 4}, false, true}, {{4, 3}, {5, 4}, true, true},
-                        {{4}, {4}, true, false},        {{4}, {4}, false, true},       {{3, 4}, {4}, false, false},   {{1, 1}, {1, 1}, false, false}};
+  const Case cases[] = {{{3, 4}, {4, 5}, false, false}, {{4, 3}, {4, 5}, true, false}, {{3, 4}, {5, 4}, false, true},
+                        {{4, 3}, {5, 4}, true, true},   {{4}, {4}, true, false},       {{4}, {4}, false, true},
+                        {{3, 4}, {4}, false, false},    {{1, 1}, {1, 1}, false, false}};
   for (const Case& c : cases) BOOST_TEST_CONTEXT(c.a << c.b << c.transa << c.transb) {
-      const auto f = [&](const Variables& v) { return Variables{matmul(v[0], v[1], {.transa = c.transa, .transb = c.transb})}; };
+      const auto f = [&](const Variables& v) {
+        return Variables{matmul(v[0], v[1], {.transa = c.transa, .transb = c.transb})};
+      };
       const Array a = spread(c.a), b = spread(c.b, -1, 1, 1);
       const auto matrix = [](const Array& m, bool transposed) {
         const Array two = m.ndim() == 1 ? reshape(m, {m.size(), 1}) : m;
@@ -111,7 +115,8 @@ BOOST_AUTO_TEST_CASE(matmul_values_and_derivatives) {
           for (std::int64_t l = 0; l < k; ++l) s += as[std::size_t(i * k + l)] * bs[std::size_t(l * m + j)];
           expected.push_back(s);
         }
-      BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(a), Variable(b)})[0].data(), array(expected, {n, m}), 1e-12, 1e-12));
+      BOOST_CHECK_NO_THROW(
+          testing::assert_allclose(f({Variable(a), Variable(b)})[0].data(), array(expected, {n, m}), 1e-12, 1e-12));
       test::check_derivatives("matmul", f, {a, b}, {.atol16 = 1e-2, .rtol16 = 5e-2});
     }
   BOOST_CHECK_THROW(matmul(Variable(ones({2, 3})), Variable(ones({2, 3}))), catena::InvalidType);
@@ -119,16 +124,25 @@ BOOST_AUTO_TEST_CASE(matmul_values_and_derivatives) {
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  const auto skip_weights = [](const nlohmann::json& json) { return json["input_names"].size() > 1 && json["function"] == "mean"; };
-  test::run_golden("math",
-                   {{"sum", [](const test::GoldenCall& c) { return Variables{sum(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-                    {"mean", [](const test::GoldenCall& c) { return Variables{mean(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-                    {"max", [](const test::GoldenCall& c) { return Variables{max(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-                    {"min", [](const test::GoldenCall& c) { return Variables{min(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-                    {"matmul", [](const test::GoldenCall& c) {
-                       return Variables{matmul(c.x(0), c.x(1), {.transa = c.flag("transa", false), .transb = c.flag("transb", false)})};
-                     }}},
-                   {.once_only = {"max", "min"}, .skip = skip_weights});
+  const auto skip_weights = [](const nlohmann::json& json) {
+    return json["input_names"].size() > 1 && json["function"] == "mean";
+  };
+  test::run_golden(
+      "math",
+      {{"sum",
+        [](const test::GoldenCall& c) { return Variables{sum(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
+       {"mean",
+        [](const test::GoldenCall& c) { return Variables{mean(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
+       {"max",
+        [](const test::GoldenCall& c) { return Variables{max(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
+       {"min",
+        [](const test::GoldenCall& c) { return Variables{min(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
+       {"matmul",
+        [](const test::GoldenCall& c) {
+          return Variables{
+              matmul(c.x(0), c.x(1), {.transa = c.flag("transa", false), .transb = c.flag("transb", false)})};
+        }}},
+      {.once_only = {"max", "min"}, .skip = skip_weights});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

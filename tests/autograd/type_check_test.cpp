@@ -1,10 +1,10 @@
 // The language of type checks: evaluation, printing, laziness.
-#include "autograd/type_check.h"
+#include <catena/autograd/type_check.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "autograd/array.h"
-#include "tests/support/allocations.h"
+#include <catena/autograd/array.h>
+#include <catena/tests/support/allocations.h>
 
 using namespace autograd;
 using namespace autograd::type_check;
@@ -113,9 +113,11 @@ BOOST_AUTO_TEST_CASE(failures_show_both_values) {
   BOOST_TEST(message(in_types[0].ndim >= 3) == "in_types[0].ndim >= 3 | 2 < 3");
   BOOST_TEST(message(in_types[0].dtype == Dtype::float64) == "in_types[0].dtype == float64 | float32 != float64");
   BOOST_TEST(message(in_types[1].dtype.kind() == 'f') == "in_types[1].dtype.kind == f | i != f");
-  BOOST_TEST(message(in_types[0].shape == in_types[1].shape) == "in_types[0].shape == in_types[1].shape | (2, 3) != (4,)");
+  BOOST_TEST(message(in_types[0].shape == in_types[1].shape) ==
+             "in_types[0].shape == in_types[1].shape | (2, 3) != (4,)");
   BOOST_TEST(message(in_types[0].shape == tc::tuple(2, 3)) == "passed");
-  BOOST_TEST(message(in_types.size() == 3, in_types[0].shape[1] == variable(4, "in_size")) == "in_types[0].shape[1] == in_size | 3 != 4");
+  BOOST_TEST(message(in_types.size() == 3, in_types[0].shape[1] == variable(4, "in_size")) ==
+             "in_types[0].shape[1] == in_size | 3 != 4");
   const catena::InvalidType by_hand("this", "that");
   BOOST_TEST(std::string(by_hand.what()) == "Expect: this\nActual: that");
 }
@@ -130,8 +132,9 @@ BOOST_AUTO_TEST_CASE(evaluation_is_lazy) {
 BOOST_AUTO_TEST_CASE(a_passing_check_allocates_nothing) {
   const auto size = variable(6, "size");
   const long before = test::allocations;
-  expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[0].shape[1] == 3, prod(in_types[0].shape) == size,
-         in_types[0].shape[slice(1)] == tc::tuple(3), tc::pow(in_types[0].ndim, 2) + 1 == 5);
+  expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[0].shape[1] == 3,
+         prod(in_types[0].shape) == size, in_types[0].shape[slice(1)] == tc::tuple(3),
+         tc::pow(in_types[0].ndim, 2) + 1 == 5);
   BOOST_TEST(test::allocations - before == 0);
 }
 

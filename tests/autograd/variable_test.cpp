@@ -1,17 +1,17 @@
 // Variable: properties, text, gradients as data, copies between devices, unchaining, lifetime.
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <sstream>
 #include <thread>
 
-#include "autograd/debug.h"
-#include "autograd/function_node.h"
-#include "autograd/functions/array.h"
-#include "autograd/functions/math.h"
-#include "autograd/functions/reduction.h"
-#include "autograd/variable_node.h"
+#include <catena/autograd/debug.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
 
 using namespace autograd;
 
@@ -26,7 +26,8 @@ bool has_gpu() {
   }
 }
 std::vector<float> floats(const Array& a) { return to_vector<float>(a); }
-#define CHECK_VALUES(array, ...) BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
+#define CHECK_VALUES(array, ...) \
+  BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
 
 std::string last_warning;
 
@@ -100,8 +101,9 @@ BOOST_AUTO_TEST_CASE(texts) {
 
 BOOST_AUTO_TEST_CASE(debug_print_in_full) {
   Variable x(to_device(array<float>({1, 3}, {2}), Device{}), {.name = "x"});
-  const std::string head = "<variable x>\n- device: CPU\n- volatile: OFF\n- backend: " + std::string(x.data().backend().name()) +
-                           "\n- shape: (2,)\n- dtype: float32\n- statistics: mean=2.00000000, std=1.00000000\n- grad: ";
+  const std::string head =
+      "<variable x>\n- device: CPU\n- volatile: OFF\n- backend: " + std::string(x.data().backend().name()) +
+      "\n- shape: (2,)\n- dtype: float32\n- statistics: mean=2.00000000, std=1.00000000\n- grad: ";
   BOOST_TEST(x.debug_print() == head + "None");
   x.set_grad(zeros_like(x.data()));
   BOOST_TEST(x.debug_print() == head + "0");
@@ -112,7 +114,8 @@ BOOST_AUTO_TEST_CASE(debug_print_in_full) {
 BOOST_AUTO_TEST_CASE(clearing_gradients) {
   Variable x(ones({2}), {.grad = full({2}, 3)});
   const Array g = x.grad();
-  const WarningHandler previous = set_warning_handler([](std::string_view category, std::string_view) { last_warning = category; });
+  const WarningHandler previous =
+      set_warning_handler([](std::string_view category, std::string_view) { last_warning = category; });
   x.zerograd();
   BOOST_TEST(last_warning == "DeprecationWarning");
   BOOST_CHECK(x.grad().get() == g.get());

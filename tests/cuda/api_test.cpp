@@ -1,9 +1,10 @@
-// Our declarations of the driver's interface against the toolkit's headers, where they are found. Compiling this is the test.
+// Our declarations of the driver's interface against the toolkit's headers, where they are found. Compiling this is the
+// test.
 #include <boost/test/unit_test.hpp>
 
 #include <iostream>
 
-#include "ndarray/cuda/library.h"
+#include <catena/ndarray/cuda/runtime/library.h>
 
 #if __has_include(<cuda.h>) && __has_include(<cudaProfiler.h>)
 #include <cuda.h>
@@ -17,15 +18,26 @@ namespace {
 using namespace nd::cuda;
 
 // Same arguments and result; enumerations are passed as int.
-template <class T, bool = std::is_enum_v<T>> struct plain { using type = T; };
-template <class T> struct plain<T, true> {
+template <class T, bool = std::is_enum_v<T>>
+struct plain {
+  using type = T;
+};
+template <class T>
+struct plain<T, true> {
   static_assert(sizeof(T) == sizeof(int));
   using type = int;
 };
-template <class T> struct plain<T*, false> { using type = typename plain<T>::type*; };
-template <class R, class... A> struct plain<R(A...), false> { using type = typename plain<R>::type(typename plain<A>::type...); };
+template <class T>
+struct plain<T*, false> {
+  using type = typename plain<T>::type*;
+};
+template <class R, class... A>
+struct plain<R(A...), false> {
+  using type = typename plain<R>::type(typename plain<A>::type...);
+};
 #define CATENA_COMPARE(symbol, field, ...) \
-  static_assert(std::is_same_v<typename plain<decltype(::symbol)>::type, std::remove_pointer_t<decltype(Driver::field)>>);
+  static_assert(                           \
+      std::is_same_v<typename plain<decltype(::symbol)>::type, std::remove_pointer_t<decltype(Driver::field)>>);
 CATENA_DRIVER_FUNCTIONS(CATENA_COMPARE)
 CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_COMPARE)
 #undef CATENA_COMPARE

@@ -1,11 +1,11 @@
 // Properties of generated texts, keys and parameters; none of them needs the GPU's compiler.
-#include "tests/support/cuda_device/execute.h"
+#include <catena/tests/support/cuda_device/execute.h>
 
 #include <algorithm>
 #include <set>
 
-#include "ndarray/cuda/compiler.h"
-#include "ndarray/cuda/library.h"
+#include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/runtime/library.h>
 
 namespace {
 
@@ -22,7 +22,7 @@ const catena::EagerProgram& add_f() {
   return program;
 }
 nd::cuda::LaunchPlan plan_of(const catena::Program& program, std::vector<HostArray>& operands, const Shape& loop) {
-  std::vector<Operand> refs;
+  std::vector<BoundOperand> refs;
   for (HostArray& a : operands) refs.push_back(a.operand());
   return nd::cuda::plan_elementwise(program, refs, loop, kProcessors);
 }
@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_CASE(every_field_of_the_key_counts) {
   std::set<std::uint64_t> hashes = {key.hash()};
   for (const KernelKey& other : changed) {
     BOOST_CHECK(other != key);
-    BOOST_CHECK_MESSAGE(hashes.insert(other.hash()).second, "field " << &other - changed.data() << " is not part of the hash");
+    BOOST_CHECK_MESSAGE(hashes.insert(other.hash()).second,
+                        "field " << &other - changed.data() << " is not part of the hash");
   }
   // A field that nobody has added above would show here.
   BOOST_CHECK_EQUAL(sizeof(KernelKey), 48u);
@@ -92,17 +93,19 @@ BOOST_AUTO_TEST_CASE(texts_are_short) {
     const bool one_step = source.find("_and_") == std::string::npos;
     BOOST_CHECK_MESSAGE(!one_step || std::count(source.begin(), source.end(), '\n') <= 13, source);
     BOOST_CHECK_LE(k.parameter_bytes, std::size_t(device::kParameterBytes));
-    for (const std::string& header : k.headers) BOOST_CHECK_MESSAGE(catena::find_embedded_header(header) != nullptr, header);
+    for (const std::string& header : k.headers)
+      BOOST_CHECK_MESSAGE(catena::find_embedded_header(header) != nullptr, header);
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_includes_each_header_once) {
   const std::vector<nd::cuda::GeneratedKernel> kernels = manifest();
   const std::string source = nd::cuda::batch_source(kernels);
-  const std::string include = "#include \"kernels/elementwise/arithmetic.h\"";
+  const std::string include = "#include <catena/kernels/elementwise/arithmetic.h>";
   BOOST_CHECK_EQUAL(source.find(include), source.rfind(include));
   std::set<std::string> names;
-  for (const nd::cuda::GeneratedKernel& k : kernels) BOOST_CHECK_MESSAGE(names.insert(k.name).second, k.name << " occurs twice");
+  for (const nd::cuda::GeneratedKernel& k : kernels)
+    BOOST_CHECK_MESSAGE(names.insert(k.name).second, k.name << " occurs twice");
 }
 
 // Forms that do not fit are refused, with names in the message.
@@ -124,8 +127,8 @@ BOOST_AUTO_TEST_CASE(wrong_forms) {
 
 // The bytes that plans write are the structs that kernels read.
 BOOST_AUTO_TEST_CASE(parameters) {
-  std::vector<HostArray> operands = {transposed(random_array(Dtype::float32, {31, 20}, 1), {1, 0}), scalar(Dtype::float32, 2.5, 2),
-                                     make_array(Dtype::float32, {20, 31})};
+  std::vector<HostArray> operands = {transposed(random_array(Dtype::float32, {31, 20}, 1), {1, 0}),
+                                     scalar(Dtype::float32, 2.5, 2), make_array(Dtype::float32, {20, 31})};
   const nd::cuda::LaunchPlan plan = plan_of(add_f(), operands, {20, 31});
   using Strided = device::StridedParameters<3, 2>;
   BOOST_REQUIRE_EQUAL(plan.parameters.size(), sizeof(Strided));
@@ -158,15 +161,18 @@ BOOST_AUTO_TEST_CASE(parameters) {
   Reduce r;
   std::memcpy(&r, reduce.launches[0].parameters.data(), sizeof r);
   BOOST_CHECK(r.outputs == 1 && r.count == 50000 && r.splits == reduce.launches[0].grid_y);
-  BOOST_CHECK(r.data[0] == in.data() && r.data[1] == out.data() && r.partial == &scratch && r.reduced_length[0] == 50000 && r.reduced_stride[0][0] == 4);
+  BOOST_CHECK(r.data[0] == in.data() && r.data[1] == out.data() && r.partial == &scratch &&
+              r.reduced_length[0] == 50000 && r.reduced_stride[0][0] == 4);
   BOOST_CHECK_GE(reduce.scratch_bytes, std::size_t(r.splits) * 4);
 }
 
-// sqrt(sum(((a * b) + a) * b) * 2) of float16 over the rows of a matrix: a is a transposed matrix, b one number for each row.
+// sqrt(sum(((a * b) + a) * b) * 2) of float16 over the rows of a matrix: a is a transposed matrix, b one number for
+// each row.
 BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
   constexpr Dtype e = Dtype::float16;
   const Shape shape{40, 30}, kept{40, 1};
-  HostArray a = transposed(random_array(e, {30, 40}, 1), {1, 0}), b = random_array(e, {40, 1}, 2), out = make_array(e, kept);
+  HostArray a = transposed(random_array(e, {30, 40}, 1), {1, 0}), b = random_array(e, {40, 1}, 2),
+            out = make_array(e, kept);
   b.strides = Strides{2, 0};
   out.strides = Strides{2, 0};
   HostArray two = scalar(e, 2, 2);
@@ -176,7 +182,7 @@ BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
   const Dtype slots[] = {e, e, e, e};
   const catena::Program pre = named_program("half_chain").program(), post{steps, slots, 2, 0, 1};
   const KernelDef& sum = catena::find_kernel("sum");
-  const Operand inputs[] = {a.operand(), b.operand()}, post_inputs[] = {two.operand()};
+  const BoundOperand inputs[] = {a.operand(), b.operand()}, post_inputs[] = {two.operand()};
   catena::ReduceCall call;
   call.kernel = &sum;
   call.loop = loop_number(sum, "e->e");
@@ -196,11 +202,14 @@ BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
   const nd::cuda::GeneratedKernel kernel = nd::cuda::generate(launch);
   BOOST_REQUIRE_EQUAL(launch.parameters.size(), sizeof(Reduce));
   BOOST_CHECK_EQUAL(kernel.parameter_bytes, sizeof(Reduce));
-  BOOST_CHECK_MESSAGE(kernel.name.starts_with("multiply_and_2_more_then_sum_then_multiply_and_1_more_reduce_columns_"), kernel.name);
+  BOOST_CHECK_MESSAGE(kernel.name.starts_with("multiply_and_2_more_then_sum_then_multiply_and_1_more_reduce_columns_"),
+                      kernel.name);
   Reduce r;
   std::memcpy(&r, launch.parameters.data(), sizeof r);
-  BOOST_CHECK(r.outputs == 40 && r.count == 30 && r.data[0] == a.data() && r.data[1] == b.data() && r.data[2] == nullptr);
-  BOOST_CHECK(r.data[3] == out.data() && r.kept_stride[0][0] == 2 && r.kept_stride[1][0] == 2 && r.kept_stride[2][0] == 0);
+  BOOST_CHECK(r.outputs == 40 && r.count == 30 && r.data[0] == a.data() && r.data[1] == b.data() &&
+              r.data[2] == nullptr);
+  BOOST_CHECK(r.data[3] == out.data() && r.kept_stride[0][0] == 2 && r.kept_stride[1][0] == 2 &&
+              r.kept_stride[2][0] == 0);
   BOOST_CHECK(r.kept_stride[3][0] == 2 && r.reduced_stride[0][0] == 80 && r.reduced_stride[1][0] == 0);
 
   // What is computed is in the key: with one program left out it is another one.
@@ -213,7 +222,8 @@ BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
 }
 
 BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {
-  HostArray base = random_array(Dtype::float32, {7, 5}, 1), out = make_array(Dtype::float32, {3, 5}), index = make_array(Dtype::int32, {3});
+  HostArray base = random_array(Dtype::float32, {7, 5}, 1), out = make_array(Dtype::float32, {3, 5}),
+            index = make_array(Dtype::int32, {3});
   base.strides = Strides{0, 4};
   index.strides.push_back(0);
   const catena::IndexAxis axes[] = {{index.operand(), 7, 20}};
@@ -224,7 +234,8 @@ BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {
   Gather g;
   std::memcpy(&g, gather.parameters.data(), sizeof g);
   BOOST_CHECK(g.n == 15 && g.rank == 2 && g.base == base.data() && g.other == out.data() && g.index[0] == index.data());
-  BOOST_CHECK(g.axis_length[0] == 7 && g.axis_stride[0] == 20 && g.length[0] == 3 && g.length[1] == 5 && g.base_stride[1] == 4);
+  BOOST_CHECK(g.axis_length[0] == 7 && g.axis_stride[0] == 20 && g.length[0] == 3 && g.length[1] == 5 &&
+              g.base_stride[1] == 4);
   BOOST_CHECK(g.other_stride[0] == 20 && g.index_stride[0][0] == 4 && g.index_stride[0][1] == 0);
 
   // Pointers into scratch memory are supplied later, to every launch; offsets are aligned.
@@ -252,11 +263,14 @@ BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {
 }
 
 BOOST_AUTO_TEST_CASE(layouts) {
-  const auto form = [](std::vector<HostArray> operands, const Shape& loop) { return plan_of(add_f(), operands, loop).key; };
+  const auto form = [](std::vector<HostArray> operands, const Shape& loop) {
+    return plan_of(add_f(), operands, loop).key;
+  };
   constexpr Dtype f = Dtype::float32;
   // Axes that are contiguous with each other are one axis.
-  BOOST_CHECK(form({random_array(f, {4, 5, 6}, 1), random_array(f, {4, 5, 6}, 2), make_array(f, {4, 5, 6})}, {4, 5, 6}).form ==
-              Form::contiguous);
+  BOOST_CHECK(
+      form({random_array(f, {4, 5, 6}, 1), random_array(f, {4, 5, 6}, 2), make_array(f, {4, 5, 6})}, {4, 5, 6}).form ==
+      Form::contiguous);
   HostArray row = random_array(f, {6}, 1);
   row.strides = Strides{0, 0, 4};
   const KernelKey broadcast = form({random_array(f, {4, 5, 6}, 1), row, make_array(f, {4, 5, 6})}, {4, 5, 6});
@@ -288,7 +302,8 @@ BOOST_AUTO_TEST_CASE(vector_widths) {
   BOOST_CHECK_EQUAL(width({D::float64, D::bool_}), 2);
   BOOST_CHECK_EQUAL(width({D::float16, D::float64}, 2), 8);
   BOOST_CHECK_EQUAL(width({D::bool_, D::bool_}), 16);
-  for (int operands = 1; operands <= catena::kMaxOperands; ++operands) BOOST_CHECK_GE(nd::cuda::generic_rank(operands, 0), 24);
+  for (int operands = 1; operands <= catena::kMaxOperands; ++operands)
+    BOOST_CHECK_GE(nd::cuda::generic_rank(operands, 0), 24);
 }
 
 // A fused float16 chain is the eager one: every step rounds, and leaving the rounding out would show.
@@ -330,7 +345,8 @@ BOOST_AUTO_TEST_CASE(targets) {
   BOOST_CHECK(is(89, 86, true));
   BOOST_CHECK(is(121, 100, true));
   BOOST_CHECK_EXCEPTION(nd::cuda::choose_target(70, known), catena::RuntimeError, [](const catena::RuntimeError& e) {
-    return std::string(e.what()) == "NVRTC: a device of architecture sm_70 is too old, the compiler needs sm_75 or newer";
+    return std::string(e.what()) ==
+           "NVRTC: a device of architecture sm_70 is too old, the compiler needs sm_75 or newer";
   });
 }
 
@@ -342,7 +358,8 @@ BOOST_AUTO_TEST_CASE(compiler_reports) {
       "ptxas info    : Compiling entry function 'first' for 'sm_90'\n"
       "ptxas info    : Function properties for first\n"
       "    8 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads\n"
-      "ptxas info    : Used 40 registers, used 1 barriers, 8 bytes cumulative stack size, 1024 bytes smem, 400 bytes cmem[0]\n"
+      "ptxas info    : Used 40 registers, used 1 barriers, 8 bytes cumulative stack size, 1024 bytes smem, 400 bytes "
+      "cmem[0]\n"
       "ptxas info    : Compile time = 5.000 ms\n"
       "ptxas info    : Compiling entry function 'second' for 'sm_90'\n"
       "ptxas info    : Function properties for second\n"
@@ -359,10 +376,11 @@ BOOST_AUTO_TEST_CASE(compiler_reports) {
 
 BOOST_AUTO_TEST_CASE(a_missing_library_says_what_was_tried) {
   const std::string directories[] = {"/nowhere/lib64"};
-  BOOST_CHECK_EXCEPTION(nd::cuda::Library({"NVRTC", {"libcatena_none.so.13", "libcatena_none.so"}}, directories), catena::RuntimeError,
-                        [](const catena::RuntimeError& e) {
-                          return std::string(e.what()) ==
-                                 "NVRTC is unavailable: libcatena_none.so.13 not found (tried: libcatena_none.so.13, libcatena_none.so, "
-                                 "/nowhere/lib64/libcatena_none.so.13, /nowhere/lib64/libcatena_none.so)";
-                        });
+  BOOST_CHECK_EXCEPTION(
+      nd::cuda::Library({"NVRTC", {"libcatena_none.so.13", "libcatena_none.so"}}, directories), catena::RuntimeError,
+      [](const catena::RuntimeError& e) {
+        return std::string(e.what()) ==
+               "NVRTC is unavailable: libcatena_none.so.13 not found (tried: libcatena_none.so.13, libcatena_none.so, "
+               "/nowhere/lib64/libcatena_none.so.13, /nowhere/lib64/libcatena_none.so)";
+      });
 }

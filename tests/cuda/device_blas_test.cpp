@@ -1,5 +1,5 @@
-// Products by cuBLASLt on a device, compared with those of the CPU backend: every dtype, layout and kind of batch that it takes, what it
-// leaves to the portable kernel, epilogues, streams.
+// Products by cuBLASLt on a device, compared with those of the CPU backend: every dtype, layout and kind of batch that
+// it takes, what it leaves to the portable kernel, epilogues, streams.
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "ndarray/cuda/blas.h"
-#include "ndarray/ndarray.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -19,7 +19,7 @@ using nd::cuda::blas_matmul;
 
 const nd::Device kCuda{nd::Device::Kind::cuda, 0};
 
-catena::Operand operand(const nd::Array& a) { return {a->data, a.dtype(), false, &a.shape(), &a.strides()}; }
+catena::BoundOperand operand(const nd::Array& a) { return {a->data, a.dtype(), false, &a.shape(), &a.strides()}; }
 bool multiply(const nd::Array& a, const nd::Array& b, const nd::Array& out, const nd::cuda::Epilogue& epilogue = {}) {
   return blas_matmul({operand(a), operand(b), operand(out)}, nd::current_stream(kCuda), epilogue);
 }
@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(products_of_every_dtype_and_layout) {
           const nd::Array out = which & 4 ? swapped(nd::zeros({n, m}, dtype)) : nd::zeros({m, n}, dtype);
           BOOST_TEST(multiply(a, b, out));
           BOOST_TEST(nd::cuda::last_matmul() == "cublaslt");
-          CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)), dtype << " " << m << "x" << n << " layout " << which);
+          CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)),
+                     dtype << " " << m << "x" << n << " layout " << which);
         }
 }
 
@@ -106,7 +107,8 @@ BOOST_AUTO_TEST_CASE(what_it_cannot_express_is_refused_and_nothing_is_written) {
   BOOST_TEST(!multiply(a(nd::Slice({}, {}, -1)), a, out));
   BOOST_TEST(nd::cuda::last_matmul() == "portable");
   const nd::Array bias = nd::ones({4}, nd::float32);
-  BOOST_TEST(!multiply(a, a, swapped(out), {.bias = bias->data}));  // the columns of out are the wrong ones for the library
+  BOOST_TEST(
+      !multiply(a, a, swapped(out), {.bias = bias->data}));  // the columns of out are the wrong ones for the library
   CHECK_SAME(test::difference(on_cpu(out), on_cpu(nd::full({4, 4}, 9, {.dtype = nd::float32}))), "out");
 }
 
@@ -118,7 +120,8 @@ BOOST_AUTO_TEST_CASE(operands_that_are_not_aligned) {
   const auto shifted = [&](std::int64_t rows, std::int64_t columns) {
     return integers({rows * columns + 1}, nd::float16, random)(nd::Slice(1, {})).reshape({rows, columns});
   };
-  const nd::Array a = shifted(6, 5), b = shifted(5, 3), out = nd::zeros({19}, nd::float16)(nd::Slice(1, {})).reshape({6, 3});
+  const nd::Array a = shifted(6, 5), b = shifted(5, 3),
+                  out = nd::zeros({19}, nd::float16)(nd::Slice(1, {})).reshape({6, 3});
   BOOST_TEST(multiply(a, b, out));
   CHECK_SAME(test::difference(on_cpu(out), product_on_cpu(a, b)), "shifted");
   const nd::Array aligned = a.copy();  // the same shapes with another alignment are another choice
@@ -131,7 +134,8 @@ BOOST_AUTO_TEST_CASE(epilogues) {
   const nd::DeviceScope on(kCuda);
   std::mt19937 random(6);
   for (const nd::Dtype dtype : {nd::float16, nd::float32}) {
-    const nd::Array a = integers({5, 4}, dtype, random), b = integers({4, 3}, dtype, random), bias = integers({3}, dtype, random);
+    const nd::Array a = integers({5, 4}, dtype, random), b = integers({4, 3}, dtype, random),
+                    bias = integers({3}, dtype, random);
     const auto products = product_on_cpu(a, b).to_vector<double>();
     const auto biases = on_cpu(bias).to_vector<double>();
     for (const bool with_bias : {false, true})
@@ -142,7 +146,8 @@ BOOST_AUTO_TEST_CASE(epilogues) {
         for (std::size_t i = 0; i < got.size(); ++i) {
           double x = products[i] + (with_bias ? biases[i % 3] : 0);
           if (activation == Activation::relu) x = std::max(x, 0.0);
-          if (activation == Activation::gelu_tanh) x = 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+          if (activation == Activation::gelu_tanh)
+            x = 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
           BOOST_TEST(std::abs(got[i] - x) <= (dtype == nd::float16 ? 1e-2 : 1e-4) * (1 + std::abs(x)),
                      dtype << " bias " << with_bias << " activation " << int(activation) << " element " << i);
         }
@@ -159,7 +164,8 @@ BOOST_AUTO_TEST_CASE(an_epilogue_is_done_or_refused) {
   const bool done = multiply(a, a, out, {.activation = Activation::relu});
   BOOST_TEST(nd::cuda::last_matmul() == (done ? "cublaslt" : "portable"));
   const nd::Array product = product_on_cpu(a, a);
-  CHECK_SAME(test::difference(on_cpu(out), done ? nd::maximum(product, 0) : on_cpu(nd::zeros({5, 5}))), (done ? "done" : "refused"));
+  CHECK_SAME(test::difference(on_cpu(out), done ? nd::maximum(product, 0) : on_cpu(nd::zeros({5, 5}))),
+             (done ? "done" : "refused"));
 }
 
 BOOST_AUTO_TEST_CASE(products_are_ordered_by_their_stream) {

@@ -1,6 +1,6 @@
-// F3, F9: every entry point of the driver, of NVRTC and of the libraries fails once, runs out of memory, breaks the device or is not there,
-// in a program of its own. Whatever fails, the program gets an exception of ours, ends in time and, after a failure that the context
-// survives, does its work.
+// F3, F9: every entry point of the driver, of NVRTC and of the libraries fails once, runs out of memory, breaks the
+// device or is not there, in a program of its own. Whatever fails, the program gets an exception of ours, ends in time
+// and, after a failure that the context survives, does its work.
 #include <boost/test/unit_test.hpp>
 
 #include <sys/wait.h>
@@ -18,14 +18,14 @@
 #include <string>
 #include <vector>
 
-#include "ndarray/cuda/blas.h"
-#include "ndarray/cuda/compiler.h"
-#include "ndarray/cuda/graph.h"
-#include "ndarray/cuda/library.h"
-#include "ndarray/cuda/solver.h"
-#include "ndarray/device/memory.h"
-#include "ndarray/ndarray.h"
-#include "tests/support/cuda_device/control.h"
+#include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/cuda/vendor/solver.h>
+#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/cuda_device/control.h>
 
 namespace {
 
@@ -57,21 +57,28 @@ bool driver_work() {
 
 const nd::Device kCuda{nd::Device::Kind::cuda, 0};
 
-// Products: batches, a bias with an activation, and one of each precision. Without the library they are the portable kernel's.
+// Products: batches, a bias with an activation, and one of each precision. Without the library they are the portable
+// kernel's.
 bool cublaslt_work() {
-  const auto filled = [](const nd::Shape& shape, double v, nd::Dtype dtype) { return nd::full(shape, v, {.dtype = dtype}); };
+  const auto filled = [](const nd::Shape& shape, double v, nd::Dtype dtype) {
+    return nd::full(shape, v, {.dtype = dtype});
+  };
   const auto all_are = [](const nd::Array& a, double v) {
     const auto values = a.to_vector<double>();
     return std::all_of(values.begin(), values.end(), [v](double x) { return x == v; });
   };
-  const nd::Array a = filled({3, 4, 5}, 2, nd::float32), b = filled({3, 5, 6}, 3, nd::float32), bias = filled({6}, -31, nd::float32);
+  const nd::Array a = filled({3, 4, 5}, 2, nd::float32), b = filled({3, 5, 6}, 3, nd::float32),
+                  bias = filled({6}, -31, nd::float32);
   if (!all_are(nd::matmul(a, b), 30)) return false;
   const nd::cuda::CublasLt& lt = nd::cuda::cublaslt();
   const nd::Array out = filled({3, 4, 6}, 7, nd::float32);
-  const auto operand = [](const nd::Array& x) { return catena::Operand{x->data, x.dtype(), false, &x.shape(), &x.strides()}; };
+  const auto operand = [](const nd::Array& x) {
+    return catena::BoundOperand{x->data, x.dtype(), false, &x.shape(), &x.strides()};
+  };
   const bool done = nd::cuda::blas_matmul({operand(a), operand(b), operand(out)}, nd::current_stream(kCuda),
                                           {bias->data, nd::cuda::Activation::relu});
-  return done && all_are(out, 0) && all_are(nd::matmul(filled({2, 3}, 1, nd::float64), filled({3, 2}, 5, nd::float64)), 15) &&
+  return done && all_are(out, 0) &&
+         all_are(nd::matmul(filled({2, 3}, 1, nd::float64), filled({3, 2}, 5, nd::float64)), 15) &&
          lt.get_version() > 0;
 }
 
@@ -80,10 +87,12 @@ bool curand_work() {
   using namespace nd::cuda;
   const auto lies = [](const nd::Array& a, double least, double most) {
     const auto values = a.to_vector<double>();
-    return std::all_of(values.begin(), values.end(), [&](double x) { return x >= least && x <= most; }) && values[0] != values[1];
+    return std::all_of(values.begin(), values.end(), [&](double x) { return x >= least && x <= most; }) &&
+           values[0] != values[1];
   };
   CurandGenerator g(CurandMethod::xorwow, {.seed = 3, .offset = 2, .ordering = CurandOrdering::standard}, kCuda);
-  CurandGenerator quasi(CurandMethod::sobol64, {.dimensions = 2}, kCuda), host(CurandMethod::xorwow, {}, nd::cpu_device);
+  CurandGenerator quasi(CurandMethod::sobol64, {.dimensions = 2}, kCuda),
+      host(CurandMethod::xorwow, {}, nd::cpu_device);
   const auto numbers = [](nd::Dtype dtype) { return nd::zeros({16}, dtype); };
   bool good = true;
   for (const nd::Dtype dtype : {nd::float32, nd::float64}) {
@@ -102,10 +111,12 @@ bool curand_work() {
   const nd::DeviceScope on_cpu(nd::cpu_device);
   const nd::Array at_host = numbers(nd::float32);
   host.uniform(at_host);
-  return good && lies(bits, 0, 0x1p32) && lies(counts, 5, 200) && lies(long_bits, 0, 0x1p64) && lies(at_host, 1e-300, 1);
+  return good && lies(bits, 0, 0x1p32) && lies(counts, 5, 200) && lies(long_bits, 0, 0x1p64) &&
+         lies(at_host, 1e-300, 1);
 }
 
-// Every decomposition of ((4, 1), (1, 3)), whose eigenvalues and singular values are (7 -+ sqrt(5)) / 2, in both precisions.
+// Every decomposition of ((4, 1), (1, 3)), whose eigenvalues and singular values are (7 -+ sqrt(5)) / 2, in both
+// precisions.
 bool cusolver_work() {
   using namespace nd::cuda::solver;
   for (const nd::Dtype dtype : {nd::float32, nd::float64}) {
@@ -132,8 +143,8 @@ bool cusolver_work() {
     gesvd(a(), s);
     syevd(a(), w);
     const double c = 4 / std::sqrt(17);
-    if (!is(x, {1, 2}) || !is(y, {1, 2}) || std::abs(std::abs(r) - std::sqrt(17)) > 1e-5 || !is(s, {high, low}) || !is(w, {low, high}) ||
-        std::abs(std::abs(q.to_vector<double>()[0]) - c) > 1e-5)
+    if (!is(x, {1, 2}) || !is(y, {1, 2}) || std::abs(std::abs(r) - std::sqrt(17)) > 1e-5 || !is(s, {high, low}) ||
+        !is(w, {low, high}) || std::abs(std::abs(q.to_vector<double>()[0]) - c) > 1e-5)
       return false;
   }
   return true;
@@ -143,12 +154,13 @@ bool cusolver_work() {
 bool nvrtc_work() {
   const nd::cuda::Module code = nd::cuda::compile(
       {"template <class T> __global__ void fill(T* p) { *p = 3; }\n", "fill.cu", {"fill<float>"}, 90, {}});
-  const nd::cuda::Module ptx = nd::cuda::compile({"extern \"C\" __global__ void nothing() {}\n", "nothing.cu", {}, 91, {}});
+  const nd::cuda::Module ptx =
+      nd::cuda::compile({"extern \"C\" __global__ void nothing() {}\n", "nothing.cu", {}, 91, {}});
   return !code.ptx && !code.code.empty() && code.names.size() == 1 && ptx.ptx && !ptx.code.empty();
 }
 
-// A library with its work, which calls all of its entry points, and with two of its codes: one that says nothing in particular, and the
-// one for a lack of memory.
+// A library with its work, which calls all of its entry points, and with two of its codes: one that says nothing in
+// particular, and the one for a lack of memory.
 struct Library {
   std::string name, file;
   std::vector<std::string> entries;
@@ -161,22 +173,53 @@ struct Library {
 #define ENTRY_NAME(symbol, ...) #symbol,
 const std::vector<Library>& libraries() {
   static const std::vector<Library> all = {
-      {"CUDA", "libcuda.so.1", {CATENA_DRIVER_FUNCTIONS(ENTRY_NAME)}, driver_work, 1, "CUDA_ERROR_INVALID_VALUE", 2,
+      {"CUDA",
+       "libcuda.so.1",
+       {CATENA_DRIVER_FUNCTIONS(ENTRY_NAME)},
+       driver_work,
+       1,
+       "CUDA_ERROR_INVALID_VALUE",
+       2,
        "CUDA_ERROR_OUT_OF_MEMORY"},
-      {"NVRTC", "libnvrtc.so.13", {CATENA_NVRTC_FUNCTIONS(ENTRY_NAME)}, nvrtc_work, 11, "NVRTC_ERROR_INTERNAL_ERROR", 1,
+      {"NVRTC",
+       "libnvrtc.so.13",
+       {CATENA_NVRTC_FUNCTIONS(ENTRY_NAME)},
+       nvrtc_work,
+       11,
+       "NVRTC_ERROR_INTERNAL_ERROR",
+       1,
        "NVRTC_ERROR_OUT_OF_MEMORY"},
-      {"cuBLASLt", "libcublasLt.so.13", {CATENA_CUBLASLT_FUNCTIONS(ENTRY_NAME)}, cublaslt_work, 14, "CUBLAS_STATUS_INTERNAL_ERROR",
-       cublas_alloc_failed, "CUBLAS_STATUS_ALLOC_FAILED"},
-      {"cuRAND", "libcurand.so.10", {CATENA_CURAND_FUNCTIONS(ENTRY_NAME)}, curand_work, curand_internal_error,
-       "CURAND_STATUS_INTERNAL_ERROR", curand_allocation_failed, "CURAND_STATUS_ALLOCATION_FAILED"},
-      {"cuSOLVER", "libcusolver.so.12", {CATENA_CUSOLVER_FUNCTIONS(ENTRY_NAME)}, cusolver_work, cusolver_internal_error,
-       "CUSOLVER_STATUS_INTERNAL_ERROR", cusolver_alloc_failed, "CUSOLVER_STATUS_ALLOC_FAILED"},
+      {"cuBLASLt",
+       "libcublasLt.so.13",
+       {CATENA_CUBLASLT_FUNCTIONS(ENTRY_NAME)},
+       cublaslt_work,
+       14,
+       "CUBLAS_STATUS_INTERNAL_ERROR",
+       cublas_alloc_failed,
+       "CUBLAS_STATUS_ALLOC_FAILED"},
+      {"cuRAND",
+       "libcurand.so.10",
+       {CATENA_CURAND_FUNCTIONS(ENTRY_NAME)},
+       curand_work,
+       curand_internal_error,
+       "CURAND_STATUS_INTERNAL_ERROR",
+       curand_allocation_failed,
+       "CURAND_STATUS_ALLOCATION_FAILED"},
+      {"cuSOLVER",
+       "libcusolver.so.12",
+       {CATENA_CUSOLVER_FUNCTIONS(ENTRY_NAME)},
+       cusolver_work,
+       cusolver_internal_error,
+       "CUSOLVER_STATUS_INTERNAL_ERROR",
+       cusolver_alloc_failed,
+       "CUSOLVER_STATUS_ALLOC_FAILED"},
   };
   return all;
 }
 #undef ENTRY_NAME
 const Library& find_library(const std::string& name) {
-  const auto found = std::find_if(libraries().begin(), libraries().end(), [&](const Library& l) { return l.name == name; });
+  const auto found =
+      std::find_if(libraries().begin(), libraries().end(), [&](const Library& l) { return l.name == name; });
   BOOST_REQUIRE(found != libraries().end());
   return *found;
 }
@@ -228,8 +271,8 @@ Outcome run_child(const std::string& environment, const std::string& library = "
   // What a function refuses to destroy is lost, and after an error that sticks nothing is given back: no leaks of ours.
   const bool keeps = is_of_destructor(entry) || contains(environment, ":sticky");
   const std::string leaks = keeps ? "ASAN_OPTIONS=\"$ASAN_OPTIONS:detect_leaks=0\" " : "";
-  const std::string command = leaks + "CATENA_FAULT_CHILD=" + library + " CATENA_FAULT_ENTRY=" + entry + " " + environment + " timeout 60 " +
-                              self + " --run_test=faults/child 2>&1";
+  const std::string command = leaks + "CATENA_FAULT_CHILD=" + library + " CATENA_FAULT_ENTRY=" + entry + " " +
+                              environment + " timeout 60 " + self + " --run_test=faults/child 2>&1";
   const auto start = std::chrono::steady_clock::now();
   FILE* out = popen(command.c_str(), "r");
   BOOST_REQUIRE(out != nullptr);
@@ -263,8 +306,8 @@ bool on_software_device() {
   return false;
 }
 
-// Not every call can fail like the others: some give a text or a number, a destructor can tell nobody, and what decides whether there is
-// a library at all is asked once.
+// Not every call can fail like the others: some give a text or a number, a destructor can tell nobody, and what decides
+// whether there is a library at all is asked once.
 bool has_no_status(const std::string& entry) {
   return entry == "nvrtcGetErrorString" || entry == "cublasLtGetVersion" || entry == "cublasLtGetStatusName";
 }
@@ -318,7 +361,8 @@ BOOST_AUTO_TEST_CASE(the_driver_fails_for_good) {
       BOOST_TEST(o.status == 0);
       BOOST_TEST(ours(o.first));
       BOOST_TEST(ours(o.second));
-      // A call whose failure nobody can be told of (a destructor's) leaves the first attempt alone; what comes after it fails.
+      // A call whose failure nobody can be told of (a destructor's) leaves the first attempt alone; what comes after it
+      // fails.
       BOOST_TEST((o.first == "right" || o.second.starts_with("error: ")));
     }
   }
@@ -351,7 +395,8 @@ void fails_once(const Library& library, const std::string& entry, int code, cons
       const bool memory = code == library.no_memory && library.name != "NVRTC";
       BOOST_TEST(o.first_type == (memory ? "OutOfMemoryError" : "CudaError"));
       // The size of a text is asked for on the way to it, under one name.
-      BOOST_TEST(contains(o.first, library.name == "NVRTC" && entry.ends_with("Size") ? entry.substr(0, entry.size() - 4) : entry));
+      BOOST_TEST(contains(
+          o.first, library.name == "NVRTC" && entry.ends_with("Size") ? entry.substr(0, entry.size() - 4) : entry));
       BOOST_TEST(o.second == "right");
     }
   }
@@ -378,13 +423,14 @@ BOOST_AUTO_TEST_CASE(a_library_fails_once) {
       fails_once(library, entry, library.no_memory, library.no_memory_symbol, both);
       covered += both == 2;
     }
-    std::cout << library.name << ": " << covered << " of " << library.entries.size() << " entry points, " << without_status
-              << " of them without a status\n";
+    std::cout << library.name << ": " << covered << " of " << library.entries.size() << " entry points, "
+              << without_status << " of them without a status\n";
     BOOST_REQUIRE(covered == int(library.entries.size()));
   }
 }
 
-// An error of work that was enqueued before comes to light in a call of a library: it is the device's, and nothing can be done after it.
+// An error of work that was enqueued before comes to light in a call of a library: it is the device's, and nothing can
+// be done after it.
 BOOST_AUTO_TEST_CASE(the_device_breaks_in_a_library) {
   if (!on_software_device()) return;
   for (const std::string name : {"cuBLASLt", "cuRAND", "cuSOLVER"}) {
@@ -426,11 +472,13 @@ BOOST_AUTO_TEST_CASE(nvrtc_fails_for_good) {
   }
 }
 
-// A library that lacks a function, because it is older: a copy of the software device in which the function has another name.
+// A library that lacks a function, because it is older: a copy of the software device in which the function has another
+// name.
 BOOST_AUTO_TEST_CASE(entry_points_that_are_not_there) {
   if (!on_software_device()) return;
   const std::filesystem::path originals = std::getenv("CATENA_CUDA_LIBRARIES");
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("catena_faults_" + std::to_string(getpid()));
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("catena_faults_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::ifstream in(originals / "libcuda.so.1", std::ios::binary);
   const std::string original((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -455,11 +503,12 @@ BOOST_AUTO_TEST_CASE(entry_points_that_are_not_there) {
   }
   std::filesystem::remove_all(folder);
   const Outcome nothing = run_child("CATENA_CUDA_LIBRARIES=" + folder.string());
-  BOOST_TEST(nothing.first == "error: CUDA is unavailable: libcuda.so.1 not found (tried: " + folder.string() + "/libcuda.so.1, " +
-                                  folder.string() + "/libcuda.so)");
+  BOOST_TEST(nothing.first == "error: CUDA is unavailable: libcuda.so.1 not found (tried: " + folder.string() +
+                                  "/libcuda.so.1, " + folder.string() + "/libcuda.so)");
 }
 
-// A kernel that the context does not survive: later calls fail at once, with the first cause, which names what was launched.
+// A kernel that the context does not survive: later calls fail at once, with the first cause, which names what was
+// launched.
 BOOST_AUTO_TEST_CASE(a_kernel_that_breaks_the_context) {
   if (!on_software_device()) return;
   const Outcome o = run_child(fault("kernel:2:700"));
@@ -467,12 +516,13 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_breaks_the_context) {
   BOOST_TEST(o.first.starts_with("error: "));
   BOOST_TEST(contains(o.first, "CUDA_ERROR_ILLEGAL_ADDRESS"), o.first);
   BOOST_TEST(contains(o.first, "last launches on cuda:0"), o.first);
-  BOOST_TEST(contains(o.second, "the device cannot be used any more, restart the program; the first cause was: "), o.second);
+  BOOST_TEST(contains(o.second, "the device cannot be used any more, restart the program; the first cause was: "),
+             o.second);
   BOOST_TEST(o.seconds < 30);
 }
 
-// With CATENA_LAUNCH_BLOCKING=1 the error stands at the call whose work failed; otherwise a later call finds it, and the call is among the
-// launches.
+// With CATENA_LAUNCH_BLOCKING=1 the error stands at the call whose work failed; otherwise a later call finds it, and
+// the call is among the launches.
 BOOST_AUTO_TEST_CASE(launches_that_are_waited_for_name_the_call) {
   if (!on_software_device()) return;
   struct Case {

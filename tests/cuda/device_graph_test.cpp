@@ -4,9 +4,9 @@
 #include <cstring>
 #include <optional>
 
-#include "ndarray/cuda/graph.h"
-#include "ndarray/ndarray.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -104,14 +104,18 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_recorded_is_named) {
   const nd::Array x = nd::ones({10});
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::sum(x).item<double>(); }); }) ==
              "copy to the host: cannot be recorded in a CUDA graph, it would have to wait for the device");
-  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::array({1., 2.}); }); }) ==
-             "copy from the host: cannot be recorded in a CUDA graph, replays would see the values of the first run; copy to an array made "
+  BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] {
+                                                            nd::array({1., 2.});
+                                                          }); }) ==
+             "copy from the host: cannot be recorded in a CUDA graph, replays would see the values of the first run; "
+             "copy to an array made "
              "before");
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::synchronize(nd::current_device()); }); }) ==
              "synchronize: cannot be recorded in a CUDA graph, it would have to wait for the device");
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { Graph([] {}); }); }) ==
              "cuda graph: another one is being recorded on this thread");
-  BOOST_TEST(test::message_of<catena::ValueError>([&] { Graph([] {}, nd::cpu_device); }) == "cuda graph: cpu:0 is not a CUDA device");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { Graph([] {}, nd::cpu_device); }) ==
+             "cuda graph: cpu:0 is not a CUDA device");
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { nd::cuda::live_bytes(nullptr, 0, {}); }) ==
              "live_bytes: no graph is being recorded on this thread");
   // Nothing of this has hurt the device or the thread.
@@ -130,7 +134,8 @@ BOOST_AUTO_TEST_CASE(an_exception_passes_and_nothing_has_run) {
       throw std::runtime_error("mine");
     });
   };
-  BOOST_CHECK_EXCEPTION(broken(), std::runtime_error, [](const std::exception& e) { return std::strcmp(e.what(), "mine") == 0; });
+  BOOST_CHECK_EXCEPTION(broken(), std::runtime_error,
+                        [](const std::exception& e) { return std::strcmp(e.what(), "mine") == 0; });
   BOOST_TEST(nd::all(x == 1.).item<bool>());
 }
 

@@ -1,5 +1,5 @@
-// The kernel cache with a device: kernels are loaded from memory, from disk and from the compiler, and what is wrong on disk never shows.
-// What the next program finds is seen by this program running itself again.
+// The kernel cache with a device: kernels are loaded from memory, from disk and from the compiler, and what is wrong on
+// disk never shows. What the next program finds is seen by this program running itself again.
 #include <boost/test/unit_test.hpp>
 
 #include <sys/wait.h>
@@ -16,12 +16,12 @@
 #include <sstream>
 #include <thread>
 
-#include "kernels/host/embedded.h"
-#include "kernels/host/error.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/cuda/disk_cache.h"
-#include "ndarray/cuda/kernel_cache.h"
-#include "ndarray/cuda/launch.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/compile/disk_cache.h>
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
 
 namespace {
 
@@ -61,7 +61,8 @@ void write(const fs::path& path, const std::string& content) { std::ofstream(pat
 std::set<fs::path> records() {
   std::set<fs::path> files;
   std::error_code ignored;
-  for (fs::directory_iterator at(CacheFolder::path / "cache" / "kernels", ignored), end; at != end; ++at) files.insert(at->path());
+  for (fs::directory_iterator at(CacheFolder::path / "cache" / "kernels", ignored), end; at != end; ++at)
+    files.insert(at->path());
   return files;
 }
 // Those that `work` adds.
@@ -78,8 +79,8 @@ std::vector<fs::path> added_records(Work work) {
 // This program again, with one of its cases that are disabled otherwise. What it wrote on stderr.
 std::string run_again(const std::string& name) {
   const fs::path errors = CacheFolder::path / "errors";
-  const std::string command = "'" + fs::read_symlink("/proc/self/exe").string() + "' --run_test=in_another_program/" + name +
-                              " --log_level=message >'" + errors.string() + "' 2>&1";
+  const std::string command = "'" + fs::read_symlink("/proc/self/exe").string() + "' --run_test=in_another_program/" +
+                              name + " --log_level=message >'" + errors.string() + "' 2>&1";
   const int status = std::system(command.c_str());
   BOOST_CHECK_MESSAGE(status == 0, name << ": status " << status << "\n" << read(errors));
   return read(errors);
@@ -96,8 +97,8 @@ GeneratedKernel generated(std::uint64_t number) {
   const std::string digits = std::to_string(number);
   k.name = "write_" + digits;
   k.parameters = k.name + "_parameters";
-  k.body = "struct " + k.parameters + " { int* p; };\nextern \"C\" __global__ void " + k.name + "(const " + k.parameters +
-           " p) { *p.p = " + digits + "; }\n";
+  k.body = "struct " + k.parameters + " { int* p; };\nextern \"C\" __global__ void " + k.name + "(const " +
+           k.parameters + " p) { *p.p = " + digits + "; }\n";
   k.parameter_bytes = 8;
   return k;
 }
@@ -132,7 +133,8 @@ void spoil_code(const fs::path& record, const std::string& kernel_name) {
   std::string content = read(record);
   const std::size_t name = content.find(kernel_name);
   BOOST_REQUIRE_NE(name, std::string::npos);
-  const std::size_t code = name + kernel_name.size() + 5 * 8 + 8 + 4 * 8 + 8;  // numbers, size of parameters, batch, length
+  const std::size_t code =
+      name + kernel_name.size() + 5 * 8 + 8 + 4 * 8 + 8;  // numbers, size of parameters, batch, length
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, content.data() + code - 8, 8);
   BOOST_REQUIRE_LT(code + bytes, content.size());
@@ -162,8 +164,8 @@ BOOST_AUTO_TEST_CASE(a_kernel_is_compiled_once_and_found) {
   BOOST_CHECK_THROW(find_kernel(-1, key_of(1), [] { return generated(1); }), catena::ValueError);
 }
 
-// Not a requirement of correctness, but the reason for the table: a hit costs a few nanoseconds, and takes no lock. The bound leaves
-// room for slow machines.
+// Not a requirement of correctness, but the reason for the table: a hit costs a few nanoseconds, and takes no lock. The
+// bound leaves room for slow machines.
 BOOST_AUTO_TEST_CASE(a_hit_is_cheap) {
   for (std::uint64_t k = 2; k < 6; ++k) find(k);
   constexpr int rounds = 100'000;
@@ -172,7 +174,8 @@ BOOST_AUTO_TEST_CASE(a_hit_is_cheap) {
   for (int attempt = 0; attempt < 5; ++attempt) {
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < rounds; ++k) find_kernel(0, key, [] { return generated(4); });
-    best = std::min(best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / rounds);
+    best = std::min(
+        best, std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / rounds);
   }
   BOOST_TEST_MESSAGE("a hit takes " << best << " ns");
   BOOST_CHECK_LT(best, 1000.0);
@@ -182,12 +185,14 @@ BOOST_AUTO_TEST_CASE(errors_come_every_time_and_leave_nothing_behind) {
   GeneratedKernel broken = generated(7);
   broken.body += "nonsense;\n";
   for (int k = 0; k < 2; ++k) {
-    BOOST_CHECK_EXCEPTION(find_kernel(0, key_of(7), [&] { return broken; }), catena::CompileError, [](const catena::CompileError& e) {
-      const std::string what = e.what();
-      return what.find("write_7") != std::string::npos && what.find(" | nonsense;") != std::string::npos;
-    });
+    BOOST_CHECK_EXCEPTION(
+        find_kernel(0, key_of(7), [&] { return broken; }), catena::CompileError, [](const catena::CompileError& e) {
+          const std::string what = e.what();
+          return what.find("write_7") != std::string::npos && what.find(" | nonsense;") != std::string::npos;
+        });
   }
-  BOOST_CHECK_THROW(find_kernel(0, key_of(7), []() -> GeneratedKernel { throw catena::TypeError("no such text"); }), catena::TypeError);
+  BOOST_CHECK_THROW(find_kernel(0, key_of(7), []() -> GeneratedKernel { throw catena::TypeError("no such text"); }),
+                    catena::TypeError);
   BOOST_CHECK_EQUAL(result_of(find(7)), 7);
 }
 
@@ -232,7 +237,8 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_on_disk_is_compiled_again) {
 BOOST_AUTO_TEST_CASE(kernels_of_a_batch_are_found_alone) {
   std::vector<WarmUpRequest> requests;
   for (std::uint64_t k = 40; k < 44; ++k) requests.push_back({key_of(k), generated(k)});
-  const std::vector<fs::path> files = added_records([&] { BOOST_CHECK_EQUAL(warm_up(properties(0).arch, requests), 4u); });
+  const std::vector<fs::path> files =
+      added_records([&] { BOOST_CHECK_EQUAL(warm_up(properties(0).arch, requests), 4u); });
   BOOST_REQUIRE_EQUAL(files.size(), 6u);  // the batch, the kernels, and which compiler made them
   const Change change;
   BOOST_CHECK_EQUAL(result_of(find(40)), 40);
@@ -288,8 +294,9 @@ BOOST_AUTO_TEST_CASE(texts_with_templates_and_variables) {
     const int changed[] = {1, 2, 3};
     CATENA_CU(copy_to_device, table, changed, sizeof changed);
     BOOST_CHECK_EQUAL(result_of(module.function("plain")), 2);
-    BOOST_CHECK_EXCEPTION(module.function("missing"), catena::KeyError,
-                          [](const catena::KeyError& e) { return e.what() == std::string("module: there is no kernel named missing"); });
+    BOOST_CHECK_EXCEPTION(module.function("missing"), catena::KeyError, [](const catena::KeyError& e) {
+      return e.what() == std::string("module: there is no kernel named missing");
+    });
     BOOST_CHECK_THROW(module.global("missing", &bytes), catena::KeyError);
   }
   BOOST_CHECK_EQUAL(change.compilations(), 1u);
@@ -310,8 +317,11 @@ BOOST_AUTO_TEST_CASE(texts_with_templates_and_variables) {
 BOOST_AUTO_TEST_CASE(texts_with_headers_of_the_file_system_are_always_compiled) {
   const fs::path folder = CacheFolder::path / "headers";
   fs::create_directory(folder);
-  const CompileRequest request{
-      "#include \"value.h\"\nextern \"C\" __global__ void f(int* p) { *p = VALUE; }\n", "headers.cu", {}, 0, {"-I" + folder.string()}};
+  const CompileRequest request{"#include \"value.h\"\nextern \"C\" __global__ void f(int* p) { *p = VALUE; }\n",
+                               "headers.cu",
+                               {},
+                               0,
+                               {"-I" + folder.string()}};
   write(folder / "value.h", "#define VALUE 5\n");
   const Change change;
   const std::vector<fs::path> files = added_records([&] {
@@ -320,14 +330,21 @@ BOOST_AUTO_TEST_CASE(texts_with_headers_of_the_file_system_are_always_compiled) 
   BOOST_CHECK_EQUAL(files.size(), 0u);
   BOOST_CHECK_EQUAL(change.compilations(), 2u);
   // Headers of ours are part of the key.
-  const CompileRequest ours{"# include <kernels/float16.h>\nextern \"C\" __global__ void f(int* p) { *p = 3; }\n", "ours.cu", {}, 0, {}};
-  BOOST_CHECK_EQUAL(added_records([&] { BOOST_CHECK_EQUAL(result_of(LoadedModule(0, ours).function("f")), 3); }).size(), 1u);
+  const CompileRequest ours{
+      "# include <catena/kernels/float16.h>\nextern \"C\" __global__ void f(int* p) { *p = 3; }\n",
+      "ours.cu",
+      {},
+      0,
+      {}};
+  BOOST_CHECK_EQUAL(added_records([&] { BOOST_CHECK_EQUAL(result_of(LoadedModule(0, ours).function("f")), 3); }).size(),
+                    1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_long_compilation_is_told) {
   const std::string errors = run_again("compiles_for_a_long_time");
   const std::string kept = "; the result is kept in " + (CacheFolder::path / "cache" / "kernels").string();
-  const std::size_t at = errors.find("catena: compiling slow.cu for sm_" + std::to_string(properties(0).arch) + " took ");
+  const std::size_t at =
+      errors.find("catena: compiling slow.cu for sm_" + std::to_string(properties(0).arch) + " took ");
   BOOST_CHECK_MESSAGE(at != std::string::npos && errors.find(kept, at) != std::string::npos, errors);
 }
 
@@ -351,8 +368,9 @@ BOOST_AUTO_TEST_CASE(finds_30_to_32_on_disk) { check_range(30, 32, 0, 0); }
 BOOST_AUTO_TEST_CASE(finds_40_to_43_on_disk) { check_range(40, 43, 0, 0); }
 BOOST_AUTO_TEST_CASE(finds_50_to_52_without_a_compiler) {
   check_range(50, 52, 0, 0);
-  BOOST_CHECK_EXCEPTION(find(99), catena::RuntimeError,
-                        [](const catena::RuntimeError& e) { return std::string(e.what()).starts_with("NVRTC is unavailable"); });
+  BOOST_CHECK_EXCEPTION(find(99), catena::RuntimeError, [](const catena::RuntimeError& e) {
+    return std::string(e.what()).starts_with("NVRTC is unavailable");
+  });
 }
 BOOST_AUTO_TEST_CASE(compiles_40_to_43_again) { check_range(40, 43, 4, 4); }
 BOOST_AUTO_TEST_CASE(compiles_for_a_long_time) {
@@ -360,8 +378,8 @@ BOOST_AUTO_TEST_CASE(compiles_for_a_long_time) {
   std::string source = "// " + CacheFolder::path.string() + "\n";
   for (int k = 0; k < 400; ++k) {
     const std::string n = std::to_string(k);
-    source += "extern \"C\" __global__ void slow" + n + "(float* p, int n) {\n  for (int i = 0; i < n; ++i) p[i] = sinf(p[i] * " + n +
-              ") + expf(p[i]);\n}\n";
+    source += "extern \"C\" __global__ void slow" + n +
+              "(float* p, int n) {\n  for (int i = 0; i < n; ++i) p[i] = sinf(p[i] * " + n + ") + expf(p[i]);\n}\n";
   }
   LoadedModule module(0, CompileRequest{source, "slow.cu", {}, 0, {}});
   BOOST_CHECK_EQUAL(module.function("slow7").name, "slow7");

@@ -12,15 +12,15 @@
 #include <string>
 #include <vector>
 
-#include "ndarray/cuda/blas.h"
-#include "ndarray/cuda/curand.h"
-#include "ndarray/cuda/launch.h"
-#include "ndarray/cuda/nccl.h"
-#include "ndarray/cuda/solver.h"
-#include "ndarray/ndarray.h"
-#include "ndarray/profile/nvtx.h"
-#include "ndarray/profile/profiler.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/ndarray/cuda/vendor/solver.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/profile/nvtx.h>
+#include <catena/ndarray/profile/profiler.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -88,7 +88,8 @@ BOOST_AUTO_TEST_CASE(cholesky) {
         const nd::Array a = positive(n, dtype, random), b = test::random_array({n, 3}, dtype, random);
         const nd::Array factor = column_major(a), x = column_major(b);
         solver::potrf(factor, triangle);
-        const nd::Array f = triangle == Triangle::lower ? half(on_cpu(factor), true) : half(on_cpu(factor), false).transpose();
+        const nd::Array f =
+            triangle == Triangle::lower ? half(on_cpu(factor), true) : half(on_cpu(factor), false).transpose();
         check_close(nd::matmul(f, f.transpose()), a, "L L^T");
         solver::potrs(factor, x, triangle);
         check_close(nd::matmul(a, on_cpu(x)), b, "a x");
@@ -104,7 +105,8 @@ BOOST_AUTO_TEST_CASE(lu) {
   std::mt19937 random(2);
   for (const nd::Dtype dtype : kFloats)
     for (const std::int64_t n : {1, 2, 9}) {
-      const nd::Array a = test::random_array({n, n}, dtype, random) + eye(n, dtype) * 3, b = test::random_array({n, 2}, dtype, random);
+      const nd::Array a = test::random_array({n, n}, dtype, random) + eye(n, dtype) * 3,
+                      b = test::random_array({n, 2}, dtype, random);
       const nd::Array lu = column_major(a), pivots = on_cuda(nd::zeros({n}, nd::int32));
       BOOST_TEST(solver::getrf(lu, pivots) == 0);
       for (const bool transpose : {false, true}) {
@@ -143,7 +145,8 @@ BOOST_AUTO_TEST_CASE(singular_values) {
       constexpr std::int64_t m = 6, n = 4;
       const nd::Array a = test::random_array({m, n}, dtype, random);
       const nd::Array s = on_cuda(nd::zeros({n}, dtype)), values = on_cuda(nd::zeros({n}, dtype));
-      const nd::Array u = column_major(nd::zeros({m, full ? m : n}, dtype)), vt = column_major(nd::zeros({n, n}, dtype));
+      const nd::Array u = column_major(nd::zeros({m, full ? m : n}, dtype)),
+                      vt = column_major(nd::zeros({n, n}, dtype));
       solver::gesvd(column_major(a), s, u, vt);
       solver::gesvd(column_major(a), values);
       check_close(on_cpu(values), on_cpu(s), "values alone");
@@ -187,11 +190,11 @@ BOOST_AUTO_TEST_CASE(layouts_and_devices_are_checked) {
   BOOST_CHECK_THROW(solver::potrs(rows.transpose(), nd::zeros({4, 3}, nd::float32).transpose()), catena::TypeError);
 }
 
-// ---- cuRAND -----------------------------------------------------------------------------------------------------------------------------
+// ---- cuRAND -------------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(curand_fills_arrays_of_the_device) {
   const nd::DeviceScope on(kCuda);
-  for (const CurandMethod method : {CurandMethod::xorwow, CurandMethod::mrg32k3a, CurandMethod::mtgp32, CurandMethod::mt19937,
-                                    CurandMethod::philox4_32_10}) {
+  for (const CurandMethod method : {CurandMethod::xorwow, CurandMethod::mrg32k3a, CurandMethod::mtgp32,
+                                    CurandMethod::mt19937, CurandMethod::philox4_32_10}) {
     BOOST_TEST_CONTEXT("method " << int(method)) {
       CurandGenerator first(method, {.seed = 7}), same(method, {.seed = 7});
       BOOST_TEST(first.device() == kCuda);
@@ -211,7 +214,7 @@ BOOST_AUTO_TEST_CASE(curand_fills_arrays_of_the_device) {
   }
 }
 
-// ---- NCCL, NVTX, profiler ---------------------------------------------------------------------------------------------------------------
+// ---- NCCL, NVTX, profiler -----------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(one_rank_reduces_to_itself) {
   try {
     nccl();
@@ -229,8 +232,8 @@ BOOST_AUTO_TEST_CASE(one_rank_reduces_to_itself) {
   BOOST_CHECK_THROW(all[0].all_reduce(in, nd::zeros({3}, nd::float32)), catena::ValueError);
 }
 
-// Libraries and copies are among the launches of an error's message, with the sizes that their time depends on. A stream of its own: the
-// message begins with what was put on it last.
+// Libraries and copies are among the launches of an error's message, with the sizes that their time depends on. A
+// stream of its own: the message begins with what was put on it last.
 BOOST_AUTO_TEST_CASE(what_libraries_and_copies_put_on_a_stream_is_on_record) {
   if (!have_solver()) return;
   const nd::DeviceScope on(kCuda);
@@ -271,7 +274,8 @@ BOOST_AUTO_TEST_CASE(what_libraries_and_copies_put_on_a_stream_is_on_record) {
   BOOST_TEST(recent_launches().find("cuMemcpyPeerAsync(2640)") != std::string::npos);
 }
 
-// The tool is the software device's own library; on a real device a test would be in the way of the profiler that listens there.
+// The tool is the software device's own library; on a real device a test would be in the way of the profiler that
+// listens there.
 BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
   if (folder == nullptr) {
@@ -292,14 +296,14 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   try {
     const nd::TimeRange range("inner", {.color_id = 0});
     throw std::runtime_error("stop");
-  } catch (const std::runtime_error&) {
-  }
+  } catch (const std::runtime_error&) {}
   const auto twice = nd::time_range_decorator([](int x) { return 2 * x; }, {.message = "twice"});
   BOOST_TEST(nd::time_range_decorator(twice, {.message = "again", .range = {.argb_color = 1u}})(4) == 8);
   char text[512];
   log(text, sizeof text);
-  BOOST_TEST(std::string(text) ==
-             "mark here ffff0000;mark there 80112233;push outer;pop;push inner ff00ff00;pop;push again 1;push twice;pop;pop;");
+  BOOST_TEST(
+      std::string(text) ==
+      "mark here ffff0000;mark there 80112233;push outer;pop;push inner ff00ff00;pop;push again 1;push twice;pop;pop;");
 }
 
 BOOST_AUTO_TEST_CASE(profiles_are_begun_and_ended) {

@@ -1,12 +1,13 @@
-// F16: random schedules of allocations, frees and work over several streams. Every array is filled with its own number and checked on the
-// stream that it belongs to: memory that were given to two of them at a time would show another number.
+// F16: random schedules of allocations, frees and work over several streams. Every array is filled with its own number
+// and checked on the stream that it belongs to: memory that were given to two of them at a time would show another
+// number.
 #include <boost/test/unit_test.hpp>
 
 #include <random>
 #include <vector>
 
-#include "ndarray/ndarray.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -35,7 +36,8 @@ BOOST_AUTO_TEST_CASE(no_two_arrays_share_memory_at_a_time) {
       const nd::StreamScope scope(streams[on]);
       if (on != h.home) streams[on].wait_event(streams[h.home].record());
       wrong[on] += nd::sum(nd::not_equal(h.array, h.number), {.dtype = nd::int64});
-      if (on != h.home) streams[h.home].wait_event(streams[on].record());  // whoever writes it next comes after this read
+      if (on != h.home)
+        streams[h.home].wait_event(streams[on].record());  // whoever writes it next comes after this read
     };
     int next = 1;
     for (int step = 0; step < kSteps; ++step) {

@@ -1,4 +1,5 @@
-// The disk cache against everything that can be wrong with a folder: damaged records, full disks, missing rights, other processes.
+// The disk cache against everything that can be wrong with a folder: damaged records, full disks, missing rights, other
+// processes.
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>
@@ -21,9 +22,9 @@
 #include <random>
 #include <sstream>
 
-#include "kernels/host/embedded.h"
-#include "kernels/host/error.h"
-#include "ndarray/cuda/disk_cache.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/compile/disk_cache.h>
 
 namespace {
 
@@ -69,8 +70,8 @@ std::string resealed(std::string record) {
   return record;
 }
 
-// What a child process reports: its exit status (0: all its checks held), and what it wrote on stderr. A process tells only of its first
-// failure, so those that are expected happen in children.
+// What a child process reports: its exit status (0: all its checks held), and what it wrote on stderr. A process tells
+// only of its first failure, so those that are expected happen in children.
 struct Child {
   int status = -1;
   std::string errors;
@@ -96,7 +97,8 @@ Child in_child(const std::function<bool()>& body) {
   ::close(pipes[1]);
   Child child;
   char part[4096];
-  for (ssize_t n; (n = ::read(pipes[0], part, sizeof part)) > 0;) child.errors.append(part, static_cast<std::size_t>(n));
+  for (ssize_t n; (n = ::read(pipes[0], part, sizeof part)) > 0;)
+    child.errors.append(part, static_cast<std::size_t>(n));
   ::close(pipes[0]);
   int status = 0;
   ::waitpid(pid, &status, 0);
@@ -105,7 +107,8 @@ Child in_child(const std::function<bool()>& body) {
 }
 std::size_t notices(const Child& child) {
   std::size_t count = 0;
-  for (std::size_t at = 0; (at = child.errors.find("compiled kernels cannot be kept", at)) != std::string::npos; ++at) ++count;
+  for (std::size_t at = 0; (at = child.errors.find("compiled kernels cannot be kept", at)) != std::string::npos; ++at)
+    ++count;
   return count;
 }
 // Checks in a child: the first that fails is told.
@@ -116,8 +119,11 @@ bool holds(bool condition, const char* what) {
 #define HOLDS(condition) \
   if (!holds(condition, #condition)) return false
 
-// From root to a user whom no folder of these tests belongs to. Others stay who they are: their rights are already limited.
-bool drop_root() { return ::getuid() != 0 || (::setgroups(0, nullptr) == 0 && ::setgid(65534) == 0 && ::setuid(65534) == 0); }
+// From root to a user whom no folder of these tests belongs to. Others stay who they are: their rights are already
+// limited.
+bool drop_root() {
+  return ::getuid() != 0 || (::setgroups(0, nullptr) == 0 && ::setgid(65534) == 0 && ::setuid(65534) == 0);
+}
 
 }  // namespace
 
@@ -228,10 +234,8 @@ BOOST_AUTO_TEST_CASE(damage_of_a_large_record) {
   std::mt19937 rng(4);
   for (int k = 0; k < 60; ++k) {
     std::string record = good;
-    if (k % 2 == 0)
-      record.resize(rng() % record.size());
-    else
-      record[rng() % record.size()] ^= static_cast<char>(1 << (rng() % 8));
+    if (k % 2 == 0) record.resize(rng() % record.size());
+    else record[rng() % record.size()] ^= static_cast<char>(1 << (rng() % 8));
     write(path, record);
     BOOST_REQUIRE(!cache.find("batch"));
   }
@@ -252,7 +256,8 @@ BOOST_AUTO_TEST_CASE(what_is_no_file_is_no_record) {
     BOOST_CHECK_MESSAGE(cache.store(key, "now a record"), key);
     BOOST_CHECK_MESSAGE(cache.find(key) == "now a record", key);
   }
-  const Child child = in_child([&] { return !cache.store("folder", "value") && cache.statistics().write_failures == 1; });
+  const Child child =
+      in_child([&] { return !cache.store("folder", "value") && cache.statistics().write_failures == 1; });
   BOOST_CHECK_EQUAL(child.status, 0);
   BOOST_CHECK_EQUAL(notices(child), 1u);
 }
@@ -366,7 +371,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk) {
     return fill(disk + "/kernels", 400'000);
   });
   if (child.status == 99) {
-    std::cout << "skipped: a small file system cannot be mounted here (" << child.errors << "); the limit of file sizes stood in for it\n";
+    std::cout << "skipped: a small file system cannot be mounted here (" << child.errors
+              << "); the limit of file sizes stood in for it\n";
     return;
   }
   BOOST_CHECK_MESSAGE(child.status == 0, child.errors);
@@ -435,7 +441,8 @@ BOOST_AUTO_TEST_CASE(files_of_another_owner) {
 
 namespace {
 
-// Processes that share a folder. Each asks for every kernel once, in an order of its own, and makes those it does not find.
+// Processes that share a folder. Each asks for every kernel once, in an order of its own, and makes those it does not
+// find.
 constexpr int kProcesses = 16, kKernels = 200;
 
 std::string kernel_key(int k) { return "kernel number " + std::to_string(k); }
@@ -502,7 +509,8 @@ BOOST_AUTO_TEST_CASE(sixteen_processes_share_two_hundred_kernels) {
   }
   BOOST_CHECK_GE(made, std::uint64_t(kKernels));
   BOOST_CHECK_EQUAL(files_in(folder.records()), std::size_t(kKernels));
-  for (const Totals& t : run_processes(folder.records(), kProcesses)) BOOST_CHECK_EQUAL(t.hits, std::uint64_t(kKernels));
+  for (const Totals& t : run_processes(folder.records(), kProcesses))
+    BOOST_CHECK_EQUAL(t.hits, std::uint64_t(kKernels));
 
   const DiskCache cache(folder.records(), kPlenty);
   const auto damage = [&] {
@@ -539,7 +547,9 @@ BOOST_AUTO_TEST_CASE(settings_of_the_environment) {
       {nullptr, nullptr, "/h", "/h/.cache/catena/kernels"},
       {nullptr, nullptr, nullptr, ""},
   };
-  const auto set = [](const char* name, const char* value) { return value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name); };
+  const auto set = [](const char* name, const char* value) {
+    return value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+  };
   const Child child = in_child([&] {
     ::unsetenv("CATENA_CACHE_LIMIT");
     for (const Case& c : cases) {

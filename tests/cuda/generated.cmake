@@ -25,7 +25,7 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
 
   # ---- the kernels of the manifest ----------------------------------------------------------------------------------------------------
   add_executable(generate_kernels "${cuda_device}/generate_kernels.cpp" "${cuda_device}/kernel_text.cpp" "${cuda_device}/manifest.cpp")
-  target_include_directories(generate_kernels PRIVATE "${CATENA_ROOT}")
+  target_include_directories(generate_kernels PRIVATE "${CATENA_INCLUDE_DIR}")
   target_link_libraries(generate_kernels PRIVATE catena::ndarray)
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/generated_kernels")
@@ -43,7 +43,7 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
     COMMENT "Generating the kernels that the build compiles for the software CUDA device"
     VERBATIM)
   add_library(software_cuda_kernels SHARED ${generated})
-  target_include_directories(software_cuda_kernels PRIVATE "${CATENA_ROOT}")
+  target_include_directories(software_cuda_kernels PRIVATE "${CATENA_INCLUDE_DIR}")
   target_link_libraries(software_cuda_kernels PRIVATE software_cuda)
   target_compile_options(software_cuda_kernels PRIVATE ${kernel_options})
   target_link_options(software_cuda_kernels PRIVATE -Wl,-Bsymbolic)

@@ -13,15 +13,15 @@
 #include <set>
 #include <sstream>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/kernel_cache.h"
-#include "ndarray/cuda/plan.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/cuda/plans/plan.h>
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace nd::cuda;
-using catena::Operand;
+using catena::BoundOperand;
 using catena::Shape;
 using catena::Strides;
 
@@ -53,7 +53,8 @@ bool have_compiler() {
 std::vector<fs::path> records() {
   std::vector<fs::path> files;
   for (const auto& file : fs::directory_iterator(CacheFolder::path / "kernels")) files.push_back(file.path());
-  std::sort(files.begin(), files.end(), [](const fs::path& a, const fs::path& b) { return fs::file_size(a) > fs::file_size(b); });
+  std::sort(files.begin(), files.end(),
+            [](const fs::path& a, const fs::path& b) { return fs::file_size(a) > fs::file_size(b); });
   return files;
 }
 std::string read(const fs::path& path) {
@@ -185,13 +186,13 @@ BOOST_AUTO_TEST_CASE(every_pair_is_registered_once) {
     BOOST_CHECK_EQUAL(r.key.text, 0u);
   }
   std::size_t pairs = 0;
-  for (std::span<const catena::KernelDef> family : catena::kernel_families()) {
-    for (const catena::KernelDef& def : family) {
-      for (int loop = 0; loop < def.num_loops; ++loop, ++pairs) {
-        const bool as_program = def.kind == catena::KernelKind::elementwise || def.kind == catena::KernelKind::indexed;
-        const std::uint64_t program = program_hash(catena::EagerProgram(def, loop)), row = kernel_hash(def, def.loop_table[loop]);
-        BOOST_CHECK_MESSAGE(programs.contains(row) || (as_program && programs.contains(program)), def.name << " loop " << loop);
-      }
+  for (const catena::KernelDef& def : catena::all_rows()) {
+    for (int loop = 0; loop < def.num_loops; ++loop, ++pairs) {
+      const bool as_program = def.kind == catena::KernelKind::elementwise || def.kind == catena::KernelKind::indexed;
+      const std::uint64_t program = program_hash(catena::EagerProgram(def, loop)),
+                          row = kernel_hash(def, def.loop_table[loop]);
+      BOOST_CHECK_MESSAGE(programs.contains(row) || (as_program && programs.contains(program)),
+                          def.name << " loop " << loop);
     }
   }
   std::cout << registered().size() << " kernels for " << pairs << " registered pairs\n";
@@ -204,21 +205,24 @@ BOOST_AUTO_TEST_CASE(usual_calls_are_registered) {
   const catena::EagerProgram program(add, loop_of(add, "ff->f"));
   const Shape shape{7, 9};
   const Strides rows{36, 4}, columns{4, 28}, none{0, 0};
-  const auto operand = [&](const Strides& s) { return Operand{memory, catena::Dtype::float32, false, &shape, &s}; };
-  const Operand number{memory, catena::Dtype::float32, true, &shape, &none};
-  const auto registered_call = [&](const Operand& a, const Operand& b) {
-    const Operand operands[] = {a, b, operand(rows)};
+  const auto operand = [&](const Strides& s) {
+    return BoundOperand{memory, catena::Dtype::float32, false, &shape, &s};
+  };
+  const BoundOperand number{memory, catena::Dtype::float32, true, &shape, &none};
+  const auto registered_call = [&](const BoundOperand& a, const BoundOperand& b) {
+    const BoundOperand operands[] = {a, b, operand(rows)};
     return is_registered(plan_elementwise(program, operands, shape, 132).key);
   };
   BOOST_CHECK(registered_call(operand(rows), operand(rows)));
   BOOST_CHECK(registered_call(operand(columns), operand(rows)));
   BOOST_CHECK(registered_call(operand(rows), number));
   BOOST_CHECK(registered_call(number, operand(rows)));
-  KernelKey unusual = plan_elementwise(program, std::vector<Operand>(3, operand(rows)), shape, 132).key;
+  KernelKey unusual = plan_elementwise(program, std::vector<BoundOperand>(3, operand(rows)), shape, 132).key;
   unusual.index32 = false;
   BOOST_CHECK(!is_registered(unusual));
 
-  for (const catena::RandomKind kind : {catena::RandomKind::bits, catena::RandomKind::uniform, catena::RandomKind::normal}) {
+  for (const catena::RandomKind kind :
+       {catena::RandomKind::bits, catena::RandomKind::uniform, catena::RandomKind::normal}) {
     catena::RandomCall call;
     call.kind = kind;
     call.n = 63;

@@ -1,5 +1,6 @@
-// The table behind the kernel cache under 8 and 24 threads, with a loader that compiles nothing: every value is made once, its errors
-// reach everybody who waits, and readers see whole entries while the table grows. The disk cache beside it.
+// The table behind the kernel cache under 8 and 24 threads, with a loader that compiles nothing: every value is made
+// once, its errors reach everybody who waits, and readers see whole entries while the table grows. The disk cache
+// beside it.
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
@@ -11,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/disk_cache.h"
-#include "ndarray/cuda/once_table.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/compile/disk_cache.h>
+#include <catena/ndarray/cuda/compiler/once_table.h>
 
 namespace {
 
@@ -45,7 +46,8 @@ BOOST_AUTO_TEST_CASE(every_value_is_made_once) {
     std::atomic<int> wrong{0};
     run_threads(threads, [&](int t) {
       for (std::uint64_t i = 0; i < keys * 4; ++i) {
-        const std::uint64_t k = (i * 7 + static_cast<std::uint64_t>(t) * (t % 3 == 0 ? 0 : 13)) % keys;  // a third of them neck and neck
+        const std::uint64_t k =
+            (i * 7 + static_cast<std::uint64_t>(t) * (t % 3 == 0 ? 0 : 13)) % keys;  // a third of them neck and neck
         const Kernel* found = table.find(key_of(k));
         const Kernel& kernel = found != nullptr ? *found : table.find_or_make(key_of(k), [&] {
           ++made[k];

@@ -1,5 +1,5 @@
-// Our declarations of NVIDIA's libraries against their headers, where those are: the same arguments, enumerations by what they are, and the
-// same numbers. What is wrong does not compile.
+// Our declarations of NVIDIA's libraries against their headers, where those are: the same arguments, enumerations by
+// what they are, and the same numbers. What is wrong does not compile.
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 #include <string>
 #include <type_traits>
 
-#include "ndarray/cuda/api/cublaslt.h"
-#include "ndarray/cuda/api/cudnn.h"
-#include "ndarray/cuda/api/curand.h"
-#include "ndarray/cuda/api/cusolver.h"
-#include "ndarray/cuda/api/nccl.h"
-#include "ndarray/cuda/api/nvtx.h"
+#include <catena/ndarray/cuda/api/cublaslt.h>
+#include <catena/ndarray/cuda/api/cudnn.h>
+#include <catena/ndarray/cuda/api/curand.h>
+#include <catena/ndarray/cuda/api/cusolver.h>
+#include <catena/ndarray/cuda/api/nccl.h>
+#include <catena/ndarray/cuda/api/nvtx.h>
 
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
@@ -45,26 +45,58 @@ namespace {
 namespace api = nd::cuda::api;
 
 // A type of theirs as we write it.
-template <class T, class = void> struct plain { using type = T; };
-template <class T> struct plain<T, std::enable_if_t<std::is_enum_v<T>>> {
+template <class T, class = void>
+struct plain {
+  using type = T;
+};
+template <class T>
+struct plain<T, std::enable_if_t<std::is_enum_v<T>>> {
   static_assert(sizeof(T) == sizeof(int));
   using type = int;
 };
-template <class T> struct plain<const T> { using type = const typename plain<T>::type; };
-template <class T> struct plain<T*> { using type = typename plain<T>::type*; };
-template <class R, class... A> struct plain<R(A...)> { using type = typename plain<R>::type(typename plain<A>::type...); };
-#define CATENA_COMPARE(symbol, field, ...) static_assert(std::is_same_v<plain<decltype(::symbol)>::type, __VA_ARGS__>, #symbol);
+template <class T>
+struct plain<const T> {
+  using type = const typename plain<T>::type;
+};
+template <class T>
+struct plain<T*> {
+  using type = typename plain<T>::type*;
+};
+template <class R, class... A>
+struct plain<R(A...)> {
+  using type = typename plain<R>::type(typename plain<A>::type...);
+};
+#define CATENA_COMPARE(symbol, field, ...) \
+  static_assert(std::is_same_v<plain<decltype(::symbol)>::type, __VA_ARGS__>, #symbol);
 #define CATENA_SAME(theirs, ours) static_assert(static_cast<long long>(theirs) == static_cast<long long>(ours), #theirs)
 
 #ifdef CATENA_HAS_CUBLASLT_HEADER
-template <> struct plain<cublasLtMatmulDescOpaque_t> { using type = api::cublaslt_opaque_matmul_desc; };
-template <> struct plain<cublasLtMatrixLayoutOpaque_t> { using type = api::cublaslt_opaque_matrix_layout; };
-template <> struct plain<cublasLtMatmulPreferenceOpaque_t> { using type = api::cublaslt_opaque_preference; };
-template <> struct plain<cublasLtMatmulAlgo_t> { using type = api::cublaslt_algo; };
-template <> struct plain<cublasLtMatmulHeuristicResult_t> { using type = api::cublaslt_heuristic_result; };
+template <>
+struct plain<cublasLtMatmulDescOpaque_t> {
+  using type = api::cublaslt_opaque_matmul_desc;
+};
+template <>
+struct plain<cublasLtMatrixLayoutOpaque_t> {
+  using type = api::cublaslt_opaque_matrix_layout;
+};
+template <>
+struct plain<cublasLtMatmulPreferenceOpaque_t> {
+  using type = api::cublaslt_opaque_preference;
+};
+template <>
+struct plain<cublasLtMatmulAlgo_t> {
+  using type = api::cublaslt_algo;
+};
+template <>
+struct plain<cublasLtMatmulHeuristicResult_t> {
+  using type = api::cublaslt_heuristic_result;
+};
 #endif
 #ifdef CATENA_HAS_NCCL_HEADER
-template <> struct plain<ncclUniqueId> { using type = api::nccl_unique_id; };
+template <>
+struct plain<ncclUniqueId> {
+  using type = api::nccl_unique_id;
+};
 #endif
 
 using namespace nd::cuda::api;
@@ -73,7 +105,8 @@ using namespace nd::cuda::api;
 CATENA_CUBLASLT_FUNCTIONS(CATENA_COMPARE)
 CATENA_SAME(sizeof(cublasLtMatmulAlgo_t), sizeof(cublaslt_algo));
 CATENA_SAME(sizeof(cublasLtMatmulHeuristicResult_t), sizeof(cublaslt_heuristic_result));
-CATENA_SAME(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize), offsetof(cublaslt_heuristic_result, workspace_bytes));
+CATENA_SAME(offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize),
+            offsetof(cublaslt_heuristic_result, workspace_bytes));
 CATENA_SAME(offsetof(cublasLtMatmulHeuristicResult_t, state), offsetof(cublaslt_heuristic_result, state));
 CATENA_SAME(CUBLAS_STATUS_SUCCESS, cublas_success);
 CATENA_SAME(CUBLAS_STATUS_NOT_INITIALIZED, cublas_not_initialized);
@@ -357,9 +390,11 @@ CATENA_SAME(NVTX_CBID_CORE_RangePushEx, nvtx_slot_range_push);
 CATENA_SAME(NVTX_CBID_CORE_RangePop, nvtx_slot_range_pop);
 CATENA_SAME(sizeof(NvtxExportTableCallbacks), sizeof(nvtx_callbacks_table));
 CATENA_SAME(sizeof(NvtxExportTableVersionInfo), sizeof(nvtx_version_table));
-static_assert(std::is_same_v<plain<std::remove_pointer_t<decltype(NvtxExportTableCallbacks::GetModuleFunctionTable)>>::type,
-                             std::remove_pointer_t<decltype(nvtx_callbacks_table::get_module_function_table)>>);
-static_assert(std::is_same_v<std::remove_pointer_t<NvtxInitializeInjectionNvtxFunc_t>, std::remove_pointer_t<nvtx_initialize_injection>>);
+static_assert(
+    std::is_same_v<plain<std::remove_pointer_t<decltype(NvtxExportTableCallbacks::GetModuleFunctionTable)>>::type,
+                   std::remove_pointer_t<decltype(nvtx_callbacks_table::get_module_function_table)>>);
+static_assert(std::is_same_v<std::remove_pointer_t<NvtxInitializeInjectionNvtxFunc_t>,
+                             std::remove_pointer_t<nvtx_initialize_injection>>);
 #endif
 
 BOOST_AUTO_TEST_SUITE(libraries_api)
@@ -385,7 +420,8 @@ BOOST_AUTO_TEST_CASE(headers_that_were_compared) {
 #ifndef CATENA_HAS_NVTX_HEADER
   missing += " nvtx3/nvToolsExt.h";
 #endif
-  if (!missing.empty()) std::cout << "skipped: not on this machine, so our declarations were not compared with:" << missing << "\n";
+  if (!missing.empty())
+    std::cout << "skipped: not on this machine, so our declarations were not compared with:" << missing << "\n";
   const char* toolkit = std::getenv("CATENA_TEST_CUDA_TOOLKIT");
   if (toolkit == nullptr || *toolkit == '\0') return;
   for (const char* header : {"cublasLt.h", "curand.h", "cusolverDn.h"})  // the others are installed by themselves

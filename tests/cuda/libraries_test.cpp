@@ -1,5 +1,5 @@
-// NVIDIA's libraries as far as they go without a GPU: that they are found, what is said when they are not, the checks of arguments,
-// cuRAND's host generators, and NVTX.
+// NVIDIA's libraries as far as they go without a GPU: that they are found, what is said when they are not, the checks
+// of arguments, cuRAND's host generators, and NVTX.
 #include <boost/test/unit_test.hpp>
 
 #include <sys/wait.h>
@@ -14,15 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "ndarray/cuda/blas.h"
-#include "ndarray/cuda/curand.h"
-#include "ndarray/cuda/nccl.h"
-#include "ndarray/cuda/solver.h"
-#include "ndarray/cuda/vendor.h"
-#include "ndarray/ndarray.h"
-#include "ndarray/profile/nvtx.h"
-#include "ndarray/profile/profiler.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/ndarray/cuda/vendor/solver.h>
+#include <catena/ndarray/cuda/vendor/vendor.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/profile/nvtx.h>
+#include <catena/ndarray/profile/profiler.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -58,7 +58,8 @@ std::string message_in_child(const char* variable, const char* value, const std:
 }
 
 // True when the library can be opened; otherwise says why the test is skipped.
-template <class Open> bool have(Open open) {
+template <class Open>
+bool have(Open open) {
   try {
     open();
     return true;
@@ -71,7 +72,7 @@ bool have_curand() {
   return have([] { curand(); });
 }
 
-catena::Operand operand(const nd::Array& a) { return {a->data, a.dtype(), false, &a.shape(), &a.strides()}; }
+catena::BoundOperand operand(const nd::Array& a) { return {a->data, a.dtype(), false, &a.shape(), &a.strides()}; }
 
 BOOST_AUTO_TEST_SUITE(libraries)
 
@@ -89,31 +90,33 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_not_there_is_named_with_what_was_tried) {
   missing("cuRAND", "libcurand.so.10", [] {
     try {
       curand();
-    } catch (const catena::RuntimeError&) {
-    }
+    } catch (const catena::RuntimeError&) {}
     curand();
   });
 }
 
-// ---- cuBLASLt: from strides to a problem --------------------------------------------------------------------------------------------
-// Element (row, column) of an operand of the product, read as cuBLASLt reads it.
-double element(const std::vector<double>& memory, std::int64_t first, const nd::cuda::internal::BlasMatrix& m, std::int64_t batch,
-               std::int64_t row, std::int64_t column) {
+// ---- cuBLASLt: from strides to a problem
+// -------------------------------------------------------------------------------------------- Element (row, column) of
+// an operand of the product, read as cuBLASLt reads it.
+double element(const std::vector<double>& memory, std::int64_t first, const nd::cuda::internal::BlasMatrix& m,
+               std::int64_t batch, std::int64_t row, std::int64_t column) {
   if (m.transpose) std::swap(row, column);
   BOOST_REQUIRE(row < m.rows && column < m.columns && m.ld >= m.rows);
   return memory[static_cast<std::size_t>(first + batch * m.batch_stride + column * m.ld + row)];
 }
 
 struct Block {
-  explicit Block(const nd::Array& view) : first(reinterpret_cast<double*>(view->storage->data)),
-                                          values(first, first + view->storage->bytes / sizeof(double)),
-                                          offset(reinterpret_cast<double*>(view->data) - first) {}
+  explicit Block(const nd::Array& view)
+      : first(reinterpret_cast<double*>(view->storage->data)),
+        values(first, first + view->storage->bytes / sizeof(double)),
+        offset(reinterpret_cast<double*>(view->data) - first) {}
   double* first;
   std::vector<double> values;
   std::int64_t offset;
 };
 
-// Executes the problem as its description says and compares with the product over the logical elements. False: not expressible.
+// Executes the problem as its description says and compares with the product over the logical elements. False: not
+// expressible.
 bool problem_is_right(const nd::Array& a, const nd::Array& b, const nd::Array& out) {
   const auto p = nd::cuda::internal::blas_problem({operand(a), operand(b), operand(out)});
   if (!p) return false;
@@ -125,15 +128,19 @@ bool problem_is_right(const nd::Array& a, const nd::Array& b, const nd::Array& o
       for (std::int64_t column = 0; column < p->d.columns; ++column) {
         double sum = 0;
         for (std::int64_t j = 0; j < k; ++j)
-          sum += element(left.values, left.offset, p->a, i, row, j) * element(right.values, right.offset, p->b, i, j, column);
+          sum += element(left.values, left.offset, p->a, i, row, j) *
+                 element(right.values, right.offset, p->b, i, j, column);
         result.first[result.offset + i * p->d.batch_stride + column * p->d.ld + row] = sum;
       }
   BOOST_TEST(!p->d.transpose);
-  CHECK_SAME(test::difference(out, expected, 1e-9, 1e-9), "a " << a.shape() << a.strides() << " b " << b.shape() << b.strides());
+  CHECK_SAME(test::difference(out, expected, 1e-9, 1e-9),
+             "a " << a.shape() << a.strides() << " b " << b.shape() << b.strides());
   return true;
 }
 
-nd::Array numbers(const nd::Shape& shape, std::mt19937& random) { return test::random_array(shape, nd::float64, random); }
+nd::Array numbers(const nd::Shape& shape, std::mt19937& random) {
+  return test::random_array(shape, nd::float64, random);
+}
 nd::Array swapped(const nd::Array& a) { return nd::swapaxes(a, -1, -2); }
 
 BOOST_AUTO_TEST_CASE(every_mixture_of_row_and_column_major_matrices_is_expressed) {
@@ -162,13 +169,16 @@ BOOST_AUTO_TEST_CASE(parts_of_larger_matrices_and_batches_are_expressed) {
   BOOST_TEST(problem_is_right(part({2, 5, 4}), part({2, 4, 3}), part({2, 5, 3})));
   BOOST_TEST(problem_is_right(numbers({2, 3, 5, 4}, random), numbers({2, 3, 4, 3}, random), nd::zeros({2, 3, 5, 3})));
   // One b for all of a batch: its rows lie one after the other, so it is one large product.
-  const nd::Array a = numbers({6, 5, 4}, random), b = nd::broadcast_to(numbers({4, 3}, random), {6, 4, 3}), out = nd::zeros({6, 5, 3});
+  const nd::Array a = numbers({6, 5, 4}, random), b = nd::broadcast_to(numbers({4, 3}, random), {6, 4, 3}),
+                  out = nd::zeros({6, 5, 3});
   BOOST_TEST(problem_is_right(a, b, out));
   BOOST_TEST(nd::cuda::internal::blas_problem({operand(a), operand(b), operand(out)})->batch == 1);
   // One a for all: a batch with stride 0.
-  BOOST_TEST(problem_is_right(nd::broadcast_to(numbers({5, 4}, random), {6, 5, 4}), numbers({6, 4, 3}, random), nd::zeros({6, 5, 3})));
+  BOOST_TEST(problem_is_right(nd::broadcast_to(numbers({5, 4}, random), {6, 5, 4}), numbers({6, 4, 3}, random),
+                              nd::zeros({6, 5, 3})));
   // Vectors.
-  BOOST_TEST(problem_is_right(numbers({6, 1, 4}, random), nd::broadcast_to(numbers({4, 3}, random), {6, 4, 3}), nd::zeros({6, 1, 3})));
+  BOOST_TEST(problem_is_right(numbers({6, 1, 4}, random), nd::broadcast_to(numbers({4, 3}, random), {6, 4, 3}),
+                              nd::zeros({6, 1, 3})));
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_such_form_is_left_to_others) {
@@ -179,13 +189,15 @@ BOOST_AUTO_TEST_CASE(what_has_no_such_form_is_left_to_others) {
     return nd::cuda::internal::blas_problem({operand(x), operand(y), operand(z)}).has_value();
   };
   BOOST_TEST(expressed(a, a, out));
-  BOOST_TEST(!expressed(numbers({4, 8}, random)(nd::ellipsis, nd::Slice({}, {}, 2)), a, out));          // steps in both directions
-  BOOST_TEST(!expressed(a(nd::Slice({}, {}, -1)), a, out));                                            // backwards
-  BOOST_TEST(!expressed(nd::broadcast_to(numbers({4, 1}, random), {4, 4}), a, out));                    // one column repeated
-  BOOST_TEST(!expressed(nd::zeros({4, 0}), nd::zeros({0, 4}), out));                                    // nothing to sum
-  BOOST_TEST(!expressed(nd::zeros({0, 4}), a, nd::zeros({0, 4})));                                      // nothing to store
+  BOOST_TEST(
+      !expressed(numbers({4, 8}, random)(nd::ellipsis, nd::Slice({}, {}, 2)), a, out));  // steps in both directions
+  BOOST_TEST(!expressed(a(nd::Slice({}, {}, -1)), a, out));                              // backwards
+  BOOST_TEST(!expressed(nd::broadcast_to(numbers({4, 1}, random), {4, 4}), a, out));     // one column repeated
+  BOOST_TEST(!expressed(nd::zeros({4, 0}), nd::zeros({0, 4}), out));                     // nothing to sum
+  BOOST_TEST(!expressed(nd::zeros({0, 4}), a, nd::zeros({0, 4})));                       // nothing to store
   const nd::Array four = numbers({2, 4, 3, 4}, random);
-  BOOST_TEST(!expressed(nd::swapaxes(four, 0, 1), numbers({4, 2, 4, 4}, random), nd::zeros({4, 2, 3, 4})));  // two batch axes
+  BOOST_TEST(
+      !expressed(nd::swapaxes(four, 0, 1), numbers({4, 2, 4, 4}, random), nd::zeros({4, 2, 3, 4})));  // two batch axes
   // Random layouts: whatever is expressed is right.
   int right = 0;
   for (int i = 0; i < 300; ++i) {
@@ -209,8 +221,10 @@ BOOST_AUTO_TEST_CASE(cublaslt_accepts_every_attribute_that_is_set) {
   const std::int32_t transposed = api::cublas_op_t;
   const std::uint32_t epilogue = api::cublaslt_epilogue_relu | api::cublaslt_epilogue_bias;
   const void* bias = &bias;
-  BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_transpose_a, &transposed, sizeof transposed) == api::cublas_success);
-  BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_transpose_b, &transposed, sizeof transposed) == api::cublas_success);
+  BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_transpose_a, &transposed, sizeof transposed) ==
+             api::cublas_success);
+  BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_transpose_b, &transposed, sizeof transposed) ==
+             api::cublas_success);
   BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_epilogue, &epilogue, sizeof epilogue) == api::cublas_success);
   BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_bias_pointer, &bias, sizeof bias) == api::cublas_success);
   BOOST_TEST(lt.matmul_desc_set(desc, api::cublaslt_desc_epilogue, &epilogue, 1) != api::cublas_success);
@@ -226,9 +240,11 @@ BOOST_AUTO_TEST_CASE(cublaslt_accepts_every_attribute_that_is_set) {
   BOOST_TEST(lt.preference_create(&preference) == api::cublas_success);
   const std::uint64_t workspace = 1 << 20;
   const std::uint32_t value = 2;
-  BOOST_TEST(lt.preference_set(preference, api::cublaslt_preference_workspace_bytes, &workspace, sizeof workspace) == api::cublas_success);
+  BOOST_TEST(lt.preference_set(preference, api::cublaslt_preference_workspace_bytes, &workspace, sizeof workspace) ==
+             api::cublas_success);
   for (const int name : {api::cublaslt_preference_reduction_scheme, api::cublaslt_preference_alignment_a,
-                         api::cublaslt_preference_alignment_b, api::cublaslt_preference_alignment_c, api::cublaslt_preference_alignment_d})
+                         api::cublaslt_preference_alignment_b, api::cublaslt_preference_alignment_c,
+                         api::cublaslt_preference_alignment_d})
     BOOST_TEST(lt.preference_set(preference, name, &value, sizeof value) == api::cublas_success, "attribute " << name);
   BOOST_TEST(lt.preference_destroy(preference) == api::cublas_success);
 }
@@ -241,9 +257,9 @@ BOOST_AUTO_TEST_CASE(tf32_is_off_until_it_is_allowed) {
   BOOST_TEST(!tf32_allowed());
 }
 
-// ---- cuRAND: its host generators ------------------------------------------------------------------------------------------------------
-constexpr CurandMethod kPseudo[] = {CurandMethod::xorwow, CurandMethod::mrg32k3a, CurandMethod::mtgp32, CurandMethod::mt19937,
-                                    CurandMethod::philox4_32_10};
+// ---- cuRAND: its host generators ----------------------------------------------------------------
+constexpr CurandMethod kPseudo[] = {CurandMethod::xorwow, CurandMethod::mrg32k3a, CurandMethod::mtgp32,
+                                    CurandMethod::mt19937, CurandMethod::philox4_32_10};
 constexpr CurandMethod kQuasi32[] = {CurandMethod::sobol32, CurandMethod::scrambled_sobol32};
 constexpr CurandMethod kQuasi64[] = {CurandMethod::sobol64, CurandMethod::scrambled_sobol64};
 
@@ -298,7 +314,8 @@ BOOST_AUTO_TEST_CASE(curand_sequences_depend_on_seed_and_offset) {
   }
 }
 
-// Sobol's sequence in one dimension in Gray-code order: element n is the bits of the Gray code of n, the first one last.
+// Sobol's sequence in one dimension in Gray-code order: element n is the bits of the Gray code of n, the first one
+// last.
 BOOST_AUTO_TEST_CASE(curand_sobol_is_the_sequence_of_sobol) {
   if (!have_curand()) return;
   const nd::DeviceScope on(nd::cpu_device);
@@ -377,7 +394,7 @@ BOOST_AUTO_TEST_CASE(curand_refuses_what_it_cannot_do) {
   g.uniform(nd::zeros({0}, nd::float32));
 }
 
-// ---- errors and arguments -------------------------------------------------------------------------------------------------------------
+// ---- errors and arguments -----------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(statuses_become_exceptions_that_name_library_code_and_symbol) {
   try {
     fail_vendor({"cuBLASLt", 14, "CUBLAS_STATUS_INTERNAL_ERROR"}, "cublasLtMatmul");
@@ -389,8 +406,8 @@ BOOST_AUTO_TEST_CASE(statuses_become_exceptions_that_name_library_code_and_symbo
     BOOST_TEST(std::string(e.what()) == "cublasLtMatmul: cuBLASLt error 14 (CUBLAS_STATUS_INTERNAL_ERROR)");
   }
   BOOST_TEST(test::message_of<catena::OutOfMemoryError>([] {
-    fail_vendor({"cuSOLVER", 2, "CUSOLVER_STATUS_ALLOC_FAILED", true}, "cusolverDnCreate");
-  }) == "cuSOLVER: cusolverDnCreate: out of memory (CUSOLVER_STATUS_ALLOC_FAILED)");
+               fail_vendor({"cuSOLVER", 2, "CUSOLVER_STATUS_ALLOC_FAILED", true}, "cusolverDnCreate");
+             }) == "cuSOLVER: cusolverDnCreate: out of memory (CUSOLVER_STATUS_ALLOC_FAILED)");
 }
 
 BOOST_AUTO_TEST_CASE(decompositions_check_their_arguments_first) {
@@ -399,8 +416,9 @@ BOOST_AUTO_TEST_CASE(decompositions_check_their_arguments_first) {
   const nd::Array square = nd::zeros({3, 3}, nd::float32);
   BOOST_TEST(message_of<catena::ValueError>([&] { solver::potrf(square); }) ==
              "potrf: a is on cpu:0, all arrays must be on one cuda device");
-  BOOST_TEST(message_of<catena::TypeError>([&] { solver::potrf(nd::zeros({3, 3}, nd::int32)); }) ==
-             "potrf: a is int32, all matrices must be float32 or all float64");
+  BOOST_TEST(message_of<catena::TypeError>([&] {
+               solver::potrf(nd::zeros({3, 3}, nd::int32));
+             }) == "potrf: a is int32, all matrices must be float32 or all float64");
   BOOST_CHECK_THROW(solver::potrf(nd::zeros({3}, nd::float32)), catena::ValueError);
   BOOST_CHECK_THROW(solver::getrf(nd::Array(), square), catena::ValueError);
   BOOST_CHECK_THROW(solver::syevd(nd::zeros({2, 3}, nd::float32), square), catena::ValueError);
@@ -411,7 +429,8 @@ BOOST_AUTO_TEST_CASE(nccl_without_a_gpu) {
   BOOST_TEST(nccl().version >= 20000);
   const nd::DeviceScope on(nd::cpu_device);
   const NcclUniqueId id{};
-  BOOST_TEST(test::message_of<catena::ValueError>([&] { NcclCommunicator(2, id, 2); }) == "NcclCommunicator: rank 2 is none of 2");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { NcclCommunicator(2, id, 2); }) ==
+             "NcclCommunicator: rank 2 is none of 2");
   BOOST_TEST(test::message_of<catena::ValueError>([&] { NcclCommunicator(2, id, 0); }) ==
              "NcclCommunicator: the current device is cpu:0, not a cuda device");
   BOOST_CHECK_THROW(NcclCommunicator::all({}), catena::ValueError);
@@ -419,13 +438,11 @@ BOOST_AUTO_TEST_CASE(nccl_without_a_gpu) {
   group.end();
 }
 
-// ---- profiling ------------------------------------------------------------------------------------------------------------------------
+// ---- profiling ----------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(ranges_without_a_profiler_do_nothing) {
   BOOST_TEST(!nd::nvtx::is_listening());
   nd::nvtx::mark("mark");
-  {
-    const nd::TimeRange range("range", {.color_id = 3});
-  }
+  { const nd::TimeRange range("range", {.color_id = 3}); }
   int calls = 0;
   auto counted = nd::time_range_decorator([&](int by) { return calls += by; }, {.message = "counted"});
   BOOST_TEST(counted(2) == 2);

@@ -1,6 +1,6 @@
-// Every registered (kernel, loop) pair, every form of generated kernels and every kernel of the structural calls is compiled by the real
-// compiler, for sm_80, sm_90 and the newest architecture it knows (the structural calls: for the oldest and the newest of these). Needs no
-// GPU and no driver.
+// Every registered (kernel, loop) pair, every form of generated kernels and every kernel of the structural calls is
+// compiled by the real compiler, for sm_80, sm_90 and the newest architecture it knows (the structural calls: for the
+// oldest and the newest of these). Needs no GPU and no driver.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 #include <mutex>
 #include <thread>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/codegen.h"
-#include "ndarray/cuda/compiler.h"
-#include "ndarray/cuda/library.h"
-#include "tests/support/cuda_device/manifest.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/tests/support/cuda_device/manifest.h>
 
 #if __has_include(<nvrtc.h>)
 #include <nvrtc.h>
@@ -34,12 +34,23 @@ using catena::Loop;
 
 #ifdef CATENA_HAS_TOOLKIT_HEADER
 // Our declarations against the toolkit's: same arguments; results and the program type by what they are.
-template <class T> struct plain { using type = T; };
-template <> struct plain<nvrtcResult> { using type = int; };
-template <class F> struct plain_function;
-template <class R, class... A> struct plain_function<R(A...)> { using type = typename plain<R>::type(typename plain<A>::type...); };
-#define CATENA_COMPARE(symbol, field, ...) \
-  static_assert(std::is_same_v<typename plain_function<decltype(::symbol)>::type, std::remove_pointer_t<decltype(Nvrtc::field)>>);
+template <class T>
+struct plain {
+  using type = T;
+};
+template <>
+struct plain<nvrtcResult> {
+  using type = int;
+};
+template <class F>
+struct plain_function;
+template <class R, class... A>
+struct plain_function<R(A...)> {
+  using type = typename plain<R>::type(typename plain<A>::type...);
+};
+#define CATENA_COMPARE(symbol, field, ...)                                        \
+  static_assert(std::is_same_v<typename plain_function<decltype(::symbol)>::type, \
+                               std::remove_pointer_t<decltype(Nvrtc::field)>>);
 CATENA_NVRTC_FUNCTIONS(CATENA_COMPARE)
 #undef CATENA_COMPARE
 static_assert(sizeof(nvrtcResult) == sizeof(api::nvrtc_result));
@@ -49,7 +60,8 @@ static_assert(NVRTC_SUCCESS == api::nvrtc_success && NVRTC_ERROR_COMPILATION == 
 // A machine with the toolkit must have the compiler as well: there the test may not be skipped.
 std::string toolkit() {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char* path = std::getenv(variable); path != nullptr && *path != '\0') return std::string(variable) + "=" + path;
+    if (const char* path = std::getenv(variable); path != nullptr && *path != '\0')
+      return std::string(variable) + "=" + path;
   std::error_code ignored;
   if (std::filesystem::exists("/usr/local/cuda", ignored)) return "/usr/local/cuda";
   std::string path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
@@ -68,7 +80,8 @@ bool have_compiler() {
     return true;
   } catch (const catena::RuntimeError& e) {
     const std::string found = toolkit();
-    if (!found.empty()) BOOST_ERROR("a CUDA toolkit is here (" << found << ") but its run-time compiler is not: " << e.what());
+    if (!found.empty())
+      BOOST_ERROR("a CUDA toolkit is here (" << found << ") but its run-time compiler is not: " << e.what());
     else std::cout << "skipped: no CUDA toolkit on this machine: " << e.what() << "\n";
     return false;
   }
@@ -196,9 +209,9 @@ void compile_batch(std::span<const Job> jobs, int arch, Totals& totals) {
 
 void print_usage(const Totals& totals) {
   for (const auto& [form, u] : totals.usage)
-    std::cout << "  " << std::left << std::setw(18) << form << std::right << std::setw(5) << u.kernels << " kernels, at most "
-              << std::setw(3) << u.max_registers << " registers and " << std::setw(5) << u.max_shared << " bytes shared, " << u.spilling
-              << " spill\n";
+    std::cout << "  " << std::left << std::setw(18) << form << std::right << std::setw(5) << u.kernels
+              << " kernels, at most " << std::setw(3) << u.max_registers << " registers and " << std::setw(5)
+              << u.max_shared << " bytes shared, " << u.spilling << " spill\n";
   for (const std::string& spill : totals.spills) std::cout << "  spills: " << spill << "\n";
 }
 
@@ -216,8 +229,8 @@ void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
   work();
   other.join();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::cout << what << ": " << totals.kernels << " of " << jobs.size() << " kernels compiled for sm_" << arch << " in " << seconds << " s, "
-            << totals.bytes / 1024 << " KB\n";
+  std::cout << what << ": " << totals.kernels << " of " << jobs.size() << " kernels compiled for sm_" << arch << " in "
+            << seconds << " s, " << totals.bytes / 1024 << " KB\n";
   print_usage(totals);
   BOOST_CHECK_MESSAGE(totals.problems.empty(), totals.failures << " kernels failed for sm_" << arch << totals.problems);
   BOOST_CHECK_EQUAL(totals.kernels, jobs.size());
@@ -231,9 +244,10 @@ std::vector<int> architectures() {
   return all;
 }
 
-// ---- kernels of the structural calls -----------------------------------------------------------------------------------------------
-constexpr Dtype kDtypes[] = {Dtype::bool_, Dtype::int8,   Dtype::uint8,   Dtype::int16,    Dtype::uint16,  Dtype::int32,  Dtype::uint32,
-                             Dtype::int64, Dtype::uint64, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
+// ---- kernels of the structural calls ------------------------------------------------------------
+constexpr Dtype kDtypes[] = {Dtype::bool_,    Dtype::int8,    Dtype::uint8,  Dtype::int16,  Dtype::uint16,
+                             Dtype::int32,    Dtype::uint32,  Dtype::int64,  Dtype::uint64, Dtype::float16,
+                             Dtype::bfloat16, Dtype::float32, Dtype::float64};
 
 Job job_of(Form form, std::initializer_list<Dtype> dtypes, int rank, int reduced_rank = 1, bool index32 = true) {
   KernelKey key;
@@ -248,7 +262,8 @@ Job job_of(Form form, std::initializer_list<Dtype> dtypes, int rank, int reduced
 void add_indexing(std::vector<Job>& jobs) {
   using D = Dtype;
   for (Form form : {Form::gather, Form::scatter}) {
-    for (Dtype word : {D::uint8, D::uint16, D::uint32, D::uint64, D::complex128}) jobs.push_back(job_of(form, {word, D::int64}, 2));
+    for (Dtype word : {D::uint8, D::uint16, D::uint32, D::uint64, D::complex128})
+      jobs.push_back(job_of(form, {word, D::int64}, 2));
     for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
       jobs.push_back(job_of(form, {D::uint32, index}, 1));
     jobs.push_back(job_of(form, {D::uint32}, 3, 0));
@@ -260,17 +275,16 @@ void add_indexing(std::vector<Job>& jobs) {
 }
 
 void add_scans(std::vector<Job>& jobs) {
-  constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums, Form::scan_carries};
-  for (std::span<const KernelDef> family : catena::kernel_families()) {
-    for (const KernelDef& def : family) {
-      if (def.kind != KernelKind::reduction) continue;
-      for (const Loop& loop : def.loops()) {
-        // All forms of one dtype; the longest of the others for one kernel: nothing else depends on the dtype.
-        const bool sample = loop.type[0] == Dtype::float32, other = std::string_view(def.name) == "sum";
-        for (Form form : std::span(forms).first(sample ? 5 : (other ? 1 : 0)))
-          jobs.push_back({std::string(def.name) + " " + catena::signature(def, loop), name_of(form),
-                          generate(def, loop, key_of(def, loop, form, sample ? 0 : 1))});
-      }
+  constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums,
+                            Form::scan_carries};
+  for (const catena::KernelDef& def : catena::all_rows()) {
+    if (def.kind != KernelKind::reduction) continue;
+    for (const Loop& loop : def.loops()) {
+      // All forms of one dtype; the longest of the others for one kernel: nothing else depends on the dtype.
+      const bool sample = loop.type[0] == Dtype::float32, other = std::string_view(def.name) == "sum";
+      for (Form form : std::span(forms).first(sample ? 5 : (other ? 1 : 0)))
+        jobs.push_back({std::string(def.name) + " " + catena::signature(def, loop), name_of(form),
+                        generate(def, loop, key_of(def, loop, form, sample ? 0 : 1))});
     }
   }
 }
@@ -284,7 +298,8 @@ void add_random(std::vector<Job>& jobs) {
         if (stored != out && out != Dtype::float32) continue;  // 16-bit floats are rounded from float32
         KernelKey key = key_of(def, loop, Form::random, 1);
         key.dtypes = {stored};
-        jobs.push_back({std::string(name) + " " + catena::signature(def, loop), name_of(Form::random), generate(def, loop, key)});
+        jobs.push_back(
+            {std::string(name) + " " + catena::signature(def, loop), name_of(Form::random), generate(def, loop, key)});
       }
     }
   }
@@ -296,11 +311,12 @@ std::vector<Job> structural_jobs() {
   add_scans(jobs);
   add_random(jobs);
   for (Dtype t : kDtypes) {
-    for (Form form : {Form::matmul_tiles, Form::matmul_rows, Form::matmul_columns, Form::matmul_second, Form::nonzero_count,
-                      Form::nonzero_write, Form::sort_block, Form::sort_keys, Form::sort_result})
+    for (Form form : {Form::matmul_tiles, Form::matmul_rows, Form::matmul_columns, Form::matmul_second,
+                      Form::nonzero_count, Form::nonzero_write, Form::sort_block, Form::sort_keys, Form::sort_result})
       jobs.push_back(job_of(form, {t}, 1));
   }
-  for (Form form : {Form::matmul_tiles, Form::nonzero_write, Form::sort_block}) jobs.push_back(job_of(form, {Dtype::float32}, 0, 1, false));
+  for (Form form : {Form::matmul_tiles, Form::nonzero_write, Form::sort_block})
+    jobs.push_back(job_of(form, {Dtype::float32}, 0, 1, false));
   for (Dtype t : {Dtype::uint32, Dtype::int64}) jobs.push_back(job_of(Form::offsets, {t}, 1));
   for (Dtype t : {Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64})
     for (Form form : {Form::sort_count, Form::sort_move}) jobs.push_back(job_of(form, {t}, 1));
@@ -313,11 +329,9 @@ BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   if (!have_compiler()) return;
   std::vector<Job> jobs, more;
   std::size_t registered = 0;
-  for (std::span<const KernelDef> family : catena::kernel_families()) {
-    for (const KernelDef& def : family) {
-      registered += def.num_loops;
-      for (int loop = 0; loop < def.num_loops; ++loop) add_jobs(def, loop, jobs, more);
-    }
+  for (const catena::KernelDef& def : catena::all_rows()) {
+    registered += def.num_loops;
+    for (int loop = 0; loop < def.num_loops; ++loop) add_jobs(def, loop, jobs, more);
   }
   std::cout << "registered (kernel, loop) pairs: " << registered << "\n";
   BOOST_CHECK_GT(registered, 0u);
@@ -344,8 +358,8 @@ catena::Step step_of(const char* name, const char* signature, std::initializer_l
   return step;
 }
 
-// Every form of a reduction with programs around it; where rank 1 is asked for, some inputs are the same for a whole output or for all of
-// them. `stored`: the dtypes of the operands.
+// Every form of a reduction with programs around it; where rank 1 is asked for, some inputs are the same for a whole
+// output or for all of them. `stored`: the dtypes of the operands.
 void add_fused_reduction(std::vector<Job>& jobs, const char* name, const char* signature, const Surroundings& around,
                          std::initializer_list<Dtype> stored, std::initializer_list<int> ranks) {
   const KernelDef& def = catena::find_kernel(name);
@@ -372,7 +386,8 @@ void add_fused_reductions(std::vector<Job>& jobs) {
   const catena::Step root[] = {step_of("multiply", "ff->f", {0, 1, 3}), step_of("sqrt", "f->f", {3, 2})};
   const std::vector<Dtype> half(5, D::float16), single(4, D::float32);
   const catena::Program pre{chain, half, 2, 0, 1}, post{root, single, 2, 0, 1};
-  add_fused_reduction(jobs, "sum", "e->e", {&pre, &post, D::float16}, {D::float16, D::float32, D::float32, D::float64}, {0, 1, 4});
+  add_fused_reduction(jobs, "sum", "e->e", {&pre, &post, D::float16}, {D::float16, D::float32, D::float32, D::float64},
+                      {0, 1, 4});
   add_fused_reduction(jobs, "amax", "f->f", {&pre, nullptr, D::float32}, {D::float16, D::int32, D::float32}, {2});
   add_fused_reduction(jobs, "mean", "d->d", {nullptr, &post, D::float64}, {D::float64, D::float32, D::float16}, {1});
   // Comparisons: sixteen elements of a bool array would be read at once.
@@ -383,18 +398,20 @@ void add_fused_reductions(std::vector<Job>& jobs) {
   // As many inputs as there may be.
   std::vector<catena::Step> sums;
   for (std::uint8_t k = 0; k < 14; ++k)
-    sums.push_back(step_of("add", "dd->d", {std::uint8_t(k == 0 ? 0 : 16), std::uint8_t(k + 1), std::uint8_t(k < 13 ? 16 : 15)}));
+    sums.push_back(
+        step_of("add", "dd->d", {std::uint8_t(k == 0 ? 0 : 16), std::uint8_t(k + 1), std::uint8_t(k < 13 ? 16 : 15)}));
   const std::vector<Dtype> doubles(17, D::float64);
   const catena::Program wide{sums, doubles, 15, 0, 1};
   add_fused_reduction(jobs, "sum", "d->d", {&wide, nullptr, D::float64},
-                      {D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64,
-                       D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64},
+                      {D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64,
+                       D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64, D::float64},
                       {1});
 }
 
 }  // namespace
 
-// Layouts that no pair above has: every rank, 64-bit positions, repeated elements, all shapes of reductions, and six steps in one kernel.
+// Layouts that no pair above has: every rank, 64-bit positions, repeated elements, all shapes of reductions, and six
+// steps in one kernel.
 BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
   if (!have_compiler()) return;
   std::vector<Job> jobs;
@@ -416,7 +433,8 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
       }
     }
   }
-  for (const auto& [def, number] : {row("sum", "f->f"), row("sum", "b->l"), row("argmax", "e->l"), row("var", "d->d")}) {
+  for (const auto& [def, number] :
+       {row("sum", "f->f"), row("sum", "b->l"), row("argmax", "e->l"), row("var", "d->d")}) {
     const Loop& loop = def.loop_table[number];
     for (Form form : {Form::reduce_block, Form::reduce_warp, Form::reduce_columns, Form::reduce_second})
       for (int rank : {0, 1, 4})
@@ -449,8 +467,8 @@ BOOST_AUTO_TEST_CASE(every_generated_form_compiles) {
   for (int arch : architectures()) compile_all(jobs, arch, "generated forms");
 }
 
-// What tests execute on the CPU is what the GPU's compiler accepts: fused programs, casts, scalars and 64-bit positions among it. A tenth
-// of them, evenly spread: most are registered pairs, which were compiled above.
+// What tests execute on the CPU is what the GPU's compiler accepts: fused programs, casts, scalars and 64-bit positions
+// among it. A tenth of them, evenly spread: most are registered pairs, which were compiled above.
 BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
   if (!have_compiler()) return;
   const std::vector<GeneratedKernel> manifest = cuda_device::manifest();
@@ -474,7 +492,8 @@ BOOST_AUTO_TEST_CASE(errors_show_the_source_and_the_log) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_newer_architecture_gets_ptx) {
   if (!have_compiler()) return;
-  const Module module = compile({"template <int N> __global__ void fill(int* p) { *p = N; }", "fill.cu", {"fill<3>"}, 9990, {}});
+  const Module module =
+      compile({"template <int N> __global__ void fill(int* p) { *p = N; }", "fill.cu", {"fill<3>"}, 9990, {}});
   BOOST_CHECK(module.ptx);
   BOOST_CHECK_NE(module.code.find(".target sm_" + std::to_string(nvrtc().architectures.back())), std::string::npos);
   BOOST_REQUIRE_EQUAL(module.names.size(), 1u);
@@ -493,6 +512,7 @@ BOOST_AUTO_TEST_CASE(code_properties) {
   const Module module = compile({kernel.source(), kernel.name, {}, 9990, {}});
   BOOST_CHECK_NE(module.code.find("ld.global.v4"), std::string::npos);
   BOOST_CHECK_NE(module.code.find("st.global.v4"), std::string::npos);
-  const Module contracted = compile({"extern \"C\" __global__ void f(float* p) { p[0] = p[0] * p[1] + p[2]; }", "f.cu", {}, 9990, {}});
+  const Module contracted =
+      compile({"extern \"C\" __global__ void f(float* p) { p[0] = p[0] * p[1] + p[2]; }", "f.cu", {}, 9990, {}});
   BOOST_CHECK_EQUAL(contracted.code.find("fma"), std::string::npos);
 }

@@ -1,13 +1,14 @@
-// The sources of user-defined kernels, compiled by the real compiler in every form that operands can have. Needs no GPU and no driver.
+// The sources of user-defined kernels, compiled by the real compiler in every form that operands can have. Needs no GPU
+// and no driver.
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
 #include <iostream>
 
-#include "kernels/host/error.h"
-#include "ndarray/cuda/compiler.h"
-#include "ndarray/cuda/library.h"
-#include "ndarray/kernel/user_kernel.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/ndarray/user_kernel/user_kernel.h>
 
 namespace {
 
@@ -20,7 +21,8 @@ bool compiler_found() {
     return true;
   } catch (const RuntimeError& e) {
     const char* toolkit = std::getenv("CATENA_TEST_CUDA_TOOLKIT");
-    BOOST_TEST((toolkit == nullptr || *toolkit == '\0'), "there is a toolkit in " << toolkit << " and no compiler: " << e.what());
+    BOOST_TEST((toolkit == nullptr || *toolkit == '\0'),
+               "there is a toolkit in " << toolkit << " and no compiler: " << e.what());
     std::cout << "skipped: " << e.what() << "\n";
     return false;
   }
@@ -58,7 +60,9 @@ BOOST_AUTO_TEST_CASE(elementwise_kernels_of_every_dtype_and_form) {
   text.preamble = "__device__ T same(T v) { return v; }";
   text.loop_prep = "long long seen = 0";
   text.after_loop = "if (seen > n) out[1] = T(0)";
-  text.operation = "z = same(x) + table[i] + s; seen += _ind.size(); const int at[2] = {0, 1}; out[i] = max(T(z), T(table[at])); ++seen";
+  text.operation =
+      "z = same(x) + table[i] + s; seen += _ind.size(); const int at[2] = {0, 1}; out[i] = max(T(z), T(table[at])); "
+      "++seen";
   for (int d = 0; d < catena::kNumDtypes; ++d) {
     const auto dtype = static_cast<Dtype>(d);
     for (const bool index32 : {true, false}) {
@@ -70,10 +74,10 @@ BOOST_AUTO_TEST_CASE(elementwise_kernels_of_every_dtype_and_form) {
       variant.parameters.push_back({dtype, Form::scalar, 0});
       variant.parameters.push_back({dtype, Form::strided, 0});
       variant.parameters.push_back({dtype, Form::raw_contiguous, static_cast<std::uint8_t>(index32 ? 0 : 1)});
-      if (dtype == bool_)
-        text.operation = "z = x && table[i] && s && out[0]";
+      if (dtype == bool_) text.operation = "z = x && table[i] && s && out[0]";
       else if (d == 1)
-        text.operation = "z = same(x) + table[i] + s; seen += _ind.size(); const int at[2] = {0, 1}; out[i] = z + table[at]";
+        text.operation =
+            "z = same(x) + table[i] + s; seen += _ind.size(); const int at[2] = {0, 1}; out[i] = z + table[at]";
       check(text, variant);
     }
   }
@@ -82,11 +86,15 @@ BOOST_AUTO_TEST_CASE(elementwise_kernels_of_every_dtype_and_form) {
 BOOST_AUTO_TEST_CASE(functions_that_kernels_call) {
   if (!compiler_found()) return;
   for (const Dtype dtype : {float16, bfloat16}) {
-    KernelText text = text_of(KernelText::Kind::elementwise, "T x, T y, int32 k", "T z, int64 w, raw T sum, raw int64 whole");
+    KernelText text =
+        text_of(KernelText::Kind::elementwise, "T x, T y, int32 k", "T z, int64 w, raw T sum, raw int64 whole");
     text.operation =
-        "z = sqrt(x) * exp(y) + INFINITY * M_PI - NAN + rsqrt(x) + pow(x, y) + min(x, y) + max(x, 1) + min(2.5, y) + abs(x);"
-        "z += 1; z -= x; z *= 2.0; z /= y; ++z; --z; z = copysign(x, y); z = nextafter(x, y); z = k; T t = x < y ? x : y; z = t;"
-        "w = isnan(x) + isinf(x) + isfinite(y) + signbit(x) + (x == y) + (x < 1) + int(x); atomicAdd(&sum[0], x); atomicAdd(&whole[0], w);"
+        "z = sqrt(x) * exp(y) + INFINITY * M_PI - NAN + rsqrt(x) + pow(x, y) + min(x, y) + max(x, 1) + min(2.5, y) + "
+        "abs(x);"
+        "z += 1; z -= x; z *= 2.0; z /= y; ++z; --z; z = copysign(x, y); z = nextafter(x, y); z = k; T t = x < y ? x : "
+        "y; z = t;"
+        "w = isnan(x) + isinf(x) + isfinite(y) + signbit(x) + (x == y) + (x < 1) + int(x); atomicAdd(&sum[0], x); "
+        "atomicAdd(&whole[0], w);"
         "ptrdiff_t p = i; size_t q = n; w += p + q; w = min(w, i) + max(k, 3) + __popc(k)";
     KernelVariant variant;
     for (const Dtype d : {dtype, dtype, int32, dtype, int64}) variant.parameters.push_back({d, Form::flat, 0});

@@ -1,10 +1,10 @@
-// Reductions, row kernels and dropout: elements that a thread reads together, or keeps in registers, give what single ones give, wherever
-// rows begin. Executed on the CPU from the generated text in three thread orders.
-#include "tests/cuda/structural_kernels.h"
+// Reductions, row kernels and dropout: elements that a thread reads together, or keeps in registers, give what single
+// ones give, wherever rows begin. Executed on the CPU from the generated text in three thread orders.
+#include <catena/tests/cuda/structural_kernels.h>
 
 #include <cmath>
 
-#include "kernels/random.h"
+#include <catena/kernels/random.h>
 
 namespace {
 
@@ -12,7 +12,8 @@ using namespace cuda_device;
 using catena::Dims;
 using nd::cuda::Form;
 
-// The same values in rows that begin `pad` bytes apart from each other's end, the first one `skip` bytes into its memory.
+// The same values in rows that begin `pad` bytes apart from each other's end, the first one `skip` bytes into its
+// memory.
 HostArray respaced(const HostArray& from, std::int64_t skip, std::int64_t pad) {
   const std::int64_t rows = from.shape[0], row_bytes = from.strides[0];
   HostArray a = make_array(Dtype::uint8, {rows * (row_bytes + pad)}, skip);
@@ -20,7 +21,8 @@ HostArray respaced(const HostArray& from, std::int64_t skip, std::int64_t pad) {
   a.shape = from.shape;
   a.strides = Strides{row_bytes + pad, from.strides[1]};
   HostArray source = from;
-  for (std::int64_t r = 0; r < rows; ++r) std::memcpy(a.data() + r * a.strides[0], source.data() + r * row_bytes, std::size_t(row_bytes));
+  for (std::int64_t r = 0; r < rows; ++r)
+    std::memcpy(a.data() + r * a.strides[0], source.data() + r * row_bytes, std::size_t(row_bytes));
   return a;
 }
 
@@ -43,11 +45,11 @@ struct RowRun {
   Form form;
   std::vector<HostArray> operands;
 };
-RowRun run_row_kernel(const char* name, const char* signature, std::vector<HostArray> operands, const Shape& shape, const Dims& axes,
-                      Order order) {
+RowRun run_row_kernel(const char* name, const char* signature, std::vector<HostArray> operands, const Shape& shape,
+                      const Dims& axes, Order order) {
   const catena::KernelDef& def = catena::find_kernel(name);
   const int loop = loop_number(def, signature);
-  std::vector<Operand> refs;
+  std::vector<BoundOperand> refs;
   for (HostArray& a : operands) refs.push_back(a.operand());
   const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows({&def, loop, shape, axes, refs}, kProcessors);
   run_plan(plan, order);
@@ -93,15 +95,19 @@ BOOST_AUTO_TEST_CASE(row_kernels_of_every_length) {
   constexpr Dtype f = Dtype::float32;
   for (std::int64_t count : {1, 3, 128, 1000, 1024})
     check_softmax(random_array(f, {5, count}, 1), make_array(f, {5, count}), Form::row_warp);
-  for (std::int64_t count : {1025, 4099, 8192}) check_softmax(random_array(f, {3, count}, 1), make_array(f, {3, count}), Form::row_block);
+  for (std::int64_t count : {1025, 4099, 8192})
+    check_softmax(random_array(f, {3, count}, 1), make_array(f, {3, count}), Form::row_block);
   check_softmax(random_array(f, {3, 9001}, 1), make_array(f, {3, 9001}), Form::row_long);
   // Many rows that lie side by side.
-  check_softmax(transposed(random_array(f, {7, 1500}, 1), {1, 0}), transposed(make_array(f, {7, 1500}), {1, 0}), Form::row_columns);
+  check_softmax(transposed(random_array(f, {7, 1500}, 1), {1, 0}), transposed(make_array(f, {7, 1500}), {1, 0}),
+                Form::row_columns);
   // Wherever rows begin the results are the same.
   for (std::int64_t count : {100, 3003, 9001}) {
     const HostArray x = random_array(f, {4, count}, 1);
     const auto softmax = [&](const HostArray& in, Order order) {
-      return run_row_kernel("softmax", "f->f", {in, make_array(f, {4, count})}, {4, count}, {1}, order).operands[1].content();
+      return run_row_kernel("softmax", "f->f", {in, make_array(f, {4, count})}, {4, count}, {1}, order)
+          .operands[1]
+          .content();
     };
     const std::string first = softmax(x, Order::ascending);
     for (Order order : kOrders) {
@@ -121,9 +127,14 @@ BOOST_AUTO_TEST_CASE(batch_normalization_reads_statistics_once_per_row) {
       a.strides = Strides{0, 4, 0};
       return a;
     };
-    const std::vector<HostArray> operands = {random_array(f, shape, 6), random_array(f, shape, 9), channel(random_array(f, {3}, 7)),
-                                             channel(random_array(f, {3}, 8)), channel(small_integers(f, {3}, 5, 9)), make_array(f, shape),
-                                             channel(make_array(f, {3})), channel(make_array(f, {3}))};
+    const std::vector<HostArray> operands = {random_array(f, shape, 6),
+                                             random_array(f, shape, 9),
+                                             channel(random_array(f, {3}, 7)),
+                                             channel(random_array(f, {3}, 8)),
+                                             channel(small_integers(f, {3}, 5, 9)),
+                                             make_array(f, shape),
+                                             channel(make_array(f, {3})),
+                                             channel(make_array(f, {3}))};
     const auto count = double(6 * inner);
     for (Order order : kOrders) {
       RowRun run = run_row_kernel("batch_norm_bwd", "fffff->f;ff", operands, shape, {0, 2}, order);
@@ -142,7 +153,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization_reads_statistics_once_per_row) {
         BOOST_REQUIRE_SMALL(double(x[6].as<float>()[c]) - product, 1e-1);
         for (std::int64_t i = 0; i < 6 * inner; ++i) {
           const double gy = x[1].as<float>()[at(i)], normal = (double(x[0].as<float>()[at(i)]) - mean) * inv_std;
-          BOOST_REQUIRE_SMALL(double(x[5].as<float>()[at(i)]) - gamma * inv_std * (gy - (normal * product + sum) / count), 1e-2);
+          BOOST_REQUIRE_SMALL(
+              double(x[5].as<float>()[at(i)]) - gamma * inv_std * (gy - (normal * product + sum) / count), 1e-2);
         }
       }
     }
@@ -160,8 +172,8 @@ BOOST_AUTO_TEST_CASE(dropout_in_fours) {
     for (std::int64_t skip : {0, 4}) {
       const HostArray x = random_array(f, loop, 1, skip);
       for (Order order : kOrders) {
-        std::vector<HostArray> operands = {x, scalar(Dtype::uint64, 42, 1), scalar(Dtype::uint64, 7, 1), scalar(f, 0.5, 1),
-                                           make_array(f, loop, skip)};
+        std::vector<HostArray> operands = {x, scalar(Dtype::uint64, 42, 1), scalar(Dtype::uint64, 7, 1),
+                                           scalar(f, 0.5, 1), make_array(f, loop, skip)};
         const nd::cuda::KernelKey key = run_program(program, operands, loop, order);
         BOOST_CHECK_EQUAL(int(key.reduced_rank), 4);
         HostArray spread = make_array(f, {2 * n});

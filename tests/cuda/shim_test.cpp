@@ -1,5 +1,5 @@
 // Kernels of every kind, executed on the CPU from their generated text in three thread orders, against the host loops.
-#include "tests/cuda/structural_kernels.h"
+#include <catena/tests/cuda/structural_kernels.h>
 
 #include <cmath>
 #include <fstream>
@@ -26,12 +26,12 @@ struct Row {
 void check_content(const char* name, std::size_t operand, HostArray actual, HostArray expected, Order order) {
   const std::string a = actual.content(), e = expected.content();
   const std::size_t at = std::size_t(std::mismatch(a.begin(), a.end(), e.begin()).first - a.begin());
-  BOOST_CHECK_MESSAGE(a == e, name << ": operand " << operand << " (" << catena::name_of(actual.dtype) << ") differs in order " << int(order)
-                                   << " from byte " << at << " of " << a.size());
+  BOOST_CHECK_MESSAGE(a == e, name << ": operand " << operand << " (" << catena::name_of(actual.dtype)
+                                   << ") differs in order " << int(order) << " from byte " << at << " of " << a.size());
 }
 
-void check_program(const catena::Program& program, const std::vector<HostArray>& operands, const Shape& loop, Form form, int rank,
-                   bool index32 = true) {
+void check_program(const catena::Program& program, const std::vector<HostArray>& operands, const Shape& loop, Form form,
+                   int rank, bool index32 = true) {
   std::vector<HostArray> expected = operands;
   reference(program, expected, loop);
   for (Order order : kOrders) {
@@ -43,8 +43,8 @@ void check_program(const catena::Program& program, const std::vector<HostArray>&
       check_content(program.steps[0].kernel->name, k, actual[k], expected[k], order);
   }
 }
-void check_row(const char* name, const char* signature, const std::vector<HostArray>& operands, const Shape& loop, Form form, int rank,
-               bool index32 = true) {
+void check_row(const char* name, const char* signature, const std::vector<HostArray>& operands, const Shape& loop,
+               Form form, int rank, bool index32 = true) {
   const Row row(name, signature);
   check_program(catena::EagerProgram(row.def, row.number), operands, loop, form, rank, index32);
 }
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_executed_headers_are_the_embedded_ones) {
   const char* root = std::getenv("CATENA_TEST_SOURCE_DIR");
   BOOST_REQUIRE_MESSAGE(root != nullptr, "CATENA_TEST_SOURCE_DIR is not set");
   for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
-    const std::string text = text_of(std::string(root) + "/" + header.path);
+    const std::string text = text_of(std::string(root) + "/" + (header.path + sizeof("catena")));
     BOOST_CHECK_MESSAGE(catena::fnv1a(text) == header.hash, header.path << " is not what was embedded");
   }
 }
@@ -72,16 +72,23 @@ BOOST_AUTO_TEST_CASE(elementwise_contiguous) {
   constexpr Dtype f = Dtype::float32, e = Dtype::float16, b = Dtype::bfloat16, l = Dtype::int64, t = Dtype::bool_;
   for (std::int64_t n : {1, 3, 1000, 33333}) {
     const Shape loop{n};
-    check_row("add", "ff->f", {random_array(f, loop, 1), random_array(f, loop, 2), make_array(f, loop)}, loop, Form::contiguous, 1);
+    check_row("add", "ff->f", {random_array(f, loop, 1), random_array(f, loop, 2), make_array(f, loop)}, loop,
+              Form::contiguous, 1);
     // One pointer that is not aligned to 16 bytes: no wide accesses.
-    check_row("add", "ff->f", {random_array(f, loop, 1), random_array(f, loop, 2, 4), make_array(f, loop)}, loop, Form::contiguous, 1);
-    check_row("add", "ee->e", {random_array(e, loop, 1), random_array(e, loop, 2), make_array(e, loop)}, loop, Form::contiguous, 1);
-    check_row("add", "EE->E", {random_array(b, loop, 1), random_array(b, loop, 2), make_array(b, loop)}, loop, Form::contiguous, 1);
-    check_row("add", "ll->l", {random_array(l, loop, 1), random_array(l, loop, 2), make_array(l, loop)}, loop, Form::contiguous, 1);
-    check_row("add", "\?\?->?", {random_array(t, loop, 1), random_array(t, loop, 2), make_array(t, loop)}, loop, Form::contiguous, 1);
+    check_row("add", "ff->f", {random_array(f, loop, 1), random_array(f, loop, 2, 4), make_array(f, loop)}, loop,
+              Form::contiguous, 1);
+    check_row("add", "ee->e", {random_array(e, loop, 1), random_array(e, loop, 2), make_array(e, loop)}, loop,
+              Form::contiguous, 1);
+    check_row("add", "EE->E", {random_array(b, loop, 1), random_array(b, loop, 2), make_array(b, loop)}, loop,
+              Form::contiguous, 1);
+    check_row("add", "ll->l", {random_array(l, loop, 1), random_array(l, loop, 2), make_array(l, loop)}, loop,
+              Form::contiguous, 1);
+    check_row("add", "\?\?->?", {random_array(t, loop, 1), random_array(t, loop, 2), make_array(t, loop)}, loop,
+              Form::contiguous, 1);
   }
   const Shape loop{5000};
-  check_row("add", "ff->f", {random_array(f, loop, 1), random_array(f, loop, 2), make_array(f, loop)}, loop, Form::contiguous, 1, false);
+  check_row("add", "ff->f", {random_array(f, loop, 1), random_array(f, loop, 2), make_array(f, loop)}, loop,
+            Form::contiguous, 1, false);
 }
 
 // A scalar is read from the parameters or from memory by the same kernel.
@@ -102,10 +109,14 @@ BOOST_AUTO_TEST_CASE(elementwise_scalars) {
 // Operands whose dtype in memory is not that of the slot are converted on the way, with one rounding to the slot.
 BOOST_AUTO_TEST_CASE(elementwise_casts) {
   const Shape loop{1000};
-  check_row("multiply", "ff->f", {random_array(Dtype::int8, loop, 1), random_array(Dtype::float32, loop, 2), make_array(Dtype::float64, loop)},
-            loop, Form::contiguous, 1);
-  check_row("multiply", "ee->e", {random_array(Dtype::float64, loop, 1), random_array(Dtype::float32, loop, 2), make_array(Dtype::int32, loop)},
-            loop, Form::contiguous, 1);
+  check_row(
+      "multiply", "ff->f",
+      {random_array(Dtype::int8, loop, 1), random_array(Dtype::float32, loop, 2), make_array(Dtype::float64, loop)},
+      loop, Form::contiguous, 1);
+  check_row(
+      "multiply", "ee->e",
+      {random_array(Dtype::float64, loop, 1), random_array(Dtype::float32, loop, 2), make_array(Dtype::int32, loop)},
+      loop, Form::contiguous, 1);
 }
 
 BOOST_AUTO_TEST_CASE(elementwise_strided) {
@@ -119,13 +130,16 @@ BOOST_AUTO_TEST_CASE(elementwise_strided) {
   add({500}, backwards, random_array(f, {500}, 2), 1);
   add({20, 31}, transposed(random_array(f, {31, 20}, 1), {1, 0}), random_array(f, {20, 31}, 2), 2);
   add({20, 31}, transposed(random_array(f, {31, 20}, 1), {1, 0}), random_array(f, {20, 31}, 2), 2, false);
-  add({5, 7, 9}, transposed(random_array(f, {9, 5, 7}, 1), {1, 2, 0}), transposed(random_array(f, {5, 9, 7}, 2), {0, 2, 1}), 3);
+  add({5, 7, 9}, transposed(random_array(f, {9, 5, 7}, 1), {1, 2, 0}),
+      transposed(random_array(f, {5, 9, 7}, 2), {0, 2, 1}), 3);
   add({3, 4, 5, 6}, transposed(random_array(f, {6, 5, 4, 3}, 1), {3, 2, 1, 0}), random_array(f, {3, 4, 5, 6}, 2), 4);
-  add({2, 3, 4, 3, 2}, transposed(random_array(f, {2, 3, 4, 3, 2}, 1), {4, 3, 2, 1, 0}), random_array(f, {2, 3, 4, 3, 2}, 2), 0);
+  add({2, 3, 4, 3, 2}, transposed(random_array(f, {2, 3, 4, 3, 2}, 1), {4, 3, 2, 1, 0}),
+      random_array(f, {2, 3, 4, 3, 2}, 2), 0);
   // A broadcast row, and an output that is a transposed view.
   HostArray row = random_array(e, {31}, 3);
   row.strides = Strides{0, 2};
-  check_row("add", "ee->e", {random_array(e, {20, 31}, 1), row, transposed(make_array(e, {31, 20}), {1, 0})}, {20, 31}, Form::strided, 2);
+  check_row("add", "ee->e", {random_array(e, {20, 31}, 1), row, transposed(make_array(e, {31, 20}), {1, 0})}, {20, 31},
+            Form::strided, 2);
 }
 
 BOOST_AUTO_TEST_CASE(transcendental) {
@@ -138,7 +152,8 @@ BOOST_AUTO_TEST_CASE(transcendental) {
   for (Order order : kOrders) {
     std::vector<HostArray> actual = operands;
     run_program(program, actual, loop, order);
-    for (int i = 0; i < 4000; ++i) {  // the host loop is vectorised: its functions may differ from the scalar ones by 4 ulp
+    for (int i = 0; i < 4000;
+         ++i) {  // the host loop is vectorised: its functions may differ from the scalar ones by 4 ulp
       const float x = actual[1].as<float>()[i], y = expected[1].as<float>()[i];
       BOOST_REQUIRE_SMALL(double(x - y), std::ldexp(std::fabs(double(y)), -21) + 1e-38);
     }
@@ -148,17 +163,19 @@ BOOST_AUTO_TEST_CASE(transcendental) {
 BOOST_AUTO_TEST_CASE(fused_programs) {
   constexpr Dtype e = Dtype::float16, f = Dtype::float32;
   const Shape loop{777}, matrix{20, 31};
-  check_program(named_program("half_chain").program(), {random_array(e, loop, 1), random_array(e, loop, 2), make_array(e, loop)}, loop,
-                Form::contiguous, 1);
   check_program(named_program("half_chain").program(),
-                {transposed(random_array(e, {31, 20}, 1), {1, 0}), random_array(e, matrix, 2), make_array(e, matrix)}, matrix, Form::strided, 2);
-  check_program(named_program("mixed_chain").program(), {random_array(e, loop, 1), random_array(f, loop, 2), make_array(f, loop)}, loop,
-                Form::contiguous, 1);
+                {random_array(e, loop, 1), random_array(e, loop, 2), make_array(e, loop)}, loop, Form::contiguous, 1);
+  check_program(named_program("half_chain").program(),
+                {transposed(random_array(e, {31, 20}, 1), {1, 0}), random_array(e, matrix, 2), make_array(e, matrix)},
+                matrix, Form::strided, 2);
+  check_program(named_program("mixed_chain").program(),
+                {random_array(e, loop, 1), random_array(f, loop, 2), make_array(f, loop)}, loop, Form::contiguous, 1);
 }
 
 namespace {
 
-void check_indexed(const char* name, const char* signature, const std::vector<HostArray>& operands, const Shape& loop, int rank) {
+void check_indexed(const char* name, const char* signature, const std::vector<HostArray>& operands, const Shape& loop,
+                   int rank) {
   const Row row(name, signature);
   std::vector<HostArray> expected = operands;
   std::vector<std::byte*> data;
@@ -176,7 +193,8 @@ void check_indexed(const char* name, const char* signature, const std::vector<Ho
     const KernelKey key = run_program(program, actual, loop, order);
     BOOST_CHECK(key.form == Form::indexed);
     BOOST_CHECK_EQUAL(int(key.rank), rank);
-    BOOST_CHECK_MESSAGE(actual.back().content() == expected.back().content(), name << " differs in order " << int(order));
+    BOOST_CHECK_MESSAGE(actual.back().content() == expected.back().content(),
+                        name << " differs in order " << int(order));
   }
 }
 
@@ -205,7 +223,8 @@ BOOST_AUTO_TEST_CASE(indexed) {
 namespace {
 
 // Axes of `in` to reduce; the expected value of every output by one call of the host loop over its elements in order.
-void check_reduction(const char* name, const char* signature, HostArray in, const Dims& axes, Form form, bool second, double bound) {
+void check_reduction(const char* name, const char* signature, HostArray in, const Dims& axes, Form form, bool second,
+                     double bound) {
   const Row row(name, signature);
   const catena::ReductionLoop& host = *row.loop.reduction;
   Shape out_shape = in.shape, kept, reduced;
@@ -256,7 +275,8 @@ void check_reduction(const char* name, const char* signature, HostArray in, cons
       alignas(16) std::byte number[16];
       convert(actual.dtype, element(actual, out_shape, o), Dtype::float64, number);
       const double v = *reinterpret_cast<double*>(number), e = expected[std::size_t(o)];
-      BOOST_REQUIRE_MESSAGE(std::fabs(v - e) <= bound, name << " over " << count << " elements: output " << o << " is " << v << ", not " << e);
+      BOOST_REQUIRE_MESSAGE(std::fabs(v - e) <= bound,
+                            name << " over " << count << " elements: output " << o << " is " << v << ", not " << e);
     }
     if (order == Order::ascending) first_content = actual.content();
     BOOST_CHECK_MESSAGE(actual.content() == first_content, name << ": the result depends on the order of threads");
@@ -274,7 +294,8 @@ BOOST_AUTO_TEST_CASE(reductions) {
   check_reduction("sum", "f->f", random_array(f, {100, 37}, 4), {0}, Form::reduce_columns, false, 1e-4);
   check_reduction("sum", "f->f", random_array(f, {3000, 70}, 5), {0}, Form::reduce_columns, true, 2e-3);
   check_reduction("sum", "f->f", random_array(f, {6, 7, 8, 9}, 6), {1, 3}, Form::reduce_warp, false, 1e-4);
-  check_reduction("sum", "f->f", random_array(f, {2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, 7), {1, 3, 5, 7, 9}, Form::reduce_warp, false, 1e-4);
+  check_reduction("sum", "f->f", random_array(f, {2, 3, 2, 3, 2, 3, 2, 3, 2, 3}, 7), {1, 3, 5, 7, 9}, Form::reduce_warp,
+                  false, 1e-4);
   check_reduction("sum", "e->e", random_array(e, {11, 50}, 8), {1}, Form::reduce_warp, false, 0.02);
   // Positions: exact, ties included (many equal values).
   for (unsigned seed : {1u, 2u, 3u}) {
@@ -293,8 +314,8 @@ BOOST_AUTO_TEST_CASE(reductions) {
 namespace {
 
 // Rows along the last axes of `shape`, which are contiguous in every operand that moves along them.
-void check_rows(const char* name, const char* signature, std::vector<HostArray> operands, const Shape& shape, const Dims& axes, Form form,
-                double bound) {
+void check_rows(const char* name, const char* signature, std::vector<HostArray> operands, const Shape& shape,
+                const Dims& axes, Form form, double bound) {
   const Row row(name, signature);
   const catena::RowLoop& host = *row.loop.row;
   const std::size_t n = operands.size();
@@ -345,7 +366,7 @@ void check_rows(const char* name, const char* signature, std::vector<HostArray> 
   std::vector<std::string> first_content(n);
   for (Order order : kOrders) {
     std::vector<HostArray> actual = operands;
-    std::vector<Operand> refs;
+    std::vector<BoundOperand> refs;
     for (HostArray& a : actual) refs.push_back(a.operand());
     const catena::RowCall call{&row.def, row.number, shape, axes, refs};
     const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows(call, kProcessors);
@@ -364,12 +385,14 @@ void check_rows(const char* name, const char* signature, std::vector<HostArray> 
           alignas(16) std::byte number[16];
           convert(part.dtype, element(part, reduced, i), Dtype::float64, number);
           const double v = *reinterpret_cast<double*>(number), e = expected[k][at];
-          BOOST_REQUIRE_MESSAGE(std::fabs(v - e) <= bound * std::max(1.0, std::fabs(e)),
-                                name << ": operand " << k << ", row " << r << ", element " << i << " is " << v << ", not " << e);
+          BOOST_REQUIRE_MESSAGE(
+              std::fabs(v - e) <= bound * std::max(1.0, std::fabs(e)),
+              name << ": operand " << k << ", row " << r << ", element " << i << " is " << v << ", not " << e);
         }
       }
       if (order == Order::ascending) first_content[k] = actual[k].content();
-      BOOST_CHECK_MESSAGE(actual[k].content() == first_content[k], name << ": the result depends on the order of threads");
+      BOOST_CHECK_MESSAGE(actual[k].content() == first_content[k],
+                          name << ": the result depends on the order of threads");
     }
   }
 }
@@ -378,16 +401,21 @@ void check_rows(const char* name, const char* signature, std::vector<HostArray> 
 
 BOOST_AUTO_TEST_CASE(rows) {
   constexpr Dtype f = Dtype::float32, e = Dtype::float16;
-  check_rows("softmax", "f->f", {random_array(f, {37, 100}, 1), make_array(f, {37, 100})}, {37, 100}, {1}, Form::row_warp, 1e-6);
-  check_rows("softmax", "f->f", {random_array(f, {5, 3000}, 2), make_array(f, {5, 3000})}, {5, 3000}, {1}, Form::row_block, 1e-5);
-  check_rows("softmax", "e->e", {random_array(e, {9, 33}, 3), make_array(e, {9, 33})}, {9, 33}, {1}, Form::row_warp, 1e-3);
+  check_rows("softmax", "f->f", {random_array(f, {37, 100}, 1), make_array(f, {37, 100})}, {37, 100}, {1},
+             Form::row_warp, 1e-6);
+  check_rows("softmax", "f->f", {random_array(f, {5, 3000}, 2), make_array(f, {5, 3000})}, {5, 3000}, {1},
+             Form::row_block, 1e-5);
+  check_rows("softmax", "e->e", {random_array(e, {9, 33}, 3), make_array(e, {9, 33})}, {9, 33}, {1}, Form::row_warp,
+             1e-3);
   // Rows along inner and outer axes at once.
   const Shape cube{4, 5, 6, 7};
   check_rows("softmax", "f->f", {random_array(f, cube, 4), make_array(f, cube)}, cube, {1, 3}, Form::row_warp, 1e-6);
   const Shape many{2, 3, 2, 3, 2, 3, 2, 3, 2, 3};
-  check_rows("softmax", "f->f", {random_array(f, many, 5), make_array(f, many)}, many, {1, 3, 5, 7, 9}, Form::row_warp, 1e-6);
+  check_rows("softmax", "f->f", {random_array(f, many, 5), make_array(f, many)}, many, {1, 3, 5, 7, 9}, Form::row_warp,
+             1e-6);
 
-  // Batch normalization of (8, 3, 20, 20): rows are channels; gamma and beta per channel, epsilon a scalar; three outputs per channel.
+  // Batch normalization of (8, 3, 20, 20): rows are channels; gamma and beta per channel, epsilon a scalar; three
+  // outputs per channel.
   const Shape images{8, 3, 20, 20};
   const auto channel = [&](HostArray a) {
     a.shape = Shape{1, 3, 1, 1};
@@ -395,8 +423,9 @@ BOOST_AUTO_TEST_CASE(rows) {
     return a;
   };
   check_rows("batch_norm_fwd", "ffff->f;fff",
-             {random_array(f, images, 6), channel(random_array(f, {3}, 7)), channel(random_array(f, {3}, 8)), scalar(f, 2e-5, 4),
-              make_array(f, images), channel(make_array(f, {3})), channel(make_array(f, {3})), channel(make_array(f, {3}))},
+             {random_array(f, images, 6), channel(random_array(f, {3}, 7)), channel(random_array(f, {3}, 8)),
+              scalar(f, 2e-5, 4), make_array(f, images), channel(make_array(f, {3})), channel(make_array(f, {3})),
+              channel(make_array(f, {3}))},
              images, {0, 2, 3}, Form::row_block, 1e-5);
 }
 
@@ -406,7 +435,7 @@ BOOST_AUTO_TEST_CASE(rows_in_place) {
   const Shape shape{6, 2000};
   HostArray x = random_array(Dtype::float32, shape, 1), y = make_array(Dtype::float32, shape);
   const auto run_rows = [&](HostArray& in, HostArray& out, Order order) {
-    const Operand refs[] = {in.operand(), out.operand()};
+    const BoundOperand refs[] = {in.operand(), out.operand()};
     const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows({&row.def, row.number, shape, {1}, refs}, kProcessors);
     run_plan(plan, order);
   };
@@ -423,12 +452,14 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
     const Row row(name, signature);
     const std::size_t operands = std::size_t(row.def.num_operands());
     const std::int64_t sizes[] = {1, 1000, 40000, 0, 37};
-    const catena::Hyper hyper[] = {{0.1, 0.9, 0.999, 1e-8, 0.5, 0.25, 0.125, 1}, {0.01, 0.8, 0.99, 1e-7, 0.5, 0.25, 0.125, 1}};
+    const catena::Hyper hyper[] = {{0.1, 0.9, 0.999, 1e-8, 0.5, 0.25, 0.125, 1},
+                                   {0.01, 0.8, 0.99, 1e-7, 0.5, 0.25, 0.125, 1}};
     std::vector<std::vector<HostArray>> start, expected;
     for (std::int64_t n : sizes) {
       std::vector<HostArray> tensor;
       for (std::size_t k = 0; k < operands; ++k) {
-        HostArray a = random_array(row.loop.type[k], {(row.def.shared >> k) & 1 ? 1 : n}, unsigned(10 * n) + unsigned(k), k == 1 && n == 37 ? 4 : 0);
+        HostArray a = random_array(row.loop.type[k], {(row.def.shared >> k) & 1 ? 1 : n},
+                                   unsigned(10 * n) + unsigned(k), k == 1 && n == 37 ? 4 : 0);
         if (k >= 2 && row.loop.type[k] == Dtype::float32)  // second moments are not negative
           for (std::int64_t i = 0; i < n; ++i) a.as<float>()[i] = std::fabs(a.as<float>()[i]);
         tensor.push_back(a);
@@ -441,14 +472,16 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
       std::vector<std::byte*> pointer;
       for (HostArray& a : expected[t]) {
         wide.push_back(make_array(catena::compute_dtype(a.dtype), a.shape));
-        catena::cast_function(a.dtype, wide.back().dtype)(a.data(), std::int64_t(catena::itemsize(a.dtype)), wide.back().data(),
-                                                          std::int64_t(catena::itemsize(wide.back().dtype)), a.shape[0]);
+        catena::cast_function(a.dtype, wide.back().dtype)(
+            a.data(), std::int64_t(catena::itemsize(a.dtype)), wide.back().data(),
+            std::int64_t(catena::itemsize(wide.back().dtype)), a.shape[0]);
       }
       for (HostArray& a : wide) pointer.push_back(a.data());
       row.loop.multi_tensor(hyper[t % 2].data(), pointer.data(), sizes[t]);
       for (std::size_t k = row.def.nin; k < operands; ++k)
-        catena::cast_function(wide[k].dtype, expected[t][k].dtype)(wide[k].data(), std::int64_t(catena::itemsize(wide[k].dtype)),
-                                                                   expected[t][k].data(), std::int64_t(catena::itemsize(expected[t][k].dtype)), sizes[t]);
+        catena::cast_function(wide[k].dtype, expected[t][k].dtype)(
+            wide[k].data(), std::int64_t(catena::itemsize(wide[k].dtype)), expected[t][k].data(),
+            std::int64_t(catena::itemsize(expected[t][k].dtype)), sizes[t]);
     }
     for (Order order : kOrders) {
       std::vector<std::vector<HostArray>> actual = start;
@@ -467,7 +500,8 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
       run_plan(plan.launch, order);
       for (std::size_t t = 0; t < actual.size(); ++t)
         for (std::size_t k = 0; k < operands; ++k)
-          BOOST_CHECK_MESSAGE(actual[t][k].content() == expected[t][k].content(), name << ": operand " << k << " of tensor " << t << " differs");
+          BOOST_CHECK_MESSAGE(actual[t][k].content() == expected[t][k].content(),
+                              name << ": operand " << k << " of tensor " << t << " differs");
     }
   };
   check("sgd_update", "f&f->");

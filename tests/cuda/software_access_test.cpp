@@ -1,12 +1,13 @@
-// Check mode of the software CUDA device: kernels that reach outside their memory, and kernels on two streams that nothing orders.
+// Check mode of the software CUDA device: kernels that reach outside their memory, and kernels on two streams that
+// nothing orders.
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
 #include <regex>
 #include <string>
 
-#include "tests/support/cuda_device/driver_calls.h"
-#include "tests/support/last_words.h"
+#include <catena/tests/support/cuda_device/driver_calls.h>
+#include <catena/tests/support/last_words.h>
 
 namespace {
 
@@ -23,7 +24,8 @@ constexpr std::size_t kBytes = 64;  // of every array: 16 ints
 struct Checked : OnDevice {
   // The second line of each does what its name says.
   Kernel write{"write", "extern \"C\" __global__ void write(int* p, int at) {\n  p[at] = 1;\n}\n"};
-  Kernel read{"read", "extern \"C\" __global__ void read(const int* p, int at, int* out) {\n  out[0] =\n      p[at];\n}\n"};
+  Kernel read{"read",
+              "extern \"C\" __global__ void read(const int* p, int at, int* out) {\n  out[0] =\n      p[at];\n}\n"};
   cu_deviceptr a = allocate(kBytes), b = allocate(kBytes);
   cu_stream s = make_stream(), t = make_stream();
 
@@ -38,12 +40,14 @@ struct Checked : OnDevice {
     for (cu_deviceptr p : {a, b}) STATUS(memory_free, p);
   }
 
-  template <class F> void check_report(const F& f, const std::string& expected) {
+  template <class F>
+  void check_report(const F& f, const std::string& expected) {
     const std::string words = test::last_words([&] {
       f();
       STATUS(context_synchronize);
     });
-    BOOST_CHECK_MESSAGE(std::regex_search(words, std::regex(expected)), "expected: " << expected << "\nreported: " << words);
+    BOOST_CHECK_MESSAGE(std::regex_search(words, std::regex(expected)),
+                        "expected: " << expected << "\nreported: " << words);
   }
 };
 
@@ -52,12 +56,13 @@ struct Checked : OnDevice {
 BOOST_FIXTURE_TEST_SUITE(software_access, Checked)
 
 BOOST_AUTO_TEST_CASE(outside_the_allocation) {
-  check_report(
-      [&] { write.launch(1, 1, s, a, 16); },
-      "software cuda: kernel write on stream 0x[0-9a-f]+ writes 4 bytes at 0x[0-9a-f]+, 0 bytes PAST the end of an allocation of 64 "
-      "bytes at write.cu:2\n");
+  check_report([&] { write.launch(1, 1, s, a, 16); },
+               "software cuda: kernel write on stream 0x[0-9a-f]+ writes 4 bytes at 0x[0-9a-f]+, 0 bytes PAST the end "
+               "of an allocation of 64 "
+               "bytes at write.cu:2\n");
   check_report([&] { read.launch(1, 1, nullptr, a, 20, b); },
-               "kernel read on stream 0 reads 4 bytes at 0x[0-9a-f]+, 16 bytes PAST the end of an allocation of 64 bytes at read.cu:3\n");
+               "kernel read on stream 0 reads 4 bytes at 0x[0-9a-f]+, 16 bytes PAST the end of an allocation of 64 "
+               "bytes at read.cu:3\n");
   // Half of it is inside.
   check_report([&] { write.launch(1, 1, s, a + 2, 15); }, "62 bytes into an allocation of 64 bytes at write.cu:2\n");
 }
@@ -74,7 +79,8 @@ BOOST_AUTO_TEST_CASE(in_memory_of_the_host) {
   const std::vector<int> heap(1000);
   check_report([&] { write.launch(1, 1, s, host, 1); },
                "kernel write .* writes 4 bytes at 0x[0-9a-f]+, outside any allocation at write.cu:2\n");
-  check_report([&] { read.launch(1, 1, s, heap.data(), 1, b); }, "reads 4 bytes at 0x[0-9a-f]+, outside any allocation at read.cu:3\n");
+  check_report([&] { read.launch(1, 1, s, heap.data(), 1, b); },
+               "reads 4 bytes at 0x[0-9a-f]+, outside any allocation at read.cu:3\n");
 }
 
 BOOST_AUTO_TEST_CASE(the_program_may_go_on) {
@@ -91,9 +97,11 @@ BOOST_AUTO_TEST_CASE(kernels_without_order) {
         write.launch(1, 1, s, a, 3);
         read.launch(1, 1, t, a, 3, b);
       },
-      "software cuda: kernel read on stream 0x[0-9a-f]+ and kernel write on stream 0x[0-9a-f]+ use the same memory and nothing orders "
+      "software cuda: kernel read on stream 0x[0-9a-f]+ and kernel write on stream 0x[0-9a-f]+ use the same memory and "
+      "nothing orders "
       "them: "
-      "0x[0-9a-f]+, 12 bytes into an allocation of 64 bytes\n  kernel read reads at read.cu:3\n  kernel write writes at write.cu:2\n");
+      "0x[0-9a-f]+, 12 bytes into an allocation of 64 bytes\n  kernel read reads at read.cu:3\n  kernel write writes "
+      "at write.cu:2\n");
   check_report(
       [&] {
         CU(fill_async, a, 1, kBytes, s);
@@ -114,7 +122,8 @@ BOOST_AUTO_TEST_CASE(memory_that_changes_its_stream) {
         write.launch(1, 1, t, a, 3);  // waits for the first only
         write.launch(1, 1, t, a, 4);
       },
-      "nothing orders them: 0x[0-9a-f]+, 16 bytes into an allocation of 64 bytes\n  kernel write writes at write.cu:2\n");
+      "nothing orders them: 0x[0-9a-f]+, 16 bytes into an allocation of 64 bytes\n  kernel write writes at "
+      "write.cu:2\n");
   CU(event_destroy, done);
 }
 

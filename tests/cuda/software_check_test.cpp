@@ -1,14 +1,15 @@
-// Check mode of the software CUDA device: kernels whose accesses are watched. A planted bug is reported with the lines that make it.
+// Check mode of the software CUDA device: kernels whose accesses are watched. A planted bug is reported with the lines
+// that make it.
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>
 #include <regex>
 #include <string>
 
-#include "kernels/device/parameters.h"
-#include "tests/support/cuda_device/driver_calls.h"
-#include "tests/support/cuda_device/manifest.h"
-#include "tests/support/last_words.h"
+#include <catena/kernels/device/parameters.h>
+#include <catena/tests/support/cuda_device/driver_calls.h>
+#include <catena/tests/support/cuda_device/manifest.h>
+#include <catena/tests/support/last_words.h>
 
 namespace {
 
@@ -20,7 +21,8 @@ struct CheckMode {
 };
 BOOST_TEST_GLOBAL_FIXTURE(CheckMode);
 
-// A kernel of 64 threads with `statements` between others: cell[i] belongs to thread i, sum to nobody. The first one is line 4.
+// A kernel of 64 threads with `statements` between others: cell[i] belongs to thread i, sum to nobody. The first one is
+// line 4.
 std::string text_of(const std::string& statements) {
   return "extern \"C\" __global__ void planted(int* out) {\n"
          "  __shared__ int cell[64], sum;\n"
@@ -39,7 +41,8 @@ std::string words_of(const std::string& statements) {
 }
 void check_report(const std::string& statements, const std::string& expected) {
   const std::string words = words_of(statements);
-  BOOST_CHECK_MESSAGE(std::regex_search(words, std::regex(expected)), "expected: " << expected << "\nreported: " << words);
+  BOOST_CHECK_MESSAGE(std::regex_search(words, std::regex(expected)),
+                      "expected: " << expected << "\nreported: " << words);
 }
 
 }  // namespace
@@ -49,29 +52,34 @@ BOOST_FIXTURE_TEST_SUITE(software_check, OnDevice)
 BOOST_AUTO_TEST_CASE(a_missing_barrier) {
   const std::string neighbour = "  cell[i] = i;\n  out[i] = cell[left];";
   check_report(neighbour,
-               "shared memory race in kernel planted, block \\(0, 0, 0\\): thread \\(0, 0, 0\\) writes byte \\d+ of shared memory at "
+               "shared memory race in kernel planted, block \\(0, 0, 0\\): thread \\(0, 0, 0\\) writes byte \\d+ of "
+               "shared memory at "
                "planted.cu:4, thread \\(1, 0, 0\\) reads it at planted.cu:5, no barrier in between");
   // In this order every thread is read from before it writes.
   control.set_order(ThreadOrder::descending);
   check_report(neighbour,
-               "shared memory race in kernel planted, block \\(1, 0, 0\\): thread \\(63, 0, 0\\) reads byte \\d+ of shared memory at "
+               "shared memory race in kernel planted, block \\(1, 0, 0\\): thread \\(63, 0, 0\\) reads byte \\d+ of "
+               "shared memory at "
                "planted.cu:5, thread \\(62, 0, 0\\) writes it at planted.cu:4, no barrier in between");
   control.set_order(ThreadOrder::ascending);
   // Two writers.
   check_report("  sum = i;\n  __syncthreads();\n  out[i] = sum;",
-               "thread \\(0, 0, 0\\) writes byte \\d+ of shared memory at planted.cu:4, thread \\(1, 0, 0\\) writes it at planted.cu:4");
+               "thread \\(0, 0, 0\\) writes byte \\d+ of shared memory at planted.cu:4, thread \\(1, 0, 0\\) writes it "
+               "at planted.cu:4");
   // A second round that nothing separates from the readers of the first.
   check_report("  for (int k = 0; k < 2; ++k) {\n    cell[i] = i;\n    __syncthreads();\n    out[i] = cell[left];\n  }",
-               "thread \\(0, 0, 0\\) writes byte 0 of shared memory at planted.cu:5, thread \\(1, 0, 0\\) reads it at planted.cu:7");
+               "thread \\(0, 0, 0\\) writes byte 0 of shared memory at planted.cu:5, thread \\(1, 0, 0\\) reads it at "
+               "planted.cu:7");
 }
 
 // The barrier of a warp orders its own lanes only, a shuffle orders nothing, and atomic functions only one another.
 BOOST_AUTO_TEST_CASE(weaker_than_a_barrier) {
   check_report("  cell[i] = i;\n  __syncwarp();\n  out[i] = cell[left];", "planted.cu:[46], thread");
-  check_report("  cell[i] = i;\n  __shfl_sync(~0u, i, 0);\n  out[i] = cell[lane];", "at planted.cu:4, thread .* reads it at planted.cu:6");
-  check_report(
-      "  if (i == 0) sum = 0;\n  atomicAdd(&sum, i);\n  __syncthreads();\n  out[i] = sum;",
-      "thread \\(0, 0, 0\\) writes byte \\d+ of shared memory at planted.cu:4, thread \\(1, 0, 0\\) atomically changes it at planted.cu:5");
+  check_report("  cell[i] = i;\n  __shfl_sync(~0u, i, 0);\n  out[i] = cell[lane];",
+               "at planted.cu:4, thread .* reads it at planted.cu:6");
+  check_report("  if (i == 0) sum = 0;\n  atomicAdd(&sum, i);\n  __syncthreads();\n  out[i] = sum;",
+               "thread \\(0, 0, 0\\) writes byte \\d+ of shared memory at planted.cu:4, thread \\(1, 0, 0\\) "
+               "atomically changes it at planted.cu:5");
 }
 
 BOOST_AUTO_TEST_CASE(correct_kernels_are_not_reported) {
@@ -81,7 +89,8 @@ BOOST_AUTO_TEST_CASE(correct_kernels_are_not_reported) {
     run("  cell[i] = i;\n  __syncwarp();\n  out[i] = cell[lane];");
     run("  if (i == 0) sum = 0;\n  __syncthreads();\n  atomicAdd(&sum, i);\n  __syncthreads();\n  out[i] = sum;");
     run("  int local[8];\n  for (int k = 0; k < 8; ++k) local[k] = k * i;\n  out[i] = local[i % 8];");
-    run("  cell[i] = i;\n  for (int s = 32; s > 0; s /= 2) {\n    __syncthreads();\n    if (i < s) cell[i] += cell[i + s];\n  }\n"
+    run("  cell[i] = i;\n  for (int s = 32; s > 0; s /= 2) {\n    __syncthreads();\n    if (i < s) cell[i] += cell[i + "
+        "s];\n  }\n"
         "  out[i] = i;");
   }
   control.set_order(ThreadOrder::ascending);
@@ -89,7 +98,8 @@ BOOST_AUTO_TEST_CASE(correct_kernels_are_not_reported) {
 
 // Kernels of the product that the build has compiled are compiled again to be watched. Their headers are named.
 BOOST_AUTO_TEST_CASE(the_reductions_of_the_product) {
-  const nd::cuda::GeneratedKernel kernel = generate("sum f->f reduce_block rank=1 reduced=1 dtypes=ff scalars=0 index=32");
+  const nd::cuda::GeneratedKernel kernel =
+      generate("sum f->f reduce_block rank=1 reduced=1 dtypes=ff scalars=0 index=32");
   constexpr int n = 5000;
   const cu_deviceptr in = allocate(n * sizeof(float)), out = allocate(sizeof(float));
   const std::vector<float> ones(n, 1.0f);

@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "kernels/bfloat16.h"
-#include "kernels/device/parameters.h"
-#include "kernels/host/error.h"
-#include "ndarray/cuda/codegen.h"
-#include "tests/support/cuda_device/driver_calls.h"
-#include "tests/support/cuda_device/kernel_text.h"
-#include "tests/support/cuda_device/manifest.h"
-#include "tests/support/last_words.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/device/parameters.h>
+#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/tests/support/cuda_device/driver_calls.h>
+#include <catena/tests/support/cuda_device/kernel_text.h>
+#include <catena/tests/support/cuda_device/manifest.h>
+#include <catena/tests/support/last_words.h>
 
 namespace {
 
@@ -59,7 +59,8 @@ struct Geometry {
 template <class... A>
 void launch(cu_function f, const Geometry& s, A... arguments) {
   void* parameters[] = {&arguments..., nullptr};
-  CU(launch_kernel, f, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.shared_bytes, nullptr, parameters, nullptr);
+  CU(launch_kernel, f, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.shared_bytes, nullptr,
+     parameters, nullptr);
 }
 template <class T>
 cu_deviceptr upload(const std::vector<T>& values) {
@@ -88,7 +89,8 @@ std::vector<C> run_add(const nd::cuda::GeneratedKernel& kernel, const std::vecto
 // Lines that compiling something adds to the file of what the manifest lacks.
 template <class F>
 std::string missing_lines(const F& f) {
-  const std::string path = (std::filesystem::temp_directory_path() / ("catena_missing_" + std::to_string(getpid()))).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("catena_missing_" + std::to_string(getpid()))).string();
   std::filesystem::remove(path);
   setenv("CATENA_SOFTWARE_CUDA_MISSING", path.c_str(), 1);
   f();
@@ -116,7 +118,7 @@ const ThreadOrder kThreadOrders[] = {ThreadOrder::ascending, ThreadOrder::descen
 
 BOOST_FIXTURE_TEST_SUITE(software_compiler, OnDevice)
 
-// ---- generated kernels ------------------------------------------------------------------------------------------------------------
+// ---- generated kernels --------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(generated_kernels) {
   std::vector<float> a(1003), b(1003);
   std::vector<catena::bfloat16> narrow(1003);
@@ -127,13 +129,15 @@ BOOST_AUTO_TEST_CASE(generated_kernels) {
   }
   // Compiled by the build.
   std::vector<float> sums;
-  const std::string missing_of_known = missing_lines([&] { sums = run_add<float, float, float>(generate(kKnown), a, b); });
+  const std::string missing_of_known =
+      missing_lines([&] { sums = run_add<float, float, float>(generate(kKnown), a, b); });
   BOOST_CHECK_EQUAL(missing_of_known, "");
   for (int i = 0; i < 1003; ++i) BOOST_REQUIRE_EQUAL(sums[std::size_t(i)], float(i) / 2 + float(2 * i));
   // Compiled now, and named for the manifest whether it was compiled before or not.
   for (int time = 0; time < 2; ++time) {
     std::vector<int> rounded;
-    const std::string missing = missing_lines([&] { rounded = run_add<float, catena::bfloat16, int>(generate(kUnknown), a, narrow); });
+    const std::string missing =
+        missing_lines([&] { rounded = run_add<float, catena::bfloat16, int>(generate(kUnknown), a, narrow); });
     BOOST_CHECK(missing.starts_with(std::string(kUnknown) + "\n"));
     for (int i = 0; i < 1003; ++i) BOOST_REQUIRE_EQUAL(rounded[std::size_t(i)], int(float(i) / 2 + float(i % 128)));
   }
@@ -167,7 +171,7 @@ BOOST_AUTO_TEST_CASE(the_manifest_describes_its_kernels) {
   BOOST_CHECK_THROW(generate("add fff->f contiguous rank=1"), catena::ValueError);
 }
 
-// ---- texts of users ---------------------------------------------------------------------------------------------------------------
+// ---- texts of users -----------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(several_parameters) {
   struct Pair {
     char small;
@@ -177,14 +181,16 @@ BOOST_AUTO_TEST_CASE(several_parameters) {
       "struct Pair { char small; double large; };\n"
       "extern \"C\" __global__ void __launch_bounds__(64)\n"
       "combine(const float* in, const __grid_constant__ Pair pair, int n, double* out, unsigned char flag) {\n"
-      "  int i = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + threadIdx.x;\n"
+      "  int i = (blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x * blockDim.y + threadIdx.y * blockDim.x + "
+      "threadIdx.x;\n"
       "  if (i < n) out[i] = flag ? in[i] * pair.large + pair.small : -1;\n"
       "}\n"
       "extern \"C\" { __global__ void nothing() {} }\n");
   std::vector<float> in(100);
   for (int i = 0; i < 100; ++i) in[std::size_t(i)] = float(i);
   const cu_deviceptr from = upload(in), to = allocate(100 * sizeof(double));
-  launch(module.function("combine"), {{2, 2, 1}, {8, 4, 1}}, from, Pair{7, 0.5}, 100, to, static_cast<unsigned char>(1));
+  launch(module.function("combine"), {{2, 2, 1}, {8, 4, 1}}, from, Pair{7, 0.5}, 100, to,
+         static_cast<unsigned char>(1));
   const std::vector<double> out = download<double>(to, 100);
   for (int i = 0; i < 100; ++i) BOOST_CHECK_EQUAL(out[std::size_t(i)], i * 0.5 + 7);
   launch(module.function("nothing"), {{1, 1, 1}, {1, 1, 1}});
@@ -193,7 +199,8 @@ BOOST_AUTO_TEST_CASE(several_parameters) {
 }
 
 BOOST_AUTO_TEST_CASE(name_expressions) {
-  const std::vector<std::string> expressions = {"space::fill<float, 3>", "space::fill<int, -1>", "&space::count", "plain"};
+  const std::vector<std::string> expressions = {"space::fill<float, 3>", "space::fill<int, -1>", "&space::count",
+                                                "plain"};
   const nd::cuda::Module compiled =
       compile({"namespace space {\n"
                "__device__ int count = 40;\n"
@@ -318,8 +325,8 @@ BOOST_AUTO_TEST_CASE(atomic_functions) {
       "  atomicOr(&u[1], 1u << t % 16);\n"
       "  if (atomicCAS(&u[2], 0u, 1u) == 0) atomicExch(&i[2], 77);\n"
       "}\n");
-  const cu_deviceptr f = upload(std::vector<float>{1}), u = upload(std::vector<unsigned>(3)), i = upload(std::vector<int>(3)),
-                     wide = upload(std::vector<unsigned long long>{3});
+  const cu_deviceptr f = upload(std::vector<float>{1}), u = upload(std::vector<unsigned>(3)),
+                     i = upload(std::vector<int>(3)), wide = upload(std::vector<unsigned long long>{3});
   launch(module.function("count"), {{3, 1, 1}, {50, 1, 1}}, f, u, i, wide);
   BOOST_CHECK_EQUAL(download<float>(f, 1)[0], 76);
   BOOST_CHECK(download<unsigned>(u, 3) == (std::vector<unsigned>{0, 0xffff, 1}));  // 150 steps of a cycle of 10
@@ -327,17 +334,19 @@ BOOST_AUTO_TEST_CASE(atomic_functions) {
   BOOST_CHECK_EQUAL(download<unsigned long long>(wide, 1)[0], (150ull << 33) + 3);
 }
 
-// ---- options and errors -------------------------------------------------------------------------------------------------------------
+// ---- options and errors -------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(options) {
   const std::string text = "extern \"C\" __global__ void put(int* p) { p[0] = VALUE; p[1] = defined_here; }\n";
-  const Loaded module(text, {}, {"-DVALUE=6", "--define-macro=defined_here=7", "-D", "UNUSED", "--use_fast_math", "--maxrregcount=32"});
+  const Loaded module(
+      text, {}, {"-DVALUE=6", "--define-macro=defined_here=7", "-D", "UNUSED", "--use_fast_math", "--maxrregcount=32"});
   const cu_deviceptr out = allocate(8);
   launch(module.function("put"), {{1, 1, 1}, {1, 1, 1}}, out);
   BOOST_CHECK(download<int>(out, 2) == (std::vector<int>{6, 7}));
 
   const auto refused = [&](const char* option, const char* log) {
     const std::string message = message_of({text, "put.cu", {}, kArch, {option}});
-    BOOST_CHECK_MESSAGE(contains(message, "put.cu: NVRTC cannot compile it for sm_90 (NVRTC_ERROR_INVALID_OPTION)"), message);
+    BOOST_CHECK_MESSAGE(contains(message, "put.cu: NVRTC cannot compile it for sm_90 (NVRTC_ERROR_INVALID_OPTION)"),
+                        message);
     BOOST_CHECK_MESSAGE(contains(message, log), message);
   };
   refused("--unheard-of=3", "nvrtc: error: unrecognized option --unheard-of=3 found");
@@ -348,9 +357,10 @@ BOOST_AUTO_TEST_CASE(options) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_show_the_log) {
-  const std::string message =
-      message_of({"extern \"C\" __global__ void broken(int* p) {\n  *p = undeclared;\n}\n", "broken.cu", {}, kArch, {}});
-  BOOST_CHECK_MESSAGE(contains(message, "broken.cu: NVRTC cannot compile it for sm_90 (NVRTC_ERROR_COMPILATION)"), message);
+  const std::string message = message_of(
+      {"extern \"C\" __global__ void broken(int* p) {\n  *p = undeclared;\n}\n", "broken.cu", {}, kArch, {}});
+  BOOST_CHECK_MESSAGE(contains(message, "broken.cu: NVRTC cannot compile it for sm_90 (NVRTC_ERROR_COMPILATION)"),
+                      message);
   BOOST_CHECK_MESSAGE(contains(message, "broken.cu:2:"), message);
   BOOST_CHECK_MESSAGE(contains(message, "undeclared"), message);
   BOOST_CHECK(contains(message_of({"", "none.cu", {"missing<3>"}, kArch, {}}), "missing"));
@@ -364,11 +374,12 @@ BOOST_AUTO_TEST_CASE(images) {
   Loaded(newest).function("none");
 }
 
-// ---- planted bugs -------------------------------------------------------------------------------------------------------------------
+// ---- planted bugs -------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(a_divergent_barrier_is_reported) {
   const auto run = [&](const std::string& statement, ThreadOrder order) {
     return test::last_words([&] {
-      const Loaded module("extern \"C\" __global__ void divergent(int* out) {\n" + statement + "\n  out[threadIdx.x] = 1;\n}\n");
+      const Loaded module("extern \"C\" __global__ void divergent(int* out) {\n" + statement +
+                          "\n  out[threadIdx.x] = 1;\n}\n");
       control.set_order(order);
       launch(module.function("divergent"), {{1, 1, 1}, {64, 1, 1}}, allocate(256));
       STATUS(context_synchronize);
@@ -376,15 +387,17 @@ BOOST_AUTO_TEST_CASE(a_divergent_barrier_is_reported) {
   };
   for (ThreadOrder order : kThreadOrders) {
     const std::string block = run("  if (threadIdx.x < 16) __syncthreads();", order);
-    BOOST_CHECK_MESSAGE(contains(block,
-                                 "kernel divergent, block (0, 0, 0): divergent barrier: 16 threads wait at __syncthreads, 0 at a warp "
-                                 "operation, 48 have ended"),
-                        block);
+    BOOST_CHECK_MESSAGE(
+        contains(block,
+                 "kernel divergent, block (0, 0, 0): divergent barrier: 16 threads wait at __syncthreads, 0 at a warp "
+                 "operation, 48 have ended"),
+        block);
     const std::string warp = run("  if (threadIdx.x < 40) __syncwarp();", order);
-    BOOST_CHECK_MESSAGE(contains(warp,
-                                 "kernel divergent, block (0, 0, 0): divergent barrier: 0 threads wait at __syncthreads, 8 at a warp "
-                                 "operation, 56 have ended"),
-                        warp);
+    BOOST_CHECK_MESSAGE(
+        contains(warp,
+                 "kernel divergent, block (0, 0, 0): divergent barrier: 0 threads wait at __syncthreads, 8 at a warp "
+                 "operation, 56 have ended"),
+        warp);
   }
 }
 

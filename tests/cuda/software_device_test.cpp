@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "tests/support/cuda_device/driver_calls.h"
-#include "tests/support/last_words.h"
+#include <catena/kernels/base/error.h>
+#include <catena/tests/support/cuda_device/driver_calls.h>
+#include <catena/tests/support/last_words.h>
 
 namespace {
 
@@ -26,7 +26,10 @@ constexpr int kReadLine = __LINE__ + 1;
 [[gnu::noinline]] int read_by_host(const volatile int* p) { return *p; }
 
 // Any entry point with zeros for arguments.
-template <class R, class... A> R call_with_zeros(R (*function)(A...)) { return function(A{}...); }
+template <class R, class... A>
+R call_with_zeros(R (*function)(A...)) {
+  return function(A{}...);
+}
 
 struct NamedEntry {
   const char* name;
@@ -145,7 +148,9 @@ BOOST_AUTO_TEST_CASE(pointers_are_known) {
   BOOST_CHECK(ask(b) == std::pair(cu_memory_device, 1));
   BOOST_CHECK(ask(reinterpret_cast<cu_deviceptr>(pinned)) == std::pair(cu_memory_host, 0));
   int local = 0;
-  const auto unknown = [&](cu_deviceptr address) { return STATUS(pointer_get_attribute, &type, cu_pointer_memory_type, address); };
+  const auto unknown = [&](cu_deviceptr address) {
+    return STATUS(pointer_get_attribute, &type, cu_pointer_memory_type, address);
+  };
   BOOST_CHECK_EQUAL(unknown(reinterpret_cast<cu_deviceptr>(&local)), cu_error_invalid_value);
   BOOST_CHECK_EQUAL(unknown(a + 100), cu_error_invalid_value);
   BOOST_CHECK_EQUAL(STATUS(pointer_get_attribute, &type, 77, a), cu_error_invalid_value);
@@ -237,7 +242,8 @@ BOOST_AUTO_TEST_CASE(kernels_run_and_are_recorded) {
   CU(function_set_attribute, add.function, cu_function_max_dynamic_shared_bytes, 60000);
   CU(function_get_attribute, &value, cu_function_max_dynamic_shared_bytes, add.function);
   BOOST_CHECK_EQUAL(value, 60000);
-  BOOST_CHECK_EQUAL(STATUS(function_set_attribute, add.function, cu_function_max_dynamic_shared_bytes, 70000), cu_error_invalid_value);
+  BOOST_CHECK_EQUAL(STATUS(function_set_attribute, add.function, cu_function_max_dynamic_shared_bytes, 70000),
+                    cu_error_invalid_value);
   BOOST_CHECK_EQUAL(add.launch(0, 32, stream, a, 1, n), cu_error_invalid_value);
   BOOST_CHECK_EQUAL(add.launch(1, 1025, stream, a, 1, n), cu_error_invalid_value);
   CU(context_set_current, context[1]);
@@ -250,7 +256,8 @@ BOOST_AUTO_TEST_CASE(kernels_run_and_are_recorded) {
 }
 
 BOOST_AUTO_TEST_CASE(globals_are_device_memory) {
-  const Kernel kernel("read_scale", "__device__ int scale = 3;\nextern \"C\" __global__ void read_scale(int* out) { *out = scale; }\n");
+  const Kernel kernel(
+      "read_scale", "__device__ int scale = 3;\nextern \"C\" __global__ void read_scale(int* out) { *out = scale; }\n");
   cu_deviceptr global = 0;
   std::size_t bytes = 0;
   CU(module_get_global, &global, &bytes, kernel.module, "scale");
@@ -265,7 +272,7 @@ BOOST_AUTO_TEST_CASE(globals_are_device_memory) {
   CU(memory_free, out);
 }
 
-// ---- planned failures -----------------------------------------------------------------------------------------------------------------
+// ---- planned failures ---------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(every_entry_point_fails_where_it_was_planned) {
   const int code = 46;  // that no call returns by itself
   for (const NamedEntry& entry : kEntries) {
@@ -328,7 +335,7 @@ BOOST_AUTO_TEST_CASE(a_planned_fatal_failure_stays) {
   CU(context_synchronize);
 }
 
-// ---- planted errors -------------------------------------------------------------------------------------------------------------------
+// ---- planted errors -----------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(the_host_touches_device_memory) {
   const cu_deviceptr a = allocate(100);
   const auto* p = reinterpret_cast<const volatile int*>(a);
@@ -341,7 +348,8 @@ BOOST_AUTO_TEST_CASE(the_host_touches_device_memory) {
 #if defined(__SANITIZE_ADDRESS__)
   const char *past = "use-after-poison", *freed = past;
 #else
-  const char *past = ", 4 bytes PAST the end of an allocation of 100 bytes\n", *freed = ", 0 bytes into a freed allocation of 100 bytes\n";
+  const char *past = ", 4 bytes PAST the end of an allocation of 100 bytes\n",
+             *freed = ", 0 bytes into a freed allocation of 100 bytes\n";
 #endif
   BOOST_CHECK(contains(test::last_words([&] { read_by_host(p + 26); }), past));
   CU(memory_free, a);
@@ -403,7 +411,9 @@ BOOST_AUTO_TEST_CASE(two_allocations) {
 BOOST_AUTO_TEST_CASE(failures_are_planned_by_the_environment) {
   const auto run = [](const std::string& plan) {
     const std::string program = boost::unit_test::framework::master_test_suite().argv[0];
-    return std::system(("CATENA_SOFTWARE_CUDA_FAIL='" + plan + "' '" + program + "' --run_test=two_allocations >/dev/null 2>&1").c_str());
+    return std::system(
+        ("CATENA_SOFTWARE_CUDA_FAIL='" + plan + "' '" + program + "' --run_test=two_allocations >/dev/null 2>&1")
+            .c_str());
   };
   BOOST_CHECK_EQUAL(run("cuStreamCreate:1:2"), 0);  // is not called
   BOOST_CHECK_EQUAL(run("cuMemAlloc_v2:3:2"), 0);

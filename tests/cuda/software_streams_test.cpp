@@ -1,4 +1,5 @@
-// The software CUDA device by its driver's functions: lazy streams, events, the order between them, captures and graphs.
+// The software CUDA device by its driver's functions: lazy streams, events, the order between them, captures and
+// graphs.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "tests/support/cuda_device/driver_calls.h"
-#include "tests/support/last_words.h"
+#include <catena/tests/support/cuda_device/driver_calls.h>
+#include <catena/tests/support/last_words.h>
 
 namespace {
 
@@ -73,7 +74,7 @@ constexpr int ones(int byte) { return byte * 0x01010101; }
 
 BOOST_FIXTURE_TEST_SUITE(software_streams, Fixture)
 
-// ---- streams ------------------------------------------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(nothing_happens_before_it_is_needed) {
   Array a;
   std::atomic<int> ran{0};
@@ -193,7 +194,9 @@ BOOST_AUTO_TEST_CASE(callbacks_are_told_about_a_failure) {
   const Kernel add("add", kAddText);
   Array a;
   std::vector<cu_result> statuses;
-  const auto note = [](cu_stream, cu_result status, void* p) { static_cast<std::vector<cu_result>*>(p)->push_back(status); };
+  const auto note = [](cu_stream, cu_result status, void* p) {
+    static_cast<std::vector<cu_result>*>(p)->push_back(status);
+  };
   CU(stream_add_callback, s, note, &statuses, 0);
   BOOST_REQUIRE_EQUAL(add.launch(1, 32, s, a.data, 1, 32), cu_success);
   CU(stream_add_callback, s, note, &statuses, 0);
@@ -212,15 +215,18 @@ BOOST_AUTO_TEST_CASE(streams_are_used_by_several_threads) {
       // No checks of the test framework here: it is not made for threads.
       cu_deviceptr data = 0;
       cu_stream mine = nullptr;
-      bool good = STATUS(context_set_current, context[0]) == cu_success && STATUS(memory_allocate, &data, 64) == cu_success &&
+      bool good = STATUS(context_set_current, context[0]) == cu_success &&
+                  STATUS(memory_allocate, &data, 64) == cu_success &&
                   STATUS(stream_create, &mine, cu_stream_non_blocking) == cu_success;
       for (int round = 0; round < rounds && good; ++round) {
         unsigned char out[64];
         std::atomic<int> called{0};
         good = STATUS(fill_async, data, static_cast<unsigned char>(k * rounds + round), 64, mine) == cu_success &&
                STATUS(
-                   launch_host_function, mine, [](void* p) { ++*static_cast<std::atomic<int>*>(p); }, &called) == cu_success &&
-               STATUS(copy_to_host_async, out, data, 64, mine) == cu_success && called == 1 && out[63] == k * rounds + round;
+                   launch_host_function, mine, [](void* p) { ++*static_cast<std::atomic<int>*>(p); }, &called) ==
+                   cu_success &&
+               STATUS(copy_to_host_async, out, data, 64, mine) == cu_success && called == 1 &&
+               out[63] == k * rounds + round;
       }
       good = good && STATUS(stream_destroy, mine) == cu_success && STATUS(memory_free, data) == cu_success;
       results[static_cast<std::size_t>(k)] = good;
@@ -229,7 +235,7 @@ BOOST_AUTO_TEST_CASE(streams_are_used_by_several_threads) {
   BOOST_CHECK(results == std::vector<int>(threads, 1));
 }
 
-// ---- events -------------------------------------------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(events_order_streams) {
   Array a, b;
   const cu_event done = make_event();
@@ -305,7 +311,7 @@ BOOST_AUTO_TEST_CASE(long_chains_between_streams) {
   BOOST_CHECK_EQUAL(a.value(), ones(1));
 }
 
-// ---- captures and graphs --------------------------------------------------------------------------------------------------------------
+// ---- captures and graphs ------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(a_graph_repeats_what_was_captured) {
   const Kernel add("add", kAddText);
   Array a;
@@ -410,7 +416,8 @@ BOOST_AUTO_TEST_CASE(forbidden_calls_spoil_a_capture) {
          return STATUS(event_synchronize, inside);
        },
        907},
-      {"begin again", cu_capture_relaxed, s, [&] { return STATUS(stream_begin_capture, s, cu_capture_relaxed) == 401 ? 0 : -1; }, 0},
+      {"begin again", cu_capture_relaxed, s,
+       [&] { return STATUS(stream_begin_capture, s, cu_capture_relaxed) == 401 ? 0 : -1; }, 0},
   };
   for (const Case& c : cases) {
     BOOST_TEST_CONTEXT(c.name) {
@@ -420,9 +427,11 @@ BOOST_AUTO_TEST_CASE(forbidden_calls_spoil_a_capture) {
       int status = -1;
       CU(stream_is_capturing, c.stream, &status);
       BOOST_CHECK_EQUAL(status, c.status == 0 ? cu_capture_active : cu_capture_invalidated);
-      if (c.status != 0) BOOST_CHECK_EQUAL(STATUS(fill_async, a.data, 0, 4, c.stream), cu_error_stream_capture_invalidated);
+      if (c.status != 0)
+        BOOST_CHECK_EQUAL(STATUS(fill_async, a.data, 0, 4, c.stream), cu_error_stream_capture_invalidated);
       cu_graph graph = nullptr;
-      BOOST_CHECK_EQUAL(STATUS(stream_end_capture, c.stream, &graph), c.status == 0 ? 0 : cu_error_stream_capture_invalidated);
+      BOOST_CHECK_EQUAL(STATUS(stream_end_capture, c.stream, &graph),
+                        c.status == 0 ? 0 : cu_error_stream_capture_invalidated);
       BOOST_CHECK_EQUAL(graph != nullptr, c.status == 0);
       if (graph != nullptr) CU(graph_destroy, graph);
       CU(stream_synchronize, c.stream);  // it is an ordinary stream again
@@ -462,7 +471,7 @@ BOOST_AUTO_TEST_CASE(captures_end_where_they_began_and_whole) {
   CU(event_destroy, fork);
 }
 
-// ---- planted errors: order -------------------------------------------------------------------------------------------------------------
+// ---- planted errors: order ----------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(the_host_reads_pinned_memory_before_synchronization) {
   Array a;
   Pinned pinned;
@@ -570,9 +579,11 @@ BOOST_AUTO_TEST_CASE(launches_cost_little) {
   constexpr int launches = 2000;
   const auto start = std::chrono::steady_clock::now();
   for (int k = 0; k < launches; ++k) BOOST_REQUIRE_EQUAL(add.launch(1, 32, s, a.data, 1, 32), cu_success);
-  const double queued = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / launches;
+  const double queued =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / launches;
   CU(stream_synchronize, s);
-  const double done = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / launches;
+  const double done =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / launches;
   BOOST_CHECK_EQUAL(a.value(), launches);
   BOOST_TEST_MESSAGE("a launch of 32 threads: " << queued << " us to queue it, " << done << " us until it is done");
 }
@@ -583,8 +594,9 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_CASE(eager_streams) {
   const auto run = [](const std::string& name) {
     const std::string program = boost::unit_test::framework::master_test_suite().argv[0];
-    return std::system(
-        ("CATENA_SOFTWARE_CUDA_STREAMS=eager '" + program + "' --run_test=software_streams/" + name + " >/dev/null 2>&1").c_str());
+    return std::system(("CATENA_SOFTWARE_CUDA_STREAMS=eager '" + program + "' --run_test=software_streams/" + name +
+                        " >/dev/null 2>&1")
+                           .c_str());
   };
   BOOST_CHECK_EQUAL(run("work_of_a_stream_is_in_order"), 0);
   BOOST_CHECK_EQUAL(run("a_graph_repeats_what_was_captured"), 0);

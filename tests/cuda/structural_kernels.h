@@ -1,7 +1,7 @@
 // Running the plans of structural calls, and arrays whose sums are exact.
 #pragma once
 
-#include "tests/support/cuda_device/execute.h"
+#include <catena/tests/support/cuda_device/execute.h>
 
 namespace cuda_device {
 
@@ -21,8 +21,9 @@ inline double number(Dtype t, const std::byte* p) {
   return *reinterpret_cast<double*>(v);
 }
 
-inline constexpr Dtype kAll[] = {Dtype::bool_, Dtype::int8,   Dtype::uint8,   Dtype::int16,    Dtype::uint16,  Dtype::int32,  Dtype::uint32,
-                          Dtype::int64, Dtype::uint64, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
+inline constexpr Dtype kAll[] = {Dtype::bool_,    Dtype::int8,    Dtype::uint8,  Dtype::int16,  Dtype::uint16,
+                                 Dtype::int32,    Dtype::uint32,  Dtype::int64,  Dtype::uint64, Dtype::float16,
+                                 Dtype::bfloat16, Dtype::float32, Dtype::float64};
 
 // Integers in every dtype, so that sums are exact in any order. bool: both values.
 inline HostArray small_integers(Dtype dtype, const Shape& shape, unsigned seed, int limit = 3) {

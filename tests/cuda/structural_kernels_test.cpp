@@ -1,17 +1,17 @@
-// Indexing, random fills, matrix products, running results, positions of nonzero elements and sorting: executed on the CPU from their
-// generated text in three thread orders, against brute force.
-#include "tests/cuda/structural_kernels.h"
+// Indexing, random fills, matrix products, running results, positions of nonzero elements and sorting: executed on the
+// CPU from their generated text in three thread orders, against brute force.
+#include <catena/tests/cuda/structural_kernels.h>
 
 #include <cmath>
 
-#include "kernels/random.h"
+#include <catena/kernels/random.h>
 
 namespace {
 
 using namespace cuda_device;
 using nd::cuda::Form;
 
-// ---- indexing by arrays --------------------------------------------------------------------------------------------------------
+// ---- indexing by arrays -------------------------------------------------------------------------
 struct Index {
   HostArray array;  // its strides are those over the loop
   std::int64_t length, stride;
@@ -29,13 +29,15 @@ std::int64_t value_of(Dtype t, const std::byte* p) {
 }
 
 // f(element of the base, element of the other side) in C order.
-template <class F> void walk(Indexing& x, F f) {
+template <class F>
+void walk(Indexing& x, F f) {
   for (std::int64_t i = 0; i < catena::size_of(x.loop); ++i) {
     std::byte* base = element(x.base, x.loop, i);
     for (Index& index : x.indices) {
       const std::byte* p = element(index.array, x.loop, i);
       std::int64_t at;
-      if (index.array.dtype == Dtype::uint64) at = std::int64_t(*reinterpret_cast<const std::uint64_t*>(p) % std::uint64_t(index.length));
+      if (index.array.dtype == Dtype::uint64)
+        at = std::int64_t(*reinterpret_cast<const std::uint64_t*>(p) % std::uint64_t(index.length));
       else at = ((value_of(index.array.dtype, p) % index.length) + index.length) % index.length;
       base += at * index.stride;
     }
@@ -48,7 +50,8 @@ nd::cuda::LaunchPlan plan_of(Indexing& x, Form form) {
   for (Index& index : x.indices) axes.push_back({index.array.operand(), index.length, index.stride});
   const catena::GatherCall call{x.loop, x.base.operand(), axes, x.other.operand()};
   if (form == Form::gather) return nd::cuda::plan_gather(call, kProcessors);
-  return nd::cuda::plan_scatter(call, form == Form::scatter ? catena::ScatterMode::set : catena::ScatterMode::add, kProcessors);
+  return nd::cuda::plan_scatter(call, form == Form::scatter ? catena::ScatterMode::set : catena::ScatterMode::add,
+                                kProcessors);
 }
 
 // All three, against the walk; scatters that set get indices without repetition. `item`: bytes that a thread moves.
@@ -77,9 +80,10 @@ void check_indexing(Indexing x, int rank, std::size_t item, bool index32 = true)
         BOOST_CHECK_EQUAL(catena::itemsize(plan.key.dtypes[0]), item);
       }
       run_plan(plan, order);
-      BOOST_CHECK_MESSAGE(actual.base.content() == expected.base.content() && actual.other.content() == expected.other.content(),
-                          nd::cuda::name_of(form)
-                              << " of " << catena::name_of(x.base.dtype) << " over " << x.loop << " in order " << int(order));
+      BOOST_CHECK_MESSAGE(
+          actual.base.content() == expected.base.content() && actual.other.content() == expected.other.content(),
+          nd::cuda::name_of(form) << " of " << catena::name_of(x.base.dtype) << " over " << x.loop << " in order "
+                                  << int(order));
     }
   }
 }
@@ -103,7 +107,8 @@ HostArray permutation(Dtype dtype, std::int64_t n, unsigned seed, std::int64_t m
 
 Indexing take_rows(Dtype dtype, Dtype index_dtype, std::int64_t rows, std::int64_t columns, std::int64_t taken) {
   const std::int64_t item = std::int64_t(catena::itemsize(dtype));
-  Indexing x{small_integers(dtype, {rows, columns}, 1), small_integers(dtype, {taken, columns}, 2), {}, {taken, columns}};
+  Indexing x{
+      small_integers(dtype, {rows, columns}, 1), small_integers(dtype, {taken, columns}, 2), {}, {taken, columns}};
   x.base.strides = Strides{0, item};
   Index index{permutation(index_dtype, taken, 3, rows), rows, columns * item};
   index.array.strides.push_back(0);
@@ -120,9 +125,11 @@ BOOST_AUTO_TEST_CASE(indexing_every_dtype) {
     Indexing x = take_rows(t, Dtype::int64, 7, 5, 3000);
     for (std::int64_t i = 0; i < 3000; ++i) x.indices[0].array.as<std::int64_t>()[i] = (i * i) % 5;
     std::vector<double> sums(35);
-    for (std::int64_t i = 0; i < 35; ++i) sums[std::size_t(i)] = number(t, x.base.data() + i * std::int64_t(catena::itemsize(t)));
+    for (std::int64_t i = 0; i < 35; ++i)
+      sums[std::size_t(i)] = number(t, x.base.data() + i * std::int64_t(catena::itemsize(t)));
     for (std::int64_t i = 0; i < 3000; ++i)
-      for (std::int64_t c = 0; c < 5; ++c) sums[std::size_t((i * i) % 5 * 5 + c)] += number(t, element(x.other, x.loop, i * 5 + c));
+      for (std::int64_t c = 0; c < 5; ++c)
+        sums[std::size_t((i * i) % 5 * 5 + c)] += number(t, element(x.other, x.loop, i * 5 + c));
     for (Order order : kOrders) {
       Indexing actual = x;
       run_plan(plan_of(actual, Form::scatter_add), order);
@@ -142,11 +149,13 @@ BOOST_AUTO_TEST_CASE(indexing_every_dtype) {
 }
 
 BOOST_AUTO_TEST_CASE(indexing_index_dtypes) {
-  for (Dtype t : {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16, Dtype::int32, Dtype::uint32, Dtype::int64, Dtype::uint64})
+  for (Dtype t : {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16, Dtype::int32, Dtype::uint32, Dtype::int64,
+                  Dtype::uint64})
     check_indexing(take_rows(Dtype::float32, t, 100, 3, 100), 2, 4);
   check_indexing(take_rows(Dtype::float32, Dtype::bool_, 2, 3, 2), 2, 4);
   Indexing huge = take_rows(Dtype::float32, Dtype::uint64, 100, 3, 100);
-  for (std::int64_t i = 0; i < 100; ++i) huge.indices[0].array.as<std::uint64_t>()[i] = ~std::uint64_t(0) - std::uint64_t(i);
+  for (std::int64_t i = 0; i < 100; ++i)
+    huge.indices[0].array.as<std::uint64_t>()[i] = ~std::uint64_t(0) - std::uint64_t(i);
   check_indexing(huge, 2, 4);
 }
 
@@ -171,12 +180,15 @@ BOOST_AUTO_TEST_CASE(indexing_layouts) {
   grid.indices = {down, across};
   check_indexing(grid, 2, 4);
   // Without any index it is a copy.
-  Indexing plain{small_integers(f, {6, 5, 4}, 1), transposed(small_integers(f, {4, 6, 5}, 2), {1, 2, 0}), {}, {6, 5, 4}};
+  Indexing plain{
+      small_integers(f, {6, 5, 4}, 1), transposed(small_integers(f, {4, 6, 5}, 2), {1, 2, 0}), {}, {6, 5, 4}};
   check_indexing(plain, 2, 4);
   // More axes than are worth kernels of their own, none of which merge.
   const Shape many{2, 3, 2, 3, 2, 3};
-  Indexing deep{
-      transposed(small_integers(f, many, 1), {5, 4, 3, 2, 1, 0}), small_integers(f, {3, 2, 3, 2, 3, 2}, 2), {}, {3, 2, 3, 2, 3, 2}};
+  Indexing deep{transposed(small_integers(f, many, 1), {5, 4, 3, 2, 1, 0}),
+                small_integers(f, {3, 2, 3, 2, 3, 2}, 2),
+                {},
+                {3, 2, 3, 2, 3, 2}};
   Index mirrored{permutation(Dtype::int32, 3, 4, 3), 3, deep.base.strides[2]};
   mirrored.array.strides = Strides{0, 0, 4, 0, 0, 0};
   deep.base.strides[2] = 0;
@@ -186,7 +198,9 @@ BOOST_AUTO_TEST_CASE(indexing_layouts) {
 
 BOOST_AUTO_TEST_CASE(indexing_errors) {
   Indexing x = take_rows(Dtype::float32, Dtype::int64, 4, 3, 4);
-  const auto says = [](const char* text) { return [text](const catena::Error& e) { return std::string(e.what()) == text; }; };
+  const auto says = [](const char* text) {
+    return [text](const catena::Error& e) { return std::string(e.what()) == text; };
+  };
   Indexing floats = x;
   floats.indices[0].array.dtype = Dtype::float64;
   BOOST_CHECK_EXCEPTION(plan_of(floats, Form::gather), catena::IndexError,
@@ -201,15 +215,17 @@ BOOST_AUTO_TEST_CASE(indexing_errors) {
                         says("indexing: 16 index arrays exceed the limit of 15 on CUDA"));
 }
 
-// ---- random numbers --------------------------------------------------------------------------------------------------------------
+// ---- random numbers -----------------------------------------------------------------------------
 namespace {
 
 // What element i of a fill must be, from the definition of the numbers.
-template <class T> T expected_number(const catena::RandomCall& call, std::uint64_t offset, std::int64_t i) {
+template <class T>
+T expected_number(const catena::RandomCall& call, std::uint64_t offset, std::int64_t i) {
   const std::uint64_t seed = call.seed;
   if constexpr (catena::is_float<T>) {
     using Bits = catena::unsigned_of<T>;
-    const Bits bits = Bits(sizeof(T) == 8 ? catena::random_bits64(seed, offset, i) : catena::random_bits32(seed, offset, i));
+    const Bits bits =
+        Bits(sizeof(T) == 8 ? catena::random_bits64(seed, offset, i) : catena::random_bits32(seed, offset, i));
     if (call.kind == catena::RandomKind::uniform) return catena::uniform_from_bits(bits);
     T y;
     catena::normal_from_words(catena::philox_words<int(sizeof(T) / 4)>(seed, offset, i), int(i & 3), y);
@@ -217,16 +233,19 @@ template <class T> T expected_number(const catena::RandomCall& call, std::uint64
   } else if (call.kind == catena::RandomKind::bits) {
     return T(sizeof(T) == 8 ? catena::random_bits64(seed, offset, i) : catena::random_bits32(seed, offset, i));
   } else {
-    return T(catena::integer_from_words(catena::philox_words<2>(seed, offset, i), int(i & 3), i, seed, offset, call.low, call.high));
+    return T(catena::integer_from_words(catena::philox_words<2>(seed, offset, i), int(i & 3), i, seed, offset, call.low,
+                                        call.high));
   }
 }
 
-template <class T, class Slot> void check_random(Dtype dtype, catena::RandomCall call, std::int64_t skip = 0) {
+template <class T, class Slot>
+void check_random(Dtype dtype, catena::RandomCall call, std::int64_t skip = 0) {
   for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(1023), std::int64_t(40000)}) {
     HostArray out = make_array(dtype, {n}, skip);
     call.n = n;
     std::uint64_t more = 1000;
-    for (const std::uint64_t* device_offset : {static_cast<const std::uint64_t*>(nullptr), static_cast<const std::uint64_t*>(&more)}) {
+    for (const std::uint64_t* device_offset :
+         {static_cast<const std::uint64_t*>(nullptr), static_cast<const std::uint64_t*>(&more)}) {
       for (Order order : kOrders) {
         HostArray actual = out;
         call.out = actual.operand();
@@ -239,8 +258,7 @@ template <class T, class Slot> void check_random(Dtype dtype, catena::RandomCall
           const T v = actual.as<T>()[i];
           if (call.kind == catena::RandomKind::normal)  // host compilers may call another logarithm
             BOOST_REQUIRE_SMALL(double(v) - double(expected), sizeof(T) == 2 ? 0.04 : 1e-5);
-          else
-            BOOST_REQUIRE_EQUAL(std::memcmp(&v, &expected, sizeof(T)), 0);
+          else BOOST_REQUIRE_EQUAL(std::memcmp(&v, &expected, sizeof(T)), 0);
         }
         for (std::size_t k = std::size_t(skip) + std::size_t(n) * sizeof(T); k < out.bytes; ++k)
           BOOST_REQUIRE(actual.first()[k] == out.first()[k]);
@@ -283,7 +301,8 @@ BOOST_AUTO_TEST_CASE(random_fills) {
 // Rounding 2^-24 steps to 16 bits would give 1 about once in 500 numbers of bfloat16.
 BOOST_AUTO_TEST_CASE(random_uniform_16_bit_numbers_stay_below_one) {
   HostArray out = make_array(Dtype::bfloat16, {20000});
-  run_plan(nd::cuda::plan_random({catena::RandomKind::uniform, 5, 0, 0, 0, out.operand(), 20000}, nullptr, kProcessors), Order::shuffled);
+  run_plan(nd::cuda::plan_random({catena::RandomKind::uniform, 5, 0, 0, 0, out.operand(), 20000}, nullptr, kProcessors),
+           Order::shuffled);
   int largest = 0;
   for (int i = 0; i < 20000; ++i) {
     BOOST_REQUIRE_LT(float(out.as<catena::bfloat16>()[i]), 1.0f);
@@ -292,7 +311,7 @@ BOOST_AUTO_TEST_CASE(random_uniform_16_bit_numbers_stay_below_one) {
   BOOST_CHECK_GT(largest, 40);
 }
 
-// ---- matrix products ---------------------------------------------------------------------------------------------------------------
+// ---- matrix products ----------------------------------------------------------------------------
 namespace {
 
 // Small integers, so that sums are exact whatever their order.
@@ -314,7 +333,8 @@ void check_matmul(HostArray a, HostArray b, HostArray out, Form form, bool secon
     const std::int64_t number = i / (m * n), row = i % (m * n) / n, column = i % n;
     double sum = 0;
     for (std::int64_t j = 0; j < k; ++j)
-      sum += cuda_device::number(a.dtype, at(a, number, row, j)) * cuda_device::number(b.dtype, at(b, number, j, column));
+      sum +=
+          cuda_device::number(a.dtype, at(a, number, row, j)) * cuda_device::number(b.dtype, at(b, number, j, column));
     if (out.dtype == Dtype::bool_) sum = sum != 0;
     std::byte* to = at(expected, number, row, column);
     if (catena::is_floating(out.dtype)) {
@@ -333,8 +353,9 @@ void check_matmul(HostArray a, HostArray b, HostArray out, Form form, bool secon
       BOOST_CHECK_EQUAL(plan.launches.size(), second ? 2u : 1u);
     }
     run_sequence(plan, order);
-    BOOST_CHECK_MESSAGE(actual.content() == expected.content(), "matmul of " << catena::name_of(out.dtype) << " " << a.shape << " and "
-                                                                             << b.shape << " differs in order " << int(order));
+    BOOST_CHECK_MESSAGE(actual.content() == expected.content(), "matmul of " << catena::name_of(out.dtype) << " "
+                                                                             << a.shape << " and " << b.shape
+                                                                             << " differs in order " << int(order));
   }
 }
 void check_product(Dtype t, std::int64_t m, std::int64_t n, std::int64_t k, Form form, bool second = false) {
@@ -371,9 +392,12 @@ BOOST_AUTO_TEST_CASE(matmul_shapes) {
 
 BOOST_AUTO_TEST_CASE(matmul_strides) {
   constexpr Dtype f = Dtype::float32;
-  const auto t = [](const Shape& shape, unsigned seed) { return transposed(small_integers(f, {shape[1], shape[0]}, seed), {1, 0}); };
+  const auto t = [](const Shape& shape, unsigned seed) {
+    return transposed(small_integers(f, {shape[1], shape[0]}, seed), {1, 0});
+  };
   check_matmul(t({70, 37}, 1), small_integers(f, {37, 67}, 2), make_array(f, {70, 67}), Form::matmul_tiles);
-  check_matmul(small_integers(f, {70, 37}, 1), t({37, 67}, 2), transposed(make_array(f, {67, 70}), {1, 0}), Form::matmul_tiles);
+  check_matmul(small_integers(f, {70, 37}, 1), t({37, 67}, 2), transposed(make_array(f, {67, 70}), {1, 0}),
+               Form::matmul_tiles);
   check_matmul(small_integers(f, {3, 37}, 1), t({37, 67}, 2), make_array(f, {3, 67}), Form::matmul_rows);
   check_matmul(t({67, 37}, 1), small_integers(f, {37, 3}, 2), make_array(f, {67, 3}), Form::matmul_columns);
   HostArray backwards = small_integers(f, {37, 20}, 1);
@@ -381,20 +405,23 @@ BOOST_AUTO_TEST_CASE(matmul_strides) {
   backwards.strides[0] = -80;
   check_matmul(small_integers(f, {30, 37}, 2), backwards, make_array(f, {30, 20}), Form::matmul_tiles);
   // Batches: merged, repeated, and of more axes than are worth kernels of their own.
-  check_matmul(small_integers(f, {3, 4, 9, 11}, 1), small_integers(f, {3, 4, 11, 8}, 2), make_array(f, {3, 4, 9, 8}), Form::matmul_tiles);
-  check_matmul(small_integers(f, {3, 1, 9, 11}, 1), small_integers(f, {1, 4, 11, 8}, 2), make_array(f, {3, 4, 9, 8}), Form::matmul_tiles);
+  check_matmul(small_integers(f, {3, 4, 9, 11}, 1), small_integers(f, {3, 4, 11, 8}, 2), make_array(f, {3, 4, 9, 8}),
+               Form::matmul_tiles);
+  check_matmul(small_integers(f, {3, 1, 9, 11}, 1), small_integers(f, {1, 4, 11, 8}, 2), make_array(f, {3, 4, 9, 8}),
+               Form::matmul_tiles);
   check_matmul(small_integers(f, {1, 3, 2, 11}, 1), small_integers(f, {5, 1, 11, 40}, 2), make_array(f, {5, 3, 2, 40}),
                Form::matmul_columns);
   const Shape axes{2, 1, 2, 1, 2, 5, 6}, others{1, 2, 1, 2, 1, 6, 7}, both{2, 2, 2, 2, 2, 5, 7};
   check_matmul(small_integers(f, axes, 1), small_integers(f, others, 2), make_array(f, both), Form::matmul_tiles);
 }
 
-// ---- running results ---------------------------------------------------------------------------------------------------------------
+// ---- running results ----------------------------------------------------------------------------
 namespace {
 
 // f(values of a row) gives the results of that row.
 template <class F>
-void check_scan(const char* name, const char* signature, HostArray in, int axis, std::vector<Form> forms, F f, HostArray* view = nullptr) {
+void check_scan(const char* name, const char* signature, HostArray in, int axis, std::vector<Form> forms, F f,
+                HostArray* view = nullptr) {
   const catena::KernelDef& def = catena::find_kernel(name);
   const int loop = loop_number(def, signature);
   HostArray out = view != nullptr ? *view : make_array(def.loop_table[loop].type[1], in.shape);
@@ -404,17 +431,20 @@ void check_scan(const char* name, const char* signature, HostArray in, int axis,
   kept[axis] = 1;
   for (std::int64_t r = 0; r < catena::size_of(kept); ++r) {
     std::vector<double> values;
-    for (std::int64_t i = 0; i < count; ++i) values.push_back(number(in.dtype, element(in, kept, r) + i * in.strides[axis]));
+    for (std::int64_t i = 0; i < count; ++i)
+      values.push_back(number(in.dtype, element(in, kept, r) + i * in.strides[axis]));
     const std::vector<double> results = f(values);
     for (std::int64_t i = 0; i < count; ++i)
       catena::Scalar(results[std::size_t(i)]).store(out.dtype, element(expected, kept, r) + i * out.strides[axis]);
   }
   for (Order order : kOrders) {
     HostArray actual = out;
-    const nd::cuda::Sequence plan = nd::cuda::plan_scan({&def, loop, in.operand(), actual.operand(), axis}, kProcessors);
+    const nd::cuda::Sequence plan =
+        nd::cuda::plan_scan({&def, loop, in.operand(), actual.operand(), axis}, kProcessors);
     std::vector<Form> used;
     for (const nd::cuda::LaunchPlan& launch : plan.launches) used.push_back(launch.key.form);
-    BOOST_CHECK_MESSAGE(used == forms, name << " along axis " << axis << " of " << in.shape << ": other launches than expected");
+    BOOST_CHECK_MESSAGE(used == forms,
+                        name << " along axis " << axis << " of " << in.shape << ": other launches than expected");
     run_sequence(plan, order);
     BOOST_CHECK_MESSAGE(actual.content() == expected.content(),
                         name << " along axis " << axis << " of " << in.shape << " differs in order " << int(order));
@@ -439,7 +469,8 @@ std::vector<double> running_place(const std::vector<double>& v) {
 std::vector<double> running_largest(const std::vector<double>& v) {
   std::vector<double> r;
   for (double x : v)
-    r.push_back(r.empty() || x > r.back() || std::isnan(x) ? (!r.empty() && std::isnan(r.back()) ? r.back() : x) : r.back());
+    r.push_back(r.empty() || x > r.back() || std::isnan(x) ? (!r.empty() && std::isnan(r.back()) ? r.back() : x)
+                                                           : r.back());
   return r;
 }
 const std::vector<Form> kRows = {Form::scan_rows}, kColumns = {Form::scan_columns},
@@ -484,14 +515,16 @@ BOOST_AUTO_TEST_CASE(running_results_in_place) {
     std::vector<HostArray> results;
     for (Order order : kOrders) {
       HostArray same = x, out = make_array(Dtype::float32, shape);
-      run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), same.operand(), same.operand(), 0}, kProcessors), order);
-      run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), out.operand(), 0}, kProcessors), order);
+      run_sequence(
+          nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), same.operand(), same.operand(), 0}, kProcessors), order);
+      run_sequence(nd::cuda::plan_scan({&sum, loop_number(sum, "f->f"), x.operand(), out.operand(), 0}, kProcessors),
+                   order);
       BOOST_CHECK(std::memcmp(same.data(), out.data(), std::size_t(catena::size_of(shape)) * 4) == 0);
     }
   }
 }
 
-// ---- positions of nonzero elements ---------------------------------------------------------------------------------------------------
+// ---- positions of nonzero elements --------------------------------------------------------------
 namespace {
 
 void check_nonzero(HostArray in, bool index32 = true) {
@@ -515,8 +548,10 @@ void check_nonzero(HostArray in, bool index32 = true) {
       if (launch.key.form != Form::offsets) launch.key.index32 &= index32;
     run_sequence(plan, order);
     for (std::int64_t i = 0; i < count; ++i)
-      for (int a = 0; a < rank; ++a) BOOST_REQUIRE_EQUAL(out.as<std::int64_t>()[a * count + i], expected[std::size_t(i)][std::size_t(a)]);
-    for (std::size_t k = std::size_t(rank * count) * 8; k < out.bytes; ++k) BOOST_REQUIRE(out.first()[k] == std::byte(0xcd));
+      for (int a = 0; a < rank; ++a)
+        BOOST_REQUIRE_EQUAL(out.as<std::int64_t>()[a * count + i], expected[std::size_t(i)][std::size_t(a)]);
+    for (std::size_t k = std::size_t(rank * count) * 8; k < out.bytes; ++k)
+      BOOST_REQUIRE(out.first()[k] == std::byte(0xcd));
   }
 }
 
@@ -525,7 +560,8 @@ void check_nonzero(HostArray in, bool index32 = true) {
 BOOST_AUTO_TEST_CASE(nonzero_positions) {
   for (Dtype t : kAll) check_nonzero(small_integers(t, {700}, 1, 3));
   HostArray special = random_array(Dtype::float32, {5}, 1);
-  const float values[] = {-0.0f, std::numeric_limits<float>::quiet_NaN(), 0.0f, std::numeric_limits<float>::denorm_min(), 1.0f};
+  const float values[] = {-0.0f, std::numeric_limits<float>::quiet_NaN(), 0.0f,
+                          std::numeric_limits<float>::denorm_min(), 1.0f};
   std::memcpy(special.data(), values, sizeof values);
   check_nonzero(special);
   constexpr Dtype f = Dtype::float32;
@@ -540,11 +576,12 @@ BOOST_AUTO_TEST_CASE(nonzero_positions) {
   check_nonzero(zeros);
 }
 
-// ---- sorting -------------------------------------------------------------------------------------------------------------------------
+// ---- sorting ------------------------------------------------------------------------------------
 namespace {
 
 // Both outputs, against std::stable_sort with NaN behind everything.
-void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = nullptr, std::span<const Order> orders = kOrders) {
+void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = nullptr,
+                std::span<const Order> orders = kOrders) {
   Shape kept = in.shape;
   const std::int64_t count = kept[axis], item = std::int64_t(catena::itemsize(in.dtype));
   kept[axis] = 1;
@@ -553,7 +590,8 @@ void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = 
     HostArray expected = out;
     for (std::int64_t r = 0; r < catena::size_of(kept); ++r) {
       std::vector<std::pair<double, std::int64_t>> row;
-      for (std::int64_t i = 0; i < count; ++i) row.push_back({number(in.dtype, element(in, kept, r) + i * in.strides[axis]), i});
+      for (std::int64_t i = 0; i < count; ++i)
+        row.push_back({number(in.dtype, element(in, kept, r) + i * in.strides[axis]), i});
       std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) {
         return std::isnan(a.first) || std::isnan(b.first) ? !std::isnan(a.first) : a.first < b.first;
       });
@@ -566,12 +604,14 @@ void check_sort(HostArray in, int axis, std::size_t launches, HostArray* view = 
     }
     for (Order order : orders) {
       HostArray actual = out;
-      const nd::cuda::Sequence plan = nd::cuda::plan_sort({in.operand(), actual.operand(), positions, axis}, kProcessors);
+      const nd::cuda::Sequence plan =
+          nd::cuda::plan_sort({in.operand(), actual.operand(), positions, axis}, kProcessors);
       BOOST_CHECK_EQUAL(plan.launches.size(), launches);
       run_sequence(plan, order);
       BOOST_CHECK_MESSAGE(actual.content() == expected.content(), (positions ? "argsort" : "sort")
-                                                                      << " of " << catena::name_of(in.dtype) << " " << in.shape
-                                                                      << " along axis " << axis << " differs in order " << int(order));
+                                                                      << " of " << catena::name_of(in.dtype) << " "
+                                                                      << in.shape << " along axis " << axis
+                                                                      << " differs in order " << int(order));
     }
   }
 }
@@ -584,7 +624,8 @@ HostArray mixed(Dtype t, const Shape& shape, unsigned seed) {
   for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
     std::byte* at = a.data() + i * item;
     if (catena::is_integer(t)) {
-      if (i % 2 == 0) for (std::int64_t b = 0; b < item; ++b) at[b] = std::byte(random());
+      if (i % 2 == 0)
+        for (std::int64_t b = 0; b < item; ++b) at[b] = std::byte(random());
     } else if (catena::is_floating(t)) {
       constexpr double inf = std::numeric_limits<double>::infinity();
       const double special[] = {-0.0, 0.0, inf, -inf, std::numeric_limits<double>::quiet_NaN(), 0.37};

@@ -1,15 +1,17 @@
-// What the adapter adds to the contract: devices and streams are nd's, calls cost no allocation but the result, overlap is resolved.
+// What the adapter adds to the contract: devices and streams are nd's, calls cost no allocation but the result, overlap
+// is resolved.
 #include <boost/test/unit_test.hpp>
 
-#include "catena.h"
-#include "tests/support/allocations.h"
+#include <catena/catena.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/tests/support/allocations.h>
 
 using namespace autograd;
-using catena::kernel;
 
 namespace {
 
-template <class F> long allocations_of(F&& f) {
+template <class F>
+long allocations_of(F&& f) {
   for (int i = 0; i < 8; ++i) f();  // fills the pool, the header cache and the static tables
   const long before = test::allocations;
   for (int i = 0; i < 100; ++i) f();
@@ -37,9 +39,9 @@ BOOST_AUTO_TEST_CASE(operations_on_small_arrays_allocate_nothing_from_the_heap) 
   BOOST_TEST(allocations_of([&] { a + b; }) == 0);
   BOOST_TEST(allocations_of([&] { a * 2; }) == 0);
   BOOST_TEST(allocations_of([&] { c += a; }) == 0);
-  BOOST_TEST(allocations_of([&] { apply(kernel<"exp">(), {a}); }) == 0);
+  BOOST_TEST(allocations_of([&] { apply(catena::rows::exp, {a}); }) == 0);
   BOOST_TEST(allocations_of([&] { sum(a, 0); }) == 0);
-  BOOST_TEST(allocations_of([&] { rows(kernel<"softmax">(), {{a}}, 1); }) == 0);
+  BOOST_TEST(allocations_of([&] { rows(catena::rows::softmax, {{a}}, 1); }) == 0);
   BOOST_TEST(allocations_of([&] { reshape(transpose(a), {5, 20}); }) == 0);
   BOOST_TEST(allocations_of([&] { astype(a, Dtype::float16); }) == 0);
 }
@@ -55,14 +57,15 @@ BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
   BOOST_TEST(to_vector<float>(a) == (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
   // indices that are written over
   Array i = array<std::int64_t>({2, 0, 1}, {3});
-  i.backend().scatter(catena::ScatterMode::set, i, {&i, 1}, {0}, {3}, {-1}, *array<std::int64_t>({10, 20, 30}, {3}).get());
+  i.backend().scatter(catena::ScatterMode::set, i, {&i, 1}, {0}, {3}, {-1},
+                      *array<std::int64_t>({10, 20, 30}, {3}).get());
   BOOST_TEST(to_vector<int>(i) == (std::vector<int>{20, 30, 10}));
   // rows into a shifted view of the input
   Array x = arange(6, Dtype::float32);
   const Array in = slice(x, 0, 0, 5), out = slice(x, 0, 1, 6);
-  const std::vector<float> expected = to_vector<float>(rows(kernel<"softmax">(), {{copy(in)}}, 0)[0]);
+  const std::vector<float> expected = to_vector<float>(rows(catena::rows::softmax, {{copy(in)}}, 0)[0]);
   const Input input(*in.get());
-  const auto& softmax = kernel<"softmax">();
+  const auto& softmax = catena::rows::softmax;
   x.backend().rows(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1}, {&out, 1});
   BOOST_TEST(to_vector<float>(out) == expected);
 }

@@ -1,15 +1,15 @@
-// F1: the Nth block of device memory cannot be had, for N = 1, 2, ... until the work is done. Every time: an exception of ours, nothing that was
-// there before has changed, no memory is lost, and a second attempt succeeds.
+// F1: the Nth block of device memory cannot be had, for N = 1, 2, ... until the work is done. Every time: an exception
+// of ours, nothing that was there before has changed, no memory is lost, and a second attempt succeeds.
 #include <boost/test/unit_test.hpp>
 
+#include <unistd.h>
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <unistd.h>
 
-#include "catena.h"
-#include "ndarray/device/memory_hook.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/catena.h>
+#include <catena/ndarray/device/memory_hook.h>
+#include <catena/tests/support/ndarray_values.h>
 
 using autograd::Array;
 using autograd::Dtype;
@@ -30,7 +30,8 @@ class FailAt final : public nd::MemoryHook {
 };
 
 // `state` gives everything that must not change in a failed attempt, as bytes.
-void fail_everywhere(const std::string& what, const std::function<void()>& work, const std::function<std::string()>& state) {
+void fail_everywhere(const std::string& what, const std::function<void()>& work,
+                     const std::function<std::string()>& state) {
   work();  // whatever is made once is there
   int n = 1;
   for (;; ++n) {
@@ -103,12 +104,14 @@ BOOST_AUTO_TEST_CASE(elementwise) {
 
 BOOST_AUTO_TEST_CASE(matrix_product) {
   const nd::Array a = nd::ones({40, 30}, nd::float32), b = nd::ones({30, 20}, nd::float32);
-  fail_everywhere("matmul", [&] { nd::matmul(a.T().copy().T(), b); }, [&] { return bytes_of(Array(a)) + bytes_of(Array(b)); });
+  fail_everywhere(
+      "matmul", [&] { nd::matmul(a.T().copy().T(), b); }, [&] { return bytes_of(Array(a)) + bytes_of(Array(b)); });
 }
 
 BOOST_AUTO_TEST_CASE(convolution) {
   Training run;
-  fail_everywhere("convolution", [&] { run.model.predictor.conv(Variable(run.x)); }, [&] { return run.state() + bytes_of(run.x); });
+  fail_everywhere(
+      "convolution", [&] { run.model.predictor.conv(Variable(run.x)); }, [&] { return run.state() + bytes_of(run.x); });
 }
 
 BOOST_AUTO_TEST_CASE(forward_and_backward) {
@@ -144,11 +147,13 @@ BOOST_AUTO_TEST_CASE(optimizer_step) {
 
 BOOST_AUTO_TEST_CASE(loading_a_snapshot) {
   Training run, other;
-  const std::string path = (std::filesystem::temp_directory_path() / ("catena_f1_" + std::to_string(getpid()) + ".npz")).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("catena_f1_" + std::to_string(getpid()) + ".npz")).string();
   nn::serializers::save_npz(path, other.model);
   // What is loaded equals what is there, so that a half-loaded model would show only if a parameter were lost.
   nn::serializers::load_npz(path, run.model);
-  fail_everywhere("load_npz", [&] { nn::serializers::load_npz(path, run.model); }, [&] { return run.state(); });
+  fail_everywhere(
+      "load_npz", [&] { nn::serializers::load_npz(path, run.model); }, [&] { return run.state(); });
   std::filesystem::remove(path);
 }
 

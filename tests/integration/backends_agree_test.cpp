@@ -1,13 +1,14 @@
-// The same calls on the reference backend and on ndarray: equal elements, equal dtypes, equal shapes. Operands move between them.
+// The same calls on the reference backend and on ndarray: equal elements, equal dtypes, equal shapes. Operands move
+// between them.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
 
-#include "catena.h"
-#include "tests/support/reference_backend.h"
+#include <catena/catena.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/tests/support/reference_backend.h>
 
 using namespace autograd;
-using catena::kernel;
 using catena::KernelDef;
 using catena::KernelKind;
 
@@ -25,7 +26,8 @@ void check_same(const Array& a, const Array& b, double tolerance) {
   if (!(a.shape() == b.shape())) return;
   const std::vector<double> x = to_vector<double>(a), y = to_vector<double>(b);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const bool same = x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i])) || std::abs(x[i] - y[i]) <= tolerance * (1 + std::abs(y[i]));
+    const bool same = x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i])) ||
+                      std::abs(x[i] - y[i]) <= tolerance * (1 + std::abs(y[i]));
     BOOST_TEST(same, "element " << i << ": " << x[i] << " and " << y[i]);
     if (!same) return;
   }
@@ -40,12 +42,24 @@ Array random(const Shape& shape, Dtype t) {
 // The layouts in which an operand of a shape may come: packed, transposed, reversed, every second, broadcast.
 std::vector<std::function<Array(Dtype)>> layouts() {
   return {
-      [](Dtype t) { return random({3, 40, 5}, t); },
-      [](Dtype t) { return transpose(random({5, 40, 3}, t)); },
-      [](Dtype t) { return slice(random({3, 40, 5}, t), 1, 39, -41, -1); },
-      [](Dtype t) { return slice(slice(random({6, 40, 9}, t), 0, 0, 6, 2), 2, 0, 9, 2); },
-      [](Dtype t) { return transpose(random({3, 5, 40}, t), Dims{0, 2, 1}); },
-      [](Dtype t) { return broadcast_to(random({40, 1}, t), {3, 40, 5}); },
+      [](Dtype t) {
+        return random({3, 40, 5}, t);
+      },
+      [](Dtype t) {
+        return transpose(random({5, 40, 3}, t));
+      },
+      [](Dtype t) {
+        return slice(random({3, 40, 5}, t), 1, 39, -41, -1);
+      },
+      [](Dtype t) {
+        return slice(slice(random({6, 40, 9}, t), 0, 0, 6, 2), 2, 0, 9, 2);
+      },
+      [](Dtype t) {
+        return transpose(random({3, 5, 40}, t), Dims{0, 2, 1});
+      },
+      [](Dtype t) {
+        return broadcast_to(random({40, 1}, t), {3, 40, 5});
+      },
       [](Dtype t) { return random({5}, t); },
       [](Dtype t) { return random({}, t); },
   };
@@ -55,18 +69,21 @@ Array same_view(const Array& a) {
   if (a.size() == 0) return to_reference(a);
   const catena::ByteRange range = catena::byte_range(a.shape(), a.strides(), catena::itemsize(a.dtype()));
   const std::int64_t item = std::int64_t(catena::itemsize(a.dtype()));
-  const Array whole(catena::make_header(a->storage, a->data + range.begin, a.dtype(), {(range.end - range.begin) / item}, {item}, a.device(), a->owner));
+  const Array whole(catena::make_header(a->storage, a->data + range.begin, a.dtype(),
+                                        {(range.end - range.begin) / item}, {item}, a.device(), a->owner));
   return test::reference_backend().view(to_reference(whole), a.shape(), a.strides(), -range.begin);
 }
 
-constexpr Dtype kDtypes[] = {Dtype::bool_, Dtype::int8, Dtype::uint16, Dtype::int64, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
+constexpr Dtype kDtypes[] = {Dtype::bool_,   Dtype::int8,     Dtype::uint16,  Dtype::int64,
+                             Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64};
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(backends_agree)
 
 BOOST_AUTO_TEST_CASE(binding_of_two_operands) {
-  const KernelDef* kernels[] = {&kernel<"add">(), &kernel<"multiply">(), &kernel<"maximum">(), &kernel<"less">(), &kernel<"true_divide">()};
+  const KernelDef* kernels[] = {&catena::rows::add, &catena::rows::multiply, &catena::rows::maximum,
+                                &catena::rows::less, &catena::rows::true_divide};
   const auto all = layouts();
   int n = 0;
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -106,21 +123,22 @@ BOOST_AUTO_TEST_CASE(transcendental_rows_do_not_depend_on_layout) {
                           : t == Dtype::float32                          ? 4e-7
                           : t == Dtype::float16                          ? 1e-3
                                                                          : 8e-3;
-      check_same(apply(kernel<"exp">(), {a}), apply(kernel<"exp">(), {same_view(a)}), ulps);
-      check_same(apply(kernel<"tanh">(), {a}), apply(kernel<"tanh">(), {copy(a)}), 0);
+      check_same(apply(catena::rows::exp, {a}), apply(catena::rows::exp, {same_view(a)}), ulps);
+      check_same(apply(catena::rows::tanh, {a}), apply(catena::rows::tanh, {copy(a)}), 0);
     }
 }
 
 BOOST_AUTO_TEST_CASE(reductions) {
   const Axes axes[] = {Axes(), 0, 1, 2, {0, 1}, {1, 2}, {0, 2}, {0, 1, 2}, Dims{}};
-  const KernelDef* kernels[] = {&kernel<"sum">(), &kernel<"mean">(), &kernel<"amax">(), &kernel<"argmin">(), &kernel<"any">(), &kernel<"prod">()};
+  const KernelDef* kernels[] = {&catena::rows::sum,    &catena::rows::mean, &catena::rows::amax,
+                                &catena::rows::argmin, &catena::rows::any,  &catena::rows::prod};
   const auto all = layouts();
   for (std::size_t i = 0; i < 6; ++i)
     for (const Axes& axis : axes)
       for (const KernelDef* k : kernels)
         for (Dtype t : {Dtype::uint16, Dtype::float16, Dtype::float32, Dtype::float64}) {
           Array a = all[i](t);
-          if (k == &kernel<"prod">()) a = a * 0.001;
+          if (k == &catena::rows::prod) a = a * 0.001;
           // The order of summation may differ.
           const double tolerance = t == Dtype::float16 ? 2e-3 : t == Dtype::float32 ? 1e-5 : 1e-12;
           BOOST_TEST_CONTEXT(k->name << " layout " << i << " of " << t << " over " << axis.values()) {
@@ -130,7 +148,7 @@ BOOST_AUTO_TEST_CASE(reductions) {
 }
 
 BOOST_AUTO_TEST_CASE(scans_and_sorts) {
-  const KernelDef* kernels[] = {&kernel<"sum">(), &kernel<"mean">(), &kernel<"amax">(), &kernel<"argmin">()};
+  const KernelDef* kernels[] = {&catena::rows::sum, &catena::rows::mean, &catena::rows::amax, &catena::rows::argmin};
   const auto all = layouts();
   Backend& reference = test::reference_backend();
   for (std::size_t i = 0; i < 6; ++i)
@@ -165,7 +183,7 @@ BOOST_AUTO_TEST_CASE(positions_of_nonzero_elements) {
   for (std::size_t i = 0; i + 1 < all.size(); ++i)
     for (Dtype t : kDtypes) {
       const Array a = all[i](t), same = same_view(a);
-      const std::int64_t count = to_vector<std::int64_t>(reduce(kernel<"count_nonzero">(), a, Axes(), false))[0];
+      const std::int64_t count = to_vector<std::int64_t>(reduce(catena::rows::count_nonzero, a, Axes(), false))[0];
       const Shape shape{a.ndim(), count};
       const Array x = empty(shape, Dtype::int64), y = reference.empty(shape, Dtype::int64, {});
       a.backend().nonzero(a, x);
@@ -184,9 +202,12 @@ BOOST_AUTO_TEST_CASE(row_kernels) {
         const Shape per_row = catena::reduced_shape(a.shape(), axes, true);
         const Array gamma = random(per_row, t), beta = random(per_row, t);
         BOOST_TEST_CONTEXT("layout " << i << " of " << t << " over " << axes) {
-          check_same(rows(kernel<"softmax">(), {{a}}, axes)[0], rows(kernel<"softmax">(), {{same_view(a)}}, axes)[0], tolerance);
-          const Operand here[] = {a, gamma, beta, 1e-3}, there[] = {same_view(a), to_reference(gamma), to_reference(beta), 1e-3};
-          const Arrays x = rows(kernel<"batch_norm_fwd">(), here, axes), y = rows(kernel<"batch_norm_fwd">(), there, axes);
+          check_same(rows(catena::rows::softmax, {{a}}, axes)[0],
+                     rows(catena::rows::softmax, {{same_view(a)}}, axes)[0], tolerance);
+          const Operand here[] = {a, gamma, beta, 1e-3},
+                        there[] = {same_view(a), to_reference(gamma), to_reference(beta), 1e-3};
+          const Arrays x = rows(catena::rows::batch_norm_fwd, here, axes),
+                       y = rows(catena::rows::batch_norm_fwd, there, axes);
           for (std::size_t k = 0; k < 4; ++k) check_same(x[k], y[k], k == 0 ? 4 * tolerance : 1e-4);
         }
       }
@@ -194,11 +215,15 @@ BOOST_AUTO_TEST_CASE(row_kernels) {
 
 BOOST_AUTO_TEST_CASE(products) {
   for (Dtype t : {Dtype::int32, Dtype::float16, Dtype::float32, Dtype::float64})
-    for (const auto& [sa, sb] : {std::pair<Shape, Shape>{{7, 9}, {9, 5}}, {{2, 7, 9}, {9, 5}}, {{2, 1, 7, 9}, {3, 9, 1}}, {{1, 1}, {1, 1}}, {{1, 64}, {64, 33}}}) {
+    for (const auto& [sa, sb] : {std::pair<Shape, Shape>{{7, 9}, {9, 5}},
+                                 {{2, 7, 9}, {9, 5}},
+                                 {{2, 1, 7, 9}, {3, 9, 1}},
+                                 {{1, 1}, {1, 1}},
+                                 {{1, 64}, {64, 33}}}) {
       const Array a = random(sa, t), b = random(sb, t);
       check_same(matmul(a, b), matmul(to_reference(a), to_reference(b)), t == Dtype::float16 ? 1e-3 : 1e-5);
-      check_same(matmul(copy(swapaxes(a, -1, -2)), copy(swapaxes(b, -1, -2)), true, true), matmul(to_reference(a), to_reference(b)),
-                 t == Dtype::float16 ? 1e-3 : 1e-5);
+      check_same(matmul(copy(swapaxes(a, -1, -2)), copy(swapaxes(b, -1, -2)), true, true),
+                 matmul(to_reference(a), to_reference(b)), t == Dtype::float16 ? 1e-3 : 1e-5);
     }
 }
 
@@ -233,7 +258,8 @@ BOOST_AUTO_TEST_CASE(gathers_and_scatters) {
     }
     view.backend().scatter(catena::ScatterMode::add, view, {&i4, 1}, {0}, {3, 2, 4, 6}, {-1, -1, 1, 2}, *values.get());
     const Array rview = transpose(ra), rvalues = to_reference(values);
-    rview.backend().scatter(catena::ScatterMode::add, rview, {&ri4, 1}, {0}, {3, 2, 4, 6}, {-1, -1, 1, 2}, *rvalues.get());
+    rview.backend().scatter(catena::ScatterMode::add, rview, {&ri4, 1}, {0}, {3, 2, 4, 6}, {-1, -1, 1, 2},
+                            *rvalues.get());
     check_same(a, ra, 0);
   }
 }
@@ -241,7 +267,8 @@ BOOST_AUTO_TEST_CASE(gathers_and_scatters) {
 BOOST_AUTO_TEST_CASE(operands_of_two_backends_are_refused) {
   const Array a = ones({2}), b = to_reference(a);
   BOOST_CHECK_EXCEPTION(a + b, catena::ValueError, [](const catena::ValueError& e) {
-    return std::string(e.what()) == "add: arrays of ndarray and of reference do not go together; copy_across moves elements";
+    return std::string(e.what()) ==
+           "add: arrays of ndarray and of reference do not go together; copy_across moves elements";
   });
   copy_across(b, a * 3);
   BOOST_TEST(to_vector<float>(b) == std::vector<float>(2, 3.f));

@@ -1,5 +1,5 @@
-// Steps of training that are captured once and replayed are the steps that are not, by hand and by an updater. On CUDA a step is a graph;
-// on the CPU replay() calls the function again, and the same must hold.
+// Steps of training that are captured once and replayed are the steps that are not, by hand and by an updater. On CUDA
+// a step is a graph; on the CPU replay() calls the function again, and the same must hold.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "autograd/capture.h"
-#include "catena.h"
-#include "tests/support/cuda_device/control.h"
-#include "tests/support/training_fixtures.h"
+#include <catena/autograd/capture.h>
+#include <catena/catena.h>
+#include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/training_fixtures.h>
 
 using autograd::Array;
 using autograd::Variable;
@@ -23,7 +23,9 @@ namespace {
 struct MLP : nn::Chain {
   nn::Linear l1{6, 16}, l2{16, 16}, l3{16, 3};
   NN_MEMBERS(l1, l2, l3)
-  Variable operator()(const Variable& x) { return l3(nn::dropout(nn::relu(l2(nn::dropout(nn::relu(l1(x)), {.ratio = 0.25}))))); }
+  Variable operator()(const Variable& x) {
+    return l3(nn::dropout(nn::relu(l2(nn::dropout(nn::relu(l1(x)), {.ratio = 0.25})))));
+  }
 };
 
 constexpr int kBatch = 8, kSteps = 20;
@@ -39,7 +41,8 @@ Array labels(int step) {
   return autograd::array(v, {kBatch});
 }
 
-template <class Optimizer> struct Run {
+template <class Optimizer>
+struct Run {
   nn::Classifier<MLP> model;
   Optimizer optimizer;
   Array x = inputs(0), t = labels(0);
@@ -64,11 +67,13 @@ template <class Optimizer> struct Run {
   }
 };
 
-template <class Optimizer> void change_rate(Optimizer& o, int k) {
+template <class Optimizer>
+void change_rate(Optimizer& o, int k) {
   if (k == 10) o.set_hyper(o.hyper_names().front(), 0.02);
 }
 
-template <class Optimizer> void compare(bool expect_graph) {
+template <class Optimizer>
+void compare(bool expect_graph) {
   Run<Optimizer> plain;
   for (int k = 0; k < kSteps; ++k) {
     plain.next_batch(k);
@@ -99,12 +104,17 @@ bool has_graphs(const char* what) {
   return on_cuda();
 }
 
-template <class F> std::string message_of(F&& f) { return test::message_of<catena::RuntimeError>(f); }
-bool matches(const std::string& text, const std::string& pattern) { return std::regex_match(text, std::regex(pattern)); }
+template <class F>
+std::string message_of(F&& f) {
+  return test::message_of<catena::RuntimeError>(f);
+}
+bool matches(const std::string& text, const std::string& pattern) {
+  return std::regex_match(text, std::regex(pattern));
+}
 // Of an array: 0x7f12 (16, 6) float32 on cuda:0
 std::string array_pattern(const std::string& shape) { return "0x[0-9a-f]+ \\(" + shape + "\\) float32 on cuda:0"; }
 
-// ---- what a trainer runs -----------------------------------------------------------------------------------------------------
+// ---- what a trainer runs ------------------------------------------------------------------------
 constexpr int kExamples = 5 * kBatch + 3;
 
 // Sweeps in order, whose last batch is short. The arrays are on the host, as those of a data set read from files.
@@ -123,7 +133,8 @@ class ShortLast : public training::Iterator {
     epoch_ += position_ == 0;
     training::Batch batch;
     const autograd::Device host;
-    batch.stacked = training::Example(std::vector<Array>{autograd::array(x, {n, 6}, host), autograd::array(t, {n}, host)});
+    batch.stacked =
+        training::Example(std::vector<Array>{autograd::array(x, {n, 6}, host), autograd::array(t, {n}, host)});
     return batch;
   }
   std::int64_t batch_size() const override { return kBatch; }
@@ -169,7 +180,9 @@ struct Training {
       : model((autograd::seed(5), Net())),
         optimizer({.alpha = 0.01}),
         updater(batches, (optimizer.setup(model), optimizer),
-                {.device = autograd::default_backend().default_device(), .loss_func = std::move(loss), .capture = capture}) {
+                {.device = autograd::default_backend().default_device(),
+                 .loss_func = std::move(loss),
+                 .capture = capture}) {
     optimizer.add_hook(training::GradientClipping(0.5));
   }
   void updates(int n) {
@@ -231,7 +244,9 @@ BOOST_AUTO_TEST_CASE(replays_are_steps_of_adam) { compare<training::Adam>(on_cud
 BOOST_AUTO_TEST_CASE(replays_are_steps_of_momentum) { compare<training::MomentumSGD>(on_cuda()); }
 
 BOOST_AUTO_TEST_CASE(random_draws_go_on) {
-  const auto draw = [] { return autograd::random_normal({100}, 0, 1, autograd::Dtype::float32, autograd::default_generator()); };
+  const auto draw = [] {
+    return autograd::random_normal({100}, 0, 1, autograd::Dtype::float32, autograd::default_generator());
+  };
   autograd::seed(11);
   Array a;
   autograd::CapturedWork work([&] { a = draw(); });
@@ -253,7 +268,7 @@ BOOST_AUTO_TEST_CASE(what_needs_the_host_is_refused) {
   BOOST_TEST(test::has(message, "cannot be recorded in a CUDA graph"), message);
 }
 
-// ---- replaced arrays ---------------------------------------------------------------------------------------------------------
+// ---- replaced arrays ----------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(a_replaced_array_is_named) {
   if (!has_graphs("errors of replays")) return;
   Run<training::Adam> run;
@@ -262,7 +277,8 @@ BOOST_AUTO_TEST_CASE(a_replaced_array_is_named) {
   const auto message = [&] { return message_of([&] { work.replay(); }); };
   const auto replaced = [](const std::string& what, const std::string& shape) {
     const std::string array = array_pattern(shape);
-    return "replay: the array of " + what + " was replaced since the capture \\(" + array + ", captured " + array + "\\); capture again";
+    return "replay: the array of " + what + " was replaced since the capture \\(" + array + ", captured " + array +
+           "\\); capture again";
   };
   Variable W = run.model.predictor.l2.W;
 
@@ -279,7 +295,9 @@ BOOST_AUTO_TEST_CASE(a_replaced_array_is_named) {
   W.set_grad(autograd::copy(grad));
   BOOST_TEST(matches(message(), replaced("the gradient of parameter /predictor/l2/W", "16, 16")), message());
   W.cleargrad();
-  BOOST_TEST(test::has(message(), "gradient of parameter /predictor/l2/W was replaced since the capture (none, captured 0x"), message());
+  BOOST_TEST(
+      test::has(message(), "gradient of parameter /predictor/l2/W was replaced since the capture (none, captured 0x"),
+      message());
   W.set_grad(grad);
 
   {
@@ -313,11 +331,13 @@ BOOST_AUTO_TEST_CASE(persistents_are_watched) {
   step();
   autograd::CapturedWork work(step);
   model.predictor.bn.N = 7;
-  BOOST_TEST(message_of([&] { work.replay(); }) == "replay: persistent /predictor/bn/N changed since the capture; capture again");
+  BOOST_TEST(message_of([&] { work.replay(); }) ==
+             "replay: persistent /predictor/bn/N changed since the capture; capture again");
   model.predictor.bn.N = 0;
   work.replay();
   model.predictor.bn.avg_mean.array() = autograd::zeros({16});
-  BOOST_TEST(matches(message_of([&] { work.replay(); }), "replay: the array of persistent /predictor/bn/avg_mean was replaced .*"));
+  BOOST_TEST(matches(message_of([&] { work.replay(); }),
+                     "replay: the array of persistent /predictor/bn/avg_mean was replaced .*"));
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
@@ -331,7 +351,8 @@ BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
   });
   table = autograd::full({3}, 5.0);
   if (on_cuda()) {
-    BOOST_TEST(test::has(message_of([&] { work.replay(); }), "replay: the array of the table was replaced since the capture (0x"));
+    BOOST_TEST(test::has(message_of([&] { work.replay(); }),
+                         "replay: the array of the table was replaced since the capture (0x"));
     BOOST_TEST(autograd::to_vector<double>(y)[0] == 6);
   } else {  // the function is called again and sees the new one
     work.replay();
@@ -352,11 +373,12 @@ BOOST_AUTO_TEST_CASE(what_is_made_in_the_first_step_is_not_captured) {
   BOOST_TEST(lazy.ends_with(" is made in work that is being captured (run the work once before)"), lazy);
   model(Variable(x), Variable(t));
   BOOST_TEST(message_of(capture) ==
-             "SGD: the parameter /predictor/l1/W is new to this optimizer; made in captured work, it would be made again in every replay "
+             "SGD: the parameter /predictor/l1/W is new to this optimizer; made in captured work, it would be made "
+             "again in every replay "
              "(run the work once before)");
 }
 
-// ---- updaters ------------------------------------------------------------------------------------------------------------------
+// ---- updaters -----------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(an_updater_that_captures_trains_the_same) {
   const Outcome plain = TrainerRun(false, 12).run();
   std::optional<cuda_device::Control> control;
@@ -430,7 +452,8 @@ BOOST_AUTO_TEST_CASE(another_shape_is_captured_when_it_stays) {
     };
     ShortLast batches;
     training::StandardUpdater updater(
-        batches, t.optimizer, {.converter = converter, .device = autograd::default_backend().default_device(), .capture = capture});
+        batches, t.optimizer,
+        {.converter = converter, .device = autograd::default_backend().default_device(), .capture = capture});
     for (int k = 0; k < 4; ++k) updater.update();  // captured in the third
     size = 3;                                      // of the short batch, too
     for (int k = 0; k < 5; ++k) updater.update();  // captured in the third
@@ -456,7 +479,8 @@ BOOST_AUTO_TEST_CASE(a_snapshot_in_the_middle) {
   second.training.optimizer.set_hyper("alpha", 0.002);
   nn::serializers::load_npz(folder / "saved", second.trainer);
   const Outcome resumed = second.run();
-  BOOST_TEST(resumed.losses == std::vector<double>(whole.losses.begin() + 8, whole.losses.end()), boost::test_tools::per_element());
+  BOOST_TEST(resumed.losses == std::vector<double>(whole.losses.begin() + 8, whole.losses.end()),
+             boost::test_tools::per_element());
   BOOST_TEST(resumed.log == whole.log);
   BOOST_TEST((resumed.state == whole.state), "states differ");
 }
@@ -528,7 +552,8 @@ BOOST_AUTO_TEST_CASE(a_step_that_cannot_be_captured) {
   counting.model.predictor.finetune = true;
   counting.updates(2);
   BOOST_TEST(message_of([&] { counting.updater.update(); }) ==
-             "StandardUpdater: the step gives the persistent /predictor/bn/N another value, which a replay cannot do (write into its "
+             "StandardUpdater: the step gives the persistent /predictor/bn/N another value, which a replay cannot do "
+             "(write into its "
              "array, or train without capture)");
   BOOST_TEST(counting.model.predictor.bn.N == 2);
   BOOST_TEST(counting.optimizer.t() == 2);
@@ -543,7 +568,8 @@ BOOST_AUTO_TEST_CASE(a_step_that_cannot_be_captured) {
   replacing.updates(2);
   const Array mean = replacing.model.predictor.bn.avg_mean.array();
   BOOST_TEST(message_of([&] { replacing.updater.update(); }) ==
-             "StandardUpdater: the step gives the persistent /predictor/bn/avg_mean another array, which a replay cannot do (write into "
+             "StandardUpdater: the step gives the persistent /predictor/bn/avg_mean another array, which a replay "
+             "cannot do (write into "
              "its array, or train without capture)");
   BOOST_TEST(replacing.model.predictor.bn.avg_mean.array().get() == mean.get());
 }

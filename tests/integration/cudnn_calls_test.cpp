@@ -1,17 +1,18 @@
-// What the cuDNN extension asks of the library, and that its results are those of the portable implementation. Where cuDNN is not there (on
-// the software CUDA device it never is), a fake stands in, which refuses what the library would and computes the rest on the host.
+// What the cuDNN extension asks of the library, and that its results are those of the portable implementation. Where
+// cuDNN is not there (on the software CUDA device it never is), a fake stands in, which refuses what the library would
+// and computes the rest on the host.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <iostream>
 
-#include "autograd/ndarray_backend/cudnn_extension.h"
-#include "autograd/ndarray_backend/cudnn_plans.h"
-#include "catena.h"
-#include "ndarray/cuda/blas.h"
-#include "ndarray/device/stream.h"
-#include "tests/integration/fake_cudnn.h"
+#include <catena/autograd/ndarray_backend/cudnn_extension.h>
+#include <catena/autograd/ndarray_backend/cudnn_plans.h>
+#include <catena/catena.h>
+#include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/tests/integration/fake_cudnn.h>
 
 namespace {
 
@@ -42,12 +43,14 @@ bool have_cuda() {
 
 Array numbers(const Shape& shape, Dtype dtype, int seed) {
   std::vector<double> values(static_cast<std::size_t>(catena::size_of(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = double((i * 7 + i / 5 * 3 + std::size_t(seed)) % 11) / 8 - 0.625;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = double((i * 7 + i / 5 * 3 + std::size_t(seed)) % 11) / 8 - 0.625;
   return to_device(astype(from_host(values.data(), shape, Dtype::float64, nd::cpu_device), dtype), kCuda);
 }
 
 void check_close(const Array& actual, const Array& expected, double tolerance, const char* what) {
-  BOOST_REQUIRE_MESSAGE(actual.shape() == expected.shape(), what << ": " << actual.shape() << " and not " << expected.shape());
+  BOOST_REQUIRE_MESSAGE(actual.shape() == expected.shape(),
+                        what << ": " << actual.shape() << " and not " << expected.shape());
   BOOST_TEST((actual.dtype() == expected.dtype()), what << ": " << actual.dtype() << " and not " << expected.dtype());
   const std::vector<double> a = to_vector<double>(actual), e = to_vector<double>(expected);
   double scale = 1, worst = 0;
@@ -56,7 +59,9 @@ void check_close(const Array& actual, const Array& expected, double tolerance, c
   BOOST_TEST(worst <= tolerance * scale, what << " is off by " << worst);
 }
 
-double tolerance_of(Dtype t) { return t == Dtype::float64 ? 1e-12 : t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 1.6e-2; }
+double tolerance_of(Dtype t) {
+  return t == Dtype::float64 ? 1e-12 : t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 1.6e-2;
+}
 constexpr Dtype kFloats[] = {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16};
 
 Array channels_last(const Array& a) {
@@ -104,9 +109,10 @@ BOOST_AUTO_TEST_CASE(convolutions) {
       const Array y = portable.convolution(x, w, b, c.spec), gy = numbers(y.shape(), t, 4);
       check_close(own().convolution(x, w, b, c.spec), y, tolerance_of(t), "y");
       check_who("cudnn");
-      check_close(own().convolution(channels_last(x), w, {}, c.spec), portable.convolution(x, w, {}, c.spec), tolerance_of(t), "without b");
-      check_close(own().convolution_backward_data(w, gy, tail(c.x), c.spec), portable.convolution_backward_data(w, gy, tail(c.x), c.spec),
-                  tolerance_of(t), "gx");
+      check_close(own().convolution(channels_last(x), w, {}, c.spec), portable.convolution(x, w, {}, c.spec),
+                  tolerance_of(t), "without b");
+      check_close(own().convolution_backward_data(w, gy, tail(c.x), c.spec),
+                  portable.convolution_backward_data(w, gy, tail(c.x), c.spec), tolerance_of(t), "gx");
       check_who("cudnn");
       check_close(own().convolution_backward_filter(x, gy, tail(c.w), t, c.spec),
                   portable.convolution_backward_filter(x, gy, tail(c.w), t, c.spec), 4 * tolerance_of(t), "gw");
@@ -129,7 +135,8 @@ BOOST_AUTO_TEST_CASE(average_pooling) {
                {{1, 2, 3, 3, 3, 3}, {{2, 2, 2, 2}, {1, 1, 1, 1}, {0, 0, 0, 0}, false}, "portable"}};
   for (const auto& c : cases)
     for (const Dtype t : kFloats) {
-      const Array x = numbers(c.x, t, 1), y = portable_nn_extension().average_pooling(x, c.spec), gy = numbers(y.shape(), t, 2);
+      const Array x = numbers(c.x, t, 1), y = portable_nn_extension().average_pooling(x, c.spec),
+                  gy = numbers(y.shape(), t, 2);
       for (const Array& given : {x, channels_last(x), reversed_axes(x)}) {
         check_close(own().average_pooling(given, c.spec), y, tolerance_of(t), "y");
         check_who(c.who);
@@ -168,7 +175,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
   NnExtension& portable = portable_nn_extension();
   for (const auto& l : layouts)
     for (const Dtype t : kFloats) {
-      const Array x = numbers(l.x, t, 1), gamma = numbers(l.p, t, 2), beta = numbers(l.p, t, 3), gy = numbers(l.x, t, 4);
+      const Array x = numbers(l.x, t, 1), gamma = numbers(l.p, t, 2), beta = numbers(l.p, t, 3),
+                  gy = numbers(l.x, t, 4);
       const double tolerance = 8 * tolerance_of(t), narrow = t == Dtype::float64 ? 1e-12 : 1e-5;
       const Arrays y = portable.batch_normalization(x, gamma, beta, kEps, l.axes);
       const Arrays g = portable.batch_normalization_backward(x, gy, gamma, y[1], y[3], l.axes);
@@ -185,7 +193,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
         const Arrays back = own().batch_normalization_backward(images, gy, gamma, y[1], y[3], l.axes);
         check_who(l.who);
         for (std::size_t k = 0; k < 3; ++k) check_close(back[k], g[k], tolerance, "a gradient");
-        const Array by_own = own().fixed_batch_normalization(images, gamma, beta, astype(y[1], t), astype(y[2], t), kEps);
+        const Array by_own =
+            own().fixed_batch_normalization(images, gamma, beta, astype(y[1], t), astype(y[2], t), kEps);
         check_close(by_own, fixed, tolerance, "fixed");
         check_who(l.who);
       }
@@ -199,8 +208,9 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
               portable.fixed_batch_normalization(x, one, one, one + 5, one * one, kEps), 1e-4, "fixed of fewer axes");
 }
 
-// ---- recurrent networks -----------------------------------------------------------------------------------------------------------------
-RnnOperands operands_of(const RnnSpec& spec, const std::vector<std::int64_t>& batches, std::int64_t inputs, std::int64_t units, Dtype t) {
+// ---- recurrent networks -------------------------------------------------------------------------
+RnnOperands operands_of(const RnnSpec& spec, const std::vector<std::int64_t>& batches, std::int64_t inputs,
+                        std::int64_t units, Dtype t) {
   RnnOperands o;
   std::int64_t rows = 0;
   for (const std::int64_t n : batches) rows += n;
@@ -251,7 +261,8 @@ void check_rnn(const RnnSpec& spec, Dtype t) {
   check_close(made.hy, r.hy, tolerance, "hy");
   BOOST_TEST(bool(made.cy) == bool(r.cy));
   if (r.cy) check_close(made.cy, r.cy, tolerance, "cy");
-  RnnOutputGradients g{numbers(r.y.shape(), t, 5), numbers(r.hy.shape(), t, 6), r.cy ? numbers(r.hy.shape(), t, 7) : Array()};
+  RnnOutputGradients g{numbers(r.y.shape(), t, 5), numbers(r.hy.shape(), t, 6),
+                       r.cy ? numbers(r.hy.shape(), t, 7) : Array()};
   const RnnGradients expected = portable_nn_extension().rnn_backward(o, spec, r, g);
   check_same(own().rnn_backward(o, spec, made, g), expected, tolerance);
   check_who("cudnn");
@@ -267,13 +278,14 @@ void check_rnn(const RnnSpec& spec, Dtype t) {
 BOOST_AUTO_TEST_CASE(recurrent_networks) {
   if (!have_cuda()) return;
   for (const RnnMode mode : {RnnMode::relu, RnnMode::tanh, RnnMode::lstm, RnnMode::gru})
-    for (const bool both : {false, true})
-      BOOST_TEST_CONTEXT("mode " << int(mode) << (both ? ", both directions" : "")) check_rnn(rnn_spec(mode, 2, both), Dtype::float32);
+    for (const bool both : {false, true}) BOOST_TEST_CONTEXT("mode " << int(mode) << (both ? ", both directions" : ""))
+  check_rnn(rnn_spec(mode, 2, both), Dtype::float32);
   check_rnn(rnn_spec(RnnMode::lstm, 3, true), Dtype::float64);
   check_rnn(rnn_spec(RnnMode::gru, 2, false), Dtype::float16);
   const std::size_t before = calls_of("cudnnRNNForward");
   check_rnn(rnn_spec(RnnMode::lstm, 3, true, 0.5), Dtype::float64);
-  if (is_fake()) BOOST_TEST(calls_of("cudnnRNNForward") == before + 4);  // layer by layer, and all at once for inference
+  if (is_fake())
+    BOOST_TEST(calls_of("cudnnRNNForward") == before + 4);  // layer by layer, and all at once for inference
 }
 
 BOOST_AUTO_TEST_CASE(tf32_is_used_where_it_is_allowed_only) {
@@ -288,7 +300,7 @@ BOOST_AUTO_TEST_CASE(tf32_is_used_where_it_is_allowed_only) {
   nd::cuda::allow_tf32(allowed);
 }
 
-// ---- streams and errors -----------------------------------------------------------------------------------------------------------------
+// ---- streams and errors -------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(work_goes_to_the_current_stream) {
   if (!have_cuda() || !is_fake()) return;
   const Array x = numbers({2, 3, 4, 4}, Dtype::float32, 1), p = numbers({1, 3, 1, 1}, Dtype::float32, 2);

@@ -1,6 +1,6 @@
-// What is described to cuDNN: graphs of convolutions and pooling, and networks, are given to the real library wherever it is, which needs
-// no GPU; where there is one, the results of convolutions are compared with those of the portable implementation. The other results are
-// compared by cudnn_calls_test.
+// What is described to cuDNN: graphs of convolutions and pooling, and networks, are given to the real library wherever
+// it is, which needs no GPU; where there is one, the results of convolutions are compared with those of the portable
+// implementation. The other results are compared by cudnn_calls_test.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "autograd/ndarray_backend/cudnn_extension.h"
-#include "autograd/ndarray_backend/cudnn_plans.h"
-#include "catena.h"
-#include "ndarray/device/device.h"
+#include <catena/autograd/ndarray_backend/cudnn_extension.h>
+#include <catena/autograd/ndarray_backend/cudnn_plans.h>
+#include <catena/catena.h>
+#include <catena/ndarray/device/device.h>
 
 namespace {
 
@@ -42,7 +42,8 @@ struct Case {
   Shape y() const {
     Shape y{x[0], w[0]};
     for (int i = 2; i < x.size(); ++i)
-      y.push_back(get_conv_outsize(x[i], w[i], spec.stride[i - 2], spec.pad[i - 2], spec.cover_all, spec.dilate[i - 2]));
+      y.push_back(
+          get_conv_outsize(x[i], w[i], spec.stride[i - 2], spec.pad[i - 2], spec.cover_all, spec.dilate[i - 2]));
     return y;
   }
 };
@@ -57,7 +58,10 @@ std::vector<Case> cases() {
       {"cover_all", {2, 8, 6, 6}, {4, 8, 3, 3}, {.stride = {2, 2}, .pad = {0, 0}, .dilate = {1, 1}, .cover_all = true}},
       {"one axis", {2, 8, 17}, {4, 8, 5}, {.stride = {2}, .pad = {2}, .dilate = {1}}},
       {"three axes", {1, 8, 5, 6, 7}, {8, 8, 3, 3, 3}, {.stride = {1, 1, 2}, .pad = {1, 1, 1}, .dilate = {1, 1, 1}}},
-      {"deterministic", {2, 8, 6, 7}, {4, 8, 3, 3}, {.stride = {1, 1}, .pad = {1, 1}, .dilate = {1, 1}, .deterministic = true}},
+      {"deterministic",
+       {2, 8, 6, 7},
+       {4, 8, 3, 3},
+       {.stride = {1, 1}, .pad = {1, 1}, .dilate = {1, 1}, .deterministic = true}},
   };
 }
 
@@ -128,8 +132,8 @@ BOOST_AUTO_TEST_CASE(networks_and_sequences_are_accepted_by_the_library) {
   const cudnn::Library& lib = cudnn::library();
   const auto network = CATENA_CUDNN_OWN(rnn);
   const auto set = [&](int cell, int direction, int type, int math, int projected) {
-    return lib.set_rnn(network.get(), api::cudnn_rnn_standard, cell, api::cudnn_rnn_double_bias, direction, api::cudnn_linear_input,
-                       type, type, math, 3, 4, projected, 2, nullptr, 0);
+    return lib.set_rnn(network.get(), api::cudnn_rnn_standard, cell, api::cudnn_rnn_double_bias, direction,
+                       api::cudnn_linear_input, type, type, math, 3, 4, projected, 2, nullptr, 0);
   };
   for (const int cell : {api::cudnn_rnn_relu, api::cudnn_rnn_tanh, api::cudnn_lstm, api::cudnn_gru})
     for (const int direction : {api::cudnn_unidirectional, api::cudnn_bidirectional}) {
@@ -137,7 +141,8 @@ BOOST_AUTO_TEST_CASE(networks_and_sequences_are_accepted_by_the_library) {
       for (const int math : {api::cudnn_default_math, api::cudnn_fma_math})
         BOOST_TEST(set(cell, direction, api::cudnn_float, math, 4) == api::cudnn_success);
     }
-  BOOST_TEST(set(api::cudnn_gru, api::cudnn_unidirectional, api::cudnn_float, api::cudnn_fma_math, 5) != api::cudnn_success);
+  BOOST_TEST(set(api::cudnn_gru, api::cudnn_unidirectional, api::cudnn_float, api::cudnn_fma_math, 5) !=
+             api::cudnn_success);
 
   const auto sequences = CATENA_CUDNN_OWN(rnn_data);
   const int sorted[] = {4, 2, 1}, unsorted[] = {2, 4, 1};
@@ -147,7 +152,8 @@ BOOST_AUTO_TEST_CASE(networks_and_sequences_are_accepted_by_the_library) {
   BOOST_TEST(set_lengths(sorted) == api::cudnn_success);
   BOOST_TEST(set_lengths(unsorted) != api::cudnn_success);
   BOOST_CHECK_NO_THROW(cudnn::tensor_descriptor(api::cudnn_float, {2, 3, 4, 1}, {12, 4, 1, 1}));
-  BOOST_CHECK_THROW(cudnn::tensor_descriptor(api::cudnn_float, {std::int64_t(1) << 31, 1, 1, 1}, {1, 1, 1, 1}), cudnn::NotSupported);
+  BOOST_CHECK_THROW(cudnn::tensor_descriptor(api::cudnn_float, {std::int64_t(1) << 31, 1, 1, 1}, {1, 1, 1, 1}),
+                    cudnn::NotSupported);
 }
 
 BOOST_AUTO_TEST_CASE(wrong_descriptors_are_refused_in_the_librarys_own_words) {
@@ -167,7 +173,8 @@ BOOST_AUTO_TEST_CASE(wrong_descriptors_are_refused_in_the_librarys_own_words) {
     BOOST_TEST(e.symbol().substr(0, 22) == "CUDNN_STATUS_BAD_PARAM");
     const std::string call = "cudnnBackendFinalize: ";
     BOOST_TEST(std::string(e.what()).substr(0, call.size()) == call, e.what());
-    BOOST_TEST(std::string(e.what()).find(e.symbol()) > call.size(), "words of the library stand between: " << e.what());
+    BOOST_TEST(std::string(e.what()).find(e.symbol()) > call.size(),
+               "words of the library stand between: " << e.what());
   }
   // An attribute that does not belong to the descriptor.
   cudnn::Descriptor other(api::cudnn_tensor);
@@ -192,11 +199,13 @@ std::set<int> notes_of(const cudnn::Plan& plan) {
   plan.config.get_attribute(api::cudnn_attr_engine_config_engine, api::cudnn_type_descriptor, 1, &handle);
   int notes[api::cudnn_note_count] = {};
   constexpr std::int64_t room = api::cudnn_note_count;
-  const std::int64_t count = engine.get_attribute(api::cudnn_attr_engine_notes, api::cudnn_type_numerical_note, room, notes);
+  const std::int64_t count =
+      engine.get_attribute(api::cudnn_attr_engine_notes, api::cudnn_type_numerical_note, room, notes);
   return {notes, notes + std::min(count, room)};
 }
 
-// Heuristics, filters and plans as on a real device: every case has a plan in one of the layouts at least, and the plans keep the rules.
+// Heuristics, filters and plans as on a real device: every case has a plan in one of the layouts at least, and the
+// plans keep the rules.
 BOOST_AUTO_TEST_CASE(plans_for_a_described_device_keep_the_rules) {
   if (!have_cudnn()) return;
   namespace api = nd::cuda::api;
@@ -217,7 +226,8 @@ BOOST_AUTO_TEST_CASE(plans_for_a_described_device_keep_the_rules) {
             int found = 0;
             for (const Layout layout : {Layout::contiguous, Layout::channels_last}) {
               const ConvolutionProblem problem(pass, type, layout, c.x, c.w, c.y(), c.spec);
-              const cudnn::PlanPtr plan = cudnn::make_plan({.handle = nullptr, .properties = &h100}, problem.describe(), rules);
+              const cudnn::PlanPtr plan =
+                  cudnn::make_plan({.handle = nullptr, .properties = &h100}, problem.describe(), rules);
               if (plan == nullptr) continue;
               ++found;
               const std::set<int> notes = notes_of(*plan);
@@ -236,7 +246,8 @@ BOOST_AUTO_TEST_CASE(plans_for_a_described_device_keep_the_rules) {
         BOOST_TEST_CONTEXT(c.name << " type " << type << " backward " << backward) {
           const cudnn::PlanRules rules{type, true, false, std::int64_t(256) << 20};
           const cudnn::PoolingProblem problem(backward, type, Layout::contiguous, c.x, c.y, c.spec);
-          const cudnn::PlanPtr plan = cudnn::make_plan({.handle = nullptr, .properties = &h100}, problem.describe(), rules);
+          const cudnn::PlanPtr plan =
+              cudnn::make_plan({.handle = nullptr, .properties = &h100}, problem.describe(), rules);
           BOOST_REQUIRE(plan != nullptr);
           BOOST_TEST(notes_of(*plan).count(api::cudnn_note_nondeterministic) == 0u);
           ++plans;
@@ -274,12 +285,13 @@ BOOST_AUTO_TEST_CASE(work_space_has_a_limit) {
   cudnn::set_max_workspace_size(before);
 }
 
-// ---- on a device -----------------------------------------------------------------------------------------------------------------------
+// ---- on a device --------------------------------------------------------------------------------
 const Device kCuda{Device::Kind::cuda, 0};
 
 Array numbers(const Shape& shape, Dtype dtype, int seed) {
   std::vector<double> values(static_cast<std::size_t>(catena::size_of(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = double((i * 7 + i / 5 * 3 + std::size_t(seed)) % 11) / 8 - 0.625;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = double((i * 7 + i / 5 * 3 + std::size_t(seed)) % 11) / 8 - 0.625;
   return to_device(astype(from_host(values.data(), shape, Dtype::float64, nd::cpu_device), dtype), kCuda);
 }
 
@@ -315,7 +327,10 @@ BOOST_AUTO_TEST_CASE(results_agree_with_the_portable_implementation) {
     for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
       for (const bool last : {false, true})
         BOOST_TEST_CONTEXT(c.name << " " << dtype << (last ? " channels last" : "")) {
-          const double tolerance = dtype == Dtype::float64 ? 1e-12 : dtype == Dtype::float32 ? 1e-5 : dtype == Dtype::float16 ? 2e-3 : 1e-2;
+          const double tolerance = dtype == Dtype::float64   ? 1e-12
+                                   : dtype == Dtype::float32 ? 1e-5
+                                   : dtype == Dtype::float16 ? 2e-3
+                                                             : 1e-2;
           const Array given = numbers(c.x, dtype, 1), w = numbers(c.w, dtype, 2), b = numbers({c.w[0]}, dtype, 3);
           const Array gy = numbers(c.y(), dtype, 4);
           const Array x = last ? channels_last(given) : given, gradient = last ? channels_last(gy) : gy;

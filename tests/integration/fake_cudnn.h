@@ -1,5 +1,6 @@
-// A cuDNN for tests: it checks what its functions are given as the library does, keeps a record of the calls, and computes the results on
-// the host with the portable implementation. Everything is read and written through the driver, in the order of the handle's stream.
+// A cuDNN for tests: it checks what its functions are given as the library does, keeps a record of the calls, and
+// computes the results on the host with the portable implementation. Everything is read and written through the driver,
+// in the order of the handle's stream.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/ndarray_backend/cudnn_library.h"
-#include "ndarray/cuda/context.h"
-#include "ndarray/device/device.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/ndarray_backend/cudnn_library.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/device/device.h>
 
 namespace fake_cudnn {
 
@@ -55,12 +56,12 @@ constexpr Status kBadParameter = 2000;
 
 // What the tests ask for and look at.
 struct Record {
-  std::vector<std::string> calls;     // that put work on a stream
-  int live = 0;                       // descriptors outside the graph interface
-  std::string refuse;                 // the call that is answered with `refusal`, until the test takes it back
+  std::vector<std::string> calls;  // that put work on a stream
+  int live = 0;                    // descriptors outside the graph interface
+  std::string refuse;              // the call that is answered with `refusal`, until the test takes it back
   Status refusal = 0;
-  int math = -1;                      // of the last network
-  CUstream_st* stream = nullptr;      // of the last call
+  int math = -1;                  // of the last network
+  CUstream_st* stream = nullptr;  // of the last call
 };
 inline Record& record() {
   static Record r;
@@ -76,7 +77,8 @@ inline thread_local std::string last_words;
 inline void require(bool holds, const std::string& words) {
   if (!holds) throw Refusal{kBadParameter, words};
 }
-template <class F> Status answer(F&& f) {
+template <class F>
+Status answer(F&& f) {
   try {
     f();
     return api::cudnn_success;
@@ -86,7 +88,8 @@ template <class F> Status answer(F&& f) {
   }
 }
 // A call that does work.
-template <class F> Status work(const char* name, cudnnContext* handle, F&& f) {
+template <class F>
+Status work(const char* name, cudnnContext* handle, F&& f) {
   return answer([&] {
     require(handle != nullptr, "no handle");
     if (record().refuse == name) throw Refusal{record().refusal, "as the test asked"};
@@ -96,7 +99,7 @@ template <class F> Status work(const char* name, cudnnContext* handle, F&& f) {
   });
 }
 
-// ---- memory ------------------------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 inline Dtype dtype_of(int type) {
   switch (type) {
     case api::cudnn_float: return Dtype::float32;
@@ -159,21 +162,23 @@ inline void use(cudnnContext* handle, void* space, std::size_t bytes) {
   send(handle, space, junk.data(), bytes);
 }
 
-// ---- the graph interface -----------------------------------------------------------------------------------------------------------
+// ---- the graph interface ------------------------------------------------------------------------
 struct Node {
   int type = 0;
   bool final = false;
   std::map<int, std::vector<std::byte>> attributes;
   const Node* graph = nullptr;  // of configurations and what is made of them
 
-  template <class T> std::vector<T> list(int name) const {
+  template <class T>
+  std::vector<T> list(int name) const {
     const auto found = attributes.find(name);
     require(found != attributes.end(), "attribute " + std::to_string(name) + " is missing");
     std::vector<T> values(found->second.size() / sizeof(T));
     std::memcpy(values.data(), found->second.data(), found->second.size());
     return values;
   }
-  template <class T> T one(int name) const {
+  template <class T>
+  T one(int name) const {
     const std::vector<T> values = list<T>(name);
     require(values.size() == 1, "attribute " + std::to_string(name) + " is not single");
     return values[0];
@@ -222,26 +227,35 @@ struct Bindings {
   void* at(const Node& tensor) const {
     const auto found = addresses.find(tensor.one<std::int64_t>(api::cudnn_attr_tensor_id));
     require(found != addresses.end(), "a tensor without an address");
-    require(reinterpret_cast<std::uintptr_t>(found->second) % std::size_t(tensor.one<std::int64_t>(api::cudnn_attr_tensor_alignment)) == 0,
+    require(reinterpret_cast<std::uintptr_t>(found->second) %
+                    std::size_t(tensor.one<std::int64_t>(api::cudnn_attr_tensor_alignment)) ==
+                0,
             "an address that is not aligned");
     return found->second;
   }
   Array get(const Node& tensor) const { return fake_cudnn::get(handle, described(tensor), at(tensor)); }
-  void put(const Node& tensor, const Array& values) const { fake_cudnn::put(handle, described(tensor), at(tensor), values); }
+  void put(const Node& tensor, const Array& values) const {
+    fake_cudnn::put(handle, described(tensor), at(tensor), values);
+  }
 };
 
-inline Dims spatial(const Shape& s) { return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2))); }
+inline Dims spatial(const Shape& s) {
+  return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2)));
+}
 
 inline void run_pooling(const Node& op, const Bindings& bound) {
   const bool forward = op.type == api::cudnn_operation_resample_forward;
-  const Node& p = op.node(forward ? api::cudnn_attr_resample_forward_resample : api::cudnn_attr_resample_backward_resample);
+  const Node& p =
+      op.node(forward ? api::cudnn_attr_resample_forward_resample : api::cudnn_attr_resample_backward_resample);
   const Node& x = op.node(forward ? api::cudnn_attr_resample_forward_x : api::cudnn_attr_resample_backward_dx);
   const Node& y = op.node(forward ? api::cudnn_attr_resample_forward_y : api::cudnn_attr_resample_backward_dy);
   require(p.one<int>(api::cudnn_attr_resample_mode) == api::cudnn_average_with_padding, "another mode");
   const Dims pad = p.fractions(api::cudnn_attr_resample_pre_paddings);
   require(p.fractions(api::cudnn_attr_resample_post_paddings) == pad, "unequal paddings");
-  const autograd::PoolingSpec spec{p.fractions(api::cudnn_attr_resample_window), p.fractions(api::cudnn_attr_resample_strides), pad, false};
-  require(p.one<std::int64_t>(api::cudnn_attr_resample_spatial_dims) == spec.size.size(), "another number of spatial axes");
+  const autograd::PoolingSpec spec{p.fractions(api::cudnn_attr_resample_window),
+                                   p.fractions(api::cudnn_attr_resample_strides), pad, false};
+  require(p.one<std::int64_t>(api::cudnn_attr_resample_spatial_dims) == spec.size.size(),
+          "another number of spatial axes");
   autograd::NnExtension& nn = autograd::portable_nn_extension();
   if (forward) bound.put(y, nn.average_pooling(bound.get(x), spec));
   else bound.put(x, nn.average_pooling_backward(bound.get(y), spatial(described(x).shape), spec));
@@ -249,11 +263,13 @@ inline void run_pooling(const Node& op, const Bindings& bound) {
 
 inline void run_convolution(const std::vector<const Node*>& ops, const Bindings& bound) {
   const Node& op = *ops[0];
-  const bool data = op.type == api::cudnn_operation_convolution_data, filter = op.type == api::cudnn_operation_convolution_filter;
+  const bool data = op.type == api::cudnn_operation_convolution_data,
+             filter = op.type == api::cudnn_operation_convolution_filter;
   const auto node = [&](int forward, int of_data, int of_filter) -> const Node& {
     return op.node(data ? of_data : filter ? of_filter : forward);
   };
-  const Node& c = node(api::cudnn_attr_forward_convolution, api::cudnn_attr_data_convolution, api::cudnn_attr_filter_convolution);
+  const Node& c =
+      node(api::cudnn_attr_forward_convolution, api::cudnn_attr_data_convolution, api::cudnn_attr_filter_convolution);
   const Node& x = node(api::cudnn_attr_forward_x, api::cudnn_attr_data_dx, api::cudnn_attr_filter_x);
   const Node& w = node(api::cudnn_attr_forward_w, api::cudnn_attr_data_w, api::cudnn_attr_filter_dw);
   const Node& y = node(api::cudnn_attr_forward_y, api::cudnn_attr_data_dy, api::cudnn_attr_filter_dy);
@@ -264,9 +280,11 @@ inline void run_convolution(const std::vector<const Node*>& ops, const Bindings&
   spec.cover_all = c.integers(api::cudnn_attr_convolution_post_paddings) != spec.pad;
   spec.groups = described(x).shape[1] / described(w).shape[1];
   autograd::NnExtension& nn = autograd::portable_nn_extension();
-  if (data) return bound.put(x, nn.convolution_backward_data(bound.get(w), bound.get(y), spatial(described(x).shape), spec));
+  if (data)
+    return bound.put(x, nn.convolution_backward_data(bound.get(w), bound.get(y), spatial(described(x).shape), spec));
   if (filter)
-    return bound.put(w, nn.convolution_backward_filter(bound.get(x), bound.get(y), spatial(described(w).shape), Dtype::float64, spec));
+    return bound.put(w, nn.convolution_backward_filter(bound.get(x), bound.get(y), spatial(described(w).shape),
+                                                       Dtype::float64, spec));
   Array made = nn.convolution(bound.get(x), bound.get(w), {}, spec);
   if (ops.size() == 1) return bound.put(y, made);
   made += bound.get(ops[1]->node(api::cudnn_attr_operation_pointwise_b));
@@ -284,7 +302,8 @@ inline void execute(cudnnContext* handle, const Node& plan, const Node& pack) {
   Bindings bound{handle, {}};
   for (std::size_t i = 0; i < ids.size(); ++i) bound.addresses[ids[i]] = pointers[i];
   std::vector<const Node*> ops;
-  for (const void* op : plan.node(api::cudnn_attr_plan_engine_config).graph->list<const void*>(api::cudnn_attr_graph_operations))
+  for (const void* op :
+       plan.node(api::cudnn_attr_plan_engine_config).graph->list<const void*>(api::cudnn_attr_graph_operations))
     ops.push_back(static_cast<const Node*>(op));
   if (ops[0]->type == api::cudnn_operation_resample_forward || ops[0]->type == api::cudnn_operation_resample_backward)
     run_pooling(*ops[0], bound);
@@ -329,22 +348,26 @@ inline void add_graph_functions(autograd::internal::cudnn::Library& t) {
   t.finalize = [](api::cudnn_descriptor d) {
     return answer([&] {
       Node& n = *static_cast<Node*>(d);
-      if (n.type == api::cudnn_tensor) require(described(n).shape.size() == described(n).strides.size(), "as many strides as lengths");
+      if (n.type == api::cudnn_tensor)
+        require(described(n).shape.size() == described(n).strides.size(), "as many strides as lengths");
       n.final = true;
     });
   };
   t.execute = [](api::cudnn_handle handle, api::cudnn_descriptor plan, api::cudnn_descriptor pack) {
-    return work("cudnnBackendExecute", handle, [&] { execute(handle, *static_cast<const Node*>(plan), *static_cast<const Node*>(pack)); });
+    return work("cudnnBackendExecute", handle,
+                [&] { execute(handle, *static_cast<const Node*>(plan), *static_cast<const Node*>(pack)); });
   };
 }
 
-// ---- batch normalization -----------------------------------------------------------------------------------------------------------
-template <class T> Status create(T** to) {
+// ---- batch normalization ------------------------------------------------------------------------
+template <class T>
+Status create(T** to) {
   *to = new T;
   ++record().live;
   return api::cudnn_success;
 }
-template <class T> Status destroy(T* d) {
+template <class T>
+Status destroy(T* d) {
   delete d;
   --record().live;
   return api::cudnn_success;
@@ -361,8 +384,10 @@ inline void check_scales(int type, const void* one, const void* zero) {
 inline Dims check_batch_norm(int mode, const Described& x, const Described& statistics) {
   require(x.shape.size() == 4 && x.shape[3] == 1, "images must have 4 axes");
   require(statistics.shape == Shape{1, x.shape[1], 1, 1}, "statistics must have one number for each channel");
-  require(statistics.type == (x.type == api::cudnn_double ? api::cudnn_double : api::cudnn_float), "statistics of another type");
-  require(mode == (x.shape[2] == 1 ? api::cudnn_batch_norm_per_activation : api::cudnn_batch_norm_spatial), "another mode");
+  require(statistics.type == (x.type == api::cudnn_double ? api::cudnn_double : api::cudnn_float),
+          "statistics of another type");
+  require(mode == (x.shape[2] == 1 ? api::cudnn_batch_norm_per_activation : api::cudnn_batch_norm_spatial),
+          "another mode");
   return {0, 2, 3};
 }
 
@@ -380,34 +405,35 @@ inline void add_batch_norm_functions(autograd::internal::cudnn::Library& t) {
       }
     });
   };
-  t.batch_norm_training = [](cudnnContext* h, int mode, const void* one, const void* zero, cudnnTensorStruct* xd, const void* x,
-                             cudnnTensorStruct* yd, void* y, cudnnTensorStruct* s, const void* scale, const void* bias, double, void* rm,
-                             void* rv, double eps, void* mean, void* inv_std) {
+  t.batch_norm_training = [](cudnnContext* h, int mode, const void* one, const void* zero, cudnnTensorStruct* xd,
+                             const void* x, cudnnTensorStruct* yd, void* y, cudnnTensorStruct* s, const void* scale,
+                             const void* bias, double, void* rm, void* rv, double eps, void* mean, void* inv_std) {
     return work("cudnnBatchNormalizationForwardTraining", h, [&] {
       check_scales(xd->type, one, zero);
       require(rm == nullptr && rv == nullptr, "running statistics");
       const Dims axes = check_batch_norm(mode, *xd, *s);
-      const autograd::Arrays made =
-          autograd::portable_nn_extension().batch_normalization(get(h, *xd, x), get(h, *s, scale), get(h, *s, bias), eps, axes);
+      const autograd::Arrays made = autograd::portable_nn_extension().batch_normalization(
+          get(h, *xd, x), get(h, *s, scale), get(h, *s, bias), eps, axes);
       put(h, *yd, y, made[0]);
       put(h, *s, mean, made[1]);
       put(h, *s, inv_std, made[3]);
     });
   };
-  t.batch_norm_inference = [](cudnnContext* h, int mode, const void* one, const void* zero, cudnnTensorStruct* xd, const void* x,
-                              cudnnTensorStruct* yd, void* y, cudnnTensorStruct* s, const void* scale, const void* bias, const void* mean,
-                              const void* variance, double eps) {
+  t.batch_norm_inference = [](cudnnContext* h, int mode, const void* one, const void* zero, cudnnTensorStruct* xd,
+                              const void* x, cudnnTensorStruct* yd, void* y, cudnnTensorStruct* s, const void* scale,
+                              const void* bias, const void* mean, const void* variance, double eps) {
     return work("cudnnBatchNormalizationForwardInference", h, [&] {
       check_scales(xd->type, one, zero);
       check_batch_norm(mode, *xd, *s);
-      put(h, *yd, y, autograd::portable_nn_extension().fixed_batch_normalization(get(h, *xd, x), get(h, *s, scale), get(h, *s, bias),
-                                                                                get(h, *s, mean), get(h, *s, variance), eps));
+      put(h, *yd, y,
+          autograd::portable_nn_extension().fixed_batch_normalization(
+              get(h, *xd, x), get(h, *s, scale), get(h, *s, bias), get(h, *s, mean), get(h, *s, variance), eps));
     });
   };
-  t.batch_norm_backward = [](cudnnContext* h, int mode, const void* one, const void* zero, const void* one_p, const void* zero_p,
-                             cudnnTensorStruct* xd, const void* x, cudnnTensorStruct* dyd, const void* dy, cudnnTensorStruct* dxd, void* dx,
-                             cudnnTensorStruct* s, const void* scale, void* dscale, void* dbias, double eps, const void* mean,
-                             const void* inv_std) {
+  t.batch_norm_backward = [](cudnnContext* h, int mode, const void* one, const void* zero, const void* one_p,
+                             const void* zero_p, cudnnTensorStruct* xd, const void* x, cudnnTensorStruct* dyd,
+                             const void* dy, cudnnTensorStruct* dxd, void* dx, cudnnTensorStruct* s, const void* scale,
+                             void* dscale, void* dbias, double eps, const void* mean, const void* inv_std) {
     return work("cudnnBatchNormalizationBackward", h, [&] {
       check_scales(xd->type, one, zero);
       check_scales(xd->type, one_p, zero_p);
@@ -422,7 +448,7 @@ inline void add_batch_norm_functions(autograd::internal::cudnn::Library& t) {
   };
 }
 
-// ---- recurrent networks ------------------------------------------------------------------------------------------------------------
+// ---- recurrent networks -------------------------------------------------------------------------
 constexpr std::size_t kRnnWorkspace = 64, kReserve = 8;
 
 // Where the weights lie: after a gap, each bias before its matrix, the last state first.
@@ -445,8 +471,10 @@ inline std::size_t lay_out(const cudnnRNNStruct& r, std::map<std::pair<std::int6
   return at * item;
 }
 
-// f(byte, tensor, its array among the operands, index, whether it is a matrix) of every bias and matrix; the arrays are new ones.
-template <class F> void each_weight(const cudnnRNNStruct& r, autograd::RnnOperands& o, F&& f) {
+// f(byte, tensor, its array among the operands, index, whether it is a matrix) of every bias and matrix; the arrays are
+// new ones.
+template <class F>
+void each_weight(const cudnnRNNStruct& r, autograd::RnnOperands& o, F&& f) {
   std::map<std::pair<std::int64_t, std::int64_t>, Place> places;
   lay_out(r, places);
   for (std::int64_t state = 0; state < r.spec.layers * directions(r); ++state)
@@ -459,9 +487,9 @@ template <class F> void each_weight(const cudnnRNNStruct& r, autograd::RnnOperan
     }
 }
 
-inline autograd::RnnOperands operands(cudnnContext* h, const cudnnRNNStruct& r, const cudnnRNNDataStruct& xd, const void* x,
-                                      const cudnnTensorStruct& states, const void* hx, const void* cx, std::size_t bytes,
-                                      const void* weights) {
+inline autograd::RnnOperands operands(cudnnContext* h, const cudnnRNNStruct& r, const cudnnRNNDataStruct& xd,
+                                      const void* x, const cudnnTensorStruct& states, const void* hx, const void* cx,
+                                      std::size_t bytes, const void* weights) {
   require(xd.type == r.type && states.type == r.type, "tensors of another type than the network");
   require(xd.width == r.inputs, "x of another width");
   require(states.shape == Shape{r.spec.layers * directions(r), xd.sequences, r.units}, "states of another shape");
@@ -479,7 +507,8 @@ inline autograd::RnnOperands operands(cudnnContext* h, const cudnnRNNStruct& r, 
   return o;
 }
 
-// What a training call leaves behind. The library has it in the reserve; here the reserve has the number by which it is found.
+// What a training call leaves behind. The library has it in the reserve; here the reserve has the number by which it is
+// found.
 struct Kept {
   autograd::RnnOperands operands;
   autograd::RnnResult result;
@@ -525,9 +554,9 @@ inline void add_rnn_descriptions(autograd::internal::cudnn::Library& t) {
   t.destroy_rnn = destroy<cudnnRNNStruct>;
   t.create_rnn_data = create<cudnnRNNDataStruct>;
   t.destroy_rnn_data = destroy<cudnnRNNDataStruct>;
-  t.set_rnn = [](cudnnRNNStruct* r, int algorithm, int cell, int bias, int direction, int input, int type, int compute, int math,
-                 std::int32_t inputs, std::int32_t units, std::int32_t projected, std::int32_t layers, cudnnDropoutStruct* dropout,
-                 std::uint32_t flags) {
+  t.set_rnn = [](cudnnRNNStruct* r, int algorithm, int cell, int bias, int direction, int input, int type, int compute,
+                 int math, std::int32_t inputs, std::int32_t units, std::int32_t projected, std::int32_t layers,
+                 cudnnDropoutStruct* dropout, std::uint32_t flags) {
     return answer([&] {
       require(algorithm == api::cudnn_rnn_standard && bias == api::cudnn_rnn_double_bias, "another network");
       require(input == api::cudnn_linear_input, "another network");
@@ -539,10 +568,12 @@ inline void add_rnn_descriptions(autograd::internal::cudnn::Library& t) {
       record().math = math;
     });
   };
-  t.set_rnn_data = [](cudnnRNNDataStruct* d, int type, int layout, int times, int batch, int width, const int* lengths, void*) {
+  t.set_rnn_data = [](cudnnRNNDataStruct* d, int type, int layout, int times, int batch, int width, const int* lengths,
+                      void*) {
     return answer([&] {
       require(layout == api::cudnn_rnn_packed && times > 0 && batch > 0 && width > 0, "another layout");
-      require(std::is_sorted(lengths, lengths + batch, std::greater<>()) && lengths[batch - 1] > 0, "sequences that are not sorted");
+      require(std::is_sorted(lengths, lengths + batch, std::greater<>()) && lengths[batch - 1] > 0,
+              "sequences that are not sorted");
       require(lengths[0] == times, "another number of times");
       *d = {type, std::vector<std::int64_t>(std::size_t(times), 0), 0, width, batch};
       for (int i = 0; i < batch; ++i)
@@ -550,7 +581,8 @@ inline void add_rnn_descriptions(autograd::internal::cudnn::Library& t) {
       for (const std::int64_t n : d->batches) d->rows += n;
     });
   };
-  t.get_rnn_space = [](cudnnContext*, cudnnRNNStruct*, int mode, cudnnRNNDataStruct*, std::size_t* workspace, std::size_t* reserve) {
+  t.get_rnn_space = [](cudnnContext*, cudnnRNNStruct*, int mode, cudnnRNNDataStruct*, std::size_t* workspace,
+                       std::size_t* reserve) {
     *workspace = kRnnWorkspace;
     *reserve = mode == api::cudnn_training ? kReserve : 0;
     return api::cudnn_success;
@@ -561,8 +593,8 @@ inline void add_rnn_descriptions(autograd::internal::cudnn::Library& t) {
       *bytes = lay_out(*r, places);
     });
   };
-  t.get_rnn_weights = [](cudnnContext*, cudnnRNNStruct* r, std::int32_t state, std::size_t bytes, const void* weights, std::int32_t matrix,
-                         cudnnTensorStruct*, void** w, cudnnTensorStruct*, void** b) {
+  t.get_rnn_weights = [](cudnnContext*, cudnnRNNStruct* r, std::int32_t state, std::size_t bytes, const void* weights,
+                         std::int32_t matrix, cudnnTensorStruct*, void** w, cudnnTensorStruct*, void** b) {
     return answer([&] {
       std::map<std::pair<std::int64_t, std::int64_t>, Place> places;
       require(bytes == lay_out(*r, places) && places.count({state, matrix}) == 1, "weights that there are not");
@@ -574,10 +606,10 @@ inline void add_rnn_descriptions(autograd::internal::cudnn::Library& t) {
 }
 
 inline void add_rnn_functions(autograd::internal::cudnn::Library& t) {
-  t.rnn_forward = [](cudnnContext* h, cudnnRNNStruct* r, int mode, const std::int32_t* lengths, cudnnRNNDataStruct* xd, const void* x,
-                     cudnnRNNDataStruct* yd, void* y, cudnnTensorStruct* hd, const void* hx, void* hy, cudnnTensorStruct* cd,
-                     const void* cx, void* cy, std::size_t weight_bytes, const void* weights, std::size_t work_bytes, void* workspace,
-                     std::size_t reserve_bytes, void* reserve) {
+  t.rnn_forward = [](cudnnContext* h, cudnnRNNStruct* r, int mode, const std::int32_t* lengths, cudnnRNNDataStruct* xd,
+                     const void* x, cudnnRNNDataStruct* yd, void* y, cudnnTensorStruct* hd, const void* hx, void* hy,
+                     cudnnTensorStruct* cd, const void* cx, void* cy, std::size_t weight_bytes, const void* weights,
+                     std::size_t work_bytes, void* workspace, std::size_t reserve_bytes, void* reserve) {
     return work("cudnnRNNForward", h, [&] {
       require(lengths == nullptr, "lengths on the device");
       require(yd->width == r->units * directions(*r) && yd->rows == xd->rows, "y of another shape");
@@ -587,42 +619,50 @@ inline void add_rnn_functions(autograd::internal::cudnn::Library& t) {
       put(h, packed(r->type, {yd->rows, yd->width}), y, made.y);
       put(h, *hd, hy, made.hy);
       if (made.cy) put(h, *cd, cy, made.cy);
-      if (mode == api::cudnn_inference) return require(reserve == nullptr && reserve_bytes == 0, "a reserve for inference");
+      if (mode == api::cudnn_inference)
+        return require(reserve == nullptr && reserve_bytes == 0, "a reserve for inference");
       kept().push_back({o, made, {}});
       mark(h, reserve, reserve_bytes, kept().size() - 1);
     });
   };
-  t.rnn_backward_data = [](cudnnContext* h, cudnnRNNStruct* r, const std::int32_t*, cudnnRNNDataStruct* yd, const void* y, const void* dy,
-                           cudnnRNNDataStruct* xd, void* dx, cudnnTensorStruct* hd, const void* hx, const void* dhy, void* dhx,
-                           cudnnTensorStruct* cd, const void* cx, const void* dcy, void* dcx, std::size_t weight_bytes, const void* weights,
+  t.rnn_backward_data = [](cudnnContext* h, cudnnRNNStruct* r, const std::int32_t*, cudnnRNNDataStruct* yd,
+                           const void* y, const void* dy, cudnnRNNDataStruct* xd, void* dx, cudnnTensorStruct* hd,
+                           const void* hx, const void* dhy, void* dhx, cudnnTensorStruct* cd, const void* cx,
+                           const void* dcy, void* dcx, std::size_t weight_bytes, const void* weights,
                            std::size_t work_bytes, void* workspace, std::size_t reserve_bytes, void* reserve) {
     return work("cudnnRNNBackwardData_v8", h, [&] {
       Kept& k = kept_for(h, reserve, reserve_bytes, false);
       use(h, workspace, work_bytes);
       const Described out = packed(r->type, {yd->rows, yd->width});
-      require(same(get(h, out, y), autograd::astype(autograd::astype(k.result.y, dtype_of(r->type)), Dtype::float64)), "another y");
-      require(same(get(h, *hd, hx), k.operands.hx) && (cx == nullptr || same(get(h, *cd, cx), k.operands.cx)), "another state");
+      require(same(get(h, out, y), autograd::astype(autograd::astype(k.result.y, dtype_of(r->type)), Dtype::float64)),
+              "another y");
+      require(same(get(h, *hd, hx), k.operands.hx) && (cx == nullptr || same(get(h, *cd, cx), k.operands.cx)),
+              "another state");
       autograd::RnnOperands o;
       each_weight(*r, o, [&](std::size_t at, const Described& d, Array&, std::size_t i, bool matrix) {
         const Array given = get(h, d, static_cast<const std::byte*>(weights) + at);
         require(at < weight_bytes && same(given, matrix ? k.operands.ws[i] : k.operands.bs[i]), "other weights");
       });
       k.gradients = autograd::portable_nn_extension().rnn_backward(
-          k.operands, r->spec, k.result, {get(h, out, dy), get(h, *hd, dhy), dcy != nullptr ? get(h, *cd, dcy) : Array()});
+          k.operands, r->spec, k.result,
+          {get(h, out, dy), get(h, *hd, dhy), dcy != nullptr ? get(h, *cd, dcy) : Array()});
       put(h, packed(r->type, {xd->rows, xd->width}), dx, k.gradients.gx);
       put(h, *hd, dhx, k.gradients.ghx);
       if (k.gradients.gcx) put(h, *cd, dcx, k.gradients.gcx);
       mark(h, reserve, reserve_bytes, std::uint64_t(&k - kept().data()) | kAfterData);
     });
   };
-  t.rnn_backward_weights = [](cudnnContext* h, cudnnRNNStruct* r, int add, const std::int32_t*, cudnnRNNDataStruct* xd, const void* x,
-                              cudnnTensorStruct* hd, const void* hx, cudnnRNNDataStruct* yd, const void* y, std::size_t weight_bytes,
-                              void* dweights, std::size_t work_bytes, void* workspace, std::size_t reserve_bytes, void* reserve) {
+  t.rnn_backward_weights = [](cudnnContext* h, cudnnRNNStruct* r, int add, const std::int32_t*, cudnnRNNDataStruct* xd,
+                              const void* x, cudnnTensorStruct* hd, const void* hx, cudnnRNNDataStruct* yd,
+                              const void* y, std::size_t weight_bytes, void* dweights, std::size_t work_bytes,
+                              void* workspace, std::size_t reserve_bytes, void* reserve) {
     return work("cudnnRNNBackwardWeights_v8", h, [&] {
       require(add == api::cudnn_add_gradients, "gradients can only be added");
       const Kept& k = kept_for(h, reserve, reserve_bytes, true);
       use(h, workspace, work_bytes);
-      require(same(get(h, packed(r->type, {xd->rows, xd->width}), x), k.operands.x) && same(get(h, *hd, hx), k.operands.hx), "another x");
+      require(
+          same(get(h, packed(r->type, {xd->rows, xd->width}), x), k.operands.x) && same(get(h, *hd, hx), k.operands.hx),
+          "another x");
       require(y != nullptr && yd->rows == xd->rows, "another y");
       autograd::RnnOperands o;
       each_weight(*r, o, [&](std::size_t at, const Described& d, Array&, std::size_t i, bool matrix) {
@@ -634,13 +674,15 @@ inline void add_rnn_functions(autograd::internal::cudnn::Library& t) {
   };
 }
 
-// ---- the table ---------------------------------------------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 inline autograd::internal::cudnn::Library library() {
   autograd::internal::cudnn::Library t;
   t.path = "fake_cudnn.h";
   t.version = 90000;
   t.get_version = []() -> std::size_t { return 90000; };
-  t.get_error_string = [](Status status) { return status == kBadParameter ? "CUDNN_STATUS_BAD_PARAM" : "CUDNN_STATUS_OTHER"; };
+  t.get_error_string = [](Status status) {
+    return status == kBadParameter ? "CUDNN_STATUS_BAD_PARAM" : "CUDNN_STATUS_OTHER";
+  };
   t.get_last_error_string = [](char* to, std::size_t room) {
     last_words.copy(to, room - 1);
     to[std::min(last_words.size(), room - 1)] = '\0';

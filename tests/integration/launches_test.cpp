@@ -1,12 +1,13 @@
-// How many kernels an operation launches, and that a training step never waits for the device. Counted by the software CUDA device.
+// How many kernels an operation launches, and that a training step never waits for the device. Counted by the software
+// CUDA device.
 #include <boost/test/unit_test.hpp>
 
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "catena.h"
-#include "tests/support/cuda_device/control.h"
+#include <catena/catena.h>
+#include <catena/tests/support/cuda_device/control.h>
 
 using autograd::Array;
 using autograd::Dtype;
@@ -22,7 +23,8 @@ bool counted() {
 }
 
 // The kernels that f launches once everything it needs has been compiled.
-template <class F> std::vector<std::string> kernels_of(F f) {
+template <class F>
+std::vector<std::string> kernels_of(F f) {
   f();
   Control control;
   control.reset_records();
@@ -31,10 +33,10 @@ template <class F> std::vector<std::string> kernels_of(F f) {
   for (const Control::Launch& l : control.launches()) names.push_back(l.kernel);
   return names;
 }
-#define CHECK_ONE_KERNEL(f, part)                                       \
-  do {                                                                  \
-    const std::vector<std::string> launched = kernels_of(f);            \
-    BOOST_REQUIRE_EQUAL(launched.size(), 1u);                           \
+#define CHECK_ONE_KERNEL(f, part)                                         \
+  do {                                                                    \
+    const std::vector<std::string> launched = kernels_of(f);              \
+    BOOST_REQUIRE_EQUAL(launched.size(), 1u);                             \
     BOOST_TEST(launched[0].find(part) != std::string::npos, launched[0]); \
   } while (0)
 
@@ -108,7 +110,8 @@ BOOST_AUTO_TEST_CASE(a_training_step_never_waits) {
   std::vector<std::int32_t> labels(16, 3);
   // The batch comes from host memory, as from an iterator.
   const auto step = [&] {
-    const Array x = autograd::from_host(images.data(), {16, 20}, Dtype::float32), t = autograd::from_host(labels.data(), {16}, Dtype::int32);
+    const Array x = autograd::from_host(images.data(), {16, 20}, Dtype::float32),
+                t = autograd::from_host(labels.data(), {16}, Dtype::int32);
     optimizer.update(model, Variable(x), Variable(t));
   };
   step();

@@ -1,5 +1,5 @@
-// A model, its gradients and its optimizer's states go from the reference backend to ndarray and back in the middle of training, and the
-// training goes on as if nothing had happened.
+// A model, its gradients and its optimizer's states go from the reference backend to ndarray and back in the middle of
+// training, and the training goes on as if nothing had happened.
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "catena.h"
-#include "tests/support/reference_backend.h"
+#include <catena/catena.h>
+#include <catena/tests/support/reference_backend.h>
 
 using autograd::Array;
 using autograd::Variable;
@@ -27,7 +27,9 @@ enum class Side { reference, ndarray };
 // Arrays that are made in the scope come from that backend.
 class Use {
  public:
-  explicit Use(Side side) { autograd::set_default_backend(side == Side::reference ? &test::reference_backend : &autograd::ndarray_backend); }
+  explicit Use(Side side) {
+    autograd::set_default_backend(side == Side::reference ? &test::reference_backend : &autograd::ndarray_backend);
+  }
   ~Use() { autograd::set_default_backend(&autograd::ndarray_backend); }
 };
 
@@ -54,14 +56,16 @@ void train(Run& run, Side side, int begin, int end, std::vector<double>& losses)
   for (int i = begin; i < end; ++i) losses.push_back(run.step(i));
 }
 
-// A new run on `to` with everything of `from`: parameters and gradients directly, persistents and optimizer states through a file.
+// A new run on `to` with everything of `from`: parameters and gradients directly, persistents and optimizer states
+// through a file.
 std::unique_ptr<Run> moved(Run& from, Side to) {
   const Use use(to);
   auto run = std::make_unique<Run>();
   run->model.copyparams(from.model);
   for (const Variable& p : run->model.params()) BOOST_TEST((&p.data().backend() == &autograd::default_backend()));
   run->model.addgrads(from.model);
-  const std::string folder = (std::filesystem::temp_directory_path() / ("models_move_" + std::to_string(getpid()))).string();
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / ("models_move_" + std::to_string(getpid()))).string();
   nn::serializers::save_npz(folder + ".model", from.model);
   nn::serializers::save_npz(folder + ".state", from.optimizer);
   nn::serializers::load_npz(folder + ".model", run->model);
@@ -80,7 +84,8 @@ void check_equal(Run& a, Run& b) {
       const auto sa = a.optimizer.states(pa[k].path), sb = b.optimizer.states(pb[k].path);
       BOOST_REQUIRE_EQUAL(sa.size(), 2u);
       BOOST_REQUIRE_EQUAL(sb.size(), 2u);
-      for (std::size_t s = 0; s < 2; ++s) BOOST_TEST((autograd::to_vector<float>(sa[s]) == autograd::to_vector<float>(sb[s])));
+      for (std::size_t s = 0; s < 2; ++s)
+        BOOST_TEST((autograd::to_vector<float>(sa[s]) == autograd::to_vector<float>(sb[s])));
     }
   BOOST_TEST(a.optimizer.t() == b.optimizer.t());
 }
@@ -109,7 +114,8 @@ BOOST_AUTO_TEST_CASE(there_and_back) {
   train(*back, Side::reference, 6, 9, losses);
 
   // The backends differ in the order of their sums, hence in the last bits.
-  for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(losses[i] == expected[i], boost::test_tools::tolerance(1e-4));
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    BOOST_TEST(losses[i] == expected[i], boost::test_tools::tolerance(1e-4));
 }
 
 // What is on different backends does not mix silently.
@@ -121,7 +127,8 @@ BOOST_AUTO_TEST_CASE(operands_of_two_backends_are_refused) {
     there = Variable(batch(0));
   }
   BOOST_CHECK_EXCEPTION(here + there, catena::ValueError, [](const catena::Error& e) {
-    return std::string(e.what()).find("ndarray") != std::string::npos && std::string(e.what()).find("reference") != std::string::npos;
+    return std::string(e.what()).find("ndarray") != std::string::npos &&
+           std::string(e.what()).find("reference") != std::string::npos;
   });
 }
 

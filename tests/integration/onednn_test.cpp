@@ -3,9 +3,10 @@
 #include <cmath>
 #include <thread>
 
-#include "autograd/backend/nn_extension.h"
-#include "catena.h"
-#include "kernels/host/parallel.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/catena.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/families.h>
 
 using namespace autograd;
 
@@ -32,7 +33,8 @@ void check_close(const Array& got, const Array& expected, const char* what) {
   BOOST_TEST(worst <= 1e-4 * scale, what << ": " << worst << " of " << scale);
 }
 
-ConvolutionSpec spec_of(const Dims& stride, const Dims& pad, const Dims& dilate = {}, bool cover_all = false, std::int64_t groups = 1) {
+ConvolutionSpec spec_of(const Dims& stride, const Dims& pad, const Dims& dilate = {}, bool cover_all = false,
+                        std::int64_t groups = 1) {
   ConvolutionSpec s;
   s.stride = stride;
   s.pad = pad;
@@ -73,8 +75,8 @@ void compare(const Case& c) {
   BOOST_TEST(last_implementation() == "portable");
   check_close(fast.convolution(x, w, {}, c.spec), portable.convolution(x, w, {}, c.spec), "forward without bias");
   const Array gy = random(y.shape());
-  check_close(fast.convolution_backward_data(w, gy, spatial(c.x), c.spec), portable.convolution_backward_data(w, gy, spatial(c.x), c.spec),
-              "data");
+  check_close(fast.convolution_backward_data(w, gy, spatial(c.x), c.spec),
+              portable.convolution_backward_data(w, gy, spatial(c.x), c.spec), "data");
   fast.convolution_backward_data(w, gy, spatial(c.x), c.spec);
   BOOST_TEST(last_implementation() == "onednn");
   const Array gw = fast.convolution_backward_filter(x, gy, spatial(c.w), Dtype::float32, c.spec);
@@ -97,7 +99,8 @@ BOOST_AUTO_TEST_CASE(agrees_with_the_portable_convolution) {
   }
 }
 
-// Enough work for several threads: parts of the batch, and where there are more threads than images, rows of the output.
+// Enough work for several threads: parts of the batch, and where there are more threads than images, rows of the
+// output.
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   if (!built_in()) return;
   const std::vector<Case> large = {
@@ -132,10 +135,11 @@ BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
   NnExtension& nn = nn_extension(x);
   const Array y = nn.convolution(x, w, {}, spec);
   BOOST_TEST(is_channels_last(y));
-  BOOST_TEST(is_channels_last(apply(catena::kernel<"maximum">(), {y, 0})));  // what stands between two convolutions keeps the layout
+  BOOST_TEST(
+      is_channels_last(apply(catena::rows::maximum, {y, 0})));  // what stands between two convolutions keeps the layout
   BOOST_TEST(is_channels_last(y * random({1, 16, 1, 1}) + y));
   const Operand bn[] = {y, ones({1, 16, 1, 1}), zeros({1, 16, 1, 1}), 1e-5};
-  BOOST_TEST(is_channels_last(rows(catena::kernel<"batch_norm_fwd">(), bn, {0, 2, 3})[0]));
+  BOOST_TEST(is_channels_last(rows(catena::rows::batch_norm_fwd, bn, {0, 2, 3})[0]));
   BOOST_TEST(is_channels_last(nn.convolution_backward_data(w, y, {9, 8}, spec)));
   // the layout changes nothing but the time
   check_close(nn.convolution(channels_last(x), w, {}, spec), y, "channels-last input");
@@ -154,7 +158,9 @@ BOOST_AUTO_TEST_CASE(other_dtypes_and_shapes_run_portably) {
   BOOST_TEST(last_implementation() == "portable");
   nn.convolution(astype(x, Dtype::float16), astype(w, Dtype::float16), {}, spec);  // in float32, rounded once
   BOOST_TEST(last_implementation() == "onednn");
-  BOOST_TEST(nn.convolution(empty({0, 2, 4, 4}, Dtype::float32, Device{}), astype(w, Dtype::float32), {}, spec).shape() == Shape({0, 2, 4, 4}));
+  BOOST_TEST(
+      nn.convolution(empty({0, 2, 4, 4}, Dtype::float32, Device{}), astype(w, Dtype::float32), {}, spec).shape() ==
+      Shape({0, 2, 4, 4}));
   BOOST_TEST(last_implementation() == "portable");
   nn.max_pooling(x, {{2, 2}, {2, 2}, {0, 0}, true});
   BOOST_TEST(last_implementation() == "portable");

@@ -1,5 +1,5 @@
-// 8 and 24 threads at once: what each of them computes has the bits of the same work alone on one thread. Pool, kernel cache, kernels of
-// users, streams and events, random numbers, modes, training.
+// 8 and 24 threads at once: what each of them computes has the bits of the same work alone on one thread. Pool, kernel
+// cache, kernels of users, streams and events, random numbers, modes, training.
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "catena.h"
-#include "ndarray/cpu/host_compiler.h"
-#include "ndarray/cuda/curand.h"
-#include "ndarray/cuda/kernel_cache.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/catena.h>
+#include <catena/ndarray/cpu/host_compiler.h>
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/tests/support/ndarray_values.h>
 
 using autograd::Variable;
 
@@ -37,7 +37,8 @@ void append(Bytes& to, std::string_view text) {
 }
 
 // Runs f(0), ... f(n - 1) on n threads that begin together.
-template <class F> void on_threads(int n, F&& f) {
+template <class F>
+void on_threads(int n, F&& f) {
   std::barrier start(n);
   std::mutex mutex;
   std::string errors;
@@ -57,14 +58,17 @@ template <class F> void on_threads(int n, F&& f) {
   BOOST_TEST(errors.empty(), errors);
 }
 
-// f(i) gives what thread i computes. Together first, when nothing is in any cache yet; then one after the other on one thread.
-template <class F> void check_same_as_alone(int n, F&& f) {
+// f(i) gives what thread i computes. Together first, when nothing is in any cache yet; then one after the other on one
+// thread.
+template <class F>
+void check_same_as_alone(int n, F&& f) {
   std::vector<Bytes> together(static_cast<std::size_t>(n)), alone(together);
   on_threads(n, [&](int i) { together[std::size_t(i)] = f(i); });
   on_threads(1, [&](int) {
     for (int i = 0; i < n; ++i) alone[std::size_t(i)] = f(i);
   });
-  for (int i = 0; i < n; ++i) BOOST_TEST((together[std::size_t(i)] == alone[std::size_t(i)]), "thread " << i << " of " << n);
+  for (int i = 0; i < n; ++i)
+    BOOST_TEST((together[std::size_t(i)] == alone[std::size_t(i)]), "thread " << i << " of " << n);
   BOOST_TEST(!alone[0].empty());
   BOOST_TEST((alone[0] != alone[1]));  // each has work of its own
 }
@@ -79,12 +83,14 @@ nd::Array numbers(int thread, const nd::Shape& shape) {
 
 BOOST_AUTO_TEST_SUITE(threads)
 
-// ---- memory pool ---------------------------------------------------------------------------------------------------------------
+// ---- memory pool --------------------------------------------------------------------------------
 // Arrays of all sizes come and go; some die on another thread than the one that made them. No two share memory.
 BOOST_AUTO_TEST_CASE(memory_pool) {
   const std::size_t used = nd::memory_pool().used_bytes();
   using Tagged = std::pair<nd::Array, int>;
-  const auto is_whole = [](const Tagged& t) { return t.first.to_vector<int>() == std::vector<int>(std::size_t(t.first.size()), t.second); };
+  const auto is_whole = [](const Tagged& t) {
+    return t.first.to_vector<int>() == std::vector<int>(std::size_t(t.first.size()), t.second);
+  };
   for (const int n : {8, 24}) {
     std::mutex mutex;
     std::vector<Tagged> mailbox;
@@ -97,7 +103,8 @@ BOOST_AUTO_TEST_CASE(memory_pool) {
         const unsigned what = random() % 4;
         if (what < 2 || live.empty()) {
           const int tag = int(random() % 1000);
-          live.emplace_back(nd::full({1 + std::int64_t(random() % (16u << random() % 11))}, tag, {.dtype = nd::int32}), tag);
+          live.emplace_back(nd::full({1 + std::int64_t(random() % (16u << random() % 11))}, tag, {.dtype = nd::int32}),
+                            tag);
           continue;
         }
         std::swap(live[random() % live.size()], live.back());
@@ -125,8 +132,9 @@ BOOST_AUTO_TEST_CASE(memory_pool) {
   BOOST_TEST(nd::memory_pool().used_bytes() == used);
 }
 
-// ---- kernel cache --------------------------------------------------------------------------------------------------------------
-// Every thread meets the functions in another order, so that many ask for the same kernel at once.
+// ---- kernel cache
+// -------------------------------------------------------------------------------------------------------------- Every
+// thread meets the functions in another order, so that many ask for the same kernel at once.
 BOOST_AUTO_TEST_CASE(registered_kernels) {
   const std::vector<std::function<nd::Array(const nd::Array&)>> functions = {
       [](const nd::Array& a) { return a + a; },
@@ -164,8 +172,12 @@ std::uint64_t compilations() {
 BOOST_AUTO_TEST_CASE(kernels_of_users) {
   for (const int n : {8, 24}) {
     const std::string text = "// " + std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
-    const auto cube = [&] { return nd::ElementwiseKernel("T x, float64 k", "T y", "y = x * x * x + k; " + text, "cube"); };
-    const auto norm = [&] { return nd::ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a) " + text + "\n", "0", "norm"); };
+    const auto cube = [&] {
+      return nd::ElementwiseKernel("T x, float64 k", "T y", "y = x * x * x + k; " + text, "cube");
+    };
+    const auto norm = [&] {
+      return nd::ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a) " + text + "\n", "0", "norm");
+    };
     const nd::ElementwiseKernel shared_cube = cube();
     const nd::ReductionKernel shared_norm = norm();
     const std::uint64_t before = compilations();
@@ -182,13 +194,16 @@ BOOST_AUTO_TEST_CASE(kernels_of_users) {
 
 BOOST_AUTO_TEST_CASE(modules_of_users) {
   for (const int n : {8, 24}) {
-    const nd::RawKernel shared("extern \"C\" __global__ void fill(int* out, int first) { out[blockIdx.x * blockDim.x + threadIdx.x] = "
-                               "first + blockIdx.x * blockDim.x + threadIdx.x; }  // for " + std::to_string(n),
-                               "fill");
+    const nd::RawKernel shared(
+        "extern \"C\" __global__ void fill(int* out, int first) { out[blockIdx.x * blockDim.x + threadIdx.x] = "
+        "first + blockIdx.x * blockDim.x + threadIdx.x; }  // for " +
+            std::to_string(n),
+        "fill");
     check_same_as_alone(n, [&](int thread) {
       const nd::Array out = nd::zeros({64}, nd::int32);
       shared({4}, {16}, {out, thread * 1000});
-      const std::string wrong = test::difference(out, nd::arange(thread * 1000, thread * 1000 + 64, 1, {.dtype = nd::int32}));
+      const std::string wrong =
+          test::difference(out, nd::arange(thread * 1000, thread * 1000 + 64, 1, {.dtype = nd::int32}));
       if (!wrong.empty()) throw std::logic_error(wrong);
       Bytes bytes;
       append(bytes, out);
@@ -197,8 +212,9 @@ BOOST_AUTO_TEST_CASE(modules_of_users) {
   }
 }
 
-// ---- streams and events --------------------------------------------------------------------------------------------------------
-// Each thread works on a stream of its own and waits for its neighbour's event, on the device only.
+// ---- streams and events
+// -------------------------------------------------------------------------------------------------------- Each thread
+// works on a stream of its own and waits for its neighbour's event, on the device only.
 BOOST_AUTO_TEST_CASE(streams_and_events) {
   for (const int n : {8, 24}) {
     const auto size = static_cast<std::size_t>(n);
@@ -230,14 +246,15 @@ BOOST_AUTO_TEST_CASE(streams_and_events) {
     for (std::size_t i = 0; i < size; ++i)
       for (int round = 0; round < kRounds; ++round) {
         const nd::Array expected = numbers(int((i + 1) % size) + round, {3000}) * 8 - 7 + 1;
-        CHECK_SAME(test::difference(taken[i][std::size_t(round)], expected), "thread " << i << " of " << n << " round " << round);
+        CHECK_SAME(test::difference(taken[i][std::size_t(round)], expected),
+                   "thread " << i << " of " << n << " round " << round);
         BOOST_TEST(ready[std::size_t(round) * size + i].done());
       }
     for (const std::vector<int>& rounds : called) BOOST_TEST(rounds == (std::vector<int>{0, 1, 2, 3, 4}));
   }
 }
 
-// ---- random numbers ------------------------------------------------------------------------------------------------------------
+// ---- random numbers -----------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(generators_of_their_own) {
   for (const int n : {8, 24})
     check_same_as_alone(n, [](int thread) {
@@ -279,7 +296,8 @@ BOOST_AUTO_TEST_CASE(one_generator) {
     // Seeding is one step: no number is of the old seed at a new place.
     nd::random::Generator seeded(1);
     std::atomic<int> strange{0};
-    const double of[2] = {nd::random::Generator(1).rand({1})(0).item<double>(), nd::random::Generator(2).rand({1})(0).item<double>()};
+    const double of[2] = {nd::random::Generator(1).rand({1})(0).item<double>(),
+                          nd::random::Generator(2).rand({1})(0).item<double>()};
     on_threads(n, [&](int thread) {
       for (int k = 0; k < 20; ++k) {
         const std::uint64_t seed = 1 + (thread + k) % 2;
@@ -305,7 +323,7 @@ BOOST_AUTO_TEST_CASE(one_generator_of_curand) {
   }
 }
 
-// ---- modes ---------------------------------------------------------------------------------------------------------------------
+// ---- modes --------------------------------------------------------------------------------------
 // Devices, streams, backprop, train and type checks are each thread's own.
 BOOST_AUTO_TEST_CASE(modes) {
   for (const int n : {8, 24})
@@ -337,12 +355,13 @@ BOOST_AUTO_TEST_CASE(modes) {
         }
         if (!(nd::current_stream() == stream.ref())) throw std::logic_error("the stream is another one");
       }
-      if (!(nd::current_device() == device) || nd::current_stream().handle != nullptr) throw std::logic_error("a scope was not left");
+      if (!(nd::current_device() == device) || nd::current_stream().handle != nullptr)
+        throw std::logic_error("a scope was not left");
       return bytes;
     });
 }
 
-// ---- training ------------------------------------------------------------------------------------------------------------------
+// ---- training -----------------------------------------------------------------------------------
 struct Model : nn::Chain {
   nn::Linear l1{4, 8}, l2{8, 3};
   nn::BatchNormalization bn{8};

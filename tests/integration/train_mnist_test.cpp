@@ -1,4 +1,5 @@
-// The MNIST example as users run it: killed in the middle of an epoch and resumed, it ends with the bytes of the uninterrupted run.
+// The MNIST example as users run it: killed in the middle of an epoch and resumed, it ends with the bytes of the
+// uninterrupted run.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -7,9 +8,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "kernels/host/npz.h"
-#include "tests/support/training_fixtures.h"
-#include "training/log_entry.h"
+#include <catena/kernels/formats/npz.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/log_entry.h>
 
 using namespace test;
 namespace fs = std::filesystem;
@@ -46,7 +47,8 @@ void check_same_snapshot(const std::string& a, const std::string& b) {
   const catena::NpzReader x("test", a), y("test", b);
   BOOST_TEST(x.keys() == y.keys(), boost::test_tools::per_element());
   for (const std::string& key : x.keys())
-    if (key != "_snapshot_elapsed_time" && key != "extensions/LogReport/_log") BOOST_TEST((x.read(key).data == y.read(key).data), key);
+    if (key != "_snapshot_elapsed_time" && key != "extensions/LogReport/_log")
+      BOOST_TEST((x.read(key).data == y.read(key).data), key);
 }
 std::string log_without_times(const std::string& path) {
   training::Log log = training::log_from_json(file_content(path), path);
@@ -65,8 +67,9 @@ BOOST_AUTO_TEST_CASE(killed_within_an_epoch_and_resumed) {
   }
   const TemporaryFolder folder("train_mnist");
   auto arguments = [&](const std::string& out, const char* seed) {
-    return std::vector<std::string>{"--generated", "--epoch",     "4", "--unit",        "100",    "--batchsize", "70",    "--dropout",
-                                    "0.2",         "--frequency", "1", "--no-progress", "--seed", seed,          "--out", folder / out};
+    return std::vector<std::string>{"--generated", "--epoch",   "4",     "--unit",      "100", "--batchsize",
+                                    "70",          "--dropout", "0.2",   "--frequency", "1",   "--no-progress",
+                                    "--seed",      seed,        "--out", folder / out};
   };
   // 2000 generated images in batches of 70: epochs end within an iteration, in the 29th, 58th, 86th and 115th.
   const std::string first = "snapshot_iter_29", last = "snapshot_iter_115";
@@ -93,7 +96,8 @@ BOOST_AUTO_TEST_CASE(bad_arguments) {
   if (!fs::exists(program())) return;
   const TemporaryFolder folder("train_mnist_bad");
   write_file(folder / "broken", "no snapshot");
-  BOOST_TEST(finish(start({"--generated", "--epoch", "1", "--unit", "5", "--out", folder / "r", "--resume", folder / "broken"})) == 1);
+  BOOST_TEST(finish(start({"--generated", "--epoch", "1", "--unit", "5", "--out", folder / "r", "--resume",
+                           folder / "broken"})) == 1);
   BOOST_TEST(finish(start({"--model", "unknown"})) != 0);
 }
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/array_header.h"
+#include <catena/kernels/base/array_header.h>
 
 #include <chrono>
 #include <set>
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/support/allocations.h"
+#include <catena/tests/support/allocations.h>
 
 using namespace catena;
 

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/atomic_file.h"
+#include <catena/kernels/formats/atomic_file.h>
 
 #include <csignal>
 #include <filesystem>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace fs = std::filesystem;
 using catena::AtomicFile;
@@ -84,7 +84,8 @@ BOOST_AUTO_TEST_CASE(writes_and_patches_arrive_in_order) {
   AtomicFile file("save", path);
   std::string expected;
   for (int i = 0; i < 200; ++i) {
-    const std::string piece(static_cast<std::size_t>(i % 5 == 0 ? 70000 + i : 900 + i), static_cast<char>('a' + i % 26));
+    const std::string piece(static_cast<std::size_t>(i % 5 == 0 ? 70000 + i : 900 + i),
+                            static_cast<char>('a' + i % 26));
     file.write(piece.data(), piece.size());
     expected += piece;
     for (const std::size_t at : {expected.size() - 3, expected.size() / 2, std::size_t(0)}) {

@@ -1,5 +1,5 @@
 // Loop choice, broadcasting, binding, overlap, casting rules: against the recorded promotion tables and by hand.
-#include "kernels/host/bind.h"
+#include <catena/kernels/rows/bind.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/strided.h"
+#include <catena/tests/support/strided.h>
 
 namespace {
 
@@ -36,16 +36,17 @@ struct Empty {  // a header without memory: enough for loop choice
 };
 
 bool is_kernel(const std::string& name) {
-  for (const auto& family : kernel_families())
-    for (const KernelDef& def : family)
-      if (name == def.name) return true;
+  for (const KernelDef& def : all_rows())
+    if (name == def.name) return true;
   return false;
 }
 // Functions that are several kernels, one per dtype, are put together above this layer.
 bool has_kernel(const std::string& name) { return is_kernel(name) && !is_kernel(name + "_float16"); }
 
 // The dtype of the first of one or several outputs.
-std::string first_output(const nlohmann::json& dtypes) { return (dtypes.is_array() ? dtypes[0] : dtypes).get<std::string>(); }
+std::string first_output(const nlohmann::json& dtypes) {
+  return (dtypes.is_array() ? dtypes[0] : dtypes).get<std::string>();
+}
 
 BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
   const auto g = golden();
@@ -147,9 +148,11 @@ BOOST_AUTO_TEST_CASE(messages) {
   const Scalar big = 300;
   const Input large[] = {a, big};
   BOOST_CHECK_EXCEPTION(choose_loop(add, large), ValueError, says("add: the integer 300 does not fit int8"));
-  BOOST_CHECK_EXCEPTION(choose_loop_by_output(find_kernel("tanh"), Dtype::int32), TypeError, says("tanh: no loop with the output dtype int32"));
+  BOOST_CHECK_EXCEPTION(choose_loop_by_output(find_kernel("tanh"), Dtype::int32), TypeError,
+                        says("tanh: no loop with the output dtype int32"));
   const Input shapes[] = {c, b};
-  BOOST_CHECK_EXCEPTION(broadcast_shape("add", shapes), ValueError, says("add: shapes (2, 3) and (4,) do not broadcast together"));
+  BOOST_CHECK_EXCEPTION(broadcast_shape("add", shapes), ValueError,
+                        says("add: shapes (2, 3) and (4,) do not broadcast together"));
   BOOST_CHECK_EXCEPTION(check_output_cast("add", Dtype::float64, Dtype::int32, Casting::same_kind), TypeError,
                         says("add: cannot cast the result from float64 to int32 under casting 'same_kind'"));
   Strided out(Dtype::int8, {3});
@@ -158,7 +161,8 @@ BOOST_AUTO_TEST_CASE(messages) {
   const Dtype slots[] = {Dtype::int8, Dtype::int8, Dtype::int8};
   const Input two[] = {c, a};
   BoundCall call;
-  BOOST_CHECK_EXCEPTION(call.bind("add", two, outs, slots), ValueError, says("the output has shape (3,), the operands broadcast to (2, 3)"));
+  BOOST_CHECK_EXCEPTION(call.bind("add", two, outs, slots), ValueError,
+                        says("the output has shape (3,), the operands broadcast to (2, 3)"));
 }
 
 BOOST_AUTO_TEST_CASE(loop_by_output) {
@@ -167,7 +171,8 @@ BOOST_AUTO_TEST_CASE(loop_by_output) {
 }
 
 BOOST_AUTO_TEST_CASE(broadcasting) {
-  Empty a(Dtype::float32, {2, 1, 3}), b(Dtype::float32, {4, 1}), z(Dtype::float32, {0, 1, 1}), one(Dtype::float32, Shape{});
+  Empty a(Dtype::float32, {2, 1, 3}), b(Dtype::float32, {4, 1}), z(Dtype::float32, {0, 1, 1}),
+      one(Dtype::float32, Shape{});
   const Scalar s = 1.5;
   const Input x[] = {a, b, s};
   BOOST_TEST(broadcast_shape("add", x) == (Shape{2, 4, 3}));
@@ -178,7 +183,8 @@ BOOST_AUTO_TEST_CASE(broadcasting) {
 }
 
 BOOST_AUTO_TEST_CASE(flat_and_general_binding) {
-  Strided a(Dtype::float32, {2, 3}), b(Dtype::float32, {2, 3}), row(Dtype::float32, {3}), one(Dtype::float32, {1, 1}), out(Dtype::float32, {2, 3});
+  Strided a(Dtype::float32, {2, 3}), b(Dtype::float32, {2, 3}), row(Dtype::float32, {3}), one(Dtype::float32, {1, 1}),
+      out(Dtype::float32, {2, 3});
   Header ha(a), hb(b), hrow(row), hone(one), hout(out);
   ArrayHeader* outs[] = {&hout.h};
   const Dtype slots[] = {Dtype::float32, Dtype::float32, Dtype::float32};
@@ -236,7 +242,8 @@ BOOST_AUTO_TEST_CASE(flat_and_general_binding) {
 
 BOOST_AUTO_TEST_CASE(overlap) {
   Strided memory(Dtype::float32, {10});
-  const auto make = [&](ArrayHeader& h, std::int64_t first, std::int64_t n, std::int64_t step, Dtype t = Dtype::float32) {
+  const auto make = [&](ArrayHeader& h, std::int64_t first, std::int64_t n, std::int64_t step,
+                        Dtype t = Dtype::float32) {
     h.dtype = t;
     h.size = n;
     h.data = memory.data() + 4 * first;

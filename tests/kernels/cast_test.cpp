@@ -1,29 +1,34 @@
 // Conversion loops: every pair of dtypes, every layout.
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/cast.h"
-#include "kernels/host/error.h"
-#include "tests/kernels/kernel_calls.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/cast.h>
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(cast)
 
 using namespace test;  // NOLINT
 
-template <class T> T value(Noise& noise) {
+template <class T>
+T value(Noise& noise) {
   const std::uint64_t bits = noise.bits();
   if constexpr (std::is_same_v<T, bool>) return bits & 1;
   else if constexpr (std::is_integral_v<T>) return static_cast<T>(bits >> (bits % 4 == 0 ? 56 : 1));
-  constexpr double special[] = {0.0, -0.0, HUGE_VAL, -HUGE_VAL, NAN, 2147483648.0, -2147483649.0, 9223372036854775808.0, 1.8446744073709552e19,
-                                255.5, -0.5, 65504.0, 65520.0, 1e-8, 3e38, 1e300};
+  constexpr double special[] = {
+      0.0,   -0.0, HUGE_VAL, -HUGE_VAL, NAN,  2147483648.0, -2147483649.0, 9223372036854775808.0, 1.8446744073709552e19,
+      255.5, -0.5, 65504.0,  65520.0,   1e-8, 3e38,         1e300};
   return convert<T>(bits % 3 == 0 ? special[(bits >> 8) % 16] : noise.uniform(-300, 300));
 }
 
-template <class T> bool same_bits_or_nan(T a, T b) {
-  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>) return same_value(static_cast<float>(a), static_cast<float>(b));
+template <class T>
+bool same_bits_or_nan(T a, T b) {
+  if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
+    return same_value(static_cast<float>(a), static_cast<float>(b));
   else return same_value(a, b);
 }
 
-template <class From, class To> int wrong_layouts(Noise& noise) {
+template <class From, class To>
+int wrong_layouts(Noise& noise) {
   constexpr std::int64_t n = 1200;
   const CastFn cast = cast_function(dtype_of<From>, dtype_of<To>);
   int wrong = 0;
@@ -35,9 +40,10 @@ template <class From, class To> int wrong_layouts(Noise& noise) {
         for (auto& v : in) v = value<From>(noise);
         const From* x = reinterpret_cast<const From*>(in.data()) + (in_step < 0 ? n : 0);
         To* y = reinterpret_cast<To*>(out.data()) + (out_step < 0 ? 2 * n : 0);
-        cast(reinterpret_cast<const std::byte*>(x), in_step * std::int64_t(sizeof(From)), reinterpret_cast<std::byte*>(y),
-             out_step * std::int64_t(sizeof(To)), count);
-        for (std::int64_t i = 0; i < count; ++i) wrong += !same_bits_or_nan(y[i * out_step], convert<To>(x[i * in_step]));
+        cast(reinterpret_cast<const std::byte*>(x), in_step * std::int64_t(sizeof(From)),
+             reinterpret_cast<std::byte*>(y), out_step * std::int64_t(sizeof(To)), count);
+        for (std::int64_t i = 0; i < count; ++i)
+          wrong += !same_bits_or_nan(y[i * out_step], convert<To>(x[i * in_step]));
       }
   return wrong;
 }

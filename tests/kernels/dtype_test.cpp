@@ -1,12 +1,12 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/dtype.h"
+#include <catena/kernels/base/dtype.h>
 
 #include <sstream>
 #include <string>
 
-#include "kernels/host/error.h"
-#include "tests/support/golden.h"
+#include <catena/kernels/base/error.h>
+#include <catena/tests/support/golden.h>
 
 using namespace catena;
 
@@ -22,8 +22,9 @@ std::string message_of(F&& f) {
   return "(nothing was thrown)";
 }
 
-constexpr Dtype kAll[] = {Dtype::bool_, Dtype::int8,   Dtype::uint8,   Dtype::int16,   Dtype::uint16,  Dtype::int32,   Dtype::uint32,
-                          Dtype::int64, Dtype::uint64, Dtype::float16, Dtype::float32, Dtype::float64, Dtype::bfloat16};
+constexpr Dtype kAll[] = {Dtype::bool_,   Dtype::int8,    Dtype::uint8,   Dtype::int16,  Dtype::uint16,
+                          Dtype::int32,   Dtype::uint32,  Dtype::int64,   Dtype::uint64, Dtype::float16,
+                          Dtype::float32, Dtype::float64, Dtype::bfloat16};
 
 }  // namespace
 
@@ -71,8 +72,8 @@ BOOST_AUTO_TEST_CASE(bfloat16_promotes_by_its_width) {
   BOOST_TEST(!can_cast(Dtype::bfloat16, Dtype::int64, Casting::same_kind));
 }
 
-// With three types the order of promotion may matter only where a signed and an unsigned or a 16-bit float take part, but the result
-// of two is symmetric, not below either, and a type with itself is itself.
+// With three types the order of promotion may matter only where a signed and an unsigned or a 16-bit float take part,
+// but the result of two is symmetric, not below either, and a type with itself is itself.
 BOOST_AUTO_TEST_CASE(promotion_is_a_join) {
   for (Dtype a : kAll) {
     BOOST_TEST(promote_types(a, a) == a);
@@ -92,12 +93,12 @@ BOOST_AUTO_TEST_CASE(names_characters_and_aliases) {
     BOOST_TEST(dtype_from_name(std::string(1, char_of(t))) == t);
     BOOST_TEST(dtype_from_char(char_of(t)) == t);
   }
-  const std::pair<const char*, Dtype> aliases[] = {{"bool_", Dtype::bool_},    {"byte", Dtype::int8},        {"ubyte", Dtype::uint8},
-                                                   {"short", Dtype::int16},    {"ushort", Dtype::uint16},    {"intc", Dtype::int32},
-                                                   {"uintc", Dtype::uint32},   {"int_", Dtype::int64},       {"longlong", Dtype::int64},
-                                                   {"uint", Dtype::uint64},    {"ulonglong", Dtype::uint64}, {"half", Dtype::float16},
-                                                   {"single", Dtype::float32}, {"float_", Dtype::float64},   {"longfloat", Dtype::float64},
-                                                   {"double", Dtype::float64}, {"q", Dtype::int64},          {"Q", Dtype::uint64}};
+  const std::pair<const char*, Dtype> aliases[] = {
+      {"bool_", Dtype::bool_},    {"byte", Dtype::int8},      {"ubyte", Dtype::uint8},       {"short", Dtype::int16},
+      {"ushort", Dtype::uint16},  {"intc", Dtype::int32},     {"uintc", Dtype::uint32},      {"int_", Dtype::int64},
+      {"longlong", Dtype::int64}, {"uint", Dtype::uint64},    {"ulonglong", Dtype::uint64},  {"half", Dtype::float16},
+      {"single", Dtype::float32}, {"float_", Dtype::float64}, {"longfloat", Dtype::float64}, {"double", Dtype::float64},
+      {"q", Dtype::int64},        {"Q", Dtype::uint64}};
   for (const auto& [name, t] : aliases) BOOST_TEST(dtype_from_name(name) == t, name);
   std::ostringstream out;
   out << Dtype::bool_ << ' ' << Dtype::uint16 << ' ' << Dtype::bfloat16;
@@ -108,10 +109,12 @@ BOOST_AUTO_TEST_CASE(unknown_names_say_so) {
   BOOST_TEST(message_of<TypeError>([] { dtype_from_name("float65"); }) == "dtype: \"float65\" names no element type");
   BOOST_TEST(message_of<TypeError>([] { dtype_from_name(""); }) == "dtype: \"\" names no element type");
   BOOST_TEST(message_of<TypeError>([] { dtype_from_name("x"); }) == "dtype: \"x\" names no element type");
-  BOOST_TEST(message_of<TypeError>([] { dtype_from_name("complex64"); }) == "dtype: \"complex64\": complex numbers are not supported");
+  BOOST_TEST(message_of<TypeError>([] { dtype_from_name("complex64"); }) ==
+             "dtype: \"complex64\": complex numbers are not supported");
   BOOST_TEST(message_of<TypeError>([] { visit_dtype(Dtype::complex128, [](auto) {}); }) ==
              "dtype: complex128: complex numbers are not supported");
-  BOOST_TEST(message_of<TypeError>([] { visit_dtype(static_cast<Dtype>(99), [](auto) {}); }) == "dtype: value 99 is no element type");
+  BOOST_TEST(message_of<TypeError>([] { visit_dtype(static_cast<Dtype>(99), [](auto) {}); }) ==
+             "dtype: value 99 is no element type");
 }
 
 BOOST_AUTO_TEST_CASE(element_types_agree_with_the_table) {
@@ -124,7 +127,8 @@ BOOST_AUTO_TEST_CASE(element_types_agree_with_the_table) {
     });
   }
   BOOST_TEST(dtype_of<long long> == Dtype::int64);
-  BOOST_TEST(std::string(1, kind_char(Dtype::uint8)) + kind_char(Dtype::bool_) + kind_char(Dtype::int8) + kind_char(Dtype::bfloat16) ==
+  BOOST_TEST(std::string(1, kind_char(Dtype::uint8)) + kind_char(Dtype::bool_) + kind_char(Dtype::int8) +
+                 kind_char(Dtype::bfloat16) ==
              "ubif");
 }
 

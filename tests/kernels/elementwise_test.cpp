@@ -1,7 +1,7 @@
 // Elementwise bodies on floats: accuracy against long double, and special values. One line of the table per kernel.
 #include <boost/test/unit_test.hpp>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(elementwise)
 
@@ -10,8 +10,8 @@ using Wide = long double;
 
 struct Unary {
   const char* name;
-  double low, high;   // domain of the random points
-  double bound;       // largest error in units of the last place
+  double low, high;  // domain of the random points
+  double bound;      // largest error in units of the last place
   Wide (*oracle)(Wide);
 };
 
@@ -22,7 +22,10 @@ const Unary kUnary[] = {
     {"reciprocal", -9, 9, 0.5, [](Wide x) { return 1 / x; }},
     {"square", -9, 9, 0.5, [](Wide x) { return x * x; }},
     {"sqrt", -1, 99, 0.501, [](Wide x) { return std::sqrt(x); }},
-    {"sign", -9, 9, 0, [](Wide x) { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? Wide(0) : x; }},
+    {"sign", -9, 9, 0, [](Wide x) { return x > 0    ? 1
+                                           : x < 0  ? -1
+                                           : x == 0 ? Wide(0)
+                                                    : x; }},
     {"copy", -9, 9, 0, [](Wide x) { return x; }},
     {"exp", -80, 80, 4, [](Wide x) { return std::exp(x); }},
     {"expm1", -20, 80, 4, [](Wide x) { return std::expm1(x); }},
@@ -37,7 +40,8 @@ const Unary kUnary[] = {
     {"arcsin", -1.1, 1.1, 4, [](Wide x) { return std::asin(x); }},
     {"arccos", -1.1, 1.1, 4, [](Wide x) { return std::acos(x); }},
     {"arctan", -50, 50, 4, [](Wide x) { return std::atan(x); }},
-    {"deg2rad", -720, 720, 1.5, [](Wide x) { return x * (3.14159265358979323846264338328L / 180); }},  // the factor is rounded too
+    {"deg2rad", -720, 720, 1.5,
+     [](Wide x) { return x * (3.14159265358979323846264338328L / 180); }},  // the factor is rounded too
     {"rad2deg", -9, 9, 1.5, [](Wide x) { return x * (180 / 3.14159265358979323846264338328L); }},
     {"sinh", -80, 80, 4, [](Wide x) { return std::sinh(x); }},
     {"cosh", -80, 80, 4, [](Wide x) { return std::cosh(x); }},
@@ -53,24 +57,31 @@ const Unary kUnary[] = {
     {"relu", -9, 9, 0, [](Wide x) { return x < 0 ? Wide(0) : x; }},
 };
 
-template <class T> std::string sig(int inputs) {
+template <class T>
+std::string sig(int inputs) {
   const char c = std::is_same_v<T, float> ? 'f' : 'd';
   return std::string(std::size_t(inputs), c) + "->" + c;
 }
 
-template <class T> std::vector<T> specials() {
+template <class T>
+std::vector<T> specials() {
   using L = std::numeric_limits<T>;
-  return {T(0),           T(-0.0),         L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(), -L::denorm_min(), L::min(),
-          L::max(),       L::lowest(),     L::epsilon(),  T(1),           T(-1),          T(0.5),          T(-0.5),          T(1.5),
-          T(-1.5),        T(2.5),          T(1e30),       T(-1e30),       T(88.5),        T(710.0),        T(-104.0),        T(-745.5)};
+  return {T(0),     T(-0.0),   L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(), -L::denorm_min(),
+          L::min(), L::max(),  L::lowest(),   L::epsilon(),   T(1),           T(-1),           T(0.5),
+          T(-0.5),  T(1.5),    T(-1.5),       T(2.5),         T(1e30),        T(-1e30),        T(88.5),
+          T(710.0), T(-104.0), T(-745.5)};
 }
 
-// Below this the functions that are flushed or computed as their limits may err by a subnormal: libmvec does not promise more.
-template <class T> bool both_tiny(T y, Wide exact) {
-  return std::fabs(static_cast<Wide>(y)) <= std::numeric_limits<T>::min() && std::fabs(exact) <= std::numeric_limits<T>::min();
+// Below this the functions that are flushed or computed as their limits may err by a subnormal: libmvec does not
+// promise more.
+template <class T>
+bool both_tiny(T y, Wide exact) {
+  return std::fabs(static_cast<Wide>(y)) <= std::numeric_limits<T>::min() &&
+         std::fabs(exact) <= std::numeric_limits<T>::min();
 }
 
-template <class T> void check_unary(const Unary& f) {
+template <class T>
+void check_unary(const Unary& f) {
   Noise noise(7);
   std::vector<T> x = noise.vector<T>(4000, f.low, f.high);
   for (int i = 0; i < 2000; ++i) x.push_back(static_cast<T>(noise.uniform(-1, 1) * std::exp2(noise.uniform(-30, 3))));
@@ -84,10 +95,11 @@ template <class T> void check_unary(const Unary& f) {
     const Wide error = i >= ordinary && both_tiny(y[i], exact) ? 0 : ulps(y[i], exact);
     if (error > worst) worst = error, at = i;
     if (static_cast<T>(exact) == 0 && !std::isnan(x[i]) && x[i] == 0)
-      BOOST_TEST(std::signbit(y[i]) == (std::string_view(f.name) == "sign" ? false : std::signbit(exact)), f.name << "(" << x[i] << ")");
+      BOOST_TEST(std::signbit(y[i]) == (std::string_view(f.name) == "sign" ? false : std::signbit(exact)),
+                 f.name << "(" << x[i] << ")");
   }
-  BOOST_TEST(worst <= f.bound, f.name << " " << sig<T>(1) << ": " << double(worst) << " ulp at " << x[at] << ": " << y[at] << " for "
-                                      << double(f.oracle(x[at])));
+  BOOST_TEST(worst <= f.bound, f.name << " " << sig<T>(1) << ": " << double(worst) << " ulp at " << x[at] << ": "
+                                      << y[at] << " for " << double(f.oracle(x[at])));
 }
 
 BOOST_AUTO_TEST_CASE(unary_functions_are_accurate_and_right_at_special_values) {
@@ -104,7 +116,9 @@ struct Binary {
   Wide (*oracle)(Wide, Wide);
 };
 
-Wide wide_logaddexp(Wide a, Wide b) { return a == b ? a + std::log(2.0L) : std::fmax(a, b) + std::log1p(std::exp(-std::fabs(a - b))); }
+Wide wide_logaddexp(Wide a, Wide b) {
+  return a == b ? a + std::log(2.0L) : std::fmax(a, b) + std::log1p(std::exp(-std::fabs(a - b)));
+}
 Wide wide_logaddexp2(Wide a, Wide b) {
   return a == b ? a + 1 : std::fmax(a, b) + std::log1p(std::exp2(-std::fabs(a - b))) / std::log(2.0L);
 }
@@ -119,8 +133,14 @@ const Binary kBinary[] = {
     {"power", 0, 30, -20, 20, 4, [](Wide a, Wide b) { return std::pow(a, b); }},
     {"maximum", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return first_nan(a, b, a >= b ? a : b); }},
     {"minimum", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return first_nan(a, b, a <= b ? a : b); }},
-    {"fmax", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return std::isnan(a) ? b : std::isnan(b) ? a : a >= b ? a : b; }},
-    {"fmin", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return std::isnan(a) ? b : std::isnan(b) ? a : a <= b ? a : b; }},
+    {"fmax", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return std::isnan(a)   ? b
+                                                          : std::isnan(b) ? a
+                                                          : a >= b        ? a
+                                                                          : b; }},
+    {"fmin", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return std::isnan(a)   ? b
+                                                          : std::isnan(b) ? a
+                                                          : a <= b        ? a
+                                                                          : b; }},
     // Same sign, or the sum of a large number and a small one cancels and only its absolute error is bounded.
     {"logaddexp", 1, 50, 1, 50, 4, [](Wide a, Wide b) { return first_nan(a, b, wide_logaddexp(a, b)); }},
     {"logaddexp2", 1, 50, 1, 50, 4, [](Wide a, Wide b) { return first_nan(a, b, wide_logaddexp2(a, b)); }},
@@ -129,7 +149,8 @@ const Binary kBinary[] = {
     {"copysign", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return std::copysign(a, b); }},
 };
 
-template <class T> void check_binary(const Binary& f) {
+template <class T>
+void check_binary(const Binary& f) {
   Noise noise(8);
   std::vector<T> a = noise.vector<T>(4000, f.low0, f.high0), b = noise.vector<T>(4000, f.low1, f.high1);
   const std::size_t ordinary = a.size();
@@ -149,8 +170,8 @@ template <class T> void check_binary(const Binary& f) {
     const Wide error = i >= ordinary && both_tiny(y[i], exact) ? 0 : ulps(y[i], exact);
     if (error > worst) worst = error, at = i;
   }
-  BOOST_TEST(worst <= f.bound, f.name << " " << sig<T>(2) << ": " << double(worst) << " ulp at " << a[at] << ", " << b[at] << ": " << y[at]
-                                      << " for " << double(f.oracle(a[at], b[at])));
+  BOOST_TEST(worst <= f.bound, f.name << " " << sig<T>(2) << ": " << double(worst) << " ulp at " << a[at] << ", "
+                                      << b[at] << ": " << y[at] << " for " << double(f.oracle(a[at], b[at])));
 }
 
 BOOST_AUTO_TEST_CASE(binary_functions_are_accurate_and_right_at_special_values) {
@@ -160,8 +181,11 @@ BOOST_AUTO_TEST_CASE(binary_functions_are_accurate_and_right_at_special_values) 
   }
 }
 
-// ---- rules that an oracle would only repeat ----------------------------------------------------------------------------------
-template <class T> T one(std::string_view name, T a, T b) { return apply<T>(name, sig<T>(2), std::vector<T>{a}, std::vector<T>{b})[0]; }
+// ---- rules that an oracle would only repeat -----------------------------------------------------
+template <class T>
+T one(std::string_view name, T a, T b) {
+  return apply<T>(name, sig<T>(2), std::vector<T>{a}, std::vector<T>{b})[0];
+}
 
 BOOST_AUTO_TEST_CASE(float_division_follows_python) {
   const double inf = HUGE_VAL;
@@ -188,7 +212,8 @@ BOOST_AUTO_TEST_CASE(float_division_follows_python) {
   loop_of("divmod", "dd->dd").elementwise(p, s, std::int64_t(a.size()));
   for (std::size_t i = 0; i < a.size(); ++i) {
     BOOST_TEST_REQUIRE((q[i] == dq[i] && r[i] == dr[i]));
-    BOOST_TEST_REQUIRE((q[i] == std::floor(q[i]) && (r[i] == 0 || (r[i] < 0) == (b[i] < 0)) && std::fabs(r[i]) <= std::fabs(b[i])));
+    BOOST_TEST_REQUIRE(
+        (q[i] == std::floor(q[i]) && (r[i] == 0 || (r[i] < 0) == (b[i] < 0)) && std::fabs(r[i]) <= std::fabs(b[i])));
     BOOST_TEST_REQUIRE(std::fabs(q[i] * b[i] + r[i] - a[i]) <= 1e-12 * (1 + std::fabs(a[i])));
   }
 }
@@ -206,7 +231,8 @@ BOOST_AUTO_TEST_CASE(clip_and_where) {
 
 BOOST_AUTO_TEST_CASE(float_predicates) {
   const float inf = HUGE_VALF, nan = std::nanf("");
-  const std::vector<float> x = {0.f, -0.f, 1.f, -1.f, inf, -inf, nan, std::copysign(nan, -1.f), std::numeric_limits<float>::max()};
+  const std::vector<float> x = {
+      0.f, -0.f, 1.f, -1.f, inf, -inf, nan, std::copysign(nan, -1.f), std::numeric_limits<float>::max()};
   const auto is_nan = apply<bool>("isnan", "f->?", x), is_inf = apply<bool>("isinf", "f->?", x);
   const auto finite = apply<bool>("isfinite", "f->?", x), sign = apply<bool>("signbit", "f->?", x);
   const auto no = apply<bool>("logical_not", "f->?", x);
@@ -217,21 +243,28 @@ BOOST_AUTO_TEST_CASE(float_predicates) {
   }
   for (float a : x)
     for (float b : x) {
-      const auto test2 = [&](const char* name) { return apply<bool>(name, "ff->?", std::vector<float>{a}, std::vector<float>{b})[0] != 0; };
+      const auto test2 = [&](const char* name) {
+        return apply<bool>(name, "ff->?", std::vector<float>{a}, std::vector<float>{b})[0] != 0;
+      };
       BOOST_TEST((test2("equal") == (a == b) && test2("not_equal") == (a != b) && test2("less") == (a < b)));
-      BOOST_TEST((test2("less_equal") == (a <= b) && test2("greater") == (a > b) && test2("greater_equal") == (a >= b)));
-      BOOST_TEST((test2("logical_and") == (a && b) && test2("logical_or") == (a || b) && test2("logical_xor") == (!a != !b)));
+      BOOST_TEST(
+          (test2("less_equal") == (a <= b) && test2("greater") == (a > b) && test2("greater_equal") == (a >= b)));
+      BOOST_TEST(
+          (test2("logical_and") == (a && b) && test2("logical_or") == (a || b) && test2("logical_xor") == (!a != !b)));
     }
 }
 
-template <class T> void check_parts() {
+template <class T>
+void check_parts() {
   const char c = std::is_same_v<T, float> ? 'f' : 'd';
   Noise noise(12);
   std::vector<T> x = specials<T>();
-  for (int i = 0; i < 3000; ++i) x.push_back(static_cast<T>(noise.uniform(-1, 1) * std::exp2(noise.uniform(-170, 120))));
+  for (int i = 0; i < 3000; ++i)
+    x.push_back(static_cast<T>(noise.uniform(-1, 1) * std::exp2(noise.uniform(-170, 120))));
   std::vector<T> first(x.size()), second(x.size());
   std::vector<std::int32_t> exponent(x.size());
-  const std::int64_t n = std::int64_t(x.size()), size = sizeof(T), stride[] = {size, size, size}, stride_i[] = {size, size, 4};
+  const std::int64_t n = std::int64_t(x.size()), size = sizeof(T), stride[] = {size, size, size},
+                     stride_i[] = {size, size, 4};
   std::byte* const p[] = {bytes_of(x), bytes_of(first), bytes_of(second)};
   loop_of("modf", concat(c, "->", c, c)).elementwise(p, stride, n);
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -244,16 +277,19 @@ template <class T> void check_parts() {
   for (std::size_t i = 0; i < x.size(); ++i) {
     int e = 0;
     const T mantissa = std::frexp(x[i], &e);
-    BOOST_TEST((same_value(first[i], mantissa) && (!std::isfinite(x[i]) ? exponent[i] == 0 : exponent[i] == e)), "frexp " << x[i]);
+    BOOST_TEST((same_value(first[i], mantissa) && (!std::isfinite(x[i]) ? exponent[i] == 0 : exponent[i] == e)),
+               "frexp " << x[i]);
   }
-  for (std::int64_t e : {0, 1, -1, 30, -60, 127, -149, 400, -900, 1023, -1022, -1074, 1100, -1100, 2098, -2200, 100000, -100000}) {
+  for (std::int64_t e :
+       {0, 1, -1, 30, -60, 127, -149, 400, -900, 1023, -1022, -1074, 1100, -1100, 2098, -2200, 100000, -100000}) {
     const auto y = apply<T>("ldexp", concat(c, "l->", c), x, std::vector<std::int64_t>{e});
     for (std::size_t i = 0; i < x.size(); ++i)
       BOOST_TEST(same_value(y[i], std::ldexp(x[i], int(e))), "ldexp " << x[i] << ", " << e << ": " << y[i]);
   }
   for (T b : specials<T>()) {
     const auto y = apply<T>("nextafter", sig<T>(2), x, std::vector<T>{b});
-    for (std::size_t i = 0; i < x.size(); ++i) BOOST_TEST((same_value(y[i], std::nextafter(x[i], b)) || x[i] == b), "nextafter " << x[i] << ", " << b);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      BOOST_TEST((same_value(y[i], std::nextafter(x[i], b)) || x[i] == b), "nextafter " << x[i] << ", " << b);
   }
 }
 BOOST_AUTO_TEST_CASE(parts_of_a_number) {
@@ -261,10 +297,13 @@ BOOST_AUTO_TEST_CASE(parts_of_a_number) {
   check_parts<double>();
 }
 
-template <class Half> void check_next_half(const char* name, const char* signature_text) {
+template <class Half>
+void check_next_half(const char* name, const char* signature_text) {
   std::vector<float> ordered;  // every finite number and the infinities, ascending, one zero
-  for (int bits = 0xffff; bits > 0x8000; --bits) ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));
-  for (int bits = 0; bits < 0x8000; ++bits) ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));
+  for (int bits = 0xffff; bits > 0x8000; --bits)
+    ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));
+  for (int bits = 0; bits < 0x8000; ++bits)
+    ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));
   std::erase_if(ordered, [](float v) { return std::isnan(v); });
   const auto up = apply<float>(name, signature_text, ordered, std::vector<float>{HUGE_VALF});
   const auto down = apply<float>(name, signature_text, ordered, std::vector<float>{-HUGE_VALF});

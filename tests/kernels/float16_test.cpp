@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "kernels/bfloat16.h"
-#include "kernels/float16.h"
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/float16.h>
 
 using catena::bfloat16;
 using catena::float16;
@@ -19,21 +19,23 @@ bool same_half(std::uint16_t ours, std::uint16_t reference) {
   return nan || reference_nan ? nan && reference_nan && ((ours ^ reference) & 0x8000) == 0 : ours == reference;
 }
 
-// Nearest by exact comparison in double: the value lies between two neighbours, ties go to the even one. The neighbour of the largest
-// finite value counts as 2^128, as IEEE rounding to infinity has it.
+// Nearest by exact comparison in double: the value lies between two neighbours, ties go to the even one. The neighbour
+// of the largest finite value counts as 2^128, as IEEE rounding to infinity has it.
 std::uint16_t nearest_bfloat16(float f) {
   const auto x = bit_cast<std::uint32_t>(f);
   const auto below = static_cast<std::uint16_t>(x >> 16);
   const auto magnitude = [](std::uint16_t b) {
     return (b & 0x7fff) == 0x7f80 ? 0x1p128 : double(std::fabs(bit_cast<float>(std::uint32_t(b) << 16)));
   };
-  const double v = std::fabs(double(f)), low = magnitude(below), high = magnitude(static_cast<std::uint16_t>(below + 1));
+  const double v = std::fabs(double(f)), low = magnitude(below),
+               high = magnitude(static_cast<std::uint16_t>(below + 1));
   if (v - low < high - v) return below;
   if (v - low > high - v) return static_cast<std::uint16_t>(below + 1);
   return below & 1 ? static_cast<std::uint16_t>(below + 1) : below;
 }
 
-// Floats worth rounding: every 16-bit float, its neighbours, the midpoints and their neighbours, and a scan over all bit patterns.
+// Floats worth rounding: every 16-bit float, its neighbours, the midpoints and their neighbours, and a scan over all
+// bit patterns.
 template <class F>
 void for_each_interesting_float(F&& f) {
   for (std::uint32_t h = 0; h < 0x10000; ++h) {
@@ -57,7 +59,8 @@ BOOST_AUTO_TEST_CASE(every_float16_survives_float_and_double) {
       failures += !std::isnan(f) || !std::isnan(static_cast<double>(h)) || !same_half(float16(f).bits, h.bits);
       continue;
     }
-    failures += float16(f).bits != b || float16(static_cast<double>(f)).bits != b || static_cast<double>(h) != static_cast<double>(f);
+    failures += float16(f).bits != b || float16(static_cast<double>(f)).bits != b ||
+                static_cast<double>(h) != static_cast<double>(f);
     // The value by the definition of the format.
     const int exponent = (b >> 10) & 31, fraction = b & 1023;
     const double magnitude = exponent == 31  ? HUGE_VAL
@@ -75,10 +78,8 @@ BOOST_AUTO_TEST_CASE(every_bfloat16_survives_float_and_double) {
     const bfloat16 h = bfloat16::from_bits(static_cast<std::uint16_t>(b));
     const auto f = static_cast<float>(h);
     failures += bit_cast<std::uint32_t>(f) != b << 16;
-    if (std::isnan(f))
-      failures += (bfloat16(f).bits & 0x7fff) <= 0x7f80 || ((bfloat16(f).bits ^ b) & 0x8000);
-    else
-      failures += bfloat16(f).bits != b || bfloat16(static_cast<double>(f)).bits != b;
+    if (std::isnan(f)) failures += (bfloat16(f).bits & 0x7fff) <= 0x7f80 || ((bfloat16(f).bits ^ b) & 0x8000);
+    else failures += bfloat16(f).bits != b || bfloat16(static_cast<double>(f)).bits != b;
   }
   BOOST_TEST(failures == 0);
 }
@@ -89,7 +90,8 @@ BOOST_AUTO_TEST_CASE(float16_rounds_as_the_compilers_own_type) {
   for_each_interesting_float([&](float f) {
     ++tested;
     const auto reference = bit_cast<std::uint16_t>(static_cast<_Float16>(f));
-    if (!same_half(float16(f).bits, reference) && ++failures < 5) BOOST_TEST_MESSAGE(f << ": " << float16(f).bits << " not " << reference);
+    if (!same_half(float16(f).bits, reference) && ++failures < 5)
+      BOOST_TEST_MESSAGE(f << ": " << float16(f).bits << " not " << reference);
   });
   BOOST_TEST(failures == 0);
   BOOST_TEST(tested > 5000000);

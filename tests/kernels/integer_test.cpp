@@ -1,26 +1,29 @@
 // Integer and bool loops against 128-bit arithmetic, on all pairs of the values where such loops go wrong.
 #include <boost/test/unit_test.hpp>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(integer)
 
 using namespace test;  // NOLINT
 using Wide = __int128;
 
-template <class T> std::vector<T> samples() {
+template <class T>
+std::vector<T> samples() {
   std::vector<T> v;
   if constexpr (sizeof(T) == 1) {
     for (int i = 0; i < 256; ++i) v.push_back(static_cast<T>(i));
   } else {
     using L = std::numeric_limits<T>;
-    for (Wide base : {Wide(L::min()), Wide(L::min() / 2), Wide(0), Wide(L::max() / 2), Wide(L::max()), Wide(46341), Wide(31)})
+    for (Wide base :
+         {Wide(L::min()), Wide(L::min() / 2), Wide(0), Wide(L::max() / 2), Wide(L::max()), Wide(46341), Wide(31)})
       for (int d = -4; d <= 4; ++d) v.push_back(static_cast<T>(base + d));
   }
   return v;
 }
 
-template <class T> struct Pairs {
+template <class T>
+struct Pairs {
   std::vector<T> a, b;
   Pairs() {
     for (T x : samples<T>())
@@ -28,19 +31,25 @@ template <class T> struct Pairs {
   }
 };
 
-template <class T> std::string pair_sig() { return std::string(2, char_of(dtype_of<T>)) + "->" + char_of(dtype_of<T>); }
+template <class T>
+std::string pair_sig() {
+  return std::string(2, char_of(dtype_of<T>)) + "->" + char_of(dtype_of<T>);
+}
 
-template <class T, class F> void check_pairs(const char* name, const Pairs<T>& p, F&& oracle) {
+template <class T, class F>
+void check_pairs(const char* name, const Pairs<T>& p, F&& oracle) {
   const auto y = apply<T>(name, pair_sig<T>(), p.a, p.b);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const T expected = static_cast<T>(oracle(Wide(p.a[i]), Wide(p.b[i])));
     if (y[i] != expected) {
-      BOOST_ERROR(concat(name, ' ', pair_sig<T>(), ": ", +p.a[i], ", ", +p.b[i], " gives ", +y[i], " and not ", +expected));
+      BOOST_ERROR(
+          concat(name, ' ', pair_sig<T>(), ": ", +p.a[i], ", ", +p.b[i], " gives ", +y[i], " and not ", +expected));
       return;
     }
   }
 }
-template <class T, class F> void check_one(const char* name, F&& oracle) {
+template <class T, class F>
+void check_one(const char* name, F&& oracle) {
   const std::vector<T> x = samples<T>();
   const std::string sig = concat(char_of(dtype_of<T>), "->", char_of(dtype_of<T>));
   const auto y = apply<T>(name, sig, x);
@@ -50,7 +59,8 @@ template <class T, class F> void check_one(const char* name, F&& oracle) {
 
 Wide floor_quotient(Wide a, Wide b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-template <class T> T power_mod(Wide a, Wide b) {
+template <class T>
+T power_mod(Wide a, Wide b) {
   if (b < 0) return a == 1 ? T(1) : a == -1 ? (b % 2 ? T(-1) : T(1)) : T(0);
   unsigned __int128 result = 1, base = static_cast<unsigned __int128>(a);
   for (; b > 0; b /= 2, base *= base)
@@ -58,7 +68,8 @@ template <class T> T power_mod(Wide a, Wide b) {
   return static_cast<T>(result);
 }
 
-template <class F> void for_integer_types(F&& f) {
+template <class F>
+void for_integer_types(F&& f) {
   f(std::int8_t{}), f(std::uint8_t{}), f(std::int16_t{}), f(std::uint16_t{}), f(std::int32_t{}), f(std::uint32_t{});
   f(std::int64_t{}), f(std::uint64_t{});
 }
@@ -69,7 +80,8 @@ BOOST_AUTO_TEST_CASE(arithmetic_wraps) {
     const Pairs<T> p;
     check_pairs<T>("add", p, [](Wide a, Wide b) { return a + b; });
     check_pairs<T>("subtract", p, [](Wide a, Wide b) { return a - b; });
-    check_pairs<T>("multiply", p, [](Wide a, Wide b) { return static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b); });
+    check_pairs<T>("multiply", p,
+                   [](Wide a, Wide b) { return static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b); });
     check_pairs<T>("floor_divide", p, floor_quotient);
     check_pairs<T>("remainder", p, [](Wide a, Wide b) { return b == 0 ? 0 : a - floor_quotient(a, b) * b; });
     check_pairs<T>("fmod", p, [](Wide a, Wide b) { return b == 0 ? 0 : a % b; });
@@ -124,12 +136,14 @@ BOOST_AUTO_TEST_CASE(bits_and_shifts) {
     check_pairs<T>("left_shift", p, [](Wide a, Wide b) {
       return b < 0 || b >= width ? Wide(0) : Wide(static_cast<unsigned __int128>(a) << int(b));
     });
-    check_pairs<T>("right_shift", p, [](Wide a, Wide b) { return b < 0 || b >= width ? Wide(a < 0 ? -1 : 0) : a >> int(b); });
+    check_pairs<T>("right_shift", p,
+                   [](Wide a, Wide b) { return b < 0 || b >= width ? Wide(a < 0 ? -1 : 0) : a >> int(b); });
     check_one<T>("invert", [](Wide a) { return ~a; });
   });
 }
 
-template <class A, class B> void check_comparisons() {
+template <class A, class B>
+void check_comparisons() {
   std::vector<A> a;
   std::vector<B> b;
   for (A x : samples<A>())
@@ -196,7 +210,8 @@ BOOST_AUTO_TEST_CASE(bools) {
   BOOST_TEST(table("minimum") == 0b0001);
   BOOST_TEST(table("less") == 0b0100);
   BOOST_TEST(table("greater_equal") == 0b1011);
-  const auto no = apply<bool>("invert", "?->?", b), same = apply<bool>("absolute", "?->?", b), not2 = apply<bool>("logical_not", "?->?", b);
+  const auto no = apply<bool>("invert", "?->?", b), same = apply<bool>("absolute", "?->?", b),
+             not2 = apply<bool>("logical_not", "?->?", b);
   for (int i = 0; i < 4; ++i) BOOST_TEST((no[i] == !b[i] && same[i] == b[i] && not2[i] == !b[i]));
   // There is no difference and no negative of bools (the loops of integers are not theirs).
   for (const char* name : {"subtract", "negative"})

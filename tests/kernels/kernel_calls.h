@@ -12,10 +12,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/host/dtype.h"
-#include "kernels/host/kernel.h"
-#include "kernels/host/shape.h"
-#include "kernels/numeric.h"
+#include <catena/kernels/base/dtype.h>
+#include <catena/kernels/base/shape.h>
+#include <catena/kernels/numeric.h>
+#include <catena/kernels/rows/kernel.h>
 
 namespace test {
 
@@ -29,12 +29,17 @@ inline const Loop& loop_of(std::string_view name, std::string_view wanted) {
 }
 
 // std::vector<bool> has no elements to point at.
-template <class T> using Cells = std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
+template <class T>
+using Cells = std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
 
-template <class T> std::byte* bytes_of(const std::vector<T>& v) { return reinterpret_cast<std::byte*>(const_cast<T*>(v.data())); }
+template <class T>
+std::byte* bytes_of(const std::vector<T>& v) {
+  return reinterpret_cast<std::byte*>(const_cast<T*>(v.data()));
+}
 
 // An elementwise kernel with one output over contiguous inputs of its compute types.
-template <class Out, class... In> Cells<Out> apply(std::string_view name, std::string_view sig, const std::vector<In>&... in) {
+template <class Out, class... In>
+Cells<Out> apply(std::string_view name, std::string_view sig, const std::vector<In>&... in) {
   const std::size_t n = std::max({in.size()...});
   Cells<Out> out(n);
   std::byte* const ptr[] = {bytes_of(in)..., bytes_of(out)};
@@ -49,10 +54,12 @@ struct Given {
   Shape shape;
   std::size_t size;
   std::shared_ptr<void> owner;
-  template <class T> Given(const std::vector<T>& v, Shape s) : data(bytes_of(v)), shape(std::move(s)), size(sizeof(T)) {}
+  template <class T>
+  Given(const std::vector<T>& v, Shape s) : data(bytes_of(v)), shape(std::move(s)), size(sizeof(T)) {}
 };
 // An indexed kernel: operands that are not raw are broadcast to the loop shape.
-inline void call_indexed(std::string_view name, std::string_view sig, const Shape& loop, const std::vector<Given>& operands) {
+inline void call_indexed(std::string_view name, std::string_view sig, const Shape& loop,
+                         const std::vector<Given>& operands) {
   const KernelDef& def = find_kernel(name);
   BOOST_REQUIRE(std::size_t(def.num_operands()) == operands.size());
   std::vector<std::byte*> data;
@@ -74,7 +81,8 @@ inline void call_indexed(std::string_view name, std::string_view sig, const Shap
   l.indexed(call, middle, n);
 }
 // A host number as an operand.
-template <class T> Given scalar(T v) {
+template <class T>
+Given scalar(T v) {
   const auto kept = std::make_shared<std::vector<T>>(1, v);
   Given g(*kept, {});
   g.owner = kept;
@@ -90,7 +98,8 @@ struct Aligned {
   std::vector<std::byte> memory;
 };
 
-template <class Out, class In> Out reduce(std::string_view name, std::string_view sig, const std::vector<In>& in, std::int64_t step = 1) {
+template <class Out, class In>
+Out reduce(std::string_view name, std::string_view sig, const std::vector<In>& in, std::int64_t step = 1) {
   const ReductionLoop& r = *loop_of(name, sig).reduction;
   Aligned acc(r.acc_bytes);
   r.init(acc.get(), 1);
@@ -102,7 +111,8 @@ template <class Out, class In> Out reduce(std::string_view name, std::string_vie
 }
 
 // One row of a row kernel, its elements in segments. An operand of one element counts as per row (stride 0).
-inline void call_row(std::string_view name, std::string_view sig, std::int64_t n, const std::vector<Given>& operands, std::int64_t step = 1) {
+inline void call_row(std::string_view name, std::string_view sig, std::int64_t n, const std::vector<Given>& operands,
+                     std::int64_t step = 1) {
   const KernelDef& def = find_kernel(name);
   const RowLoop& r = *loop_of(name, sig).row;
   BOOST_REQUIRE(std::size_t(def.num_operands()) == operands.size());
@@ -125,13 +135,15 @@ inline void call_row(std::string_view name, std::string_view sig, std::int64_t n
   r.init(stats.get());
   in_segments([&](std::byte* const* p, std::int64_t m) { r.phase0(stats.get(), p, stride.data(), m); });
   r.finish0(stats.get(), first.data(), n);
-  if (r.phases == 2) in_segments([&](std::byte* const* p, std::int64_t m) { r.phase1(stats.get(), p, stride.data(), m); });
+  if (r.phases == 2)
+    in_segments([&](std::byte* const* p, std::int64_t m) { r.phase1(stats.get(), p, stride.data(), m); });
   r.finish1(stats.get(), first.data(), n);
   in_segments([&](std::byte* const* p, std::int64_t m) { r.write(stats.get(), p, stride.data(), m); });
 }
 
 // Distance of y from the exact value in units of the last place of T; 0 where both are NaN or the same infinity.
-template <class T> long double ulps(T y, long double exact) {
+template <class T>
+long double ulps(T y, long double exact) {
   const T rounded = static_cast<T>(exact);
   if (std::isnan(y) || std::isnan(rounded)) return std::isnan(y) == std::isnan(rounded) ? 0 : HUGE_VALL;
   if (std::isinf(y) || std::isinf(rounded)) return y == rounded ? 0 : HUGE_VALL;
@@ -143,7 +155,8 @@ template <class T> long double ulps(T y, long double exact) {
 }
 
 // Equal bits, any NaN being equal to any other.
-template <class T> bool same_value(T a, T b) {
+template <class T>
+bool same_value(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   }
@@ -161,7 +174,8 @@ struct Noise {
     return z ^ (z >> 31);
   }
   double uniform(double low, double high) { return low + (high - low) * (double(bits() >> 11) * 0x1p-53); }
-  template <class T> std::vector<T> vector(std::size_t n, double low, double high) {
+  template <class T>
+  std::vector<T> vector(std::size_t n, double low, double high) {
     std::vector<T> v(n);
     for (T& x : v) x = static_cast<T>(uniform(low, high));
     return v;

@@ -1,7 +1,7 @@
 // Activations, losses, pooling and patches against formulas and loops written down plainly.
 #include <boost/test/unit_test.hpp>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(nn)
 
@@ -44,25 +44,30 @@ BOOST_AUTO_TEST_CASE(activations_and_their_gradients) {
   Vec x = noise.vector<double>(300, -6, 6);
   for (double v : {0.0, -0.0, 2.0, 2.5, -2.5, 1000.0, -1000.0}) x.push_back(v);
   for (const Activation& a : kForward) {
-    const Vec y = std::isnan(a.parameter) ? apply<double>(a.name, "d->d", x) : apply<double>(a.name, "dd->d", x, Vec{a.parameter});
+    const Vec y = std::isnan(a.parameter) ? apply<double>(a.name, "d->d", x)
+                                          : apply<double>(a.name, "dd->d", x, Vec{a.parameter});
     for (std::size_t i = 0; i < x.size(); ++i) {
       if (std::isinf(std::exp(2 * x[i]))) continue;  // the oracle of softplus
-      BOOST_TEST(std::fabs(y[i] - a.oracle(x[i], a.parameter)) <= 1e-14 * (1 + std::fabs(x[i])), a.name << "(" << x[i] << ") " << y[i]);
+      BOOST_TEST(std::fabs(y[i] - a.oracle(x[i], a.parameter)) <= 1e-14 * (1 + std::fabs(x[i])),
+                 a.name << "(" << x[i] << ") " << y[i]);
     }
   }
   for (const Activation& a : kBackward)
     for (double g : {1.0, -0.5}) {
       const Vec gy(x.size(), g);
-      const Vec gx = std::isnan(a.parameter) ? apply<double>(a.name, "dd->d", x, gy) : apply<double>(a.name, "ddd->d", x, Vec{a.parameter}, gy);
+      const Vec gx = std::isnan(a.parameter) ? apply<double>(a.name, "dd->d", x, gy)
+                                             : apply<double>(a.name, "ddd->d", x, Vec{a.parameter}, gy);
       for (std::size_t i = 0; i < x.size(); ++i)
-        BOOST_TEST(std::fabs(gx[i] - g * a.oracle(x[i], a.parameter)) <= 1e-13 * (1 + x[i] * x[i]), a.name << "(" << x[i] << ") " << gx[i]);
+        BOOST_TEST(std::fabs(gx[i] - g * a.oracle(x[i], a.parameter)) <= 1e-13 * (1 + x[i] * x[i]),
+                   a.name << "(" << x[i] << ") " << gx[i]);
     }
   const auto extreme = apply<float>("softplus", "ff->f", std::vector<float>{1000, -1000}, std::vector<float>{1});
   BOOST_TEST((extreme[0] == 1000 && extreme[1] == 0));
-  for (const char* name : {"relu", "sigmoid"}) BOOST_TEST(std::isnan(apply<float>(name, "f->f", std::vector<float>{std::nanf("")})[0]));
+  for (const char* name : {"relu", "sigmoid"})
+    BOOST_TEST(std::isnan(apply<float>(name, "f->f", std::vector<float>{std::nanf("")})[0]));
 }
 
-// ---- losses -----------------------------------------------------------------------------------------------------------------
+// ---- losses -------------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
   const I N = 3, C = 4, D = 2;
   Noise noise(2);
@@ -75,7 +80,13 @@ BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
   const Vec g = noise.vector<double>(std::size_t(N * D), -1, 1), norm = {5};
   Vec gx(log_y.size());
   call_indexed("cross_entropy_bwd", "*ddiidd->d", {N, C, D},
-               {{weight, {C}}, {log_y, {N, C, D}}, {label, {N, 1, D}}, scalar(ignore), {g, {N, 1, D}}, {norm, {}}, {gx, {N, C, D}}});
+               {{weight, {C}},
+                {log_y, {N, C, D}},
+                {label, {N, 1, D}},
+                scalar(ignore),
+                {g, {N, 1, D}},
+                {norm, {}},
+                {gx, {N, C, D}}});
   for (I n = 0; n < N; ++n)
     for (I d = 0; d < D; ++d) {
       const std::int32_t t = label[std::size_t(n * D + d)];
@@ -87,8 +98,9 @@ BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
         const double v = gx[std::size_t((n * C + c) * D + d)];
         if (t == ignore) BOOST_TEST(v == 0);
         else if (t >= C) BOOST_TEST(std::isnan(v));
-        else BOOST_TEST(std::fabs(v - g[std::size_t(n * D + d)] * weight[std::size_t(t)] / 5 *
-                                          (std::exp(log_y[std::size_t((n * C + c) * D + d)]) - (c == t))) < 1e-15);
+        else
+          BOOST_TEST(std::fabs(v - g[std::size_t(n * D + d)] * weight[std::size_t(t)] / 5 *
+                                       (std::exp(log_y[std::size_t((n * C + c) * D + d)]) - (c == t))) < 1e-15);
       }
     }
 }
@@ -97,7 +109,8 @@ BOOST_AUTO_TEST_CASE(a_valid_class_may_be_the_one_to_ignore) {
   const Vec log_y = {-1, -2, -3, -4}, weight = {1, 1};
   const std::vector<std::int32_t> label = {1, 0};
   Vec loss(2);
-  call_indexed("cross_entropy_pick", "*d*dii->d", {2, 1}, {{log_y, {2, 2, 1}}, {weight, {2}}, {label, {2, 1}}, scalar(std::int32_t(1)), {loss, {2, 1}}});
+  call_indexed("cross_entropy_pick", "*d*dii->d", {2, 1},
+               {{log_y, {2, 2, 1}}, {weight, {2}}, {label, {2, 1}}, scalar(std::int32_t(1)), {loss, {2, 1}}});
   BOOST_TEST((loss == Vec{0, 3}));
 }
 
@@ -108,7 +121,7 @@ BOOST_AUTO_TEST_CASE(one_hot_rows) {
   BOOST_TEST((y == std::vector<float>{-1, -1, 2, 2, -1, -1, -1, -1, -1}));
 }
 
-// ---- windows ----------------------------------------------------------------------------------------------------------------
+// ---- windows ------------------------------------------------------------------------------------
 struct Window {
   I n, c, h, w, kh, kw, sy, sx, ph, pw;
   bool cover_all;
@@ -120,7 +133,7 @@ struct Window {
 };
 const Window kWindows[] = {
     {2, 3, 6, 7, 2, 2, 2, 2, 0, 0, true}, {1, 2, 5, 5, 3, 3, 1, 1, 1, 1, false}, {1, 1, 7, 4, 3, 2, 2, 1, 1, 0, true},
-    {2, 1, 4, 9, 2, 3, 3, 2, 0, 2, true}, {1, 1, 3, 3, 5, 5, 2, 2, 2, 2, false},  {1, 2, 8, 8, 1, 1, 3, 3, 0, 0, false},
+    {2, 1, 4, 9, 2, 3, 3, 2, 0, 2, true}, {1, 1, 3, 3, 5, 5, 2, 2, 2, 2, false}, {1, 2, 8, 8, 1, 1, 3, 3, 0, 0, false},
     {1, 1, 2, 2, 2, 2, 4, 4, 3, 3, true},  // windows that lie in the padding
 };
 
@@ -136,17 +149,22 @@ std::vector<Given> join(std::vector<Given> a, const std::vector<Given>& b, const
   return a;
 }
 // Calls f(plane, oy, ox, position in the window, position in the plane or -1) for every element of every window.
-template <class F> void each(const Window& g, F&& f) {
+template <class F>
+void each(const Window& g, F&& f) {
   for (I p = 0; p < g.n * g.c; ++p)
     for (I oy = 0; oy < g.oh(); ++oy)
       for (I ox = 0; ox < g.ow(); ++ox)
         for (I ky = 0; ky < g.kh; ++ky)
           for (I kx = 0; kx < g.kw; ++kx) {
             const I y = oy * g.sy + ky - g.ph, x = ox * g.sx + kx - g.pw;
-            f((p * g.oh() + oy) * g.ow() + ox, ky * g.kw + kx, y >= 0 && y < g.h && x >= 0 && x < g.w ? (p * g.h + y) * g.w + x : -1);
+            f((p * g.oh() + oy) * g.ow() + ox, ky * g.kw + kx,
+              y >= 0 && y < g.h && x >= 0 && x < g.w ? (p * g.h + y) * g.w + x : -1);
           }
 }
-template <class T> std::size_t at(T i) { return std::size_t(i); }
+template <class T>
+std::size_t at(T i) {
+  return std::size_t(i);
+}
 
 BOOST_AUTO_TEST_CASE(max_pooling_forward_backward_and_by_index) {
   Noise noise(3);
@@ -156,15 +174,18 @@ BOOST_AUTO_TEST_CASE(max_pooling_forward_backward_and_by_index) {
     const Vec gy = noise.vector<double>(at(size_of(g.pooled())), -1, 1);
     Vec y(gy.size()), gx(x.size()), picked(gy.size());
     std::vector<std::int32_t> index(gy.size());
-    call_indexed("max_pool_2d", "*dllllll->di", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}, {index, g.pooled()}}));
-    call_indexed("max_pool_2d_bwd", "*d*illllll->d", g.image(), join({{gy, g.pooled()}, {index, g.pooled()}}, geometry(g), {{gx, g.image()}}));
+    call_indexed("max_pool_2d", "*dllllll->di", g.pooled(),
+                 join({{x, g.image()}}, geometry(g), {{y, g.pooled()}, {index, g.pooled()}}));
+    call_indexed("max_pool_2d_bwd", "*d*illllll->d", g.image(),
+                 join({{gy, g.pooled()}, {index, g.pooled()}}, geometry(g), {{gx, g.image()}}));
     call_indexed("max_pool_2d_by_index", "*dilllll->d", g.pooled(),
                  join({{x, g.image()}, {index, g.pooled()}}, geometry(g, false), {{picked, g.pooled()}}));
     Vec best(gy.size(), -HUGE_VAL), expected_gx(x.size());
     std::vector<I> best_index(gy.size(), -1), winner(gy.size(), -1);
     each(g, [&](I o, I k, I p) {
       const double v = p < 0 ? -HUGE_VAL : x[at(p)];
-      if (v > best[at(o)] || (k == 0 && best_index[at(o)] < 0)) best[at(o)] = v, best_index[at(o)] = k, winner[at(o)] = p;
+      if (v > best[at(o)] || (k == 0 && best_index[at(o)] < 0))
+        best[at(o)] = v, best_index[at(o)] = k, winner[at(o)] = p;
     });
     for (std::size_t o = 0; o < gy.size(); ++o) {
       BOOST_TEST((y[o] == best[o] && index[o] == best_index[o]));
@@ -180,17 +201,20 @@ BOOST_AUTO_TEST_CASE(max_pooling_propagates_nan) {
   Vec y(1);
   std::vector<std::int32_t> index(1);
   const Window g{1, 1, 2, 2, 2, 2, 1, 1, 0, 0, false};
-  call_indexed("max_pool_2d", "*dllllll->di", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}, {index, g.pooled()}}));
+  call_indexed("max_pool_2d", "*dllllll->di", g.pooled(),
+               join({{x, g.image()}}, geometry(g), {{y, g.pooled()}, {index, g.pooled()}}));
   BOOST_TEST((std::isnan(y[0]) && index[0] == 1));
 }
 
 BOOST_AUTO_TEST_CASE(average_pooling_counts_the_padding) {
   Noise noise(4);
   for (const Window& g : kWindows) {
-    const Vec x = noise.vector<double>(at(size_of(g.image())), -1, 1), gy = noise.vector<double>(at(size_of(g.pooled())), -1, 1);
+    const Vec x = noise.vector<double>(at(size_of(g.image())), -1, 1),
+              gy = noise.vector<double>(at(size_of(g.pooled())), -1, 1);
     Vec y(gy.size()), gx(x.size()), expected_y(gy.size()), expected_gx(x.size());
     call_indexed("average_pool_2d", "*dllllll->d", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}}));
-    call_indexed("average_pool_2d_bwd", "*dllllll->d", g.image(), join({{gy, g.pooled()}}, geometry(g), {{gx, g.image()}}));
+    call_indexed("average_pool_2d_bwd", "*dllllll->d", g.image(),
+                 join({{gy, g.pooled()}}, geometry(g), {{gx, g.image()}}));
     const double area = double(g.kh * g.kw);
     each(g, [&](I o, I, I p) {
       if (p >= 0) expected_y[at(o)] += x[at(p)] / area, expected_gx[at(p)] += gy[at(o)] / area;
@@ -208,7 +232,8 @@ BOOST_AUTO_TEST_CASE(columns_of_an_image_and_back) {
       const I oh = g.out(g.h, ey, g.sy, g.ph), ow = g.out(g.w, ex, g.sx, g.pw);
       if (oh <= 0 || ow <= 0) continue;
       const Shape columns = {g.n, g.c, g.kh, g.kw, oh, ow};
-      const Vec img = noise.vector<double>(at(size_of(g.image())), -1, 1), gcol = noise.vector<double>(at(size_of(columns)), -1, 1);
+      const Vec img = noise.vector<double>(at(size_of(g.image())), -1, 1),
+                gcol = noise.vector<double>(at(size_of(columns)), -1, 1);
       Vec col(gcol.size()), back(img.size()), expected_back(img.size());
       const std::vector<Given> geo = {scalar(g.sy), scalar(g.sx), scalar(g.ph), scalar(g.pw), scalar(dy), scalar(dx)};
       call_indexed("im2col_2d", "*dllllll->d", columns, join({{img, g.image()}}, geo, {{col, columns}}));
@@ -235,7 +260,8 @@ BOOST_AUTO_TEST_CASE(sixteen_bit_loops_compute_in_float32_and_round_once) {
   std::vector<float16> y(1);
   const Window g{1, 1, 2, 2, 2, 2, 1, 1, 0, 0, false};
   call_indexed("average_pool_2d", "*ellllll->e", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}}));
-  BOOST_TEST(static_cast<float>(y[0]) == static_cast<float>(float16((1.f + 2048.f + 0.5f + 2048.f) / 4)));  // 2049 is stored as 2048
+  BOOST_TEST(static_cast<float>(y[0]) ==
+             static_cast<float>(float16((1.f + 2048.f + 0.5f + 2048.f) / 4)));  // 2049 is stored as 2048
 }
 
 BOOST_AUTO_TEST_SUITE_END()

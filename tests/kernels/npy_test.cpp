@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/npy.h"
+#include <catena/kernels/formats/npy.h>
 
 #include <cmath>
 #include <cstring>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/numeric.h"
-#include "tests/support/allocations.h"
-#include "tests/support/golden.h"
+#include <catena/kernels/numeric.h>
+#include <catena/tests/support/allocations.h>
+#include <catena/tests/support/golden.h>
 
 using namespace catena;
 
@@ -181,7 +181,8 @@ BOOST_AUTO_TEST_CASE(data_goes_straight_into_given_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(bool_bytes_become_0_or_1) {
-  const NpyArray a = parse(npy_with("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", std::string("\0\1\xff", 3)));
+  const NpyArray a =
+      parse(npy_with("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", std::string("\0\1\xff", 3)));
   BOOST_TEST((a.data == Bytes{std::byte(0), std::byte(1), std::byte(1)}));
 }
 
@@ -195,13 +196,17 @@ BOOST_AUTO_TEST_CASE(text_and_none) {
     BOOST_TEST((a.is_text() && !a.dtype && a.shape.empty()));
     BOOST_TEST(npy_text(a) == text);
   }
-  BOOST_TEST(npy_text(parse(npy_with("{'descr': '|S4', 'fortran_order': False, 'shape': ()}", std::string("ab\0\0", 4)))) == "ab");
-  BOOST_TEST(npy_text(parse(npy_with("{'descr': '>U2', 'fortran_order': False, 'shape': ()}", std::string("\0\0\x20\xac\0\0\0\0", 8)))) ==
-             "\xe2\x82\xac");
-  const NpyArray invalid = parse(npy_with("{'descr': '<U1', 'fortran_order': False, 'shape': ()}", std::string("\0\xd8\0\0", 4)));
+  BOOST_TEST(npy_text(parse(
+                 npy_with("{'descr': '|S4', 'fortran_order': False, 'shape': ()}", std::string("ab\0\0", 4)))) == "ab");
+  BOOST_TEST(npy_text(parse(npy_with("{'descr': '>U2', 'fortran_order': False, 'shape': ()}",
+                                     std::string("\0\0\x20\xac\0\0\0\0", 8)))) == "\xe2\x82\xac");
+  const NpyArray invalid =
+      parse(npy_with("{'descr': '<U1', 'fortran_order': False, 'shape': ()}", std::string("\0\xd8\0\0", 4)));
   BOOST_CHECK_THROW(npy_text(invalid), ValueError);
-  BOOST_CHECK_THROW(npy_text(parse(npy_with("{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "abcd"))), TypeError);
-  for (const std::string bad : {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\x80"}) {
+  BOOST_CHECK_THROW(npy_text(parse(npy_with("{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "abcd"))),
+                    TypeError);
+  for (const std::string bad :
+       {"\xff", "a\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\x80"}) {
     MemorySink sink;
     BOOST_CHECK_THROW(write_npy_text(sink, bad), ValueError);
     BOOST_TEST(sink.bytes().empty());
@@ -214,9 +219,9 @@ BOOST_AUTO_TEST_CASE(text_and_none) {
 
 BOOST_AUTO_TEST_CASE(unusual_headers_are_read) {
   const std::string one("\1\0\0\0", 4);
-  for (const std::string d :
-       {"{'descr':'<i4','fortran_order':False,'shape':()}", "{\"shape\": (), 'descr': \"<i4\" ,\t'fortran_order' : False,}\n\n",
-        " { u'descr': '=i4', 'fortran_order': False, 'shape': ( ) , } "}) {
+  for (const std::string d : {"{'descr':'<i4','fortran_order':False,'shape':()}",
+                              "{\"shape\": (), 'descr': \"<i4\" ,\t'fortran_order' : False,}\n\n",
+                              " { u'descr': '=i4', 'fortran_order': False, 'shape': ( ) , } "}) {
     const NpyArray a = parse(npy_with(d, one));
     BOOST_TEST((a.dtype == Dtype::int32 && a.shape.empty() && a.as<std::int32_t>()[0] == 1));
   }
@@ -236,12 +241,17 @@ BOOST_AUTO_TEST_CASE(malformed_headers_are_refused) {
   const auto with_shape = [&](const std::string& s) {
     return parse_message("{'descr': '<i4', 'fortran_order': False, 'shape': " + s + "}");
   };
-  const auto with_descr = [&](const std::string& d) { return parse_message("{'descr': " + d + ", 'fortran_order': False, 'shape': ()}"); };
-  BOOST_TEST(with_shape("(3)") == at + "header is malformed at byte 52 ()}): expected ',': a tuple of one length needs it");
+  const auto with_descr = [&](const std::string& d) {
+    return parse_message("{'descr': " + d + ", 'fortran_order': False, 'shape': ()}");
+  };
+  BOOST_TEST(with_shape("(3)") ==
+             at + "header is malformed at byte 52 ()}): expected ',': a tuple of one length needs it");
   BOOST_TEST(with_shape("(-3,)") == at + "shape has the negative length -3");
   BOOST_TEST(with_shape("(99999999999999999999,)") == at + "a length of the shape does not fit 63 bits");
-  BOOST_TEST(with_shape("(4294967296, 4294967296)") == at + "shape: (4294967296, 4294967296) has more than 2^63 - 1 elements");
-  BOOST_TEST(with_shape("(4611686018427387904,)") == at + "shape (4611686018427387904,) of 4-byte elements does not fit 63 bits");
+  BOOST_TEST(with_shape("(4294967296, 4294967296)") ==
+             at + "shape: (4294967296, 4294967296) has more than 2^63 - 1 elements");
+  BOOST_TEST(with_shape("(4611686018427387904,)") ==
+             at + "shape (4611686018427387904,) of 4-byte elements does not fit 63 bits");
   BOOST_TEST(with_shape("(1000000000000,)") == at + "data ends after 0 of 4000000000000 bytes");
   BOOST_TEST(with_shape("(" + std::string(33 * 2, '1').replace(0, 66, [] {
                std::string s;
@@ -255,9 +265,11 @@ BOOST_AUTO_TEST_CASE(malformed_headers_are_refused) {
   BOOST_TEST(parse_message("{'descr': '<i4', 'shape': ()}") == at + "header has no key 'fortran_order'");
   BOOST_TEST(parse_message("{'descr': '<i4', 'descr': '<i4'}") ==
              at + "header key 'descr' is repeated or not one of descr, fortran_order, shape");
-  BOOST_TEST(parse_message("{'x\x1b': 1}") == at + "header key 'x?' is repeated or not one of descr, fortran_order, shape");
-  for (const char* d : {"", "x", "{", "{'descr'", "{'descr': '<i4", "{'descr': '<i4', 'fortran_order': Maybe, 'shape': ()}",
-                        "{'descr': '<i4', 'fortran_order': False, 'shape': ()} x", "{'descr': '<i4' 'shape': ()}"})
+  BOOST_TEST(parse_message("{'x\x1b': 1}") ==
+             at + "header key 'x?' is repeated or not one of descr, fortran_order, shape");
+  for (const char* d :
+       {"", "x", "{", "{'descr'", "{'descr': '<i4", "{'descr': '<i4', 'fortran_order': Maybe, 'shape': ()}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': ()} x", "{'descr': '<i4' 'shape': ()}"})
     BOOST_TEST(parse_message(d).starts_with(at + "header is malformed at byte "), d << " gave " << parse_message(d));
   BOOST_TEST(message_of<ValueError>([] { parse(bytes_of("hello world")); }) ==
              at + "is no npy data: the first 8 of 6 magic bytes do not match");
@@ -282,11 +294,14 @@ BOOST_AUTO_TEST_CASE(a_file_cut_anywhere_is_refused) {
     StreamSource stream("load: \"a.npy\"", in);
     BOOST_TEST(message_of<ValueError>([&] { read_npy(stream); }) == known);
   }
-  BOOST_TEST(message_of<ValueError>([&] { parse(std::span(whole).first(12)); }) == "load: \"a.npy\": header ends after 12 of 128 bytes");
-  BOOST_TEST(message_of<ValueError>([&] { parse(std::span(whole).first(130)); }) == "load: \"a.npy\": data ends after 2 of 24 bytes");
+  BOOST_TEST(message_of<ValueError>([&] { parse(std::span(whole).first(12)); }) ==
+             "load: \"a.npy\": header ends after 12 of 128 bytes");
+  BOOST_TEST(message_of<ValueError>([&] { parse(std::span(whole).first(130)); }) ==
+             "load: \"a.npy\": data ends after 2 of 24 bytes");
 }
 
-// Two thousand damaged files: read, or refused with an error of ours, and never more memory than a small multiple of the file.
+// Two thousand damaged files: read, or refused with an error of ours, and never more memory than a small multiple of
+// the file.
 BOOST_AUTO_TEST_CASE(damaged_files_are_harmless) {
   MemorySink sink;
   write_npy(sink, Dtype::int16, {3, 5}, Bytes(30));

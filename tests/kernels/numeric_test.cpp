@@ -1,14 +1,14 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/numeric.h"
+#include <catena/kernels/numeric.h>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
-#include "kernels/host/dtype.h"
-#include "tests/support/golden.h"
+#include <catena/kernels/base/dtype.h>
+#include <catena/tests/support/golden.h>
 
 using namespace catena;
 
@@ -35,7 +35,8 @@ std::vector<T> samples() {
     for (int i = 0; i < 256; ++i) result.push_back(static_cast<T>(i));
   } else {
     using L = std::numeric_limits<T>;
-    for (const Wide base : {Wide(L::min()), Wide(L::min() / 2), Wide(0), Wide(L::max() / 2), Wide(L::max()), Wide(46341), Wide(1000003)})
+    for (const Wide base :
+         {Wide(L::min()), Wide(L::min() / 2), Wide(0), Wide(L::max() / 2), Wide(L::max()), Wide(46341), Wide(1000003)})
       for (int d = -3; d <= 3; ++d) result.push_back(wrap<T>(base + d));
   }
   return result;
@@ -80,9 +81,9 @@ BOOST_AUTO_TEST_CASE(conversions_are_the_reference_values) {
           const To got = convert<To>(in[i]);
           // Bits, but for the payload of a NaN.
           const bool nan = is_nan(static_cast<compute_t<To>>(got)) && is_nan(static_cast<compute_t<To>>(out[i]));
-          BOOST_TEST((nan || std::memcmp(&got, &out[i], sizeof(To)) == 0), c["name"] << " element " << i << ": " << convert<double>(in[i])
-                                                                                     << " gave " << convert<double>(got) << ", not "
-                                                                                     << convert<double>(out[i]));
+          BOOST_TEST((nan || std::memcmp(&got, &out[i], sizeof(To)) == 0),
+                     c["name"] << " element " << i << ": " << convert<double>(in[i]) << " gave " << convert<double>(got)
+                               << ", not " << convert<double>(out[i]));
         }
       });
     });
@@ -206,8 +207,10 @@ BOOST_AUTO_TEST_CASE(float_remainders_take_the_sign_of_the_divisor) {
 BOOST_AUTO_TEST_CASE(minimum_and_maximum_treat_nan_as_asked) {
   const float nan = std::nanf(""), inf = HUGE_VALF;
   for (const float v : {-inf, -1.f, 0.f, 3.f, inf}) {
-    BOOST_TEST((std::isnan(nan_max(v, nan)) && std::isnan(nan_max(nan, v)) && std::isnan(nan_min(v, nan)) && std::isnan(nan_min(nan, v))));
-    BOOST_TEST((skip_nan_max(v, nan) == v && skip_nan_max(nan, v) == v && skip_nan_min(v, nan) == v && skip_nan_min(nan, v) == v));
+    BOOST_TEST((std::isnan(nan_max(v, nan)) && std::isnan(nan_max(nan, v)) && std::isnan(nan_min(v, nan)) &&
+                std::isnan(nan_min(nan, v))));
+    BOOST_TEST((skip_nan_max(v, nan) == v && skip_nan_max(nan, v) == v && skip_nan_min(v, nan) == v &&
+                skip_nan_min(nan, v) == v));
   }
   BOOST_TEST((std::isnan(skip_nan_max(nan, nan)) && std::isnan(skip_nan_min(nan, nan))));
   BOOST_TEST((nan_max(-2, 3) == 3 && nan_min(-2, 3) == -2 && nan_max(3u, 2u) == 3u));

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(optimizer)
 
@@ -22,11 +22,13 @@ void update(const char* name, Vec hyper, const std::vector<Vec*>& tensors) {
 }
 
 void check_near(const Vec& actual, const Vec& expected, double tolerance = 2e-6) {
-  for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(std::fabs(actual[i] - expected[i]) <= tolerance, actual[i] << " != " << expected[i]);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    BOOST_TEST(std::fabs(actual[i] - expected[i]) <= tolerance, actual[i] << " != " << expected[i]);
 }
 
 // Four steps from p = [1, -2, .5] with g = [.1 (i + 1), -.2, .3 - .1 i] and the default hyperparameters.
-void check_rule(const char* name, const std::function<Vec(int)>& hyper, std::vector<Vec> states, const Vec& expected, const Vec& first = {}) {
+void check_rule(const char* name, const std::function<Vec(int)>& hyper, std::vector<Vec> states, const Vec& expected,
+                const Vec& first = {}) {
   BOOST_TEST_INFO(name);
   Vec p = {1, -2, 0.5};
   for (int i = 0; i < 4; ++i) {
@@ -43,22 +45,42 @@ BOOST_AUTO_TEST_CASE(published_vectors) {
   const Vec zero(3, 0.0), one(3, 1.0);
   check_rule("sgd_update", [](int) { return Vec{0.01}; }, {}, {.990000, -1.992000, .494000});
   check_rule("momentum_sgd_update", [](int) { return Vec{0.01, 0.9}; }, {zero}, {.981441, -1.981902, .482363});
-  check_rule("nesterov_ag_update", [](int) { return Vec{0.01, 0.9, 0.81, 0.019}; }, {zero}, {.965967, -1.970141, .474314},
-             {.997290, -1.994580, .491870});
-  check_rule("ada_grad_update", [](int) { return Vec{0.001, 1e-8}; }, {zero}, {.996573, -1.997216, .498178}, {.999, -1.999, .499});
-  check_rule("ada_delta_update", [](int) { return Vec{0.95, 0.05, 1e-6}; }, {zero, zero}, {.975032, -1.981838, .489957},
-             {.995532, -1.995529, .495528});
+  check_rule("nesterov_ag_update",
+             [](int) {
+               return Vec{0.01, 0.9, 0.81, 0.019};
+             },
+             {zero}, {.965967, -1.970141, .474314}, {.997290, -1.994580, .491870});
+  check_rule("ada_grad_update",
+             [](int) {
+               return Vec{0.001, 1e-8};
+             },
+             {zero}, {.996573, -1.997216, .498178}, {.999, -1.999, .499});
+  check_rule("ada_delta_update",
+             [](int) {
+               return Vec{0.95, 0.05, 1e-6};
+             },
+             {zero, zero}, {.975032, -1.981838, .489957}, {.995532, -1.995529, .495528});
   check_rule("adam_update",
              [](int t) {
                const double lr = 0.001 * std::sqrt(1 - std::pow(0.999, t)) / (1 - std::pow(0.9, t));
                return Vec{lr, 1 - 0.9, 1 - 0.999, 1e-8};
              },
              {zero, zero}, {.996116, -1.996000, .496404}, {.999, -1.999, .499});
-  check_rule("rmsprop_update", [](int) { return Vec{0.01, 0.99, 0.01, 1e-8}; }, {zero}, {.656844, -1.720711, .317399}, {.9, -1.9, .4});
-  check_rule("rmsprop_graves_update", [](int) { return Vec{1e-4, 0.95, 0.05, 0.9, 1e-4}; }, {zero, zero, zero},
-             {.996360, -1.996768, .497478}, {.999583, -1.999553, .499546});
-  check_rule("smorms3_update", [](int) { return Vec{0.001, 1e-16}; }, {one, zero, zero}, {.994442, -1.995235, .497042},
-             {.998586, -1.998586, .498586});
+  check_rule("rmsprop_update",
+             [](int) {
+               return Vec{0.01, 0.99, 0.01, 1e-8};
+             },
+             {zero}, {.656844, -1.720711, .317399}, {.9, -1.9, .4});
+  check_rule("rmsprop_graves_update",
+             [](int) {
+               return Vec{1e-4, 0.95, 0.05, 0.9, 1e-4};
+             },
+             {zero, zero, zero}, {.996360, -1.996768, .497478}, {.999583, -1.999553, .499546});
+  check_rule("smorms3_update",
+             [](int) {
+               return Vec{0.001, 1e-16};
+             },
+             {one, zero, zero}, {.994442, -1.995235, .497042}, {.998586, -1.998586, .498586});
 }
 
 BOOST_AUTO_TEST_CASE(hooks_change_the_gradient) {

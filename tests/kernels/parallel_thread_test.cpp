@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/parallel.h"
+#include <catena/kernels/base/parallel.h>
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 using namespace catena;
 
@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_CASE(ranges_tile_and_respect_the_grain) {
   for (const int threads : {1, 2, 3, 8}) {
     const ThreadsGuard guard(threads);
     for (const std::int64_t grain : {std::int64_t(0), std::int64_t(1), std::int64_t(7), std::int64_t(100)}) {
-      for (const std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(7), std::int64_t(8), std::int64_t(15), std::int64_t(99),
-                                   std::int64_t(1000), std::int64_t(1) << 62}) {
+      for (const std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(7), std::int64_t(8), std::int64_t(15),
+                                   std::int64_t(99), std::int64_t(1000), std::int64_t(1) << 62}) {
         const auto ranges = ranges_of(n, grain);
         BOOST_TEST(ranges.size() <= 4 * static_cast<std::size_t>(threads));
         std::int64_t at = 0;
@@ -177,7 +177,8 @@ BOOST_AUTO_TEST_CASE(threads_that_have_gone_to_sleep_take_part_again) {
 
 BOOST_AUTO_TEST_CASE(one_slow_range_leaves_the_rest_to_the_others) {
   const ThreadsGuard guard(2);
-  // The first range waits for all others: they are done only if the other thread takes what belongs to the one that waits.
+  // The first range waits for all others: they are done only if the other thread takes what belongs to the one that
+  // waits.
   std::atomic<int> done{0};
   std::atomic<bool> alone{false};
   parallel_for(8, 1, [&](std::int64_t begin, std::int64_t) {  // eight ranges

@@ -1,11 +1,11 @@
 // Random numbers: known answers, ranges, distributions, and independence of how a call is cut into pieces.
-#include "kernels/random.h"
+#include <catena/kernels/random.h>
 
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <map>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(random_numbers)
 
@@ -19,12 +19,14 @@ bool same_block(philox_block a, std::array<std::uint32_t, 4> b) {
 BOOST_AUTO_TEST_CASE(philox_gives_the_published_answers) {
   BOOST_TEST(same_block(philox4x32({{0, 0, 0, 0}}, 0, 0), {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr std::uint32_t ones = 0xffffffff;
-  BOOST_TEST(same_block(philox4x32({{ones, ones, ones, ones}}, ones, ones), {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  BOOST_TEST(
+      same_block(philox4x32({{ones, ones, ones, ones}}, ones, ones), {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   BOOST_TEST(same_block(philox4x32({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
                         {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-template <class T> std::vector<T> draw(const char* name, const char* sig, std::int64_t n, std::uint64_t seed, std::uint64_t offset) {
+template <class T>
+std::vector<T> draw(const char* name, const char* sig, std::int64_t n, std::uint64_t seed, std::uint64_t offset) {
   std::vector<T> y(static_cast<std::size_t>(n));
   call_indexed(name, sig, {n}, {scalar(seed), scalar(offset), {y, {n}}});
   return y;
@@ -39,7 +41,8 @@ BOOST_AUTO_TEST_CASE(an_element_depends_on_its_position_alone) {
   BOOST_TEST(std::equal(rest.begin(), rest.end(), all.begin() + 400));
   const auto far = draw<std::uint32_t>("random_bits", "LL->I", 4, 1ull << 40, ~0ull);
   BOOST_TEST(same_block(philox4x32({{~0u, ~0u, 0, 0}}, 0, 256), {far[0], far[1], far[2], far[3]}));
-  BOOST_TEST((draw<std::uint32_t>("random_bits", "LL->I", 100, 43, 7) != draw<std::uint32_t>("random_bits", "LL->I", 100, 42, 7)));
+  BOOST_TEST((draw<std::uint32_t>("random_bits", "LL->I", 100, 43, 7) !=
+              draw<std::uint32_t>("random_bits", "LL->I", 100, 42, 7)));
   // 64 bits: the upper half is what 32 bits are.
   const auto wide = draw<std::uint64_t>("random_bits", "LL->L", 1000, 42, 7);
   for (std::size_t i = 0; i < 1000; ++i) BOOST_TEST_REQUIRE((wide[i] >> 32) == all[i]);
@@ -52,7 +55,8 @@ BOOST_AUTO_TEST_CASE(uniform_numbers_never_reach_one) {
   BOOST_TEST(uniform_from_bits(std::uint64_t(0)) == 0.0);
 }
 
-template <class T> void check_uniform(const char* sig) {
+template <class T>
+void check_uniform(const char* sig) {
   constexpr std::int64_t n = 200000;
   const std::vector<T> u = draw<T>("random_uniform", sig, n, 1, 0);
   std::vector<int> bin(64);
@@ -69,7 +73,8 @@ BOOST_AUTO_TEST_CASE(uniform_numbers_are_uniform) {
   check_uniform<double>("LL->d");
 }
 
-template <class T> void check_normal(const char* sig) {
+template <class T>
+void check_normal(const char* sig) {
   constexpr std::int64_t n = 400000;
   const std::vector<T> z = draw<T>("random_normal", sig, n, 5, 11);
   double moment[5] = {};
@@ -112,12 +117,18 @@ BOOST_AUTO_TEST_CASE(normal_numbers_have_the_moments_of_their_distribution) {
 
 std::vector<std::int64_t> integers(std::int64_t n, std::int64_t low, std::int64_t high) {
   std::vector<std::int64_t> y(static_cast<std::size_t>(n));
-  call_indexed("random_integers", "LLll->l", {n}, {scalar(std::uint64_t(3)), scalar(std::uint64_t(0)), scalar(low), scalar(high), {y, {n}}});
+  call_indexed("random_integers", "LLll->l", {n},
+               {scalar(std::uint64_t(3)), scalar(std::uint64_t(0)), scalar(low), scalar(high), {y, {n}}});
   return y;
 }
 
 BOOST_AUTO_TEST_CASE(integers_lie_in_their_range_and_reach_both_ends) {
-  for (auto [low, high] : {std::pair<std::int64_t, std::int64_t>{0, 10}, {-5, 5}, {0, 3}, {7, 8}, {INT64_MAX - 6, INT64_MAX}, {INT64_MIN, INT64_MIN + 7}}) {
+  for (auto [low, high] : {std::pair<std::int64_t, std::int64_t>{0, 10},
+                           {-5, 5},
+                           {0, 3},
+                           {7, 8},
+                           {INT64_MAX - 6, INT64_MAX},
+                           {INT64_MIN, INT64_MIN + 7}}) {
     const auto v = integers(70000, low, high);
     std::map<std::int64_t, double> count;
     for (std::int64_t x : v) ++count[x];
@@ -128,7 +139,8 @@ BOOST_AUTO_TEST_CASE(integers_lie_in_their_range_and_reach_both_ends) {
     BOOST_TEST(chi2 < cells + 5 * std::sqrt(2 * cells) + 10);
   }
   const auto wide = integers(20000, INT64_MIN, INT64_MAX);
-  BOOST_TEST((*std::min_element(wide.begin(), wide.end()) < INT64_MIN / 100 * 99 && *std::max_element(wide.begin(), wide.end()) > INT64_MAX / 100 * 99));
+  BOOST_TEST((*std::min_element(wide.begin(), wide.end()) < INT64_MIN / 100 * 99 &&
+              *std::max_element(wide.begin(), wide.end()) > INT64_MAX / 100 * 99));
 }
 
 // Three quarters of 2^64: without rejection the first third of the numbers would come twice as often.
@@ -145,7 +157,8 @@ BOOST_AUTO_TEST_CASE(dropout_is_recomputed_from_seed_and_offset) {
   const std::vector<float> x(n, 2.f), gy(n, 3.f);
   std::vector<float> y(n), gx(n);
   const auto run = [&](const std::vector<float>& in, std::vector<float>& out, float ratio, std::uint64_t offset) {
-    call_indexed("dropout", "fLLf->f", {n}, {{in, {n}}, scalar(std::uint64_t(9)), scalar(offset), scalar(ratio), {out, {n}}});
+    call_indexed("dropout", "fLLf->f", {n},
+                 {{in, {n}}, scalar(std::uint64_t(9)), scalar(offset), scalar(ratio), {out, {n}}});
   };
   run(x, y, 0.25f, 4);
   run(gy, gx, 0.25f, 4);

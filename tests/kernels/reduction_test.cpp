@@ -1,7 +1,8 @@
-// Reductions: against exact or wider arithmetic, for lengths around powers of two, and the same bits whichever axis is contiguous.
+// Reductions: against exact or wider arithmetic, for lengths around powers of two, and the same bits whichever axis is
+// contiguous.
 #include <boost/test/unit_test.hpp>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(reduction)
 
@@ -15,13 +16,15 @@ std::vector<std::size_t> lengths() {
   return v;
 }
 
-template <class T> std::vector<T> any_bits(std::size_t n, Noise& noise) {
+template <class T>
+std::vector<T> any_bits(std::size_t n, Noise& noise) {
   std::vector<T> v(n);
   for (T& x : v) x = static_cast<T>(noise.bits());
   return v;
 }
 
-template <class T, class Out> void check_integers() {
+template <class T, class Out>
+void check_integers() {
   Noise noise(2);
   const char in = char_of(dtype_of<T>), wide = char_of(dtype_of<Out>);
   const std::string sums = concat(in, "->", wide), own = concat(in, "->", in), index = concat(in, "->l");
@@ -42,8 +45,10 @@ template <class T, class Out> void check_integers() {
       BOOST_TEST_REQUIRE((reduce<Out>("sum", sums, all, step) == static_cast<Out>(sum)));
       BOOST_TEST_REQUIRE((reduce<Out>("prod", sums, all, step) == static_cast<Out>(product)));
       BOOST_TEST_REQUIRE((reduce<Out>("sum_squares", sums, all, step) == static_cast<Out>(squares)));
-      const double magnitude = std::numeric_limits<T>::is_signed ? -double(std::numeric_limits<T>::min()) : double(std::numeric_limits<T>::max());
-      BOOST_TEST_REQUIRE(std::fabs(reduce<double>("mean", concat(in, "->d"), all, step) - double(mean)) <= 1e-14 * magnitude);
+      const double magnitude = std::numeric_limits<T>::is_signed ? -double(std::numeric_limits<T>::min())
+                                                                 : double(std::numeric_limits<T>::max());
+      BOOST_TEST_REQUIRE(std::fabs(reduce<double>("mean", concat(in, "->d"), all, step) - double(mean)) <=
+                         1e-14 * magnitude);
       const auto low = std::min_element(x.begin(), x.end()), high = std::max_element(x.begin(), x.end());
       BOOST_TEST_REQUIRE((reduce<T>("amin", own, all, step) == *low && reduce<T>("amax", own, all, step) == *high));
       BOOST_TEST_REQUIRE((reduce<std::int64_t>("argmin", index, all, step) == low - x.begin()));
@@ -64,7 +69,8 @@ BOOST_AUTO_TEST_CASE(integers_are_exact_modulo_two_to_the_64) {
   check_integers<std::uint64_t, std::uint64_t>();
 }
 
-template <class T> void check_floats() {
+template <class T>
+void check_floats() {
   Noise noise(4);
   const char c = char_of(dtype_of<T>);
   const std::string own = concat(c, "->", c), index = concat(c, "->l");
@@ -117,9 +123,12 @@ BOOST_AUTO_TEST_CASE(extrema_propagate_nan_and_the_first_place_wins) {
       std::vector<float> spread;
       for (float v : x)
         for (std::int64_t k = 0; k < step; ++k) spread.push_back(v);
-      BOOST_TEST_REQUIRE((std::isnan(reduce<float>("amax", "f->f", spread, step)) && std::isnan(reduce<float>("amin", "f->f", spread, step))));
-      BOOST_TEST_REQUIRE((reduce<std::int64_t>("argmax", "f->l", spread, step) == std::int64_t(std::min(first, second))));
-      BOOST_TEST_REQUIRE((reduce<std::int64_t>("argmin", "f->l", spread, step) == std::int64_t(std::min(first, second))));
+      BOOST_TEST_REQUIRE((std::isnan(reduce<float>("amax", "f->f", spread, step)) &&
+                          std::isnan(reduce<float>("amin", "f->f", spread, step))));
+      BOOST_TEST_REQUIRE(
+          (reduce<std::int64_t>("argmax", "f->l", spread, step) == std::int64_t(std::min(first, second))));
+      BOOST_TEST_REQUIRE(
+          (reduce<std::int64_t>("argmin", "f->l", spread, step) == std::int64_t(std::min(first, second))));
     }
   }
   const float inf = HUGE_VALF;
@@ -134,7 +143,8 @@ BOOST_AUTO_TEST_CASE(extrema_propagate_nan_and_the_first_place_wins) {
 }
 
 // Few different values, so that extrema are met again in the same vector, block and chunk; arrays that begin anywhere.
-template <class T> void check_first_places(std::vector<T> values) {
+template <class T>
+void check_first_places(std::vector<T> values) {
   Noise noise(7);
   const std::string index = concat(char_of(dtype_of<T>), "->l");
   for (std::size_t n : {1u, 31u, 63u, 64u, 65u, 255u, 257u, 1024u, 1025u, 4095u, 4096u, 4097u, 5000u, 9001u})
@@ -179,8 +189,10 @@ BOOST_AUTO_TEST_CASE(the_first_nan_wins_anywhere) {
       x[0] = HUGE_VAL;
       x[1] = -HUGE_VAL;
       x[first] = x[n - 1] = std::nan("");
-      BOOST_TEST((reduce<std::int64_t>("argmax", "d->l", x) == std::int64_t(first)), n << " elements, NaN at " << first);
-      BOOST_TEST((reduce<std::int64_t>("argmin", "d->l", x) == std::int64_t(first)), n << " elements, NaN at " << first);
+      BOOST_TEST((reduce<std::int64_t>("argmax", "d->l", x) == std::int64_t(first)),
+                 n << " elements, NaN at " << first);
+      BOOST_TEST((reduce<std::int64_t>("argmin", "d->l", x) == std::int64_t(first)),
+                 n << " elements, NaN at " << first);
     }
 }
 
@@ -203,26 +215,32 @@ BOOST_AUTO_TEST_CASE(empty_input_gives_the_identity_or_nan) {
   BOOST_TEST(reduce<bool>("all", "f->?", none));
   BOOST_TEST(!reduce<bool>("any", "f->?", none));
   BOOST_TEST(std::isnan(reduce<float>("mean", "f->f", none)));
-  for (const char* name : {"sum", "prod", "sum_squares", "all", "any", "count_nonzero"}) BOOST_TEST(find_kernel(name).has_identity);
-  for (const char* name : {"amax", "amin", "argmax", "argmin", "mean", "var"}) BOOST_TEST(!find_kernel(name).has_identity);
+  for (const char* name : {"sum", "prod", "sum_squares", "all", "any", "count_nonzero"})
+    BOOST_TEST(find_kernel(name).has_identity);
+  for (const char* name : {"amax", "amin", "argmax", "argmin", "mean", "var"})
+    BOOST_TEST(!find_kernel(name).has_identity);
 }
 
-// ---- the order of combination -----------------------------------------------------------------------------------------------
-// Column by column with `reduce`, against row by row with `accumulate` into lane i % kLanes and the tree over the lanes.
+// ---- the order of combination
+// ----------------------------------------------------------------------------------------------- Column by column with
+// `reduce`, against row by row with `accumulate` into lane i % kLanes and the tree over the lanes.
 void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
   const ReductionLoop& r = *loop.reduction;
   const Dtype in = compute_dtype(loop.type[0]), out = compute_dtype(loop.type[1]);
   const auto in_size = std::int64_t(itemsize(in)), out_size = std::int64_t(itemsize(out));
   constexpr std::int64_t rows = 77, columns = 13;
-  std::vector<std::byte> x(std::size_t(rows * columns * in_size)), by_column(std::size_t(columns * out_size)), by_row = by_column;
+  std::vector<std::byte> x(std::size_t(rows * columns * in_size)), by_column(std::size_t(columns * out_size)),
+      by_row = by_column;
   visit_dtype(in, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (std::int64_t i = 0; i < rows * columns; ++i) reinterpret_cast<T*>(x.data())[i] = convert<T>(noise.uniform(0.5, 1.9));
+    for (std::int64_t i = 0; i < rows * columns; ++i)
+      reinterpret_cast<T*>(x.data())[i] = convert<T>(noise.uniform(0.5, 1.9));
   });
   const auto acc_size = std::int64_t(r.acc_bytes);
   Aligned column(r.acc_bytes * columns), lanes(std::size_t(acc_size * columns * kLanes));
   r.init(column.get(), columns);
-  for (std::int64_t j = 0; j < columns; ++j) r.reduce(column.get() + j * acc_size, x.data() + j * in_size, columns * in_size, 0, rows);
+  for (std::int64_t j = 0; j < columns; ++j)
+    r.reduce(column.get() + j * acc_size, x.data() + j * in_size, columns * in_size, 0, rows);
   r.finish(column.get(), rows, by_column.data(), out_size, columns);
 
   Aligned total(r.acc_bytes * columns);
@@ -230,7 +248,8 @@ void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
   r.init(lanes.get(), columns * kLanes);
   for (std::int64_t i = 0; i < rows; ++i)
     r.accumulate(lanes.get() + i % kLanes * columns * acc_size, x.data() + i * columns * in_size, in_size, i, columns);
-  for (int width = kLanes / 2; width > 0; width /= 2) r.combine(lanes.get(), lanes.get() + width * columns * acc_size, width * columns);
+  for (int width = kLanes / 2; width > 0; width /= 2)
+    r.combine(lanes.get(), lanes.get() + width * columns * acc_size, width * columns);
   r.combine(total.get(), lanes.get(), columns);
   r.finish(total.get(), rows, by_row.data(), out_size, columns);
   BOOST_TEST((by_column == by_row), def.name << ' ' << signature(def, loop));
@@ -238,10 +257,9 @@ void check_order(const KernelDef& def, const Loop& loop, Noise& noise) {
 
 BOOST_AUTO_TEST_CASE(both_ways_through_an_array_give_the_same_bits) {
   Noise noise(9);
-  for (std::span<const KernelDef> family : kernel_families())
-    for (const KernelDef& def : family)
-      if (def.kind == KernelKind::reduction)
-        for (const Loop& loop : def.loops()) check_order(def, loop, noise);
+  for (const KernelDef& def : all_rows())
+    if (def.kind == KernelKind::reduction)
+      for (const Loop& loop : def.loops()) check_order(def, loop, noise);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

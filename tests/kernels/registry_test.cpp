@@ -3,8 +3,9 @@
 #include <map>
 #include <set>
 
-#include "kernels/host/embedded.h"
-#include "tests/kernels/kernel_calls.h"
+#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(registry)
 
@@ -12,83 +13,83 @@ using namespace test;  // NOLINT
 
 BOOST_AUTO_TEST_CASE(rows_are_found_by_name_and_by_id) {
   std::set<std::string_view> names;
-  for (std::span<const KernelDef> family : kernel_families()) {
-    BOOST_TEST(!family.empty());
-    for (const KernelDef& def : family) {
-      BOOST_TEST_INFO(def.name);
-      BOOST_TEST(names.insert(def.name).second);
-      BOOST_TEST(&find_kernel(def.id) == &def);
-      BOOST_TEST(&find_kernel(std::string_view(def.name)) == &def);
-      BOOST_TEST(def.id == kernel_id(def.name));
-    }
+  for (const KernelDef& def : all_rows()) {
+    BOOST_TEST_INFO(def.name);
+    BOOST_TEST(names.insert(def.name).second);
+    BOOST_TEST(&find_kernel(def.id) == &def);
+    BOOST_TEST(&find_kernel(std::string_view(def.name)) == &def);
+    BOOST_TEST(def.id == kernel_id(def.name));
   }
   BOOST_TEST(names.size() > 130u);
-  BOOST_TEST(&kernel<"add">() == &find_kernel("add"));
+  BOOST_TEST(&catena::rows::add == &find_kernel("add"));
   BOOST_CHECK_THROW(find_kernel("no_such_kernel"), KeyError);
   BOOST_CHECK_THROW(find_kernel(KernelId(1)), KeyError);
 }
 
 BOOST_AUTO_TEST_CASE(every_header_is_embedded_and_holds_the_functor) {
-  for (std::span<const KernelDef> family : kernel_families())
-    for (const KernelDef& def : family) {
-      const EmbeddedHeader* header = find_embedded_header(def.header);
-      BOOST_TEST_INFO(def.name << " in " << def.header);
-      BOOST_REQUIRE(header != nullptr);
-      BOOST_TEST(header->text().find(concat("struct ", def.name, " {")) != std::string::npos);
-    }
+  for (const KernelDef& def : all_rows()) {
+    const EmbeddedHeader* header = find_embedded_header(def.header);
+    BOOST_TEST_INFO(def.name << " in " << def.header);
+    BOOST_REQUIRE(header != nullptr);
+    BOOST_TEST(header->text().find(concat("struct ", def.name, " {")) != std::string::npos);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_loop_has_the_function_of_its_kind_and_its_own_signature) {
-  for (std::span<const KernelDef> family : kernel_families())
-    for (const KernelDef& def : family) {
-      BOOST_TEST_INFO(def.name);
-      BOOST_TEST(def.num_loops > 0);
-      BOOST_TEST(def.num_operands() <= kMaxOperands);
-      BOOST_TEST((def.raw == 0 || def.kind == KernelKind::indexed));
-      BOOST_TEST((def.shared == 0 || def.kind == KernelKind::multi_tensor));
-      std::set<std::string> signatures;
-      for (const Loop& loop : def.loops()) {
-        const bool has[] = {loop.elementwise != nullptr, loop.indexed != nullptr, loop.reduction != nullptr, loop.row != nullptr,
-                            loop.multi_tensor != nullptr};
-        for (int k = 0; k < 5; ++k) BOOST_TEST(has[k] == (k == static_cast<int>(def.kind)));
-        BOOST_TEST(signatures.insert(signature(def, loop)).second);
-      }
+  for (const KernelDef& def : all_rows()) {
+    BOOST_TEST_INFO(def.name);
+    BOOST_TEST(def.num_loops > 0);
+    BOOST_TEST(def.num_operands() <= kMaxOperands);
+    BOOST_TEST((def.raw == 0 || def.kind == KernelKind::indexed));
+    BOOST_TEST((def.shared == 0 || def.kind == KernelKind::multi_tensor));
+    std::set<std::string> signatures;
+    for (const Loop& loop : def.loops()) {
+      const bool has[] = {loop.elementwise != nullptr, loop.indexed != nullptr, loop.reduction != nullptr,
+                          loop.row != nullptr, loop.multi_tensor != nullptr};
+      for (int k = 0; k < 5; ++k) BOOST_TEST(has[k] == (k == static_cast<int>(def.kind)));
+      BOOST_TEST(signatures.insert(signature(def, loop)).second);
     }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(bfloat16_goes_wherever_float16_goes_and_first) {
-  for (std::span<const KernelDef> family : kernel_families())
-    for (const KernelDef& def : family) {
-      if (std::string_view(def.name).ends_with("_float16")) continue;  // one of a pair of rows
-      std::map<std::string, int> position;
-      for (const Loop& loop : def.loops()) position.emplace(signature(def, loop), int(position.size()));
-      for (const auto& [text, at] : position) {
-        if (text.find('e') == std::string::npos) continue;
-        std::string other = text, wider = text;
-        for (char& c : other) c = c == 'e' ? 'E' : c;
-        for (char& c : wider) c = c == 'e' ? 'f' : c;
-        BOOST_TEST_INFO(def.name << " " << text);
-        BOOST_REQUIRE(position.contains(other));
-        // float32 holds bfloat16 values, so a float32 loop standing first would be chosen for them.
-        if (position.contains(wider)) BOOST_TEST(position[other] < position[wider]);
-      }
+  for (const KernelDef& def : all_rows()) {
+    if (std::string_view(def.name).ends_with("_float16")) continue;  // one of a pair of rows
+    std::map<std::string, int> position;
+    for (const Loop& loop : def.loops()) position.emplace(signature(def, loop), int(position.size()));
+    for (const auto& [text, at] : position) {
+      if (text.find('e') == std::string::npos) continue;
+      std::string other = text, wider = text;
+      for (char& c : other) c = c == 'e' ? 'E' : c;
+      for (char& c : wider) c = c == 'e' ? 'f' : c;
+      BOOST_TEST_INFO(def.name << " " << text);
+      BOOST_REQUIRE(position.contains(other));
+      // float32 holds bfloat16 values, so a float32 loop standing first would be chosen for them.
+      if (position.contains(wider)) BOOST_TEST(position[other] < position[wider]);
     }
+  }
 }
 
-// ---- a view gives what its copy gives --------------------------------------------------------------------------------------
+// ---- a view gives what its copy gives -----------------------------------------------------------
 struct Operands {
   std::vector<std::vector<std::byte>> memory;
   std::vector<std::byte*> first;
   std::vector<std::int64_t> stride;
 };
 
-template <class T> void fill(std::byte* memory, std::int64_t n, Noise& noise) {
+template <class T>
+void fill(std::byte* memory, std::int64_t n, Noise& noise) {
   T* x = reinterpret_cast<T*>(memory);
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_floating_point_v<T>) {
-      static constexpr T special[] = {T(0), T(-0.0), std::numeric_limits<T>::infinity(), -std::numeric_limits<T>::infinity(),
-                                      std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::denorm_min(),
-                                      std::numeric_limits<T>::max(), T(1)};
+      static constexpr T special[] = {T(0),
+                                      T(-0.0),
+                                      std::numeric_limits<T>::infinity(),
+                                      -std::numeric_limits<T>::infinity(),
+                                      std::numeric_limits<T>::quiet_NaN(),
+                                      std::numeric_limits<T>::denorm_min(),
+                                      std::numeric_limits<T>::max(),
+                                      T(1)};
       const std::uint64_t bits = noise.bits();
       x[i] = bits % 16 == 0 ? special[(bits >> 8) % 8] : static_cast<T>(noise.uniform(-3, 3));
     } else {
@@ -101,7 +102,8 @@ template <class T> void fill(std::byte* memory, std::int64_t n, Noise& noise) {
 
 constexpr std::int64_t kLongest = 200;
 
-// The same values with each input's elements `step` apart (0: the first one repeated, negative: backwards), outputs likewise.
+// The same values with each input's elements `step` apart (0: the first one repeated, negative: backwards), outputs
+// likewise.
 Operands spread(const KernelDef& def, const Loop& loop, const Operands& dense, const std::vector<std::int64_t>& step) {
   Operands r;
   for (int k = 0; k < def.num_operands(); ++k) {
@@ -117,7 +119,8 @@ Operands spread(const KernelDef& def, const Loop& loop, const Operands& dense, c
   return r;
 }
 
-bool same_elements(Dtype t, const std::byte* a, std::int64_t a_stride, const std::byte* b, std::int64_t b_stride, std::int64_t n) {
+bool same_elements(Dtype t, const std::byte* a, std::int64_t a_stride, const std::byte* b, std::int64_t b_stride,
+                   std::int64_t n) {
   return visit_dtype(t, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -148,8 +151,8 @@ void check_views(const KernelDef& def, const Loop& loop, Noise& noise) {
         const bool scalar = k < def.nin && pattern >= 6 && ((noise.bits() >> k) & 1);
         step.push_back(scalar ? 0 : pattern == 0 || pattern == 6 ? 1 : steps[noise.bits() % 6]);
       }
-      // Expected: the values copied to dense memory (repeated ones too), computed from one element further on as well, so that
-      // positions differ.
+      // Expected: the values copied to dense memory (repeated ones too), computed from one element further on as well,
+      // so that positions differ.
       const Operands view = spread(def, loop, dense, step);
       Operands copy = dense;
       for (int k = 0; k < def.num_operands(); ++k) {
@@ -161,7 +164,8 @@ void check_views(const KernelDef& def, const Loop& loop, Noise& noise) {
       }
       Operands shifted = copy;
       for (int k = 0; k < def.num_operands(); ++k)
-        shifted.first[std::size_t(k)] = shifted.memory[std::size_t(k)].data() + (n > 1 ? copy.stride[std::size_t(k)] : 0);
+        shifted.first[std::size_t(k)] =
+            shifted.memory[std::size_t(k)].data() + (n > 1 ? copy.stride[std::size_t(k)] : 0);
       loop.elementwise(view.first.data(), view.stride.data(), n);
       loop.elementwise(copy.first.data(), copy.stride.data(), n);
       loop.elementwise(shifted.first.data(), shifted.stride.data(), n > 1 ? n - 1 : n);
@@ -169,7 +173,9 @@ void check_views(const KernelDef& def, const Loop& loop, Noise& noise) {
         const auto j = std::size_t(k);
         const Dtype t = compute_dtype(loop.type[j]);
         wrong += !same_elements(t, view.first[j], view.stride[j], copy.first[j], copy.stride[j], n);
-        if (n > 1) wrong += !same_elements(t, shifted.first[j], copy.stride[j], copy.first[j] + copy.stride[j], copy.stride[j], n - 1);
+        if (n > 1)
+          wrong += !same_elements(t, shifted.first[j], copy.stride[j], copy.first[j] + copy.stride[j], copy.stride[j],
+                                  n - 1);
       }
     }
   }
@@ -181,17 +187,17 @@ void check_views(const KernelDef& def, const Loop& loop, Noise& noise) {
     in_place.first[out] = in_place.first[0];
     loop.elementwise(dense.first.data(), dense.stride.data(), kLongest);
     loop.elementwise(in_place.first.data(), in_place.stride.data(), kLongest);
-    wrong += !same_elements(compute_dtype(loop.type[out]), in_place.first[0], dense.stride[out], dense.first[out], dense.stride[out], kLongest);
+    wrong += !same_elements(compute_dtype(loop.type[out]), in_place.first[0], dense.stride[out], dense.first[out],
+                            dense.stride[out], kLongest);
   }
   BOOST_TEST(wrong == 0, def.name << " " << signature(def, loop) << ": " << wrong << " views differ from their copies");
 }
 
 BOOST_AUTO_TEST_CASE(elementwise_rows_give_the_same_bits_for_a_view_and_its_copy) {
   Noise noise(1);
-  for (std::span<const KernelDef> family : kernel_families())
-    for (const KernelDef& def : family)
-      if (def.kind == KernelKind::elementwise)
-        for (const Loop& loop : def.loops()) check_views(def, loop, noise);
+  for (const KernelDef& def : all_rows())
+    if (def.kind == KernelKind::elementwise)
+      for (const Loop& loop : def.loops()) check_views(def, loop, noise);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

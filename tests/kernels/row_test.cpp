@@ -1,29 +1,36 @@
 // Row kernels: softmax, log-softmax and batch normalisation with their gradients, against float64 or wider.
 #include <boost/test/unit_test.hpp>
 
-#include "tests/kernels/kernel_calls.h"
+#include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(row)
 
 using namespace test;  // NOLINT
 using Wide = long double;
 
-template <class T> std::string with(std::string_view pattern) {
+template <class T>
+std::string with(std::string_view pattern) {
   std::string s(pattern);
   for (char& c : s) c = c == 'T' ? char_of(dtype_of<T>) : c;
   return s;
 }
-template <class T> Shape row_of(const std::vector<T>& v) { return {std::int64_t(v.size())}; }
+template <class T>
+Shape row_of(const std::vector<T>& v) {
+  return {std::int64_t(v.size())};
+}
 
-template <class T> void check_near(const std::vector<T>& y, const std::vector<Wide>& expected, double relative, double absolute) {
+template <class T>
+void check_near(const std::vector<T>& y, const std::vector<Wide>& expected, double relative, double absolute) {
   Wide worst = 0;
-  for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::fabs(y[i] - expected[i]) - relative * std::fabs(expected[i]));
+  for (std::size_t i = 0; i < y.size(); ++i)
+    worst = std::max(worst, std::fabs(y[i] - expected[i]) - relative * std::fabs(expected[i]));
   BOOST_TEST(worst <= absolute, double(worst));
 }
 
 std::vector<std::size_t> lengths() { return {1, 2, 10, 31, 32, 33, 64, 71, 72, 100, 1000}; }
 
-template <class T> void check_softmax() {
+template <class T>
+void check_softmax() {
   Noise noise(1);
   const double eps = std::numeric_limits<T>::epsilon();
   for (std::size_t n : lengths()) {
@@ -37,7 +44,8 @@ template <class T> void check_softmax() {
     Wide sum = 0, dot = 0, total = 0;
     std::vector<Wide> e(n), e_log(n), e_gx(n), e_log_gx(n);
     for (T v : x) sum += std::exp(Wide(v));
-    for (std::size_t i = 0; i < n; ++i) e[i] = std::exp(Wide(x[i])) / sum, e_log[i] = x[i] - std::log(sum), dot += e[i] * gy[i], total += gy[i];
+    for (std::size_t i = 0; i < n; ++i)
+      e[i] = std::exp(Wide(x[i])) / sum, e_log[i] = x[i] - std::log(sum), dot += e[i] * gy[i], total += gy[i];
     for (std::size_t i = 0; i < n; ++i) e_gx[i] = e[i] * (gy[i] - dot), e_log_gx[i] = gy[i] - e[i] * total;
     check_near(y, e, 50 * eps, eps);
     check_near(log_y, e_log, 20 * eps, 50 * eps);
@@ -77,7 +85,8 @@ BOOST_AUTO_TEST_CASE(a_row_that_is_not_contiguous_gives_the_same_bits) {
   }
 }
 
-template <class T> void check_batch_norm() {
+template <class T>
+void check_batch_norm() {
   Noise noise(3);
   const double eps = std::numeric_limits<T>::epsilon(), bn_eps = 2e-5;
   for (std::size_t n : lengths()) {
@@ -86,15 +95,30 @@ template <class T> void check_batch_norm() {
     std::vector<T> y(n), gx(n), mean(1), var(1), inv_std(1), ggamma(1), gbeta(1);
     const auto count = std::int64_t(n);
     call_row("batch_norm_fwd", with<T>("TTTT->T;TTT"), count,
-             {{x, {count}}, scalar(gamma), scalar(beta), scalar(T(bn_eps)), {y, {count}}, {mean, {}}, {var, {}}, {inv_std, {}}});
+             {{x, {count}},
+              scalar(gamma),
+              scalar(beta),
+              scalar(T(bn_eps)),
+              {y, {count}},
+              {mean, {}},
+              {var, {}},
+              {inv_std, {}}});
     call_row("batch_norm_bwd", with<T>("TTTTT->T;TT"), count,
-             {{x, {count}}, {gy, {count}}, scalar(gamma), {mean, {}}, {inv_std, {}}, {gx, {count}}, {ggamma, {}}, {gbeta, {}}});
+             {{x, {count}},
+              {gy, {count}},
+              scalar(gamma),
+              {mean, {}},
+              {inv_std, {}},
+              {gx, {count}},
+              {ggamma, {}},
+              {gbeta, {}}});
     Wide m = 0, v = 0, gb = 0, gg = 0;
     for (T e : x) m += e / Wide(n);
     for (T e : x) v += (e - m) * (e - m) / n;
     const Wide s = 1 / std::sqrt(v + Wide(T(bn_eps)));
     std::vector<Wide> e_y(n), e_gx(n);
-    for (std::size_t i = 0; i < n; ++i) e_y[i] = gamma * (x[i] - m) * s + beta, gb += gy[i], gg += gy[i] * (x[i] - m) * s;
+    for (std::size_t i = 0; i < n; ++i)
+      e_y[i] = gamma * (x[i] - m) * s + beta, gb += gy[i], gg += gy[i] * (x[i] - m) * s;
     for (std::size_t i = 0; i < n; ++i) e_gx[i] = gamma * s * (gy[i] - ((x[i] - m) * s * gg + gb) / n);
     BOOST_TEST_INFO("n " << n);
     const double loss = 12 * eps * double(s);  // x - mean cancels 12 against about 1

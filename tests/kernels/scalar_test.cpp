@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/error.h"
-#include "kernels/host/scalar.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/scalar.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/shape.h"
+#include <catena/kernels/base/shape.h>
 
 #include <random>
 #include <string>
@@ -136,7 +136,9 @@ BOOST_AUTO_TEST_CASE(axes_are_normalised) {
   BOOST_TEST(to_string(normalize_axes("sum", -1, 3)) == "(2,)");
   BOOST_TEST(to_string(normalize_axes("sum", {-1, 0}, 3)) == "(0, 2)");
   BOOST_TEST(to_string(normalize_axes("sum", Axes(std::vector<int>{}), 3)) == "()");
-  BOOST_TEST(message_of<ValueError>([] { normalize_axes("sum", {1, -1}, 2); }) == "sum: axis 1 is given twice in (1, -1)");
+  BOOST_TEST(message_of<ValueError>([] {
+               normalize_axes("sum", {1, -1}, 2);
+             }) == "sum: axis 1 is given twice in (1, -1)");
   BOOST_TEST(message_of<ValueError>([] { normalize_axes("concatenate", 3, 2); }) ==
              "concatenate: axis 3 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<IndexError>([] { normalize_axis<IndexError>("roll", -3, 2); }) ==
@@ -156,10 +158,12 @@ BOOST_AUTO_TEST_CASE(shapes_broadcast) {
   BOOST_CHECK_THROW(broadcast_shapes("add", {0}, {2}), ValueError);
   BOOST_TEST(message_of<ValueError>([] {
                broadcast_shapes("broadcast", {2, 3}, {4});
-             }) == "broadcast: shapes (2, 3) and (4,) do not match: lengths 3 and 4 on axis -1 are neither equal nor 1");
+             }) ==
+             "broadcast: shapes (2, 3) and (4,) do not match: lengths 3 and 4 on axis -1 are neither equal nor 1");
   BOOST_TEST(message_of<ValueError>([] {
                broadcast_shapes("add", {5}, {4, 2, 1, 6});
-             }) == "add: shapes (5,) and (4, 2, 1, 6) do not match: lengths 5 and 6 on axis -1 are neither equal nor 1");
+             }) ==
+             "add: shapes (5,) and (4, 2, 1, 6) do not match: lengths 5 and 6 on axis -1 are neither equal nor 1");
   BOOST_TEST(message_of<ValueError>([] {
                broadcast_shapes("add", {2, 3}, {7, 4, 3});
              }) == "add: shapes (2, 3) and (7, 4, 3) do not match: lengths 2 and 4 on axis -2 are neither equal nor 1");
@@ -180,7 +184,9 @@ BOOST_AUTO_TEST_CASE(reshape_resolves_as_numpy) {
   BOOST_TEST(to_string(resolve_reshape("reshape", {0, 3}, {-1, 3})) == "(0, 3)");
   BOOST_TEST(to_string(resolve_reshape("reshape", {0}, {5, 0})) == "(5, 0)");
   BOOST_TEST(to_string(resolve_reshape("reshape", {1, 1}, {})) == "()");
-  const auto message = [](Shape from, Shape to) { return message_of<ValueError>([&] { resolve_reshape("reshape", from, to); }); };
+  const auto message = [](Shape from, Shape to) {
+    return message_of<ValueError>([&] { resolve_reshape("reshape", from, to); });
+  };
   BOOST_TEST(message({6}, {4, 2}) == "reshape: cannot reshape array of size 6 into shape (4, 2)");
   BOOST_TEST(message({6}, {4, -1}) == "reshape: cannot reshape array of size 6 into shape (4, -1)");
   BOOST_TEST(message({0}, {0, -1}) == "reshape: cannot reshape array of size 0 into shape (0, -1)");
@@ -191,7 +197,8 @@ BOOST_AUTO_TEST_CASE(reshape_resolves_as_numpy) {
   BOOST_TEST(message({0}, {big, big}) == "reshape: cannot reshape array of size 0 into shape (8589934592, 8589934592)");
 }
 
-// Every reshape of every small array, transposed, sliced, reversed and broadcast: a view is made exactly when one exists.
+// Every reshape of every small array, transposed, sliced, reversed and broadcast: a view is made exactly when one
+// exists.
 BOOST_AUTO_TEST_CASE(reshape_views_exactly_when_possible) {
   std::mt19937 random(7);
   long views = 0, copies = 0;
@@ -209,7 +216,9 @@ BOOST_AUTO_TEST_CASE(reshape_views_exactly_when_possible) {
           const auto result = reshape_strides(from, strides, to, 8);
           BOOST_TEST_REQUIRE(result.has_value() == has_view(elements, to),
                              from << " " << strides << " -> " << to << " view: " << result.has_value());
-          if (result) BOOST_TEST_REQUIRE((offsets(to, *result) == elements), from << " " << strides << " -> " << to << " " << *result);
+          if (result)
+            BOOST_TEST_REQUIRE((offsets(to, *result) == elements),
+                               from << " " << strides << " -> " << to << " " << *result);
           ++(result ? views : copies);
         }
       }

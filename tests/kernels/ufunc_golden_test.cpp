@@ -2,10 +2,10 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "kernels/host/bind.h"
-#include "kernels/host/cast.h"
-#include "tests/kernels/kernel_calls.h"
-#include "tests/support/golden.h"
+#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/rows/cast.h>
+#include <catena/tests/kernels/kernel_calls.h>
+#include <catena/tests/support/golden.h>
 
 BOOST_AUTO_TEST_SUITE(ufunc_golden)
 
@@ -13,14 +13,14 @@ using namespace test;  // NOLINT
 
 std::vector<std::byte> converted(const std::byte* from, Dtype from_type, Dtype to_type, std::int64_t n) {
   std::vector<std::byte> to(std::size_t(n) * itemsize(to_type));
-  cast_function(from_type, to_type)(from, std::int64_t(itemsize(from_type)), to.data(), std::int64_t(itemsize(to_type)), n);
+  cast_function(from_type, to_type)(from, std::int64_t(itemsize(from_type)), to.data(), std::int64_t(itemsize(to_type)),
+                                    n);
   return to;
 }
 
 const KernelDef* row_of(const std::string& name) {
-  for (std::span<const KernelDef> family : kernel_families())
-    for (const KernelDef& def : family)
-      if (name == def.name && def.kind == KernelKind::elementwise) return &def;
+  for (const KernelDef& def : all_rows())
+    if (name == def.name && def.kind == KernelKind::elementwise) return &def;
   return nullptr;
 }
 
@@ -32,7 +32,8 @@ struct Result {
 Result run(const KernelDef& def, const std::vector<NpyArray>& arrays) {
   std::vector<HeaderRef> headers;
   for (const NpyArray& a : arrays)
-    headers.emplace_back(make_header(nullptr, const_cast<std::byte*>(a.data.data()), *a.dtype, a.shape, c_strides(a.shape, a.itemsize), {}, nullptr));
+    headers.emplace_back(make_header(nullptr, const_cast<std::byte*>(a.data.data()), *a.dtype, a.shape,
+                                     c_strides(a.shape, a.itemsize), {}, nullptr));
   std::vector<Input> inputs;
   for (const HeaderRef& h : headers) inputs.emplace_back(*h.get());
   const Loop& loop = def.loop_table[choose_loop(def, inputs)];
@@ -63,7 +64,9 @@ Result run(const KernelDef& def, const std::vector<NpyArray>& arrays) {
 }
 
 double element(Dtype t, const std::byte* data, std::int64_t i) {
-  return visit_dtype(t, [&](auto tag) { return static_cast<double>(convert<double>(reinterpret_cast<const typename decltype(tag)::type*>(data)[i])); });
+  return visit_dtype(t, [&](auto tag) {
+    return static_cast<double>(convert<double>(reinterpret_cast<const typename decltype(tag)::type*>(data)[i]));
+  });
 }
 
 BOOST_AUTO_TEST_CASE(every_case_of_a_registered_ufunc) {
@@ -89,7 +92,8 @@ BOOST_AUTO_TEST_CASE(every_case_of_a_registered_ufunc) {
     }
     std::int64_t longest = 0;
     for (const NpyArray& a : inputs) longest = std::max(longest, a.size());
-    if (std::any_of(inputs.begin(), inputs.end(), [&](const NpyArray& a) { return a.size() != 1 && a.size() != longest; })) {
+    if (std::any_of(inputs.begin(), inputs.end(),
+                    [&](const NpyArray& a) { return a.size() != 1 && a.size() != longest; })) {
       skipped.insert("broadcasting");
       continue;
     }
@@ -99,13 +103,16 @@ BOOST_AUTO_TEST_CASE(every_case_of_a_registered_ufunc) {
     const double atol = c["tolerance"][0], rtol = c["tolerance"][1];
     for (std::size_t k = 0; k < result.data.size(); ++k) {
       const NpyArray expected = golden->array(c["outputs"][k]);
-      BOOST_TEST(result.dtype[k] == *expected.dtype, name << ": " << result.dtype[k] << " instead of " << *expected.dtype);
+      BOOST_TEST(result.dtype[k] == *expected.dtype,
+                 name << ": " << result.dtype[k] << " instead of " << *expected.dtype);
       if (result.dtype[k] != *expected.dtype) continue;
       const bool exact = atol == 0 && rtol == 0 && !is_floating(result.dtype[k]);
       for (std::int64_t i = 0; i < expected.size(); ++i) {
         const std::size_t size = expected.itemsize;
-        const double y = element(result.dtype[k], result.data[k].data(), i), e = element(result.dtype[k], expected.data.data(), i);
-        bool ok = exact ? std::memcmp(result.data[k].data() + std::size_t(i) * size, expected.data.data() + std::size_t(i) * size, size) == 0
+        const double y = element(result.dtype[k], result.data[k].data(), i),
+                     e = element(result.dtype[k], expected.data.data(), i);
+        bool ok = exact ? std::memcmp(result.data[k].data() + std::size_t(i) * size,
+                                      expected.data.data() + std::size_t(i) * size, size) == 0
                         : close(y, e, atol, rtol);
         if (ok && signed_zero && e == 0) ok = std::signbit(y) == std::signbit(e);
         if (!ok) {

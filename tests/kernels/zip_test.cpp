@@ -1,6 +1,6 @@
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/zip.h"
+#include <catena/kernels/formats/zip.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "kernels/host/npz.h"
-#include "tests/support/allocations.h"
-#include "tests/support/golden.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/npz.h>
+#include <catena/tests/support/allocations.h>
+#include <catena/tests/support/golden.h>
 
 using namespace catena;
 
@@ -44,7 +44,9 @@ Bytes file_bytes(const std::filesystem::path& path) {
   return bytes_of(std::string((std::istreambuf_iterator<char>(in)), {}));
 }
 
-ZipReader reader_of(const Bytes& archive) { return ZipReader("load: \"a.npz\"", std::make_unique<MemoryAccess>(archive)); }
+ZipReader reader_of(const Bytes& archive) {
+  return ZipReader("load: \"a.npz\"", std::make_unique<MemoryAccess>(archive));
+}
 
 using Content = std::vector<std::pair<std::string, std::string>>;
 
@@ -76,8 +78,9 @@ std::size_t central(const Bytes& b, int n = 0) {
   return at;
 }
 
-const Content kContent = {
-    {"x.npy", "some content, some content, some content, some content"}, {"a/b:c.d.npy", ""}, {"z", std::string(100000, 'q')}};
+const Content kContent = {{"x.npy", "some content, some content, some content, some content"},
+                          {"a/b:c.d.npy", ""},
+                          {"z", std::string(100000, 'q')}};
 
 }  // namespace
 
@@ -102,7 +105,8 @@ BOOST_AUTO_TEST_CASE(archives_of_numpy_are_read) {
       }
       BOOST_TEST(name_of(a.dtype.value()) == expected["dtype"].get<std::string>());
       if (a.dtype != Dtype::int32) continue;
-      for (std::size_t i = 0; i < expected["values"].size(); ++i) BOOST_TEST(a.as<std::int32_t>()[i] == expected["values"][i].get<int>());
+      for (std::size_t i = 0; i < expected["values"].size(); ++i)
+        BOOST_TEST(a.as<std::int32_t>()[i] == expected["values"][i].get<int>());
     }
     BOOST_TEST(message_of<KeyError>([&] {
                  npz.read("nope");
@@ -130,8 +134,7 @@ BOOST_AUTO_TEST_CASE(archives_are_written_as_numpy_writes_them) {
     const bool equal = sink.bytes() == file_bytes(path);
     if (name == "compressed.npz")
       BOOST_TEST_MESSAGE(name << (equal ? " is equal too" : " differs: another version of zlib"));
-    else
-      BOOST_TEST(equal, name);
+    else BOOST_TEST(equal, name);
   }
 }
 
@@ -178,8 +181,9 @@ BOOST_AUTO_TEST_CASE(npz_writer_and_reader_agree) {
   const float values[] = {1, 2, 3};
   npz.add("predictor/l1/W", Dtype::float32, {3}, std::as_bytes(std::span(values)));
   npz.add_text("extensions/LogReport/_log", "[{\"loss\": 0.5}]");
-  BOOST_TEST(message_of<ValueError>([&] { npz.add("predictor/l1/W", Dtype::float32, {3}, std::as_bytes(std::span(values))); }) ==
-             "ZipWriter::begin: there is a member \"predictor/l1/W.npy\" already");
+  BOOST_TEST(message_of<ValueError>([&] {
+               npz.add("predictor/l1/W", Dtype::float32, {3}, std::as_bytes(std::span(values)));
+             }) == "ZipWriter::begin: there is a member \"predictor/l1/W.npy\" already");
   npz.finish();
   const NpzReader back(reader_of(sink.bytes()));
   BOOST_TEST((back.keys() == std::vector<std::string>{"predictor/l1/W", "extensions/LogReport/_log"}));
@@ -227,31 +231,40 @@ BOOST_AUTO_TEST_CASE(lies_of_an_archive_are_found) {
   };
   BOOST_TEST(message(stored, [](Bytes& b) { b[30 + 1 + 20] ^= std::byte(1); }) ==
              at + "the CRC of its content does not match: the archive is damaged");
-  BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 24, 11, 4); }) == at + "is stored, but states 11 bytes in 10");
+  BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 24, 11, 4); }) ==
+             at + "is stored, but states 11 bytes in 10");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 24, 99, 4), put(b, central(b) + 20, 99, 4); }) ==
              at + "overlaps what follows it: 99 compressed bytes do not fit into 61");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 24, 25, 4), put(b, central(b) + 20, 25, 4); }) ==
              at + "its 25 compressed bytes overlap what follows them");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b, 1) + 42, 0, 4); }).ends_with("do not fit into 0"));
-  BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 42, 5000, 4); }) == at + "begins at 5000, where the directory is");
+  BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 42, 5000, 4); }) ==
+             at + "begins at 5000, where the directory is");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 8, 1, 2); }) == at + "is encrypted");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, central(b) + 10, 12, 2); }) ==
              at + "compression method 12 is not supported (only 0, stored, and 8, deflated)");
-  BOOST_TEST(message(stored, [](Bytes& b) { b[30] = std::byte('w'); }) == at + "its header does not agree with the directory");
+  BOOST_TEST(message(stored, [](Bytes& b) { b[30] = std::byte('w'); }) ==
+             at + "its header does not agree with the directory");
   BOOST_TEST(message(stored, [](Bytes& b) { b[0] = std::byte('w'); }) == at + "there is no member header at 0");
   BOOST_TEST(message(deflated, [](Bytes& b) { put(b, central(b) + 24, 4999, 4); }) ==
              at + "expands beyond the 4999 bytes its header states");
-  BOOST_TEST(message(deflated, [](Bytes& b) { put(b, central(b) + 24, 5001, 4); }) == at + "expands to 5000 bytes, its header states 5001");
-  BOOST_TEST(message(deflated, [](Bytes& b) { put(b, central(b) + 24, 0xfffffff0, 4); }).ends_with("deflate reaches at most 1032 times"));
-  BOOST_TEST(message(deflated, [](Bytes& b) { put(b, 30 + 1 + 20, 0xffffffff, 4); }).starts_with(at + "the compressed data is damaged"));
+  BOOST_TEST(message(deflated, [](Bytes& b) { put(b, central(b) + 24, 5001, 4); }) ==
+             at + "expands to 5000 bytes, its header states 5001");
+  BOOST_TEST(message(deflated, [](Bytes& b) {
+               put(b, central(b) + 24, 0xfffffff0, 4);
+             }).ends_with("deflate reaches at most 1032 times"));
+  BOOST_TEST(message(deflated, [](Bytes& b) {
+               put(b, 30 + 1 + 20, 0xffffffff, 4);
+             }).starts_with(at + "the compressed data is damaged"));
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, b.size() - 22 + 10, 3, 2), put(b, b.size() - 22 + 8, 3, 2); }) ==
              "load: \"a.npz\": zip directory of 94 bytes cannot have 3 entries");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, b.size() - 22 + 10, 1, 2), put(b, b.size() - 22 + 8, 1, 2); }) ==
              "load: \"a.npz\": zip directory has 47 bytes after its 1 entries");
   BOOST_TEST(message(stored, [](Bytes& b) { put(b, b.size() - 22 + 4, 1, 2); }) ==
              "load: \"a.npz\": zip archives of several volumes are not supported");
-  BOOST_TEST(message(stored, [](Bytes& b) { b.insert(b.begin(), std::byte(0)); }).find("does not end at its end record") !=
-             std::string::npos);
+  BOOST_TEST(message(stored, [](Bytes& b) {
+               b.insert(b.begin(), std::byte(0));
+             }).find("does not end at its end record") != std::string::npos);
   BOOST_TEST(message(bytes_of("PK"), [](Bytes&) {}) == "load: \"a.npz\": is no zip archive: it has only 2 bytes");
   BOOST_TEST(message(Bytes(1000), [](Bytes&) {}) ==
              "load: \"a.npz\": is no zip archive or is cut short: there is no end record in its last 1000 bytes");
@@ -276,9 +289,11 @@ BOOST_AUTO_TEST_CASE(zip64_fields_are_read) {
   b.insert(b.end(), extra.begin(), extra.end());
   const std::size_t size = b.size() - directory;
   Bytes end(56 + 20 + 22);
-  put(end, 0, 0x06064b50, 4), put(end, 4, 44, 8), put(end, 24, 1, 8), put(end, 32, 1, 8), put(end, 40, size, 8), put(end, 48, directory, 8);
+  put(end, 0, 0x06064b50, 4), put(end, 4, 44, 8), put(end, 24, 1, 8), put(end, 32, 1, 8), put(end, 40, size, 8),
+      put(end, 48, directory, 8);
   put(end, 56, 0x07064b50, 4), put(end, 64, b.size(), 8), put(end, 72, 1, 4);
-  put(end, 76, 0x06054b50, 4), put(end, 84, 0xffff, 2), put(end, 86, 0xffff, 2), put(end, 88, 0xffffffff, 4), put(end, 92, 0xffffffff, 4);
+  put(end, 76, 0x06054b50, 4), put(end, 84, 0xffff, 2), put(end, 86, 0xffff, 2), put(end, 88, 0xffffffff, 4),
+      put(end, 92, 0xffffffff, 4);
   b.insert(b.end(), end.begin(), end.end());
   const ZipReader zip = reader_of(b);
   BOOST_TEST(text_of(zip.read(*zip.find("x"))) == "0123456789");
@@ -298,7 +313,8 @@ class SparseArchive final : public ByteSink {
  public:
   void write(const void* from, std::size_t n) override {
     const auto* p = static_cast<const std::byte*>(from);
-    if (n < 65536 || std::any_of(p, p + 64, [](std::byte b) { return b != std::byte(0); })) parts[size] = Bytes(p, p + n);
+    if (n < 65536 || std::any_of(p, p + 64, [](std::byte b) { return b != std::byte(0); }))
+      parts[size] = Bytes(p, p + n);
     size += n;
   }
   bool can_patch() const override { return true; }
@@ -318,7 +334,8 @@ class SparseAccess final : public RandomAccess {
     std::memset(to, 0, n);
     for (const auto& [begin, bytes] : archive_.parts) {
       const std::uint64_t first = std::max(begin, position), last = std::min(begin + bytes.size(), position + n);
-      if (first < last) std::memcpy(static_cast<char*>(to) + (first - position), bytes.data() + (first - begin), last - first);
+      if (first < last)
+        std::memcpy(static_cast<char*>(to) + (first - position), bytes.data() + (first - begin), last - first);
     }
   }
 

@@ -1,10 +1,10 @@
 // Array: handles, attributes, flags, shape methods, copies, reinterpretation.
-#include "ndarray/core/array.h"
+#include <catena/ndarray/core/array.h>
 
 #include <sstream>
 
-#include "ndarray/ndarray.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -106,7 +106,8 @@ BOOST_AUTO_TEST_CASE(reshape) {
   BOOST_TEST(nd::ones({1, 1}).T().reshape(nd::Shape{}).strides() == nd::Strides{});
   BOOST_TEST(nd::internal::make_view(nd::ones(9), {1}, {24}).reshape(1, 1).strides() == (nd::Strides{8, 8}));
   BOOST_TEST(nd::zeros({0, 3}).reshape(5, 0).shape() == (nd::Shape{5, 0}));
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.reshape(5, 5); }) == "reshape: cannot reshape array of size 24 into shape (5, 5)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.reshape(5, 5); }) ==
+             "reshape: cannot reshape array of size 24 into shape (5, 5)");
   BOOST_CHECK_THROW(a.reshape(-1, -1), nd::ValueError);
   BOOST_CHECK_THROW(a.reshape(-2, 12), nd::ValueError);
   BOOST_CHECK_THROW(nd::zeros({0}).reshape(0, -1), nd::ValueError);
@@ -121,10 +122,14 @@ BOOST_AUTO_TEST_CASE(transposition) {
   BOOST_TEST(a.swapaxes(0, -1).shares_memory(a));
   const Array line = nd::arange(3);
   BOOST_TEST(line.T().get() == line.get());
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1); }) == "transpose: 2 axes (0, 1) were given for an array of rank 3");
-  BOOST_TEST(message_of<nd::IndexError>([&] { a.transpose(0, 1, 3); }) == "transpose: axis 3 is out of range for arrays of rank 3");
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1, -2); }) == "transpose: axis 1 is given twice in (0, 1, -2)");
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.swapaxes(0, 3); }) == "swapaxes: axis 3 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1); }) ==
+             "transpose: 2 axes (0, 1) were given for an array of rank 3");
+  BOOST_TEST(message_of<nd::IndexError>([&] { a.transpose(0, 1, 3); }) ==
+             "transpose: axis 3 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1, -2); }) ==
+             "transpose: axis 1 is given twice in (0, 1, -2)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.swapaxes(0, 3); }) ==
+             "swapaxes: axis 3 is out of range for arrays of rank 3");
 }
 
 BOOST_AUTO_TEST_CASE(squeezing) {
@@ -135,7 +140,8 @@ BOOST_AUTO_TEST_CASE(squeezing) {
   BOOST_TEST(a.squeeze(nd::Axes(nd::Dims{})).get() == a.get());
   BOOST_TEST(nd::ones({2, 3}).squeeze().shape() == (nd::Shape{2, 3}));
   BOOST_TEST(nd::ones({}).squeeze(-1).ndim() == 0);
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.squeeze(1); }) == "squeeze: axis 1 of shape (1, 3, 1, 2) has a length other than 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.squeeze(1); }) ==
+             "squeeze: axis 1 of shape (1, 3, 1, 2) has a length other than 1");
   BOOST_CHECK_THROW(a.squeeze(4), nd::ValueError);
   BOOST_CHECK_THROW(a.squeeze({0, 0}), nd::ValueError);
   BOOST_CHECK_THROW(nd::ones({}).squeeze(1), nd::ValueError);

@@ -1,11 +1,11 @@
-// Copies on the CPU backend against loops: transposed ones of every item size at every edge of blocks, and those of outputs so large
-// that they are written past the caches, from and to addresses that are no multiple of a line.
-#include "ndarray/cpu/copy.h"
+// Copies on the CPU backend against loops: transposed ones of every item size at every edge of blocks, and those of
+// outputs so large that they are written past the caches, from and to addresses that are no multiple of a line.
+#include <catena/ndarray/cpu/copy.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "ndarray/cpu/stream_store.h"
-#include "ndarray/ndarray.h"
+#include <catena/ndarray/cpu/stream_store.h>
+#include <catena/ndarray/ndarray.h>
 
 namespace {
 
@@ -27,8 +27,8 @@ bool transposes(std::int64_t rows, std::int64_t columns, std::int64_t gap) {
   std::vector<T> to(std::size_t(rows * to_row), T(99));
   const catena::Strides to_strides{to_row * std::int64_t(sizeof(T)), sizeof(T)},
       from_strides{sizeof(T), from_row * std::int64_t(sizeof(T))};
-  nd::cpu::copy_elements(reinterpret_cast<std::byte*>(to.data()), to_strides, reinterpret_cast<const std::byte*>(from.data()), from_strides,
-                         {rows, columns}, sizeof(T));
+  nd::cpu::copy_elements(reinterpret_cast<std::byte*>(to.data()), to_strides,
+                         reinterpret_cast<const std::byte*>(from.data()), from_strides, {rows, columns}, sizeof(T));
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < to_row; ++j)
       if (to[std::size_t(i * to_row + j)] != (j < columns ? from[std::size_t(j * from_row + i)] : T(99))) return false;
@@ -40,7 +40,8 @@ void all_transposes() {
   for (std::int64_t rows : {4, 5, 15, 16, 17, 31, 63, 64, 65, 130})
     for (std::int64_t columns : {4, 7, 16, 33, 64, 65, 129})
       for (std::int64_t gap : {0, 3})
-        BOOST_TEST(transposes<T>(rows, columns, gap), sizeof(T) << " bytes: " << rows << " x " << columns << ", gap " << gap);
+        BOOST_TEST(transposes<T>(rows, columns, gap), sizeof(T)
+                                                          << " bytes: " << rows << " x " << columns << ", gap " << gap);
 }
 
 BOOST_AUTO_TEST_CASE(transposed_at_every_edge) {
@@ -56,8 +57,9 @@ void large_transposes() {
   BOOST_TEST(transposes<T>(rows, columns, 0), sizeof(T) << " bytes");
   BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) / 2, kLine / std::int64_t(sizeof(T)) / 2),
              sizeof(T) << " bytes, part of a line");
-  BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) * 3 / 2, kLine / std::int64_t(sizeof(T)) / 2),
-             sizeof(T) << " bytes, a line and part of one");
+  BOOST_TEST(
+      transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) * 3 / 2, kLine / std::int64_t(sizeof(T)) / 2),
+      sizeof(T) << " bytes, a line and part of one");
   BOOST_TEST(transposes<T>(rows, columns, 1), sizeof(T) << " bytes, rows that begin anywhere");
 }
 
@@ -69,7 +71,8 @@ BOOST_AUTO_TEST_CASE(transposed_past_the_caches) {
 }
 
 BOOST_AUTO_TEST_CASE(axes_around_a_transposition) {
-  const std::int64_t a = 3, b = 520, c = 5, d = 1100;  // (a, b, c, d) from (a, d, c, b), large enough to go past the caches
+  const std::int64_t a = 3, b = 520, c = 5,
+                     d = 1100;  // (a, b, c, d) from (a, d, c, b), large enough to go past the caches
   const nd::Array from = nd::arange(a * d * c * b, {.dtype = nd::float32}).reshape({a, d, c, b});
   const nd::Array to = from.transpose({0, 3, 2, 1}).copy();
   BOOST_REQUIRE(to.is_c_contiguous());
@@ -79,7 +82,8 @@ BOOST_AUTO_TEST_CASE(axes_around_a_transposition) {
   for (std::int64_t i = 0; i < a; ++i)
     for (std::int64_t j = 0; j < b; ++j)
       for (std::int64_t k = 0; k < c; ++k)
-        for (std::int64_t l = 0; l < d; ++l) good &= t[((i * b + j) * c + k) * d + l] == f[((i * d + l) * c + k) * b + j];
+        for (std::int64_t l = 0; l < d; ++l)
+          good &= t[((i * b + j) * c + k) * d + l] == f[((i * d + l) * c + k) * b + j];
   BOOST_TEST(good);
 }
 
@@ -88,10 +92,12 @@ BOOST_AUTO_TEST_CASE(any_bytes_to_any_address) {
   for (std::int64_t at : {0, 1, 17, 63, 64})
     for (std::int64_t n : {0, 1, 46, 47, 48, 63, 64, 65, 127, 128, 200, 700}) {
       std::vector<std::uint8_t> to(1000, 99);
-      nd::cpu::stream_copy(reinterpret_cast<std::byte*>(to.data() + at), reinterpret_cast<const std::byte*>(from.data() + 3), n);
+      nd::cpu::stream_copy(reinterpret_cast<std::byte*>(to.data() + at),
+                           reinterpret_cast<const std::byte*>(from.data() + 3), n);
       nd::cpu::stream_fence();
       bool good = true;
-      for (std::int64_t i = 0; i < 1000; ++i) good &= to[std::size_t(i)] == (i >= at && i < at + n ? from[std::size_t(3 + i - at)] : 99);
+      for (std::int64_t i = 0; i < 1000; ++i)
+        good &= to[std::size_t(i)] == (i >= at && i < at + n ? from[std::size_t(3 + i - at)] : 99);
       BOOST_TEST(good, n << " bytes to " << at);
     }
 }
@@ -106,7 +112,8 @@ void same_in_pieces(const char* what, const nd::Array& x, F f) {
     const nd::Slice s(i, std::min(n, i + piece));
     const nd::Array part = f(nd::Array(x(s)));
     const std::vector<double> expected = part.to_vector<double>(), values = nd::Array(whole(s)).to_vector<double>();
-    good &= values.size() == expected.size() && std::memcmp(values.data(), expected.data(), expected.size() * sizeof(double)) == 0;
+    good &= values.size() == expected.size() &&
+            std::memcmp(values.data(), expected.data(), expected.size() * sizeof(double)) == 0;
   }
   BOOST_TEST(good, what);
 }
@@ -127,8 +134,10 @@ BOOST_AUTO_TEST_CASE(elementwise_past_the_caches) {
     return y;
   });
   // A row and a column broadcast to a large matrix, into a view with gaps and into its transpose.
-  const nd::Array row = nd::arange(4096, {.dtype = nd::float32}), column = nd::arange(2200, {.dtype = nd::float32}).reshape({2200, 1});
-  nd::Array big = nd::zeros({2200, 4100}, {.dtype = nd::float32}), tall = nd::zeros({4096, 2200}, {.dtype = nd::float32});
+  const nd::Array row = nd::arange(4096, {.dtype = nd::float32}),
+                  column = nd::arange(2200, {.dtype = nd::float32}).reshape({2200, 1});
+  nd::Array big = nd::zeros({2200, 4100}, {.dtype = nd::float32}),
+            tall = nd::zeros({4096, 2200}, {.dtype = nd::float32});
   nd::Array gaps(big(nd::ellipsis, nd::Slice(2, 4098))), turned = tall.T();
   nd::add(row, column, {.out = gaps});
   nd::add(row, column, {.out = turned});

@@ -1,10 +1,11 @@
-// Programs on the CPU backend: every layout and dtype against nested loops, and one result whatever the layout or the threads.
+// Programs on the CPU backend: every layout and dtype against nested loops, and one result whatever the layout or the
+// threads.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "tests/support/strided.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/tests/support/strided.h>
 
 namespace {
 
@@ -31,7 +32,8 @@ void run(const char* name, Dtype t, std::vector<Strided*> operands, const Shape&
   cpu().elementwise(EagerProgram(def, loop_of(def, t)), o, loop, {});
 }
 
-const std::vector<Shape> kShapes = {{}, {1}, {7}, {0, 3}, {3, 5}, {5, 1, 4}, {33, 17}, {2, 3, 70}, {1000, 3}, {3000}, {2, 1100}};
+const std::vector<Shape> kShapes = {{},       {1},        {7},       {0, 3}, {3, 5},   {5, 1, 4},
+                                    {33, 17}, {2, 3, 70}, {1000, 3}, {3000}, {2, 1100}};
 
 BOOST_AUTO_TEST_CASE(add_in_all_layouts_and_dtypes) {
   std::mt19937 rng(1);
@@ -68,7 +70,8 @@ BOOST_AUTO_TEST_CASE(operands_of_other_dtypes_are_converted) {
           bool good = true;
           Strided::for_each(shape, [&](const Shape& i) {
             const double sum = rounded(slot, rounded(slot, a.get(i)) + b.get(i));
-            if (slot == Dtype::int8 && std::fabs(rounded(slot, a.get(i)) + b.get(i)) > 127) return;  // wraps: another test's business
+            if (slot == Dtype::int8 && std::fabs(rounded(slot, a.get(i)) + b.get(i)) > 127)
+              return;  // wraps: another test's business
             // Integers convert modulo 2^n, floats saturate.
             const double expected = is_floating(slot) ? rounded(to, sum) : [&] {
               std::byte cell[16];
@@ -154,7 +157,8 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_like_eager_ones) {
 BOOST_AUTO_TEST_CASE(copies_in_any_order_of_axes) {
   std::mt19937 rng(6);
   for (Dtype t : {Dtype::bool_, Dtype::int8, Dtype::float16, Dtype::float32, Dtype::float64})
-    for (const Shape& shape : {Shape{37, 53}, Shape{3, 18, 35}, Shape{2, 3, 5, 34}, Shape{64, 64}, Shape{4, 5}, Shape{1, 9}}) {
+    for (const Shape& shape :
+         {Shape{37, 53}, Shape{3, 18, 35}, Shape{2, 3, 5, 34}, Shape{64, 64}, Shape{4, 5}, Shape{1, 9}}) {
       std::vector<int> order(std::size_t(shape.size()));
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = int(i);
       do {
@@ -192,7 +196,8 @@ BOOST_AUTO_TEST_CASE(immediate_scalars) {
       const Operand o[] = {a.operand(), {three.bytes, t, true, &shape, &zero}, c.operand()};
       cpu().elementwise(EagerProgram(add, loop_of(add, t)), o, shape, {});
       bool good = true;
-      Strided::for_each(shape, [&](const Shape& i) { good = good && c.get(i) == (t == Dtype::bool_ ? 1 : a.get(i) + 3); });
+      Strided::for_each(shape,
+                        [&](const Shape& i) { good = good && c.get(i) == (t == Dtype::bool_ ? 1 : a.get(i) + 3); });
       BOOST_TEST(good, t << ' ' << name_of(l));
     }
 }
@@ -220,7 +225,7 @@ BOOST_AUTO_TEST_CASE(indexed_kernels) {
   for (Dtype memory : {Dtype::float16, Dtype::float32, Dtype::float64, Dtype::int32})
     for (Layout l : test::kWritableLayouts) {
       const Dtype t = memory == Dtype::int32 ? Dtype::float32 : memory;  // an image of another dtype is converted
-      const Shape shape{2, 3, 3, 2, 4, 5};                             // n, c, kh, kw, oh, ow
+      const Shape shape{2, 3, 3, 2, 4, 5};                               // n, c, kh, kw, oh, ow
       Strided image(memory, {2, 3, 6, 7}, l), col(t, shape, l);
       image.fill(rng);
       const std::int64_t parameter[] = {2, 1, 1, 0, 1, 2};  // sy, sx, ph, pw, dy, dx

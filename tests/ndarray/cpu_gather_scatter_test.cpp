@@ -1,9 +1,10 @@
-// Gather and scatter on the CPU backend against loops: any axes, all integer dtypes, wrapping, broadcast indices, duplicates.
+// Gather and scatter on the CPU backend against loops: any axes, all integer dtypes, wrapping, broadcast indices,
+// duplicates.
 #include <boost/test/unit_test.hpp>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "tests/support/strided.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/tests/support/strided.h>
 
 namespace {
 
@@ -13,15 +14,18 @@ using test::Strided;
 
 std::int64_t wrap(std::int64_t i, std::int64_t n) { return ((i % n) + n) % n; }
 
-const std::vector<Dtype> kIndexDtypes = {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16, Dtype::int32, Dtype::uint32, Dtype::int64, Dtype::uint64};
+const std::vector<Dtype> kIndexDtypes = {Dtype::int8,  Dtype::uint8,  Dtype::int16, Dtype::uint16,
+                                         Dtype::int32, Dtype::uint32, Dtype::int64, Dtype::uint64};
 
 // base[:, index, :] of a 3-d base: loop (p, n, q).
 struct Take {
-  Take(Dtype t, Dtype it, std::int64_t p, std::int64_t length, std::int64_t n, std::int64_t q, Layout l, std::mt19937& rng)
+  Take(Dtype t, Dtype it, std::int64_t p, std::int64_t length, std::int64_t n, std::int64_t q, Layout l,
+       std::mt19937& rng)
       : base(t, {p, length, q}, l), index(it, {n}), other(t, {p, n, q}, l) {
     base.fill(rng);
     other.fill(rng);
-    std::uniform_int_distribution<int> d(is_integer(it) && kind_of(it) == DtypeKind::signed_ ? -2 * int(length) : 0, 2 * int(length));
+    std::uniform_int_distribution<int> d(is_integer(it) && kind_of(it) == DtypeKind::signed_ ? -2 * int(length) : 0,
+                                         2 * int(length));
     Strided::for_each(index.shape, [&](const Shape& i) { index.set(i, d(rng)); });
     loop = {p, n, q};
     base_strides = {base.strides[0], 0, base.strides[2]};
@@ -53,7 +57,9 @@ BOOST_AUTO_TEST_CASE(gathering) {
           Take take(t, it, p, 11, 30, q, l, rng);
           nd::backend(Device::Kind::cpu).gather(take.call(), {});
           bool good = true;
-          Strided::for_each(take.loop, [&](const Shape& i) { good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]}); });
+          Strided::for_each(take.loop, [&](const Shape& i) {
+            good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
+          });
           BOOST_TEST(good, t << ' ' << it << ' ' << name_of(l) << ' ' << p << ' ' << q);
         }
 }
@@ -77,14 +83,16 @@ BOOST_AUTO_TEST_CASE(scattering) {
             else Scalar(std::int64_t(expected.get(to)) + std::int64_t(v)).store(t, expected.at(to));
           });
           nd::backend(Device::Kind::cpu).scatter(take.call(), mode, {});
-          BOOST_TEST(expected.same_bits(take.base.copy()), t << ' ' << int(mode) << ' ' << name_of(l) << ' ' << p << ' ' << q);
+          BOOST_TEST(expected.same_bits(take.base.copy()),
+                     t << ' ' << int(mode) << ' ' << name_of(l) << ' ' << p << ' ' << q);
         }
   set_max_threads(before);
 }
 
 BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   std::mt19937 rng(3);
-  Strided base(Dtype::float32, {6, 7}), rows(Dtype::int64, {4}), columns(Dtype::int16, {5}), out(Dtype::float32, {4, 5});
+  Strided base(Dtype::float32, {6, 7}), rows(Dtype::int64, {4}), columns(Dtype::int16, {5}),
+      out(Dtype::float32, {4, 5});
   base.fill(rng);
   for (int i = 0; i < 4; ++i) rows.set({i}, 3 * i - 5);
   for (int i = 0; i < 5; ++i) columns.set({i}, 2 * i - 4);
@@ -96,7 +104,9 @@ BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   Operand b = base.operand();
   b.strides = &none;
   nd::backend(Device::Kind::cpu).gather({loop, b, axes, out.operand()}, {});
-  Strided::for_each(loop, [&](const Shape& i) { BOOST_TEST(out.get(i) == base.get({wrap(3 * i[0] - 5, 6), wrap(2 * i[1] - 4, 7)})); });
+  Strided::for_each(loop, [&](const Shape& i) {
+    BOOST_TEST(out.get(i) == base.get({wrap(3 * i[0] - 5, 6), wrap(2 * i[1] - 4, 7)}));
+  });
 }
 
 BOOST_AUTO_TEST_CASE(repeated_values_and_empty_loops) {

@@ -1,13 +1,13 @@
 // Matrix products on the CPU backend: batches, transposed and strided operands, every dtype against three loops.
-#include "ndarray/cpu/gemm.h"
+#include <catena/ndarray/cpu/gemm.h>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "tests/support/strided.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/tests/support/strided.h>
 
 namespace {
 
@@ -43,9 +43,10 @@ Operand broadcast(Strided& s, Strides& strides, const Shape& out, Shape& shape) 
   return o;
 }
 
-void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& batch, std::int64_t m, std::int64_t n, std::int64_t k, Layout la,
-           Layout lb, Layout lc, std::mt19937& rng) {
-  Strided a(t, with_matrix(batch_a, m, k), la), b(t, with_matrix(batch_b, k, n), lb), c(t, with_matrix(batch, m, n), lc);
+void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& batch, std::int64_t m, std::int64_t n,
+           std::int64_t k, Layout la, Layout lb, Layout lc, std::mt19937& rng) {
+  Strided a(t, with_matrix(batch_a, m, k), la), b(t, with_matrix(batch_b, k, n), lb),
+      c(t, with_matrix(batch, m, n), lc);
   a.fill(rng, 1.0, 3);
   b.fill(rng, 1.0, 3);
   Strides sa, sb;
@@ -56,7 +57,8 @@ void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& bat
   Strided::for_each(c.shape, [&](const Shape& i) {
     double sum = 0;
     for (std::int64_t p = 0; p < k; ++p) {
-      const double x = a.get(in_batch(i, a.shape, i[i.size() - 2], p)) * b.get(in_batch(i, b.shape, p, i[i.size() - 1]));
+      const double x =
+          a.get(in_batch(i, a.shape, i[i.size() - 2], p)) * b.get(in_batch(i, b.shape, p, i[i.size() - 1]));
       sum = t == Dtype::bool_ ? (sum != 0 || x != 0) : sum + x;
     }
     double expected = test::rounded(t, sum);
@@ -67,12 +69,14 @@ void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& bat
     }
     good = good && c.get(i) == expected;
   });
-  BOOST_TEST(good, t << ' ' << a.shape << " @ " << b.shape << ' ' << name_of(la) << ' ' << name_of(lb) << ' ' << name_of(lc));
+  BOOST_TEST(good,
+             t << ' ' << a.shape << " @ " << b.shape << ' ' << name_of(la) << ' ' << name_of(lb) << ' ' << name_of(lc));
 }
 
 BOOST_AUTO_TEST_CASE(products_of_all_dtypes_and_layouts) {
   std::mt19937 rng(1);
-  const std::int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 4}, {5, 1, 7}, {1, 9, 8}, {17, 33, 9}, {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {64, 64, 64}, {7, 130, 300}};
+  const std::int64_t sizes[][3] = {{1, 1, 1}, {2, 3, 4}, {5, 1, 7}, {1, 9, 8},    {17, 33, 9},
+                                   {0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {64, 64, 64}, {7, 130, 300}};
   for (Dtype t : test::all_dtypes())
     for (const auto& s : sizes)
       for (Layout la : test::kLayouts)
@@ -124,8 +128,10 @@ BOOST_AUTO_TEST_CASE(half_precision_accumulates_in_single) {
   BOOST_TEST(c.get({0, 0}) == 4096);  // in float16 the sum would stay at 2048
 }
 
-// Small integers, so that every order of summation gives the same bits; rows of c that are longer than n keep what lies behind it.
-template <class T> bool portable_is_exact(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, bool ta, bool tb) {
+// Small integers, so that every order of summation gives the same bits; rows of c that are longer than n keep what lies
+// behind it.
+template <class T>
+bool portable_is_exact(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, bool ta, bool tb) {
   std::mt19937 rng(unsigned(m * 1000 + n * 10 + k));
   const auto small = [&] { return T(rng() % 3); };
   std::vector<T> a(std::size_t(m * k)), b(std::size_t(k * n)), c(std::size_t(m * (n + 2)), T(77));
@@ -145,7 +151,8 @@ template <class T> bool portable_is_exact(Dtype dtype, std::int64_t m, std::int6
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n + 2; ++j) {
       T sum = 0;
-      for (std::int64_t p = 0; j < n && p < k; ++p) sum = T(sum + a[std::size_t(ta ? p * m + i : i * k + p)] * b[std::size_t(tb ? j * k + p : p * n + j)]);
+      for (std::int64_t p = 0; j < n && p < k; ++p)
+        sum = T(sum + a[std::size_t(ta ? p * m + i : i * k + p)] * b[std::size_t(tb ? j * k + p : p * n + j)]);
       if (c[std::size_t(i * (n + 2) + j)] != (j < n ? sum : T(77))) return false;
     }
   return true;
@@ -155,7 +162,10 @@ BOOST_AUTO_TEST_CASE(portable_products_at_every_edge_of_tiles_and_blocks) {
   const auto all = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     for (bool ta : {false, true})
       for (bool tb : {false, true}) {
-        const auto text = [&] { return "at " + std::to_string(m) + " x " + std::to_string(k) + " @ " + std::to_string(n) + (ta ? " T" : "") + (tb ? " , T" : ""); };
+        const auto text = [&] {
+          return "at " + std::to_string(m) + " x " + std::to_string(k) + " @ " + std::to_string(n) + (ta ? " T" : "") +
+                 (tb ? " , T" : "");
+        };
         BOOST_TEST(portable_is_exact<float>(Dtype::float32, m, n, k, ta, tb), "float32 " << text());
         BOOST_TEST(portable_is_exact<double>(Dtype::float64, m, n, k, ta, tb), "float64 " << text());
         BOOST_TEST(portable_is_exact<std::uint8_t>(Dtype::uint8, m, n, k, ta, tb), "uint8 " << text());
@@ -183,8 +193,9 @@ BOOST_AUTO_TEST_CASE(portable_products_do_not_depend_on_the_number_of_threads) {
     std::vector<float>& to = c[t == 3];
     to.assign(std::size_t(m * n), 0);
     catena::set_max_threads(t);
-    nd::cpu::gemm_portable(Dtype::float32, {false, false, m, n, k, reinterpret_cast<const std::byte*>(a.data()), k,
-                                            reinterpret_cast<const std::byte*>(b.data()), n, reinterpret_cast<std::byte*>(to.data()), n});
+    nd::cpu::gemm_portable(
+        Dtype::float32, {false, false, m, n, k, reinterpret_cast<const std::byte*>(a.data()), k,
+                         reinterpret_cast<const std::byte*>(b.data()), n, reinterpret_cast<std::byte*>(to.data()), n});
   }
   catena::set_max_threads(threads);
   BOOST_TEST(std::memcmp(c[0].data(), c[1].data(), c[0].size() * sizeof(float)) == 0);

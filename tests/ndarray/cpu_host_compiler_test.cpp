@@ -1,5 +1,6 @@
-// The system's compiler at run time: cache, damaged and foreign records, several processes and threads, missing compilers.
-#include "ndarray/cpu/host_compiler.h"
+// The system's compiler at run time: cache, damaged and foreign records, several processes and threads, missing
+// compilers.
+#include <catena/ndarray/cpu/host_compiler.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,9 +10,9 @@
 #include <fstream>
 #include <thread>
 
-#include "ndarray/device/device.h"
-#include "ndarray/kernel/elementwise_kernel.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/user_kernel/elementwise_kernel.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -44,12 +45,12 @@ std::vector<fs::path> records() {
 
 // A kernel that adds `k`; another number is another text.
 double add(int k) {
-  const nd::cpu::HostCompileRequest request{
-      "test kernel",
-      "add",
-      catena::concat("extern \"C\" __attribute__((visibility(\"default\")))", " double add(double x) { return x + ", k, "; }"),
-      {},
-      {}};
+  const nd::cpu::HostCompileRequest request{"test kernel",
+                                            "add",
+                                            catena::concat("extern \"C\" __attribute__((visibility(\"default\")))",
+                                                           " double add(double x) { return x + ", k, "; }"),
+                                            {},
+                                            {}};
   const auto module = nd::cpu::compile_for_host(request);
   return reinterpret_cast<double (*)(double)>(module->symbol("add"))(0.5);
 }
@@ -105,7 +106,8 @@ BOOST_AUTO_TEST_CASE(damaged_records_are_compiled_again) {
 }
 
 BOOST_AUTO_TEST_CASE(the_cache_may_vanish_at_any_time) {
-  const nd::ElementwiseKernel first("T x", "T z", "z = x + 1", "before_vanishing"), second("T x", "T z", "z = x + 2", "after_vanishing");
+  const nd::ElementwiseKernel first("T x", "T z", "z = x + 1", "before_vanishing"),
+      second("T x", "T z", "z = x + 2", "after_vanishing");
   BOOST_TEST(first(nd::ones({1}, nd::float32)).item<float>() == 2);
   fs::remove_all(Folder::path / "host");
   BOOST_TEST(second(nd::ones({1}, nd::float32)).item<float>() == 3);
@@ -178,15 +180,16 @@ BOOST_AUTO_TEST_CASE(which_compiler) {
   {
     const Environment none("CATENA_HOST_COMPILER", "/no/such/compiler");
     BOOST_TEST(contains(message_of<nd::RuntimeError>([] { add(30); }),
-                        "test kernel: kernels given as text need a C++ compiler on the CPU, and there is none (tried: /no/such/compiler)"));
+                        "test kernel: kernels given as text need a C++ compiler on the CPU, and there is none (tried: "
+                        "/no/such/compiler)"));
   }
   {
     const Environment path("PATH", "/no/such/folder"), cxx("CXX", "crosscc -m32"), own("CATENA_HOST_COMPILER", nullptr);
     const nd::ElementwiseKernel kernel("T x", "T z", "z = x + 3", "without_compiler");
-    BOOST_TEST(
-        contains(message_of<nd::RuntimeError>([&] { kernel(nd::ones({1}, nd::float32)); }),
-                 "ElementwiseKernel without_compiler: kernels given as text need a C++ compiler on the CPU, and there is none (tried: "
-                 "crosscc -m32, c++, g++, clang++)"));
+    BOOST_TEST(contains(message_of<nd::RuntimeError>([&] { kernel(nd::ones({1}, nd::float32)); }),
+                        "ElementwiseKernel without_compiler: kernels given as text need a C++ compiler on the CPU, and "
+                        "there is none (tried: "
+                        "crosscc -m32, c++, g++, clang++)"));
   }
   // A command with options of its own; what it adds is part of the key.
   const Environment options("CATENA_HOST_COMPILER", "c++ -DOFFSET=100");

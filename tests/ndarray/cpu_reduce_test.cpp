@@ -1,11 +1,11 @@
-// Reductions on the CPU backend: any axes, any strides, every dtype against nested loops; the same bits for a view and its copy and
-// for any number of threads.
+// Reductions on the CPU backend: any axes, any strides, every dtype against nested loops; the same bits for a view and
+// its copy and for any number of threads.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "tests/support/strided.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/tests/support/strided.h>
 
 namespace {
 
@@ -51,7 +51,8 @@ std::vector<Dims> subsets(int rank) {
   return all;
 }
 
-const std::vector<Shape> kShapes = {{}, {1}, {5}, {0}, {3, 0, 2}, {7, 9}, {40, 33}, {3, 20, 4}, {2, 3, 4, 5}, {6000}, {130, 50}, {4200, 3}, {3, 4200}};
+const std::vector<Shape> kShapes = {{},         {1},          {5},    {0},       {3, 0, 2}, {7, 9},   {40, 33},
+                                    {3, 20, 4}, {2, 3, 4, 5}, {6000}, {130, 50}, {4200, 3}, {3, 4200}};
 
 BOOST_AUTO_TEST_CASE(sums_of_all_layouts_and_dtypes) {
   std::mt19937 rng(1);
@@ -73,7 +74,8 @@ BOOST_AUTO_TEST_CASE(sums_of_all_layouts_and_dtypes) {
           Strided::for_each(shape, [&](const Shape& i) { expected[number(i)] += a.get(i); });
           reduce(sum, a, axes, out);
           bool good = true;
-          Strided::for_each(out.shape, [&](const Shape& i) { good = good && out.get(i) == rounded(r, expected[number(i)]); });
+          Strided::for_each(out.shape,
+                            [&](const Shape& i) { good = good && out.get(i) == rounded(r, expected[number(i)]); });
           BOOST_TEST(good, t << ' ' << shape << " over " << axes << ' ' << name_of(l));
         }
 }
@@ -84,7 +86,8 @@ BOOST_AUTO_TEST_CASE(a_view_gives_what_its_copy_gives) {
   for (const char* name : {"sum", "prod", "amax", "argmax"}) {
     const KernelDef& def = find_kernel(name);
     for (Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
-      for (const Shape& shape : {Shape{100, 45}, Shape{5000, 9}, Shape{9, 5000}, Shape{12, 30, 25}, Shape{2, 70, 70}, Shape{3, 7}, Shape{20, 3, 20}})
+      for (const Shape& shape : {Shape{100, 45}, Shape{5000, 9}, Shape{9, 5000}, Shape{12, 30, 25}, Shape{2, 70, 70},
+                                 Shape{3, 7}, Shape{20, 3, 20}})
         for (const Dims& axes : subsets(shape.size())) {
           if (axes.empty()) continue;
           const Dtype r = def.loop_table[loop_of(def, t)].type[1];
@@ -106,8 +109,8 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
   const KernelDef& sum = find_kernel("sum");
   const int before = max_threads();
   for (Dtype t : {Dtype::float16, Dtype::float32})
-    for (const Shape& shape : {Shape{700, 300}, Shape{100000, 4}, Shape{4, 100000}, Shape{300000}, Shape{20, 100, 100}, Shape{60, 5003},
-                               Shape{4200, 2100}, Shape{3, 90, 1500}})
+    for (const Shape& shape : {Shape{700, 300}, Shape{100000, 4}, Shape{4, 100000}, Shape{300000}, Shape{20, 100, 100},
+                               Shape{60, 5003}, Shape{4200, 2100}, Shape{3, 90, 1500}})
       for (const Dims& axes : subsets(shape.size())) {
         if (axes.empty()) continue;
         Strided a(t, shape), one(t, kept_shape(shape, axes)), two = one, five = one;
@@ -155,7 +158,8 @@ BOOST_AUTO_TEST_CASE(argmax_numbers_elements_in_logical_order) {
         Strided a(Dtype::float32, shape, l), c(Dtype::int64, kept_shape(shape, axes));
         a.fill(rng, 1.0, 1000);
         reduce(argmax, a, axes, c);
-        std::vector<double> best(std::size_t(c.size()), -1e9), where(std::size_t(c.size()), -1), count(std::size_t(c.size()), 0);
+        std::vector<double> best(std::size_t(c.size()), -1e9), where(std::size_t(c.size()), -1),
+            count(std::size_t(c.size()), 0);
         const Strides place = c_strides(c.shape, 1);
         Strided::for_each(shape, [&](const Shape& i) {
           std::size_t at = 0;

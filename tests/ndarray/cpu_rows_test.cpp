@@ -1,12 +1,12 @@
-// Row kernels on the CPU backend: softmax over any axes in any layout against a double-precision formula, the same bits for a view and
-// its copy, for one thread and two.
+// Row kernels on the CPU backend: softmax over any axes in any layout against a double-precision formula, the same bits
+// for a view and its copy, for one thread and two.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <map>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/cpu/cpu_backend.h"
-#include "tests/support/strided.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/tests/support/strided.h>
 
 namespace {
 
@@ -45,7 +45,8 @@ std::int64_t row_of(Shape i, const Shape& shape, const Dims& axes) {
   return at;
 }
 
-const std::vector<Shape> kShapes = {{1}, {9}, {0, 3}, {5, 7}, {3, 20, 19}, {2, 10, 3, 5}, {40, 100}, {3, 5000}, {5000, 3}, {2, 17, 400}, {6, 4097}};
+const std::vector<Shape> kShapes = {{1},       {9},       {0, 3},    {5, 7},       {3, 20, 19}, {2, 10, 3, 5},
+                                    {40, 100}, {3, 5000}, {5000, 3}, {2, 17, 400}, {6, 4097}};
 
 BOOST_AUTO_TEST_CASE(softmax_over_any_axes) {
   std::mt19937 rng(1);
@@ -60,9 +61,14 @@ BOOST_AUTO_TEST_CASE(softmax_over_any_axes) {
           auto [at, fresh] = max.emplace(row_of(i, shape, axes), x.get(i));
           if (!fresh) at->second = std::max(at->second, x.get(i));
         });
-        Strided::for_each(shape, [&](const Shape& i) { sum[row_of(i, shape, axes)] += std::exp(x.get(i) - max[row_of(i, shape, axes)]); });
+        Strided::for_each(shape, [&](const Shape& i) {
+          sum[row_of(i, shape, axes)] += std::exp(x.get(i) - max[row_of(i, shape, axes)]);
+        });
         double worst = 0;
-        const double tolerance = t == Dtype::float64 ? 1e-13 : t == Dtype::float32 ? 2e-6 : t == Dtype::float16 ? 1e-3 : 8e-3;
+        const double tolerance = t == Dtype::float64   ? 1e-13
+                                 : t == Dtype::float32 ? 2e-6
+                                 : t == Dtype::float16 ? 1e-3
+                                                       : 8e-3;
         Strided::for_each(shape, [&](const Shape& i) {
           const std::int64_t row = row_of(i, shape, axes);
           const double expected = std::exp(x.get(i) - max[row]) / sum[row];
@@ -88,13 +94,15 @@ BOOST_AUTO_TEST_CASE(memory_of_other_dtypes) {
     for (Dtype to : {Dtype::float16, Dtype::float32, Dtype::float64, Dtype::bfloat16})
       for (const Dims& axes : {Dims{1}, Dims{0}, Dims{0, 1}}) {
         const Shape shape{30, 50};
-        Strided x(from, shape, Layout::f_order), y(to, shape, Layout::gaps), converted(Dtype::float32, shape), expected(Dtype::float32, shape);
+        Strided x(from, shape, Layout::f_order), y(to, shape, Layout::gaps), converted(Dtype::float32, shape),
+            expected(Dtype::float32, shape);
         x.fill(rng, 1.0, 6);
         Strided::for_each(shape, [&](const Shape& i) { converted.set(i, x.get(i)); });
         softmax(Dtype::float32, x, y, axes);
         softmax(Dtype::float32, converted, expected, axes);
         bool good = true;
-        Strided::for_each(shape, [&](const Shape& i) { good = good && y.get(i) == test::rounded(to, expected.get(i)); });
+        Strided::for_each(shape,
+                          [&](const Shape& i) { good = good && y.get(i) == test::rounded(to, expected.get(i)); });
         BOOST_TEST(good, from << ' ' << to << ' ' << axes);
       }
 }
@@ -119,7 +127,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization_statistics) {
         std::vector<Strides> per_row;
         for (int k = 0; k < 3; ++k) per_row.push_back({0, std::int64_t(itemsize(rows[std::size_t(k)].dtype)), 0, 0});
         const Strides of_gamma{0, std::int64_t(itemsize(t)), 0, 0};
-        std::vector<Operand> o = {x.operand(), gamma.operand(), beta.operand(), {eps.bytes, loop.type[3], true, &shape, &zero}, y.operand()};
+        std::vector<Operand> o = {
+            x.operand(), gamma.operand(), beta.operand(), {eps.bytes, loop.type[3], true, &shape, &zero}, y.operand()};
         o[1].strides = o[2].strides = &of_gamma;
         for (int k = 0; k < 3; ++k) {
           o.push_back(rows[std::size_t(k)].operand());
@@ -131,12 +140,18 @@ BOOST_AUTO_TEST_CASE(batch_normalization_statistics) {
           double sum = 0, squares = 0, worst = 0;
           Strided::for_each(shape, [&](const Shape& i) { sum += i[1] == c ? x.get(i) : 0; });
           const double mean = sum / count;
-          Strided::for_each(shape, [&](const Shape& i) { squares += i[1] == c ? (x.get(i) - mean) * (x.get(i) - mean) : 0; });
+          Strided::for_each(shape,
+                            [&](const Shape& i) { squares += i[1] == c ? (x.get(i) - mean) * (x.get(i) - mean) : 0; });
           const double scale = 1 / std::sqrt(squares / count + 1e-5);
           Strided::for_each(shape, [&](const Shape& i) {
-            if (i[1] == c) worst = std::max(worst, std::fabs(y.get(i) - ((x.get(i) - mean) * scale * gamma.get({0, c, 0, 0}) + beta.get({0, c, 0, 0}))));
+            if (i[1] == c)
+              worst = std::max(worst, std::fabs(y.get(i) - ((x.get(i) - mean) * scale * gamma.get({0, c, 0, 0}) +
+                                                            beta.get({0, c, 0, 0}))));
           });
-          BOOST_TEST(worst <= (t == Dtype::float64 ? 1e-11 : t == Dtype::float32 ? 2e-4 : 0.1), t << ' ' << shape << ' ' << worst);
+          BOOST_TEST(worst <= (t == Dtype::float64   ? 1e-11
+                               : t == Dtype::float32 ? 2e-4
+                                                     : 0.1),
+                     t << ' ' << shape << ' ' << worst);
           BOOST_TEST(std::fabs(rows[0].get({c}) - mean) <= 1e-3);
         }
       }

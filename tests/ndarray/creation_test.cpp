@@ -1,9 +1,9 @@
 // Creation: golden values, dtypes that are inferred, layouts, errors.
-#include "ndarray/routines/creation.h"
+#include <catena/ndarray/routines/creation.h>
 
 #include <limits>
 
-#include "tests/support/ndarray_values.h"
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -48,7 +48,8 @@ std::optional<std::vector<Array>> create(const std::string& f, const nlohmann::j
   if (f == "diagflat") return {{nd::diagflat(in[0], g["k"])}};
   if (f == "meshgrid") {
     const std::string indexing = g["indexing"];
-    const auto views = nd::meshgrid(in, {.indexing = indexing, .copy = false}), copies = nd::meshgrid(in, {.indexing = indexing});
+    const auto views = nd::meshgrid(in, {.indexing = indexing, .copy = false}),
+               copies = nd::meshgrid(in, {.indexing = indexing});
     for (std::size_t i = 0; i < views.size(); ++i) {
       BOOST_TEST(test::same_bits(views[i], copies[i]));
       BOOST_TEST(views[i].shares_memory(in[i]));
@@ -72,7 +73,8 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     if (!results) continue;  // manipulation has a test of its own
     const std::vector<Array> expected = test::arrays_of(*golden, c["outputs"]);
     BOOST_REQUIRE_EQUAL(results->size(), expected.size());
-    for (std::size_t k = 0; k < expected.size(); ++k) CHECK_SAME(difference((*results)[k], expected[k], c), c["name"].get<std::string>());
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      CHECK_SAME(difference((*results)[k], expected[k], c), c["name"].get<std::string>());
     ++checked;
   }
   BOOST_TEST(checked >= 46);
@@ -134,7 +136,9 @@ BOOST_AUTO_TEST_CASE(nested_lists) {
   BOOST_TEST(nd::array({{true}, {false}}).to_vector<bool>() == (std::vector<bool>{true, false}));
   BOOST_TEST(nd::array(5).shape() == nd::Shape{});
   BOOST_TEST(nd::array(5, {.ndmin = 2}).shape() == (nd::Shape{1, 1}));
-  BOOST_TEST(message_of<nd::ValueError>([] { nd::array({{1, 2}, {3}}); }) == "array: nested lists have different lengths, 2 and 1");
+  BOOST_TEST(message_of<nd::ValueError>([] {
+               nd::array({{1, 2}, {3}});
+             }) == "array: nested lists have different lengths, 2 and 1");
   BOOST_CHECK_THROW(nd::array({{{1}, {2}}, {{3}}}), nd::ValueError);
   BOOST_CHECK_THROW(nd::array({{{1}, {2, 3}}}), nd::ValueError);
 }
@@ -146,7 +150,8 @@ BOOST_AUTO_TEST_CASE(host_data) {
   BOOST_TEST(nd::array(v.data(), {2}).to_vector<int>() == (std::vector<int>{1, 2}));
   BOOST_TEST(nd::array(std::vector<bool>{true, false}).dtype() == nd::bool_);
   BOOST_TEST(nd::array(std::vector<double>{}).shape() == nd::Shape{0});
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(v, nd::Shape{3}); }) == "array: 4 values do not fill the shape (3,) of 3 elements");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(v, nd::Shape{3}); }) ==
+             "array: 4 values do not fill the shape (3,) of 3 elements");
 }
 
 BOOST_AUTO_TEST_CASE(from_arrays) {
@@ -198,7 +203,8 @@ BOOST_AUTO_TEST_CASE(matrices) {
   BOOST_TEST(nd::diag(std::vector<double>{1, 2}).shape() == (nd::Shape{2, 2}));
   BOOST_TEST(nd::diagflat(m).shape() == (nd::Shape{9, 9}));
   BOOST_TEST(nd::diagflat(std::vector<int>{3, 4}).to_vector<int>() == (std::vector<int>{3, 0, 0, 4}));
-  BOOST_TEST(message_of<nd::ValueError>([] { nd::diag(nd::array(1)); }) == "diag: the array has rank 0, must be 1-D or 2-D");
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::diag(nd::array(1)); }) ==
+             "diag: the array has rank 0, must be 1-D or 2-D");
   BOOST_CHECK_THROW(nd::diag(nd::ones({2, 2, 2})), nd::ValueError);
   BOOST_TEST(nd::eye(3, {.k = 1, .dtype = nd::int8}).sum().item<int>() == 2);
   BOOST_CHECK_THROW(nd::eye(-1), nd::ValueError);

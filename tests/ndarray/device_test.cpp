@@ -1,5 +1,5 @@
 // Devices: names, the current one, scopes, what is said about CUDA where there is none.
-#include "ndarray/device/device.h"
+#include <catena/ndarray/device/device.h>
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "kernels/host/error.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/kernels/base/error.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -46,10 +46,13 @@ BOOST_AUTO_TEST_CASE(what_there_is) {
   nd::synchronize(cpu_device);
   if (nd::is_available(Device::Kind::cuda)) return;
   BOOST_TEST(nd::device_count(Device::Kind::cuda) == 0);
-  BOOST_TEST(test::message_of<catena::RuntimeError>([] { nd::properties({Device::Kind::cuda, 0}); }).starts_with("CUDA is unavailable: "));
+  BOOST_TEST(test::message_of<catena::RuntimeError>([] {
+               nd::properties({Device::Kind::cuda, 0});
+             }).starts_with("CUDA is unavailable: "));
   BOOST_TEST(nd::default_device() == cpu_device);
-  BOOST_CHECK_EXCEPTION(nd::backend(Device::Kind::cuda), catena::RuntimeError,
-                        [](const catena::RuntimeError& e) { return std::string(e.what()).starts_with("CUDA is unavailable: "); });
+  BOOST_CHECK_EXCEPTION(nd::backend(Device::Kind::cuda), catena::RuntimeError, [](const catena::RuntimeError& e) {
+    return std::string(e.what()).starts_with("CUDA is unavailable: ");
+  });
   BOOST_CHECK_THROW(nd::set_current_device({Device::Kind::cuda, 0}), catena::RuntimeError);
 }
 
@@ -62,8 +65,9 @@ BOOST_AUTO_TEST_CASE(properties_of_the_cpu) {
   BOOST_TEST(p.total_bytes == nd::memory_info(cpu_device).total_bytes);
   BOOST_TEST(p.total_bytes / std::size_t(sysconf(_SC_PAGE_SIZE)) == std::size_t(sysconf(_SC_PHYS_PAGES)));
   BOOST_TEST(&nd::properties(cpu_device) == &p);
-  BOOST_TEST(test::message_of<catena::ValueError>([] { nd::properties({Device::Kind::cpu, 3}); }) ==
-             "properties: cpu:3 does not exist, there is 1 cpu device");
+  BOOST_TEST(test::message_of<catena::ValueError>([] {
+               nd::properties({Device::Kind::cpu, 3});
+             }) == "properties: cpu:3 does not exist, there is 1 cpu device");
 }
 
 BOOST_AUTO_TEST_CASE(properties_of_cuda) {

@@ -1,15 +1,15 @@
 // ElementwiseKernel: the rules K1-K35 of user-defined kernels by their numbers, against loops on the host.
-#include "ndarray/kernel/elementwise_kernel.h"
+#include <catena/ndarray/user_kernel/elementwise_kernel.h>
 
 #include <chrono>
 #include <thread>
 
-#include "ndarray/cpu/host_compiler.h"
-#include "ndarray/cuda/kernel_cache.h"
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/cuda_device/control.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/cpu/host_compiler.h>
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(k33_fully_raw_kernel_with_a_size) {
 }
 
 BOOST_AUTO_TEST_CASE(attributes) {
-  const ElementwiseKernel k("T x, raw int32 y", "U z", "z = x", "named", {.reduce_dims = false, .preamble = "// nothing"});
+  const ElementwiseKernel k("T x, raw int32 y", "U z", "z = x", "named",
+                            {.reduce_dims = false, .preamble = "// nothing"});
   BOOST_TEST(k.nin() == 2);
   BOOST_TEST(k.nout() == 1);
   BOOST_TEST(k.nargs() == 3);
@@ -94,7 +95,8 @@ BOOST_AUTO_TEST_CASE(attributes) {
   BOOST_TEST(k.preamble() == "// nothing");
   BOOST_TEST(!k.reduce_dims());
   BOOST_TEST(nd::elementwise::ElementwiseKernel("T x", "T z", "z = x").name() == "kernel");
-  BOOST_TEST(contains(message_of<nd::ValueError>([] { ElementwiseKernel("T x", "T z", "z = x", "two words"); }), "is no identifier"));
+  BOOST_TEST(contains(message_of<nd::ValueError>([] { ElementwiseKernel("T x", "T z", "z = x", "two words"); }),
+                      "is no identifier"));
   BOOST_TEST(contains(message_of<nd::ValueError>([] { ElementwiseKernel("T x", "T x", "", "twice"); }),
                       "twice: there are two parameters named x"));
 }
@@ -116,7 +118,8 @@ BOOST_AUTO_TEST_CASE(k6_16_bit_floats_compute_in_float_and_round_when_stored) {
   std::mt19937 random(3);
   for (const nd::Dtype d : {nd::float16, nd::bfloat16}) {
     const Array x = test::random_array({500}, d, random), y = test::random_array({500}, d, random);
-    const auto out = chain.call(std::vector<Operand>{x, y, nd::empty({500}, d), nd::empty({500}, d), nd::empty({500}, nd::float32)});
+    const auto out =
+        chain.call(std::vector<Operand>{x, y, nd::empty({500}, d), nd::empty({500}, d), nd::empty({500}, nd::float32)});
     nd::visit_dtype(d, [&](auto tag) {
       using E = typename decltype(tag)::type;
       if constexpr (sizeof(E) == 2 && !std::is_integral_v<E>) {
@@ -137,20 +140,33 @@ BOOST_AUTO_TEST_CASE(k6_16_bit_floats_compute_in_float_and_round_when_stored) {
 BOOST_AUTO_TEST_CASE(k6_functions_of_float16) {
   const ElementwiseKernel kinds(
       "float16 x, float16 y", "int32 kind, float16 c, float16 next",
-      "kind = isnan(x) + 2 * isinf(x) + 4 * isfinite(x) + 8 * signbit(x); c = copysign(x, y); next = nextafter(x, y)", "half_kinds");
+      "kind = isnan(x) + 2 * isinf(x) + 4 * isfinite(x) + 8 * signbit(x); c = copysign(x, y); next = nextafter(x, y)",
+      "half_kinds");
   const double inf = HUGE_VAL, tiny = std::ldexp(1.0, -24);
-  const std::vector<double> x = {1, -1, 0, -0.0, inf, -inf, NAN, 65504, tiny, 2, 2}, y = {2, 2, -1, 1, 0, 0, 1, inf, 0, 1, 2};
-  const std::vector<double> next = {
-      1 + std::ldexp(1.0, -10), -1 + std::ldexp(1.0, -11), -tiny, tiny, 65504, -65504, NAN, inf, 0, 2 - std::ldexp(1.0, -10), 2};
+  const std::vector<double> x = {1, -1, 0, -0.0, inf, -inf, NAN, 65504, tiny, 2, 2},
+                            y = {2, 2, -1, 1, 0, 0, 1, inf, 0, 1, 2};
+  const std::vector<double> next = {1 + std::ldexp(1.0, -10),
+                                    -1 + std::ldexp(1.0, -11),
+                                    -tiny,
+                                    tiny,
+                                    65504,
+                                    -65504,
+                                    NAN,
+                                    inf,
+                                    0,
+                                    2 - std::ldexp(1.0, -10),
+                                    2};
   const auto out = kinds.call(std::vector<Operand>{nd::array(x).astype(nd::float16), nd::array(y).astype(nd::float16)});
   std::vector<int> expected;
-  for (const double v : x) expected.push_back(std::isnan(v) + 2 * std::isinf(v) + 4 * std::isfinite(v) + 8 * std::signbit(v));
+  for (const double v : x)
+    expected.push_back(std::isnan(v) + 2 * std::isinf(v) + 4 * std::isfinite(v) + 8 * std::signbit(v));
   check_values(out[0], expected);
   const auto c = out[1].to_vector<double>(), n = out[2].to_vector<double>();
   for (std::size_t k = 0; k < x.size(); ++k) {
     BOOST_TEST((std::isnan(x[k]) || c[k] == std::copysign(x[k], y[k])), k);
     BOOST_TEST(std::signbit(c[k]) == std::signbit(y[k]), k);
-    BOOST_TEST((n[k] == next[k] || (std::isnan(n[k]) && std::isnan(next[k]))), k << ": " << n[k] << " instead of " << next[k]);
+    BOOST_TEST((n[k] == next[k] || (std::isnan(n[k]) && std::isnan(next[k]))),
+               k << ": " << n[k] << " instead of " << next[k]);
   }
 }
 
@@ -159,7 +175,8 @@ BOOST_AUTO_TEST_CASE(k7_k8_numbers_and_kinds_of_arguments) {
   const auto count = message_of<nd::TypeError>([&] { squared_diff()(x); });
   BOOST_TEST(count == "squared_diff_generic: takes 2 inputs, or 3 arguments with its outputs; 1 were given");
   BOOST_CHECK_THROW(squared_diff()(x, x, x, x), nd::TypeError);
-  BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(x, x, 5); }) == "squared_diff_generic: the output z must be an array");
+  BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(x, x, 5); }) ==
+             "squared_diff_generic: the output z must be an array");
   BOOST_CHECK_THROW(squared_diff()(x, Array()), nd::TypeError);
 }
 
@@ -173,7 +190,8 @@ BOOST_AUTO_TEST_CASE(k8_arrays_and_stream_are_on_one_device) {
     return;
   }
   nd::Array on_cpu = x.to_device(nd::cpu_device);
-  BOOST_TEST(contains(message_of<nd::ValueError>([&] { squared_diff()(x, on_cpu); }), "arrays are on cuda:0 and cpu:0"));
+  BOOST_TEST(
+      contains(message_of<nd::ValueError>([&] { squared_diff()(x, on_cpu); }), "arrays are on cuda:0 and cpu:0"));
   BOOST_CHECK_THROW(squared_diff()({on_cpu, 1}, {.stream = stream}), nd::ValueError);
   check_values<float>(squared_diff()(on_cpu, 1), {1, 0, 1});
 }
@@ -182,19 +200,22 @@ BOOST_AUTO_TEST_CASE(k9_k10_dtypes_are_strict) {
   const ElementwiseKernel fixed("float32 x, T y", "T z", "z = x + y", "strict");
   BOOST_TEST(message_of<nd::TypeError>([&] { fixed(range(3, nd::float64), range(3)); }) ==
              "strict: the parameter x is float32, its array has dtype float64");
-  BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(range(3), range(3, nd::float64)); }) ==
-             "squared_diff_generic: the parameter y is of type T, which is float32 because of x; its array has dtype float64");
+  BOOST_TEST(
+      message_of<nd::TypeError>([&] { squared_diff()(range(3), range(3, nd::float64)); }) ==
+      "squared_diff_generic: the parameter y is of type T, which is float32 because of x; its array has dtype float64");
   // Outputs come first.
   const Array z = nd::empty({3}, nd::float64);
-  BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(range(3), 1, z); }) ==
-             "squared_diff_generic: the parameter x is of type T, which is float64 because of z; its array has dtype float32");
+  BOOST_TEST(
+      message_of<nd::TypeError>([&] { squared_diff()(range(3), 1, z); }) ==
+      "squared_diff_generic: the parameter x is of type T, which is float64 because of z; its array has dtype float32");
   // A scalar does not fix a placeholder, whatever its type; an explicit output does.
   check_values<double>(squared_diff()(2.5, 1, nd::empty({}, nd::float64)), {2.25});
   BOOST_CHECK_THROW(squared_diff()({2.5, 1}, {.size = 3}), nd::TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(k11_scalars_are_converted_to_the_type_of_their_parameter) {
-  const ElementwiseKernel take("int8 x, bool y, T z, raw T w", "T out", "out = x * 100 + y * 10 + z + w", "take_scalars");
+  const ElementwiseKernel take("int8 x, bool y, T z, raw T w", "T out", "out = x * 100 + y * 10 + z + w",
+                               "take_scalars");
   const Array out = nd::zeros({2}, nd::int32);
   take(257, 0.25, 3.9, 7, out);  // int8(257) = 1, bool(0.25) = true, int32(3.9) = 3; a raw parameter holds the value
   check_values<int>(out, {120, 120});
@@ -205,8 +226,8 @@ BOOST_AUTO_TEST_CASE(k11_scalars_are_converted_to_the_type_of_their_parameter) {
 BOOST_AUTO_TEST_CASE(k13_broadcasting) {
   const ElementwiseKernel minus("T x, T y", "T z", "z = x - y", "minus");
   std::mt19937 random(5);
-  for (const auto& [a, b] :
-       std::vector<std::pair<Shape, Shape>>{{{4, 1, 3}, {5, 1}}, {{7}, {}}, {{}, {}}, {{1}, {2, 3}}, {{2, 3, 4}, {2, 3, 4}}}) {
+  for (const auto& [a, b] : std::vector<std::pair<Shape, Shape>>{
+           {{4, 1, 3}, {5, 1}}, {{7}, {}}, {{}, {}}, {{1}, {2, 3}}, {{2, 3, 4}, {2, 3, 4}}}) {
     const Array x = test::random_array(a, nd::float64, random), y = test::random_array(b, nd::float64, random);
     CHECK_SAME(test::difference(minus(x, y), nd::subtract(x, y)), catena::to_string(a));
     const Array u = test::scattered(x, random), v = test::scattered(y, random);
@@ -227,8 +248,9 @@ BOOST_AUTO_TEST_CASE(k13_broadcasting) {
 }
 
 BOOST_AUTO_TEST_CASE(k13_raw_arrays_keep_their_shape) {
-  const ElementwiseKernel pick("int64 k, raw T table", "T z",
-                               "z = table[min(k, table.size() - 1)] + max(i, k) * 0 + table.size() * 100 + table.shape()[1]", "pick");
+  const ElementwiseKernel pick(
+      "int64 k, raw T table", "T z",
+      "z = table[min(k, table.size() - 1)] + max(i, k) * 0 + table.size() * 100 + table.shape()[1]", "pick");
   const Array table = range(12, nd::int32).reshape(3, 4);
   check_values<int>(pick(nd::array(std::vector<std::int64_t>{99, 0, 5}), table), {1215, 1204, 1209});
 }
@@ -237,7 +259,8 @@ BOOST_AUTO_TEST_CASE(k14_the_loop_size) {
   const ElementwiseKernel raw("raw T x", "T z", "z = x[0] + i", "sized");
   check_values<float>(raw({range(1)}, {.size = 4}), {0, 1, 2, 3});
   BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw(range(1)); }), "sized: the size of the loop is undecided"));
-  BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw({range(1)}, {.size = -1}); }), "sized: size = -1 is negative"));
+  BOOST_TEST(
+      contains(message_of<nd::ValueError>([&] { raw({range(1)}, {.size = -1}); }), "sized: size = -1 is negative"));
   BOOST_TEST(contains(message_of<nd::ValueError>([&] {
                         raw({range(1), nd::empty({4}, nd::float32)}, {.size = 4});
                       }),
@@ -247,7 +270,8 @@ BOOST_AUTO_TEST_CASE(k14_the_loop_size) {
 
 BOOST_AUTO_TEST_CASE(k15_new_outputs) {
   const ElementwiseKernel raw_out("T x", "raw T z", "z[i] = x", "raw_out");
-  BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw_out(range(3)); }), "raw_out: the size of the raw output z is undecided"));
+  BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw_out(range(3)); }),
+                      "raw_out: the size of the raw output z is undecided"));
   const ElementwiseKernel all_raw("raw T x", "raw T z, U w", "z[n - 1 - i] = x[i]; w = i", "all_raw");
   const auto out = all_raw.call(std::vector<Operand>{range(3), nd::zeros({5}, nd::float32), nd::empty({3}, nd::int8)});
   check_values<float>(out[0], {2, 1, 0, 0, 0});
@@ -284,7 +308,8 @@ BOOST_AUTO_TEST_CASE(k18_inputs_are_read_only) {
   const std::string message = message_of<nd::CompileError>([&] { writes(range(3)); });
   BOOST_TEST(contains(message, "ElementwiseKernel writes_input"));
   BOOST_TEST(contains(message, "x = 1; z = x"));
-  BOOST_CHECK_THROW(ElementwiseKernel("raw T x", "T z", "x[i] = 1; z = 0", "writes_raw_input")({range(3)}, {.size = 3}), nd::CompileError);
+  BOOST_CHECK_THROW(ElementwiseKernel("raw T x", "T z", "x[i] = 1; z = 0", "writes_raw_input")({range(3)}, {.size = 3}),
+                    nd::CompileError);
 }
 
 BOOST_AUTO_TEST_CASE(k18_an_output_may_be_an_input) {
@@ -309,16 +334,17 @@ BOOST_AUTO_TEST_CASE(k18_statements_of_all_kinds) {
 }
 
 BOOST_AUTO_TEST_CASE(k19_k20_positions) {
-  const ElementwiseKernel where("T x", "int64 place, int64 a0, int64 a1, int64 a2",
-                                "place = i * 1000 + _ind.size() + n; a0 = _ind.get()[0]; a1 = _ind.get()[1]; a2 = _ind.get()[2]",
-                                "where_am_i", {.reduce_dims = false});
+  const ElementwiseKernel where(
+      "T x", "int64 place, int64 a0, int64 a1, int64 a2",
+      "place = i * 1000 + _ind.size() + n; a0 = _ind.get()[0]; a1 = _ind.get()[1]; a2 = _ind.get()[2]", "where_am_i",
+      {.reduce_dims = false});
   std::mt19937 random(7);
   const Shape shape{3, 4, 5};
-  for (const Array& x :
-       {nd::zeros(shape, nd::int8), nd::zeros({5, 4, 3}, nd::int8).T(), test::scattered(nd::zeros(shape, nd::int8), random)}) {
+  for (const Array& x : {nd::zeros(shape, nd::int8), nd::zeros({5, 4, 3}, nd::int8).T(),
+                         test::scattered(nd::zeros(shape, nd::int8), random)}) {
     const auto out = where.call(std::vector<Operand>{x});
-    const auto place = out[0].to_vector<std::int64_t>(), a0 = out[1].to_vector<std::int64_t>(), a1 = out[2].to_vector<std::int64_t>(),
-               a2 = out[3].to_vector<std::int64_t>();
+    const auto place = out[0].to_vector<std::int64_t>(), a0 = out[1].to_vector<std::int64_t>(),
+               a1 = out[2].to_vector<std::int64_t>(), a2 = out[3].to_vector<std::int64_t>();
     for (std::int64_t k = 0; k < 60; ++k) {
       BOOST_TEST(place[std::size_t(k)] == k * 1000 + 120);
       BOOST_TEST(a0[std::size_t(k)] == k / 20);
@@ -332,16 +358,18 @@ BOOST_AUTO_TEST_CASE(k19_k20_positions) {
 }
 
 BOOST_AUTO_TEST_CASE(k21_raw_arrays_by_position_and_by_index) {
-  const ElementwiseKernel read("raw T x, int64 rows, int64 columns", "T by_position, T by_index, int64 bytes",
-                               "by_position = x[i]; const int at[] = {int(i / columns), int(i % columns)}; by_index = x[at];"
-                               "bytes = x.strides()[0] * 1000 + x.strides()[1] + x.shape()[0] * 7 + x.size()",
-                               "read_raw");
+  const ElementwiseKernel read(
+      "raw T x, int64 rows, int64 columns", "T by_position, T by_index, int64 bytes",
+      "by_position = x[i]; const int at[] = {int(i / columns), int(i % columns)}; by_index = x[at];"
+      "bytes = x.strides()[0] * 1000 + x.strides()[1] + x.shape()[0] * 7 + x.size()",
+      "read_raw");
   std::mt19937 random(9);
   for (const nd::Dtype d : {nd::float64, nd::int16, nd::float16, nd::bool_}) {
     const Array x = test::random_array({6, 7}, d, random);
-    for (const Array& view :
-         {x, x.copy().T().copy().T(), test::scattered(x, random), x(nd::Slice({}, {}, -1)), nd::broadcast_to(x(0), {6, 7})}) {
-      const auto out = read.call(std::vector<Operand>{view, 6, 7, nd::empty({42}, d), nd::empty({42}, d), nd::empty({42}, nd::int64)});
+    for (const Array& view : {x, x.copy().T().copy().T(), test::scattered(x, random), x(nd::Slice({}, {}, -1)),
+                              nd::broadcast_to(x(0), {6, 7})}) {
+      const auto out = read.call(
+          std::vector<Operand>{view, 6, 7, nd::empty({42}, d), nd::empty({42}, d), nd::empty({42}, nd::int64)});
       BOOST_TEST(test::same_bits(out[0], view.ravel()));
       BOOST_TEST(test::same_bits(out[1], view.ravel()));
       BOOST_TEST(out[2].to_vector<std::int64_t>()[5] == view.strides()[0] * 1000 + view.strides()[1] + 6 * 7 + 42);
@@ -350,7 +378,8 @@ BOOST_AUTO_TEST_CASE(k21_raw_arrays_by_position_and_by_index) {
 }
 
 BOOST_AUTO_TEST_CASE(k21_raw_outputs_and_arrays_of_rank_0) {
-  const ElementwiseKernel write("T x, raw T table", "raw T z", "const long long at[] = {i % 2, i / 2}; z[at] = x + table[i]", "write_raw");
+  const ElementwiseKernel write("T x, raw T table", "raw T z",
+                                "const long long at[] = {i % 2, i / 2}; z[at] = x + table[i]", "write_raw");
   const Array z = nd::zeros({3, 2}, nd::int32);
   write(range(6, nd::int32), nd::array(std::vector<int>{100}).reshape(Shape{}), z.T());
   check_values<int>(z, {100, 101, 102, 103, 104, 105});
@@ -390,7 +419,8 @@ BOOST_AUTO_TEST_CASE(k23_atomic_writes_to_one_element) {
 }
 
 BOOST_AUTO_TEST_CASE(k34_one_compilation_per_text_dtypes_and_ranks) {
-  // The same text with another T is another kernel, and so is one bound to other ranks; equal ones of two objects are one.
+  // The same text with another T is another kernel, and so is one bound to other ranks; equal ones of two objects are
+  // one.
   for (int k = 0; k < 3; ++k) {
     const ElementwiseKernel cast("T x", "U z", "z = sizeof(T)", "size_of_input");
     for (const nd::Dtype d : {nd::int8, nd::float64, nd::int8}) {
@@ -403,7 +433,8 @@ BOOST_AUTO_TEST_CASE(k34_one_compilation_per_text_dtypes_and_ranks) {
 
 BOOST_AUTO_TEST_CASE(k34_a_second_call_finds_the_kernel) {
   // A text that no cache on disk has.
-  const std::string text = "z = x * 5 - y  // " + std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
+  const std::string text =
+      "z = x * 5 - y  // " + std::to_string(std::chrono::system_clock::now().time_since_epoch().count());
   const ElementwiseKernel kernel("T x, T y", "T z", text, "found_again");
   const Array x = range(1000).reshape(10, 100), y = range(100);
   check_values(kernel(x, y)(1), (x * 5 - y)(1).to_vector<float>());
@@ -440,7 +471,8 @@ BOOST_AUTO_TEST_CASE(positions_beyond_32_bits) {
     std::cout << "skipped: loops of more than 2^31 positions (hours on the software device)\n";
     return;
   }
-  const ElementwiseKernel last("raw int64 bounds", "raw int64 z", "if (i >= bounds[0]) z[i - bounds[0]] = i - n", "beyond_32_bits");
+  const ElementwiseKernel last("raw int64 bounds", "raw int64 z", "if (i >= bounds[0]) z[i - bounds[0]] = i - n",
+                               "beyond_32_bits");
   const std::int64_t size = (std::int64_t(1) << 32) + 3;
   const Array z = nd::zeros({4}, nd::int64);
   last({nd::array(std::vector<std::int64_t>{size - 4}), z}, {.size = size});
@@ -452,10 +484,12 @@ BOOST_AUTO_TEST_CASE(large_and_odd_sizes_in_any_layout) {
   const ElementwiseKernel mix("T x, T y", "T z", "z = exp(x) * y + tanh(y) / (x * x + 1)", "mix_functions");
   std::mt19937 random(11);
   for (const std::int64_t size : {1, 15, 16, 17, 1000, 40003}) {
-    const Array x = test::random_array({size, 2}, nd::float32, random), y = test::random_array({size, 2}, nd::float32, random);
+    const Array x = test::random_array({size, 2}, nd::float32, random),
+                y = test::random_array({size, 2}, nd::float32, random);
     const Array whole = mix(x, y);
     BOOST_TEST(test::same_bits(mix(test::scattered(x, random), test::scattered(y, random)), whole));
-    if (size > 1) BOOST_TEST(test::same_bits(mix(x(nd::Slice(1, {})), y(nd::Slice(1, {}))), whole(nd::Slice(1, {})).copy()));
+    if (size > 1)
+      BOOST_TEST(test::same_bits(mix(x(nd::Slice(1, {})), y(nd::Slice(1, {}))), whole(nd::Slice(1, {})).copy()));
   }
 }
 
@@ -492,7 +526,8 @@ BOOST_AUTO_TEST_CASE(many_threads_ask_for_one_kernel) {
   std::atomic<int> right{0};
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&] {
-      for (int k = 0; k < 20; ++k) right += kernel(nd::full({50}, 2, {.dtype = k % 2 ? nd::float32 : nd::int64}))(49).item<int>() == 5;
+      for (int k = 0; k < 20; ++k)
+        right += kernel(nd::full({50}, 2, {.dtype = k % 2 ? nd::float32 : nd::int64}))(49).item<int>() == 5;
     });
   for (std::thread& t : threads) t.join();
   BOOST_TEST(right == 160);

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <tuple>
 
-#include "ndarray/ndarray.h"
-#include "tests/support/cuda_device/control.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -28,7 +28,8 @@ BOOST_AUTO_TEST_CASE(a_chain_has_the_bits_of_its_steps) {
     }
 }
 
-// Arrays whose next tile is fetched while one is computed, of lengths that are no multiple of a tile, and not on a line's boundary.
+// Arrays whose next tile is fetched while one is computed, of lengths that are no multiple of a tile, and not on a
+// line's boundary.
 BOOST_AUTO_TEST_CASE(long_chains_have_the_bits_of_their_steps) {
   std::mt19937 random(11);
   const auto chain = [](const auto& x, const auto& y) { return nd::sqrt(x * x + 1) - nd::abs(x) * y; };
@@ -52,7 +53,8 @@ BOOST_AUTO_TEST_CASE(short_rows_have_the_bits_of_their_copies) {
   const auto fused = nd::fuse([](auto& a, const auto& b) { a = nd::sqrt(a * a + 1) - b; });
   for (const Dtype dtype : {nd::float16, nd::float32, nd::float64})
     for (const std::int64_t n : {1, 2, 3, 4, 8, 16, 24, 32, 64}) {
-      const Array before = test::random_array({700, 70}, dtype, random), y = test::random_array({700, n}, dtype, random);
+      const Array before = test::random_array({700, 70}, dtype, random),
+                  y = test::random_array({700, n}, dtype, random);
       const Array row = test::random_array({n}, dtype, random);
       const nd::Slice columns(3, 3 + n);
       for (const Array& b : {y, row}) {
@@ -61,8 +63,10 @@ BOOST_AUTO_TEST_CASE(short_rows_have_the_bits_of_their_copies) {
         fused(out(nd::Slice(), columns), b);
         BOOST_TEST(test::same_bits(out(nd::Slice(), columns).copy(), x), dtype << " " << n);
         CHECK_SAME(test::difference(x, nd::sqrt(nd::square(before(nd::Slice(), columns)) + 1) - b), dtype << " " << n);
-        BOOST_TEST(test::same_bits(out(nd::Slice(), nd::Slice(3 + n, {})).copy(), before(nd::Slice(), nd::Slice(3 + n, {})).copy()));
-        BOOST_TEST(test::same_bits(out(nd::Slice(), nd::Slice(0, 3)).copy(), before(nd::Slice(), nd::Slice(0, 3)).copy()));
+        BOOST_TEST(test::same_bits(out(nd::Slice(), nd::Slice(3 + n, {})).copy(),
+                                   before(nd::Slice(), nd::Slice(3 + n, {})).copy()));
+        BOOST_TEST(
+            test::same_bits(out(nd::Slice(), nd::Slice(0, 3)).copy(), before(nd::Slice(), nd::Slice(0, 3)).copy()));
       }
     }
 }
@@ -79,7 +83,8 @@ BOOST_AUTO_TEST_CASE(dtypes_follow_step_by_step) {
 
 BOOST_AUTO_TEST_CASE(broadcasting_scalars_and_constants) {
   std::mt19937 random(3);
-  const Array row = test::random_array({4}, nd::float32, random), column = test::random_array({5, 1}, nd::float32, random);
+  const Array row = test::random_array({4}, nd::float32, random),
+              column = test::random_array({5, 1}, nd::float32, random);
   const auto f = [](const auto& x, const auto& y, const auto& s) { return 0.1 * x - y / s + nd::maximum(x, 1.5); };
   CHECK_SAME(test::difference(nd::fuse(f)(row, column, 3), f(row, column, 3)), "int scalar");
   CHECK_SAME(test::difference(nd::fuse(f)(row, column, 0.7), f(row, column, 0.7)), "float scalar");
@@ -93,8 +98,12 @@ BOOST_AUTO_TEST_CASE(broadcasting_scalars_and_constants) {
 BOOST_AUTO_TEST_CASE(selection_tests_and_casts) {
   std::mt19937 random(4);
   const Array x = test::random_array({300}, nd::float32, random), k = test::random_array({300}, nd::int32, random);
-  const auto fused = nd::fuse([](const auto& a, const auto& b) { return nd::where((a > 0) & (b != 3), nd::clip(a, -1, 2), b.astype(nd::float32)); });
-  CHECK_SAME(test::difference(fused(x, k), nd::where((x > 0) & nd::not_equal(k, 3), nd::clip(x, -1, 2), k.astype(nd::float32))), "where");
+  const auto fused = nd::fuse([](const auto& a, const auto& b) {
+    return nd::where((a > 0) & (b != 3), nd::clip(a, -1, 2), b.astype(nd::float32));
+  });
+  CHECK_SAME(test::difference(fused(x, k),
+                              nd::where((x > 0) & nd::not_equal(k, 3), nd::clip(x, -1, 2), k.astype(nd::float32))),
+             "where");
   const auto nonzero = nd::fuse([](const auto& b, const auto& a) { return nd::where(b, a, 0); });
   CHECK_SAME(test::difference(nonzero(k, x), nd::where(k, x, 0)), "condition of integers");
 }
@@ -157,12 +166,16 @@ BOOST_AUTO_TEST_CASE(long_chains_reuse_their_slots) {
 BOOST_AUTO_TEST_CASE(errors) {
   const Array x = nd::ones({3}), i = nd::ones({3}, nd::int32), other = nd::ones({4});
   const auto add = nd::fuse([](const auto& a, const auto& b) { return a + b; });
-  BOOST_TEST(test::message_of<catena::TypeError>([&] { add(1, 2); }) == "fused function: at least one argument must be an array");
+  BOOST_TEST(test::message_of<catena::TypeError>([&] { add(1, 2); }) ==
+             "fused function: at least one argument must be an array");
   BOOST_TEST(test::message_of<catena::ValueError>([&] { add(x, other); }) ==
              "fused function: shapes (3,) and (4,) do not broadcast together");
   const auto assign = nd::fuse([](auto& a, const auto& b) { a += b; });
-  BOOST_TEST(test::message_of<catena::TypeError>([&] { assign(1., x); }) == "fused function: argument 0 is assigned to and must be an array");
-  BOOST_TEST(test::message_of<catena::TypeError>([&] { assign(i, x); }).find("cannot cast the result from float64 to int32") != std::string::npos);
+  BOOST_TEST(test::message_of<catena::TypeError>([&] { assign(1., x); }) ==
+             "fused function: argument 0 is assigned to and must be an array");
+  BOOST_TEST(test::message_of<catena::TypeError>([&] {
+               assign(i, x);
+             }).find("cannot cast the result from float64 to int32") != std::string::npos);
   BOOST_TEST(nd::all(i == 1).item<bool>());
   BOOST_TEST(test::message_of<catena::ValueError>([&] {
                nd::fuse([](const auto& a) {
@@ -174,8 +187,9 @@ BOOST_AUTO_TEST_CASE(errors) {
   nd::fuse([](const auto&) {})(x);  // nothing to do
 }
 
-// ---- reductions ----------------------------------------------------------------------------------------------------------------
-// The same bits on the CPU; on CUDA the layout of the inputs decides how threads share the work (see test::same_reduction).
+// ---- reductions
+// ---------------------------------------------------------------------------------------------------------------- The
+// same bits on the CPU; on CUDA the layout of the inputs decides how threads share the work (see test::same_reduction).
 void check_reduction(const Array& fused, const Array& unfused, const std::string& what) {
   BOOST_TEST((fused.dtype() == unfused.dtype() && fused.shape() == unfused.shape()), what);
   BOOST_TEST(test::same_reduction(fused, unfused), what << ": " << test::difference(fused, unfused));
@@ -187,12 +201,13 @@ BOOST_AUTO_TEST_CASE(sums_have_the_bits_of_the_unfused_ones) {
   const auto f = [](const auto& x, const auto& y) { return x * y + x; };
   const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum});
   std::size_t turn = 0;
-  for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{1}, nd::Shape{0}, nd::Shape{5000}, nd::Shape{40, 300}, nd::Shape{300, 40},
-                                 nd::Shape{7, 5, 33}, nd::Shape{3, 0, 2}}) {
+  for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{1}, nd::Shape{0}, nd::Shape{5000}, nd::Shape{40, 300},
+                                 nd::Shape{300, 40}, nd::Shape{7, 5, 33}, nd::Shape{3, 0, 2}}) {
     ++turn;
     for (const Dtype dtype : {nd::float16, nd::bfloat16, nd::float32, nd::float64, nd::int32, nd::uint8, nd::bool_}) {
       if (!test::takes_turn(turn, dtype)) continue;
-      const Array x = test::random_array(shape, dtype, random), y = test::random_array(shape, dtype, random), z = f(x, y);
+      const Array x = test::random_array(shape, dtype, random), y = test::random_array(shape, dtype, random),
+                  z = f(x, y);
       const Array sx = test::scattered(x, random), sy = test::scattered(y, random);
       for (int axis = -1; axis < int(shape.size()); ++axis) {
         const nd::Axes axes = axis < 0 ? nd::Axes() : nd::Axes(axis);
@@ -221,17 +236,24 @@ BOOST_AUTO_TEST_CASE(every_reduction_with_and_without_a_post_map) {
       for (int axis : {0, 1}) {
         const Array expected = unfused(f(x, y), axis);
         check_reduction(nd::fuse(f, {.reduce = reduction})(x, y, {.axis = axis}), expected, what);
-        check_reduction(nd::fuse(f, {.reduce = reduction, .post_map = g})(x, y, {.axis = axis}), g(expected), what + " mapped");
+        check_reduction(nd::fuse(f, {.reduce = reduction, .post_map = g})(x, y, {.axis = axis}), g(expected),
+                        what + " mapped");
       }
     }
   };
   const auto all = {nd::float16, nd::bfloat16, nd::float32, nd::float64, nd::int32};
-  check(nd::Reduction::sum, [](const Array& a, int axis) { return nd::sum(a, {.axis = axis}); }, all);
-  check(nd::Reduction::prod, [](const Array& a, int axis) { return nd::prod(a, {.axis = axis}); }, {nd::float32, nd::int32});
-  check(nd::Reduction::amax, [](const Array& a, int axis) { return nd::amax(a, {.axis = axis}); }, all);
-  check(nd::Reduction::amin, [](const Array& a, int axis) { return nd::amin(a, {.axis = axis}); }, all);
-  check(nd::Reduction::all, [](const Array& a, int axis) { return nd::all(a, {.axis = axis}); }, {nd::float32, nd::int32});
-  check(nd::Reduction::any, [](const Array& a, int axis) { return nd::any(a, {.axis = axis}); }, {nd::float32, nd::int32});
+  check(
+      nd::Reduction::sum, [](const Array& a, int axis) { return nd::sum(a, {.axis = axis}); }, all);
+  check(nd::Reduction::prod, [](const Array& a, int axis) { return nd::prod(a, {.axis = axis}); },
+        {nd::float32, nd::int32});
+  check(
+      nd::Reduction::amax, [](const Array& a, int axis) { return nd::amax(a, {.axis = axis}); }, all);
+  check(
+      nd::Reduction::amin, [](const Array& a, int axis) { return nd::amin(a, {.axis = axis}); }, all);
+  check(nd::Reduction::all, [](const Array& a, int axis) { return nd::all(a, {.axis = axis}); },
+        {nd::float32, nd::int32});
+  check(nd::Reduction::any, [](const Array& a, int axis) { return nd::any(a, {.axis = axis}); },
+        {nd::float32, nd::int32});
 }
 
 // Sums over many elements: in chunks and by several threads on the CPU, in two kernels on CUDA. Against float64.
@@ -246,11 +268,13 @@ BOOST_AUTO_TEST_CASE(long_reductions) {
       const std::string what = catena::concat(shape, " axis ", axis);
       const Array result = norm(x, y, {.axis = axes});
       check_reduction(result, nd::sqrt(nd::sum(f(x, y), {.axis = axes})), what);
-      const Array exact = nd::sqrt(nd::sum(f(x.astype(nd::float64), y.astype(nd::float64)), {.axis = axes})).astype(nd::float32);
+      const Array exact =
+          nd::sqrt(nd::sum(f(x.astype(nd::float64), y.astype(nd::float64)), {.axis = axes})).astype(nd::float32);
       CHECK_SAME(test::difference(result, exact, 0, 1e-5), what);
     }
   }
-  const Array x = test::random_array({5000, 140}, nd::float16, random), y = test::random_array({5000, 140}, nd::float16, random);
+  const Array x = test::random_array({5000, 140}, nd::float16, random),
+              y = test::random_array({5000, 140}, nd::float16, random);
   check_reduction(norm(x, y, {.axis = 0}), nd::sqrt(nd::sum(f(x, y), {.axis = 0})), "float16");
 }
 
@@ -258,37 +282,45 @@ BOOST_AUTO_TEST_CASE(reductions_broadcast) {
   std::mt19937 random(10);
   const auto f = [](const auto& x, const auto& y, const auto& s) { return (x + 0.5) * y - s; };
   const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum});
-  const Array row = test::random_array({90}, nd::float32, random), column = test::random_array({50, 1}, nd::float32, random);
-  const Array matrix = test::random_array({50, 90}, nd::float32, random), one = test::random_array({1, 1}, nd::float32, random);
-  const Array narrow = test::random_array({4000, 3}, nd::float32, random), three = test::random_array({3}, nd::float32, random);
-  for (const auto& [a, b] : {std::pair{row, column}, std::pair{matrix, row}, std::pair{column, matrix}, std::pair{matrix, one},
-                             std::pair{matrix.T(), column.T()}, std::pair{narrow, three}})
-    for (const nd::Axes& axes : {nd::Axes(), nd::Axes(0), nd::Axes(1), nd::Axes(std::vector<int>{0, 1}), nd::Axes(std::vector<int>{})}) {
+  const Array row = test::random_array({90}, nd::float32, random),
+              column = test::random_array({50, 1}, nd::float32, random);
+  const Array matrix = test::random_array({50, 90}, nd::float32, random),
+              one = test::random_array({1, 1}, nd::float32, random);
+  const Array narrow = test::random_array({4000, 3}, nd::float32, random),
+              three = test::random_array({3}, nd::float32, random);
+  for (const auto& [a, b] : {std::pair{row, column}, std::pair{matrix, row}, std::pair{column, matrix},
+                             std::pair{matrix, one}, std::pair{matrix.T(), column.T()}, std::pair{narrow, three}})
+    for (const nd::Axes& axes :
+         {nd::Axes(), nd::Axes(0), nd::Axes(1), nd::Axes(std::vector<int>{0, 1}), nd::Axes(std::vector<int>{})}) {
       const std::string what = catena::concat(a.shape(), " and ", b.shape());
       check_reduction(sum(a, b, 3, {.axis = axes}), nd::sum(f(a, b, 3), {.axis = axes}), what);
     }
   // Many short axes that do not merge.
   const nd::Shape many{2, 3, 2, 3, 2, 3, 2, 3, 2, 3};
-  const Array x = test::random_array(many, nd::float32, random), y = test::random_array({3, 1, 3, 1, 3, 1, 3}, nd::float32, random);
+  const Array x = test::random_array(many, nd::float32, random),
+              y = test::random_array({3, 1, 3, 1, 3, 1, 3}, nd::float32, random);
   const nd::Axes odd(std::vector<int>{1, 3, 5, 7, 9});
   check_reduction(sum(x, y, x, {.axis = odd}), nd::sum(f(x, y, x), {.axis = odd}), "ten axes");
 }
 
 BOOST_AUTO_TEST_CASE(reduced_values_may_be_arguments_or_constants) {
   std::mt19937 random(11);
-  const Array x = test::random_array({20, 30}, nd::float16, random), k = test::random_array({20, 30}, nd::int32, random);
+  const Array x = test::random_array({20, 30}, nd::float16, random),
+              k = test::random_array({20, 30}, nd::int32, random);
   const auto itself = nd::fuse([](const auto& a) { return a; }, {.reduce = nd::Reduction::sum});
   check_reduction(itself(x, {.axis = 1}), nd::sum(x, {.axis = 1}), "the argument itself");
   const auto last = nd::fuse([](const auto&, const auto& b) { return b; }, {.reduce = nd::Reduction::amax});
   check_reduction(last(k, x), nd::amax(x), "the second argument");
   // The first steps are float16, the loop of the sum is int64's, and the map ends in float32.
-  const auto mixed = nd::fuse([](const auto& a, const auto& b) { return (a * a > 0.25) & (b > 3); },
-                              {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) { return s.astype(nd::float32) / 2; }});
+  const auto mixed =
+      nd::fuse([](const auto& a, const auto& b) { return (a * a > 0.25) & (b > 3); },
+               {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) { return s.astype(nd::float32) / 2; }});
   const Array counted = nd::sum((x * x > 0.25) & (k > 3), {.axis = 0});
   BOOST_TEST((counted.dtype() == nd::int64));
   check_reduction(mixed(x, k, {.axis = 0}), counted.astype(nd::float32) / 2, "comparison");
   const auto map = [](const auto& s) { return nd::where(s > 100, 1., s * 0 + 7); };
-  const auto constant = nd::fuse([](const auto& a) { return a + 1.; }, {.reduce = nd::Reduction::amin, .post_map = map});
+  const auto constant =
+      nd::fuse([](const auto& a) { return a + 1.; }, {.reduce = nd::Reduction::amin, .post_map = map});
   check_reduction(constant(x), map(nd::amin(x + 1.)), "constants in the map");
 }
 
@@ -313,23 +345,27 @@ BOOST_AUTO_TEST_CASE(errors_of_fused_reductions) {
   const Array x = nd::ones({3, 4}), none = nd::zeros({0, 4});
   const auto f = [](const auto& a) { return a + a; };
   const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum}), amax = nd::fuse(f, {.reduce = nd::Reduction::amax});
-  BOOST_TEST(test::message_of<catena::TypeError>([&] { sum(1); }) == "fused function: at least one argument must be an array");
+  BOOST_TEST(test::message_of<catena::TypeError>([&] { sum(1); }) ==
+             "fused function: at least one argument must be an array");
   const auto message = [](auto g) { return test::message_of<catena::ValueError>(g); };
   BOOST_TEST(message([&] { sum(x, {.axis = 2}); }) == message([&] { nd::sum(x, {.axis = 2}); }));
   BOOST_TEST(message([&] { amax(none, {.axis = 0}); }) == message([&] { nd::amax(none, {.axis = 0}); }));
   CHECK_SAME(test::difference(amax(none, {.axis = 1}), nd::zeros({0})), "no results");
   CHECK_SAME(test::difference(sum(none, {.axis = 0}), nd::zeros({4})), "sums of nothing");
-  BOOST_TEST(message([&] { sum(x, {.axis = 1, .out = nd::zeros({4})}); }) == "sum: the output has shape (4,), the result (3,)");
+  BOOST_TEST(message([&] { sum(x, {.axis = 1, .out = nd::zeros({4})}); }) ==
+             "sum: the output has shape (4,), the result (3,)");
   const auto assign = nd::fuse([](auto& a) { return a += 1.; }, {.reduce = nd::Reduction::sum});
   BOOST_TEST(test::message_of<catena::TypeError>([&] { assign(x); }) ==
              "fused function: argument 0 is assigned to, which a reduction does not write");
   CHECK_SAME(test::difference(x, nd::ones({3, 4})), "not written");
-  const auto many = nd::fuse([](const auto& a) { return a + 1.; }, {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) {
-                                                                     auto r = s + 1.;
-                                                                     for (int k = 2; k < 15; ++k) r = r + double(k);
-                                                                     return r;
-                                                                   }});
-  BOOST_TEST(message([&] { many(x); }) == "fused function: 16 arguments and constants and 1 results exceed the limit of 16");
+  const auto many =
+      nd::fuse([](const auto& a) { return a + 1.; }, {.reduce = nd::Reduction::sum, .post_map = [](const auto& s) {
+                                                        auto r = s + 1.;
+                                                        for (int k = 2; k < 15; ++k) r = r + double(k);
+                                                        return r;
+                                                      }});
+  BOOST_TEST(message([&] { many(x); }) ==
+             "fused function: 16 arguments and constants and 1 results exceed the limit of 16");
 }
 
 // Counted by the software CUDA device: the programs around a reduction are part of its kernel.
@@ -359,7 +395,8 @@ BOOST_AUTO_TEST_CASE(a_fused_reduction_is_one_kernel) {
   // Few results of many elements: the second kernel combines what the first one's blocks found.
   const std::vector<std::string> two = kernels(nd::full({300000}, 0.5f), nd::full({300000}, 2.f), {});
   BOOST_REQUIRE_EQUAL(two.size(), 2u);
-  BOOST_TEST((two[0].starts_with(name + "reduce_block_") && two[1].starts_with(name + "reduce_second_")), two[0] << two[1]);
+  BOOST_TEST((two[0].starts_with(name + "reduce_block_") && two[1].starts_with(name + "reduce_second_")),
+             two[0] << two[1]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,14 +1,15 @@
-// Indexing: basic keys as views, integer arrays as copies, assignment through both, take, scatter_add, diagonal, choose.
-#include "ndarray/routines/indexing.h"
+// Indexing: basic keys as views, integer arrays as copies, assignment through both, take, scatter_add, diagonal,
+// choose.
+#include <catena/ndarray/routines/indexing.h>
 
 #include <iostream>
 #include <map>
 
-#include "ndarray/routines/linalg.h"
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -31,7 +32,8 @@ std::vector<nd::IndexKey> key_of(const test::Golden& golden, const nlohmann::jso
     if (t == "ellipsis") keys.emplace_back(ellipsis);
     else if (t == "newaxis") keys.emplace_back(newaxis);
     else if (t.contains("int")) keys.emplace_back(t["int"].get<std::int64_t>());
-    else if (t.contains("slice")) keys.emplace_back(Slice(bound_of(t["slice"][0]), bound_of(t["slice"][1]), bound_of(t["slice"][2])));
+    else if (t.contains("slice"))
+      keys.emplace_back(Slice(bound_of(t["slice"][0]), bound_of(t["slice"][1]), bound_of(t["slice"][2])));
     else keys.emplace_back(test::to_array(golden.array(t[t.contains("mask") ? "mask" : "array"])));
   }
   return keys;
@@ -51,7 +53,8 @@ std::optional<Array> run_case(const nlohmann::json& c, const std::vector<nd::Ind
     nd::scatter_add(in[0], keys, in[1]);
     return in[0];
   }
-  if (f == "take") return nd::take(in[0], in[1], {.axis = args["axis"].is_null() ? std::optional<int>() : args["axis"].get<int>()});
+  if (f == "take")
+    return nd::take(in[0], in[1], {.axis = args["axis"].is_null() ? std::optional<int>() : args["axis"].get<int>()});
   if (f == "diagonal") return nd::diagonal(in[0], args["offset"], args["axis1"], args["axis2"]);
   if (f == "trace") return nd::trace(in[0], args["offset"], args["axis1"], args["axis2"]);
   if (f == "choose") {
@@ -73,7 +76,7 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
   std::map<std::string, int> skipped;
   for (const auto& c : golden->cases()) {
     const std::string name = c["name"], function = c["function"];
-    if (function == "slice_table") continue;  // below
+    if (function == "slice_table") continue;                                                // below
     if (function == "nonzero" || function == "flatnonzero" || function == "ix_") continue;  // in nonzero_test.cpp
     const auto keys = c.contains("index") ? key_of(*golden, c["index"]) : std::vector<nd::IndexKey>();
     const Array expected = test::to_array(golden->array(c["outputs"][0]));
@@ -93,7 +96,8 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
     else ++skipped[function];
   }
   BOOST_TEST(done > 200);
-  for (const auto& [what, n] : skipped) std::cout << "skipped: " << n << " cases of " << what << ", which nd does not have yet\n";
+  for (const auto& [what, n] : skipped)
+    std::cout << "skipped: " << n << " cases of " << what << ", which nd does not have yet\n";
 }
 
 BOOST_AUTO_TEST_CASE(golden_slice_table) {
@@ -121,8 +125,10 @@ BOOST_AUTO_TEST_CASE(every_slice_of_ten) {
       const std::int64_t at = step > 0 ? i : 9 - i;
       const auto absolute = [](std::int64_t v) { return v < 0 ? v + 10 : v; };
       std::int64_t first = step > 0 ? 0 : 9;
-      if (start) first = step > 0 ? std::max<std::int64_t>(absolute(*start), 0) : std::min<std::int64_t>(absolute(*start), 9);
-      if (step > 0 ? at < first || (stop && at >= absolute(*stop)) : at > first || (stop && at <= absolute(*stop))) continue;
+      if (start)
+        first = step > 0 ? std::max<std::int64_t>(absolute(*start), 0) : std::min<std::int64_t>(absolute(*start), 9);
+      if (step > 0 ? at < first || (stop && at >= absolute(*stop)) : at > first || (stop && at <= absolute(*stop)))
+        continue;
       if ((at - first) % step == 0) list.push_back(at);
     }
     return list;
@@ -133,7 +139,8 @@ BOOST_AUTO_TEST_CASE(every_slice_of_ten) {
       for (std::int64_t step : {-3, -2, -1, 1, 2}) {
         const Bound start = a == -13 ? Bound() : Bound(a), stop = b == -13 ? Bound() : Bound(b);
         const auto actual = line(Slice(start, stop, step)).to_vector<std::int64_t>();
-        if (actual != python(start, stop, step)) BOOST_ERROR("slice " << a << ':' << b << ':' << step << " (-13: absent)");
+        if (actual != python(start, stop, step))
+          BOOST_ERROR("slice " << a << ':' << b << ':' << step << " (-13: absent)");
         ++checked;
       }
   BOOST_TEST(checked == 25 * 25 * 5);
@@ -190,9 +197,11 @@ BOOST_AUTO_TEST_CASE(overlapping_assignment) {
 BOOST_AUTO_TEST_CASE(basic_errors) {
   const Array a = nd::zeros({2, 3});
   BOOST_TEST(message_of<nd::IndexError>([&] { a(2); }) == "index: the index 2 is out of range for axis 0 of length 2");
-  BOOST_TEST(message_of<nd::IndexError>([&] { a(0, -4); }) == "index: the index -4 is out of range for axis 1 of length 3");
+  BOOST_TEST(message_of<nd::IndexError>([&] { a(0, -4); }) ==
+             "index: the index -4 is out of range for axis 1 of length 3");
   BOOST_TEST(message_of<nd::IndexError>([&] { a(0, 0, 0); }) == "index: 3 indices are too many for an array of rank 2");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::zeros({})(0); }) == "index: 1 indices are too many for an array of rank 0");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::zeros({})(0); }) ==
+             "index: 1 indices are too many for an array of rank 0");
   BOOST_TEST(message_of<nd::ValueError>([&] { a(ellipsis, ellipsis); }) == "index: there can be only one ellipsis");
   BOOST_TEST(message_of<nd::ValueError>([&] { a(Slice(0, 1, 0)); }) == "index: the step of a slice is 0");
   static_assert(!std::is_convertible_v<bool, nd::Key>);
@@ -216,7 +225,8 @@ BOOST_AUTO_TEST_CASE(index_arrays) {
   BOOST_TEST(nd::getitem(b, {Slice(), 1, i, Slice()}).shape() == (nd::Shape{2, 2, 5}));
   BOOST_TEST(nd::getitem(b, {Slice(), 1, Slice(), i}).shape() == (nd::Shape{2, 2, 4}));
   BOOST_TEST(nd::getitem(b, {Slice(), i, newaxis, i}).shape() == (nd::Shape{2, 2, 1, 5}));
-  BOOST_TEST(nd::getitem(nd::zeros({2, 3}), {newaxis, i, ellipsis, i}).shape() == (nd::Shape{2, 1}));  // an empty ellipsis separates
+  BOOST_TEST(nd::getitem(nd::zeros({2, 3}), {newaxis, i, ellipsis, i}).shape() ==
+             (nd::Shape{2, 1}));  // an empty ellipsis separates
 }
 
 BOOST_AUTO_TEST_CASE(index_dtypes) {
@@ -229,20 +239,25 @@ BOOST_AUTO_TEST_CASE(index_dtypes) {
     BOOST_TEST(count(3).item<int>() == 2);
     BOOST_TEST(count(100).item<int>() == 1);
   }
-  CHECK_SAME(difference(nd::take(long_line, nd::array({-1, -1000, 1000}, {.dtype = nd::int16})), nd::array({999, 0, 0})), "wrap");
+  CHECK_SAME(
+      difference(nd::take(long_line, nd::array({-1, -1000, 1000}, {.dtype = nd::int16})), nd::array({999, 0, 0})),
+      "wrap");
   CHECK_SAME(difference(nd::take(long_line, nd::array({UINT64_MAX})), nd::array({615})), "large uint64");
 }
 
 BOOST_AUTO_TEST_CASE(index_array_errors) {
   const Array a = nd::zeros({2, 3});
-  BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({0.0})).get(); }) == "index: index arrays must be of an integer dtype, not float64");
+  BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({0.0})).get(); }) ==
+             "index: index arrays must be of an integer dtype, not float64");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::take(a, nd::zeros(0, nd::float32)); }) ==
              "take: index arrays must be of an integer dtype, not float32");
   BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::zeros(2, nd::int64), nd::zeros(3, nd::int64)).get(); }) ==
              "index: shapes (2,) and (3,) do not match: lengths 2 and 3 on axis -1 are neither equal nor 1");
-  BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({0}), 0, 0).get(); }) == "index: 3 indices are too many for an array of rank 2");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::zeros({0, 3})(nd::array({0})).get(); }) ==
-             "index: an axis of length 0 has no elements for indices of shape (1,)");
+  BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({0}), 0, 0).get(); }) ==
+             "index: 3 indices are too many for an array of rank 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               nd::zeros({0, 3})(nd::array({0})).get();
+             }) == "index: an axis of length 0 has no elements for indices of shape (1,)");
   BOOST_TEST(nd::getitem(nd::zeros({0, 3}), {nd::zeros(0, nd::int32)}).shape() == (nd::Shape{0, 3}));
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::scatter_add(nd::zeros({}), nd::array({0}), 1); }) ==
              "scatter_add: a 0-d array cannot be indexed by arrays");
@@ -265,8 +280,9 @@ BOOST_AUTO_TEST_CASE(writing_by_index_arrays) {
   a(i) -= nd::array({{1, 1, 1, 1}});
   CHECK_SAME(difference(a, nd::array({{9, 13, -1, -1}, {5, 0, 1, 0}, {9, -1, -1, -15}})), "in place");
   BOOST_CHECK_THROW(a(i) += 1.5, nd::TypeError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { a(i) = nd::array({1, 2, 3}); }) ==
-             "assignment: shape (3,) cannot be broadcast to (2, 4): length 3 on axis -1 is neither 1 nor 4");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               a(i) = nd::array({1, 2, 3});
+             }) == "assignment: shape (3,) cannot be broadcast to (2, 4): length 3 on axis -1 is neither 1 nor 4");
   const auto before = a.version();
   a(i) = 0;
   BOOST_TEST(a.version() > before);
@@ -340,7 +356,8 @@ BOOST_AUTO_TEST_CASE(take_forms) {
   Array self = nd::array({3, 4, 5});
   nd::take(self, {2, 1, 0}, {.out = self});
   CHECK_SAME(difference(self, nd::array({5, 4, 3})), "out is the source");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::take(a, {0}, {.axis = 2}); }) == "take: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::take(a, {0}, {.axis = 2}); }) ==
+             "take: axis 2 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::take(a, {0}, {.out = nd::zeros(1)}); }) ==
              "take: the output has dtype float64, must have int64");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::take(a, {0}, {.out = nd::zeros(2, nd::int64)}); }) ==
@@ -357,17 +374,20 @@ BOOST_AUTO_TEST_CASE(diagonals) {
   BOOST_TEST(nd::trace(a, 0, 0, 1, {.dtype = nd::float32}).dtype() == nd::float32);
   BOOST_TEST(message_of<nd::ValueError>([] { nd::diagonal(nd::zeros(3)); }) ==
              "diagonal: an array of rank 1 has no diagonals; the rank must be at least 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 0, 2); }) == "diagonal: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 0, 2); }) ==
+             "diagonal: axis 2 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 1, -1); }) == "diagonal: axes 1 and -1 are the same");
 }
 
 BOOST_AUTO_TEST_CASE(choosing) {
   const Array a = nd::array({0, 1, 1}), x = nd::array({10, 20, 30}), y = nd::array({0.5});
   CHECK_SAME(difference(nd::choose(a, {x, y}), nd::array({10.0, 0.5, 0.5})), "promotion and broadcasting");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::choose(nd::array({0, 2}), {x(0), y(0)}); }) ==
-             "choose: indices from 0 to 2 are not all in the range of 2 choices");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::choose(nd::array({0, 2}), {x(0), y(0)});
+             }) == "choose: indices from 0 to 2 are not all in the range of 2 choices");
   CHECK_SAME(difference(nd::choose(nd::array({-1, 5}), {x(0), x(1)}, {.mode = "clip"}), nd::array({10, 20})), "clip");
-  BOOST_TEST(message_of<nd::TypeError>([&] { nd::choose(a, {x}, {.mode = "no"}); }) == "choose: mode is 'no', must be 'raise', 'wrap' or 'clip'");
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::choose(a, {x}, {.mode = "no"}); }) ==
+             "choose: mode is 'no', must be 'raise', 'wrap' or 'clip'");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::choose(a, {}); }) == "choose: there are no choices");
   BOOST_CHECK_THROW(nd::choose(nd::array({0.0}), {x}), nd::TypeError);
   Array out = nd::zeros(3);

@@ -1,5 +1,5 @@
 // npy and npz files: NumPy's own, round trips, layouts, hostile content, atomic writes.
-#include "ndarray/routines/io.h"
+#include <catena/ndarray/routines/io.h>
 
 #include <unistd.h>
 
@@ -8,8 +8,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "ndarray/routines/manipulation.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -23,10 +23,14 @@ namespace fs = std::filesystem;
 // A folder of its own that disappears afterwards.
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("catena_io_test_" + std::to_string(getpid()))) { fs::create_directories(path_); }
+  Folder() : path_(fs::temp_directory_path() / ("catena_io_test_" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
   ~Folder() { fs::remove_all(path_); }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::size_t files() const { return std::size_t(std::distance(fs::directory_iterator(path_), fs::directory_iterator())); }
+  std::size_t files() const {
+    return std::size_t(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
+  }
 
  private:
   fs::path path_;
@@ -80,7 +84,8 @@ BOOST_AUTO_TEST_CASE(round_trips) {
   const Folder folder;
   std::mt19937 random(1);
   for (nd::Dtype t : test::kAllDtypes)
-    for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{1}, nd::Shape{2, 3, 4}, nd::Shape{3, 4, 5}, nd::Shape{0}, nd::Shape{2, 0}}) {
+    for (const nd::Shape& shape :
+         {nd::Shape{}, nd::Shape{1}, nd::Shape{2, 3, 4}, nd::Shape{3, 4, 5}, nd::Shape{0}, nd::Shape{2, 0}}) {
       const Array a = test::random_array(shape, t, random), gaps = test::scattered(a, random);
       nd::save(folder / "a.npy", gaps);
       const Array b = nd::load(folder / "a.npy");
@@ -139,9 +144,11 @@ BOOST_AUTO_TEST_CASE(archives_close) {
   nd::savez(folder / "a.npz", {{"a", nd::arange(3)}});
   nd::NpzFile file = nd::loadz(folder / "a.npz");
   const nd::NpzFile other = file;
-  BOOST_TEST(message_of<nd::KeyError>([&] { file.at("b"); }) == "loadz: \"" + (folder / "a.npz") + "\": there is no key \"b\" among the 1 of the archive");
+  BOOST_TEST(message_of<nd::KeyError>([&] { file.at("b"); }) ==
+             "loadz: \"" + (folder / "a.npz") + "\": there is no key \"b\" among the 1 of the archive");
   file.close();
-  BOOST_TEST(message_of<nd::ValueError>([&] { file.at("a"); }) == "loadz: \"" + (folder / "a.npz") + "\": has been closed");
+  BOOST_TEST(message_of<nd::ValueError>([&] { file.at("a"); }) ==
+             "loadz: \"" + (folder / "a.npz") + "\": has been closed");
   BOOST_TEST(other.at("a").size() == 3);
 }
 
@@ -201,7 +208,9 @@ BOOST_AUTO_TEST_CASE(writes_are_all_or_nothing) {
   const std::string before = content_of(folder / "a.npz");
   BOOST_CHECK_THROW(nd::savez(folder / "a.npz", {{"a", a + 1}, {"a", a}}), nd::ValueError);
   BOOST_TEST(content_of(folder / "a.npz") == before);
-  BOOST_TEST(message_of<nd::TypeError>([&] { nd::savez(folder / "a.npz", {{"null", Array()}}); }) == "savez: the array \"null\" is null");
+  BOOST_TEST(message_of<nd::TypeError>([&] {
+               nd::savez(folder / "a.npz", {{"null", Array()}});
+             }) == "savez: the array \"null\" is null");
   BOOST_CHECK_THROW(nd::save(folder / "b.npy", Array()), nd::TypeError);
   BOOST_TEST(folder.files() == 1u);  // no temporaries are left
   BOOST_CHECK_THROW(nd::save(folder / "no/such/folder.npy", a), nd::IOError);

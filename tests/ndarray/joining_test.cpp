@@ -1,11 +1,11 @@
 // Joining and cutting arrays.
-#include "ndarray/routines/joining.h"
+#include <catena/ndarray/routines/joining.h>
 
 #include <iostream>
 
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -67,7 +67,8 @@ BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {
   std::mt19937 random(2);
   for (nd::Dtype t : test::kAllDtypes)
     for (nd::Dtype u : test::kAllDtypes) {
-      const Array a = nd::abs(test::random_array({2, 3}, nd::int32, random)).astype(t), b = nd::abs(test::random_array({1, 3}, nd::int32, random)).astype(u);
+      const Array a = nd::abs(test::random_array({2, 3}, nd::int32, random)).astype(t),
+                  b = nd::abs(test::random_array({1, 3}, nd::int32, random)).astype(u);
       const nd::Dtype both = nd::promote_types(t, u);
       const Array joined = nd::concatenate({a, b});
       CHECK_SAME(difference(joined(nd::Slice(0, 2)), a.astype(both)), t << " with " << u);
@@ -88,18 +89,28 @@ BOOST_AUTO_TEST_CASE(empty_and_single) {
 
 BOOST_AUTO_TEST_CASE(join_errors) {
   const Array a = nd::zeros({2, 3});
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::concatenate({a, a}, 3); }) == "concatenate: axis 3 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               nd::concatenate({a, a}, 3);
+             }) == "concatenate: axis 3 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({}); }) == "concatenate: there are no arrays to join");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::concatenate({a, nd::zeros({})}); }) == "concatenate: array 1 is 0-d");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::concatenate({a, Array()}); }) == "concatenate: array 1 is null");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({a, nd::zeros(3)}); }) == "concatenate: arrays 0 and 1 have the ranks 2 and 1");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({a, a, nd::zeros({2, 4})}); }) ==
-             "concatenate: shapes (2, 3) and (2, 4) of arrays 0 and 2 differ on axis 1, which is not the axis 0 of joining");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::stack({a, nd::zeros({3, 2})}); }) ==
-             "stack: arrays 0 and 1 have the shapes (2, 3) and (3, 2); all must have one shape");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, -4); }) == "stack: axis -4 is out of range for arrays of rank 3");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::column_stack({nd::zeros({2, 2, 2})}); }) ==
-             "column_stack: array 0 has rank 3, must be 1-D or 2-D");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::concatenate({a, nd::zeros(3)});
+             }) == "concatenate: arrays 0 and 1 have the ranks 2 and 1");
+  BOOST_TEST(
+      message_of<nd::ValueError>([&] {
+        nd::concatenate({a, a, nd::zeros({2, 4})});
+      }) ==
+      "concatenate: shapes (2, 3) and (2, 4) of arrays 0 and 2 differ on axis 1, which is not the axis 0 of joining");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::stack({a, nd::zeros({3, 2})});
+             }) == "stack: arrays 0 and 1 have the shapes (2, 3) and (3, 2); all must have one shape");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, -4); }) ==
+             "stack: axis -4 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::column_stack({nd::zeros({2, 2, 2})});
+             }) == "column_stack: array 0 has rank 3, must be 1-D or 2-D");
   BOOST_CHECK_THROW(nd::hstack({}), nd::ValueError);
 }
 
@@ -124,13 +135,20 @@ BOOST_AUTO_TEST_CASE(parts_are_views) {
 
 BOOST_AUTO_TEST_CASE(split_errors) {
   const Array a = nd::zeros({4, 5});
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::split(a, 3); }) == "split: axis 0 of length 4 cannot be divided into 3 equal parts");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array_split(a, 0); }) == "array_split: the number of parts 0 must be positive");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::split(a, 2, 2); }) == "split: axis 2 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::array_split(a, 2, -3); }) == "array_split: axis -3 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::vsplit(a(0), 2); }) == "vsplit: an array of rank 1 cannot be cut so; the rank must be at least 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::hsplit(a(0, 0), 2); }) == "hsplit: an array of rank 0 cannot be cut so; the rank must be at least 1");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::dsplit(a, 2); }) == "dsplit: an array of rank 2 cannot be cut so; the rank must be at least 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::split(a, 3); }) ==
+             "split: axis 0 of length 4 cannot be divided into 3 equal parts");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array_split(a, 0); }) ==
+             "array_split: the number of parts 0 must be positive");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::split(a, 2, 2); }) ==
+             "split: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::array_split(a, 2, -3); }) ==
+             "array_split: axis -3 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::vsplit(a(0), 2); }) ==
+             "vsplit: an array of rank 1 cannot be cut so; the rank must be at least 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::hsplit(a(0, 0), 2); }) ==
+             "hsplit: an array of rank 0 cannot be cut so; the rank must be at least 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::dsplit(a, 2); }) ==
+             "dsplit: an array of rank 2 cannot be cut so; the rank must be at least 3");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,13 +1,13 @@
 // Products of arrays: golden cases, all pairs of dtypes, layouts, exactness, empty contractions, errors.
-#include "ndarray/routines/linalg.h"
+#include <catena/ndarray/routines/linalg.h>
 
 #include <iostream>
 #include <map>
 
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -31,7 +31,8 @@ std::optional<Array> run_case(const nlohmann::json& c, const Array& a, const Arr
   if (f == "matmul") return nd::matmul(a, b);
   if (f == "tensordot") {
     const auto& axes = c["args"]["axes"];
-    return axes.is_number() ? nd::tensordot(a, b, axes.get<int>()) : nd::tensordot(a, b, {dims_of(axes[0]), dims_of(axes[1])});
+    return axes.is_number() ? nd::tensordot(a, b, axes.get<int>())
+                            : nd::tensordot(a, b, {dims_of(axes[0]), dims_of(axes[1])});
   }
   return {};
 }
@@ -69,7 +70,8 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
     ++done;
   }
   BOOST_TEST(done == 129);
-  for (const auto& [what, n] : skipped) std::cout << "skipped: " << n << " cases of " << what << ", which nd does not have yet\n";
+  for (const auto& [what, n] : skipped)
+    std::cout << "skipped: " << n << " cases of " << what << ", which nd does not have yet\n";
 }
 
 BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {
@@ -80,7 +82,8 @@ BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {
       const nd::Dtype both = nd::promote_types(t, u);
       const Array expected = slow_matmul(a, b).astype(both);
       CHECK_SAME(difference(nd::dot(a, b), expected), t << " x " << u);
-      CHECK_SAME(difference(nd::matmul(test::scattered(a, random), test::scattered(b, random)), expected), t << " x " << u << " (scattered)");
+      CHECK_SAME(difference(nd::matmul(test::scattered(a, random), test::scattered(b, random)), expected),
+                 t << " x " << u << " (scattered)");
     }
 }
 
@@ -91,7 +94,9 @@ BOOST_AUTO_TEST_CASE(layouts_give_the_same_bits) {
     const Array expected = nd::matmul(a, b);
     BOOST_TEST(same_bits(nd::matmul(a.copy(nd::Order::F), b), nd::matmul(a, b.copy(nd::Order::F))) == true, t);
     const double tolerance = t == nd::float32 ? 1e-5 : (t == nd::float64 ? 1e-13 : (nd::itemsize(t) == 2 ? 1e-2 : 0));
-    CHECK_SAME(difference(nd::matmul(test::scattered(a, random), b(Slice({}, {}, -1))(Slice({}, {}, -1))), expected, tolerance, tolerance), t);
+    CHECK_SAME(difference(nd::matmul(test::scattered(a, random), b(Slice({}, {}, -1))(Slice({}, {}, -1))), expected,
+                          tolerance, tolerance),
+               t);
     CHECK_SAME(difference(nd::matmul(b.T(), a.T()).T(), expected, tolerance, tolerance), t);
   }
 }
@@ -128,7 +133,8 @@ BOOST_AUTO_TEST_CASE(empty_contractions_are_zero) {
 
 BOOST_AUTO_TEST_CASE(batches) {
   std::mt19937 random(4);
-  const Array a = test::random_array({3, 1, 4, 5}, nd::float64, random), b = test::random_array({2, 5, 6}, nd::float64, random);
+  const Array a = test::random_array({3, 1, 4, 5}, nd::float64, random),
+              b = test::random_array({2, 5, 6}, nd::float64, random);
   const Array c = nd::matmul(a, b);
   BOOST_TEST(c.shape() == (nd::Shape{3, 2, 4, 6}));
   for (int i = 0; i < 3; ++i)
@@ -136,7 +142,8 @@ BOOST_AUTO_TEST_CASE(batches) {
   BOOST_TEST(nd::matmul(a, b(0, Slice(), 0)).shape() == (nd::Shape{3, 1, 4}));
   BOOST_TEST(nd::matmul(a(0, 0, 0), b).shape() == (nd::Shape{2, 6}));
   BOOST_TEST(nd::matmul(a(0, 0, 0), b(0, Slice(), 0)).ndim() == 0);
-  CHECK_SAME(difference(nd::matmul(nd::broadcast_to(b(0), {7, 5, 6}).swapaxes(1, 2), b(0)), nd::broadcast_to(nd::dot(b(0).T(), b(0)), {7, 6, 6}), 1e-13, 1e-13),
+  CHECK_SAME(difference(nd::matmul(nd::broadcast_to(b(0), {7, 5, 6}).swapaxes(1, 2), b(0)),
+                        nd::broadcast_to(nd::dot(b(0).T(), b(0)), {7, 6, 6}), 1e-13, 1e-13),
              "strides of 0");
 }
 
@@ -155,12 +162,14 @@ BOOST_AUTO_TEST_CASE(outputs) {
   const Array part = wide(Slice(), Slice({}, {}, 2));
   nd::outer(nd::array({1.0, 2.0}), nd::array({3.0, 4.0}), {.out = part});
   CHECK_SAME(difference(wide, nd::array({{3.0, 0.0, 4.0, 0.0}, {6.0, 0.0, 8.0, 0.0}})), "outer into gaps");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::dot(a, b, {.out = nd::zeros({2, 2})}); }) ==
-             "dot: the output has dtype float64, the result has int64");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::dot(a, b, {.out = nd::zeros({2, 2})});
+             }) == "dot: the output has dtype float64, the result has int64");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::dot(a, b, {.out = nd::zeros(3, nd::int64)}); }) ==
              "dot: the output has shape (3,), the result has (2, 2)");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::dot(a, b, {.out = nd::zeros({2, 2}, nd::int64).T()}); }) ==
-             "dot: the output of shape (2, 2) and strides (8, 16) is not C-contiguous");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::dot(a, b, {.out = nd::zeros({2, 2}, nd::int64).T()});
+             }) == "dot: the output of shape (2, 2) and strides (8, 16) is not C-contiguous");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::outer(a, b, {.out = nd::zeros(3)}); }) ==
              "outer: the output has 3 elements, the result has the shape (6, 6)");
 }
@@ -169,15 +178,19 @@ BOOST_AUTO_TEST_CASE(errors) {
   const Array a = nd::zeros({2, 3}), b = nd::zeros({2, 3});
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::dot(a, b); }) ==
              "dot: shapes (2, 3) and (2, 3) do not match: length 3 of axis 1 and length 2 of axis 0 differ");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::matmul(a, b); }) == "matmul: shapes (2, 3) and (2, 3) do not match: inner lengths 3 and 2 differ");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::matmul(a, b); }) ==
+             "matmul: shapes (2, 3) and (2, 3) do not match: inner lengths 3 and 2 differ");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::matmul(a, nd::zeros({})); }) ==
              "matmul: operands have the ranks 2 and 0; 0-d arrays are not allowed, use multiply");
   BOOST_CHECK_THROW(nd::matmul(nd::zeros({2, 2, 3}), nd::zeros({3, 3, 2})), nd::ValueError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::vdot(a, nd::zeros(5)); }) == "vdot: shapes (2, 3) and (5,) have 6 and 5 elements");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::vdot(a, nd::zeros(5)); }) ==
+             "vdot: shapes (2, 3) and (5,) have 6 and 5 elements");
   BOOST_CHECK_THROW(nd::inner(a, nd::zeros(2)), nd::ValueError);
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::tensordot(a, b, 3); }) ==
              "tensordot: 3 axes cannot be summed over for arrays of ranks 2 and 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::tensordot(a, b, {{0, 1}, {0}}); }) == "tensordot: axes (0, 1) and (0,) have different lengths");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::tensordot(a, b, {{0, 1}, {0}});
+             }) == "tensordot: axes (0, 1) and (0,) have different lengths");
   BOOST_CHECK_THROW(nd::tensordot(a, b, {{0, 0}, {0, 1}}), nd::ValueError);
   BOOST_CHECK_THROW(nd::tensordot(a, b, {2, 0}), nd::ValueError);
   BOOST_CHECK_THROW(nd::tensordot(a, nd::zeros({}), 1), nd::ValueError);

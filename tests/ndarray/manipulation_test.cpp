@@ -1,12 +1,12 @@
 // Shapes, axes, broadcasting, repeating, rearranging, padding.
-#include "ndarray/routines/manipulation.h"
+#include <catena/ndarray/routines/manipulation.h>
 
 #include <iostream>
 #include <map>
 
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -22,7 +22,8 @@ std::vector<std::int64_t> ints_of(const nlohmann::json& j) {
 }
 std::optional<int> axis_of(const nlohmann::json& j) { return j.is_null() ? std::optional<int>() : j.get<int>(); }
 
-template <class T> nd::PadSides<T> sides_of(const nlohmann::json& j) {
+template <class T>
+nd::PadSides<T> sides_of(const nlohmann::json& j) {
   const auto value = [](const nlohmann::json& v) { return T(v.get<std::int64_t>()); };
   if (!j.is_array()) return value(j);
   if (!j[0].is_array()) return {value(j[0]), value(j[1])};
@@ -34,7 +35,11 @@ template <class T> nd::PadSides<T> sides_of(const nlohmann::json& j) {
 using Function = std::function<std::vector<Array>(const nlohmann::json& args, const std::vector<Array>& in)>;
 
 const std::map<std::string, Function>& functions() {
-#define ONE(...) [](const nlohmann::json& args, const std::vector<Array>& in) -> std::vector<Array> { (void)args; return {__VA_ARGS__}; }
+#define ONE(...)                                                                       \
+  [](const nlohmann::json& args, const std::vector<Array>& in) -> std::vector<Array> { \
+    (void)args;                                                                        \
+    return {__VA_ARGS__};                                                              \
+  }
   static const std::map<std::string, Function> table = {
       {"reshape", ONE(nd::reshape(in[0], ints_of(args["newshape"])))},
       {"ravel", ONE(nd::ravel(in[0]))},
@@ -47,10 +52,12 @@ const std::map<std::string, Function>& functions() {
       {"swapaxes", ONE(nd::swapaxes(in[0], args["axis1"], args["axis2"]))},
       {"rollaxis", ONE(nd::rollaxis(in[0], args["axis"], args["start"]))},
       {"broadcast_to", ONE(nd::broadcast_to(in[0], ints_of(args["shape"])))},
-      {"broadcast_arrays", [](const nlohmann::json&, const std::vector<Array>& in) { return nd::broadcast_arrays(in); }},
+      {"broadcast_arrays",
+       [](const nlohmann::json&, const std::vector<Array>& in) { return nd::broadcast_arrays(in); }},
       {"tile", ONE(nd::tile(in[0], ints_of(args["reps"])))},
-      {"repeat", ONE(args["repeats"].is_array() ? nd::repeat(in[0], ints_of(args["repeats"]), axis_of(args["axis"]))
-                                                : nd::repeat(in[0], args["repeats"].get<std::int64_t>(), axis_of(args["axis"])))},
+      {"repeat",
+       ONE(args["repeats"].is_array() ? nd::repeat(in[0], ints_of(args["repeats"]), axis_of(args["axis"]))
+                                      : nd::repeat(in[0], args["repeats"].get<std::int64_t>(), axis_of(args["axis"])))},
       {"flip", ONE(nd::flip(in[0], args["axis"]))},
       {"fliplr", ONE(nd::fliplr(in[0]))},
       {"flipud", ONE(nd::flipud(in[0]))},
@@ -88,26 +95,40 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
       const auto actual = f->second(c["args"], in);
       const auto expected = test::arrays_of(*golden, c["outputs"]);
       BOOST_REQUIRE(actual.size() == expected.size());
-      for (std::size_t i = 0; i < expected.size(); ++i) CHECK_SAME(difference(actual[i], expected[i], c), c["name"].get<std::string>());
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        CHECK_SAME(difference(actual[i], expected[i], c), c["name"].get<std::string>());
     }
     ++done;
   }
   BOOST_TEST(done > 80);
 }
 
-// Whatever only moves elements must treat all dtypes alike: the result for int64 positions says where each element goes.
+// Whatever only moves elements must treat all dtypes alike: the result for int64 positions says where each element
+// goes.
 BOOST_AUTO_TEST_CASE(every_dtype_moves_alike) {
   std::mt19937 random(2);
   const std::pair<const char*, std::function<Array(const Array&)>> moves[] = {
-      {"tile", [](const Array& a) { return nd::tile(a, {2, 1, 3}); }},
+      {"tile",
+       [](const Array& a) {
+         return nd::tile(a, {2, 1, 3});
+       }},
       {"repeat", [](const Array& a) { return nd::repeat(a, 3, 1); }},
-      {"repeat list", [](const Array& a) { return nd::repeat(a, {2, 0, 1}, -2); }},
+      {"repeat list",
+       [](const Array& a) {
+         return nd::repeat(a, {2, 0, 1}, -2);
+       }},
       {"repeat all", [](const Array& a) { return nd::repeat(a, 2); }},
       {"roll", [](const Array& a) { return nd::roll(a, -5, 2); }},
       {"roll all", [](const Array& a) { return nd::roll(a, 7); }},
-      {"rot90", [](const Array& a) { return nd::rot90(a, 3, {0, 2}); }},
+      {"rot90",
+       [](const Array& a) {
+         return nd::rot90(a, 3, {0, 2});
+       }},
       {"flip", [](const Array& a) { return nd::flip(a, 1); }},
-      {"moveaxis", [](const Array& a) { return nd::moveaxis(a, {0, -1}, {-1, 0}); }},
+      {"moveaxis",
+       [](const Array& a) {
+         return nd::moveaxis(a, {0, -1}, {-1, 0});
+       }},
       {"rollaxis", [](const Array& a) { return nd::rollaxis(a, 2); }},
   };
   const nd::Shape shape{2, 3, 4};
@@ -133,7 +154,10 @@ BOOST_AUTO_TEST_CASE(views_write_through) {
       {"flip", [](const Array& a) { return nd::flip(a, -1); }},
       {"rot90", [](const Array& a) { return nd::rot90(a); }},
       {"rot90 by 0", [](const Array& a) { return nd::rot90(a, 4); }},
-      {"reshape", [](const Array& a) { return nd::reshape(a, {3, 2}); }},
+      {"reshape",
+       [](const Array& a) {
+         return nd::reshape(a, {3, 2});
+       }},
       {"ravel", [](const Array& a) { return nd::ravel(a); }},
   };
   for (const auto& [name, view] : views) {
@@ -143,7 +167,8 @@ BOOST_AUTO_TEST_CASE(views_write_through) {
     BOOST_TEST(a.sum().item<int>() == 6, name);
     BOOST_TEST(v.get() != a.get(), name);
   }
-  for (const auto& copy : {nd::tile(nd::ones({2, 3}), 1), nd::repeat(nd::ones({2, 3}), 1, 0), nd::roll(nd::ones({2, 3}), 0, 0)})
+  for (const auto& copy :
+       {nd::tile(nd::ones({2, 3}), 1), nd::repeat(nd::ones({2, 3}), 1, 0), nd::roll(nd::ones({2, 3}), 0, 0)})
     BOOST_TEST(copy.owndata());
   const Array a = nd::zeros({2, 3});
   BOOST_TEST(nd::rollaxis(a, 1, 1).get() == a.get());
@@ -186,9 +211,12 @@ BOOST_AUTO_TEST_CASE(moving_axes) {
   const Array a = nd::zeros({2, 3, 4, 5});
   BOOST_TEST(nd::moveaxis(a, 0, -1).shape() == (nd::Shape{3, 4, 5, 2}));
   BOOST_TEST(nd::moveaxis(a, {3, 0}, {0, 2}).shape() == (nd::Shape{5, 3, 2, 4}));
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::moveaxis(a, {0, 1}, {2}); }) ==
-             "moveaxis: source (0, 1) and destination (2,) have different lengths");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::moveaxis(a, {0, -4}, {1, 2}); }) == "moveaxis: axis 0 is given twice in (0, -4)");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::moveaxis(a, {0, 1}, {2});
+             }) == "moveaxis: source (0, 1) and destination (2,) have different lengths");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::moveaxis(a, {0, -4}, {1, 2});
+             }) == "moveaxis: axis 0 is given twice in (0, -4)");
 }
 
 BOOST_AUTO_TEST_CASE(copying_to) {
@@ -224,50 +252,88 @@ BOOST_AUTO_TEST_CASE(copying_to) {
 BOOST_AUTO_TEST_CASE(padding) {
   const Array a = nd::array({{1, 2}, {3, 4}});
   CHECK_SAME(difference(nd::pad(a, {{1, 0}, {0, 1}}, "constant", {.constant_values = {{7, 7}, {8, 9}}}),
-                        nd::array({{7, 7, 9}, {1, 2, 9}, {3, 4, 9}})), "corners belong to the last axis");
-  CHECK_SAME(difference(nd::pad(a, {0, 1}, "constant", {.constant_values = -1}), nd::array({{1, 2, -1}, {3, 4, -1}, {-1, -1, -1}})), "one pair");
+                        nd::array({{7, 7, 9}, {1, 2, 9}, {3, 4, 9}})),
+             "corners belong to the last axis");
+  CHECK_SAME(difference(nd::pad(a, {0, 1}, "constant", {.constant_values = -1}),
+                        nd::array({{1, 2, -1}, {3, 4, -1}, {-1, -1, -1}})),
+             "one pair");
   for (nd::Dtype t : test::kAllDtypes) {
     const Array x = value_array({3, 2}, t), p = nd::pad(x, 2, "constant", {.constant_values = 1});
     BOOST_TEST(p.dtype() == t);
     BOOST_TEST(same_bits(p(Slice(2, -2), Slice(2, -2)), x), t);
     BOOST_TEST(same_bits(p(Slice(0, 2)), nd::ones({2, 6}, t)), t);
   }
-  BOOST_TEST(message_of<nd::NotImplementedError>([&] { nd::pad(a, 1, "edge"); }) == "pad: mode is 'edge', only 'constant' is supported");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::pad(a, -1); }) == "pad: the widths -1 and -1 of axis 0 cannot be negative");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::pad(a, {{1, 1}, {1, 1}, {1, 1}}); }) == "pad: pad_width has sides for 3 axes, the array has rank 2");
+  BOOST_TEST(message_of<nd::NotImplementedError>([&] { nd::pad(a, 1, "edge"); }) ==
+             "pad: mode is 'edge', only 'constant' is supported");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::pad(a, -1); }) ==
+             "pad: the widths -1 and -1 of axis 0 cannot be negative");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::pad(a, {{1, 1}, {1, 1}, {1, 1}});
+             }) == "pad: pad_width has sides for 3 axes, the array has rank 2");
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
   const Array a = nd::zeros({2, 3}), s = nd::zeros({});
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, 3); }) == "expand_dims: axis 3 is out of range for arrays of rank 3");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, -4); }) == "expand_dims: axis -4 is out of range for arrays of rank 3");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 2); }) == "rollaxis: axis 2 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 0, 3); }) == "rollaxis: start 3 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::swapaxes(a, 0, 2); }) == "swapaxes: axis 2 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::transpose(a, {0}); }) == "transpose: 1 axes (0,) were given for an array of rank 2");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::transpose(a, {0, 2}); }) == "transpose: axis 2 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::transpose(a, {0, -2}); }) == "transpose: axis 0 is given twice in (0, -2)");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::reshape(a, {4}); }) == "reshape: cannot reshape array of size 6 into shape (4,)");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::reshape(a, {-1, -1}); }) == "reshape: shape (-1, -1) leaves more than one length unknown");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, 3); }) ==
+             "expand_dims: axis 3 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, -4); }) ==
+             "expand_dims: axis -4 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 2); }) ==
+             "rollaxis: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 0, 3); }) ==
+             "rollaxis: start 3 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::swapaxes(a, 0, 2); }) ==
+             "swapaxes: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::transpose(a, {0}); }) ==
+             "transpose: 1 axes (0,) were given for an array of rank 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               nd::transpose(a, {0, 2});
+             }) == "transpose: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::transpose(a, {0, -2});
+             }) == "transpose: axis 0 is given twice in (0, -2)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::reshape(a, {4}); }) ==
+             "reshape: cannot reshape array of size 6 into shape (4,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::reshape(a, {-1, -1});
+             }) == "reshape: shape (-1, -1) leaves more than one length unknown");
   BOOST_CHECK_THROW(nd::reshape(nd::zeros({0}), {-1, 0}), nd::ValueError);
   BOOST_CHECK_THROW(nd::reshape(a, {-2, 3}), nd::ValueError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::squeeze(a, 0); }) == "squeeze: axis 0 of shape (2, 3) has a length other than 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::squeeze(a, 0); }) ==
+             "squeeze: axis 0 of shape (2, 3) has a length other than 1");
   BOOST_CHECK_THROW(nd::squeeze(s, 1), nd::ValueError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::broadcast_to(a, {3}); }) == "broadcast_to: shape (2, 3) cannot be broadcast to (3,), which has fewer axes");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::broadcast_to(a, {3}); }) ==
+             "broadcast_to: shape (2, 3) cannot be broadcast to (3,), which has fewer axes");
   BOOST_CHECK_THROW(nd::broadcast_to(a, {2, -1}), nd::ValueError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::broadcast_arrays({a, nd::zeros({2})}); }) ==
-             "broadcast_arrays: shapes (2, 3) and (2,) do not match: lengths 3 and 2 on axis -1 are neither equal nor 1");
+  BOOST_TEST(
+      message_of<nd::ValueError>([&] {
+        nd::broadcast_arrays({a, nd::zeros({2})});
+      }) ==
+      "broadcast_arrays: shapes (2, 3) and (2,) do not match: lengths 3 and 2 on axis -1 are neither equal nor 1");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::tile(a, {1, -2}); }) == "tile: repetitions (1, -2) are negative");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::repeat(a, -1); }) == "repeat: the number of repetitions -1 is negative");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::repeat(a, {1, 2, 3}, 0); }) == "repeat: 3 repetitions are given for axis 0 of length 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::repeat(a, {1, 2, 3}); }) == "repeat: a list of repetitions needs an axis");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::repeat(a, {1, -2}, 0); }) == "repeat: the number of repetitions -2 is negative");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::flip(s, 0); }) == "flip: axis 0 is out of range for arrays of rank 0");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::fliplr(a(0)); }) == "fliplr: axis 1 is out of range for arrays of rank 1");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::flipud(s); }) == "flipud: axis 0 is out of range for arrays of rank 0");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::roll(a, 1, 2); }) == "roll: axis 2 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a, 1, {0}); }) == "rot90: a plane has two axes, given were (0,)");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a(0)); }) == "rot90: an array of rank 1 cannot be turned; the rank must be at least 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::repeat(a, -1); }) ==
+             "repeat: the number of repetitions -1 is negative");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::repeat(a, {1, 2, 3}, 0);
+             }) == "repeat: 3 repetitions are given for axis 0 of length 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::repeat(a, {1, 2, 3});
+             }) == "repeat: a list of repetitions needs an axis");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::repeat(a, {1, -2}, 0);
+             }) == "repeat: the number of repetitions -2 is negative");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::flip(s, 0); }) ==
+             "flip: axis 0 is out of range for arrays of rank 0");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::fliplr(a(0)); }) ==
+             "fliplr: axis 1 is out of range for arrays of rank 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::flipud(s); }) ==
+             "flipud: axis 0 is out of range for arrays of rank 0");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::roll(a, 1, 2); }) ==
+             "roll: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a, 1, {0}); }) ==
+             "rot90: a plane has two axes, given were (0,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a(0)); }) ==
+             "rot90: an array of rank 1 cannot be turned; the rank must be at least 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a, 1, {1, -1}); }) == "rot90: axes (1, -1) are the same");
 }
 

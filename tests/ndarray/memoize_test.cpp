@@ -1,11 +1,11 @@
 // memoize and clear_memo: one computation per argument values, also for many threads.
-#include "ndarray/kernel/memoize.h"
+#include <catena/ndarray/user_kernel/memoize.h>
 
 #include <atomic>
 #include <thread>
 
-#include "ndarray/kernel/elementwise_kernel.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/user_kernel/elementwise_kernel.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -128,7 +128,8 @@ BOOST_AUTO_TEST_CASE(recursion) {
   std::function<int(int)> self;
   const auto endless = nd::memoize([&](int n) { return self(n); });
   self = endless;
-  BOOST_TEST(message_of<nd::RuntimeError>([&] { endless(1); }) == "memoize: the value for these arguments is needed to compute itself");
+  BOOST_TEST(message_of<nd::RuntimeError>([&] { endless(1); }) ==
+             "memoize: the value for these arguments is needed to compute itself");
 }
 
 BOOST_AUTO_TEST_CASE(many_threads_compute_once) {

@@ -1,5 +1,6 @@
-// The memory pool: reuse, best fit, statistics, limits, out of memory, streams, hooks, lifetime; storages and fresh arrays over it.
-#include "ndarray/device/memory_pool.h"
+// The memory pool: reuse, best fit, statistics, limits, out of memory, streams, hooks, lifetime; storages and fresh
+// arrays over it.
+#include <catena/ndarray/device/memory_pool.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -8,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "ndarray/core/storage.h"
-#include "tests/support/counting_backend.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/tests/support/counting_backend.h>
 
 namespace {
 
@@ -29,7 +30,8 @@ BOOST_AUTO_TEST_CASE(blocks_are_aligned_disjoint_and_reused) {
   CountingBackend backend;
   nd::MemoryPool pool(backend);
   BOOST_TEST(pool.allocate(0) == nullptr);
-  for (std::size_t bytes : {std::size_t(1), std::size_t(64), std::size_t(65), std::size_t(1000), std::size_t(65536), std::size_t(65537), kMega, 3 * kMega}) {
+  for (std::size_t bytes : {std::size_t(1), std::size_t(64), std::size_t(65), std::size_t(1000), std::size_t(65536),
+                            std::size_t(65537), kMega, 3 * kMega}) {
     Storage* a = pool.allocate(bytes);
     Storage* b = pool.allocate(bytes);
     BOOST_TEST(a->bytes == bytes);
@@ -113,8 +115,9 @@ BOOST_AUTO_TEST_CASE(limits) {
   BOOST_CHECK_EXCEPTION(pool.allocate(2 * kMega), catena::OutOfMemoryError, [](const catena::OutOfMemoryError& e) {
     const std::string text = e.what();
     BOOST_TEST_MESSAGE(text);
-    return text.find("requested 2097152") != text.npos && text.find("used 2097152") != text.npos && text.find("pooled 0") != text.npos &&
-           text.find("total 2097152") != text.npos && text.find("limit 3145728") != text.npos;
+    return text.find("requested 2097152") != text.npos && text.find("used 2097152") != text.npos &&
+           text.find("pooled 0") != text.npos && text.find("total 2097152") != text.npos &&
+           text.find("limit 3145728") != text.npos;
   });
   BOOST_TEST(consistent(pool, backend));
   Storage* b = pool.allocate(100);  // the usual segment would pass the limit: only what is needed is taken
@@ -275,7 +278,8 @@ BOOST_AUTO_TEST_CASE(random_trace_keeps_contents_and_counts) {
       }
   }
   BOOST_TEST(consistent(pool, backend));
-  BOOST_TEST_MESSAGE("taken from the device / most in use: " << double(pool.statistics().peak_total_bytes) / double(peak));
+  BOOST_TEST_MESSAGE("taken from the device / most in use: " << double(pool.statistics().peak_total_bytes) /
+                                                                    double(peak));
   for (const Live& l : live) release(l.s);
   BOOST_TEST(pool.used_bytes() == 0u);
   pool.free_all_blocks();
@@ -298,8 +302,10 @@ BOOST_AUTO_TEST_CASE(storages_and_fresh_arrays) {
   BOOST_TEST(h->size == 1);
   catena::delete_header(h);
   BOOST_CHECK_THROW(nd::internal::new_array({-1}, catena::Dtype::bool_, {}), catena::ValueError);
-  BOOST_CHECK_THROW(nd::internal::new_array({std::int64_t(1) << 62}, catena::Dtype::float64, {}), catena::OutOfMemoryError);
-  BOOST_CHECK_THROW(nd::internal::new_array({std::int64_t(1) << 60}, catena::Dtype::bool_, {}), catena::OutOfMemoryError);
+  BOOST_CHECK_THROW(nd::internal::new_array({std::int64_t(1) << 62}, catena::Dtype::float64, {}),
+                    catena::OutOfMemoryError);
+  BOOST_CHECK_THROW(nd::internal::new_array({std::int64_t(1) << 60}, catena::Dtype::bool_, {}),
+                    catena::OutOfMemoryError);
 
   int deleted = 0;
   std::vector<float> mine(10);

@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "ndarray/device/memory_pool.h"
-#include "tests/support/counting_backend.h"
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/tests/support/counting_backend.h>
 
 namespace {
 

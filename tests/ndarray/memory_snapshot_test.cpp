@@ -1,5 +1,5 @@
 // The snapshot of a pool against a model of what was allocated: addresses, states, streams, totals, text.
-#include "ndarray/device/memory_snapshot.h"
+#include <catena/ndarray/device/memory_snapshot.h>
 
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/array_header.h"
-#include "ndarray/device/memory_pool.h"
-#include "ndarray/ndarray.h"
-#include "tests/support/counting_backend.h"
-#include "tests/support/memory_snapshots.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/counting_backend.h>
+#include <catena/tests/support/memory_snapshots.h>
 
 namespace {
 
@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(blocks_and_what_became_of_them) {
   nd::MemoryPool pool(backend);
   BOOST_TEST(pool.snapshot().arenas.empty());
   char one, two, three;
-  Storage* small = pool.allocate(100, 0, &one);          // 512 bytes of a segment of 2 MB
-  Storage* large = pool.allocate(3 * kMega, 0, &one);    // of a segment of 4 MB
+  Storage* small = pool.allocate(100, 0, &one);        // 512 bytes of a segment of 2 MB
+  Storage* large = pool.allocate(3 * kMega, 0, &one);  // of a segment of 4 MB
   Storage* elsewhere = pool.allocate(2 * kMega, 1, &one);
   nd::MemoryPool::record_stream(*large, {kCuda0, &two});
   nd::MemoryPool::record_stream(*large, {kCuda0, &three});
@@ -142,16 +142,17 @@ BOOST_AUTO_TEST_CASE(text) {
                              {at(0x1400), 256, State::cached, {}},
                              {at(0x1500), 768, State::free, {}}}});
   s.arenas = {arena, {{nd::cpu_device, nullptr}, false, {}}};
-  BOOST_TEST(s.to_json() ==
-             R"({"totals":[{"device":"cuda:1","used_bytes":512,"total_bytes":2048,"free_bytes":1536,"n_free_blocks":3,)"
-             R"("cached_bytes":256,"held_bytes":512,"n_segments":1},{"device":"cpu:0","used_bytes":0,"total_bytes":0,"free_bytes":0,)"
-             R"("n_free_blocks":0,"cached_bytes":0,"held_bytes":0,"n_segments":0}],)"
-             R"("arenas":[{"device":"cuda:1","stream":"0xab","recorded":true,"segments":[{"address":"0x1000","bytes":2048,"blocks":[)"
-             R"({"address":"0x1000","bytes":512,"state":"used","streams":["0xcd","0x0"]},)"
-             R"({"address":"0x1200","bytes":512,"state":"held","streams":["0xcd"]},)"
-             R"({"address":"0x1400","bytes":256,"state":"cached","streams":[]},)"
-             R"({"address":"0x1500","bytes":768,"state":"free","streams":[]}]}]},)"
-             R"({"device":"cpu:0","stream":"0x0","recorded":false,"segments":[]}]})");
+  BOOST_TEST(
+      s.to_json() ==
+      R"({"totals":[{"device":"cuda:1","used_bytes":512,"total_bytes":2048,"free_bytes":1536,"n_free_blocks":3,)"
+      R"("cached_bytes":256,"held_bytes":512,"n_segments":1},{"device":"cpu:0","used_bytes":0,"total_bytes":0,"free_bytes":0,)"
+      R"("n_free_blocks":0,"cached_bytes":0,"held_bytes":0,"n_segments":0}],)"
+      R"("arenas":[{"device":"cuda:1","stream":"0xab","recorded":true,"segments":[{"address":"0x1000","bytes":2048,"blocks":[)"
+      R"({"address":"0x1000","bytes":512,"state":"used","streams":["0xcd","0x0"]},)"
+      R"({"address":"0x1200","bytes":512,"state":"held","streams":["0xcd"]},)"
+      R"({"address":"0x1400","bytes":256,"state":"cached","streams":[]},)"
+      R"({"address":"0x1500","bytes":768,"state":"free","streams":[]}]}]},)"
+      R"({"device":"cpu:0","stream":"0x0","recorded":false,"segments":[]}]})");
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_the_current_device) {

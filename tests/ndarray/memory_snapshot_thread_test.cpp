@@ -1,14 +1,14 @@
 // Snapshots of a pool while threads allocate and free.
-#include <boost/test/unit_test.hpp>
 #include <atomic>
+#include <boost/test/unit_test.hpp>
 #include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "kernels/host/array_header.h"
-#include "tests/support/counting_backend.h"
-#include "tests/support/memory_snapshots.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/tests/support/counting_backend.h>
+#include <catena/tests/support/memory_snapshots.h>
 
 namespace {
 
@@ -28,7 +28,8 @@ BOOST_AUTO_TEST_CASE(snapshots_are_whole_while_threads_work_and_show_what_they_k
       std::vector<Storage*> mine;
       ++working;
       while (!stop) {
-        if (mine.size() < 20) mine.push_back(pool.allocate(1 + random() % (std::size_t(1) << (random() % 21)), 0, nullptr));
+        if (mine.size() < 20)
+          mine.push_back(pool.allocate(1 + random() % (std::size_t(1) << (random() % 21)), 0, nullptr));
         else {
           std::swap(mine[random() % mine.size()], mine.back());
           if (random() % 3 == 0) nd::MemoryPool::record_stream(*mine.back(), {{nd::Device::Kind::cuda, 0}, &backend});

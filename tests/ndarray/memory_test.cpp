@@ -6,10 +6,10 @@
 #include <thread>
 #include <vector>
 
-#include "ndarray/device/memory.h"
-#include "ndarray/device/memory_pool.h"
-#include "tests/support/cuda_device/control.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -92,7 +92,8 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_block_is_refused) {
   std::uint8_t host[32] = {};
   BOOST_TEST(test::message_of<catena::ValueError>([&] { (p + 4).copy_from(host, 7); }) ==
              "copy_from_host: 7 bytes at offset 4 leave a block of 10 bytes");
-  BOOST_TEST(test::message_of<catena::ValueError>([&] { p.memset(0, 11); }) == "memset: 11 bytes at offset 0 leave a block of 10 bytes");
+  BOOST_TEST(test::message_of<catena::ValueError>([&] { p.memset(0, 11); }) ==
+             "memset: 11 bytes at offset 0 leave a block of 10 bytes");
   BOOST_TEST(test::message_of<catena::ValueError>([&] { (p - 1).copy_to_host(host, 1); }) ==
              "copy_to_host: 1 bytes at offset -1 leave a block of 10 bytes");
   BOOST_TEST(test::message_of<catena::ValueError>([&] { p.copy_from(nd::MemoryPointer(), 1); }) ==
@@ -102,7 +103,9 @@ BOOST_AUTO_TEST_CASE(what_leaves_a_block_is_refused) {
 
 BOOST_AUTO_TEST_CASE(pinned_memory) {
   if (!nd::is_available(nd::Device::Kind::cuda)) {
-    BOOST_TEST(test::message_of<catena::RuntimeError>([] { nd::alloc_pinned_memory(1); }).starts_with("CUDA is unavailable: "));
+    BOOST_TEST(test::message_of<catena::RuntimeError>([] {
+                 nd::alloc_pinned_memory(1);
+               }).starts_with("CUDA is unavailable: "));
     return;
   }
   std::byte* address;
@@ -156,7 +159,8 @@ BOOST_AUTO_TEST_CASE(pinned_pools) {
     const cuda_device::Control control;
     const std::uint64_t freed = control.calls("cuMemFreeHost");
     std::thread([] { nd::PinnedMemoryPool().allocate(100); }).join();
-    BOOST_TEST(control.calls("cuMemFreeHost") == freed + 1, "a pool gives its free blocks back to the driver when it goes");
+    BOOST_TEST(control.calls("cuMemFreeHost") == freed + 1,
+               "a pool gives its free blocks back to the driver when it goes");
   }
   std::memset(kept.ptr(), 3, 100);
   const nd::MemoryPointer on_device = nd::alloc(100);

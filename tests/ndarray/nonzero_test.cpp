@@ -1,12 +1,12 @@
 // Positions of nonzero elements and what is made of them: masks as keys, argwhere, where, compress, extract, ix_.
-#include "kernels/host/parallel.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
-#include "ndarray/routines/sorting.h"
-#include "tests/support/ndarray_rows.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/ndarray/routines/sorting.h>
+#include <catena/tests/support/ndarray_rows.h>
 
 namespace {
 
@@ -72,7 +72,8 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
                                         : function == "nonzero" ? nd::nonzero(in[0])
                                                                 : std::vector{nd::flatnonzero(in[0])};
       BOOST_TEST_REQUIRE(actual.size() == expected.size(), name);
-      for (std::size_t k = 0; k < actual.size(); ++k) CHECK_SAME(difference(actual[k], expected[k], c), name << " output " << k);
+      for (std::size_t k = 0; k < actual.size(); ++k)
+        CHECK_SAME(difference(actual[k], expected[k], c), name << " output " << k);
     }
     ++checked;
   }
@@ -81,7 +82,8 @@ BOOST_AUTO_TEST_CASE(golden_cases) {
 
 BOOST_AUTO_TEST_CASE(every_dtype_and_layout) {
   std::mt19937 random(2);
-  const std::vector<nd::Shape> shapes = {{0}, {1}, {50}, {40000}, {3, 0}, {0, 3}, {7, 9}, {2, 3, 4, 5}, {3, 20000}, {9000, 3}, {1, 1}};
+  const std::vector<nd::Shape> shapes = {{0},    {1},          {50},       {40000},   {3, 0}, {0, 3},
+                                         {7, 9}, {2, 3, 4, 5}, {3, 20000}, {9000, 3}, {1, 1}};
   test::for_dtypes_and_shapes(shapes, [&](nd::Dtype t, const nd::Shape& shape) {
     for (double share : {0.0, 0.3, 1.0}) {
       const Array a = sparse_array(shape, t, share, random);
@@ -123,8 +125,9 @@ BOOST_AUTO_TEST_CASE(threads_change_nothing) {
   catena::set_max_threads(before);
 }
 
-// ---- masks as keys ---------------------------------------------------------------------------------------------------------
-// Masks of every rank at every place, against the index arrays that they stand for.
+// ---- masks as keys
+// --------------------------------------------------------------------------------------------------------- Masks of
+// every rank at every place, against the index arrays that they stand for.
 BOOST_AUTO_TEST_CASE(masks_stand_for_their_positions) {
   std::mt19937 random(4);
   const nd::Shape shape{3, 4, 2, 5};
@@ -184,27 +187,32 @@ BOOST_AUTO_TEST_CASE(masks_by_hand) {
 
 BOOST_AUTO_TEST_CASE(mask_errors) {
   Array a = nd::arange(6).reshape(2, 3);
-  BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({true, false, true})).get(); }) ==
-             "index: the mask of shape (3,) does not match the axes from 0 on of an array of shape (2, 3)");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               a(nd::array({true, false, true})).get();
+             }) == "index: the mask of shape (3,) does not match the axes from 0 on of an array of shape (2, 3)");
   // A length of 1 does not broadcast.
   BOOST_CHECK_THROW(a(nd::ones({1, 3}, nd::bool_)).get(), nd::IndexError);
   BOOST_CHECK_THROW(a(nd::ones({2, 1}, nd::bool_)) = 1, nd::IndexError);
   BOOST_CHECK_THROW(a(0, nd::ones({3, 1}, nd::bool_)).get(), nd::IndexError);
   BOOST_CHECK_THROW(nd::scatter_add(a, nd::ones({2, 3, 1}, nd::bool_), 1), nd::IndexError);
   BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array(true)).get(); }) == "index: a mask of rank 0 has no axis");
-  BOOST_TEST(message_of<nd::ValueError>([&] { a(a > 2) = nd::array({1, 2}); }) ==
-             "assignment: shape (2,) cannot be broadcast to (3,): length 2 on axis -1 is neither 1 nor 3");
-  BOOST_TEST(message_of<nd::IndexError>([&] { a(nd::array({true, true}), nd::array({true, true, true})).get(); }) ==
-             "index: shapes (2,) and (3,) do not match: lengths 2 and 3 on axis -1 are neither equal nor 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               a(a > 2) = nd::array({1, 2});
+             }) == "assignment: shape (2,) cannot be broadcast to (3,): length 2 on axis -1 is neither 1 nor 3");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               a(nd::array({true, true}), nd::array({true, true, true})).get();
+             }) == "index: shapes (2,) and (3,) do not match: lengths 2 and 3 on axis -1 are neither equal nor 1");
   CHECK_SAME(difference(a, nd::arange(6).reshape(2, 3)), "unchanged");
 }
 
-// ---- functions over conditions ---------------------------------------------------------------------------------------------
+// ---- functions over conditions ------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(compress_and_extract) {
   const Array a = nd::arange(6).reshape(3, 2);
   CHECK_SAME(difference(nd::compress(nd::array({0, 1}), a, {.axis = 0}), nd::array({{2, 3}})), "a shorter condition");
-  CHECK_SAME(difference(nd::compress(nd::array({true, false, true}), a, {.axis = -2}), nd::array({{0, 1}, {4, 5}})), "rows");
-  CHECK_SAME(difference(nd::compress(nd::array({std::nan(""), 0.0}), a, {.axis = 1}), nd::array({{0}, {2}, {4}})), "columns");
+  CHECK_SAME(difference(nd::compress(nd::array({true, false, true}), a, {.axis = -2}), nd::array({{0, 1}, {4, 5}})),
+             "rows");
+  CHECK_SAME(difference(nd::compress(nd::array({std::nan(""), 0.0}), a, {.axis = 1}), nd::array({{0}, {2}, {4}})),
+             "columns");
   CHECK_SAME(difference(nd::compress(nd::array({0, 1, 1}), a.T()), nd::array({2, 4})), "flat");
   const Array out = nd::zeros(2, nd::int64);
   BOOST_TEST(nd::compress(nd::array({0, 1, 1}), a, {.out = out}).get() == out.get());
@@ -220,30 +228,36 @@ BOOST_AUTO_TEST_CASE(compress_and_extract) {
 
   CHECK_SAME(difference(nd::extract(a % 2 == 1, a), nd::array({1, 3, 5})), "extract");
   CHECK_SAME(difference(nd::extract(nd::array({0, 0, 2}), a.T()), nd::array({4})), "extract by a shorter condition");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::extract(nd::ones(7), a); }) == "extract: the condition has 7 elements, the array 6");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::extract(nd::ones(7), a); }) ==
+             "extract: the condition has 7 elements, the array 6");
 }
 
 BOOST_AUTO_TEST_CASE(take_along_one_axis) {
   std::mt19937 random(5);
   for (nd::Dtype t : {nd::int8, nd::uint64, nd::int32}) {
     const Array a = test::random_array({3, 4, 5}, nd::float32, random);
-    const Array i = nd::array(std::vector<int>{1, 3, 0, 0, 2, 3}, {3, 2, 1}, {.dtype = t});  // broadcast over the last axis
+    const Array i =
+        nd::array(std::vector<int>{1, 3, 0, 0, 2, 3}, {3, 2, 1}, {.dtype = t});  // broadcast over the last axis
     const Array actual = nd::take_along_axis(scattered(a, random), scattered(i, random), 1);
     BOOST_TEST(actual.shape() == (nd::Shape{3, 2, 5}));
     bool good = true;
     for (int x = 0; x < 3; ++x)
       for (int y = 0; y < 2; ++y)
-        for (int z = 0; z < 5; ++z) good &= actual(x, y, z).item<float>() == a(x, i(x, y, 0).item<int>(), z).item<float>();
+        for (int z = 0; z < 5; ++z)
+          good &= actual(x, y, z).item<float>() == a(x, i(x, y, 0).item<int>(), z).item<float>();
     BOOST_TEST(good);
   }
   const Array a = nd::array({{5, 6}, {7, 8}});
-  CHECK_SAME(difference(nd::take_along_axis(a, nd::array({-1, 4}), std::nullopt), nd::array({8, 5})), "flat, modulo the length");
+  CHECK_SAME(difference(nd::take_along_axis(a, nd::array({-1, 4}), std::nullopt), nd::array({8, 5})),
+             "flat, modulo the length");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::take_along_axis(a, nd::array({0}), 0); }) ==
              "take_along_axis: the indices have rank 1, the array 2; the ranks must be the same");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::take_along_axis(a, nd::zeros({1, 1}), 0); }) ==
-             "take_along_axis: index arrays must be of an integer dtype, not float64");
-  BOOST_TEST(message_of<nd::IndexError>([&] { nd::take_along_axis(nd::zeros({0, 2}), nd::zeros({1, 2}, nd::int64), 0); }) ==
-             "take_along_axis: an axis of length 0 has no elements for indices of shape (1, 2)");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               nd::take_along_axis(a, nd::zeros({1, 1}), 0);
+             }) == "take_along_axis: index arrays must be of an integer dtype, not float64");
+  BOOST_TEST(message_of<nd::IndexError>([&] {
+               nd::take_along_axis(nd::zeros({0, 2}), nd::zeros({1, 2}, nd::int64), 0);
+             }) == "take_along_axis: an axis of length 0 has no elements for indices of shape (1, 2)");
   BOOST_CHECK_THROW(nd::take_along_axis(a, nd::zeros({2, 2}, nd::int64), 2), nd::ValueError);
   BOOST_CHECK_THROW(nd::take_along_axis(a, nd::zeros({1, 3}, nd::int64), 0), nd::ValueError);
 }

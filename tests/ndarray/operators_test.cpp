@@ -1,9 +1,9 @@
 // Operators of Array: with arrays and with host scalars on either side, in place, comparisons, promotion of scalars.
 #include <iostream>
 
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -79,12 +79,9 @@ BOOST_AUTO_TEST_CASE(golden_scalar_promotion) {
     const Array a = nd::ones(2, nd::dtype_from_name(row[0].get<std::string>()));
     const std::string kind = row[2], expected = row[3];
     nd::Scalar s;
-    if (kind == "bool")
-      s = nd::Scalar(row[1].get<bool>());
-    else if (kind == "int")
-      s = nd::Scalar(row[1].get<std::int64_t>());
-    else
-      s = nd::Scalar(row[1].is_string() ? std::stod(row[1].get<std::string>()) : row[1].get<double>());
+    if (kind == "bool") s = nd::Scalar(row[1].get<bool>());
+    else if (kind == "int") s = nd::Scalar(row[1].get<std::int64_t>());
+    else s = nd::Scalar(row[1].is_string() ? std::stod(row[1].get<std::string>()) : row[1].get<double>());
     for (bool array_first : {true, false}) {
       std::string actual;
       try {

@@ -1,7 +1,7 @@
 // The parameter language of user-defined kernels: what a definition means, and what each wrong one is told.
-#include "ndarray/kernel/parameter_list.h"
+#include <catena/ndarray/user_kernel/parameter_list.h>
 
-#include "tests/support/ndarray_values.h"
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -38,7 +38,8 @@ BOOST_AUTO_TEST_CASE(k2_a_definition_is_raw_type_name) {
   BOOST_TEST(list[1].output);
   BOOST_TEST(!parse_parameters("mix", "T x")[0].output);
   BOOST_TEST(contains(error_of("x"), "\"x\" is no parameter definition"));
-  BOOST_TEST(contains(error_of("const T x"), "\"const\" in \"const T x\" is unknown: only raw may stand before the type"));
+  BOOST_TEST(
+      contains(error_of("const T x"), "\"const\" in \"const T x\" is unknown: only raw may stand before the type"));
   BOOST_TEST(contains(error_of("raw raw T x"), "\"raw\""));
   BOOST_TEST(contains(error_of("raw const T x"), "\"const\""));
 }
@@ -48,8 +49,11 @@ BOOST_AUTO_TEST_CASE(k3_named_types_are_the_canonical_names_of_dtypes) {
     const auto list = parse_parameters("mix", std::string(nd::name_of(d)) + " x");
     BOOST_TEST((list[0].dtype == d), nd::name_of(d));
   }
-  for (const std::string name : {"float", "int", "f4", "double", "bool_", "half", "uint", "Float32", "float128", "complex64"})
-    BOOST_TEST(contains(error_of(name + " x"), "mix: the type \"" + name + "\" of x is neither a dtype by its canonical name"), name);
+  for (const std::string name :
+       {"float", "int", "f4", "double", "bool_", "half", "uint", "Float32", "float128", "complex64"})
+    BOOST_TEST(
+        contains(error_of(name + " x"), "mix: the type \"" + name + "\" of x is neither a dtype by its canonical name"),
+        name);
 }
 
 BOOST_AUTO_TEST_CASE(k4_a_placeholder_is_a_single_letter) {

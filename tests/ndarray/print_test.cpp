@@ -1,12 +1,12 @@
 // Text of arrays, compared with what NumPy 1.24 prints for the same arrays.
-#include "ndarray/routines/print.h"
+#include <catena/ndarray/routines/print.h>
 
 #include <limits>
 #include <sstream>
 
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -466,7 +466,8 @@ BOOST_AUTO_TEST_CASE(streams_and_other_types) {
   BOOST_TEST(nd::to_string(nd::cpu_device) == "cpu:0");
 }
 
-// Every finite float16 alone is its shortest decimal: reading the text gives the value back, and one digit less would not.
+// Every finite float16 alone is its shortest decimal: reading the text gives the value back, and one digit less would
+// not.
 BOOST_AUTO_TEST_CASE(float16_texts_identify_their_values) {
   for (int bits = 0; bits < 0x7c00; ++bits) {
     const Array a = nd::array({std::int16_t(bits)})(0).view(nd::float16);

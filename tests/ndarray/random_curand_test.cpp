@@ -1,22 +1,22 @@
-// Samplers on generators of cuRAND: against what the library gives for the same seed, ranges, distributions, replays, streams. On the CPU
-// they are the library's host generators.
+// Samplers on generators of cuRAND: against what the library gives for the same seed, ranges, distributions, replays,
+// streams. On the CPU they are the library's host generators.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <vector>
 
-#include "ndarray/cuda/curand.h"
-#include "ndarray/cuda/graph.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/random.h"
-#include "ndarray/routines/reduction.h"
-#include "ndarray/routines/statistics.h"
-#include "tests/support/last_words.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/random.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/ndarray/routines/statistics.h>
+#include <catena/tests/support/last_words.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -30,10 +30,13 @@ using test::difference;
 using test::message_of;
 using test::same_bits;
 
-// The library's host generators take 0.8 s (MRG32k3a) and 4.5 s (MT19937) for every seed, so that those run on devices only.
+// The library's host generators take 0.8 s (MRG32k3a) and 4.5 s (MT19937) for every seed, so that those run on devices
+// only.
 std::vector<CurandMethod> methods() {
-  std::vector<CurandMethod> list = {CurandMethod::pseudo_default, CurandMethod::xorwow, CurandMethod::mtgp32, CurandMethod::philox4_32_10};
-  if (nd::current_device().kind == nd::Device::Kind::cuda) list.insert(list.end(), {CurandMethod::mrg32k3a, CurandMethod::mt19937});
+  std::vector<CurandMethod> list = {CurandMethod::pseudo_default, CurandMethod::xorwow, CurandMethod::mtgp32,
+                                    CurandMethod::philox4_32_10};
+  if (nd::current_device().kind == nd::Device::Kind::cuda)
+    list.insert(list.end(), {CurandMethod::mrg32k3a, CurandMethod::mt19937});
   return list;
 }
 

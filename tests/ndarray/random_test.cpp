@@ -1,14 +1,14 @@
 // Random numbers: reproducibility, ranges, distributions with fixed seeds and stated bounds, dtypes, orders.
-#include "ndarray/routines/random.h"
+#include <catena/ndarray/routines/random.h>
 
 #include <cstdlib>
 
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/reduction.h"
-#include "ndarray/routines/statistics.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/ndarray/routines/statistics.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -29,7 +29,8 @@ BOOST_AUTO_TEST_SUITE(random)
 BOOST_AUTO_TEST_CASE(seeds_replay) {
   for (nd::Dtype t : kFloats) {
     nd::random::seed(0);
-    const Array first = nd::random::random_sample({10}, {.dtype = t}), second = nd::random::random_sample({10}, {.dtype = t});
+    const Array first = nd::random::random_sample({10}, {.dtype = t}),
+                second = nd::random::random_sample({10}, {.dtype = t});
     nd::random::seed(0);
     BOOST_TEST(same_bits(nd::random::random_sample({10}, {.dtype = t}), first), t);
     BOOST_TEST(same_bits(nd::random::random_sample({10}, {.dtype = t}), second), t);
@@ -99,8 +100,8 @@ BOOST_AUTO_TEST_CASE(shapes_and_dtypes) {
   }
 }
 
-// A million uniform numbers: mean 1/2 +- 5 deviations of the mean (5 x 0.2887 / 1000), variance 1/12 likewise, 0 <= u < 1, and the chi-square
-// of 100 cells below 160 (probability 1e-4).
+// A million uniform numbers: mean 1/2 +- 5 deviations of the mean (5 x 0.2887 / 1000), variance 1/12 likewise, 0 <= u <
+// 1, and the chi-square of 100 cells below 160 (probability 1e-4).
 BOOST_AUTO_TEST_CASE(uniform_numbers) {
   for (nd::Dtype t : kFloats) {
     Generator g(3);
@@ -108,14 +109,17 @@ BOOST_AUTO_TEST_CASE(uniform_numbers) {
     const Array d = u.astype(nd::float64);
     BOOST_TEST(u.min().item<double>() >= 0);
     BOOST_TEST(u.max().item<double>() < 1);
-    const double coarse = t == nd::bfloat16 ? 2e-3 : (t == nd::float16 ? 3e-4 : 0);  // the largest number below 1 takes the place of 1
+    const double coarse =
+        t == nd::bfloat16 ? 2e-3 : (t == nd::float16 ? 3e-4 : 0);  // the largest number below 1 takes the place of 1
     BOOST_TEST(std::abs(d.mean().item<double>() - 0.5) < 1.5e-3 + coarse);
     BOOST_TEST(std::abs(d.var().item<double>() - 1.0 / 12) < 4e-4 + coarse);
-    if (nd::itemsize(t) >= 4) BOOST_TEST(chi_square(nd::floor(d * 100).astype(nd::int64).to_vector<std::int64_t>(), 100) < 160);
+    if (nd::itemsize(t) >= 4)
+      BOOST_TEST(chi_square(nd::floor(d * 100).astype(nd::int64).to_vector<std::int64_t>(), 100) < 160);
   }
 }
 
-// The same count of normal numbers: mean, variance, skewness and kurtosis within 5 of their deviations; 68.27% within one deviation of 0.
+// The same count of normal numbers: mean, variance, skewness and kurtosis within 5 of their deviations; 68.27% within
+// one deviation of 0.
 BOOST_AUTO_TEST_CASE(normal_numbers) {
   for (nd::Dtype t : {nd::float32, nd::float64}) {
     Generator g(4);
@@ -147,16 +151,20 @@ BOOST_AUTO_TEST_CASE(normal_numbers) {
 
 BOOST_AUTO_TEST_CASE(uniform_ranges) {
   for (nd::Dtype t : kFloats)
-    for (const auto& [low, high] : {std::pair{-2.0, 3.0}, {1.0, 1.0078125}, {0.0, 1e-4}, {1000.0, 1008.0}, {-1.0, 0.0}, {3.0, -2.0}}) {
+    for (const auto& [low, high] :
+         {std::pair{-2.0, 3.0}, {1.0, 1.0078125}, {0.0, 1e-4}, {1000.0, 1008.0}, {-1.0, 0.0}, {3.0, -2.0}}) {
       Generator g(6);
       const Array x = g.uniform(low, high, {200000}, {.dtype = t}).astype(nd::float64);
       const double from = std::min(low, high), to = std::max(low, high);
-      BOOST_TEST((low < high ? x.max().item<double>() < high : x.min().item<double>() > high), t << " from " << low << " to " << high);
-      BOOST_TEST(std::abs(x.mean().item<double>() - (from + to) / 2) < 0.05 * (to - from) + (t == nd::bfloat16 ? 0.004 * to : 0.0));
+      BOOST_TEST((low < high ? x.max().item<double>() < high : x.min().item<double>() > high),
+                 t << " from " << low << " to " << high);
+      BOOST_TEST(std::abs(x.mean().item<double>() - (from + to) / 2) <
+                 0.05 * (to - from) + (t == nd::bfloat16 ? 0.004 * to : 0.0));
     }
   Generator g(6);
   CHECK_SAME(difference(g.uniform(2, 2, {3}), nd::full({3}, 2.0)), "an empty range");
-  BOOST_TEST(message_of<nd::ValueError>([&] { g.uniform(-1e308, 1e308); }) == "uniform: the range from -1e+308 to 1e+308 is not finite");
+  BOOST_TEST(message_of<nd::ValueError>([&] { g.uniform(-1e308, 1e308); }) ==
+             "uniform: the range from -1e+308 to 1e+308 is not finite");
 }
 
 // Chi-square of equally likely integers: 12 degrees of freedom, below 39 with probability 0.9999.
@@ -218,7 +226,8 @@ BOOST_AUTO_TEST_CASE(state_of_the_device) {
   BOOST_TEST(state.seed() == 17u);
   BOOST_TEST(state.offset() == 0u);
   setenv("CHAINER_SEED", "x17", 1);
-  BOOST_TEST(message_of<nd::ValueError>([] { nd::random::reset_states(); }) == "CHAINER_SEED: \"x17\" is no unsigned 64-bit integer");
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::random::reset_states(); }) ==
+             "CHAINER_SEED: \"x17\" is no unsigned 64-bit integer");
   unsetenv("CHAINER_SEED");
 }
 
@@ -231,7 +240,8 @@ BOOST_AUTO_TEST_CASE(errors) {
              "randint: samples cannot have the dtype float32, which is no integer dtype");
   BOOST_TEST(message_of<nd::ValueError>([&] { g.randint(3, 3); }) == "randint: low 3 is not below high 3");
   BOOST_CHECK_THROW(g.randint(0), nd::ValueError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { g.randint(0, 257, {}, {.dtype = nd::uint8}); }) == "randint: the range from 0 to 256 does not fit uint8");
+  BOOST_TEST(message_of<nd::ValueError>([&] { g.randint(0, 257, {}, {.dtype = nd::uint8}); }) ==
+             "randint: the range from 0 to 256 does not fit uint8");
   BOOST_CHECK_THROW(g.randint(-1, 3, {}, {.dtype = nd::uint64}), nd::ValueError);
   BOOST_TEST(message_of<nd::ValueError>([&] { g.random_integers(3, 2); }) == "random_integers: low 3 is above high 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { g.normal(0, -1); }) == "normal: the deviation -1 is negative");

@@ -1,12 +1,12 @@
 // RawKernel and RawModule: whole CUDA texts on the current device, launches, arguments, variables, errors.
-#include "ndarray/kernel/raw_kernel.h"
+#include <catena/ndarray/user_kernel/raw_kernel.h>
 
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "ndarray/kernel/memoize.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/user_kernel/memoize.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -78,7 +78,8 @@ BOOST_AUTO_TEST_CASE(grids_and_blocks_of_one_to_three_lengths) {
     nd::LaunchDims grid, block;
     int blocks, threads;
   };
-  for (const Case& c : {Case{3, 5, 3, 5}, Case{{2, 3}, {4, 2}, 6, 8}, Case{{2, 3, 2}, {3, 2, 4}, 12, 24}, Case{1, 1, 1, 1}}) {
+  for (const Case& c :
+       {Case{3, 5, 3, 5}, Case{{2, 3}, {4, 2}, 6, 8}, Case{{2, 3, 2}, {3, 2, 4}, 12, 24}, Case{1, 1, 1, 1}}) {
     const Array out = nd::full({c.blocks * c.threads}, -1, {.dtype = nd::int32});
     places()(c.grid, c.block, {out});
     std::vector<int> expected;
@@ -91,7 +92,10 @@ BOOST_AUTO_TEST_CASE(grids_and_blocks_of_one_to_three_lengths) {
   BOOST_CHECK_THROW(places()({1, 1, 1, 1}, 1, {out}), nd::ValueError);
   BOOST_CHECK_THROW(places()(1, 0, {out}), nd::ValueError);
   BOOST_CHECK_THROW(places()(-1, 1, {out}), nd::ValueError);
-  BOOST_TEST(contains(message_of<nd::ValueError>([&] { places()(1, {64, 64}, {out}); }), "places: a block of 4096 threads"));
+  BOOST_TEST(contains(message_of<nd::ValueError>([&] {
+                        places()(1, {64, 64}, {out});
+                      }),
+                      "places: a block of 4096 threads"));
 }
 
 BOOST_AUTO_TEST_CASE(linear_launch) {
@@ -132,7 +136,8 @@ BOOST_AUTO_TEST_CASE(arguments_have_the_bytes_of_their_types) {
                          "bytes");
   const Array out = nd::zeros({10}, nd::float64);
   kernel(1, 1,
-         {out, true, std::int8_t(-3), std::uint16_t(60000), -70000, ~std::uint64_t(0) >> 12, 0.5f, 0.1, Pair{1.5f, -7}, (double*)nullptr});
+         {out, true, std::int8_t(-3), std::uint16_t(60000), -70000, ~std::uint64_t(0) >> 12, 0.5f, 0.1, Pair{1.5f, -7},
+          (double*)nullptr});
   check_values<double>(out, {1, -3, 60000, -70000, double(~std::uint64_t(0) >> 12), 0.5, 0.1, 1.5, -7, 1});
   // A view is a pointer to its first element.
   const Array line = nd::zeros({12}, nd::int32);
@@ -143,7 +148,8 @@ BOOST_AUTO_TEST_CASE(arguments_have_the_bytes_of_their_types) {
     return;
   }
   BOOST_TEST(message_of<nd::TypeError>([&] { places()(1, 1, {out, 1}); }) == "places: takes 1 arguments, 2 were given");
-  BOOST_TEST(message_of<nd::TypeError>([&] { places()(1, 1, {1}); }) == "places: argument 0 has 4 bytes, its parameter 8");
+  BOOST_TEST(message_of<nd::TypeError>([&] { places()(1, 1, {1}); }) ==
+             "places: argument 0 has 4 bytes, its parameter 8");
 }
 
 BOOST_AUTO_TEST_CASE(modules_with_several_kernels_templates_and_variables) {
@@ -170,9 +176,10 @@ BOOST_AUTO_TEST_CASE(modules_with_several_kernels_templates_and_variables) {
   check_values<int>(whole, {-6, -6, -6});
 
   for (const char* name : {"nothing", "scale", "mangled", "scale<double>", "not_a_kernel"})
-    BOOST_TEST(
-        contains(message_of<nd::KeyError>([&] { module.get_function(name)(1, 1, {x}); }), std::string("there is no kernel named ") + name));
-  BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_global("nothing"); }), "there is no variable named nothing"));
+    BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_function(name)(1, 1, {x}); }),
+                        std::string("there is no kernel named ") + name));
+  BOOST_TEST(
+      contains(message_of<nd::KeyError>([&] { module.get_global("nothing"); }), "there is no variable named nothing"));
 }
 
 BOOST_AUTO_TEST_CASE(kernels_are_found_as_the_compiler_sees_the_text) {
@@ -197,8 +204,8 @@ extern "C" __attribute__((noinline)) __global__ __launch_bounds__(32, (1 + 1)) v
   module.get_function("attributes")(1, 1, {x});
   check_values<int>(x, {'"' + '\''});
   for (const char* name : {"removed", "declared", "helper", "continued"})
-    BOOST_TEST(
-        contains(message_of<nd::KeyError>([&] { module.get_function(name)(1, 1, {x}); }), std::string("there is no kernel named ") + name));
+    BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_function(name)(1, 1, {x}); }),
+                        std::string("there is no kernel named ") + name));
 }
 
 BOOST_AUTO_TEST_CASE(variables_keep_their_module) {
@@ -226,7 +233,8 @@ BOOST_AUTO_TEST_CASE(modules_do_not_share_variables) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_template_by_its_expression) {
-  const RawKernel kernel("template <class T, int N> __global__ void step(T* x) { x[threadIdx.x] += N; }", "step<double, 3>");
+  const RawKernel kernel("template <class T, int N> __global__ void step(T* x) { x[threadIdx.x] += N; }",
+                         "step<double, 3>");
   const Array x = range(2, nd::float64);
   kernel(1, 2, {x});
   check_values<double>(x, {3, 4});
@@ -266,8 +274,9 @@ extern "C" __global__ void reverse(int* x) {
     const std::string message = message_of<nd::CompileError>([&] { kernel(1, 100, {x}, {.shared_mem = 400}); });
     BOOST_TEST(message.starts_with("RawKernel reverse: __syncthreads is not available on the CPU"), message);
     const RawKernel shuffles("extern \"C\" __global__ void up(int* x) { *x = __shfl_up_sync(~0u, *x, 1); }", "up");
-    BOOST_TEST(
-        message_of<nd::CompileError>([&] { shuffles.compile(); }).starts_with("RawKernel up: __shfl_up_sync is not available on the CPU"));
+    BOOST_TEST(message_of<nd::CompileError>([&] {
+                 shuffles.compile();
+               }).starts_with("RawKernel up: __shfl_up_sync is not available on the CPU"));
     check_values(x, range(100, nd::int32).to_vector<int>());
     return;
   }
@@ -287,7 +296,8 @@ BOOST_AUTO_TEST_CASE(compiled_code) {
   const RawModule module = RawModule::load_file(path.string());
   std::filesystem::remove(path);
   if (on_cpu()) {
-    BOOST_TEST(contains(message_of<nd::NotImplementedError>([&] { module.compile(); }), "compiled code is for CUDA devices"));
+    BOOST_TEST(
+        contains(message_of<nd::NotImplementedError>([&] { module.compile(); }), "compiled code is for CUDA devices"));
     return;
   }
   BOOST_CHECK_THROW(module.compile(), nd::CudaError);

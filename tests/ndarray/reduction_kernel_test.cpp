@@ -1,12 +1,12 @@
 // ReductionKernel: the rules K24-K33 of user-defined kernels by their numbers, against loops on the host.
-#include "ndarray/kernel/reduction_kernel.h"
+#include <catena/ndarray/user_kernel/reduction_kernel.h>
 
 #include <algorithm>
 
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/cuda_device/control.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -33,7 +33,8 @@ ReductionKernel broken(std::optional<std::string_view> identity) {
 std::vector<std::int64_t> sums(const Array& x, const nd::Dims& axes) {
   const auto values = x.to_vector<std::int64_t>();
   Shape kept;
-  for (int a = 0; a < x.ndim(); ++a) kept.push_back(std::find(axes.begin(), axes.end(), a) == axes.end() ? x.shape()[a] : 1);
+  for (int a = 0; a < x.ndim(); ++a)
+    kept.push_back(std::find(axes.begin(), axes.end(), a) == axes.end() ? x.shape()[a] : 1);
   std::vector<std::int64_t> result(std::size_t(catena::size_of(kept)));
   for (std::size_t k = 0; k < values.size(); ++k) {
     std::int64_t rest = std::int64_t(k), at = 0, step = 1;
@@ -55,7 +56,8 @@ BOOST_AUTO_TEST_SUITE(reduction_kernel)
 BOOST_AUTO_TEST_CASE(k33_l2_norm) {
   const ReductionKernel l2norm("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
   const Array x = range(10).reshape(2, 5);
-  CHECK_SAME(test::difference(l2norm(x, {.axis = 1}), nd::array(std::vector<float>{5.4772258f, 15.968719f}), 0, 1e-7), "l2norm");
+  CHECK_SAME(test::difference(l2norm(x, {.axis = 1}), nd::array(std::vector<float>{5.4772258f, 15.968719f}), 0, 1e-7),
+             "l2norm");
   BOOST_TEST((l2norm(x).shape() == Shape{}));
   BOOST_TEST(l2norm(x).item<float>() == std::sqrt(285.0f));
   BOOST_TEST((l2norm(x, {.axis = 1, .keepdims = true}).shape() == Shape{2, 1}));
@@ -69,8 +71,8 @@ BOOST_AUTO_TEST_CASE(k33_l2_norm) {
 
 BOOST_AUTO_TEST_CASE(k27_any_axes_of_any_layout) {
   std::mt19937 random(1);
-  for (const Shape& shape :
-       {Shape{5}, Shape{1}, Shape{4, 7}, Shape{3, 1, 5}, Shape{6, 2, 3, 4}, Shape{300, 5}, Shape{5, 300}, Shape{40, 33}}) {
+  for (const Shape& shape : {Shape{5}, Shape{1}, Shape{4, 7}, Shape{3, 1, 5}, Shape{6, 2, 3, 4}, Shape{300, 5},
+                             Shape{5, 300}, Shape{40, 33}}) {
     const Array x = test::random_array(shape, nd::int64, random);
     for (int mask = 0; mask < 1 << shape.size(); ++mask) {
       nd::Dims axes;
@@ -100,8 +102,10 @@ BOOST_AUTO_TEST_CASE(large_reductions_are_split) {
 }
 
 BOOST_AUTO_TEST_CASE(k24_names_in_the_expressions) {
-  // Parameters may be named a and b: the values that reduce_expr combines hide them there. Scalars are known everywhere.
-  const ReductionKernel p_norm("T a, T b, T p", "T y", "pow(abs(a - b), p)", "a + b", "y = pow(a, 1 / p)", "0", "p_norm");
+  // Parameters may be named a and b: the values that reduce_expr combines hide them there. Scalars are known
+  // everywhere.
+  const ReductionKernel p_norm("T a, T b, T p", "T y", "pow(abs(a - b), p)", "a + b", "y = pow(a, 1 / p)", "0",
+                               "p_norm");
   const Array x = range(4, nd::float64), y = nd::ones({4}, nd::float64);
   BOOST_TEST(p_norm(x, y, 3.0).item<double>() == std::cbrt(1.0 + 0 + 1 + 8), boost::test_tools::tolerance(1e-12));
   BOOST_TEST(p_norm(x, y, 1.0).item<double>() == 4);
@@ -116,8 +120,9 @@ BOOST_AUTO_TEST_CASE(k25_the_accumulator_has_the_type_of_the_first_output_or_red
   check_values<int>(out[0], {100});
   check_values<int>(out[1], {100000});
   // A type of the preamble: the position of the largest element.
-  const ReductionKernel arg_max("T x", "int64 y", "Best(x, _j)", "a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b",
-                                "y = a.at", "Best()", "arg_max", {.reduce_type = "Best", .preamble = R"(
+  const ReductionKernel arg_max("T x", "int64 y", "Best(x, _j)",
+                                "a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b", "y = a.at",
+                                "Best()", "arg_max", {.reduce_type = "Best", .preamble = R"(
     struct Best {
       T value;
       long long at;
@@ -135,7 +140,8 @@ BOOST_AUTO_TEST_CASE(k25_the_accumulator_has_the_type_of_the_first_output_or_red
 BOOST_AUTO_TEST_CASE(k25_16_bit_floats) {
   for (const nd::Dtype d : {nd::float16, nd::bfloat16}) {
     check_values<float>(total()(nd::ones({100}, d)), {100});
-    static const ReductionKernel wide("T x", "T y", "x", "a + b", "y = a", "0", "total_in_float", {.reduce_type = "float"});
+    static const ReductionKernel wide("T x", "T y", "x", "a + b", "y = a", "0", "total_in_float",
+                                      {.reduce_type = "float"});
     check_values<float>(wide(nd::ones({64, 4}, d), {.axis = 0}), {64, 64, 64, 64});
   }
 }
@@ -148,8 +154,9 @@ BOOST_AUTO_TEST_CASE(k26_identity_and_reductions_of_nothing) {
   // Without an identity: a value made by default, here 0.
   const ReductionKernel sum("T x", "T y", "x", "a + b", "y = a", std::nullopt, "sum_without_identity");
   check_values<float>(sum(range(4)), {6});
-  BOOST_TEST(contains(message_of<nd::ValueError>([&] { sum(empty, {.axis = 0}); }),
-                      "sum_without_identity: shape (0, 3) has no elements along axes (0,), and the kernel has no identity"));
+  BOOST_TEST(
+      contains(message_of<nd::ValueError>([&] { sum(empty, {.axis = 0}); }),
+               "sum_without_identity: shape (0, 3) has no elements along axes (0,), and the kernel has no identity"));
   // K17: an empty result compiles nothing.
   BOOST_TEST((broken("0")(empty, {.axis = 1}).shape() == Shape{0}));
   BOOST_TEST((broken(std::nullopt)(empty, {.axis = 1}).shape() == Shape{0}));
@@ -167,7 +174,9 @@ BOOST_AUTO_TEST_CASE(k13_inputs_broadcast_and_outputs_have_the_reduced_shape) {
   BOOST_TEST(dot({m, v, z}, {.axis = 1}).get() == z.get());
   check_values<int>(z, {5, 14});
   // Outputs take no part in broadcasting.
-  BOOST_TEST(message_of<nd::ValueError>([&] { dot({v, v, z}, {.axis = 0}); }) == "dot: the output z has shape (2,), the result ()");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               dot({v, v, z}, {.axis = 0});
+             }) == "dot: the output z has shape (2,), the result ()");
   // One that is a part of an input is as good as another.
   const Array square = range(9, nd::int32).reshape(3, 3);
   total()({square, square(0)}, {.axis = 0});
@@ -175,10 +184,11 @@ BOOST_AUTO_TEST_CASE(k13_inputs_broadcast_and_outputs_have_the_reduced_shape) {
 }
 
 BOOST_AUTO_TEST_CASE(k7_k9_arguments) {
-  BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), range(3), range(3)); }), "total: takes 1 inputs, or 2 arguments"));
+  BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), range(3), range(3)); }),
+                      "total: takes 1 inputs, or 2 arguments"));
   BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), 5); }), "total: the output y must be an array"));
-  BOOST_TEST(
-      contains(message_of<nd::TypeError>([] { total()(range(3), nd::empty({}, nd::float64)); }), "total: the parameter x is of type T"));
+  BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), nd::empty({}, nd::float64)); }),
+                      "total: the parameter x is of type T"));
 }
 
 BOOST_AUTO_TEST_CASE(k29_out_and_arrays) {
@@ -188,7 +198,9 @@ BOOST_AUTO_TEST_CASE(k29_out_and_arrays) {
   const Array kept = nd::empty({1, 3}, nd::float32).T().copy().T();
   total()(x, {.axis = 0, .out = kept, .keepdims = true});
   check_values<float>(kept, {3, 5, 7});
-  BOOST_TEST(message_of<nd::ValueError>([&] { total()({x, y}, {.axis = 1, .out = y}); }) == "total: the output is given twice");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               total()({x, y}, {.axis = 1, .out = y});
+             }) == "total: the output is given twice");
   const ReductionKernel two("T x", "T low, T high", "x", "a + b", "low = a; high = a", "0", "two_results");
   BOOST_CHECK_THROW(two.call(std::vector<Operand>{x}, {.axis = 1, .out = y}), nd::NotImplementedError);
   BOOST_TEST(message_of<nd::ValueError>([&] { total()(5, nd::empty({}, nd::float32)); }) ==
@@ -199,10 +211,12 @@ BOOST_AUTO_TEST_CASE(k29_out_and_arrays) {
 
 BOOST_AUTO_TEST_CASE(k28_k30_raw_arrays_and_positions) {
   // Weights by input position (reduced axes leading) and offsets by output position.
-  const ReductionKernel weighted("T x, raw T weights, raw T offsets", "T y, int64 sizes", "x * weights[_j] + offsets[_i] * 0", "a + b",
-                                 "y = a + offsets[_i]; sizes = _in_ind.size() * 1000 + _out_ind.size()", "0", "weighted");
+  const ReductionKernel weighted(
+      "T x, raw T weights, raw T offsets", "T y, int64 sizes", "x * weights[_j] + offsets[_i] * 0", "a + b",
+      "y = a + offsets[_i]; sizes = _in_ind.size() * 1000 + _out_ind.size()", "0", "weighted");
   std::mt19937 random(3);
-  const Array x = test::random_array({4, 3, 5}, nd::int64, random), w = test::random_array({4, 3, 5}, nd::int64, random);
+  const Array x = test::random_array({4, 3, 5}, nd::int64, random),
+              w = test::random_array({4, 3, 5}, nd::int64, random);
   const Array offsets = range(100, nd::int64) * 7;
   for (const int leading : {1, 2, 3}) {
     nd::Dims axes;
@@ -215,10 +229,11 @@ BOOST_AUTO_TEST_CASE(k28_k30_raw_arrays_and_positions) {
       check_values(out[1], std::vector<std::int64_t>(expected.size(), 60 * 1000 + std::int64_t(expected.size())));
     }
   }
-  BOOST_TEST(contains(message_of<nd::NotImplementedError>([&] {
-                        weighted.call(std::vector<Operand>{x, w, offsets}, {.axis = 1});
-                      }),
-                      "weighted: the parameter weights is raw, which needs the reduced axes to be the leading ones; they are (1,)"));
+  BOOST_TEST(contains(
+      message_of<nd::NotImplementedError>([&] {
+        weighted.call(std::vector<Operand>{x, w, offsets}, {.axis = 1});
+      }),
+      "weighted: the parameter weights is raw, which needs the reduced axes to be the leading ones; they are (1,)"));
   BOOST_CHECK_THROW(weighted.call(std::vector<Operand>{x, w, offsets}, {.axis = {0, 2}}), nd::NotImplementedError);
   // A scalar in a raw place is no array.
   const ReductionKernel scaled("T x, raw T factor", "T y", "x * factor", "a + b", "y = a", "0", "scaled");
@@ -238,9 +253,9 @@ BOOST_AUTO_TEST_CASE(k30_raw_outputs_are_written_by_position) {
 }
 
 BOOST_AUTO_TEST_CASE(k30_positions_along_axes) {
-  const ReductionKernel where("T x", "int64 y", "_in_ind.get()[0] * 100 + _in_ind.get()[1] * 10 + _in_ind.get()[2]", "max(a, b)",
-                              "y = a * 100 + _out_ind.get()[0] * 10 + _out_ind.get()[1]", "-1", "where_in_reduction",
-                              {.reduce_dims = false});
+  const ReductionKernel where("T x", "int64 y", "_in_ind.get()[0] * 100 + _in_ind.get()[1] * 10 + _in_ind.get()[2]",
+                              "max(a, b)", "y = a * 100 + _out_ind.get()[0] * 10 + _out_ind.get()[1]", "-1",
+                              "where_in_reduction", {.reduce_dims = false});
   // Axis 1 is reduced and stands first.
   const Array out = where(nd::zeros({2, 4, 3}, nd::int8), {.axis = 1});
   std::vector<int> expected;
@@ -250,9 +265,10 @@ BOOST_AUTO_TEST_CASE(k30_positions_along_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(k32_all_outputs_are_returned) {
-  const ReductionKernel moments("T x", "T mean, T square, int64 count", "Pair{x, x * x}", "(Pair{a.first + b.first, a.second + b.second})",
-                                "count = _in_ind.size() / _out_ind.size(); mean = a.first / count; square = a.second / count", "Pair{0, 0}",
-                                "moments", {.reduce_type = "Pair", .preamble = "struct Pair { T first, second; };"});
+  const ReductionKernel moments(
+      "T x", "T mean, T square, int64 count", "Pair{x, x * x}", "(Pair{a.first + b.first, a.second + b.second})",
+      "count = _in_ind.size() / _out_ind.size(); mean = a.first / count; square = a.second / count", "Pair{0, 0}",
+      "moments", {.reduce_type = "Pair", .preamble = "struct Pair { T first, second; };"});
   const auto out = moments.call(std::vector<Operand>{range(8, nd::float64).reshape(2, 4)}, {.axis = 1});
   BOOST_REQUIRE_EQUAL(out.size(), 3u);
   check_values<double>(out[0], {1.5, 5.5});
@@ -286,8 +302,9 @@ BOOST_AUTO_TEST_CASE(numbers_of_launches) {
 }
 
 BOOST_AUTO_TEST_CASE(options_preamble_and_stream) {
-  const ReductionKernel clipped("T x", "T y", "clip(x)", "a + b", "y = a * SCALE", "0", "clipped",
-                                {.preamble = "__device__ T clip(T v) { return v < 3 ? v : T(3); }", .options = {"-DSCALE=2"}});
+  const ReductionKernel clipped(
+      "T x", "T y", "clip(x)", "a + b", "y = a * SCALE", "0", "clipped",
+      {.preamble = "__device__ T clip(T v) { return v < 3 ? v : T(3); }", .options = {"-DSCALE=2"}});
   const nd::Stream stream;
   const Array y = clipped(range(6, nd::int32), {.stream = stream});
   stream.synchronize();

@@ -1,5 +1,5 @@
 // Reductions and statistics: golden values, axes, outputs, dtypes, empty inputs, long axes, layouts.
-#include "ndarray/routines/reduction.h"
+#include <catena/ndarray/routines/reduction.h>
 
 #include <functional>
 #include <iostream>
@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "ndarray/routines/math.h"
-#include "ndarray/routines/scan.h"
-#include "ndarray/routines/statistics.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/scan.h>
+#include <catena/ndarray/routines/statistics.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -29,17 +29,19 @@ struct Arguments {
 using Function = std::function<Array(const Array&, const Arguments&)>;
 
 const std::map<std::string, Function>& functions() {
-#define REDUCTION(name)                                                                                                             \
-  {                                                                                                                                 \
-#name, [](const Array& a,                                                                                                       \
-              const Arguments& g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims}); } \
+#define REDUCTION(name)                                                                                                \
+  {                                                                                                                    \
+#name, [](const Array& a,                                                                                          \
+              const Arguments&                                                                                         \
+                  g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims}); } \
   }
-#define TEST(name)                                                                                                                \
-  {                                                                                                                               \
-#name, [](const Array& a, const Arguments& g) { return nd::name(a, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims}); } \
+#define TEST(name)                                                                                                \
+  {                                                                                                               \
+#name, [](const Array& a,                                                                                     \
+              const Arguments& g) { return nd::name(a, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims}); } \
   }
-#define SPREAD(name)                                                                                                                   \
-  {                                                                                                                                    \
+#define SPREAD(name)                                                                                                                 \
+  {                                                                                                                                  \
 #name, [](const Array& a,                                                                                                          \
               const Arguments&                                                                                                         \
                   g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims}); } \
@@ -48,9 +50,10 @@ const std::map<std::string, Function>& functions() {
     const std::optional<int> axis = g.axis.given() ? std::optional<int>(int(g.axis.values()[0])) : std::nullopt;
     return nd::cumsum(a, {.axis = axis, .dtype = g.dtype, .out = g.out});
   };
-  static const std::map<std::string, Function> table = {{"cumsum", running_sum}, REDUCTION(sum),  REDUCTION(prod),     REDUCTION(amax),   REDUCTION(amin),
-                                                        REDUCTION(mean), REDUCTION(argmax),   REDUCTION(argmin), TEST(any),
-                                                        TEST(all),       TEST(count_nonzero), SPREAD(var),       SPREAD(std)};
+  static const std::map<std::string, Function> table = {
+      {"cumsum", running_sum}, REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin),
+      REDUCTION(mean),         REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),
+      TEST(count_nonzero),     SPREAD(var),       SPREAD(std)};
 #undef REDUCTION
 #undef TEST
 #undef SPREAD
@@ -80,13 +83,15 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
     const auto& args = c["args"];
     if (args.contains("axis") && args["axis"].is_number()) g.axis = args["axis"].get<std::int64_t>();
     if (args.contains("axis") && args["axis"].is_array()) g.axis = args["axis"].get<std::vector<std::int64_t>>();
-    if (args.contains("dtype") && args["dtype"].is_string()) g.dtype = nd::dtype_from_name(args["dtype"].get<std::string>());
+    if (args.contains("dtype") && args["dtype"].is_string())
+      g.dtype = nd::dtype_from_name(args["dtype"].get<std::string>());
     g.ddof = args.value("ddof", 0);
     g.keepdims = args.value("keepdims", false);
     const Array a = test::arrays_of(*golden, c["inputs"])[0], expected = test::arrays_of(*golden, c["outputs"])[0];
     const Array result = functions().at(function)(a, g);
     CHECK_SAME(difference(result, expected, c), name);
-    BOOST_TEST(same_bits(functions().at(function)(test::scattered(a, random), g), result), name << ": a view gives other bits");
+    BOOST_TEST(same_bits(functions().at(function)(test::scattered(a, random), g), result),
+               name << ": a view gives other bits");
     g.out = nd::empty(result.shape(), result.dtype());
     BOOST_TEST(functions().at(function)(a, g).get() == g.out.get(), name);
     BOOST_TEST(same_bits(g.out, result), name << ": an output gives other bits");
@@ -103,8 +108,10 @@ BOOST_AUTO_TEST_CASE(axes) {
   BOOST_TEST(nd::sum(a, {.keepdims = true}).shape() == (nd::Shape{1, 1, 1}));
   BOOST_TEST(difference(nd::sum(a, {.axis = nd::Axes(nd::Dims{})}), a) == "");
   BOOST_TEST(nd::sum(nd::array(5)).item<int>() == 5);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 3}); }) == "sum: axis 3 is out of range for arrays of rank 3");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::var(a, {.axis = -4}); }) == "var: axis -4 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 3}); }) ==
+             "sum: axis 3 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::var(a, {.axis = -4}); }) ==
+             "var: axis -4 is out of range for arrays of rank 3");
   BOOST_CHECK_THROW(nd::sum(a, {.axis = {0, -3}}), nd::ValueError);
   BOOST_CHECK_THROW(nd::sum(Array()), nd::TypeError);
   BOOST_CHECK_THROW(nd::var(Array()), nd::TypeError);
@@ -123,8 +130,10 @@ BOOST_AUTO_TEST_CASE(outputs) {
   Array strided = nd::zeros(6, nd::int64);
   nd::sum(a, {.axis = 0, .out = nd::internal::make_view(strided, {3}, {16})});
   BOOST_TEST(difference(strided, nd::array({3, 0, 5, 0, 7, 0})) == "");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 1, .out = out}); }) == "sum: the output has shape (3,), the result (2,)");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::std(a, {.axis = 1, .out = out}); }) == "std: the output has shape (3,), the result (2,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 1, .out = out}); }) ==
+             "sum: the output has shape (3,), the result (2,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::std(a, {.axis = 1, .out = out}); }) ==
+             "std: the output has shape (3,), the result (2,)");
   BOOST_TEST(difference(out, nd::array({3.f, 5.f, 7.f})) == "");
   // Into a part of the input.
   Array b = nd::arange(6).reshape(2, 3);
@@ -138,8 +147,9 @@ BOOST_AUTO_TEST_CASE(outputs) {
 BOOST_AUTO_TEST_CASE(every_dtype_argument) {
   const Array a = nd::array({1.5, 2.5, -3.25, 200.0});
   for (nd::Dtype t : test::kAllDtypes) {
-    const nd::Dtype result[] = {nd::sum(a, {.dtype = t}).dtype(), nd::prod(a, {.dtype = t}).dtype(), nd::mean(a, {.dtype = t}).dtype(),
-                                nd::amax(a, {.dtype = t}).dtype(), nd::var(a, {.dtype = t}).dtype()};
+    const nd::Dtype result[] = {nd::sum(a, {.dtype = t}).dtype(), nd::prod(a, {.dtype = t}).dtype(),
+                                nd::mean(a, {.dtype = t}).dtype(), nd::amax(a, {.dtype = t}).dtype(),
+                                nd::var(a, {.dtype = t}).dtype()};
     for (nd::Dtype r : result) BOOST_TEST(r == t);
   }
   BOOST_TEST(nd::sum(a, {.dtype = nd::int32}).item<int>() == 1 + 2 - 3 + 200);
@@ -183,7 +193,8 @@ BOOST_AUTO_TEST_CASE(positions_of_equals_and_nans) {
 BOOST_AUTO_TEST_CASE(divisors) {
   const Array a = nd::array({{1.0, 2.0, 4.0}, {0.0, 0.0, 3.0}});
   BOOST_TEST(difference(nd::var(a, {.axis = 1, .ddof = 1}), nd::array({7.0 / 3, 3.0}), 0, 1e-14) == "");
-  BOOST_TEST(difference(nd::std(a, {.axis = 1, .ddof = 1}), nd::array({std::sqrt(7.0 / 3), std::sqrt(3.0)}), 0, 1e-14) == "");
+  BOOST_TEST(
+      difference(nd::std(a, {.axis = 1, .ddof = 1}), nd::array({std::sqrt(7.0 / 3), std::sqrt(3.0)}), 0, 1e-14) == "");
   BOOST_TEST(std::isinf(nd::var(a, {.ddof = 6}).item<double>()));
   BOOST_TEST(std::isinf(nd::var(a, {.ddof = 9}).item<double>()));
   BOOST_TEST(std::isnan(nd::var(nd::ones(1), {.ddof = 1}).item<double>()));
@@ -208,7 +219,8 @@ BOOST_AUTO_TEST_CASE(lengths_around_powers_of_two) {
     }
   }
   BOOST_TEST(nd::sum(nd::ones({(1 << 24) + 3}, nd::int8)).item<std::int64_t>() == (1 << 24) + 3);
-  BOOST_TEST(nd::sum(nd::ones({(1 << 24) + 3}, nd::float32)).item<double>() == double((1 << 24) + 4));  // the nearest float
+  BOOST_TEST(nd::sum(nd::ones({(1 << 24) + 3}, nd::float32)).item<double>() ==
+             double((1 << 24) + 4));  // the nearest float
 }
 
 BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {

@@ -4,18 +4,19 @@
 #include <filesystem>
 #include <thread>
 
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/io.h"
-#include "ndarray/routines/print.h"
-#include "ndarray/routines/random.h"
-#include "ndarray/routines/reduction.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/io.h>
+#include <catena/ndarray/routines/print.h>
+#include <catena/ndarray/routines/random.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
 using nd::Array;
 
-template <class F> void on_threads(int n, F&& f) {
+template <class F>
+void on_threads(int n, F&& f) {
   std::vector<std::thread> threads;
   for (int i = 0; i < n; ++i) threads.emplace_back([&f, i] { f(i); });
   for (auto& t : threads) t.join();

@@ -1,12 +1,14 @@
-// Running sums and products against loops over the elements: every dtype, axis, memory layout. (Golden values: reduction_test.cpp.)
-#include "ndarray/routines/scan.h"
+// Running sums and products against loops over the elements: every dtype, axis, memory layout. (Golden values:
+// reduction_test.cpp.)
+#include <catena/ndarray/routines/scan.h>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/device/stream.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/manipulation.h"
-#include "ndarray/routines/reduction.h"
-#include "tests/support/ndarray_rows.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/tests/support/ndarray_rows.h>
 
 namespace {
 
@@ -18,10 +20,12 @@ using test::rows_along;
 using test::same_bits;
 using test::scattered;
 
-const std::vector<nd::Shape> kShapes = {{0},          {1},       {5},       {1023},   {3000},     {3, 0, 2},   {7, 9}, {2, 3, 4, 5},
-                                        {2000, 3},    {3, 2000}, {40, 600}, {600, 40}, {1, 1, 30}, {33, 1, 70}, {5, 40, 6}};
+const std::vector<nd::Shape> kShapes = {{0},       {1},       {5},          {1023},      {3000},
+                                        {3, 0, 2}, {7, 9},    {2, 3, 4, 5}, {2000, 3},   {3, 2000},
+                                        {40, 600}, {600, 40}, {1, 1, 30},   {33, 1, 70}, {5, 40, 6}};
 
-// Elements whose sums and products of any order are exact in every dtype that they are joined in, before the last rounding.
+// Elements whose sums and products of any order are exact in every dtype that they are joined in, before the last
+// rounding.
 Array exact_array(const nd::Shape& shape, nd::Dtype dtype, bool product, std::mt19937& random) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < catena::size_of(shape); ++i)
@@ -38,7 +42,8 @@ nd::Dtype result_dtype(nd::Dtype t) {
 }
 
 // f(a, b) of doubles or of integers modulo 2^64.
-template <class F> Array running(const Array& a, int axis, F f) {
+template <class F>
+Array running(const Array& a, int axis, F f) {
   return nd::visit_dtype(result_dtype(a.dtype()), [&](auto tag) {
     using R = typename decltype(tag)::type;
     using Wide = std::conditional_t<std::is_integral_v<R>, std::uint64_t, double>;
@@ -58,14 +63,16 @@ template <class F> Array running(const Array& a, int axis, F f) {
 }
 
 // Of a view, into outputs of several kinds.
-void check_sums(nd::Dtype t, const nd::Shape& shape, int axis, const Array& a, const Array& expected, std::mt19937& random) {
+void check_sums(nd::Dtype t, const nd::Shape& shape, int axis, const Array& a, const Array& expected,
+                std::mt19937& random) {
   const Array view = scattered(a, random), out = scattered(nd::zeros(shape, expected.dtype()), random),
               other = nd::zeros(shape, nd::float64);
   BOOST_TEST(same_bits(nd::cumsum(view, {.axis = axis}), expected), "scattered " << t << ' ' << shape << ' ' << axis);
   BOOST_TEST(nd::cumsum(view, {.axis = axis - shape.size(), .out = out}).get() == out.get());
   BOOST_TEST(same_bits(out, expected), "output " << t << ' ' << shape << ' ' << axis);
   nd::cumsum(a, {.axis = axis, .out = other});
-  BOOST_TEST(same_bits(other, expected.astype(nd::float64)), "output of another dtype " << t << ' ' << shape << ' ' << axis);
+  BOOST_TEST(same_bits(other, expected.astype(nd::float64)),
+             "output of another dtype " << t << ' ' << shape << ' ' << axis);
 }
 
 }  // namespace
@@ -81,18 +88,22 @@ BOOST_AUTO_TEST_CASE(every_dtype_axis_and_layout) {
       const Array products = running(b, axis, [](auto x, auto y) { return x * y; });
       CHECK_SAME(difference(nd::cumsum(a, {.axis = axis}), sums), "cumsum " << t << ' ' << shape << ' ' << axis);
       CHECK_SAME(difference(nd::cumprod(b, {.axis = axis}), products), "cumprod " << t << ' ' << shape << ' ' << axis);
-      CHECK_SAME(difference(nd::cumprod(scattered(b, random), {.axis = axis}), products), "cumprod " << t << ' ' << shape << ' ' << axis);
+      CHECK_SAME(difference(nd::cumprod(scattered(b, random), {.axis = axis}), products),
+                 "cumprod " << t << ' ' << shape << ' ' << axis);
       check_sums(t, shape, axis, a, sums, random);
     }
   });
 }
 
 BOOST_AUTO_TEST_CASE(integers_wrap) {
+  CHECK_SAME(difference(nd::cumsum(nd::array({INT64_MAX, std::int64_t(1), std::int64_t(1)})),
+                        nd::array({INT64_MAX, INT64_MIN, INT64_MIN + 1})),
+             "int64");
   CHECK_SAME(
-      difference(nd::cumsum(nd::array({INT64_MAX, std::int64_t(1), std::int64_t(1)})), nd::array({INT64_MAX, INT64_MIN, INT64_MIN + 1})),
-      "int64");
-  CHECK_SAME(difference(nd::cumprod(nd::array({UINT64_MAX, std::uint64_t(2)})), nd::array({UINT64_MAX, UINT64_MAX - 1})), "uint64");
-  CHECK_SAME(difference(nd::cumsum(nd::array({100, 100, 100}), {.dtype = nd::int8}), nd::array({100, -56, 44}, {.dtype = nd::int8})),
+      difference(nd::cumprod(nd::array({UINT64_MAX, std::uint64_t(2)})), nd::array({UINT64_MAX, UINT64_MAX - 1})),
+      "uint64");
+  CHECK_SAME(difference(nd::cumsum(nd::array({100, 100, 100}), {.dtype = nd::int8}),
+                        nd::array({100, -56, 44}, {.dtype = nd::int8})),
              "int8");
 }
 
@@ -112,22 +123,27 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   }
   // Elements are converted before they are joined.
   CHECK_SAME(difference(nd::cumsum(a, {.dtype = nd::int32}), nd::array({1, 3, 0, 200}, {.dtype = nd::int32})), "int32");
-  CHECK_SAME(difference(nd::cumsum(nd::array({true, true, false}), {.dtype = nd::float32}), nd::array({1.f, 2.f, 2.f})), "float32");
-  CHECK_SAME(difference(nd::cumsum(nd::array({200, 100}), {.dtype = nd::uint8, .out = nd::zeros(2)}), nd::array({200.0, 44.0})),
+  CHECK_SAME(difference(nd::cumsum(nd::array({true, true, false}), {.dtype = nd::float32}), nd::array({1.f, 2.f, 2.f})),
+             "float32");
+  CHECK_SAME(difference(nd::cumsum(nd::array({200, 100}), {.dtype = nd::uint8, .out = nd::zeros(2)}),
+                        nd::array({200.0, 44.0})),
              "uint8 into float64");
   // float16 is kept in float32: 2048 + 1 + 1 is 2050, though 2048 + 1 rounds to 2048.
-  CHECK_SAME(difference(nd::cumsum(nd::array({2048, 1, 1}, {.dtype = nd::float16})), nd::array({2048, 2048, 2050}, {.dtype = nd::float16})),
+  CHECK_SAME(difference(nd::cumsum(nd::array({2048, 1, 1}, {.dtype = nd::float16})),
+                        nd::array({2048, 2048, 2050}, {.dtype = nd::float16})),
              "float16");
 }
 
 BOOST_AUTO_TEST_CASE(special_values) {
   const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
-  CHECK_SAME(difference(nd::cumsum(nd::array({-0.0, -0.0, 0.0})), nd::array({-0.0, -0.0, 0.0}), 0, 0, true), "signed zeros");
+  CHECK_SAME(difference(nd::cumsum(nd::array({-0.0, -0.0, 0.0})), nd::array({-0.0, -0.0, 0.0}), 0, 0, true),
+             "signed zeros");
   CHECK_SAME(difference(nd::cumsum(nd::array({1.0, inf, -inf, 2.0})), nd::array({1.0, inf, nan, nan})), "infinities");
   const Array a = nd::array({{1.0, nan, 3.0}, {nan, 2.0, 4.0}});
   CHECK_SAME(difference(nd::nancumsum(a, {.axis = 1}), nd::array({{1.0, 1.0, 4.0}, {0.0, 2.0, 6.0}})), "nancumsum");
   CHECK_SAME(difference(nd::nancumprod(a, {.axis = 1}), nd::array({{1.0, 1.0, 3.0}, {1.0, 2.0, 8.0}})), "nancumprod");
-  CHECK_SAME(difference(nd::nancumsum(a.astype(nd::float16)), nd::array({1, 1, 4, 4, 6, 10}, {.dtype = nd::float16})), "float16");
+  CHECK_SAME(difference(nd::nancumsum(a.astype(nd::float16)), nd::array({1, 1, 4, 4, 6, 10}, {.dtype = nd::float16})),
+             "float16");
   CHECK_SAME(difference(nd::nancumsum(nd::array({1, 2}, {.dtype = nd::int8})), nd::array({1, 3})), "integers");
 }
 
@@ -146,7 +162,8 @@ BOOST_AUTO_TEST_CASE(outputs) {
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumsum(a, {.axis = 0, .out = line}); }) ==
              "cumsum: the output has shape (5,), the result (2, 3)");
   BOOST_CHECK_THROW(nd::cumsum(line, {.out = nd::broadcast_to(nd::zeros(1), {5})}), nd::ValueError);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumprod(a, {.axis = 2}); }) == "cumprod: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumprod(a, {.axis = 2}); }) ==
+             "cumprod: axis 2 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::nancumsum(nd::array(1), {.axis = 0}); }) ==
              "nancumsum: axis 0 is out of range for arrays of rank 0");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::cumsum(Array()); }) == "cumsum: the array is null");
@@ -154,21 +171,27 @@ BOOST_AUTO_TEST_CASE(outputs) {
 
 BOOST_AUTO_TEST_CASE(with_a_first_element) {
   const Array a = nd::arange(1, 7).reshape(2, 3);
-  CHECK_SAME(difference(nd::cumulative_sum(a, {.axis = 1, .include_initial = true}), nd::array({{0, 1, 3, 6}, {0, 4, 9, 15}})), "sum");
-  CHECK_SAME(difference(nd::cumulative_prod(a, {.axis = 0, .include_initial = true}), nd::array({{1, 1, 1}, {1, 2, 3}, {4, 10, 18}})),
+  CHECK_SAME(
+      difference(nd::cumulative_sum(a, {.axis = 1, .include_initial = true}), nd::array({{0, 1, 3, 6}, {0, 4, 9, 15}})),
+      "sum");
+  CHECK_SAME(difference(nd::cumulative_prod(a, {.axis = 0, .include_initial = true}),
+                        nd::array({{1, 1, 1}, {1, 2, 3}, {4, 10, 18}})),
              "prod");
   CHECK_SAME(difference(nd::cumulative_sum(a, {.axis = -1}), nd::array({{1, 3, 6}, {4, 9, 15}})), "without");
   CHECK_SAME(difference(nd::cumulative_sum(nd::arange(4)), nd::array({0, 1, 3, 6})), "rank 1");
   CHECK_SAME(difference(nd::cumulative_prod(nd::zeros(0), {.include_initial = true}), nd::array({1.0})), "of nothing");
-  CHECK_SAME(difference(nd::cumulative_sum(nd::zeros({0, 2}), {.axis = 1, .include_initial = true}), nd::zeros({0, 3})), "empty");
+  CHECK_SAME(difference(nd::cumulative_sum(nd::zeros({0, 2}), {.axis = 1, .include_initial = true}), nd::zeros({0, 3})),
+             "empty");
   const Array out = nd::zeros({2, 4}, nd::float32);
   nd::cumulative_sum(a, {.axis = 1, .out = out, .include_initial = true});
   CHECK_SAME(difference(out, nd::array({{0.f, 1.f, 3.f, 6.f}, {0.f, 4.f, 9.f, 15.f}})), "output");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumulative_sum(a); }) ==
              "cumulative_sum: an array of shape (2, 3) needs an axis; only rank 1 has a default");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumulative_prod(nd::array(1)); }) == "cumulative_prod: a 0-d array has no axis");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumulative_sum(a, {.axis = 1, .out = nd::zeros({2, 3}), .include_initial = true}); }) ==
-             "cumulative_sum: the output has shape (2, 3), the result (2, 4)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumulative_prod(nd::array(1)); }) ==
+             "cumulative_prod: a 0-d array has no axis");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::cumulative_sum(a, {.axis = 1, .out = nd::zeros({2, 3}), .include_initial = true});
+             }) == "cumulative_sum: the output has shape (2, 3), the result (2, 4)");
 }
 
 // Sums that round: the order of combination must not depend on threads, and on the CPU not on the layout.
@@ -185,7 +208,8 @@ BOOST_AUTO_TEST_CASE(bits_of_sums_that_round) {
       const Array expected = nd::cumsum(a, {.axis = axis});
       catena::set_max_threads(3);
       BOOST_TEST(same_bits(nd::cumsum(a, {.axis = axis}), expected));
-      for (int i = 0; any_layout && i < 4; ++i) BOOST_TEST(same_bits(nd::cumsum(scattered(a, random), {.axis = axis}), expected));
+      for (int i = 0; any_layout && i < 4; ++i)
+        BOOST_TEST(same_bits(nd::cumsum(scattered(a, random), {.axis = axis}), expected));
       if (any_layout) BOOST_TEST(same_bits(nd::cumsum(a.T(), {.axis = 1 - axis}).T(), expected));
       // The last result is the sum, but for rounding.
       const Array last = nd::take(expected, -1, {.axis = axis});
@@ -203,25 +227,30 @@ BOOST_AUTO_TEST_CASE(rows_of_extrema) {
       const Array a = test::random_array(shape, t, random);
       for (int axis = 0; axis < shape.size(); ++axis)
         for (const bool largest : {true, false}) {
-          const catena::KernelDef& values = largest ? catena::kernel<"amax">() : catena::kernel<"amin">();
-          const catena::KernelDef& places = largest ? catena::kernel<"argmax">() : catena::kernel<"argmin">();
+          const catena::KernelDef& values = largest ? catena::rows::amax : catena::rows::amin;
+          const catena::KernelDef& places = largest ? catena::rows::argmax : catena::rows::argmin;
           const catena::Input input(*a.get());
-          const int loop = catena::choose_loop(values, {&input, 1}), loop_of_places = catena::choose_loop(places, {&input, 1});
+          const int loop = catena::choose_loop(values, {&input, 1}),
+                    loop_of_places = catena::choose_loop(places, {&input, 1});
           const Array best = nd::zeros(shape, t), at = nd::zeros(shape, nd::int64);
           nd::Backend& backend = nd::backend(a.device().kind);
           const nd::StreamRef stream = nd::current_stream(a.device());
           backend.scan({&values, loop, catena::operand_of(*a.get()), catena::operand_of(*best.get()), axis}, stream);
-          backend.scan({&places, loop_of_places, catena::operand_of(*a.get()), catena::operand_of(*at.get()), axis}, stream);
+          backend.scan({&places, loop_of_places, catena::operand_of(*a.get()), catena::operand_of(*at.get()), axis},
+                       stream);
           auto expected = a.to_vector<double>();
           std::vector<std::int64_t> expected_at(expected.size());
           for (const auto& row : rows_along(shape, axis))
             for (std::size_t k = 1; k < row.size(); ++k) {
-              const bool better = largest ? expected[row[k]] > expected[row[k - 1]] : expected[row[k]] < expected[row[k - 1]];
+              const bool better =
+                  largest ? expected[row[k]] > expected[row[k - 1]] : expected[row[k]] < expected[row[k - 1]];
               expected_at[row[k]] = better ? std::int64_t(k) : expected_at[row[k - 1]];
               if (!better) expected[row[k]] = expected[row[k - 1]];
             }
-          CHECK_SAME(difference(best, nd::array(expected, shape, {.dtype = t})), values.name << ' ' << t << ' ' << shape << ' ' << axis);
-          CHECK_SAME(difference(at, nd::array(expected_at, shape)), places.name << ' ' << t << ' ' << shape << ' ' << axis);
+          CHECK_SAME(difference(best, nd::array(expected, shape, {.dtype = t})),
+                     values.name << ' ' << t << ' ' << shape << ' ' << axis);
+          CHECK_SAME(difference(at, nd::array(expected_at, shape)),
+                     places.name << ' ' << t << ' ' << shape << ' ' << axis);
         }
     }
 }

@@ -1,13 +1,13 @@
 // Sorting and searching, against std::stable_sort and linear searches: every dtype, axis and memory layout.
-#include "ndarray/routines/sorting.h"
+#include <catena/ndarray/routines/sorting.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/host/parallel.h"
-#include "ndarray/routines/indexing.h"
-#include "ndarray/routines/manipulation.h"
-#include "tests/support/ndarray_rows.h"
+#include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/tests/support/ndarray_rows.h>
 
 namespace {
 
@@ -21,12 +21,13 @@ using test::same_bits;
 using test::scattered;
 
 // NaN behind all numbers, zeros equal.
-template <class E> bool before(E a, E b) {
+template <class E>
+bool before(E a, E b) {
   if constexpr (std::is_integral_v<E>) return a < b;
   else return double(a) < double(b) || (std::isnan(double(b)) && !std::isnan(double(a)));
 }
 
-const std::vector<nd::Shape> kShapes = {{0},       {1},       {2},          {7},      {511},    {512},     {5000},
+const std::vector<nd::Shape> kShapes = {{0},       {1},       {2},          {7},      {511},    {512},    {5000},
                                         {3, 0, 2}, {5, 4, 3}, {1, 6, 1, 2}, {3, 600}, {600, 3}, {20, 33}, {2, 513, 9}};
 
 struct Sorted {
@@ -53,7 +54,8 @@ Sorted sorted_by_the_library(const Array& a, int axis) {
 }
 
 // How many of `sorted` stand before `v`.
-template <class E> std::int64_t place_of(const std::vector<E>& sorted, E v, bool right) {
+template <class E>
+std::int64_t place_of(const std::vector<E>& sorted, E v, bool right) {
   return std::count_if(sorted.begin(), sorted.end(), [&](E x) { return right ? !before(v, x) : before(x, v); });
 }
 
@@ -68,7 +70,8 @@ BOOST_AUTO_TEST_CASE(every_dtype_axis_and_layout) {
     for (int axis = 0; axis < shape.size(); ++axis) {
       const Sorted expected = sorted_by_the_library(a, axis);
       for (const Array& view : {a, scattered(a, random)}) {
-        BOOST_TEST(same_bits(nd::sort(view, {.axis = axis}), expected.values), "sort " << t << ' ' << shape << ' ' << axis);
+        BOOST_TEST(same_bits(nd::sort(view, {.axis = axis}), expected.values),
+                   "sort " << t << ' ' << shape << ' ' << axis);
         BOOST_TEST(same_bits(nd::argsort(view, {.axis = axis - shape.size()}), expected.positions),
                    "argsort " << t << ' ' << shape << ' ' << axis);
       }
@@ -85,7 +88,8 @@ BOOST_AUTO_TEST_CASE(no_axis_and_defaults) {
   CHECK_SAME(difference(nd::sort(nd::array(5), {.axis = {}}), nd::array({5})), "0-d");
   CHECK_SAME(difference(nd::msort(nd::array({{3, 1}, {2, 4}})), nd::array({{2, 1}, {3, 4}})), "msort");
   BOOST_TEST(!nd::sort(a).shares_memory(a));
-  for (const char* kind : {"quicksort", "mergesort", "heapsort", "stable"}) BOOST_TEST(same_bits(nd::sort(a, {.kind = kind}), nd::sort(a)));
+  for (const char* kind : {"quicksort", "mergesort", "heapsort", "stable"})
+    BOOST_TEST(same_bits(nd::sort(a, {.kind = kind}), nd::sort(a)));
 }
 
 BOOST_AUTO_TEST_CASE(in_place) {
@@ -100,16 +104,21 @@ BOOST_AUTO_TEST_CASE(in_place) {
   const Array columns = nd::array({{3, 1}, {2, 4}, {1, 0}});
   columns.sort(0);
   CHECK_SAME(difference(columns, nd::array({{1, 0}, {2, 1}, {3, 4}})), "first axis");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(1).sort(); }) == "sort: axis -1 is out of range for arrays of rank 0");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(1).sort(); }) ==
+             "sort: axis -1 is out of range for arrays of rank 0");
   BOOST_CHECK_THROW(nd::broadcast_to(nd::arange(3), {2, 3}).sort(), nd::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(sorting_errors) {
   const Array a = nd::zeros({2, 3});
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(a, {.axis = 2}); }) == "sort: axis 2 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::argsort(a, {.axis = -3}); }) == "argsort: axis -3 is out of range for arrays of rank 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(nd::array(1)); }) == "sort: axis -1 is out of range for arrays of rank 0");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::msort(nd::array(1)); }) == "msort: axis 0 is out of range for arrays of rank 0");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(a, {.axis = 2}); }) ==
+             "sort: axis 2 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::argsort(a, {.axis = -3}); }) ==
+             "argsort: axis -3 is out of range for arrays of rank 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(nd::array(1)); }) ==
+             "sort: axis -1 is out of range for arrays of rank 0");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::msort(nd::array(1)); }) ==
+             "msort: axis 0 is out of range for arrays of rank 0");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(a, {.kind = "bubble"}); }) ==
              "sort: kind is 'bubble', must be 'quicksort', 'mergesort', 'heapsort' or 'stable'");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::argsort(Array()); }) == "argsort: the array is null");
@@ -152,12 +161,13 @@ BOOST_AUTO_TEST_CASE(lexsort_by_several_keys) {
       CHECK_SAME(difference(nd::lexsort({scattered(first, random), second, third}, axis), nd::array(expected, shape)),
                  shape << ' ' << axis);
     }
-  CHECK_SAME(
-      difference(nd::lexsort({nd::array({9, 4, 0, 4, 0, 2, 1}), nd::array({1, 5, 1, 4, 3, 4, 4})}), nd::array({2, 0, 4, 6, 5, 3, 1})),
-      "the example of NumPy");
+  CHECK_SAME(difference(nd::lexsort({nd::array({9, 4, 0, 4, 0, 2, 1}), nd::array({1, 5, 1, 4, 3, 4, 4})}),
+                        nd::array({2, 0, 4, 6, 5, 3, 1})),
+             "the example of NumPy");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::lexsort({}); }) == "lexsort: there are no keys");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::lexsort({nd::zeros(2), nd::zeros(3)}); }) ==
-             "lexsort: keys have the shapes (2,) and (3,), which must be one");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::lexsort({nd::zeros(2), nd::zeros(3)});
+             }) == "lexsort: keys have the shapes (2,) and (3,), which must be one");
   BOOST_CHECK_THROW(nd::lexsort({nd::zeros({2, 3})}, 2), nd::ValueError);
   BOOST_CHECK_THROW(nd::lexsort({nd::array(1)}), nd::ValueError);
 }
@@ -170,27 +180,34 @@ BOOST_AUTO_TEST_CASE(partitions) {
         const Array a = crowded_array(shape, t, random);
         const std::int64_t n = shape[axis];
         const std::vector<std::int64_t> kth = {n / 3, -1, n / 2};
-        const Array values = nd::partition(scattered(a, random), kth, {.axis = axis}), positions = nd::argpartition(a, kth, {.axis = axis});
-        const auto actual = values.to_vector<double>(), sorted = sorted_by_the_library(a, axis).values.to_vector<double>();
+        const Array values = nd::partition(scattered(a, random), kth, {.axis = axis}),
+                    positions = nd::argpartition(a, kth, {.axis = axis});
+        const auto actual = values.to_vector<double>(),
+                   sorted = sorted_by_the_library(a, axis).values.to_vector<double>();
         for (const auto& row : rows_along(shape, axis))
           for (std::int64_t k : kth) {
             const auto at = std::size_t(k < 0 ? k + n : k);
             const double v = actual[row[at]];
             BOOST_TEST((v == sorted[row[at]] || (std::isnan(v) && std::isnan(sorted[row[at]]))));
-            for (std::size_t i = 0; i < row.size(); ++i) BOOST_TEST(!(i < at ? before(v, actual[row[i]]) : before(actual[row[i]], v)));
+            for (std::size_t i = 0; i < row.size(); ++i)
+              BOOST_TEST(!(i < at ? before(v, actual[row[i]]) : before(actual[row[i]], v)));
           }
         // The positions are a permutation that picks the same elements into their places.
-        CHECK_SAME(difference(nd::sort(positions, {.axis = axis}), sorted_by_the_library(positions, axis).values), "permutation");
+        CHECK_SAME(difference(nd::sort(positions, {.axis = axis}), sorted_by_the_library(positions, axis).values),
+                   "permutation");
         const Array picked = nd::take_along_axis(a, positions, axis);
         for (std::int64_t k : kth)
-          CHECK_SAME(difference(nd::take(picked, k, {.axis = axis}), nd::take(values, k, {.axis = axis})), "kth of argpartition");
+          CHECK_SAME(difference(nd::take(picked, k, {.axis = axis}), nd::take(values, k, {.axis = axis})),
+                     "kth of argpartition");
       }
   const Array a = nd::array({{4, 1}, {3, 2}});
   BOOST_TEST(nd::partition(a, 1, {.axis = {}})(1).item<int>() == 2);
   BOOST_TEST(nd::argpartition(a, 0)(1, 0).item<int>() == 1);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::partition(a, 2); }) == "partition: kth 2 is out of range for an axis of length 2");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::argpartition(a, {0, -3}); }) ==
-             "argpartition: kth -3 is out of range for an axis of length 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::partition(a, 2); }) ==
+             "partition: kth 2 is out of range for an axis of length 2");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::argpartition(a, {0, -3});
+             }) == "argpartition: kth -3 is out of range for an axis of length 2");
   BOOST_CHECK_THROW(nd::partition(nd::array(1), 0), nd::ValueError);
 }
 
@@ -211,9 +228,11 @@ BOOST_AUTO_TEST_CASE(searchsorted_of_every_dtype) {
         });
         CHECK_SAME(difference(nd::searchsorted(sorted, values, {.side = side}), expected),
                    t << ' ' << length << ' ' << shape << ' ' << side);
-        CHECK_SAME(difference(nd::searchsorted(scattered(sorted, random), scattered(values, random), {.side = side}), expected),
+        CHECK_SAME(difference(nd::searchsorted(scattered(sorted, random), scattered(values, random), {.side = side}),
+                              expected),
                    t << ' ' << length << ' ' << shape << ' ' << side << " (scattered)");
-        CHECK_SAME(difference(nd::searchsorted(a, values, {.side = side, .sorter = sorter}), expected), t << " by a sorter");
+        CHECK_SAME(difference(nd::searchsorted(a, values, {.side = side, .sorter = sorter}), expected),
+                   t << " by a sorter");
       }
     }
   });
@@ -226,11 +245,13 @@ BOOST_AUTO_TEST_CASE(searchsorted_arguments) {
   BOOST_TEST(nd::searchsorted(a, 2.5).item<int>() == 2);  // compared as float64
   BOOST_TEST(nd::searchsorted(a, 2.5).ndim() == 0);
   BOOST_TEST(nd::searchsorted(a.astype(nd::int8), 300).item<int>() == 4);
-  CHECK_SAME(difference(nd::searchsorted(a.astype(nd::uint8), nd::array({-1, 256})), nd::array({0, 4})), "common dtype");
+  CHECK_SAME(difference(nd::searchsorted(a.astype(nd::uint8), nd::array({-1, 256})), nd::array({0, 4})),
+             "common dtype");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::searchsorted(a, 1, {.side = "middle"}); }) ==
              "searchsorted: side is 'middle', must be 'left' or 'right'");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::searchsorted(nd::zeros({2, 2}), 1); }) ==
-             "searchsorted: the sorted array has rank 2, must have rank 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::searchsorted(nd::zeros({2, 2}), 1);
+             }) == "searchsorted: the sorted array has rank 2, must have rank 1");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::searchsorted(a, 1, {.sorter = nd::zeros(4)}); }) ==
              "searchsorted: the sorter has the dtype float64, must be integers");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::searchsorted(a, 1, {.sorter = nd::arange(3)}); }) ==
@@ -242,7 +263,8 @@ BOOST_AUTO_TEST_CASE(digitize_into_bins) {
   std::mt19937 random(6);
   const Array x = test::random_array({4, 25}, nd::float64, random);
   const auto v = x.to_vector<double>();
-  for (const std::vector<double>& edges : {std::vector<double>{}, {0.5}, {-2, -1, 0, 0.25, 2}, {2, 0.5, 0.5, -1}, {1, 1}})
+  for (const std::vector<double>& edges :
+       {std::vector<double>{}, {0.5}, {-2, -1, 0, 0.25, 2}, {2, 0.5, 0.5, -1}, {1, 1}})
     for (bool right : {false, true}) {
       const bool down = !edges.empty() && edges.front() > edges.back();
       std::vector<std::int64_t> expected;
@@ -251,14 +273,16 @@ BOOST_AUTO_TEST_CASE(digitize_into_bins) {
           if (down) return right ? b >= e : b > e;
           return right ? b < e : b <= e;
         }));
-      CHECK_SAME(difference(nd::digitize(x, nd::array(edges), {.right = right}), nd::array(expected, {4, 25})), edges.size()
-                                                                                                                    << ' ' << right);
+      CHECK_SAME(difference(nd::digitize(x, nd::array(edges), {.right = right}), nd::array(expected, {4, 25})),
+                 edges.size() << ' ' << right);
     }
   BOOST_TEST(nd::digitize(1, nd::array({0, 1, 2})).item<int>() == 2);
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::digitize(x, nd::array({0, 2, 1}));
              }) == "digitize: the 3 bins neither increase nor decrease");
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::digitize(x, nd::zeros({2, 2})); }) == "digitize: the bins have rank 2, must have rank 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::digitize(x, nd::zeros({2, 2}));
+             }) == "digitize: the bins have rank 2, must have rank 1");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,5 @@
 // Streams and events of the device that tests run on: events mark times, callbacks run in order.
-#include "ndarray/device/stream.h"
+#include <catena/ndarray/device/stream.h>
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace {
 
@@ -35,8 +35,7 @@ BOOST_AUTO_TEST_CASE(current_stream_follows_scopes) {
       BOOST_TEST((nd::current_stream() == b.ref()));
       std::thread([] { BOOST_TEST(nd::current_stream(nd::current_device()).handle == nullptr); }).join();
       throw std::runtime_error("leave");
-    } catch (const std::runtime_error&) {
-    }
+    } catch (const std::runtime_error&) {}
     BOOST_TEST((nd::current_stream() == a.ref()));
   }
   BOOST_TEST((nd::current_stream() == before));

@@ -1,8 +1,8 @@
 // Elements as C++ values: item, to_vector, accessors, raw pointers, wrapped memory.
 #include <memory>
 
-#include "ndarray/ndarray.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -23,7 +23,9 @@ BOOST_AUTO_TEST_CASE(items) {
   BOOST_TEST(nd::array(7).item().to<int>() == 7);
   BOOST_TEST(nd::array(7.5).item().is_floating());
   BOOST_TEST(nd::array(std::vector<std::uint64_t>{~std::uint64_t(0)}).item().to<std::uint64_t>() == ~std::uint64_t(0));
-  BOOST_TEST(message_of<nd::ValueError>([] { nd::ones({2, 2}).item<int>(); }) == "item: an array of shape (2, 2) has 4 elements, not one");
+  BOOST_TEST(message_of<nd::ValueError>([] {
+               nd::ones({2, 2}).item<int>();
+             }) == "item: an array of shape (2, 2) has 4 elements, not one");
   BOOST_CHECK_THROW(nd::ones({0}).item<int>(), nd::ValueError);
 }
 
@@ -33,7 +35,8 @@ BOOST_AUTO_TEST_CASE(vectors) {
   BOOST_TEST(a.to_vector<float>() == (std::vector<float>{0, 3, 1, 4, 2, 5}));
   BOOST_TEST(a.to_vector<bool>() == (std::vector<bool>{false, true, true, true, true, true}));
   BOOST_TEST(nd::zeros({0, 3}).to_vector<int>().empty());
-  for (nd::Dtype t : test::kAllDtypes) BOOST_TEST(nd::array({0, 1}, {.dtype = t}).to_vector<double>() == (std::vector<double>{0, 1}));
+  for (nd::Dtype t : test::kAllDtypes)
+    BOOST_TEST(nd::array({0, 1}, {.dtype = t}).to_vector<double>() == (std::vector<double>{0, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(accessors) {
@@ -44,8 +47,10 @@ BOOST_AUTO_TEST_CASE(accessors) {
   BOOST_TEST(v.shape(0) == 3);
   v(2, 1) = 50;
   BOOST_TEST(a.to_vector<int>() == (std::vector<int>{0, 1, 2, 3, 4, 50}));
-  BOOST_TEST(message_of<nd::IndexError>([&] { v(3, 0); }) == "accessor: index 3 is out of range for axis 0 of length 3");
-  BOOST_TEST(message_of<nd::IndexError>([&] { v(0, -1); }) == "accessor: index -1 is out of range for axis 1 of length 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] { v(3, 0); }) ==
+             "accessor: index 3 is out of range for axis 0 of length 3");
+  BOOST_TEST(message_of<nd::IndexError>([&] { v(0, -1); }) ==
+             "accessor: index -1 is out of range for axis 1 of length 2");
   BOOST_TEST(message_of<nd::TypeError>([&] { a.accessor<float, 2>(); }) ==
              "accessor: the array has dtype int64, the accessor is for float32");
   BOOST_TEST(message_of<nd::ValueError>([&] { a.accessor<std::int64_t, 1>(); }) ==
@@ -67,7 +72,8 @@ BOOST_AUTO_TEST_CASE(pointers) {
   a.data<std::int64_t>()[1] = 7;
   BOOST_TEST(a.to_vector<int>()[1] == 7);
   BOOST_TEST(nd::internal::make_view(a, {2}, {8}, 8).data<const std::int64_t>()[0] == 7);
-  BOOST_TEST(message_of<nd::TypeError>([&] { a.data<float>(); }) == "data: the array has dtype int64, elements of float32 were asked for");
+  BOOST_TEST(message_of<nd::TypeError>([&] { a.data<float>(); }) ==
+             "data: the array has dtype int64, elements of float32 were asked for");
 }
 
 BOOST_AUTO_TEST_CASE(wrapping) {

@@ -1,14 +1,14 @@
 // Elementwise functions: golden values, loop choice, broadcasting, outputs, overlap, layouts.
-#include "ndarray/kernel/ufunc.h"
+#include <catena/ndarray/engine/ufunc.h>
 
 #include <functional>
 #include <iostream>
 #include <map>
 #include <set>
 
-#include "ndarray/routines/logic.h"
-#include "ndarray/routines/math.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/routines/logic.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -22,28 +22,34 @@ using Function = std::function<std::vector<Array>(const std::vector<Array>&)>;
 // Every public elementwise function by name, from the very lists that declare them.
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
-#define ONE(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0])}; }},
-#define TWO(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0], a[1])}; }},
-      ND_MATH_UNARY(ONE) ND_LOGIC_UNARY(ONE) ND_MATH_BINARY(TWO) ND_LOGIC_BINARY(TWO)
-#undef ONE
-#undef TWO
-          {"clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
-      {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
-      {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
-      {"modf",
-       [](const std::vector<Array>& a) {
-         const auto [fraction, whole] = nd::modf(a[0]);
-         return std::vector<Array>{fraction, whole};
-       }},
-      {"frexp",
-       [](const std::vector<Array>& a) {
-         const auto [mantissa, exponent] = nd::frexp(a[0]);
-         return std::vector<Array>{mantissa, exponent};
-       }},
-      {"divmod", [](const std::vector<Array>& a) {
-         const auto [q, r] = nd::divmod(a[0], a[1]);
-         return std::vector<Array>{q, r};
-       }}};
+#define FUNCTION_unary(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0])}; }},
+#define FUNCTION_binary(name) \
+  {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0], a[1])}; }},
+#define FUNCTION_unary_test(name) FUNCTION_unary(name)
+#define FUNCTION_binary_test(name) FUNCTION_binary(name)
+#define FUNCTION_own(name)
+#define FUNCTION_internal(name)
+#define FUNCTION(name, use) FUNCTION_##use(name)
+    CATENA_ELEMENTWISE_ROWS(FUNCTION){
+        "clip", [](const std::vector<Array>& a) { return std::vector<Array>{nd::clip(a[0], a[1], a[2])}; }},
+    {"where", [](const std::vector<Array>& a) { return std::vector<Array>{nd::where(a[0], a[1], a[2])}; }},
+    {"nextafter", [](const std::vector<Array>& a) { return std::vector<Array>{nd::nextafter(a[0], a[1])}; }},
+    {"modf",
+     [](const std::vector<Array>& a) {
+       const auto [fraction, whole] = nd::modf(a[0]);
+       return std::vector<Array>{fraction, whole};
+     }},
+    {"frexp",
+     [](const std::vector<Array>& a) {
+       const auto [mantissa, exponent] = nd::frexp(a[0]);
+       return std::vector<Array>{mantissa, exponent};
+     }},
+    {"divmod",
+     [](const std::vector<Array>& a) {
+       const auto [q, r] = nd::divmod(a[0], a[1]);
+       return std::vector<Array>{q, r};
+     }}
+  };
   return table;
 }
 
@@ -70,7 +76,8 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   for (const auto& c : golden->cases()) {
     const std::string name = c["name"], function = c["function"];
     if (!known(function, skipped) || !test::takes_turn(std::size_t(checked++))) continue;
-    const std::vector<Array> inputs = test::arrays_of(*golden, c["inputs"]), expected = test::arrays_of(*golden, c["outputs"]);
+    const std::vector<Array> inputs = test::arrays_of(*golden, c["inputs"]),
+                             expected = test::arrays_of(*golden, c["outputs"]);
     const std::vector<Array> outputs = functions().at(function)(inputs);
     BOOST_REQUIRE_EQUAL(outputs.size(), expected.size());
     std::vector<Array> views;
@@ -107,7 +114,8 @@ BOOST_AUTO_TEST_CASE(golden_loop_choice) {
   if (!golden) return;
   const auto& g = golden->cases();
   for (const auto& row : g["promote_types"])
-    BOOST_TEST(nd::promote_types(nd::dtype_from_name(row[0].get<std::string>()), nd::dtype_from_name(row[1].get<std::string>())) ==
+    BOOST_TEST(nd::promote_types(nd::dtype_from_name(row[0].get<std::string>()),
+                                 nd::dtype_from_name(row[1].get<std::string>())) ==
                nd::dtype_from_name(row[2].get<std::string>()));
   // The choice needs no elements, and without any nothing is compiled.
   std::set<std::string> skipped;
@@ -124,7 +132,8 @@ BOOST_AUTO_TEST_CASE(golden_loop_choice) {
   };
   for (const auto& row : g["ufunc_array_array"]) {
     const std::string f = row[0], a = row[1], b = row[2], result = row[3].is_string() ? row[3] : row[3][0];
-    check(f, {nd::empty(0, nd::dtype_from_name(a)), nd::empty(0, nd::dtype_from_name(b))}, result, f + " of " + a + " and " + b);
+    check(f, {nd::empty(0, nd::dtype_from_name(a)), nd::empty(0, nd::dtype_from_name(b))}, result,
+          f + " of " + a + " and " + b);
   }
   for (const auto& row : g["ufunc_unary"]) {
     const std::string f = row[0], a = row[1], result = row[2].is_string() ? row[2] : row[2][0];  // of the first output
@@ -152,7 +161,8 @@ BOOST_AUTO_TEST_CASE(broadcasting) {
   BOOST_TEST(nd::add(1, 2).item<int>() == 3);
   BOOST_TEST(nd::add(1, 2).dtype() == nd::int64);
   BOOST_TEST(nd::add(true, false).dtype() == nd::bool_);
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(a, nd::ones(4)); }) == "add: shapes (2, 3) and (4,) do not broadcast together");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(a, nd::ones(4)); }) ==
+             "add: shapes (2, 3) and (4,) do not broadcast together");
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::add(nd::ones({0, 3}), nd::ones({2, 3}));
              }) == "add: shapes (0, 3) and (2, 3) do not broadcast together");
@@ -205,11 +215,14 @@ BOOST_AUTO_TEST_CASE(dtype_argument) {
   // Inputs are converted before the calculation, to the inputs of the loop.
   BOOST_TEST(difference(nd::add(nd::array({1.9, -1.9}), nd::array({1.9, -1.9}), {.dtype = nd::int8}),
                         nd::array({2, -2}, {.dtype = nd::int8})) == "");
-  BOOST_TEST(difference(nd::true_divide(nd::array({1000, 3}), 8, {.dtype = nd::float64}), nd::array({125.0, 0.375})) == "");
+  BOOST_TEST(difference(nd::true_divide(nd::array({1000, 3}), 8, {.dtype = nd::float64}), nd::array({125.0, 0.375})) ==
+             "");
   BOOST_TEST(nd::exp(a, {.dtype = nd::float16}).dtype() == nd::float16);
-  BOOST_TEST(message_of<nd::TypeError>([&] { nd::exp(a, {.dtype = nd::int32}); }) == "exp: no loop with the output dtype int32");
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::exp(a, {.dtype = nd::int32}); }) ==
+             "exp: no loop with the output dtype int32");
   // Comparisons choose by their inputs.
-  BOOST_TEST(difference(nd::less(nd::array({0.25, 0.75}), nd::array({0.5, 0.5}), {.dtype = nd::bool_}), nd::array({true, false})) == "");
+  BOOST_TEST(difference(nd::less(nd::array({0.25, 0.75}), nd::array({0.5, 0.5}), {.dtype = nd::bool_}),
+                        nd::array({true, false})) == "");
   BOOST_CHECK_THROW(nd::less(a, a, {.dtype = nd::int64}), nd::TypeError);
 }
 
@@ -308,7 +321,8 @@ BOOST_AUTO_TEST_CASE(memory_of_expiring_operands) {
 BOOST_AUTO_TEST_CASE(selection) {
   const Array c = nd::array({true, false, true});
   BOOST_TEST(difference(nd::where(c, 1, 2), nd::array({1, 2, 1})) == "");
-  BOOST_TEST(difference(nd::where(nd::array({2.0, 0.0, std::nan("")}), nd::ones(3, nd::float32), 0), nd::array({1.f, 0.f, 1.f})) == "");
+  BOOST_TEST(difference(nd::where(nd::array({2.0, 0.0, std::nan("")}), nd::ones(3, nd::float32), 0),
+                        nd::array({1.f, 0.f, 1.f})) == "");
   BOOST_TEST(nd::where(true, nd::ones(2, nd::int8), nd::zeros(2, nd::int8)).dtype() == nd::int8);
   BOOST_TEST(nd::where(c, nd::ones({2, 1}), nd::ones({4, 1, 1}, nd::int8)).shape() == (nd::Shape{4, 2, 3}));
   BOOST_TEST(difference(nd::clip(nd::array({1, 5, 9}), 3, 7), nd::array({3, 5, 7})) == "");
@@ -323,7 +337,8 @@ BOOST_AUTO_TEST_CASE(exact_integers) {
   const Array u = nd::array(std::vector<std::uint64_t>{9007199254740992u});
   BOOST_TEST(difference(nd::equal(u, big), nd::array({false})) == "");
   BOOST_TEST(difference(nd::less(u, big), nd::array({true})) == "");
-  BOOST_TEST(difference(nd::power(nd::array({2, 1, -1, 0}), nd::array({-1, -5, -3, -2})), nd::array({0, 1, -1, 0})) == "");
+  BOOST_TEST(difference(nd::power(nd::array({2, 1, -1, 0}), nd::array({-1, -5, -3, -2})), nd::array({0, 1, -1, 0})) ==
+             "");
 }
 
 BOOST_AUTO_TEST_CASE(objects) {
@@ -383,12 +398,14 @@ BOOST_AUTO_TEST_CASE(all_dtypes_in_random_layouts) {
         continue;
       }
       const std::vector<Array> b = f(views);
-      for (std::size_t k = 0; k < a.size(); ++k) BOOST_TEST(test::same_bits(a[k], b[k]), name << " of " << t << " at " << shape);
+      for (std::size_t k = 0; k < a.size(); ++k)
+        BOOST_TEST(test::same_bits(a[k], b[k]), name << " of " << t << " at " << shape);
       // One element at a time gives the same bits as well.
       if (a[0].size() > 0) {
         const std::int64_t i = std::int64_t(random() % std::uint32_t(a[0].size()));
         std::vector<Array> single;
-        for (const Array& p : packed) single.push_back(nd::internal::make_view(p, {}, {}, i * std::int64_t(p.itemsize())).copy());
+        for (const Array& p : packed)
+          single.push_back(nd::internal::make_view(p, {}, {}, i * std::int64_t(p.itemsize())).copy());
         const Array at = nd::internal::make_view(a[0], {}, {}, i * std::int64_t(a[0].itemsize()));
         BOOST_TEST(test::same_bits(f(single)[0], at), name << " of " << t << ", element " << i);
       }

@@ -1,8 +1,9 @@
-// Views: random chains of view operations against a list of element numbers, reading, writing and computing through them.
+// Views: random chains of view operations against a list of element numbers, reading, writing and computing through
+// them.
 #include <numeric>
 
-#include "ndarray/ndarray.h"
-#include "tests/support/ndarray_values.h"
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -47,12 +48,9 @@ Pair sliced(const Pair& p, std::mt19937& random) {
   const std::int64_t span = (count - 1) * step, first = n == 0 ? 0 : std::int64_t(random() % std::uint32_t(n - span));
   std::vector<nd::Key> keys;
   keys.assign(std::size_t(axis), nd::Slice());
-  if (count == 0)
-    keys.push_back(nd::Slice());
-  else if (!backwards)
-    keys.push_back(nd::Slice(first, first + span + 1, step));
-  else
-    keys.push_back(nd::Slice(first + span, first == 0 ? std::optional<std::int64_t>() : first - 1, -step));
+  if (count == 0) keys.push_back(nd::Slice());
+  else if (!backwards) keys.push_back(nd::Slice(first, first + span + 1, step));
+  else keys.push_back(nd::Slice(first + span, first == 0 ? std::optional<std::int64_t>() : first - 1, -step));
   nd::Shape shape = p.model.shape;
   shape[axis] = count;
   return {p.array.index(keys), p.model.map(shape, [&](std::vector<std::int64_t> i) {
@@ -154,7 +152,8 @@ BOOST_AUTO_TEST_CASE(views_and_copies_give_the_same_bits) {
       BOOST_TEST(test::same_reduction(v.sum(), c.sum()));
       if (v.ndim() > 0) {
         BOOST_TEST(test::same_reduction(v.sum({.axis = 0}), c.sum({.axis = 0})));
-        BOOST_TEST(test::same_reduction(v.mean({.axis = -1, .keepdims = true}), c.mean({.axis = -1, .keepdims = true})));
+        BOOST_TEST(
+            test::same_reduction(v.mean({.axis = -1, .keepdims = true}), c.mean({.axis = -1, .keepdims = true})));
         BOOST_TEST(test::same_reduction(v.var({.axis = 0}), c.var({.axis = 0})));
       }
     }

@@ -1,7 +1,7 @@
 // Links that are built at run time.
-#include "nn/chain_list.h"
+#include <catena/nn/chain_list.h>
 
-#include "tests/support/training_fixtures.h"
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 
@@ -31,7 +31,8 @@ BOOST_AUTO_TEST_CASE(children_are_numbered) {
   BOOST_TEST(list.size() == 3u);
   BOOST_TEST(&list[2] == &third);
   BOOST_TEST(&list[-3] == &list[0]);
-  BOOST_TEST(paths(list) == (Strings{"/0/W", "/0/b", "/1/l1/W", "/1/l1/b", "/1/l2/W", "/1/l2/b", "/2/W"}), boost::test_tools::per_element());
+  BOOST_TEST(paths(list) == (Strings{"/0/W", "/0/b", "/1/l1/W", "/1/l1/b", "/1/l2/W", "/1/l2/b", "/2/W"}),
+             boost::test_tools::per_element());
   BOOST_TEST(has(message_of<catena::IndexError>([&] { list[3]; }), "3"));
   BOOST_CHECK_THROW(list[-4], catena::IndexError);
 }
@@ -56,14 +57,16 @@ BOOST_AUTO_TEST_CASE(a_derived_list_has_members_of_its_own) {
 }
 
 BOOST_AUTO_TEST_CASE(sequential) {
-  nn::Sequential s(nn::Linear(2, 3), [](const Variable& x) { return nn::relu(x); }, nn::Linear(3, 1));
+  nn::Sequential s(
+      nn::Linear(2, 3), [](const Variable& x) { return nn::relu(x); }, nn::Linear(3, 1));
   BOOST_TEST(s.size() == 3u);
   BOOST_TEST(paths(s) == (Strings{"/0/W", "/0/b", "/2/W", "/2/b"}), boost::test_tools::per_element());
   autograd::fill(s.params()[0].data(), 1);
   autograd::fill(s.params()[2].data(), 2);
   const Variable x(floats({1, 2, -1, -2}, {2, 2}));
   BOOST_TEST(values(s(x).data()) == (std::vector<double>{18, 0}), boost::test_tools::per_element());
-  const nn::Sequential twice = nn::Sequential(nn::Linear(2, 2), [](const Variable& v) { return nn::relu(v); }).repeat(2);
+  const nn::Sequential twice =
+      nn::Sequential(nn::Linear(2, 2), [](const Variable& v) { return nn::relu(v); }).repeat(2);
   BOOST_TEST(twice.size() == 4u);
   BOOST_TEST(paths(twice) == (Strings{"/0/W", "/0/b", "/2/W", "/2/b"}), boost::test_tools::per_element());
   BOOST_TEST(!same_bits(twice.params()[0].data(), twice.params()[2].data()));  // initialised anew

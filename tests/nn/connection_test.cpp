@@ -1,11 +1,11 @@
 // linear and convolution_2d.
-#include "nn/functions/connection.h"
+#include <catena/nn/functions/connection.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "autograd/testing.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -15,7 +15,8 @@ namespace {
 // y[n, m] = sum_k x[n, k] W[m, k] + b[m], by loops in double.
 Array naive_linear(const Array& x, const Array& W, const Array& b) {
   const std::int64_t n = x.shape(0), m = W.shape(0), k = W.shape(1);
-  const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W), bs = b ? to_vector<double>(b) : std::vector<double>(std::size_t(m));
+  const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W),
+                            bs = b ? to_vector<double>(b) : std::vector<double>(std::size_t(m));
   std::vector<double> y;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < m; ++j) {
@@ -32,13 +33,16 @@ struct Geometry {
 };
 
 Array naive_convolution(const Array& x, const Array& W, const Array& b, const nn::ConvolutionOptions& o) {
-  const std::int64_t n = x.shape(0), c = x.shape(1), h = x.shape(2), w = x.shape(3), m = W.shape(0), kh = W.shape(2), kw = W.shape(3);
+  const std::int64_t n = x.shape(0), c = x.shape(1), h = x.shape(2), w = x.shape(3), m = W.shape(0), kh = W.shape(2),
+                     kw = W.shape(3);
   const auto length = [&](std::int64_t size, std::int64_t k, int s, int p, int d) {
     const std::int64_t dk = k + (k - 1) * (d - 1);
     return o.cover_all ? (size + 2 * p - dk + s - 1) / s + 1 : (size + 2 * p - dk) / s + 1;
   };
-  const std::int64_t oh = length(h, kh, o.stride.y, o.pad.y, o.dilate.y), ow = length(w, kw, o.stride.x, o.pad.x, o.dilate.x);
-  const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W), bs = b ? to_vector<double>(b) : std::vector<double>(std::size_t(m));
+  const std::int64_t oh = length(h, kh, o.stride.y, o.pad.y, o.dilate.y),
+                     ow = length(w, kw, o.stride.x, o.pad.x, o.dilate.x);
+  const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W),
+                            bs = b ? to_vector<double>(b) : std::vector<double>(std::size_t(m));
   std::vector<double> y;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t out = 0; out < m; ++out)
@@ -48,9 +52,11 @@ Array naive_convolution(const Array& x, const Array& W, const Array& b, const nn
           for (std::int64_t ch = 0; ch < c; ++ch)
             for (std::int64_t ky = 0; ky < kh; ++ky)
               for (std::int64_t kx = 0; kx < kw; ++kx) {
-                const std::int64_t yy = oy * o.stride.y + ky * o.dilate.y - o.pad.y, xx = ox * o.stride.x + kx * o.dilate.x - o.pad.x;
+                const std::int64_t yy = oy * o.stride.y + ky * o.dilate.y - o.pad.y,
+                                   xx = ox * o.stride.x + kx * o.dilate.x - o.pad.x;
                 if (yy < 0 || yy >= h || xx < 0 || xx >= w) continue;
-                s += xs[std::size_t(((i * c + ch) * h + yy) * w + xx)] * ws[std::size_t(((out * c + ch) * kh + ky) * kw + kx)];
+                s += xs[std::size_t(((i * c + ch) * h + yy) * w + xx)] *
+                     ws[std::size_t(((out * c + ch) * kh + ky) * kw + kx)];
               }
           y.push_back(s);
         }
@@ -63,13 +69,17 @@ BOOST_AUTO_TEST_SUITE(connection)
 
 BOOST_AUTO_TEST_CASE(linear_values_and_derivatives) {
   for (const bool bias : {true, false})
-    for (const Shape& shape : {Shape{4, 6}, Shape{2, 3, 2}, Shape{1, 6}, Shape{0, 6}}) BOOST_TEST_CONTEXT(shape << bias) {
+    for (const Shape& shape : {Shape{4, 6}, Shape{2, 3, 2}, Shape{1, 6}, Shape{0, 6}})
+      BOOST_TEST_CONTEXT(shape << bias) {
         Arrays in{spread(shape), spread({5, 6}, -1, 1, 1)};
         if (bias) in.push_back(spread({5}, -1, 1, 2));
-        const auto f = [](const Variables& v) { return Variables{nn::linear(v[0], v[1], v.size() > 2 ? v[2] : Variable())}; };
+        const auto f = [](const Variables& v) {
+          return Variables{nn::linear(v[0], v[1], v.size() > 2 ? v[2] : Variable())};
+        };
         const Array expected = naive_linear(reshape(in[0], {shape[0], 6}), in[1], bias ? in[2] : Array());
-        BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(in[0]), Variable(in[1]), bias ? Variable(in[2]) : Variable()})[0].data(),
-                                                      expected, 1e-12, 1e-12));
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(
+            f({Variable(in[0]), Variable(in[1]), bias ? Variable(in[2]) : Variable()})[0].data(), expected, 1e-12,
+            1e-12));
         test::check_derivatives("linear", f, in, {.atol16 = 1e-2, .rtol16 = 1e-2});
       }
 }
@@ -98,12 +108,15 @@ BOOST_AUTO_TEST_CASE(linear_errors) {
 
 BOOST_AUTO_TEST_CASE(convolution_values_and_derivatives) {
   const Geometry geometries[] = {
-      {4, 5, 3, 3, {.stride = 1, .pad = 1}},        {5, 4, 2, 3, {.stride = {2, 1}, .pad = {0, 1}}},
-      {5, 5, 2, 2, {.stride = 2, .cover_all = true}}, {6, 6, 2, 2, {.stride = 1, .pad = 1, .dilate = 2}},
+      {4, 5, 3, 3, {.stride = 1, .pad = 1}},
+      {5, 4, 2, 3, {.stride = {2, 1}, .pad = {0, 1}}},
+      {5, 5, 2, 2, {.stride = 2, .cover_all = true}},
+      {6, 6, 2, 2, {.stride = 1, .pad = 1, .dilate = 2}},
       {1, 1, 1, 1, {}},
   };
   for (const Geometry& g : geometries)
-    for (const bool bias : {true, false}) BOOST_TEST_CONTEXT(g.h << "x" << g.w << " by " << g.kh << "x" << g.kw << bias) {
+    for (const bool bias : {true, false})
+      BOOST_TEST_CONTEXT(g.h << "x" << g.w << " by " << g.kh << "x" << g.kw << bias) {
         Arrays in{spread({2, 3, g.h, g.w}), spread({4, 3, g.kh, g.kw}, -1, 1, 1)};
         if (bias) in.push_back(spread({4}, -1, 1, 2));
         const auto f = [&](const Variables& v) {
@@ -111,8 +124,8 @@ BOOST_AUTO_TEST_CASE(convolution_values_and_derivatives) {
         };
         Variables v;
         for (const Array& a : in) v.push_back(Variable(a));
-        BOOST_CHECK_NO_THROW(testing::assert_allclose(f(v)[0].data(), naive_convolution(in[0], in[1], bias ? in[2] : Array(), g.options),
-                                                      1e-12, 1e-12));
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(
+            f(v)[0].data(), naive_convolution(in[0], in[1], bias ? in[2] : Array(), g.options), 1e-12, 1e-12));
         test::check_derivatives("convolution_2d", f, in, {.atol16 = 1e-2, .rtol16 = 1e-2});
       }
 }
@@ -123,8 +136,9 @@ BOOST_AUTO_TEST_CASE(convolution_errors) {
   BOOST_CHECK_THROW(nn::convolution_2d(x, Variable(ones({5, 2, 3, 3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_2d(x, W, Variable(ones({4}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_2d(Variable(ones({2, 3, 4, 4}, Dtype::int32)), W), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(nn::convolution_2d(Variable(ones({2, 3, 2, 4})), W), catena::AssertionError,
-                        [](const catena::Error& e) { return std::string(e.what()).find("should be positive") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(
+      nn::convolution_2d(Variable(ones({2, 3, 2, 4})), W), catena::AssertionError,
+      [](const catena::Error& e) { return std::string(e.what()).find("should be positive") != std::string::npos; });
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
@@ -133,13 +147,14 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     const Dims d = c.dims(name);
     return d.size() == 1 ? nn::Pair(int(d[0])) : nn::Pair(int(d[0]), int(d[1]));
   };
-  test::run_golden("connection", {{"linear", [](const test::GoldenCall& c) { return Variables{nn::linear(c.x("x"), c.x("W"), c.x("b"))}; }},
-                                  {"convolution_2d", [&](const test::GoldenCall& c) {
-                                     return Variables{nn::convolution_2d(c.x("x"), c.x("W"), c.x("b"),
-                                                                         {.stride = pair(c, "stride", 1),
-                                                                          .pad = pair(c, "pad", 0),
-                                                                          .cover_all = c.flag("cover_all", false)})};
-                                   }}});
+  test::run_golden(
+      "connection",
+      {{"linear", [](const test::GoldenCall& c) { return Variables{nn::linear(c.x("x"), c.x("W"), c.x("b"))}; }},
+       {"convolution_2d", [&](const test::GoldenCall& c) {
+          return Variables{nn::convolution_2d(
+              c.x("x"), c.x("W"), c.x("b"),
+              {.stride = pair(c, "stride", 1), .pad = pair(c, "pad", 0), .cover_all = c.flag("cover_all", false)})};
+        }}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,9 +1,9 @@
 // Accuracy.
-#include "nn/functions/evaluation.h"
+#include <catena/nn/functions/evaluation.h>
 
 #include <boost/test/unit_test.hpp>
 
-#include "tests/support/framework_golden.h"
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 
@@ -44,13 +44,16 @@ BOOST_AUTO_TEST_CASE(errors) {
   const Variable y(ones({2, 3}));
   BOOST_CHECK_THROW(nn::accuracy(y, Variable(array<std::int64_t>({0, 1}, {2}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::accuracy(y, Variable(array<std::int32_t>({0, 1, 2}, {3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::accuracy(Variable(ones({2, 3, 2})), Variable(array<std::int32_t>({0, 1}, {2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::accuracy(Variable(ones({2, 3, 2})), Variable(array<std::int32_t>({0, 1}, {2}))),
+                    catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden("evaluation", {{"accuracy", [](const test::GoldenCall& c) {
                                      return Variables{nn::accuracy(
-                                         c.x(0), c.x(1), c.has("ignore_label") ? std::optional<int>(int(c.integer("ignore_label", 0))) : std::nullopt)};
+                                         c.x(0), c.x(1),
+                                         c.has("ignore_label") ? std::optional<int>(int(c.integer("ignore_label", 0)))
+                                                               : std::nullopt)};
                                    }}});
 }
 

@@ -1,9 +1,9 @@
 // Initializers: fans, distributions, dtypes, reproducibility.
-#include "nn/initializer.h"
+#include <catena/nn/initializer.h>
 
 #include <cmath>
 
-#include "tests/support/training_fixtures.h"
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 namespace init = nn::initializers;
@@ -12,7 +12,8 @@ namespace {
 
 using Make = std::function<nn::Initializer(const nlohmann::json& args)>;
 
-template <class F> Make scaled(F make, double otherwise) {
+template <class F>
+Make scaled(F make, double otherwise) {
   return [make, otherwise](const nlohmann::json& a) { return make(a.value("scale", otherwise), init::Options{}); };
 }
 
@@ -83,7 +84,8 @@ BOOST_AUTO_TEST_CASE(golden_distributions) {
   autograd::seed(7);
   int skipped = 0, checked = 0;
   for (const auto& c : golden->cases()) {
-    const auto maker = c.contains("initializer") && c["initializer"].is_string() ? makers().find(c["initializer"]) : makers().end();
+    const auto maker =
+        c.contains("initializer") && c["initializer"].is_string() ? makers().find(c["initializer"]) : makers().end();
     if (maker == makers().end()) {
       ++skipped;
       continue;
@@ -117,13 +119,15 @@ BOOST_AUTO_TEST_CASE(fans_need_two_axes) {
 }
 
 BOOST_AUTO_TEST_CASE(identity_and_orthogonal_shapes) {
-  BOOST_TEST(values(nn::generate_array(init::Identity(2.0), {3, 3})) == (std::vector<double>{2, 0, 0, 0, 2, 0, 0, 0, 2}),
-             boost::test_tools::per_element());
+  BOOST_TEST(
+      values(nn::generate_array(init::Identity(2.0), {3, 3})) == (std::vector<double>{2, 0, 0, 0, 2, 0, 0, 0, 2}),
+      boost::test_tools::per_element());
   BOOST_CHECK_THROW(nn::generate_array(init::Identity(), {2, 3}), catena::ValueError);
   BOOST_CHECK_THROW(nn::generate_array(init::Identity(), {2, 2, 2}), catena::ValueError);
   BOOST_CHECK_THROW(nn::generate_array(init::Orthogonal(), {3, 2}), catena::ValueError);
   BOOST_CHECK_THROW(nn::generate_array(init::Orthogonal(), {0, 2}), catena::ValueError);
-  BOOST_TEST(values(nn::generate_array(init::Orthogonal(1.5), {})) == std::vector<double>{1.5}, boost::test_tools::per_element());
+  BOOST_TEST(values(nn::generate_array(init::Orthogonal(1.5), {})) == std::vector<double>{1.5},
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(init_weight_defaults_and_scale) {

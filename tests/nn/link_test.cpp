@@ -1,9 +1,9 @@
 // Links and chains: paths, order, copies, devices, copying between models.
-#include "nn/link.h"
+#include <catena/nn/link.h>
 
 #include <optional>
 
-#include "tests/support/training_fixtures.h"
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 using nn::CopyMode;
@@ -148,7 +148,8 @@ BOOST_AUTO_TEST_CASE(copyparams) {
   BOOST_TEST(values(b.first.W.data())[0] == 4);
   BOOST_TEST(!bool(b.first.W.grad()));
   BOOST_TEST(values(b.first.average.array())[0] == 1);  // persistents stay
-  BOOST_TEST(values(b.second.b.data()) == std::vector<double>(3, 2.0), boost::test_tools::per_element());  // created from the source
+  BOOST_TEST(values(b.second.b.data()) == std::vector<double>(3, 2.0),
+             boost::test_tools::per_element());  // created from the source
   BOOST_TEST(!b.first.b.is_initialized());
 
   Derived d;

@@ -1,9 +1,10 @@
-// Linear, Convolution2D, the normalizations and Classifier against the reference, and what the reference does not cover of them.
+// Linear, Convolution2D, the normalizations and Classifier against the reference, and what the reference does not cover
+// of them.
 #include <cmath>
 
-#include "autograd/functions/reduction.h"
-#include "nn/serializers/npz.h"
-#include "tests/support/training_fixtures.h"
+#include <catena/autograd/functions/reduction.h>
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 using nlohmann::json;
@@ -17,7 +18,8 @@ nn::Pair pair_of(const json& args, const char* name, int otherwise) {
 }
 std::optional<int> optional_int(const json& v) { return v.is_null() ? std::nullopt : std::optional<int>(v.get<int>()); }
 
-// One golden case on a link that was built for it: parameters in, calls, one backward over all outputs, everything compared.
+// One golden case on a link that was built for it: parameters in, calls, one backward over all outputs, everything
+// compared.
 class Case {
  public:
   Case(const Golden& golden, const json& c) : golden_(golden), c_(c) {}
@@ -102,7 +104,9 @@ class Case {
         check_close(outputs[i][k].data(), array(one["outputs"][k]), atol, rtol, "output " + std::to_string(k));
       for (std::size_t k = 0; k < one["grad_inputs"].size(); ++k) {
         if (one["grad_inputs"][k].is_null()) BOOST_TEST(!bool(inputs[i][k].grad()));
-        else check_close(inputs[i][k].grad(), array(one["grad_inputs"][k]), atol, rtol, "gradient of input " + std::to_string(k));
+        else
+          check_close(inputs[i][k].grad(), array(one["grad_inputs"][k]), atol, rtol,
+                      "gradient of input " + std::to_string(k));
       }
     }
     BOOST_TEST(link.namedparams().size() == c_["params"].size());
@@ -127,8 +131,9 @@ void run_linear(Case& c, const json& a, Dtype) {
 }
 
 void run_convolution(Case& c, const json& a, Dtype) {
-  nn::Convolution2D link(optional_int(a["in_channels"]), a["out_channels"].get<int>(), pair_of(a, "ksize", 1),
-                         {.stride = pair_of(a, "stride", 1), .pad = pair_of(a, "pad", 0), .nobias = a.value("nobias", false)});
+  nn::Convolution2D link(
+      optional_int(a["in_channels"]), a["out_channels"].get<int>(), pair_of(a, "ksize", 1),
+      {.stride = pair_of(a, "stride", 1), .pad = pair_of(a, "pad", 0), .nobias = a.value("nobias", false)});
   c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
 }
 
@@ -249,7 +254,8 @@ BOOST_AUTO_TEST_CASE(layer_normalization) {
   for (const nn::NamedParam& p : lazy.namedparams()) names.push_back(p.path);
   BOOST_TEST(names == (std::vector<std::string>{"/gamma", "/beta"}), boost::test_tools::per_element());
   nn::LayerNormalization filled(3, {.initial_gamma = 2.0, .initial_beta = 0.5});
-  check_close(filled(Variable(floats({1, 2, 4}, {1, 3}))).data(), floats({-1.638088f, -0.034522f, 3.172610f}, {1, 3}), 2e-6, 1e-6, "y");
+  check_close(filled(Variable(floats({1, 2, 4}, {1, 3}))).data(), floats({-1.638088f, -0.034522f, 3.172610f}, {1, 3}),
+              2e-6, 1e-6, "y");
   nn::LayerNormalization empty;
   BOOST_TEST(empty(Variable(autograd::zeros({0, 6}))).shape() == Shape({0, 6}));  // a batch may be empty
   BOOST_TEST(empty.gamma.shape() == Shape({6}));

@@ -1,12 +1,12 @@
 // Losses.
-#include "nn/functions/loss.h"
+#include <catena/nn/functions/loss.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/testing.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -16,7 +16,8 @@ namespace {
 Array labels(const std::vector<std::int32_t>& t, const Shape& shape) { return array(t, shape); }
 
 // By loops in double.
-std::vector<double> naive_losses(const Array& x, const std::vector<std::int32_t>& t, const std::vector<double>& weight, int ignore) {
+std::vector<double> naive_losses(const Array& x, const std::vector<std::int32_t>& t, const std::vector<double>& weight,
+                                 int ignore) {
   const std::int64_t n = x.shape(0), c = x.shape(1), d = n * c == 0 ? 0 : x.size() / (n * c);
   const std::vector<double> xs = to_vector<double>(x);
   std::vector<double> losses;
@@ -27,7 +28,8 @@ std::vector<double> naive_losses(const Array& x, const std::vector<std::int32_t>
       for (std::int64_t j = 0; j < c; ++j) max = std::max(max, xs[std::size_t((i * c + j) * d + k)]);
       for (std::int64_t j = 0; j < c; ++j) total += std::exp(xs[std::size_t((i * c + j) * d + k)] - max);
       losses.push_back(label == ignore ? 0
-                                       : -weight[std::size_t(label)] * (xs[std::size_t((i * c + label) * d + k)] - max - std::log(total)));
+                                       : -weight[std::size_t(label)] *
+                                             (xs[std::size_t((i * c + label) * d + k)] - max - std::log(total)));
     }
   return losses;
 }
@@ -41,7 +43,11 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
     Shape x;
     std::vector<std::int32_t> t;
   };
-  const Case cases[] = {{{4, 3}, {0, 2, -1, 1}}, {{2, 3, 2}, {0, 1, -1, 2}}, {{2, 3, 2, 2}, {0, 1, -1, 2, 2, 2, 1, -1}}, {{1, 1}, {0}}, {{2, 3}, {-1, -1}}};
+  const Case cases[] = {{{4, 3}, {0, 2, -1, 1}},
+                        {{2, 3, 2}, {0, 1, -1, 2}},
+                        {{2, 3, 2, 2}, {0, 1, -1, 2, 2, 2, 1, -1}},
+                        {{1, 1}, {0}},
+                        {{2, 3}, {-1, -1}}};
   for (const Case& c : cases)
     for (const bool normalize : {true, false})
       for (const bool weighted : {false, true})
@@ -52,14 +58,15 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
               t_shape.erase(1);
               const Array t = labels(c.t, t_shape), w = spread({c.x[1]}, 0.5, 2, 5);
               const auto f = [&](const Variables& v) {
-                return Variables{nn::softmax_cross_entropy(v[0], v[1],
-                                                           {.normalize = normalize,
-                                                            .cache_score = cache,
-                                                            .class_weight = weighted ? astype(w, v[0].dtype()) : Array(),
-                                                            .reduce = reduce})};
+                return Variables{
+                    nn::softmax_cross_entropy(v[0], v[1],
+                                              {.normalize = normalize,
+                                               .cache_score = cache,
+                                               .class_weight = weighted ? astype(w, v[0].dtype()) : Array(),
+                                               .reduce = reduce})};
               };
-              std::vector<double> expected =
-                  naive_losses(x, c.t, weighted ? to_vector<double>(w) : std::vector<double>(std::size_t(c.x[1]), 1.0), -1);
+              std::vector<double> expected = naive_losses(
+                  x, c.t, weighted ? to_vector<double>(w) : std::vector<double>(std::size_t(c.x[1]), 1.0), -1);
               if (std::string(reduce) == "mean") {
                 double total = 0, valid = 0;
                 for (const double l : expected) total += l;
@@ -67,8 +74,8 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
                 expected = {total / (normalize ? std::max(valid, 1.0) : double(c.x[0]))};
                 t_shape = {};
               }
-              BOOST_CHECK_NO_THROW(
-                  testing::assert_allclose(f({Variable(x), Variable(t)})[0].data(), array(expected, t_shape), 1e-12, 1e-12));
+              BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x), Variable(t)})[0].data(),
+                                                            array(expected, t_shape), 1e-12, 1e-12));
               test::check_derivatives("softmax_cross_entropy", f, {x, t}, {.atol16 = 5e-3, .rtol16 = 5e-2});
             }
 }
@@ -76,7 +83,8 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
 BOOST_AUTO_TEST_CASE(extreme_scores_and_empty_batches) {
   const Variable far(array<float>({-1000, 1}, {1, 2}));
   BOOST_TEST(item(nn::softmax_cross_entropy(far, Variable(labels({0}, {1}))).data()).to_double() == 1001.0);
-  BOOST_TEST(item(nn::softmax_cross_entropy(Variable(zeros({0, 3})), Variable(labels({}, {0}))).data()).to_double() == 0.0);
+  BOOST_TEST(item(nn::softmax_cross_entropy(Variable(zeros({0, 3})), Variable(labels({}, {0}))).data()).to_double() ==
+             0.0);
 }
 
 BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
@@ -86,12 +94,14 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 1}, {2, 1}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({2})}), catena::ValueError);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({3}, Dtype::int32)}), catena::ValueError);
-  BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, t, {.reduce = "sum"}), catena::ValueError, [](const catena::Error& e) {
-    return e.what() == std::string("softmax_cross_entropy: reduce is \"sum\"; it must be \"mean\" or \"no\"");
-  });
+  BOOST_CHECK_EXCEPTION(
+      nn::softmax_cross_entropy(x, t, {.reduce = "sum"}), catena::ValueError, [](const catena::Error& e) {
+        return e.what() == std::string("softmax_cross_entropy: reduce is \"sum\"; it must be \"mean\" or \"no\"");
+      });
   const DebugMode debug(true);
-  BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, Variable(labels({0, 3}, {2}))), catena::ValueError,
-                        [](const catena::Error& e) { return std::string(e.what()).find("the label 3") != std::string::npos; });
+  BOOST_CHECK_EXCEPTION(
+      nn::softmax_cross_entropy(x, Variable(labels({0, 3}, {2}))), catena::ValueError,
+      [](const catena::Error& e) { return std::string(e.what()).find("the label 3") != std::string::npos; });
   BOOST_CHECK_NO_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 7}, {2})), {.ignore_label = 7}));
 }
 
@@ -102,24 +112,27 @@ BOOST_AUTO_TEST_CASE(mean_squared_error_values_and_derivatives) {
     const std::vector<double> as = to_vector<double>(a), bs = to_vector<double>(b);
     double expected = 0;
     for (std::size_t i = 0; i < as.size(); ++i) expected += (as[i] - bs[i]) * (as[i] - bs[i]) / double(as.size());
-    BOOST_TEST(item(f({Variable(a), Variable(b)})[0].data()).to_double() == expected, boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(item(f({Variable(a), Variable(b)})[0].data()).to_double() == expected,
+               boost::test_tools::tolerance(1e-12));
     test::check_derivatives("mean_squared_error", f, {a, b});
   }
   BOOST_CHECK_THROW(nn::mean_squared_error(Variable(ones({2})), Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::mean_squared_error(Variable(ones({2})), Variable(ones({2}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::mean_squared_error(Variable(ones({2})), Variable(ones({2}, Dtype::float64))),
+                    catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  test::run_golden("loss", {{"mean_squared_error",
-                             [](const test::GoldenCall& c) { return Variables{nn::mean_squared_error(c.x(0), c.x(1))}; }},
-                            {"softmax_cross_entropy", [](const test::GoldenCall& c) {
-                               return Variables{nn::softmax_cross_entropy(c.x("x"), c.x("t"),
-                                                                          {.normalize = c.flag("normalize", true),
-                                                                           .cache_score = c.flag("cache_score", true),
-                                                                           .class_weight = c.array("class_weight"),
-                                                                           .ignore_label = int(c.integer("ignore_label", -1)),
-                                                                           .reduce = c.text("reduce", "mean")})};
-                             }}});
+  test::run_golden("loss",
+                   {{"mean_squared_error",
+                     [](const test::GoldenCall& c) { return Variables{nn::mean_squared_error(c.x(0), c.x(1))}; }},
+                    {"softmax_cross_entropy", [](const test::GoldenCall& c) {
+                       return Variables{nn::softmax_cross_entropy(c.x("x"), c.x("t"),
+                                                                  {.normalize = c.flag("normalize", true),
+                                                                   .cache_score = c.flag("cache_score", true),
+                                                                   .class_weight = c.array("class_weight"),
+                                                                   .ignore_label = int(c.integer("ignore_label", -1)),
+                                                                   .reduce = c.text("reduce", "mean")})};
+                     }}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,13 +1,13 @@
 // Dropout.
-#include "nn/functions/noise.h"
+#include <catena/nn/functions/noise.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/functions/math.h"
-#include "autograd/testing.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -17,14 +17,16 @@ BOOST_AUTO_TEST_SUITE(noise)
 BOOST_AUTO_TEST_CASE(drops_the_right_share_and_scales_the_rest) {
   for (const double ratio : {0.1, 0.5, 0.9}) {
     seed(3);
-    const std::vector<float> y = to_vector<float>(nn::dropout(Variable(ones({200, 500})), {.ratio = ratio, .train = true}).data());
+    const std::vector<float> y =
+        to_vector<float>(nn::dropout(Variable(ones({200, 500})), {.ratio = ratio, .train = true}).data());
     double kept = 0;
     for (const float v : y) {
       BOOST_REQUIRE(v == 0.0f || std::fabs(v - 1 / (1 - ratio)) < 1e-5);
       kept += v != 0;
     }
     // Five standard deviations of a binomial share.
-    BOOST_TEST(std::fabs(kept / double(y.size()) - (1 - ratio)) < 5 * std::sqrt(ratio * (1 - ratio) / double(y.size())));
+    BOOST_TEST(std::fabs(kept / double(y.size()) - (1 - ratio)) <
+               5 * std::sqrt(ratio * (1 - ratio) / double(y.size())));
   }
 }
 
@@ -43,13 +45,15 @@ BOOST_AUTO_TEST_CASE(derivatives) {
     seed(11);
     return Variables{nn::dropout(v[0], {.ratio = 0.4, .train = true})};
   };
-  for (const Shape& shape : {Shape{4, 5}, Shape{}, Shape{1}, Shape{0, 2}}) test::check_derivatives("dropout", f, {spread(shape)});
+  for (const Shape& shape : {Shape{4, 5}, Shape{}, Shape{1}, Shape{0, 2}})
+    test::check_derivatives("dropout", f, {spread(shape)});
 }
 
 BOOST_AUTO_TEST_CASE(replays_from_the_seed_and_draws_anew_at_each_call) {
   const Variable x(ones({100}));
   seed(1);
-  const auto first = to_vector<float>(nn::dropout(x, {.train = true}).data()), second = to_vector<float>(nn::dropout(x, {.train = true}).data());
+  const auto first = to_vector<float>(nn::dropout(x, {.train = true}).data()),
+             second = to_vector<float>(nn::dropout(x, {.train = true}).data());
   BOOST_TEST((first != second));
   seed(1);
   BOOST_TEST((first == to_vector<float>(nn::dropout(x, {.train = true}).data())));
@@ -67,18 +71,22 @@ BOOST_AUTO_TEST_CASE(test_mode_and_ratio_zero_are_the_identity) {
 
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(ones({3}));
-  BOOST_CHECK_EXCEPTION(nn::dropout(x, {.ratio = 1}), catena::ValueError,
-                        [](const catena::Error& e) { return e.what() == std::string("dropout: the ratio 1 does not lie in [0, 1)"); });
+  BOOST_CHECK_EXCEPTION(nn::dropout(x, {.ratio = 1}), catena::ValueError, [](const catena::Error& e) {
+    return e.what() == std::string("dropout: the ratio 1 does not lie in [0, 1)");
+  });
   BOOST_CHECK_THROW(nn::dropout(x, {.ratio = -0.1}), catena::ValueError);
   BOOST_CHECK_THROW(nn::dropout(Variable(ones({3}, Dtype::int32)), {.train = true}), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  test::run_golden("noise", {{"dropout", [](const test::GoldenCall& c) {
-                                return Variables{nn::dropout(c.x(0), {.ratio = c.number("ratio", 0.5), .train = c.flag("train", true)})};
-                              }}},
-                   // A mask follows from the generator's seed, so one that is given cannot be used.
-                   {.skip = [](const nlohmann::json& json) { return json["input_names"].size() > 1; }});
+  test::run_golden(
+      "noise",
+      {{"dropout",
+        [](const test::GoldenCall& c) {
+          return Variables{nn::dropout(c.x(0), {.ratio = c.number("ratio", 0.5), .train = c.flag("train", true)})};
+        }}},
+      // A mask follows from the generator's seed, so one that is given cannot be used.
+      {.skip = [](const nlohmann::json& json) { return json["input_names"].size() > 1; }});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,13 +1,13 @@
 // Batch normalization and layer normalization.
-#include "nn/functions/normalization.h"
+#include <catena/nn/functions/normalization.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/testing.h"
-#include "kernels/host/parallel.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/testing.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -33,7 +33,8 @@ Naive naive(const Array& x, const Array& gamma, const Array& beta, double eps) {
     for (std::int64_t b = 0; b < batch; ++b)
       for (std::int64_t k = 0; k < rest; ++k) mean += xs[at(b, k)] / double(batch * rest);
     for (std::int64_t b = 0; b < batch; ++b)
-      for (std::int64_t k = 0; k < rest; ++k) var += (xs[at(b, k)] - mean) * (xs[at(b, k)] - mean) / double(batch * rest);
+      for (std::int64_t k = 0; k < rest; ++k)
+        var += (xs[at(b, k)] - mean) * (xs[at(b, k)] - mean) / double(batch * rest);
     for (std::int64_t b = 0; b < batch; ++b)
       for (std::int64_t k = 0; k < rest; ++k)
         r.y[at(b, k)] = gs[std::size_t(g)] * (xs[at(b, k)] - mean) / std::sqrt(var + eps) + bs[std::size_t(g)];
@@ -50,12 +51,15 @@ BOOST_AUTO_TEST_SUITE(normalization)
 BOOST_AUTO_TEST_CASE(values_and_derivatives) {
   for (const Case& c : kCases) BOOST_TEST_CONTEXT(c.x << c.params) {
       const Array x = spread(c.x, -2, 2), gamma = spread(c.params, 0.5, 1.5, 1), beta = spread(c.params, -1, 1, 2);
-      const auto f = [](const Variables& v) { return Variables{nn::batch_normalization(v[0], v[1], v[2], {.eps = 1e-3})}; };
+      const auto f = [](const Variables& v) {
+        return Variables{nn::batch_normalization(v[0], v[1], v[2], {.eps = 1e-3})};
+      };
       const Naive expected = naive(x, gamma, beta, 1e-3);
-      BOOST_CHECK_NO_THROW(
-          testing::assert_allclose(f({Variable(x), Variable(gamma), Variable(beta)})[0].data(), array(expected.y, c.x), 1e-12, 1e-12));
-      test::check_derivatives("batch_normalization", f, {x, gamma, beta},
-                              {.atol = 1e-5, .rtol = 1e-4, .atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 2e-2, .rtol16 = 2e-2});
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x), Variable(gamma), Variable(beta)})[0].data(),
+                                                    array(expected.y, c.x), 1e-12, 1e-12));
+      test::check_derivatives(
+          "batch_normalization", f, {x, gamma, beta},
+          {.atol = 1e-5, .rtol = 1e-4, .atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 2e-2, .rtol16 = 2e-2});
     }
 }
 
@@ -63,38 +67,47 @@ BOOST_AUTO_TEST_CASE(running_statistics_are_updated_in_place) {
   const Array x = spread({4, 3, 2, 2}, -2, 2), gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
   const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
   const std::vector<double> mean_before = to_vector<double>(mean), var_before = to_vector<double>(var);
-  nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta), {.running_mean = mean, .running_var = var, .decay = 0.75});
+  nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta),
+                          {.running_mean = mean, .running_var = var, .decay = 0.75});
   const Naive expected = naive(x, gamma, beta, 2e-5);
   const double m = 16;
   for (std::size_t k = 0; k < 3; ++k) {
-    BOOST_TEST(to_vector<double>(mean)[k] == 0.75 * mean_before[k] + 0.25 * expected.mean[k], boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(to_vector<double>(var)[k] == 0.75 * var_before[k] + 0.25 * expected.var[k] * m / (m - 1), boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(to_vector<double>(mean)[k] == 0.75 * mean_before[k] + 0.25 * expected.mean[k],
+               boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(to_vector<double>(var)[k] == 0.75 * var_before[k] + 0.25 * expected.var[k] * m / (m - 1),
+               boost::test_tools::tolerance(1e-12));
   }
 }
 
 BOOST_AUTO_TEST_CASE(fixed_values_and_derivatives) {
   for (const Case& c : kCases) BOOST_TEST_CONTEXT(c.x << c.params) {
-      const Arrays in{spread(c.x, -2, 2), spread(c.params, 0.5, 1.5, 1), spread(c.params, -1, 1, 2), spread(c.params, -1, 1, 3),
-                      spread(c.params, 0.5, 1.5, 4)};
-      const auto f = [](const Variables& v) { return Variables{nn::fixed_batch_normalization(v[0], v[1], v[2], v[3], v[4], 1e-3)}; };
-      test::check_derivatives("fixed_batch_normalization", f, in, {.atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 1e-2, .rtol16 = 1e-2});
+      const Arrays in{spread(c.x, -2, 2), spread(c.params, 0.5, 1.5, 1), spread(c.params, -1, 1, 2),
+                      spread(c.params, -1, 1, 3), spread(c.params, 0.5, 1.5, 4)};
+      const auto f = [](const Variables& v) {
+        return Variables{nn::fixed_batch_normalization(v[0], v[1], v[2], v[3], v[4], 1e-3)};
+      };
+      test::check_derivatives("fixed_batch_normalization", f, in,
+                              {.atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 1e-2, .rtol16 = 1e-2});
       // With the statistics of the batch both functions agree.
       const Naive n = naive(in[0], in[1], in[2], 1e-3);
-      const Variable y = nn::fixed_batch_normalization(Variable(in[0]), Variable(in[1]), Variable(in[2]), Variable(array(n.mean, c.params)),
-                                                       Variable(array(n.var, c.params)), 1e-3);
+      const Variable y =
+          nn::fixed_batch_normalization(Variable(in[0]), Variable(in[1]), Variable(in[2]),
+                                        Variable(array(n.mean, c.params)), Variable(array(n.var, c.params)), 1e-3);
       BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), array(n.y, c.x), 1e-12, 1e-12));
     }
 }
 
 // gamma (x - mean) / deviation + beta over the last axes, by loops in long double.
-std::vector<double> naive_layers(const Array& x, const Array& gamma, const Array& beta, double eps, nn::EpsAddedTo where) {
+std::vector<double> naive_layers(const Array& x, const Array& gamma, const Array& beta, double eps,
+                                 nn::EpsAddedTo where) {
   const std::vector<double> xs = to_vector<double>(x), gs = to_vector<double>(gamma), bs = to_vector<double>(beta);
   std::vector<double> y(xs.size());
   const std::size_t n = gs.size();
   for (std::size_t row = 0; row + n <= xs.size(); row += n) {
     long double mean = 0, var = 0;
     for (std::size_t i = 0; i < n; ++i) mean += xs[row + i] / static_cast<long double>(n);
-    for (std::size_t i = 0; i < n; ++i) var += (xs[row + i] - mean) * (xs[row + i] - mean) / static_cast<long double>(n);
+    for (std::size_t i = 0; i < n; ++i)
+      var += (xs[row + i] - mean) * (xs[row + i] - mean) / static_cast<long double>(n);
     const long double deviation = where == nn::EpsAddedTo::variance ? std::sqrt(var + eps) : std::sqrt(var) + eps;
     for (std::size_t i = 0; i < n; ++i) y[row + i] = double((xs[row + i] - mean) / deviation * gs[i] + bs[i]);
   }
@@ -103,17 +116,21 @@ std::vector<double> naive_layers(const Array& x, const Array& gamma, const Array
 const auto kWheres = {nn::EpsAddedTo::variance, nn::EpsAddedTo::deviation};
 
 BOOST_AUTO_TEST_CASE(layer_values_and_derivatives) {
-  const Case cases[] = {{{5, 3}, {3}}, {{1, 7}, {7}}, {{2, 3, 5}, {5}}, {{2, 3, 2, 2}, {3, 2, 2}}, {{6}, {6}}, {{3, 40}, {40}}};
+  const Case cases[] = {{{5, 3}, {3}}, {{1, 7}, {7}},  {{2, 3, 5}, {5}}, {{2, 3, 2, 2}, {3, 2, 2}},
+                        {{6}, {6}},    {{3, 40}, {40}}};
   for (const nn::EpsAddedTo where : kWheres)
     for (const Case& c : cases) BOOST_TEST_CONTEXT(c.x << c.params << int(where)) {
         const double eps = 1e-2;
         const Array x = spread(c.x, -2, 2), gamma = spread(c.params, 0.5, 1.5, 1), beta = spread(c.params, -1, 1, 2);
-        const auto f = [&](const Variables& v) { return Variables{nn::layer_normalization(v[0], v[1], v[2], eps, where)}; };
+        const auto f = [&](const Variables& v) {
+          return Variables{nn::layer_normalization(v[0], v[1], v[2], eps, where)};
+        };
         const Array expected = array(naive_layers(x, gamma, beta, eps, where), c.x);
-        BOOST_CHECK_NO_THROW(
-            testing::assert_allclose(f({Variable(x), Variable(gamma), Variable(beta)})[0].data(), expected, 1e-12, 1e-12));
-        test::check_derivatives("layer_normalization", f, {x, gamma, beta},
-                                {.atol = 1e-5, .rtol = 1e-4, .atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 2e-2, .rtol16 = 2e-2});
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x), Variable(gamma), Variable(beta)})[0].data(),
+                                                      expected, 1e-12, 1e-12));
+        test::check_derivatives(
+            "layer_normalization", f, {x, gamma, beta},
+            {.atol = 1e-5, .rtol = 1e-4, .atol32 = 1e-4, .rtol32 = 1e-3, .atol16 = 2e-2, .rtol16 = 2e-2});
       }
 }
 
@@ -123,7 +140,8 @@ BOOST_AUTO_TEST_CASE(layer_backward_by_row_and_by_rule) {
     for (const Shape& shape : {Shape{7, 65}, Shape{700, 3, 64}})
       for (const Dtype t : {Dtype::float64, Dtype::float32}) BOOST_TEST_CONTEXT(shape << ' ' << t) {
           const Shape last{shape[shape.size() - 1]};
-          Variable x(astype(spread(shape, -2, 2), t)), gamma(astype(spread(last, 0.5, 1.5, 1), t)), beta(astype(spread(last, -1, 1, 2), t));
+          Variable x(astype(spread(shape, -2, 2), t)), gamma(astype(spread(last, 0.5, 1.5, 1), t)),
+              beta(astype(spread(last, -1, 1, 2), t));
           std::vector<Arrays> gradients;
           for (const bool twice : {false, true}) {
             for (Variable* v : {&x, &gamma, &beta}) v->cleargrad();
@@ -164,7 +182,8 @@ BOOST_AUTO_TEST_CASE(layer_gradients_have_the_same_bits_in_any_layout_and_with_a
 // Rows of mean 1e4 and deviation 1e-2: float32 holds the values to 1e-3, and from these on nothing may be lost.
 BOOST_AUTO_TEST_CASE(layer_statistics_far_from_zero) {
   for (const std::int64_t n : {8, 100, 1000, 5000}) BOOST_TEST_CONTEXT(n) {
-      const Array x = astype(autograd::operator+(spread({3, n}, -0.02, 0.02), 1e4), Dtype::float32), gy = spread({3, n}, -1, 1, 9);
+      const Array x = astype(autograd::operator+(spread({3, n}, -0.02, 0.02), 1e4), Dtype::float32),
+                  gy = spread({3, n}, -1, 1, 9);
       Arrays y, gx;
       for (const Dtype t : {Dtype::float32, Dtype::float64}) {
         Variable v(astype(x, t));
@@ -175,7 +194,8 @@ BOOST_AUTO_TEST_CASE(layer_statistics_far_from_zero) {
         gx.push_back(v.grad());
       }
       BOOST_CHECK_NO_THROW(testing::assert_allclose(y[0], y[1], 1e-5, 1e-5));
-      BOOST_CHECK_NO_THROW(testing::assert_allclose(gx[0], gx[1], 1e-3, 1e-5));  // of the size of 1 / deviation, about 100
+      BOOST_CHECK_NO_THROW(
+          testing::assert_allclose(gx[0], gx[1], 1e-3, 1e-5));  // of the size of 1 / deviation, about 100
       const Array exact = array(naive_layers(x, ones({n}), zeros({n}), 0.0, nn::EpsAddedTo::variance), {3, n});
       BOOST_CHECK_NO_THROW(testing::assert_allclose(y[0], exact, 1e-5, 1e-5));
     }
@@ -247,14 +267,17 @@ BOOST_AUTO_TEST_CASE(golden_values) {
                          return given ? copy(given) : zeros_like(gamma);
                        };
                        const Array mean = running("running_mean"), var = running("running_var");
-                       const Variable y = nn::batch_normalization(
-                           c.x("x"), c.x("gamma"), c.x("beta"),
-                           {.eps = c.number("eps", 2e-5), .running_mean = mean, .running_var = var, .decay = c.number("decay", 0.9)});
+                       const Variable y = nn::batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"),
+                                                                  {.eps = c.number("eps", 2e-5),
+                                                                   .running_mean = mean,
+                                                                   .running_var = var,
+                                                                   .decay = c.number("decay", 0.9)});
                        return Variables{y, Variable(mean), Variable(var)};
                      }},
-                    {"fixed_batch_normalization", [](const test::GoldenCall& c) {
-                       return Variables{nn::fixed_batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"), c.x("mean"), c.x("var"),
-                                                                      c.number("eps", 2e-5))};
+                    {"fixed_batch_normalization",
+                     [](const test::GoldenCall& c) {
+                       return Variables{nn::fixed_batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"), c.x("mean"),
+                                                                      c.x("var"), c.number("eps", 2e-5))};
                      }}},
                    {.once_only = {"batch_normalization"}});
 }

@@ -1,5 +1,5 @@
 // Parameters: pending and initialised, copies, devices.
-#include "tests/support/training_fixtures.h"
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 using nn::Parameter;

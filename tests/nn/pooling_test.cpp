@@ -1,13 +1,13 @@
 // max_pooling_2d and average_pooling_2d.
-#include "nn/functions/pooling.h"
+#include <catena/nn/functions/pooling.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/backend/nn_extension.h"
-#include "autograd/testing.h"
-#include "tests/support/framework_derivatives.h"
-#include "tests/support/framework_golden.h"
+#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -20,14 +20,16 @@ struct Geometry {
   bool cover_all;
 };
 const Geometry kGeometries[] = {
-    {4, 4, 2, 2, 0, true}, {5, 4, 3, 2, 1, true}, {5, 5, {2, 3}, {2, 1}, {0, 1}, false}, {3, 3, 3, 3, 0, true}, {1, 1, 1, 1, 0, true},
-    {7, 6, 3, 2, 0, true},
+    {4, 4, 2, 2, 0, true}, {5, 4, 3, 2, 1, true}, {5, 5, {2, 3}, {2, 1}, {0, 1}, false},
+    {3, 3, 3, 3, 0, true}, {1, 1, 1, 1, 0, true}, {7, 6, 3, 2, 0, true},
 };
 
 Array naive_pooling(const Array& x, const Geometry& g, bool maximum) {
   const std::int64_t n = x.shape(0), c = x.shape(1);
   const bool cover = maximum && g.cover_all;
-  const auto length = [&](std::int64_t size, int k, int s, int p) { return cover ? (size + 2 * p - k + s - 1) / s + 1 : (size + 2 * p - k) / s + 1; };
+  const auto length = [&](std::int64_t size, int k, int s, int p) {
+    return cover ? (size + 2 * p - k + s - 1) / s + 1 : (size + 2 * p - k) / s + 1;
+  };
   const std::int64_t oh = length(g.h, g.ksize.y, g.stride.y, g.pad.y), ow = length(g.w, g.ksize.x, g.stride.x, g.pad.x);
   const std::vector<double> xs = to_vector<double>(x);
   std::vector<double> y;
@@ -54,13 +56,16 @@ BOOST_AUTO_TEST_SUITE(pooling)
 
 BOOST_AUTO_TEST_CASE(values_and_derivatives) {
   for (const bool maximum : {true, false})
-    for (const Geometry& g : kGeometries) BOOST_TEST_CONTEXT(maximum << " " << g.h << "x" << g.w << " by " << g.ksize.y << "x" << g.ksize.x) {
+    for (const Geometry& g : kGeometries)
+      BOOST_TEST_CONTEXT(maximum << " " << g.h << "x" << g.w << " by " << g.ksize.y << "x" << g.ksize.x) {
         const Array x = spread({2, 3, g.h, g.w});
         const auto f = [&](const Variables& v) {
-          return Variables{maximum ? nn::max_pooling_2d(v[0], g.ksize, {.stride = g.stride, .pad = g.pad, .cover_all = g.cover_all})
-                                   : nn::average_pooling_2d(v[0], g.ksize, {.stride = g.stride, .pad = g.pad})};
+          return Variables{
+              maximum ? nn::max_pooling_2d(v[0], g.ksize, {.stride = g.stride, .pad = g.pad, .cover_all = g.cover_all})
+                      : nn::average_pooling_2d(v[0], g.ksize, {.stride = g.stride, .pad = g.pad})};
         };
-        BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), naive_pooling(x, g, maximum), 1e-12, 1e-12));
+        BOOST_CHECK_NO_THROW(
+            testing::assert_allclose(f({Variable(x)})[0].data(), naive_pooling(x, g, maximum), 1e-12, 1e-12));
         test::check_derivatives(maximum ? "max_pooling_2d" : "average_pooling_2d", f, {x});
       }
 }
@@ -94,23 +99,25 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     const Dims d = c.dims(name);
     return d.size() == 1 ? nn::Pair(int(d[0])) : nn::Pair(int(d[0]), int(d[1]));
   };
-  test::run_golden(
-      "pooling",
-      {{"max_pooling_2d",
-        [&](const test::GoldenCall& c) {
-          const nn::Pair k = pair(c, "ksize", 1), s = pair(c, "stride", k), p = pair(c, "pad", 0);
-          const bool cover_all = c.flag("cover_all", true);
-          // The second output of the case is the index array, which a caller can have from the extension.
-          const Array x = c.x(0).data();
-          const Arrays raw = nn_extension(x).max_pooling(x, {.size = {k.y, k.x}, .stride = {s.y, s.x}, .pad = {p.y, p.x}, .cover_all = cover_all});
-          return Variables{nn::max_pooling_2d(c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}), Variable(raw[1])};
-        }},
-       {"average_pooling_2d",
-        [&](const test::GoldenCall& c) {
-          const nn::Pair k = pair(c, "ksize", 1);
-          return Variables{nn::average_pooling_2d(c.x(0), k, {.stride = pair(c, "stride", k), .pad = pair(c, "pad", 0)})};
-        }}},
-      {.once_only = {"max_pooling_2d"}});
+  test::run_golden("pooling",
+                   {{"max_pooling_2d",
+                     [&](const test::GoldenCall& c) {
+                       const nn::Pair k = pair(c, "ksize", 1), s = pair(c, "stride", k), p = pair(c, "pad", 0);
+                       const bool cover_all = c.flag("cover_all", true);
+                       // The second output of the case is the index array, which a caller can have from the extension.
+                       const Array x = c.x(0).data();
+                       const Arrays raw = nn_extension(x).max_pooling(
+                           x, {.size = {k.y, k.x}, .stride = {s.y, s.x}, .pad = {p.y, p.x}, .cover_all = cover_all});
+                       return Variables{nn::max_pooling_2d(c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}),
+                                        Variable(raw[1])};
+                     }},
+                    {"average_pooling_2d",
+                     [&](const test::GoldenCall& c) {
+                       const nn::Pair k = pair(c, "ksize", 1);
+                       return Variables{nn::average_pooling_2d(
+                           c.x(0), k, {.stride = pair(c, "stride", k), .pad = pair(c, "pad", 0)})};
+                     }}},
+                   {.once_only = {"max_pooling_2d"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

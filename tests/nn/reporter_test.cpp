@@ -1,10 +1,10 @@
 // Reports, observations and summaries.
-#include "nn/reporter.h"
+#include <catena/nn/reporter.h>
 
 #include <cmath>
 #include <thread>
 
-#include "tests/support/training_fixtures.h"
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 using nn::Observation;
@@ -37,7 +37,8 @@ BOOST_AUTO_TEST_CASE(observers_give_prefixes) {
   }
   std::vector<std::string> keys;
   for (const auto& [key, value] : seen) keys.push_back(key);
-  BOOST_TEST(keys == (std::vector<std::string>{"main/loss", "main/left/accuracy", "main/right/l2/w", "bare"}), boost::test_tools::per_element());
+  BOOST_TEST(keys == (std::vector<std::string>{"main/loss", "main/left/accuracy", "main/right/l2/w", "bare"}),
+             boost::test_tools::per_element());
   BOOST_TEST(seen.at("bare").value() == 4);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { seen.at("nothing"); }), "main/left/accuracy"));
 }
@@ -53,8 +54,7 @@ BOOST_AUTO_TEST_CASE(scopes_nest_and_survive_exceptions) {
     const Reporter::Scope third = nn::report_scope(c);
     nn::report("x", 3.0);
     throw 1;
-  } catch (int) {
-  }
+  } catch (int) {}
   nn::report("y", 4.0);
   BOOST_TEST(a.at("x").value() == 1);
   BOOST_TEST(b.at("x").value() == 2);

@@ -4,9 +4,9 @@
 #include <csignal>
 #include <set>
 
-#include "kernels/host/npz.h"
-#include "nn/serializers/npz.h"
-#include "tests/support/training_fixtures.h"
+#include <catena/kernels/formats/npz.h>
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 using nlohmann::json;
@@ -75,7 +75,8 @@ void check_keys(const std::string& path, const json& keys) {
   }
 }
 
-template <class Model> void check_model(const Golden& index, const json& c, Model& model) {
+template <class Model>
+void check_model(const Golden& index, const json& c, Model& model) {
   const catena::NpzReader values_of("test", (index.folder() / "expected.npz").string());
   const std::string path = (index.folder() / c["file"].get<std::string>()).string();
   load_npz(path, model);
@@ -84,7 +85,8 @@ template <class Model> void check_model(const Golden& index, const json& c, Mode
     check_close(p.param.data(), autograd::astype(stored, p.param.dtype()), 0, 0, p.path);
   }
   const Array y = model(Variable(to_array(values_of.read(c["input"].template get<std::string>())))).data();
-  check_close(y, to_array(values_of.read(c["prediction"].template get<std::string>())), c["tolerance"][0], c["tolerance"][1], "prediction");
+  check_close(y, to_array(values_of.read(c["prediction"].template get<std::string>())), c["tolerance"][0],
+              c["tolerance"][1], "prediction");
 
   const TemporaryFolder folder("model");
   save_npz(folder / "out.npz", model);
@@ -101,7 +103,8 @@ BOOST_AUTO_TEST_CASE(keys_are_paths) {
   s.save(e);
   std::vector<std::string> keys;
   for (const auto& entry : s.entries()) keys.push_back(entry.key);
-  const std::vector<std::string> expected{"array", "yes", "sub/small", "sub/large", "sub/deep/bits", "number", "text", "order"};
+  const std::vector<std::string> expected{"array",         "yes",    "sub/small", "sub/large",
+                                          "sub/deep/bits", "number", "text",      "order"};
   BOOST_TEST(keys == expected, boost::test_tools::per_element());
   BOOST_TEST((s.entries()[1].dtype == Dtype::bool_));
   BOOST_TEST((s.entries()[2].dtype == Dtype::int64));  // the format has one integer type

@@ -1,4 +1,5 @@
-// Counts what the program allocates. Replaces the global operator new, so it is included by one file of a test program only.
+// Counts what the program allocates. Replaces the global operator new, so it is included by one file of a test program
+// only.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ inline std::atomic<long> allocations{0};                // calls of operator new
 inline std::atomic<long> live_allocations{0};           // those not yet deleted
 inline std::atomic<std::size_t> largest_allocation{0};  // the largest since it was last set to 0
 
-// False under the address sanitizer, where every object is an allocation of its own so that no use of a dead one goes unseen. Tests
-// of what the free lists save then have nothing to look at, and say so.
+// False under the address sanitizer, where every object is an allocation of its own so that no use of a dead one goes
+// unseen. Tests of what the free lists save then have nothing to look at, and say so.
 inline bool free_lists_in_use() {
 #if defined(__SANITIZE_ADDRESS__)
   std::puts("skipped: under the address sanitizer there are no free lists");

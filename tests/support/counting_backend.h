@@ -4,16 +4,17 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "ndarray/device/backend.h"
+#include <catena/ndarray/device/backend.h>
 
 namespace test {
 
 class CountingBackend final : public nd::Backend {
  public:
-  explicit CountingBackend(catena::Device::Kind kind = catena::Device::Kind::cpu, int devices = 2) : kind_(kind), devices_(devices) {}
+  explicit CountingBackend(catena::Device::Kind kind = catena::Device::Kind::cpu, int devices = 2)
+      : kind_(kind), devices_(devices) {}
 
   std::atomic<std::int64_t> allocations{0}, deallocations{0}, bytes{0};
-  std::atomic<std::int64_t> fail_at{0};          // the allocation of that number (from 1) and those after it fail; 0: none
+  std::atomic<std::int64_t> fail_at{0};  // the allocation of that number (from 1) and those after it fail; 0: none
   std::atomic<std::int64_t> capacity{INT64_MAX};  // of each device together
   std::atomic<int> events{0}, recorded{0};
   std::atomic<bool> events_done{true};
@@ -52,7 +53,8 @@ class CountingBackend final : public nd::Backend {
   bool event_done(void*) override { return events_done; }
   void synchronize_event(void*) override {}
   double elapsed_ms(void*, void*) override { return 0; }
-  void elementwise(const catena::Program&, std::span<const catena::Operand>, const catena::Shape&, nd::StreamRef) override {}
+  void elementwise(const catena::Program&, std::span<const catena::BoundOperand>, const catena::Shape&,
+                   nd::StreamRef) override {}
   void reduce(const catena::ReduceCall&, nd::StreamRef) override {}
   void rows(const catena::RowCall&, nd::StreamRef) override {}
   void multi_tensor(const catena::MultiTensorCall&, nd::StreamRef) override {}

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "training/trainer.h"
+#include <catena/training/trainer.h>
 
 namespace test {
 
@@ -13,7 +13,9 @@ class FakeUpdater : public training::Updater {
   explicit FakeUpdater(double iterations_per_epoch, std::function<void(std::int64_t iteration)> on_update = {})
       : per_epoch_(iterations_per_epoch), on_update_(std::move(on_update)) {}
 
-  training::Optimizer& get_optimizer(const std::string& name) override { catena::fail<catena::KeyError>("FakeUpdater", name); }
+  training::Optimizer& get_optimizer(const std::string& name) override {
+    catena::fail<catena::KeyError>("FakeUpdater", name);
+  }
   std::vector<std::pair<std::string, training::Optimizer*>> get_all_optimizers() override { return {}; }
   void update() override {
     ++iteration_;
@@ -27,7 +29,9 @@ class FakeUpdater : public training::Updater {
   std::optional<double> previous_epoch_detail() const override {
     return iteration_ == 0 ? std::nullopt : std::optional<double>(double(iteration_ - 1) / per_epoch_);
   }
-  bool is_new_epoch() const override { return iteration_ > 0 && std::floor(epoch_detail()) > std::floor(*previous_epoch_detail()); }
+  bool is_new_epoch() const override {
+    return iteration_ > 0 && std::floor(epoch_detail()) > std::floor(*previous_epoch_detail());
+  }
 
   int finalized = 0;
 

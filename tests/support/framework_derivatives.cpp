@@ -1,10 +1,10 @@
-#include "tests/support/framework_derivatives.h"
+#include <catena/tests/support/framework_derivatives.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "autograd/gradient_check.h"
-#include "autograd/testing.h"
+#include <catena/autograd/gradient_check.h>
+#include <catena/autograd/testing.h>
 
 namespace test {
 
@@ -36,7 +36,9 @@ struct Result {
 };
 
 // The output gradients of all dtypes are the same numbers, rounded once.
-Array output_gradient(const Array& y, std::size_t k) { return autograd::astype(spread(y.shape(), -1, 1, int(k) + 7), y.dtype()); }
+Array output_gradient(const Array& y, std::size_t k) {
+  return autograd::astype(spread(y.shape(), -1, 1, int(k) + 7), y.dtype());
+}
 
 Result run(const DifferentiableFunction& f, const Arrays& inputs, int times = 1) {
   Variables x;
@@ -62,7 +64,8 @@ void compare(const char* what, const Arrays& actual, const Arrays& expected, dou
   for (std::size_t k = 0; k < actual.size(); ++k) {
     BOOST_TEST_CONTEXT(what << " " << k) {
       BOOST_CHECK_EQUAL(bool(actual[k]), bool(expected[k]));
-      if (actual[k] && expected[k]) BOOST_CHECK_NO_THROW(autograd::testing::assert_allclose(actual[k], expected[k], atol, rtol));
+      if (actual[k] && expected[k])
+        BOOST_CHECK_NO_THROW(autograd::testing::assert_allclose(actual[k], expected[k], atol, rtol));
     }
   }
 }
@@ -96,8 +99,9 @@ void check_narrow(const DifferentiableFunction& f, const Arrays& inputs, const D
     Dtype dtype;
     double atol, rtol;
   };
-  for (const Precision& p : {Precision{Dtype::float32, o.atol32, o.rtol32}, Precision{Dtype::float16, o.atol16, o.rtol16},
-                             Precision{Dtype::bfloat16, 8 * o.atol16, 8 * o.rtol16}}) {
+  for (const Precision& p :
+       {Precision{Dtype::float32, o.atol32, o.rtol32}, Precision{Dtype::float16, o.atol16, o.rtol16},
+        Precision{Dtype::bfloat16, 8 * o.atol16, 8 * o.rtol16}}) {
     BOOST_TEST_CONTEXT(catena::name_of(p.dtype)) {
       const Arrays narrow = in_dtype(inputs, p.dtype);
       const Result actual = run(f, narrow), exact = run(f, in_dtype(narrow, Dtype::float64));
@@ -115,13 +119,15 @@ void check_narrow(const DifferentiableFunction& f, const Arrays& inputs, const D
 
 }  // namespace
 
-void check_derivatives(const std::string& name, const DifferentiableFunction& f, const Arrays& inputs, const DerivativeOptions& o) {
+void check_derivatives(const std::string& name, const DifferentiableFunction& f, const Arrays& inputs,
+                       const DerivativeOptions& o) {
   BOOST_TEST_CONTEXT(name) {
     const Result once = run(f, inputs);
     for (std::size_t k = 0; k < inputs.size(); ++k) BOOST_CHECK_EQUAL(bool(once.gradients[k]), floating(inputs[k]));
     Arrays gy, ggx;
     for (std::size_t k = 0; k < once.outputs.size(); ++k) gy.push_back(output_gradient(once.outputs[k], k));
-    for (std::size_t k = 0; k < inputs.size(); ++k) ggx.push_back(floating(inputs[k]) ? spread(inputs[k].shape(), -1, 1, int(k) + 31) : Array());
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      ggx.push_back(floating(inputs[k]) ? spread(inputs[k].shape(), -1, 1, int(k) + 31) : Array());
     const autograd::gradient_check::Options options{.eps = o.eps, .atol = o.atol, .rtol = o.rtol};
     BOOST_CHECK_NO_THROW(autograd::gradient_check::check_backward(f, inputs, gy, options));
     if (o.twice) BOOST_CHECK_NO_THROW(autograd::gradient_check::check_double_backward(f, inputs, gy, ggx, options));

@@ -1,12 +1,12 @@
-// One call checks what every differentiable function owes: gradients and gradients of gradients against central differences in float64,
-// values and gradients in the narrow dtypes against float64, strided inputs, backward twice.
+// One call checks what every differentiable function owes: gradients and gradients of gradients against central
+// differences in float64, values and gradients in the narrow dtypes against float64, strided inputs, backward twice.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "autograd/variable.h"
+#include <catena/autograd/variable.h>
 
 namespace test {
 

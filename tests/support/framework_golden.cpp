@@ -1,12 +1,12 @@
-#include "tests/support/framework_golden.h"
+#include <catena/tests/support/framework_golden.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
-#include "autograd/functions/math.h"
-#include "autograd/gradient_check.h"
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/gradient_check.h>
 
 namespace test {
 
@@ -49,8 +49,7 @@ Dims GoldenCall::dims(const char* arg) const {
   Dims d;
   if (args()[arg].is_array())
     for (const auto& v : args()[arg]) d.push_back(v.get<std::int64_t>());
-  else
-    d.push_back(args()[arg].get<std::int64_t>());
+  else d.push_back(args()[arg].get<std::int64_t>());
   return d;
 }
 
@@ -61,21 +60,25 @@ namespace {
 void compare(const std::string& what, const Array& actual, const Array& expected, double atol, double rtol) {
   BOOST_CHECK_MESSAGE(bool(actual), what << " is missing");
   if (!actual) return;
-  BOOST_CHECK_MESSAGE(actual.dtype() == expected.dtype(), what << " has dtype " << actual.dtype() << ", expected " << expected.dtype());
-  BOOST_CHECK_MESSAGE(actual.shape() == expected.shape(), what << " has shape " << actual.shape() << ", expected " << expected.shape());
+  BOOST_CHECK_MESSAGE(actual.dtype() == expected.dtype(),
+                      what << " has dtype " << actual.dtype() << ", expected " << expected.dtype());
+  BOOST_CHECK_MESSAGE(actual.shape() == expected.shape(),
+                      what << " has shape " << actual.shape() << ", expected " << expected.shape());
   if (actual.shape() != expected.shape()) return;
   const std::vector<double> a = to_vector<double>(actual), e = to_vector<double>(expected);
   std::size_t wrong = 0, first = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     if (!close(a[i], e[i], atol, rtol) && wrong++ == 0) first = i;
   if (a.empty()) return;
-  BOOST_CHECK_MESSAGE(wrong == 0, what << ": " << wrong << " of " << a.size() << " elements are wrong, the first is element " << first << ": "
-                                       << a[first] << ", expected " << e[first]);
+  BOOST_CHECK_MESSAGE(wrong == 0, what << ": " << wrong << " of " << a.size()
+                                       << " elements are wrong, the first is element " << first << ": " << a[first]
+                                       << ", expected " << e[first]);
 }
 
 Variables load_inputs(const Golden& golden, const nlohmann::json& c) {
   Variables v;
-  for (const auto& key : c["inputs"]) v.push_back(key.is_null() ? Variable() : Variable(to_array(golden.array(key.get<std::string>()))));
+  for (const auto& key : c["inputs"])
+    v.push_back(key.is_null() ? Variable() : Variable(to_array(golden.array(key.get<std::string>()))));
   return v;
 }
 
@@ -97,7 +100,8 @@ void check_twice(const Golden& golden, const nlohmann::json& c, const GoldenFunc
     varied.push_back(all[i].data());
     weights.push_back(weights_like(all[i].data(), int(i)));
   }
-  for (const auto& key : c["grad_outputs"]) gy.push_back(key.is_null() ? Array() : to_array(golden.array(key.get<std::string>())));
+  for (const auto& key : c["grad_outputs"])
+    gy.push_back(key.is_null() ? Array() : to_array(golden.array(key.get<std::string>())));
   const auto call = [&](const Variables& in) {
     Variables inputs = all;
     for (std::size_t k = 0; k < place.size(); ++k) inputs[place[k]] = in[k];
@@ -113,12 +117,14 @@ void run_case(const Golden& golden, const nlohmann::json& c, const GoldenFunctio
   const Variables outputs = f(GoldenCall(c, inputs));
   BOOST_REQUIRE_MESSAGE(outputs.size() == c["outputs"].size(), name << " has " << outputs.size() << " outputs");
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    compare(name + " output " + std::to_string(k), outputs[k].data(), to_array(golden.array(c["outputs"][k].get<std::string>())), atol, rtol);
+    compare(name + " output " + std::to_string(k), outputs[k].data(),
+            to_array(golden.array(c["outputs"][k].get<std::string>())), atol, rtol);
   if (c["grad_outputs"].empty()) return;
 
   Variables joined = identity(outputs);
   for (std::size_t k = 0; k < joined.size(); ++k)
-    if (const auto& key = c["grad_outputs"][k]; !key.is_null()) joined[k].set_grad(to_array(golden.array(key.get<std::string>())));
+    if (const auto& key = c["grad_outputs"][k]; !key.is_null())
+      joined[k].set_grad(to_array(golden.array(key.get<std::string>())));
   joined[0].backward();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string what = name + " gradient of " + c["input_names"][i].get<std::string>();
@@ -151,7 +157,8 @@ void run_golden(const std::string& group, const GoldenFunctions& functions, cons
       }
     }
   }
-  for (const auto& [function, n] : skipped) std::printf("golden %s: %d cases of %s are not run here\n", group.c_str(), n, function.c_str());
+  for (const auto& [function, n] : skipped)
+    std::printf("golden %s: %d cases of %s are not run here\n", group.c_str(), n, function.c_str());
 }
 
 }  // namespace test

@@ -1,5 +1,5 @@
-// Runs the cases of a golden group of functions: builds the arguments, calls the function of that name, compares outputs and
-// gradients with the reference's, and differentiates float64 cases twice.
+// Runs the cases of a golden group of functions: builds the arguments, calls the function of that name, compares
+// outputs and gradients with the reference's, and differentiates float64 cases twice.
 //
 //   BOOST_AUTO_TEST_CASE(golden_values) {
 //     test::run_golden("activation", {
@@ -8,8 +8,8 @@
 //     });
 //   }
 //
-// Functions of the group that are not in the table are skipped (a line says how many cases). Inputs named as plain arrays in the
-// README of that folder come as Variables too: use c.array(i).
+// Functions of the group that are not in the table are skipped (a line says how many cases). Inputs named as plain
+// arrays in the README of that folder come as Variables too: use c.array(i).
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@
 #include <set>
 #include <string>
 
-#include "autograd/variable.h"
-#include "tests/support/golden.h"
+#include <catena/autograd/variable.h>
+#include <catena/tests/support/golden.h>
 
 namespace test {
 
@@ -33,16 +33,20 @@ class GoldenCall {
   std::size_t size() const { return inputs_.size(); }
   const autograd::Variable& x(std::size_t i) const { return inputs_[i]; }  // null where the case has null
   const autograd::Variables& xs() const { return inputs_; }
-  autograd::Variable x(const std::string& name) const;                     // null when the case has no such input
-  autograd::Variables list(const std::string& name) const;                 // name[0], name[1], ...
+  autograd::Variable x(const std::string& name) const;      // null when the case has no such input
+  autograd::Variables list(const std::string& name) const;  // name[0], name[1], ...
   autograd::Array array(std::size_t i) const { return inputs_[i] ? inputs_[i].data() : autograd::Array(); }
   autograd::Array array(const std::string& name) const;
 
   bool has(const char* arg) const { return args().contains(arg) && !args()[arg].is_null(); }
   bool flag(const char* arg, bool otherwise) const { return has(arg) ? args()[arg].get<bool>() : otherwise; }
   double number(const char* arg, double otherwise) const;  // "inf", "-inf" and "nan" included
-  std::int64_t integer(const char* arg, std::int64_t otherwise) const { return has(arg) ? args()[arg].get<std::int64_t>() : otherwise; }
-  std::string text(const char* arg, const std::string& otherwise) const { return has(arg) ? args()[arg].get<std::string>() : otherwise; }
+  std::int64_t integer(const char* arg, std::int64_t otherwise) const {
+    return has(arg) ? args()[arg].get<std::int64_t>() : otherwise;
+  }
+  std::string text(const char* arg, const std::string& otherwise) const {
+    return has(arg) ? args()[arg].get<std::string>() : otherwise;
+  }
   // An integer, a list of integers, or null = not given.
   autograd::Axes axes(const char* arg) const;
   autograd::Dims dims(const char* arg) const;
@@ -56,7 +60,8 @@ using GoldenFunction = std::function<autograd::Variables(const GoldenCall&)>;
 using GoldenFunctions = std::map<std::string, GoldenFunction>;
 
 struct GoldenOptions {
-  std::set<std::string> once_only = {};  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
+  std::set<std::string> once_only =
+      {};  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
   std::function<bool(const nlohmann::json& json)> skip = {};
 };
 

@@ -1,4 +1,4 @@
-#include "tests/support/golden.h"
+#include <catena/tests/support/golden.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -11,7 +11,8 @@ namespace {
 std::string search_path() {
   if (const char* path = std::getenv("CATENA_TEST_GOLDEN")) return path;
   const char* source = std::getenv("CATENA_TEST_SOURCE_DIR");
-  const std::string root = source ? source : std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().string();
+  const std::string root =
+      source ? source : std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().string();
   return root + "/tests/golden:" + root + "/../shared/golden";
 }
 
@@ -41,7 +42,8 @@ std::optional<Golden> Golden::open(std::string_view group) {
   golden.json_ = std::make_shared<const nlohmann::json>(nlohmann::json::parse(in));
   auto arrays = *file;
   arrays.replace_extension(".npz");
-  if (std::filesystem::exists(arrays)) golden.npz_ = std::make_shared<const catena::NpzReader>("Golden", arrays.string());
+  if (std::filesystem::exists(arrays))
+    golden.npz_ = std::make_shared<const catena::NpzReader>("Golden", arrays.string());
   return golden;
 }
 

@@ -12,7 +12,8 @@
 namespace test {
 
 // What a child process, which runs `f`, writes to stderr before it ends by a signal or with an error.
-template <class F> std::string last_words(const F& f) {
+template <class F>
+std::string last_words(const F& f) {
   int pipe_ends[2];
   BOOST_REQUIRE_EQUAL(pipe(pipe_ends), 0);
   const pid_t child = fork();

@@ -1,9 +1,10 @@
-// What the tests of scans, sorts and positions share: rows of an array along one axis for their oracles, arrays with many equal elements.
+// What the tests of scans, sorts and positions share: rows of an array along one axis for their oracles, arrays with
+// many equal elements.
 #pragma once
 
 #include <vector>
 
-#include "tests/support/ndarray_values.h"
+#include <catena/tests/support/ndarray_values.h>
 
 namespace test {
 
@@ -21,16 +22,18 @@ inline std::vector<std::vector<std::size_t>> rows_along(const nd::Shape& shape, 
   return rows;
 }
 
-// f(dtype, shape): on the CPU of all pairs; on other devices, where every pair may mean kernels to compile, of all dtypes and shapes in
-// turn.
-template <class F> void for_dtypes_and_shapes(const std::vector<nd::Shape>& shapes, F&& f) {
+// f(dtype, shape): on the CPU of all pairs; on other devices, where every pair may mean kernels to compile, of all
+// dtypes and shapes in turn.
+template <class F>
+void for_dtypes_and_shapes(const std::vector<nd::Shape>& shapes, F&& f) {
   const std::size_t dtypes = std::size(kAllDtypes);
   if (nd::current_device().kind == nd::Device::Kind::cpu) {
     for (nd::Dtype t : kAllDtypes)
       for (const nd::Shape& shape : shapes) f(t, shape);
     return;
   }
-  for (std::size_t i = 0; i < std::max(dtypes, shapes.size()); ++i) f(kAllDtypes[i % dtypes], shapes[i % shapes.size()]);
+  for (std::size_t i = 0; i < std::max(dtypes, shapes.size()); ++i)
+    f(kAllDtypes[i % dtypes], shapes[i % shapes.size()]);
 }
 
 // Few different values, so that many are equal: extreme ones, and for floats NaN, infinities and zeros of both signs.
@@ -45,7 +48,8 @@ inline nd::Array crowded_array(const nd::Shape& shape, nd::Dtype dtype, std::mt1
       for (int i = 0; i < 12; ++i) pool.push_back(E((std::uint64_t(random()) << 32) | random()));
     } else {
       const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-      for (float v : {0.0f, -0.0f, inf, -inf, nan, -nan, 1.0f, -1.0f, 1e-7f, -1e-7f, 3.5f, -3.5f, 60000.0f}) pool.push_back(E(v));
+      for (float v : {0.0f, -0.0f, inf, -inf, nan, -nan, 1.0f, -1.0f, 1e-7f, -1e-7f, 3.5f, -3.5f, 60000.0f})
+        pool.push_back(E(v));
       for (int i = 0; i < 12; ++i) pool.push_back(E(float(int(random() % 2001) - 1000) / 8.0f));
     }
     std::vector<E> values;

@@ -1,4 +1,5 @@
-// What the tests of ndarray share: arrays from golden values, comparison with them, random contents and random memory layouts.
+// What the tests of ndarray share: arrays from golden values, comparison with them, random contents and random memory
+// layouts.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -8,24 +9,27 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/npy.h"
-#include "ndarray/core/array.h"
-#include "ndarray/core/storage.h"
-#include "ndarray/device/device.h"
-#include "ndarray/routines/creation.h"
-#include "tests/support/golden.h"
+#include <catena/kernels/formats/npy.h>
+#include <catena/ndarray/core/array.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/tests/support/golden.h>
 
 namespace test {
 
-inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_, nd::int8,   nd::uint8,   nd::int16,   nd::uint16,  nd::int32,   nd::uint32,
-                                           nd::int64, nd::uint64, nd::float16, nd::float32, nd::float64, nd::bfloat16};
+inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_,   nd::int8,    nd::uint8,   nd::int16,  nd::uint16,
+                                           nd::int32,   nd::uint32,  nd::int64,   nd::uint64, nd::float16,
+                                           nd::float32, nd::float64, nd::bfloat16};
 
-// On CUDA every function and dtype is a kernel to compile: there, function number k takes every fifth dtype in turn, and of a long list
-// of golden cases every eighth is run.
+// On CUDA every function and dtype is a kernel to compile: there, function number k takes every fifth dtype in turn,
+// and of a long list of golden cases every eighth is run.
 inline bool takes_turn(std::size_t k, nd::Dtype dtype) {
   return nd::current_device().kind == nd::Device::Kind::cpu || (k + static_cast<std::size_t>(dtype)) % 5 == 0;
 }
-inline bool takes_turn(std::size_t golden_case) { return nd::current_device().kind == nd::Device::Kind::cpu || golden_case % 8 == 0; }
+inline bool takes_turn(std::size_t golden_case) {
+  return nd::current_device().kind == nd::Device::Kind::cpu || golden_case % 8 == 0;
+}
 
 inline nd::Array to_array(const catena::NpyArray& n) {
   nd::Array a = nd::empty(n.shape, n.dtype.value());
@@ -33,7 +37,8 @@ inline nd::Array to_array(const catena::NpyArray& n) {
   return a;
 }
 
-// The same elements in another memory layout: a random order of axes, negative and larger steps, an offset into a larger block.
+// The same elements in another memory layout: a random order of axes, negative and larger steps, an offset into a
+// larger block.
 inline nd::Array scattered(const nd::Array& a, std::mt19937& random) {
   const int rank = a.ndim();
   std::vector<int> order;
@@ -58,7 +63,8 @@ inline nd::Array scattered(const nd::Array& a, std::mt19937& random) {
 inline nd::Array random_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   std::vector<double> values(std::size_t(catena::size_of(shape)));
   for (double& v : values)
-    v = catena::is_floating(dtype) ? std::ldexp(double(random() % 20001) - 10000, -12) : double(int(random() % 200) - 100);
+    v = catena::is_floating(dtype) ? std::ldexp(double(random() % 20001) - 10000, -12)
+                                   : double(int(random() % 200) - 100);
   return nd::array(values, shape, {.dtype = dtype});
 }
 
@@ -76,8 +82,10 @@ inline bool same_bits(const nd::Array& a, const nd::Array& b) {
 // Nothing, or the first difference as text.
 inline std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0,
                               bool signed_zero = false) {
-  if (!(actual.shape() == expected.shape())) return catena::concat("shape ", actual.shape(), " instead of ", expected.shape());
-  if (actual.dtype() != expected.dtype()) return catena::concat("dtype ", actual.dtype(), " instead of ", expected.dtype());
+  if (!(actual.shape() == expected.shape()))
+    return catena::concat("shape ", actual.shape(), " instead of ", expected.shape());
+  if (actual.dtype() != expected.dtype())
+    return catena::concat("dtype ", actual.dtype(), " instead of ", expected.dtype());
   return nd::visit_dtype(actual.dtype(), [&](auto tag) -> std::string {
     using E = typename decltype(tag)::type;
     const auto a = actual.to_vector<E>(), e = expected.to_vector<E>();
@@ -95,11 +103,14 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
   });
 }
 
-// What reductions of equal elements in two layouts must give: the same bits on the CPU. On CUDA threads share the work as the layout asks
-// for, and floating-point sums round in another order.
+// What reductions of equal elements in two layouts must give: the same bits on the CPU. On CUDA threads share the work
+// as the layout asks for, and floating-point sums round in another order.
 inline bool same_reduction(const nd::Array& a, const nd::Array& b) {
   if (a.device().kind == nd::Device::Kind::cpu || !catena::is_floating(a.dtype())) return same_bits(a, b);
-  const double eps = a.dtype() == nd::float64 ? 1e-13 : a.dtype() == nd::float32 ? 1e-5 : a.dtype() == nd::float16 ? 2e-3 : 1.6e-2;
+  const double eps = a.dtype() == nd::float64   ? 1e-13
+                     : a.dtype() == nd::float32 ? 1e-5
+                     : a.dtype() == nd::float16 ? 2e-3
+                                                : 1.6e-2;
   return difference(a, b, eps, eps).empty();
 }
 
@@ -114,7 +125,8 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
 }
 
 // The elements in C order, one after the other.
-template <class E> void check_values(const nd::Array& a, const std::vector<E>& expected) {
+template <class E>
+void check_values(const nd::Array& a, const std::vector<E>& expected) {
   const auto values = a.to_vector<E>();
   BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
 }

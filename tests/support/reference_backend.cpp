@@ -1,12 +1,12 @@
-#include "tests/support/reference_backend.h"
+#include <catena/tests/support/reference_backend.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <vector>
 
-#include "kernels/host/cast.h"
-#include "kernels/random.h"
+#include <catena/kernels/random.h>
+#include <catena/kernels/rows/cast.h>
 
 namespace test {
 namespace {
@@ -28,7 +28,7 @@ using catena::ValueError;
 constexpr const char* kName = "reference";
 catena::ArrayOwner owner{kName};
 
-// ---- memory --------------------------------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 // 64-byte aligned, as reduction and row kernels ask for their cells.
 struct Free {
   void operator()(std::byte* p) const noexcept { std::free(p); }
@@ -61,7 +61,8 @@ Array new_array(const Shape& shape, Dtype dtype, Device device) {
     s->bytes = bytes;
     s->destroy = &destroy_storage;
   }
-  Array a(catena::make_header(s, s ? s->data : nullptr, dtype, shape, catena::c_strides(shape, catena::itemsize(dtype)), device, &owner));
+  Array a(catena::make_header(s, s ? s->data : nullptr, dtype, shape, catena::c_strides(shape, catena::itemsize(dtype)),
+                              device, &owner));
   catena::release(s);
   return a;
 }
@@ -70,9 +71,11 @@ void written(const Array& a) {
   if (a->storage) a->storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 
-// ---- index arithmetic ----------------------------------------------------------------------------------------------------
-// Calls f() for every position of `shape` in C order; `index` shows it.
-template <class F> void for_each_position(const Shape& shape, Dims& index, F&& f) {
+// ---- index arithmetic
+// ---------------------------------------------------------------------------------------------------- Calls f() for
+// every position of `shape` in C order; `index` shows it.
+template <class F>
+void for_each_position(const Shape& shape, Dims& index, F&& f) {
   index = Dims::filled(shape.size(), 0);
   const std::int64_t n = catena::size_of(shape);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -98,7 +101,8 @@ Shape common_shape(std::string_view op, const Shape& a, const Shape& b) {
   for (const Shape* s : {&a, &b})
     for (int i = 0; i < s->size(); ++i) {
       std::int64_t& n = result[i + result.size() - s->size()];
-      check<ValueError>(n == (*s)[i] || n == 1 || (*s)[i] == 1, op, "shapes ", a, " and ", b, " do not broadcast together");
+      check<ValueError>(n == (*s)[i] || n == 1 || (*s)[i] == 1, op, "shapes ", a, " and ", b,
+                        " do not broadcast together");
       if (n == 1) n = (*s)[i];
     }
   return result;
@@ -117,7 +121,9 @@ class Column {
       for (std::int64_t i = 0; i < n_; ++i) std::memcpy(at(i), cell, catena::itemsize(type));
     }
   }
-  Column(const catena::ArrayHeader& a, const Shape& loop, Dtype type) : Column(type, catena::size_of(loop)) { read(a, loop); }
+  Column(const catena::ArrayHeader& a, const Shape& loop, Dtype type) : Column(type, catena::size_of(loop)) {
+    read(a, loop);
+  }
 
   std::byte* data() const { return memory_.get(); }
   std::byte* at(std::int64_t i) const { return data() + i * size(); }
@@ -160,20 +166,23 @@ void check_device(std::string_view op, const catena::ArrayHeader& a, const Array
   check<ValueError>(a.device == model.device(), op, "operands on ", a.device, " and ", model.device());
 }
 
-// ---- kernels -------------------------------------------------------------------------------------------------------------
-void run_elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs, const Shape& loop) {
+// ---- kernels ------------------------------------------------------------------------------------
+void run_elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs,
+                     const Shape& loop) {
   // Slots hold compute types, rounded to the slot's dtype at every store.
   const std::int64_t n = catena::size_of(loop);
   std::vector<Column> slots;
   for (std::size_t k = 0; k < program.slots.size(); ++k) {
     const Dtype stored = program.slots[k], computed = catena::compute_dtype(stored);
     if (k < inputs.size()) slots.push_back(Column(inputs[k], loop, stored).converted(computed));
-    else if (k < std::size_t(program.nin + program.ninout)) slots.push_back(Column(*outputs[k - program.nin].get(), loop, stored).converted(computed));
+    else if (k < std::size_t(program.nin + program.ninout))
+      slots.push_back(Column(*outputs[k - program.nin].get(), loop, stored).converted(computed));
     else slots.emplace_back(computed, n);
   }
   for (const catena::Step& step : program.steps) {
     const KernelDef& kernel = *step.kernel;
-    check<NotImplementedError>(kernel.kind == KernelKind::elementwise, kernel.name, "only elementwise kernels are fused");
+    check<NotImplementedError>(kernel.kind == KernelKind::elementwise, kernel.name,
+                               "only elementwise kernels are fused");
     std::int64_t stride[catena::kMaxOperands];
     for (int k = 0; k < kernel.num_operands(); ++k) stride[k] = slots[step.slot[std::size_t(k)]].size();
     for (std::int64_t i = 0; i < n; ++i) {
@@ -183,13 +192,15 @@ void run_elementwise(const catena::Program& program, std::span<const Input> inpu
     }
     for (int k = kernel.nin; k < kernel.num_operands(); ++k) {
       const std::size_t s = step.slot[std::size_t(k)];
-      if (slots[s].type() != program.slots[s]) slots[s] = slots[s].converted(program.slots[s]).converted(slots[s].type());
+      if (slots[s].type() != program.slots[s])
+        slots[s] = slots[s].converted(program.slots[s]).converted(slots[s].type());
     }
   }
   for (std::size_t k = 0; k < outputs.size(); ++k) slots[program.nin + k].write_to(*outputs[k].get());
 }
 
-void run_indexed(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs, const Shape& loop) {
+void run_indexed(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs,
+                 const Shape& loop) {
   const KernelDef& kernel = *program.steps[0].kernel;
   check<NotImplementedError>(program.steps.size() == 1, kernel.name, "indexed kernels are not fused");
   std::vector<Column> columns;  // of operands that are not raw
@@ -201,11 +212,13 @@ void run_indexed(const catena::Program& program, std::span<const Input> inputs, 
   std::vector<int> column_of(catena::kMaxOperands, -1);
   for (int k = 0; k < kernel.num_operands(); ++k) {
     const bool input = k < kernel.nin;
-    const catena::ArrayHeader* a = input ? (inputs[std::size_t(k)].is_array() ? &inputs[std::size_t(k)].array() : nullptr)
-                                         : outputs[std::size_t(k - kernel.nin)].get();
+    const catena::ArrayHeader* a = input
+                                       ? (inputs[std::size_t(k)].is_array() ? &inputs[std::size_t(k)].array() : nullptr)
+                                       : outputs[std::size_t(k - kernel.nin)].get();
     const Dtype type = program.slots[program.steps[0].slot[std::size_t(k)]];
     if ((kernel.raw >> k) & 1) {
-      check<catena::TypeError>(a != nullptr && a->dtype == type, kernel.name, "raw operand ", k, " must be an array of ", type);
+      check<catena::TypeError>(a != nullptr && a->dtype == type, kernel.name, "raw operand ", k,
+                               " must be an array of ", type);
       data[k] = a->data;
       shape[k] = &a->shape;
       stride[k] = &a->strides;
@@ -224,11 +237,13 @@ void run_indexed(const catena::Program& program, std::span<const Input> inputs, 
   const std::int64_t n = catena::size_of(loop);
   for (std::int64_t i = 0; i < n; ++i) program.steps[0].resolved().indexed(call, i, i + 1);
   for (int k = kernel.nin; k < kernel.num_operands(); ++k)
-    if (column_of[std::size_t(k)] >= 0) columns[std::size_t(column_of[std::size_t(k)])].write_to(*outputs[std::size_t(k - kernel.nin)].get());
+    if (column_of[std::size_t(k)] >= 0)
+      columns[std::size_t(column_of[std::size_t(k)])].write_to(*outputs[std::size_t(k - kernel.nin)].get());
 }
 
 // Calls f(row index) for every combination of the axes that are not reduced; the rest of the index is 0.
-template <class F> void for_each_row(const Shape& shape, const Dims& axes, F&& f) {
+template <class F>
+void for_each_row(const Shape& shape, const Dims& axes, F&& f) {
   Dims index;
   for_each_position(catena::reduced_shape(shape, axes, true), index, [&] { f(std::as_const(index)); });
 }
@@ -251,11 +266,13 @@ std::vector<std::int64_t> positions_of_row(const Shape& shape, const Dims& axes,
 
 Column pick(const Column& all, const std::vector<std::int64_t>& positions) {
   Column row(all.type(), std::int64_t(positions.size()));
-  for (std::size_t i = 0; i < positions.size(); ++i) std::memcpy(row.at(std::int64_t(i)), all.at(positions[i]), std::size_t(all.size()));
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    std::memcpy(row.at(std::int64_t(i)), all.at(positions[i]), std::size_t(all.size()));
   return row;
 }
 
-template <class T> void multiply(const Array& a, const Array& b, const Array& out) {
+template <class T>
+void multiply(const Array& a, const Array& b, const Array& out) {
   // The products of floating types are summed in double, integers wrap.
   using Sum = std::conditional_t<catena::is_floating(catena::dtype_of<T>), double, std::uint64_t>;
   const int rank = out.ndim();
@@ -282,7 +299,8 @@ template <class T> void multiply(const Array& a, const Array& b, const Array& ou
   result.write_to(*out.get());
 }
 
-template <class T> void add_to(std::byte* to, const std::byte* from) {
+template <class T>
+void add_to(std::byte* to, const std::byte* from) {
   T a, b;
   std::memcpy(&a, to, sizeof(T));
   std::memcpy(&b, from, sizeof(T));
@@ -292,8 +310,8 @@ template <class T> void add_to(std::byte* to, const std::byte* from) {
 }
 
 // Indexing by arrays: the address of the element of `a` that position `index` of the result means.
-std::byte* indexed_address(const Array& a, const std::vector<Column>& indices, const Dims& axes, const Dims& base_axis, const Dims& index,
-                           std::int64_t position) {
+std::byte* indexed_address(const Array& a, const std::vector<Column>& indices, const Dims& axes, const Dims& base_axis,
+                           const Dims& index, std::int64_t position) {
   std::int64_t offset = 0;
   for (int i = 0; i < base_axis.size(); ++i)
     if (base_axis[i] >= 0) offset += index[i] * a.strides()[int(base_axis[i])];
@@ -309,7 +327,8 @@ std::byte* indexed_address(const Array& a, const std::vector<Column>& indices, c
 std::vector<Column> index_columns(std::span<const Array> indices, const Shape& loop) {
   std::vector<Column> columns;
   for (const Array& i : indices) {
-    check<ValueError>(common_shape("gather", i.shape(), loop) == loop, "gather", "indices of shape ", i.shape(), " do not broadcast to ", loop);
+    check<ValueError>(common_shape("gather", i.shape(), loop) == loop, "gather", "indices of shape ", i.shape(),
+                      " do not broadcast to ", loop);
     columns.emplace_back(*i.get(), loop, Dtype::int64);
   }
   return columns;
@@ -322,7 +341,7 @@ Dtype generated(catena::RandomKind kind, Dtype out) {
   return Dtype::int64;
 }
 
-// ---- the backend ---------------------------------------------------------------------------------------------------------
+// ---- the backend --------------------------------------------------------------------------------
 class Reference final : public Backend {
  public:
   Reference() { owner.framework.store(static_cast<Backend*>(this)); }
@@ -349,7 +368,8 @@ class Reference final : public Backend {
   void synchronize(Device) override {}
 
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override {
-    check<ValueError>(shape.size() == strides.size(), "view", shape.size(), " lengths and ", strides.size(), " strides");
+    check<ValueError>(shape.size() == strides.size(), "view", shape.size(), " lengths and ", strides.size(),
+                      " strides");
     Array v(catena::make_header(a->storage, a->data + offset_bytes, a.dtype(), shape, strides, a.device(), &owner));
     if (v.size() > 0) {
       const catena::ByteRange range = catena::byte_range(shape, strides, catena::itemsize(a.dtype()));
@@ -360,10 +380,11 @@ class Reference final : public Backend {
     return v;
   }
 
-  void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) override {
+  void elementwise(const catena::Program& program, std::span<const Input> inputs,
+                   std::span<const Array> outputs) override {
     const KernelDef& kernel = *program.steps[0].kernel;
-    check<ValueError>(inputs.size() == program.nin && int(outputs.size()) == program.ninout + program.nout, kernel.name, inputs.size(),
-                      " inputs and ", outputs.size(), " outputs do not fit the program");
+    check<ValueError>(inputs.size() == program.nin && int(outputs.size()) == program.ninout + program.nout, kernel.name,
+                      inputs.size(), " inputs and ", outputs.size(), " outputs do not fit the program");
     const bool indexed = kernel.kind == KernelKind::indexed;
     Shape loop;
     for (std::size_t k = 0; k < inputs.size(); ++k) {
@@ -373,12 +394,14 @@ class Reference final : public Backend {
     }
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       check_device(kernel.name, *outputs[k].get(), outputs[0]);
-      if (!(indexed && ((kernel.raw >> (program.nin + k)) & 1))) loop = common_shape(kernel.name, loop, outputs[k].shape());
+      if (!(indexed && ((kernel.raw >> (program.nin + k)) & 1)))
+        loop = common_shape(kernel.name, loop, outputs[k].shape());
     }
     for (std::size_t k = 0; k < outputs.size(); ++k)
       check<ValueError>((indexed && ((kernel.raw >> (program.nin + k)) & 1)) || outputs[k].shape() == loop, kernel.name,
                         "the output has shape ", outputs[k].shape(), ", the operands broadcast to ", loop);
-    if (catena::size_of(loop) > 0) indexed ? run_indexed(program, inputs, outputs, loop) : run_elementwise(program, inputs, outputs, loop);
+    if (catena::size_of(loop) > 0)
+      indexed ? run_indexed(program, inputs, outputs, loop) : run_elementwise(program, inputs, outputs, loop);
     for (const Array& out : outputs) written(out);
   }
 
@@ -386,8 +409,8 @@ class Reference final : public Backend {
     check_device(kernel.name, *in.get(), out);
     const catena::Loop& types = kernel.loop_table[loop];
     const catena::ReductionLoop& f = *types.reduction;
-    check<ValueError>(catena::size_of(catena::reduced_shape(in.shape(), axes, true)) == out.size(), kernel.name, "the output has shape ",
-                      out.shape(), ", the input ", in.shape(), " reduced over ", axes);
+    check<ValueError>(catena::size_of(catena::reduced_shape(in.shape(), axes, true)) == out.size(), kernel.name,
+                      "the output has shape ", out.shape(), ", the input ", in.shape(), " reduced over ", axes);
     const Column values = Column(*in.get(), in.shape(), types.type[0]).converted(catena::compute_dtype(types.type[0]));
     Column result(catena::compute_dtype(types.type[1]), out.size());
     const Memory acc = allocate(f.acc_bytes);
@@ -402,8 +425,8 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void reduce(const KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs, const Dims& axes,
-              const Array& out) override {
+  void reduce(const KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs,
+              const Dims& axes, const Array& out) override {
     Shape shape;
     for (const Input& in : inputs)
       if (in.is_array()) shape = common_shape(kernel.name, shape, in.array().shape);
@@ -414,7 +437,8 @@ class Reference final : public Backend {
 
   void scan(const KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) override {
     check_device(kernel.name, *in.get(), out);
-    check<ValueError>(in.shape() == out.shape(), kernel.name, "the output has shape ", out.shape(), ", the input ", in.shape());
+    check<ValueError>(in.shape() == out.shape(), kernel.name, "the output has shape ", out.shape(), ", the input ",
+                      in.shape());
     const catena::Loop& types = kernel.loop_table[loop];
     const catena::ReductionLoop& f = *types.reduction;
     const Column values = Column(*in.get(), in.shape(), types.type[0]).converted(catena::compute_dtype(types.type[0]));
@@ -435,13 +459,15 @@ class Reference final : public Backend {
   // The place of an element is the number of those that go before it.
   void sort(const Array& in, int axis, bool positions, const Array& out) override {
     check_device("sort", *in.get(), out);
-    check<ValueError>(in.shape() == out.shape(), "sort", "the output has shape ", out.shape(), ", the input ", in.shape());
+    check<ValueError>(in.shape() == out.shape(), "sort", "the output has shape ", out.shape(), ", the input ",
+                      in.shape());
     const Column values(*in.get(), in.shape(), in.dtype());
     Column result(positions ? Dtype::int64 : in.dtype(), in.size());
     catena::visit_dtype(in.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const auto less = [&](std::int64_t i, std::int64_t j) {
-        const auto a = catena::load(*reinterpret_cast<const T*>(values.at(i))), b = catena::load(*reinterpret_cast<const T*>(values.at(j)));
+        const auto a = catena::load(*reinterpret_cast<const T*>(values.at(i))),
+                   b = catena::load(*reinterpret_cast<const T*>(values.at(j)));
         return a < b || (catena::is_nan(b) && !catena::is_nan(a));
       };
       for_each_row(in.shape(), {axis}, [&](const Dims& index) {
@@ -449,7 +475,8 @@ class Reference final : public Backend {
         for (std::int64_t i = 0; i < std::int64_t(row.size()); ++i) {
           std::size_t place = 0;
           for (std::int64_t j = 0; j < std::int64_t(row.size()); ++j)
-            place += less(row[std::size_t(j)], row[std::size_t(i)]) || (j < i && !less(row[std::size_t(i)], row[std::size_t(j)]));
+            place += less(row[std::size_t(j)], row[std::size_t(i)]) ||
+                     (j < i && !less(row[std::size_t(i)], row[std::size_t(j)]));
           if (positions) std::memcpy(result.at(row[place]), &i, sizeof(i));
           else std::memcpy(result.at(row[place]), values.at(row[std::size_t(i)]), std::size_t(values.size()));
         }
@@ -462,18 +489,20 @@ class Reference final : public Backend {
   void nonzero(const Array& in, const Array& out) override {
     check_device("nonzero", *in.get(), out);
     const Column flags(*in.get(), in.shape(), Dtype::bool_);
-    check<ValueError>(out.ndim() == 2 && out.shape(0) == in.ndim() && out.dtype() == Dtype::int64, "nonzero", "the output is ", out.dtype(),
-                      " of shape ", out.shape());
+    check<ValueError>(out.ndim() == 2 && out.shape(0) == in.ndim() && out.dtype() == Dtype::int64, "nonzero",
+                      "the output is ", out.dtype(), " of shape ", out.shape());
     Column result(Dtype::int64, out.size());
     Dims index;
     std::int64_t i = 0, count = 0;
     for_each_position(in.shape(), index, [&] {
       if (*flags.at(i++) == std::byte(0)) return;
       check<ValueError>(count < out.shape(1), "nonzero", "there are more than ", out.shape(1), " elements");
-      for (int a = 0; a < in.ndim(); ++a) std::memcpy(result.at(a * out.shape(1) + count), &index[a], sizeof(std::int64_t));
+      for (int a = 0; a < in.ndim(); ++a)
+        std::memcpy(result.at(a * out.shape(1) + count), &index[a], sizeof(std::int64_t));
       ++count;
     });
-    check<ValueError>(count == out.shape(1) || in.ndim() == 0, "nonzero", "there are ", count, " elements, not ", out.shape(1));
+    check<ValueError>(count == out.shape(1) || in.ndim() == 0, "nonzero", "there are ", count, " elements, not ",
+                      out.shape(1));
     result.write_to(*out.get());
     written(out);
   }
@@ -491,8 +520,8 @@ class Reference final : public Backend {
         all.push_back(Column(inputs[std::size_t(k)], shape, stored).converted(catena::compute_dtype(stored)));
       } else {
         const Shape wanted = k < nin + nout ? shape : catena::reduced_shape(shape, axes, true);
-        check<ValueError>(outputs[std::size_t(k - nin)].shape() == wanted, kernel.name, "output ", k - nin, " has shape ",
-                          outputs[std::size_t(k - nin)].shape(), " and should have ", wanted);
+        check<ValueError>(outputs[std::size_t(k - nin)].shape() == wanted, kernel.name, "output ", k - nin,
+                          " has shape ", outputs[std::size_t(k - nin)].shape(), " and should have ", wanted);
         all.emplace_back(catena::compute_dtype(stored), catena::size_of(wanted));
       }
     }
@@ -516,7 +545,8 @@ class Reference final : public Backend {
       }
       ++number;
       if (n == 0) {  // no statistics
-        for (int k = nin + nout; k < total; ++k) std::memset(all[std::size_t(k)].at(number - 1), 0, std::size_t(all[std::size_t(k)].size()));
+        for (int k = nin + nout; k < total; ++k)
+          std::memset(all[std::size_t(k)].at(number - 1), 0, std::size_t(all[std::size_t(k)].size()));
         return;
       }
       f.init(stats.get());
@@ -527,7 +557,8 @@ class Reference final : public Backend {
       f.write(stats.get(), ptr, stride, n);
       for (int k = nin; k < nin + nout; ++k)
         for (std::int64_t i = 0; i < n; ++i)
-          std::memcpy(all[std::size_t(k)].at(positions[std::size_t(i)]), row[std::size_t(k)].at(i), std::size_t(all[std::size_t(k)].size()));
+          std::memcpy(all[std::size_t(k)].at(positions[std::size_t(i)]), row[std::size_t(k)].at(i),
+                      std::size_t(all[std::size_t(k)].size()));
     });
     for (int k = nin; k < total; ++k) {
       all[std::size_t(k)].converted(types.type[std::size_t(k)]).write_to(*outputs[std::size_t(k - nin)].get());
@@ -536,7 +567,8 @@ class Reference final : public Backend {
   }
 
   void multi_tensor(const KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
-                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor, const autograd::HyperRefresh*) override {
+                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor,
+                    const autograd::HyperRefresh*) override {
     const catena::Loop& types = kernel.loop_table[loop];
     for (std::size_t t = 0; t < hyper_of_tensor.size(); ++t) {
       std::vector<Column> columns;
@@ -546,8 +578,8 @@ class Reference final : public Backend {
         const bool shared = (kernel.shared >> k) & 1;
         const Array& a = tensors[std::size_t(k)][shared && tensors[std::size_t(k)].size() == 1 ? 0 : t];
         const Dtype stored = types.type[std::size_t(k)];
-        check<catena::TypeError>(a.dtype() == stored && a.is_c_contiguous(), kernel.name, "operand ", k, " of tensor ", t,
-                                 " must be a C-contiguous array of ", stored);
+        check<catena::TypeError>(a.dtype() == stored && a.is_c_contiguous(), kernel.name, "operand ", k, " of tensor ",
+                                 t, " must be a C-contiguous array of ", stored);
         columns.push_back(Column(*a.get(), a.shape(), stored).converted(catena::compute_dtype(stored)));
         if (!shared) n = a.size();
         ptr[k] = columns.back().data();
@@ -565,8 +597,8 @@ class Reference final : public Backend {
     }
   }
 
-  void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop, const Dims& base_axis,
-              const Array& out) override {
+  void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
+              const Dims& base_axis, const Array& out) override {
     check_device("gather", *a.get(), out);
     const std::vector<Column> columns = index_columns(indices, loop);
     Column result(a.dtype(), catena::size_of(loop));
@@ -580,8 +612,8 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void scatter(catena::ScatterMode mode, const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
-               const Dims& base_axis, const Input& values) override {
+  void scatter(catena::ScatterMode mode, const Array& a, std::span<const Array> indices, const Dims& axes,
+               const Shape& loop, const Dims& base_axis, const Input& values) override {
     const std::vector<Column> columns = index_columns(indices, loop);
     const Column from(values, loop, a.dtype());
     Dims index;
@@ -606,7 +638,8 @@ class Reference final : public Backend {
   void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
               const Array& out, const autograd::OffsetRefresh*) override {
     const bool floating = kind == catena::RandomKind::uniform || kind == catena::RandomKind::normal;
-    check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ", out.dtype());
+    check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ",
+                             out.dtype());
     const Column column(generated(kind, out.dtype()), out.size());
     catena::visit_dtype(column.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -624,7 +657,8 @@ class Reference final : public Backend {
       }
     });
     const Column rounded = column.converted(out.dtype());
-    if (kind == catena::RandomKind::uniform && catena::itemsize(out.dtype()) == 2)  // 1 lies outside [0, 1): the value below it
+    if (kind == catena::RandomKind::uniform &&
+        catena::itemsize(out.dtype()) == 2)  // 1 lies outside [0, 1): the value below it
       for (std::int64_t i = 0; i < out.size(); ++i) {
         const std::uint16_t one = out.dtype() == Dtype::float16 ? 0x3c00 : 0x3f80, below = one - 1;
         if (std::memcmp(rounded.at(i), &one, 2) == 0) std::memcpy(rounded.at(i), &below, 2);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/array_header.h"
-#include "kernels/host/program.h"
+#include <catena/kernels/base/array_header.h>
+#include <catena/kernels/rows/program.h>
 
 namespace test {
 
@@ -33,7 +33,8 @@ class Strided {
  public:
   Strided(Dtype dtype, const Shape& shape, Layout layout = Layout::c_order) : dtype(dtype), shape(shape) {
     const auto item = std::int64_t(catena::itemsize(dtype));
-    strides = layout == Layout::f_order ? catena::f_strides(shape, std::size_t(item)) : catena::c_strides(shape, std::size_t(item));
+    strides = layout == Layout::f_order ? catena::f_strides(shape, std::size_t(item))
+                                        : catena::c_strides(shape, std::size_t(item));
     if (layout == Layout::gaps)
       for (auto& s : strides) s *= 3;
     if (layout == Layout::zero && !shape.empty()) strides[0] = 0;
@@ -46,7 +47,7 @@ class Strided {
 
   std::byte* data() { return memory_.data() + offset_; }
   const std::byte* data() const { return memory_.data() + offset_; }
-  catena::Operand operand() { return {data(), dtype, false, &shape, &strides}; }
+  catena::BoundOperand operand() { return {data(), dtype, false, &shape, &strides}; }
   std::int64_t size() const { return catena::size_of(shape); }
 
   const std::byte* at(const Shape& index) const {
@@ -91,7 +92,8 @@ class Strided {
     return same;
   }
 
-  template <class F> static void for_each(const Shape& shape, F&& f) {
+  template <class F>
+  static void for_each(const Shape& shape, F&& f) {
     if (catena::size_of(shape) == 0) return;
     Shape i = Shape::filled(shape.size(), 0);
     for (;;) {

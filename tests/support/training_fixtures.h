@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "nn/nn.h"
-#include "tests/support/framework_golden.h"
+#include <catena/nn/nn.h>
+#include <catena/tests/support/framework_golden.h>
 
 namespace test {
 
@@ -46,7 +46,8 @@ inline void write_file(const std::string& path, const std::string& content) {
 }
 
 // The message of the E that f throws.
-template <class E, class F> std::string message_of(F&& f) {
+template <class E, class F>
+std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {
@@ -96,7 +97,8 @@ struct StatefulMLP : nn::Chain {
   nn::Linear l1, l2;
   nn::BatchNormalization bn;
   double ratio;
-  explicit StatefulMLP(int units = 16, int out = 3, double dropout_ratio = 0.2) : l1(units), l2(out), bn(units), ratio(dropout_ratio) {}
+  explicit StatefulMLP(int units = 16, int out = 3, double dropout_ratio = 0.2)
+      : l1(units), l2(out), bn(units), ratio(dropout_ratio) {}
   NN_MEMBERS(l1, bn, l2)
   Variable operator()(const Variable& x) { return l2(nn::dropout(nn::relu(bn(l1(x))), {.ratio = ratio})); }
 };

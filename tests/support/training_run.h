@@ -1,14 +1,15 @@
-// A small training run in which everything has a state: order of examples, dropout, batch normalization, Adam, running means of the log.
+// A small training run in which everything has a state: order of examples, dropout, batch normalization, Adam, running
+// means of the log.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/support/training_fixtures.h"
-#include "training/extensions.h"
-#include "training/optimizer_hooks.h"
-#include "training/optimizers.h"
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions.h>
+#include <catena/training/optimizer_hooks.h>
+#include <catena/training/optimizers.h>
 
 namespace test {
 
@@ -26,7 +27,8 @@ struct StatefulRun {
         data(make_data()),
         train(data, 4),
         validation(data, 5, {.repeat = false, .shuffle = false}),
-        trainer((optimizer.setup(model), training::StandardUpdater(train, optimizer)), {iterations, training::iteration}, out),
+        trainer((optimizer.setup(model), training::StandardUpdater(train, optimizer)),
+                {iterations, training::iteration}, out),
         log((trainer.extend(training::Evaluator(validation, model)), trainer.extend(training::LogReport()))) {
     optimizer.add_hook(training::WeightDecay(1e-3));
     trainer.extend(training::Snapshot({.trigger = {3, training::iteration}}));
@@ -47,7 +49,8 @@ struct StatefulRun {
     trainer.serialize(s);
     for (const auto& e : s.entries()) {
       if (e.key == "_snapshot_elapsed_time" || e.key == "extensions/LogReport/_log") continue;
-      parts.push_back(e.key + "=" + e.text + std::string(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()));
+      parts.push_back(e.key + "=" + e.text +
+                      std::string(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size()));
     }
     training::Log without_times = log.log();
     for (training::LogEntry& e : without_times) e.erase("elapsed_time");

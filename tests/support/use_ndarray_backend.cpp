@@ -1,5 +1,5 @@
 // Linked into a test program: arrays are made by ndarray unless something else is said.
-#include "autograd/ndarray_backend/ndarray_backend.h"
+#include <catena/autograd/ndarray_backend/ndarray_backend.h>
 
 namespace {
 [[maybe_unused]] const bool installed = (autograd::set_default_backend(&autograd::ndarray_backend), true);

@@ -1,11 +1,11 @@
 // Datasets, splits, batches, iterators.
-#include "training/dataset.h"
+#include <catena/training/dataset.h>
 
 #include <numeric>
 #include <set>
 
-#include "tests/support/training_fixtures.h"
-#include "training/iterator.h"
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/iterator.h>
 
 using namespace test;
 using namespace training;
@@ -115,7 +115,8 @@ BOOST_AUTO_TEST_CASE(permutations_are_uniform) {
 }
 
 BOOST_AUTO_TEST_CASE(concatenating_examples) {
-  const Examples batch{std::vector<Array>{floats({1, 2}, {2}), floats({5}, {})}, std::vector<Array>{floats({3, 4}, {2}), floats({6}, {})}};
+  const Examples batch{std::vector<Array>{floats({1, 2}, {2}), floats({5}, {})},
+                       std::vector<Array>{floats({3, 4}, {2}), floats({6}, {})}};
   const Example e = concat_examples(batch);
   BOOST_TEST(e.values[0].shape() == Shape({2, 2}));
   BOOST_TEST(values(e.values[0]) == (Doubles{1, 2, 3, 4}), boost::test_tools::per_element());
@@ -126,7 +127,8 @@ BOOST_AUTO_TEST_CASE(concatenating_examples) {
   const Example padded = concat_examples(uneven, {}, -1.0);
   BOOST_TEST(padded.values[0].shape() == Shape({2, 2, 2}));
   BOOST_TEST(values(padded.values[0]) == (Doubles{1, 2, -1, -1, 3, -1, 4, -1}), boost::test_tools::per_element());
-  const Examples two{std::vector<Array>{floats({1}, {1}), floats({1}, {1})}, std::vector<Array>{floats({2, 3}, {2}), floats({2}, {1})}};
+  const Examples two{std::vector<Array>{floats({1}, {1}), floats({1}, {1})},
+                     std::vector<Array>{floats({2, 3}, {2}), floats({2}, {1})}};
   BOOST_TEST(concat_examples(two, {}, Padding({0.0, std::nullopt})).values[0].shape() == Shape({2, 2}));
   BOOST_CHECK_THROW(concat_examples(two, {}, Padding({std::nullopt, 0.0})), catena::ValueError);
   Example map(std::vector<Array>{floats({1}, {1})});
@@ -222,7 +224,8 @@ BOOST_AUTO_TEST_CASE(resuming_continues_the_very_same_orders) {
   BOOST_TEST(resumed.epoch() == it.epoch());
   BOOST_TEST(*resumed.previous_epoch_detail() == *it.previous_epoch_detail());
   BOOST_TEST(resumed.is_new_epoch() == it.is_new_epoch());
-  for (int i = 0; i < 20; ++i) BOOST_TEST(batch_values(resumed.next()) == batch_values(it.next()), boost::test_tools::per_element());
+  for (int i = 0; i < 20; ++i)
+    BOOST_TEST(batch_values(resumed.next()) == batch_values(it.next()), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(loading_checks_the_order) {
@@ -230,7 +233,8 @@ BOOST_AUTO_TEST_CASE(loading_checks_the_order) {
   SerialIterator ten(counting(10), 3), twelve(counting(12), 3), plain(counting(10), 3, {.shuffle = false});
   nn::serializers::save_npz(folder / "ten.npz", ten);
   nn::serializers::save_npz(folder / "plain.npz", plain);
-  const std::string message = message_of<catena::ValueError>([&] { nn::serializers::load_npz(folder / "ten.npz", twelve); });
+  const std::string message =
+      message_of<catena::ValueError>([&] { nn::serializers::load_npz(folder / "ten.npz", twelve); });
   BOOST_TEST(has(message, "10"));
   BOOST_TEST(has(message, "12"));
   nn::serializers::load_npz(folder / "ten.npz", plain);  // ignores the order

@@ -1,15 +1,15 @@
 // LogReport, PrintReport and ProgressBar: files and texts of the reference, formats, state.
-#include "training/extensions/log_report.h"
+#include <catena/training/extensions/log_report.h>
 
 #include <cmath>
 #include <regex>
 #include <sstream>
 
-#include "nn/serializers/npz.h"
-#include "tests/support/fake_updater.h"
-#include "tests/support/training_fixtures.h"
-#include "training/extensions/print_report.h"
-#include "training/extensions/progress_bar.h"
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/fake_updater.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions/print_report.h>
+#include <catena/training/extensions/progress_bar.h>
 
 using namespace test;
 using namespace training;
@@ -60,9 +60,11 @@ BOOST_AUTO_TEST_CASE(files_and_tables_of_the_reference) {
       std::ostringstream printed;
       run_observations(c, folder.path.string(), [&](Trainer& trainer) {
         trainer.extend(golden_report(c));
-        trainer.extend(PrintReport(c["print_report"]["entries"].get<std::vector<std::string>>(), {.out = &printed, .terminal = true}));
+        trainer.extend(PrintReport(c["print_report"]["entries"].get<std::vector<std::string>>(),
+                                   {.out = &printed, .terminal = true}));
       });
-      for (const auto& [name, text] : c["files"].items()) BOOST_TEST(file_content(folder / name) == text.get<std::string>());
+      for (const auto& [name, text] : c["files"].items())
+        BOOST_TEST(file_content(folder / name) == text.get<std::string>());
       BOOST_TEST(std::size_t(std::distance(std::filesystem::directory_iterator(folder.path), {})) == c["files"].size());
       BOOST_TEST(printed.str() == c["print_report"]["output"].get<std::string>());
     }
@@ -76,23 +78,40 @@ BOOST_AUTO_TEST_CASE(texts_and_empty_logs) {
   e.set("name", std::string("a\"b\\\n"));
   e.set("bad", NAN);
   BOOST_TEST(to_json({e, LogEntry()}, 4) ==
-             "[\n    {\n        \"main/loss\": 0.5,\n        \"x\": 3,\n        \"name\": \"a\\\"b\\\\\\n\",\n        \"bad\": NaN\n    },\n    {}\n]");
+             "[\n    {\n        \"main/loss\": 0.5,\n        \"x\": 3,\n        \"name\": \"a\\\"b\\\\\\n\",\n        "
+             "\"bad\": NaN\n    },\n    {}\n]");
   BOOST_TEST(to_json({e}) == "[{\"main/loss\": 0.5, \"x\": 3, \"name\": \"a\\\"b\\\\\\n\", \"bad\": NaN}]");
   BOOST_TEST(to_json({}) == "[]");
   BOOST_TEST(to_json({}, 4) == "[]");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_as_python_prints_them) {
-  const std::vector<std::pair<double, const char*>> expected = {
-      {1.0, "1.0"},           {0.0, "0.0"},       {-0.0, "-0.0"},       {0.1, "0.1"},         {1e-4, "0.0001"},
-      {1e-5, "1e-05"},        {1.5e-7, "1.5e-07"}, {1e16, "1e+16"},      {1e15, "1000000000000000.0"}, {123456789.0, "123456789.0"},
-      {1e22, "1e+22"},        {1e100, "1e+100"},  {5e-324, "5e-324"},   {-2.5, "-2.5"},       {1.0 / 3, "0.3333333333333333"},
-      {123456.789e3, "123456789.0"}, {1.2345e17, "1.2345e+17"}, {INFINITY, "inf"}, {-INFINITY, "-inf"}, {NAN, "nan"}};
+  const std::vector<std::pair<double, const char*>> expected = {{1.0, "1.0"},
+                                                                {0.0, "0.0"},
+                                                                {-0.0, "-0.0"},
+                                                                {0.1, "0.1"},
+                                                                {1e-4, "0.0001"},
+                                                                {1e-5, "1e-05"},
+                                                                {1.5e-7, "1.5e-07"},
+                                                                {1e16, "1e+16"},
+                                                                {1e15, "1000000000000000.0"},
+                                                                {123456789.0, "123456789.0"},
+                                                                {1e22, "1e+22"},
+                                                                {1e100, "1e+100"},
+                                                                {5e-324, "5e-324"},
+                                                                {-2.5, "-2.5"},
+                                                                {1.0 / 3, "0.3333333333333333"},
+                                                                {123456.789e3, "123456789.0"},
+                                                                {1.2345e17, "1.2345e+17"},
+                                                                {INFINITY, "inf"},
+                                                                {-INFINITY, "-inf"},
+                                                                {NAN, "nan"}};
   for (const auto& [value, text] : expected) BOOST_TEST(repr(value) == text);
 }
 
 BOOST_AUTO_TEST_CASE(reading_json) {
-  const Log log = log_from_json(" [ {\"a\" : 1, \"b\":-2.5e3,\"c\":NaN , \"d\":-Infinity,\"e\":\"\\u00fc\\ud83d\\ude00\\/\"},{ } ] ", "test");
+  const Log log = log_from_json(
+      " [ {\"a\" : 1, \"b\":-2.5e3,\"c\":NaN , \"d\":-Infinity,\"e\":\"\\u00fc\\ud83d\\ude00\\/\"},{ } ] ", "test");
   BOOST_TEST(log.size() == 2u);
   BOOST_TEST((log[0].at("a") == LogValue(std::int64_t(1))));
   BOOST_TEST((log[0].at("b") == LogValue(-2500.0)));
@@ -101,17 +120,27 @@ BOOST_AUTO_TEST_CASE(reading_json) {
   BOOST_TEST((log[0].at("e") == LogValue(std::string("\xc3\xbc\xf0\x9f\x98\x80/"))));
   BOOST_CHECK_THROW(log[0].number("e"), catena::TypeError);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { log[0].at("z"); }), "a, b"));
-  for (const char* bad : {"", "[", "{}", "[{\"a\":}]", "[{\"a\":1]", "[{\"a\" 1}]", "[{\"a\":[1]}]", "[{\"a\":\"x}]", "[{\"a\":\"\\u12\"}]",
-                          "[{\"a\":\"\\ud800\"}]", "[{\"a\":1}] x", "[{\"a\":\"\\q\"}]"})
+  for (const char* bad : {"", "[", "{}", "[{\"a\":}]", "[{\"a\":1]", "[{\"a\" 1}]", "[{\"a\":[1]}]", "[{\"a\":\"x}]",
+                          "[{\"a\":\"\\u12\"}]", "[{\"a\":\"\\ud800\"}]", "[{\"a\":1}] x", "[{\"a\":\"\\q\"}]"})
     BOOST_TEST(has(message_of<catena::ValueError>([&] { log_from_json(bad, "somewhere"); }), "somewhere"), bad);
 }
 
 BOOST_AUTO_TEST_CASE(format_specifications) {
   const LogValue i = std::int64_t(42), d = 3.14159, s = std::string("ab");
-  const std::vector<std::tuple<LogValue, const char*, const char*>> expected = {
-      {i, "", "42"},       {i, "06d", "000042"},   {i, "<5", "42   "},      {i, "+d", "+42"},      {d, ".2f", "3.14"}, {d, "8.3f", "   3.142"},
-      {d, "e", "3.141590e+00"}, {d, "", "3.14159"}, {i, ".1f", "42.0"},     {s, "4", "ab  "},      {s, ">4s", "  ab"}, {d, "*^9.1f", "***3.1***"},
-      {std::int64_t(-7), "04d", "-007"}, {0.125, "7.2%", " 12.50%"}};
+  const std::vector<std::tuple<LogValue, const char*, const char*>> expected = {{i, "", "42"},
+                                                                                {i, "06d", "000042"},
+                                                                                {i, "<5", "42   "},
+                                                                                {i, "+d", "+42"},
+                                                                                {d, ".2f", "3.14"},
+                                                                                {d, "8.3f", "   3.142"},
+                                                                                {d, "e", "3.141590e+00"},
+                                                                                {d, "", "3.14159"},
+                                                                                {i, ".1f", "42.0"},
+                                                                                {s, "4", "ab  "},
+                                                                                {s, ">4s", "  ab"},
+                                                                                {d, "*^9.1f", "***3.1***"},
+                                                                                {std::int64_t(-7), "04d", "-007"},
+                                                                                {0.125, "7.2%", " 12.50%"}};
   for (const auto& [value, spec, text] : expected) BOOST_TEST(format_value(value, spec) == text);
   for (const char* bad : {"z", "5.", "4d4", "..2f"}) BOOST_CHECK_THROW(format_value(i, bad), catena::ValueError);
   BOOST_CHECK_THROW(format_value(s, "d"), catena::ValueError);
@@ -127,9 +156,11 @@ BOOST_AUTO_TEST_CASE(trainer_fields) {
   FakeUpdater updater(4);
   Trainer trainer(updater, {6, iteration}, folder.path.string());
   trainer.run();
-  BOOST_TEST(format_trainer("s_{.updater.iteration:04d}_{0.updater.epoch}_{.updater.epoch_detail:.2f}", trainer) == "s_0006_1_1.50");
+  BOOST_TEST(format_trainer("s_{.updater.iteration:04d}_{0.updater.epoch}_{.updater.epoch_detail:.2f}", trainer) ==
+             "s_0006_1_1.50");
   BOOST_TEST(format_trainer("{.out}", trainer) == folder.path.string());
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { format_trainer("{.updater.nothing}", trainer); }), ".updater.iteration"));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { format_trainer("{.updater.nothing}", trainer); }),
+                 ".updater.iteration"));
 }
 
 BOOST_AUTO_TEST_CASE(state_comes_back_in_the_middle_of_an_interval) {
@@ -223,8 +254,10 @@ BOOST_AUTO_TEST_CASE(progress_bar) {
   BOOST_TEST(std::count(plain.begin(), plain.end(), '\n') == 2);
   BOOST_TEST(has(plain, "progress 50.00%  5 iter, 1.25 epochs / 10 iterations"));
   BOOST_TEST(has(plain, "progress 100.00%  10 iter"));
-  BOOST_CHECK_THROW(run({.update_interval = 1}, [](Trainer& t) { return t.updater().iteration() >= 3; }), catena::TypeError);
-  BOOST_TEST(has(run({.training_length = std::pair{4.0, iteration}, .update_interval = 2}, [](Trainer& t) { return t.updater().iteration() >= 3; }),
+  BOOST_CHECK_THROW(run({.update_interval = 1}, [](Trainer& t) { return t.updater().iteration() >= 3; }),
+                    catena::TypeError);
+  BOOST_TEST(has(run({.training_length = std::pair{4.0, iteration}, .update_interval = 2},
+                     [](Trainer& t) { return t.updater().iteration() >= 3; }),
                  "50.00%"));
   BOOST_CHECK_THROW(ProgressBar({.update_interval = 0}), catena::ValueError);
 }

@@ -1,15 +1,15 @@
 // MNIST: IDX files good and hostile, the folders that are searched, generated images.
-#include "training/datasets/mnist.h"
+#include <catena/training/datasets/mnist.h>
 
 #include <zlib.h>
 
 #include <cmath>
 #include <cstdlib>
 
-#include "kernels/host/atomic_file.h"
-#include "kernels/host/npz.h"
-#include "tests/support/training_fixtures.h"
-#include "training/datasets/idx.h"
+#include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/npz.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/datasets/idx.h>
 
 using namespace test;
 using namespace training;
@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(hostile_idx_files) {
   refused(good + "x", "goes on");
   refused("PK\3\4 what is this", "no IDX file");
   refused(idx({2}, "abcdefgh", 0x0D), "type is 13");
-  refused(idx({0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}, "a"), "claims");     // overflows 64 bits
-  refused(idx({0xFFFFFFFF, 1}, "a"), "claims");                          // 4 GiB from a few bytes
+  refused(idx({0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}, "a"), "claims");  // overflows 64 bits
+  refused(idx({0xFFFFFFFF, 1}, "a"), "claims");                       // 4 GiB from a few bytes
   refused(idx({0x10000, 0x10000, 0}, "a"), "claims");
   refused(std::string("\0\0\x08\xFF", 4) + std::string(2000, '\0'), "dimensions");
 
@@ -131,7 +131,8 @@ BOOST_AUTO_TEST_CASE(folders_and_options) {
     BOOST_TEST((*a)[0].values.size() == 1u);
     BOOST_TEST((*a)[0].values[0].shape() == Shape({1, 28, 28}));
     BOOST_TEST(values((*b)[0].values[0])[5] == 5);
-    BOOST_TEST((*datasets::mnist({.ndim = 2, .label_dtype = Dtype::uint8}).train)[0].values[0].shape() == Shape({28, 28}));
+    BOOST_TEST((*datasets::mnist({.ndim = 2, .label_dtype = Dtype::uint8}).train)[0].values[0].shape() ==
+               Shape({28, 28}));
   }
   BOOST_TEST(has(message_of<catena::ValueError>([] { datasets::mnist({.ndim = 4}); }), "4"));
 }
@@ -171,7 +172,8 @@ BOOST_AUTO_TEST_CASE(the_cache_of_the_reference) {
 }
 
 BOOST_AUTO_TEST_CASE(generated_images) {
-  const auto a = datasets::generated_mnist(300, 50), b = datasets::generated_mnist(300, 50), c = datasets::generated_mnist(300, 50, {}, 1);
+  const auto a = datasets::generated_mnist(300, 50), b = datasets::generated_mnist(300, 50),
+             c = datasets::generated_mnist(300, 50, {}, 1);
   BOOST_TEST(a.origin == "generated");
   BOOST_TEST(a.train->size() == 300);
   const std::vector<std::int64_t> all = [] {

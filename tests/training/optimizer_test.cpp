@@ -1,12 +1,12 @@
 // Optimizers and their hooks: the reference's trajectories and states, order of a step, errors, files of the reference.
-#include "training/optimizer.h"
+#include <catena/training/optimizer.h>
 
 #include <cmath>
 
-#include "autograd/functions/reduction.h"
-#include "tests/support/training_fixtures.h"
-#include "training/optimizer_hooks.h"
-#include "training/optimizers.h"
+#include <catena/autograd/functions/reduction.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/optimizer_hooks.h>
+#include <catena/training/optimizers.h>
 
 using namespace test;
 using namespace training;
@@ -65,13 +65,16 @@ void run_case(const Golden& golden, const json& c) {
   const double atol = c["tolerance"][0], rtol = c["tolerance"][1];
   const std::int64_t steps = c["t"];
   for (std::int64_t k = 0; k < steps; ++k) {
-    for (const nn::NamedParam& p : target.namedparams()) Variable(p.param).set_grad(row(array(c["grads"][p.path.substr(1)]), k));
+    for (const nn::NamedParam& p : target.namedparams())
+      Variable(p.param).set_grad(row(array(c["grads"][p.path.substr(1)]), k));
     optimizer->update();
     for (const nn::NamedParam& p : target.namedparams())
-      check_close(p.param.data(), row(array(c["trajectory"][p.path.substr(1)]), k), atol, rtol, p.path + " after step " + std::to_string(k + 1));
+      check_close(p.param.data(), row(array(c["trajectory"][p.path.substr(1)]), k), atol, rtol,
+                  p.path + " after step " + std::to_string(k + 1));
     const json& lr = c["lr_after"];
     if (lr.is_array() && !lr[std::size_t(k)].is_null())
-      BOOST_TEST(std::fabs(optimizer->lr() - lr[std::size_t(k)].get<double>()) <= 1e-12 + 1e-9 * std::fabs(optimizer->lr()));
+      BOOST_TEST(std::fabs(optimizer->lr() - lr[std::size_t(k)].get<double>()) <=
+                 1e-12 + 1e-9 * std::fabs(optimizer->lr()));
   }
   BOOST_TEST(optimizer->t() == steps);
   int states = 0;
@@ -79,7 +82,8 @@ void run_case(const Golden& golden, const json& c) {
     const std::vector<Array> own = optimizer->states(p.path);
     for (std::size_t k = 0; k < own.size(); ++k, ++states) {
       const Array stored = array(c["states"].at(p.path.substr(1) + "/" + optimizer->rule().states[k].name));
-      // 0-d states became float64 in the reference, by NumPy's rules for scalars; ours keep the dtype of their parameter.
+      // 0-d states became float64 in the reference, by NumPy's rules for scalars; ours keep the dtype of their
+      // parameter.
       BOOST_TEST((own[k].dtype() == p.param.dtype()));
       check_close(own[k], stored.ndim() == 0 ? autograd::astype(stored, own[k].dtype()) : stored, atol, rtol,
                   p.path + " " + optimizer->rule().states[k].name);
@@ -124,10 +128,10 @@ BOOST_AUTO_TEST_CASE(trajectories_of_the_reference) {
 // The conformance values of the specification, which are independent of the stored cases.
 BOOST_AUTO_TEST_CASE(conformance_after_four_steps) {
   const std::map<std::string, std::vector<double>> expected = {
-      {"SGD", {.990000, -1.992000, .494000}},           {"MomentumSGD", {.981441, -1.981902, .482363}},
-      {"NesterovAG", {.965967, -1.970141, .474314}},    {"AdaGrad", {.996573, -1.997216, .498178}},
-      {"AdaDelta", {.975032, -1.981838, .489957}},      {"Adam", {.996116, -1.996000, .496404}},
-      {"RMSprop", {.656844, -1.720711, .317399}},       {"RMSpropGraves", {.996360, -1.996768, .497478}},
+      {"SGD", {.990000, -1.992000, .494000}},        {"MomentumSGD", {.981441, -1.981902, .482363}},
+      {"NesterovAG", {.965967, -1.970141, .474314}}, {"AdaGrad", {.996573, -1.997216, .498178}},
+      {"AdaDelta", {.975032, -1.981838, .489957}},   {"Adam", {.996116, -1.996000, .496404}},
+      {"RMSprop", {.656844, -1.720711, .317399}},    {"RMSpropGraves", {.996360, -1.996768, .497478}},
       {"SMORMS3", {.994442, -1.995235, .497042}},
   };
   for (const auto& [name, after] : expected) {
@@ -208,7 +212,11 @@ BOOST_AUTO_TEST_CASE(parameters_that_come_and_go) {
   } target;
   MomentumSGD sgd({.lr = 1.0, .momentum = 0.5});
   sgd.setup(target);
-  sgd.add_hook([&](Optimizer& o) { if (o.t() == 1) target.extra.emplace(floats({8, 4}, {2})); }, "adds one");
+  sgd.add_hook(
+      [&](Optimizer& o) {
+        if (o.t() == 1) target.extra.emplace(floats({8, 4}, {2}));
+      },
+      "adds one");
   sgd.add_hook(WeightDecay(0.25));
   for (int i = 0; i < 2; ++i) {
     target.W.set_grad(floats({0}, {1}));
@@ -369,7 +377,8 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
     BOOST_TEST_CONTEXT(file) {
       auto array = [&](const json& key) { return to_array(stored.read(key.get<std::string>())); };
       TinyMLP model;
-      for (const nn::NamedParam& p : model.namedparams()) Variable(p.param).set_data(array(c["params_at_save"][p.path.substr(1)]));
+      for (const nn::NamedParam& p : model.namedparams())
+        Variable(p.param).set_data(array(c["params_at_save"][p.path.substr(1)]));
       const std::unique_ptr<Optimizer> optimizer = make_optimizer(c["optimizer"], c["args"]);
       optimizer->setup(model);
       nn::serializers::load_npz((index->folder() / file).string(), *optimizer);
@@ -390,7 +399,8 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
         optimizer->update();
       }
       for (const nn::NamedParam& p : model.namedparams())
-        check_close(p.param.data(), array(c["params_after_two_more_steps"][p.path.substr(1)]), c["tolerance"][0], c["tolerance"][1], p.path);
+        check_close(p.param.data(), array(c["params_after_two_more_steps"][p.path.substr(1)]), c["tolerance"][0],
+                    c["tolerance"][1], p.path);
       ++checked;
     }
   }

@@ -1,5 +1,6 @@
-// Snapshots: names, atomicity under SIGKILL at every system call of a save, and resumed runs that equal the uninterrupted one.
-#include "training/extensions/snapshot.h"
+// Snapshots: names, atomicity under SIGKILL at every system call of a save, and resumed runs that equal the
+// uninterrupted one.
+#include <catena/training/extensions/snapshot.h>
 
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -7,8 +8,8 @@
 #include <csignal>
 #include <set>
 
-#include "tests/support/fake_updater.h"
-#include "tests/support/training_run.h"
+#include <catena/tests/support/fake_updater.h>
+#include <catena/tests/support/training_run.h>
 
 using namespace test;
 using namespace training;
@@ -64,12 +65,14 @@ BOOST_AUTO_TEST_CASE(names_and_triggers) {
   run.trainer.extend(snapshot_object(run.optimizer, "optimizer", {.trigger = {2, iteration}}));
   run.trainer.run();
   // Every 3rd iteration; the end of the sweep at iteration 6 (22 examples in batches of 4); objects at 5; the log at 6.
-  const std::set<std::string> expected{"epoch_001", "log", "model_5", "optimizer", "snapshot_iter_3", "snapshot_iter_6"};
+  const std::set<std::string> expected{"epoch_001",      "log", "model_5", "optimizer", "snapshot_iter_3",
+                                       "snapshot_iter_6"};
   BOOST_TEST(names_in(folder.path) == expected, boost::test_tools::per_element());
   nn::Classifier<StatefulMLP> model{StatefulMLP()};
   nn::serializers::load_npz(folder / "model_5", model);
   BOOST_TEST(model.predictor.l1.W.shape() == Shape({16, 6}));
-  BOOST_TEST(has(message_of<catena::ValueError>([] { Snapshot({.filename = "{.updater.nothing}"}); }), ".updater.nothing"));
+  BOOST_TEST(
+      has(message_of<catena::ValueError>([] { Snapshot({.filename = "{.updater.nothing}"}); }), ".updater.nothing"));
   BOOST_CHECK_THROW(snapshot_object(run.model, "{x}"), catena::ValueError);
 }
 
@@ -79,13 +82,15 @@ BOOST_AUTO_TEST_CASE(savers_of_ones_own) {
   Trainer trainer(updater, {1, iteration}, folder.path.string());
   std::string seen;
   trainer.extend(Snapshot({.filename = "mine",
-                           .savefun = [&](const std::string& path, Trainer&) {
-                             seen = path;
-                             write_file(path, "whole");
-                           },
+                           .savefun =
+                               [&](const std::string& path, Trainer&) {
+                                 seen = path;
+                                 write_file(path, "whole");
+                               },
                            .trigger = {1, iteration}}));
   trainer.extend(snapshot_object(std::string("owned"), "object",
-                                 [](const std::string& path, const std::string& object) { write_file(path, object); }, {.trigger = {1, iteration}}));
+                                 [](const std::string& path, const std::string& object) { write_file(path, object); },
+                                 {.trigger = {1, iteration}}));
   trainer.run();
   BOOST_TEST(file_content(folder / "mine") == "whole");
   BOOST_TEST(seen != folder / "mine");  // it was written beside and renamed
@@ -96,10 +101,11 @@ BOOST_AUTO_TEST_CASE(savers_of_ones_own) {
   FakeUpdater again(5);
   Trainer failing(again, {1, iteration}, folder.path.string());
   failing.extend(Snapshot({.filename = "mine",
-                           .savefun = [](const std::string& path, Trainer&) {
-                             write_file(path, "half");
-                             throw catena::IOError("disk full");
-                           },
+                           .savefun =
+                               [](const std::string& path, Trainer&) {
+                                 write_file(path, "half");
+                                 throw catena::IOError("disk full");
+                               },
                            .trigger = {1, iteration}}));
   BOOST_TEST(message_of<catena::IOError>([&] { failing.run(); }) == "disk full");
   BOOST_TEST(file_content(folder / "mine") == "old");

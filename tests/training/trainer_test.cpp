@@ -1,14 +1,14 @@
 // The trainer and the updater: order of calls, names, errors, and runs that are resumed.
-#include "training/trainer.h"
+#include <catena/training/trainer.h>
 
 #include <cmath>
 
-#include "autograd/hooks.h"
-#include "nn/serializers/npz.h"
-#include "tests/support/fake_updater.h"
-#include "tests/support/training_fixtures.h"
-#include "training/extensions.h"
-#include "training/optimizers.h"
+#include <catena/autograd/hooks.h>
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/fake_updater.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions.h>
+#include <catena/training/optimizers.h>
 
 using namespace test;
 using namespace training;
@@ -86,7 +86,11 @@ BOOST_AUTO_TEST_CASE(order_of_calls) {
   f.trainer.extend(Letter("n", &f.log), {.trigger = TriggerSpec()});  // never
   BOOST_CHECK_THROW(f.trainer.elapsed_time(), catena::RuntimeError);
   f.trainer.run();
-  BOOST_TEST(f.log == "e" "uwerR" "uwerRs" "/w/e/r/R/n/s");
+  BOOST_TEST(f.log ==
+             "e"
+             "uwerR"
+             "uwerRs"
+             "/w/e/r/R/n/s");
   BOOST_TEST(f.updater.finalized == 1);
   BOOST_CHECK_THROW(f.trainer.run(), catena::RuntimeError);
   const double time = f.trainer.elapsed_time();
@@ -134,7 +138,8 @@ BOOST_AUTO_TEST_CASE(an_error_of_finalize_alone_is_reported) {
 BOOST_AUTO_TEST_CASE(observations_are_fresh_and_visible) {
   Fixture f;
   std::vector<double> seen;
-  f.trainer.extend([](Trainer& t) { nn::report("doubled", 2.0 * double(t.updater().iteration())); }, {.priority = PRIORITY_WRITER});
+  f.trainer.extend([](Trainer& t) { nn::report("doubled", 2.0 * double(t.updater().iteration())); },
+                   {.priority = PRIORITY_WRITER});
   f.trainer.extend([&](Trainer& t) {
     seen.push_back(t.observation().at("doubled").value());
     BOOST_TEST(t.observation().size() == 1u);
@@ -149,12 +154,14 @@ BOOST_AUTO_TEST_CASE(keys_and_missing_extensions) {
     Fixture f;
     f.trainer.extend(Letter("a", &f.log));
     f.trainer.extend(Letter("b", &f.log), {.name = "second"});
-    BOOST_CHECK_THROW(nn::serializers::save_npz(folder / "t.npz", f.trainer), catena::RuntimeError);  // not started: it has no time
+    BOOST_CHECK_THROW(nn::serializers::save_npz(folder / "t.npz", f.trainer),
+                      catena::RuntimeError);  // not started: it has no time
     f.trainer.run();
     nn::serializers::save_npz(folder / "t.npz", f.trainer);
   }
   const catena::NpzReader npz("test", folder / "t.npz");
-  for (const char* key : {"updater/iteration", "extensions/Letter/calls", "extensions/second/calls", "_snapshot_elapsed_time"})
+  for (const char* key :
+       {"updater/iteration", "extensions/Letter/calls", "extensions/second/calls", "_snapshot_elapsed_time"})
     BOOST_TEST(npz.contains(key), key);
   Fixture f;
   Letter& a = f.trainer.extend(Letter("a", &f.log));
@@ -162,7 +169,8 @@ BOOST_AUTO_TEST_CASE(keys_and_missing_extensions) {
   BOOST_TEST(a.calls == 2);
   BOOST_TEST(f.updater.iteration() == 2);
   f.trainer.extend(Letter("b", &f.log), {.name = "renamed"});
-  const std::string message = message_of<catena::KeyError>([&] { nn::serializers::load_npz(folder / "t.npz", f.trainer); });
+  const std::string message =
+      message_of<catena::KeyError>([&] { nn::serializers::load_npz(folder / "t.npz", f.trainer); });
   BOOST_TEST(has(message, "renamed"));
   BOOST_TEST(has(message, "Letter, second"));
 }
@@ -171,7 +179,8 @@ BOOST_AUTO_TEST_CASE(evaluator) {
   autograd::seed(2);
   nn::Classifier<StatefulMLP> model(StatefulMLP(8, 3, 0.5));
   const auto data = std::make_shared<TupleDataset>(
-      std::vector<Array>{autograd::random_normal({10, 4}, 0, 1, Dtype::float32, autograd::default_generator()), ints({0, 1, 2, 0, 1, 2, 0, 1, 2, 0})});
+      std::vector<Array>{autograd::random_normal({10, 4}, 0, 1, Dtype::float32, autograd::default_generator()),
+                         ints({0, 1, 2, 0, 1, 2, 0, 1, 2, 0})});
   SerialIterator it(data, 4, {.repeat = false, .shuffle = false});
   model(Variable(data->arrays()[0]), Variable(data->arrays()[1]));
   int hooks = 0;
@@ -190,7 +199,8 @@ BOOST_AUTO_TEST_CASE(evaluator) {
   double loss = 0;
   const auto testing = autograd::train_mode(false);
   for (const auto& [begin, end] : {std::pair{0, 4}, {4, 8}, {8, 10}}) {
-    model(Variable(autograd::slice(data->arrays()[0], 0, begin, end)), Variable(autograd::slice(data->arrays()[1], 0, begin, end)));
+    model(Variable(autograd::slice(data->arrays()[0], 0, begin, end)),
+          Variable(autograd::slice(data->arrays()[1], 0, begin, end)));
     loss += autograd::item(model.loss.data()).to_double() / 3;
   }
   BOOST_TEST(std::fabs(first.at("main/loss").value() - loss) < 1e-9);
@@ -240,11 +250,13 @@ BOOST_AUTO_TEST_CASE(updater_errors_and_devices) {
 
 BOOST_AUTO_TEST_CASE(losses_of_ones_own) {
   nn::Linear model(1, 1);
-  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{floats({1, 2, 3, 4}, {4, 1}), floats({3, 5, 7, 9}, {4, 1})});
+  const auto data =
+      std::make_shared<TupleDataset>(std::vector<Array>{floats({1, 2, 3, 4}, {4, 1}), floats({3, 5, 7, 9}, {4, 1})});
   SerialIterator it(data, 4);
   SGD sgd({.lr = 0.05});
   sgd.setup(model);
-  StandardUpdater updater(it, sgd, {.loss_func = [&](const Variables& v) { return nn::mean_squared_error(model(v[0]), v[1]); }});
+  StandardUpdater updater(it, sgd,
+                          {.loss_func = [&](const Variables& v) { return nn::mean_squared_error(model(v[0]), v[1]); }});
   for (int i = 0; i < 2000; ++i) updater.update();
   BOOST_TEST(std::fabs(values(model.W.data())[0] - 2) < 1e-3);
   BOOST_TEST(std::fabs(values(model.b->data())[0] - 1) < 1e-3);
@@ -271,11 +283,14 @@ BOOST_AUTO_TEST_CASE(gradients_of_batches) {
     const auto is_product = [](const auto& call) { return call.first.find('*') != std::string::npos; };
     const auto products = std::count_if(history.begin(), history.end(), is_product);
     BOOST_TEST(products == (keep ? 2 : 1));
-    if (keep) BOOST_TEST(values(kept.grad()) == (std::vector<double>{36, 72}), boost::test_tools::per_element());  // 2 (6 x) 6 / 2
+    if (keep)
+      BOOST_TEST(values(kept.grad()) == (std::vector<double>{36, 72}),
+                 boost::test_tools::per_element());  // 2 (6 x) 6 / 2
   }
 }
 
-// Snapshots written by the reference: the weights predict what they predicted there, and training goes on as it did there.
+// Snapshots written by the reference: the weights predict what they predicted there, and training goes on as it did
+// there.
 BOOST_AUTO_TEST_CASE(files_of_the_reference) {
   const auto index = Golden::open("serializers/index");
   if (!index) return;
@@ -292,18 +307,20 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
       for (const auto& [key, value] : c["args"].items()) optimizer->set_hyper(key, value.get<double>());
       optimizer->setup(model);
       const std::int64_t batch = c["iterator"]["batch_size"];
-      SerialIterator train(std::make_shared<TupleDataset>(std::vector<Array>{array(c["train_x"]), array(c["train_t"])}), batch,
-                           {.shuffle = c["iterator"]["shuffle"].get<bool>()});
-      SerialIterator test(std::make_shared<TupleDataset>(std::vector<Array>{array(c["valid_x"]), array(c["valid_t"])}), 3,
-                          {.repeat = false, .shuffle = false});
+      SerialIterator train(std::make_shared<TupleDataset>(std::vector<Array>{array(c["train_x"]), array(c["train_t"])}),
+                           batch, {.shuffle = c["iterator"]["shuffle"].get<bool>()});
+      SerialIterator test(std::make_shared<TupleDataset>(std::vector<Array>{array(c["valid_x"]), array(c["valid_t"])}),
+                          3, {.repeat = false, .shuffle = false});
       const TemporaryFolder folder("reference");
-      Trainer trainer(StandardUpdater(train, *optimizer), {c["continued_to_epoch"].get<double>(), epoch}, folder.path.string());
+      Trainer trainer(StandardUpdater(train, *optimizer), {c["continued_to_epoch"].get<double>(), epoch},
+                      folder.path.string());
       trainer.extend(Evaluator(test, model));
       LogReport& log = trainer.extend(LogReport());
       if (c["optimizer"] == "Adam") {
-        trainer.extend(Shift(*optimizer, "alpha", [](std::int64_t t) {
-                         return 0.01 + (0.0001 - 0.01) * std::clamp((double(t) - 1) / 3, 0.0, 1.0);
-                       }), {.trigger = TriggerSpec(1, epoch)});
+        trainer.extend(
+            Shift(*optimizer, "alpha",
+                  [](std::int64_t t) { return 0.01 + (0.0001 - 0.01) * std::clamp((double(t) - 1) / 3, 0.0, 1.0); }),
+            {.trigger = TriggerSpec(1, epoch)});
       } else {
         trainer.extend(Shift(*optimizer, "lr", [](std::int64_t t) { return 0.1 * std::pow(0.5, double(t)); }),
                        {.name = "ExponentialShift", .trigger = TriggerSpec(1, epoch)});
@@ -311,8 +328,10 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
       std::vector<double> losses;
       trainer.extend([&](Trainer& t) { losses.push_back(t.observation().at("main/loss").value()); });
       nn::serializers::load_npz((index->folder() / file).string(), trainer);
-      for (const nn::NamedParam& p : model.namedparams()) BOOST_TEST(same_bits(p.param.data(), array(c["params_at_snapshot"][p.path.substr(1)])), p.path);
-      check_close(model.predictor(Variable(array(c["input"]))).data(), array(c["prediction"]), 1e-5, 1e-4, "prediction");
+      for (const nn::NamedParam& p : model.namedparams())
+        BOOST_TEST(same_bits(p.param.data(), array(c["params_at_snapshot"][p.path.substr(1)])), p.path);
+      check_close(model.predictor(Variable(array(c["input"]))).data(), array(c["prediction"]), 1e-5, 1e-4,
+                  "prediction");
       BOOST_TEST(trainer.updater().iteration() == c["iteration"].get<std::int64_t>());
 
       trainer.run();
@@ -333,7 +352,8 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
       const auto expected = c["losses_after_snapshot"].get<std::vector<double>>();
       BOOST_REQUIRE(losses.size() == expected.size());
       for (std::size_t i = 0; i < losses.size(); ++i) BOOST_TEST(close(losses[i], expected[i], 1e-5, 1e-4));
-      for (const nn::NamedParam& p : model.namedparams()) check_close(p.param.data(), array(c["params_at_end"][p.path.substr(1)]), 1e-5, 1e-4, p.path);
+      for (const nn::NamedParam& p : model.namedparams())
+        check_close(p.param.data(), array(c["params_at_end"][p.path.substr(1)]), 1e-5, 1e-4, p.path);
       BOOST_REQUIRE(log.log().size() == c["log"].size());
       for (std::size_t i = 0; i < log.log().size(); ++i)
         for (const auto& [key, value] : c["log"][i].items())

@@ -1,9 +1,9 @@
 // Triggers: when they fire, also after a resume, with skipped calls and as stop triggers.
-#include "training/trigger.h"
+#include <catena/training/trigger.h>
 
-#include "nn/serializers/npz.h"
-#include "tests/support/fake_updater.h"
-#include "tests/support/training_fixtures.h"
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/fake_updater.h>
+#include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
 using namespace training;
@@ -13,7 +13,8 @@ using Iterations = std::vector<std::int64_t>;
 namespace {
 
 // The iterations of 1..n at which a trigger of `spec` fires; called only where `calls` says.
-Iterations fires_at(const TriggerSpec& spec, double per_epoch, std::int64_t n, std::function<bool(std::int64_t)> calls = {}) {
+Iterations fires_at(const TriggerSpec& spec, double per_epoch, std::int64_t n,
+                    std::function<bool(std::int64_t)> calls = {}) {
   Iterations fired;
   const std::shared_ptr<Trigger> trigger = spec.make();
   FakeUpdater updater(per_epoch);
@@ -37,7 +38,8 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
   std::map<std::string, int> skipped;
   int checked = 0;
   for (const json& c : golden->cases()) {
-    const std::string kind = c.contains("trigger") && c["trigger"].is_string() ? c["trigger"].get<std::string>() : c["extension"].get<std::string>();
+    const std::string kind = c.contains("trigger") && c["trigger"].is_string() ? c["trigger"].get<std::string>()
+                                                                               : c["extension"].get<std::string>();
     if (kind != "IntervalTrigger") {
       ++skipped[kind];
       continue;
@@ -50,7 +52,8 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
     }
   }
   BOOST_TEST(checked == 15);
-  for (const auto& [kind, n] : skipped) std::printf("skipped: %d cases of %s, which is not here yet\n", n, kind.c_str());
+  for (const auto& [kind, n] : skipped)
+    std::printf("skipped: %d cases of %s, which is not here yet\n", n, kind.c_str());
 }
 
 BOOST_AUTO_TEST_CASE(conformance) {
@@ -63,7 +66,8 @@ BOOST_AUTO_TEST_CASE(conformance) {
 }
 
 BOOST_AUTO_TEST_CASE(skipped_calls_fire_once) {
-  const Iterations fired = fires_at({2, iteration}, 5, 12, [](std::int64_t i) { return i == 1 || i == 7 || i == 8 || i == 9; });
+  const Iterations fired =
+      fires_at({2, iteration}, 5, 12, [](std::int64_t i) { return i == 1 || i == 7 || i == 8 || i == 9; });
   BOOST_TEST(fired == (Iterations{7, 8}), boost::test_tools::per_element());
 }
 
@@ -88,7 +92,8 @@ BOOST_AUTO_TEST_CASE(kinds_of_specs) {
   BOOST_TEST(TriggerSpec(shared).make() == shared);
 }
 
-// Resumed anywhere, with the trigger's own state or without it (as files of the reference are), it fires where it would have.
+// Resumed anywhere, with the trigger's own state or without it (as files of the reference are), it fires where it would
+// have.
 BOOST_AUTO_TEST_CASE(resuming) {
   const TemporaryFolder folder("resume");
   for (const bool with_state : {true, false}) {
@@ -99,7 +104,9 @@ BOOST_AUTO_TEST_CASE(resuming) {
         IntervalTrigger first(period, epoch), second(period, epoch);
         Trainer trainer(before, {double(stop), iteration}, folder.path.string());
         Iterations fired;
-        trainer.extend([&](Trainer& t) { if (first(t)) fired.push_back(t.updater().iteration()); });
+        trainer.extend([&](Trainer& t) {
+          if (first(t)) fired.push_back(t.updater().iteration());
+        });
         trainer.run();
         nn::serializers::save_npz(folder / "u", before);
         nn::serializers::save_npz(folder / "t", first);
@@ -107,7 +114,9 @@ BOOST_AUTO_TEST_CASE(resuming) {
         nn::serializers::load_npz(folder / "u", after);
         if (with_state) nn::serializers::load_npz(folder / "t", second);
         Trainer resumed(after, {20, iteration}, folder.path.string());
-        resumed.extend([&](Trainer& t) { if (second(t)) fired.push_back(t.updater().iteration()); });
+        resumed.extend([&](Trainer& t) {
+          if (second(t)) fired.push_back(t.updater().iteration());
+        });
         resumed.run();
         BOOST_TEST(fired == whole, boost::test_tools::per_element());
       }

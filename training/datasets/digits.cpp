@@ -1,11 +1,11 @@
-#include "training/datasets/digits.h"
+#include <catena/training/datasets/digits.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "kernels/random.h"
+#include <catena/kernels/random.h>
 
 namespace training::datasets::internal {
 namespace {
@@ -103,7 +103,8 @@ int draw_digit(std::uint64_t seed, std::uint64_t index, std::uint8_t* pixels) {
   Canvas canvas{};
   for (const Stroke& stroke : glyphs()[std::size_t(label)]) {
     Stroke placed;
-    for (const Point& p : stroke) placed.push_back(place({p.x + draw.uniform(-wobble, wobble), p.y + draw.uniform(-wobble, wobble)}));
+    for (const Point& p : stroke)
+      placed.push_back(place({p.x + draw.uniform(-wobble, wobble), p.y + draw.uniform(-wobble, wobble)}));
     for (std::size_t i = 0; i + 1 < placed.size(); ++i) draw_line(canvas, placed[i], placed[i + 1], radius, ink);
   }
   // Something that is not part of the digit, and noise.

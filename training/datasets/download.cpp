@@ -1,4 +1,4 @@
-#include "training/datasets/download.h"
+#include <catena/training/datasets/download.h>
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 #ifdef CATENA_HAS_CURL
 #include <curl/curl.h>
@@ -34,7 +34,8 @@ std::size_t receive(char* data, std::size_t size, std::size_t n, void* to) {
 
 bool fetch(const std::string& url, const std::string& path, std::size_t limit, std::string& why) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(ready == CURLE_OK ? curl_easy_init() : nullptr, &curl_easy_cleanup);
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(ready == CURLE_OK ? curl_easy_init() : nullptr,
+                                                                 &curl_easy_cleanup);
   Sink sink{std::fopen(path.c_str(), "wb"), 0, limit};
   if (curl == nullptr || sink.file == nullptr) {
     why = curl == nullptr ? "curl cannot be initialised" : "cannot write \"" + path + "\"";

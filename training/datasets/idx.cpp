@@ -1,4 +1,4 @@
-#include "training/datasets/idx.h"
+#include <catena/training/datasets/idx.h>
 
 #include <sys/stat.h>
 #include <zlib.h>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <memory>
 
-#include "kernels/host/byte_stream.h"
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/byte_stream.h>
 
 namespace training::datasets {
 
@@ -43,8 +43,8 @@ class GzipSource {
     const int got = gzread(file_.get(), to, static_cast<unsigned>(n));
     int code = Z_OK;
     const char* const message = gzerror(file_.get(), &code);
-    check<ValueError>(got >= 0 && (code == Z_OK || code == Z_STREAM_END), context_, "the data are damaged or cut off: ",
-                      code == Z_ERRNO ? std::strerror(errno) : message);
+    check<ValueError>(got >= 0 && (code == Z_OK || code == Z_STREAM_END), context_,
+                      "the data are damaged or cut off: ", code == Z_ERRNO ? std::strerror(errno) : message);
     return static_cast<std::size_t>(got);
   }
   void fill(void* to, std::size_t n) {
@@ -63,19 +63,23 @@ class GzipSource {
 catena::Shape read_header(GzipSource& source, std::uint64_t& total) {
   std::array<unsigned char, 4> magic{};
   source.fill(magic.data(), magic.size());
-  check<ValueError>(magic[0] == 0 && magic[1] == 0 && magic[3] >= 1, source.context(), "it is no IDX file: it begins with the bytes ",
-                    int(magic[0]), ' ', int(magic[1]), ' ', int(magic[2]), ' ', int(magic[3]));
-  check<ValueError>(magic[2] == 0x08, source.context(), "its element type is ", int(magic[2]), ", but only unsigned bytes (8) are read");
-  check<ValueError>(magic[3] <= catena::kMaxRank, source.context(), "it has ", int(magic[3]), " dimensions, more than ", catena::kMaxRank);
+  check<ValueError>(magic[0] == 0 && magic[1] == 0 && magic[3] >= 1, source.context(),
+                    "it is no IDX file: it begins with the bytes ", int(magic[0]), ' ', int(magic[1]), ' ',
+                    int(magic[2]), ' ', int(magic[3]));
+  check<ValueError>(magic[2] == 0x08, source.context(), "its element type is ", int(magic[2]),
+                    ", but only unsigned bytes (8) are read");
+  check<ValueError>(magic[3] <= catena::kMaxRank, source.context(), "it has ", int(magic[3]), " dimensions, more than ",
+                    catena::kMaxRank);
   catena::Shape shape = catena::Shape::filled(magic[3], 0);
   total = 1;
   for (int axis = 0; axis < shape.size(); ++axis) {
     std::array<unsigned char, 4> b{};
     source.fill(b.data(), b.size());
-    const std::uint64_t length = std::uint64_t(b[0]) << 24 | std::uint64_t(b[1]) << 16 | std::uint64_t(b[2]) << 8 | b[3];
+    const std::uint64_t length =
+        std::uint64_t(b[0]) << 24 | std::uint64_t(b[1]) << 16 | std::uint64_t(b[2]) << 8 | b[3];
     shape[axis] = static_cast<std::int64_t>(length);
-    check<ValueError>(length == 0 || total <= source.limit() / length, source.context(), "its header claims the shape ", shape,
-                      ", more than the ", source.limit(), " bytes that a file of its size may hold");
+    check<ValueError>(length == 0 || total <= source.limit() / length, source.context(), "its header claims the shape ",
+                      shape, ", more than the ", source.limit(), " bytes that a file of its size may hold");
     total *= length;
   }
   return shape;
@@ -92,11 +96,12 @@ IdxArray read_idx(const std::string& path) {
   while (result.data.size() < total) {
     const std::size_t have = result.data.size(), wanted = std::min<std::uint64_t>(kChunk, total - have);
     result.data.resize(have + wanted);
-    check<ValueError>(source.read(result.data.data() + have, wanted) == wanted, source.context(), "the file ends before the ", total,
-                      " bytes of its shape ", result.shape);
+    check<ValueError>(source.read(result.data.data() + have, wanted) == wanted, source.context(),
+                      "the file ends before the ", total, " bytes of its shape ", result.shape);
   }
   char extra = 0;
-  check<ValueError>(source.read(&extra, 1) == 0, source.context(), "it goes on after the ", total, " bytes of its shape ", result.shape);
+  check<ValueError>(source.read(&extra, 1) == 0, source.context(), "it goes on after the ", total,
+                    " bytes of its shape ", result.shape);
   return result;
 }
 

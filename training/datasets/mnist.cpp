@@ -1,4 +1,4 @@
-#include "training/datasets/mnist.h"
+#include <catena/training/datasets/mnist.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/host/error.h"
-#include "kernels/host/npz.h"
-#include "training/datasets/digits.h"
-#include "training/datasets/download.h"
-#include "training/datasets/idx.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/npz.h>
+#include <catena/training/datasets/digits.h>
+#include <catena/training/datasets/download.h>
+#include <catena/training/datasets/idx.h>
 
 namespace training::datasets {
 
@@ -40,13 +40,15 @@ DatasetPtr make_dataset(const Raw& raw, const MnistOptions& o) {
   Array images = autograd::astype(autograd::from_host(raw.images.data(), shape, Dtype::uint8), o.dtype);
   images *= o.scale / 255.0;
   std::vector<Array> arrays{images};
-  if (o.withlabel) arrays.push_back(autograd::astype(autograd::from_host(raw.labels.data(), {n}, Dtype::uint8), o.label_dtype));
+  if (o.withlabel)
+    arrays.push_back(autograd::astype(autograd::from_host(raw.labels.data(), {n}, Dtype::uint8), o.label_dtype));
   return std::make_shared<TupleDataset>(std::move(arrays));
 }
 
 void check_options(const MnistOptions& o) {
   check<ValueError>(o.ndim >= 1 && o.ndim <= 3, "mnist", "images have 1, 2 or 3 dimensions, not ", o.ndim);
-  check<catena::TypeError>(catena::is_floating(o.dtype), "mnist", "images of ", o.dtype, " cannot hold scaled pixels; a floating dtype is needed");
+  check<catena::TypeError>(catena::is_floating(o.dtype), "mnist", "images of ", o.dtype,
+                           " cannot hold scaled pixels; a floating dtype is needed");
 }
 
 struct Part {
@@ -66,11 +68,12 @@ std::optional<std::string> find_file(const fs::path& folder, const std::string& 
 
 Raw read_part(const std::string& images_path, const std::string& labels_path) {
   IdxArray images = read_idx(images_path), labels = read_idx(labels_path);
-  check<ValueError>(images.shape.size() == 3 && images.shape[1] == kDigitSide && images.shape[2] == kDigitSide, "mnist", '"', images_path,
-                    "\" has the shape ", images.shape, "; images of 28 x 28 are needed");
-  check<ValueError>(labels.shape.size() == 1, "mnist", '"', labels_path, "\" has the shape ", labels.shape, "; one label per image is needed");
-  check<RuntimeError>(labels.shape[0] == images.shape[0], "mnist", '"', images_path, "\" has ", images.shape[0], " images, but \"", labels_path,
-                      "\" has ", labels.shape[0], " labels");
+  check<ValueError>(images.shape.size() == 3 && images.shape[1] == kDigitSide && images.shape[2] == kDigitSide, "mnist",
+                    '"', images_path, "\" has the shape ", images.shape, "; images of 28 x 28 are needed");
+  check<ValueError>(labels.shape.size() == 1, "mnist", '"', labels_path, "\" has the shape ", labels.shape,
+                    "; one label per image is needed");
+  check<RuntimeError>(labels.shape[0] == images.shape[0], "mnist", '"', images_path, "\" has ", images.shape[0],
+                      " images, but \"", labels_path, "\" has ", labels.shape[0], " labels");
   check<ValueError>(images.shape[0] > 0, "mnist", '"', images_path, "\" holds no images");
   return {std::move(images.data), std::move(labels.data)};
 }
@@ -79,9 +82,10 @@ Raw read_part(const std::string& images_path, const std::string& labels_path) {
 Raw read_cache(const std::string& path) {
   const catena::NpzReader npz("mnist", path);
   const catena::NpyArray x = npz.read("x"), y = npz.read("y");
-  check<ValueError>(x.dtype == Dtype::uint8 && y.dtype == Dtype::uint8 && x.shape.size() == 2 && x.shape[1] == kPixels &&
-                        y.shape == Shape{x.shape[0]} && x.shape[0] > 0,
-                    "mnist", '"', path, "\" holds x of shape ", x.shape, " and y of shape ", y.shape, "; bytes of (N, 784) and (N) are needed");
+  check<ValueError>(x.dtype == Dtype::uint8 && y.dtype == Dtype::uint8 && x.shape.size() == 2 &&
+                        x.shape[1] == kPixels && y.shape == Shape{x.shape[0]} && x.shape[0] > 0,
+                    "mnist", '"', path, "\" holds x of shape ", x.shape, " and y of shape ", y.shape,
+                    "; bytes of (N, 784) and (N) are needed");
   const auto xs = x.as<std::uint8_t>(), ys = y.as<std::uint8_t>();
   return {{xs.begin(), xs.end()}, {ys.begin(), ys.end()}};
 }
@@ -89,7 +93,8 @@ Raw read_cache(const std::string& path) {
 std::optional<Raw> load_part(const fs::path& folder, const Part& part) {
   const auto images = find_file(folder, part.images), labels = find_file(folder, part.labels);
   if (images && labels) return read_part(*images, *labels);
-  if (std::error_code ignored; fs::exists(folder / part.cache, ignored)) return read_cache((folder / part.cache).string());
+  if (std::error_code ignored; fs::exists(folder / part.cache, ignored))
+    return read_cache((folder / part.cache).string());
   return {};
 }
 
@@ -102,7 +107,8 @@ std::optional<Mnist> load(const fs::path& folder, const MnistOptions& options) {
 }
 
 bool download_all(const fs::path& folder, std::string& why) {
-  constexpr const char* kMirrors[] = {"https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/"};
+  constexpr const char* kMirrors[] = {"https://ossci-datasets.s3.amazonaws.com/mnist/",
+                                      "https://storage.googleapis.com/cvdf-datasets/mnist/"};
   constexpr std::size_t kLimit = 64 << 20;
   for (const Part& part : {kTrain, kTest}) {
     for (const char* name : {part.images, part.labels}) {
@@ -110,7 +116,8 @@ bool download_all(const fs::path& folder, std::string& why) {
       const std::string file = std::string(name) + ".gz";
       bool there = false;
       for (const char* mirror : kMirrors) {
-        there = internal::download(mirror + file, (folder / file).string(), kLimit, [](const std::string& path) { read_idx(path); }, why);
+        there = internal::download(
+            mirror + file, (folder / file).string(), kLimit, [](const std::string& path) { read_idx(path); }, why);
         if (there) break;
       }
       if (!there) return false;
@@ -124,7 +131,8 @@ Raw draw(std::uint64_t seed, std::uint64_t first, std::int64_t n) {
   raw.images.resize(static_cast<std::size_t>(n * kPixels));
   raw.labels.resize(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < raw.labels.size(); ++i)
-    raw.labels[i] = static_cast<std::uint8_t>(internal::draw_digit(seed, first + i, raw.images.data() + i * std::size_t(kPixels)));
+    raw.labels[i] =
+        static_cast<std::uint8_t>(internal::draw_digit(seed, first + i, raw.images.data() + i * std::size_t(kPixels)));
   return raw;
 }
 
@@ -139,16 +147,19 @@ Mnist mnist(const MnistOptions& options) {
   std::string why;
   if (download_all(folder, why))
     if (std::optional<Mnist> found = load(folder, options)) return *found;
-  std::fprintf(stderr, "mnist: no images in \"%s\" and none could be downloaded (%s): generated digit images take their place\n",
-               folder.c_str(), why.c_str());
+  std::fprintf(
+      stderr, "mnist: no images in \"%s\" and none could be downloaded (%s): generated digit images take their place\n",
+      folder.c_str(), why.c_str());
   return generated_mnist(9000, 1000, options);
 }
 
 Mnist generated_mnist(std::int64_t n_train, std::int64_t n_test, const MnistOptions& options, std::uint64_t seed) {
   check_options(options);
-  check<ValueError>(n_train > 0 && n_test > 0, "generated_mnist", "there must be images in both parts, not ", n_train, " and ", n_test);
+  check<ValueError>(n_train > 0 && n_test > 0, "generated_mnist", "there must be images in both parts, not ", n_train,
+                    " and ", n_test);
   // Far apart in one stream, so that the parts share no image whatever their sizes.
-  return {make_dataset(draw(seed, 0, n_train), options), make_dataset(draw(seed, std::uint64_t(1) << 40, n_test), options), "generated"};
+  return {make_dataset(draw(seed, 0, n_train), options),
+          make_dataset(draw(seed, std::uint64_t(1) << 40, n_test), options), "generated"};
 }
 
 }  // namespace training::datasets

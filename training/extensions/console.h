@@ -14,7 +14,8 @@ struct Console {
   bool terminal;
 
   Console(std::ostream* given, std::optional<bool> is_terminal)
-      : out(given ? given : &std::cout), terminal(is_terminal.value_or(out == &std::cout && ::isatty(STDOUT_FILENO) == 1)) {}
+      : out(given ? given : &std::cout),
+        terminal(is_terminal.value_or(out == &std::cout && ::isatty(STDOUT_FILENO) == 1)) {}
   // Removes what stands below the cursor: a progress bar that an earlier call left there.
   void erase_below() const {
     if (terminal) *out << "\033[J";

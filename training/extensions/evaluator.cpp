@@ -1,6 +1,6 @@
-#include "training/extensions/evaluator.h"
+#include <catena/training/extensions/evaluator.h>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace training {
 
@@ -8,15 +8,18 @@ using catena::check;
 using catena::ValueError;
 
 Evaluator::Evaluator(Held<Iterator> iterator, Held<Link> target, Options options)
-    : Evaluator(HeldMap<Iterator>{{"main", std::move(iterator)}}, HeldMap<Link>{{"main", std::move(target)}}, std::move(options)) {}
+    : Evaluator(HeldMap<Iterator>{{"main", std::move(iterator)}}, HeldMap<Link>{{"main", std::move(target)}},
+                std::move(options)) {}
 
 Evaluator::Evaluator(HeldMap<Iterator> iterators, HeldMap<Link> targets, Options options)
     : iterators_(std::move(iterators)), targets_(std::move(targets)), options_(std::move(options)) {
-  check<ValueError>(!iterators_.empty() && !targets_.empty(), "Evaluator", "there are ", iterators_.size(), " iterators and ",
-                    targets_.size(), " targets; one of each is needed");
+  check<ValueError>(!iterators_.empty() && !targets_.empty(), "Evaluator", "there are ", iterators_.size(),
+                    " iterators and ", targets_.size(), " targets; one of each is needed");
 }
 
-Iterator& Evaluator::get_iterator(const std::string& name) const { return find_held(iterators_, name, "Evaluator.get_iterator"); }
+Iterator& Evaluator::get_iterator(const std::string& name) const {
+  return find_held(iterators_, name, "Evaluator.get_iterator");
+}
 Link& Evaluator::get_target(const std::string& name) const { return find_held(targets_, name, "Evaluator.get_target"); }
 
 void Evaluator::operator()(Trainer&) {

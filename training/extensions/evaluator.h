@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "training/trainer.h"
+#include <catena/training/trainer.h>
 
 namespace training {
 
@@ -14,14 +14,14 @@ class Evaluator;
 
 struct EvaluatorOptions {
   Converter converter = default_converter;
-  std::optional<Device> device = {};            // batches are moved there
+  std::optional<Device> device = {};               // batches are moved there
   std::function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
-  LossFunction eval_func = {};                  // default: the call of the target
+  LossFunction eval_func = {};                     // default: the call of the target
 };
 
-// Runs the whole validation iterator through the model without a graph (inputs are volatile) and with the thread's train mode off, and
-// reports the means under "<name>/<observer>/<key>": "validation/main/loss". Every batch counts the same, also a short last one. The
-// iterator must be one that can be reset.
+// Runs the whole validation iterator through the model without a graph (inputs are volatile) and with the thread's
+// train mode off, and reports the means under "<name>/<observer>/<key>": "validation/main/loss". Every batch counts the
+// same, also a short last one. The iterator must be one that can be reset.
 class CATENA_EXPORT Evaluator : public Extension {
  public:
   using Options = EvaluatorOptions;

@@ -1,9 +1,9 @@
-#include "training/extensions/log_report.h"
+#include <catena/training/extensions/log_report.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "kernels/host/atomic_file.h"
+#include <catena/kernels/formats/atomic_file.h>
 
 namespace training {
 
@@ -11,7 +11,8 @@ LogReport::LogReport(Options options) : options_(std::move(options)), trigger_(o
 
 void LogReport::operator()(Trainer& trainer) {
   for (const auto& [key, value] : trainer.observation())
-    if (!options_.keys || std::find(options_.keys->begin(), options_.keys->end(), key) != options_.keys->end()) summary_.add(key, value);
+    if (!options_.keys || std::find(options_.keys->begin(), options_.keys->end(), key) != options_.keys->end())
+      summary_.add(key, value);
   if (trigger_ && (*trigger_)(trainer)) make_entry(trainer);
 }
 
@@ -25,7 +26,8 @@ void LogReport::make_entry(Trainer& trainer) {
   log_.push_back(std::move(entry));
   summary_ = {};
   if (!options_.log_name) return;
-  const std::string name = format_fields(*options_.log_name, [&](std::string_view field) { return log_.back().at(field); });
+  const std::string name =
+      format_fields(*options_.log_name, [&](std::string_view field) { return log_.back().at(field); });
   catena::write_file_atomically("LogReport", (std::filesystem::path(trainer.out()) / name).string(), to_json(log_, 4));
 }
 

@@ -7,21 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "training/log_entry.h"
-#include "training/trainer.h"
+#include <catena/training/log_entry.h>
+#include <catena/training/trainer.h>
 
 namespace training {
 
 struct LogReportOptions {
-  std::optional<std::vector<std::string>> keys = {};    // default: everything that is observed
-  TriggerSpec trigger = {1, epoch};                     // when an entry is made
-  std::function<void(LogEntry&)> postprocess = {};      // may add to an entry and change it
-  std::optional<std::string> log_name = "log";          // in the trainer's folder; {epoch}, {main/loss}... of the newest entry; none: no file
+  std::optional<std::vector<std::string>> keys = {};  // default: everything that is observed
+  TriggerSpec trigger = {1, epoch};                   // when an entry is made
+  std::function<void(LogEntry&)> postprocess = {};    // may add to an entry and change it
+  std::optional<std::string> log_name =
+      "log";  // in the trainer's folder; {epoch}, {main/loss}... of the newest entry; none: no file
 };
 
-// Takes in the observation of every call; when its own trigger fires, an entry gets the means, then "epoch", "iteration" and
-// "elapsed_time", and the file is written anew (atomically). It must be called at every iteration: a sparse trigger given to extend()
-// loses what is observed in between. Observed values stay on their device until an entry is made.
+// Takes in the observation of every call; when its own trigger fires, an entry gets the means, then "epoch",
+// "iteration" and "elapsed_time", and the file is written anew (atomically). It must be called at every iteration: a
+// sparse trigger given to extend() loses what is observed in between. Observed values stay on their device until an
+// entry is made.
 class CATENA_EXPORT LogReport : public Extension {
  public:
   using Options = LogReportOptions;

@@ -1,9 +1,9 @@
-#include "training/extensions/print_report.h"
+#include <catena/training/extensions/print_report.h>
 
 #include <algorithm>
 
-#include "kernels/host/error.h"
-#include "training/extensions/console.h"
+#include <catena/kernels/base/error.h>
+#include <catena/training/extensions/console.h>
 
 namespace training {
 namespace {
@@ -16,14 +16,16 @@ std::size_t width_of(const std::string& name) { return std::max<std::size_t>(10,
 
 }  // namespace
 
-PrintReport::PrintReport(std::vector<std::string> entries, Options options) : entries_(std::move(entries)), options_(std::move(options)) {}
+PrintReport::PrintReport(std::vector<std::string> entries, Options options)
+    : entries_(std::move(entries)), options_(std::move(options)) {}
 
 std::string PrintReport::row(const LogEntry& entry) const {
   std::string text;
   for (const std::string& name : entries_) {
     const LogValue* value = entry.find(name);
     std::string shown;
-    if (value != nullptr) shown = std::holds_alternative<std::string>(*value) ? std::get<std::string>(*value) : format_value(*value, "g");
+    if (value != nullptr)
+      shown = std::holds_alternative<std::string>(*value) ? std::get<std::string>(*value) : format_value(*value, "g");
     text += cell(shown, width_of(name)) + "  ";
   }
   return text;
@@ -36,7 +38,8 @@ void PrintReport::operator()(Trainer& trainer) {
     (*options_.own_log_report)(trainer);
   } else {
     report = dynamic_cast<const LogReport*>(&trainer.get_extension(options_.log_report));
-    catena::check<catena::TypeError>(report != nullptr, "PrintReport", "the extension ", options_.log_report, " is no LogReport");
+    catena::check<catena::TypeError>(report != nullptr, "PrintReport", "the extension ", options_.log_report,
+                                     " is no LogReport");
   }
   if (!header_printed_) {  // at the first call, so nothing stands below yet
     std::string header;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "training/extensions/log_report.h"
+#include <catena/training/extensions/log_report.h>
 
 namespace training {
 
@@ -15,11 +15,11 @@ struct PrintReportOptions {
   std::string log_report = "LogReport";            // the name of a registered LogReport
   std::shared_ptr<LogReport> own_log_report = {};  // one that this extension drives itself, instead
   std::ostream* out = nullptr;                     // default: std::cout
-  std::optional<bool> terminal = {};               // default: what `out` is; on a terminal a progress bar below is erased first
+  std::optional<bool> terminal = {};  // default: what `out` is; on a terminal a progress bar below is erased first
 };
 
-// Columns are as wide as their names, at least 10; numbers have 6 significant digits; a value that an entry lacks is blank. After a
-// resume the rows of the log so far are printed again.
+// Columns are as wide as their names, at least 10; numbers have 6 significant digits; a value that an entry lacks is
+// blank. After a resume the rows of the log so far are printed again.
 class CATENA_EXPORT PrintReport : public Extension {
  public:
   using Options = PrintReportOptions;

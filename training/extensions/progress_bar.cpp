@@ -1,4 +1,4 @@
-#include "training/extensions/progress_bar.h"
+#include <catena/training/extensions/progress_bar.h>
 
 #include <algorithm>
 #include <chrono>
@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <limits>
 
-#include "kernels/host/error.h"
-#include "training/extensions/console.h"
+#include <catena/kernels/base/error.h>
+#include <catena/training/extensions/console.h>
 
 namespace training {
 
@@ -17,12 +17,15 @@ namespace {
 
 constexpr std::size_t kMaxSamples = 100;  // the speed is that of so many updates
 
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // "  total [####......] 40.00%" without the name.
 std::string bar(double rate, int length) {
   const int marks = std::clamp(int(rate * length), 0, length);
-  return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " + format_value(rate, "6.2%");
+  return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " +
+         format_value(rate, "6.2%");
 }
 
 // As Python prints a time span: 1:02:03.500000, 2 days, 0:00:01.
@@ -44,8 +47,9 @@ std::string time_text(double seconds) {
 }  // namespace
 
 ProgressBar::ProgressBar(Options options) : options_(std::move(options)) {
-  check<catena::ValueError>(options_.update_interval > 0 && options_.bar_length > 0, "ProgressBar", "the update interval is ",
-                            options_.update_interval, " and the length ", options_.bar_length, "; both must be positive");
+  check<catena::ValueError>(options_.update_interval > 0 && options_.bar_length > 0, "ProgressBar",
+                            "the update interval is ", options_.update_interval, " and the length ",
+                            options_.bar_length, "; both must be positive");
 }
 
 ProgressBar::Speed ProgressBar::measure(const Updater& updater) {
@@ -61,8 +65,9 @@ ProgressBar::Speed ProgressBar::measure(const Updater& updater) {
 void ProgressBar::operator()(Trainer& trainer) {
   if (!options_.training_length) {
     const auto* stop = dynamic_cast<const IntervalTrigger*>(trainer.stop_trigger());
-    check<catena::TypeError>(stop != nullptr, "ProgressBar",
-                             "the length of the training is not known: the stop trigger is no IntervalTrigger, so give training_length");
+    check<catena::TypeError>(
+        stop != nullptr, "ProgressBar",
+        "the length of the training is not known: the stop trigger is no IntervalTrigger, so give training_length");
     options_.training_length = {stop->period(), stop->unit()};
   }
   const Updater& updater = trainer.updater();

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "training/trainer.h"
+#include <catena/training/trainer.h>
 
 namespace training {
 
@@ -15,12 +15,12 @@ struct ProgressBarOptions {
   std::optional<std::pair<double, Unit>> training_length = {};  // default: that of the trainer's stop trigger
   std::int64_t update_interval = 100;                           // iterations between two updates
   int bar_length = 50;
-  std::ostream* out = nullptr;                                  // default: std::cout
-  std::optional<bool> terminal = {};                            // default: what `out` is
+  std::ostream* out = nullptr;        // default: std::cout
+  std::optional<bool> terminal = {};  // default: what `out` is
 };
 
-// On a terminal, four lines that are drawn over at every update and erased at the end; elsewhere one plain line per update. TypeError at
-// the first call when the length is neither given nor that of an IntervalTrigger.
+// On a terminal, four lines that are drawn over at every update and erased at the end; elsewhere one plain line per
+// update. TypeError at the first call when the length is neither given nor that of an IntervalTrigger.
 class CATENA_EXPORT ProgressBar : public Extension {
  public:
   using Options = ProgressBarOptions;

@@ -1,10 +1,10 @@
-#include "training/extensions/snapshot.h"
+#include <catena/training/extensions/snapshot.h>
 
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace training {
 
@@ -12,16 +12,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Savers that are not ours may write in pieces: they write beside the file, which gets its name when they are done. (save_npz does
-// as much itself, and doing it twice is harmless.)
-void save_whole(const Trainer& trainer, const std::string& pattern, const std::function<void(const std::string&)>& save) {
+// Savers that are not ours may write in pieces: they write beside the file, which gets its name when they are done.
+// (save_npz does as much itself, and doing it twice is harmless.)
+void save_whole(const Trainer& trainer, const std::string& pattern,
+                const std::function<void(const std::string&)>& save) {
   const fs::path path = fs::path(trainer.out()) / format_trainer(pattern, trainer);
   const fs::path temporary = path.parent_path() / catena::concat("tmp", path.filename().string(), "-", ::getpid());
   try {
     save(temporary.string());
     std::error_code error;
     fs::rename(temporary, path, error);
-    catena::check<catena::IOError>(!error, "snapshot", "cannot rename the written file to \"", path.string(), "\": ", error.message());
+    catena::check<catena::IOError>(!error, "snapshot", "cannot rename the written file to \"", path.string(),
+                                   "\": ", error.message());
   } catch (...) {
     std::error_code ignored;
     fs::remove(temporary, ignored);
@@ -34,7 +36,8 @@ void save_whole(const Trainer& trainer, const std::string& pattern, const std::f
 Snapshot::Snapshot(Options options) : options_(std::move(options)) { check_trainer_pattern(options_.filename); }
 
 void Snapshot::operator()(Trainer& trainer) {
-  if (options_.savefun) return save_whole(trainer, options_.filename, [&](const std::string& path) { options_.savefun(path, trainer); });
+  if (options_.savefun)
+    return save_whole(trainer, options_.filename, [&](const std::string& path) { options_.savefun(path, trainer); });
   nn::serializers::save_npz((fs::path(trainer.out()) / format_trainer(options_.filename, trainer)).string(), trainer);
 }
 

@@ -1,5 +1,5 @@
-// The floor of what memory limits: bare loops over memory that was there before, one thread per core, no library. peers.py builds it for
-// the machine that it runs on.
+// The floor of what memory limits: bare loops over memory that was there before, one thread per core, no library.
+// peers.py builds it for the machine that it runs on.
 #include <bit>
 #include <cstdlib>
 #include <memory>
@@ -20,7 +20,9 @@ struct Free {
 };
 using Memory = std::unique_ptr<float[], Free>;
 
-Memory memory(std::size_t n) { return Memory(static_cast<float*>(std::aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64))); }
+Memory memory(std::size_t n) {
+  return Memory(static_cast<float*>(std::aligned_alloc(64, (n * sizeof(float) + 63) / 64 * 64)));
+}
 Memory uniform(std::size_t n, std::int64_t seed) {
   const std::vector<float> values = bench::uniform_values(n, seed);
   Memory m = memory(n);
@@ -65,11 +67,13 @@ float sum(const float* a, std::size_t n) {
 }
 
 // f(begin, end, thread) over 0..n, in whole lines.
-template <class F> void side_by_side(std::size_t n, F f) {
+template <class F>
+void side_by_side(std::size_t n, F f) {
   const char* text = std::getenv("OMP_NUM_THREADS");
   const std::size_t threads = text ? std::max(1, std::atoi(text)) : 1, share = (n / threads + 15) / 16 * 16;
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) others.emplace_back([=] { f(std::min(n, t * share), std::min(n, (t + 1) * share), t); });
+  for (std::size_t t = 1; t < threads; ++t)
+    others.emplace_back([=] { f(std::min(n, t * share), std::min(n, (t + 1) * share), t); });
   f(std::size_t(0), std::min(n, share), std::size_t(0));
   for (std::thread& t : others) t.join();
 }
@@ -88,7 +92,8 @@ Ready addition(const Parameters& p) {
   for (std::int64_t s = 0; s < p.at("sets"); ++s) sets->push_back({uniform(n, 2 * s), uniform(n, 2 * s + 1)});
   std::shared_ptr<float[]> c = memory(n);
   const auto once = [n, sets, c](std::size_t s) {
-    side_by_side(n, [a = (*sets)[s].a.get(), b = (*sets)[s].b.get(), to = c.get()](std::size_t first, std::size_t last, std::size_t) {
+    side_by_side(n, [a = (*sets)[s].a.get(), b = (*sets)[s].b.get(), to = c.get()](std::size_t first, std::size_t last,
+                                                                                   std::size_t) {
       add(a + first, b + first, to + first, last - first);
     });
   };
@@ -105,16 +110,18 @@ Ready full_sum(const Parameters& p) {
   auto parts = std::make_shared<std::vector<float>>(1024);
   const auto once = [n, sets, parts](std::size_t s) {
     std::fill(parts->begin(), parts->end(), 0.0f);
-    side_by_side(n, [a = (*sets)[s].get(), to = parts->data()](std::size_t first, std::size_t last, std::size_t thread) {
-      to[thread] = sum(a + first, last - first);
-    });
+    side_by_side(n,
+                 [a = (*sets)[s].get(), to = parts->data()](std::size_t first, std::size_t last, std::size_t thread) {
+                   to[thread] = sum(a + first, last - first);
+                 });
     return sum(parts->data(), parts->size());
   };
   return {bench::repeated([once, sets, at = std::size_t{0}]() mutable { once(at++ % sets->size()); }),
           [once] { return std::vector<double>{once(0)}; }};
 }
 
-const std::map<std::string, Ready (*)(const Parameters&)> table{{"elementwise/add", addition}, {"reduction/sum", full_sum}};
+const std::map<std::string, Ready (*)(const Parameters&)> table{{"elementwise/add", addition},
+                                                                {"reduction/sum", full_sum}};
 
 class Floor : public bench::Contender {
  public:

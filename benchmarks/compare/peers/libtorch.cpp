@@ -13,7 +13,10 @@ struct Ready {
   std::function<Tensor()> result;
 };
 
-template <class F> Ready ready(F f) { return {bench::repeated(f), f}; }
+template <class F>
+Ready ready(F f) {
+  return {bench::repeated(f), f};
+}
 
 Tensor operand(const Parameters& p, std::int64_t seed) {
   return torch::tensor(bench::uniform_values(std::size_t(p.at("n")), seed));
@@ -37,10 +40,12 @@ Ready square_sum_backward(const Parameters& p) {
 }
 
 const std::map<std::string, Ready (*)(const Parameters&)> table{
-    {"overhead/add", [](const Parameters& p) { return ready([a = operand(p, 0), b = operand(p, 1)] { return a + b; }); }},
+    {"overhead/add",
+     [](const Parameters& p) { return ready([a = operand(p, 0), b = operand(p, 1)] { return a + b; }); }},
     {"overhead/add_out",
      [](const Parameters& p) {
-       return ready([a = operand(p, 0), b = operand(p, 1), c = operand(p, 2)]() mutable { return torch::add_out(c, a, b); });
+       return ready(
+           [a = operand(p, 0), b = operand(p, 1), c = operand(p, 2)]() mutable { return torch::add_out(c, a, b); });
      }},
     {"overhead/add_scalar", [](const Parameters& p) { return ready([a = operand(p, 0)] { return a + 1.5; }); }},
     {"overhead/view",
@@ -56,7 +61,8 @@ const std::map<std::string, Ready (*)(const Parameters&)> table{
 
 class Libtorch : public bench::Contender {
  public:
-  std::string variants(const std::string& name) override { if (!table.count(name)) return "";
+  std::string variants(const std::string& name) override {
+    if (!table.count(name)) return "";
     return name.rfind("overhead/", 0) == 0 ? "default inference_mode" : "default";
   }
   std::string versions() override { return "libtorch " TORCH_VERSION; }

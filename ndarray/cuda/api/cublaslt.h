@@ -1,6 +1,6 @@
-// The part of cuBLASLt's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test compares these
-// declarations with the toolkit's header where there is one. Enumerations are passed as int; descriptors are pointers to memory of the
-// library that nobody else looks into.
+// The part of cuBLASLt's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A
+// test compares these declarations with the toolkit's header where there is one. Enumerations are passed as int;
+// descriptors are pointers to memory of the library that nobody else looks into.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,8 @@ inline constexpr int cublaslt_layout_batch_stride = 6;  // int64_t, in elements
 // cublasLtMatmulPreferenceAttributes_t
 inline constexpr int cublaslt_preference_workspace_bytes = 1;   // uint64_t
 inline constexpr int cublaslt_preference_reduction_scheme = 3;  // uint32_t
-inline constexpr int cublaslt_preference_alignment_a = 5, cublaslt_preference_alignment_b = 6, cublaslt_preference_alignment_c = 7,
+inline constexpr int cublaslt_preference_alignment_a = 5, cublaslt_preference_alignment_b = 6,
+                     cublaslt_preference_alignment_c = 7,
                      cublaslt_preference_alignment_d = 8;  // uint32_t, in bytes
 // cublasLtReductionScheme_t
 inline constexpr std::uint32_t cublaslt_reduction_compute_type = 2;
@@ -61,29 +62,32 @@ inline constexpr std::uint32_t cublaslt_epilogue_default = 1, cublaslt_epilogue_
                                cublaslt_epilogue_gelu = 32;
 
 // Name of the function in the library, its name in our table, and its type.
-#define CATENA_CUBLASLT_FUNCTIONS(X)                                                                                                     \
-  X(cublasLtCreate, create, cublas_status(cublaslt_handle*))                                                                             \
-  X(cublasLtGetVersion, get_version, std::size_t())                                                                                      \
-  X(cublasLtGetStatusName, get_status_name, const char*(cublas_status))                                                                  \
-  X(cublasLtMatmulDescCreate, matmul_desc_create, cublas_status(cublaslt_matmul_desc*, int compute_type, int scale_type))                \
-  X(cublasLtMatmulDescDestroy, matmul_desc_destroy, cublas_status(cublaslt_matmul_desc))                                                 \
-  X(cublasLtMatmulDescSetAttribute, matmul_desc_set,                                                                                     \
-    cublas_status(cublaslt_matmul_desc, int attribute, const void* value, std::size_t bytes))                                            \
-  X(cublasLtMatrixLayoutCreate, layout_create,                                                                                           \
-    cublas_status(cublaslt_matrix_layout*, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld))                        \
-  X(cublasLtMatrixLayoutDestroy, layout_destroy, cublas_status(cublaslt_matrix_layout))                                                  \
-  X(cublasLtMatrixLayoutSetAttribute, layout_set,                                                                                        \
-    cublas_status(cublaslt_matrix_layout, int attribute, const void* value, std::size_t bytes))                                          \
-  X(cublasLtMatmulPreferenceCreate, preference_create, cublas_status(cublaslt_preference*))                                              \
-  X(cublasLtMatmulPreferenceDestroy, preference_destroy, cublas_status(cublaslt_preference))                                             \
-  X(cublasLtMatmulPreferenceSetAttribute, preference_set,                                                                                \
-    cublas_status(cublaslt_preference, int attribute, const void* value, std::size_t bytes))                                             \
-  X(cublasLtMatmulAlgoGetHeuristic, get_heuristic,                                                                                       \
-    cublas_status(cublaslt_handle, cublaslt_matmul_desc, cublaslt_matrix_layout a, cublaslt_matrix_layout b, cublaslt_matrix_layout c,   \
-                  cublaslt_matrix_layout d, cublaslt_preference, int requested, cublaslt_heuristic_result* results, int* returned))      \
-  X(cublasLtMatmul, matmul,                                                                                                              \
-    cublas_status(cublaslt_handle, cublaslt_matmul_desc, const void* alpha, const void* a, cublaslt_matrix_layout, const void* b,        \
-                  cublaslt_matrix_layout, const void* beta, const void* c, cublaslt_matrix_layout, void* d, cublaslt_matrix_layout,      \
-                  const cublaslt_algo*, void* workspace, std::size_t workspace_bytes, CUstream_st*))
+#define CATENA_CUBLASLT_FUNCTIONS(X)                                                                                   \
+  X(cublasLtCreate, create, cublas_status(cublaslt_handle*))                                                           \
+  X(cublasLtGetVersion, get_version, std::size_t())                                                                    \
+  X(cublasLtGetStatusName, get_status_name, const char*(cublas_status))                                                \
+  X(cublasLtMatmulDescCreate, matmul_desc_create,                                                                      \
+    cublas_status(cublaslt_matmul_desc*, int compute_type, int scale_type))                                            \
+  X(cublasLtMatmulDescDestroy, matmul_desc_destroy, cublas_status(cublaslt_matmul_desc))                               \
+  X(cublasLtMatmulDescSetAttribute, matmul_desc_set,                                                                   \
+    cublas_status(cublaslt_matmul_desc, int attribute, const void* value, std::size_t bytes))                          \
+  X(cublasLtMatrixLayoutCreate, layout_create,                                                                         \
+    cublas_status(cublaslt_matrix_layout*, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld))      \
+  X(cublasLtMatrixLayoutDestroy, layout_destroy, cublas_status(cublaslt_matrix_layout))                                \
+  X(cublasLtMatrixLayoutSetAttribute, layout_set,                                                                      \
+    cublas_status(cublaslt_matrix_layout, int attribute, const void* value, std::size_t bytes))                        \
+  X(cublasLtMatmulPreferenceCreate, preference_create, cublas_status(cublaslt_preference*))                            \
+  X(cublasLtMatmulPreferenceDestroy, preference_destroy, cublas_status(cublaslt_preference))                           \
+  X(cublasLtMatmulPreferenceSetAttribute, preference_set,                                                              \
+    cublas_status(cublaslt_preference, int attribute, const void* value, std::size_t bytes))                           \
+  X(cublasLtMatmulAlgoGetHeuristic, get_heuristic,                                                                     \
+    cublas_status(cublaslt_handle, cublaslt_matmul_desc, cublaslt_matrix_layout a, cublaslt_matrix_layout b,           \
+                  cublaslt_matrix_layout c, cublaslt_matrix_layout d, cublaslt_preference, int requested,              \
+                  cublaslt_heuristic_result* results, int* returned))                                                  \
+  X(cublasLtMatmul, matmul,                                                                                            \
+    cublas_status(cublaslt_handle, cublaslt_matmul_desc, const void* alpha, const void* a, cublaslt_matrix_layout,     \
+                  const void* b, cublaslt_matrix_layout, const void* beta, const void* c, cublaslt_matrix_layout,      \
+                  void* d, cublaslt_matrix_layout, const cublaslt_algo*, void* workspace, std::size_t workspace_bytes, \
+                  CUstream_st*))
 
 }  // namespace nd::cuda::api

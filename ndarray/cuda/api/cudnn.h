@@ -1,8 +1,8 @@
-// The part of cuDNN 9's interface that we call, as declared here: nothing of ours is compiled with its headers. A test compares these
-// declarations with those headers where they are. Enumerations are passed as int.
+// The part of cuDNN 9's interface that we call, as declared here: nothing of ours is compiled with its headers. A test
+// compares these declarations with those headers where they are. Enumerations are passed as int.
 //
-// In the backend (graph) interface everything is a descriptor with attributes: it is created, its attributes are set, it is finalised.
-// Batch normalization and recurrent networks have functions and descriptors of their own.
+// In the backend (graph) interface everything is a descriptor with attributes: it is created, its attributes are set,
+// it is finalised. Batch normalization and recurrent networks have functions and descriptors of their own.
 #pragma once
 
 #include <cstddef>
@@ -33,43 +33,49 @@ inline constexpr cudnn_status cudnn_success = 0, cudnn_not_supported = 3000, cud
 inline constexpr int cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bfloat16 = 9;
 
 // cudnnBackendAttributeType_t
-inline constexpr int cudnn_type_handle = 0, cudnn_type_data_type = 1, cudnn_type_boolean = 2, cudnn_type_int64 = 3, cudnn_type_float = 4,
-                     cudnn_type_double = 5, cudnn_type_void_ptr = 6, cudnn_type_convolution_mode = 7, cudnn_type_heuristic_mode = 8,
-                     cudnn_type_numerical_note = 11, cudnn_type_pointwise_mode = 14, cudnn_type_descriptor = 15,
-                     cudnn_type_resample_mode = 21, cudnn_type_padding_mode = 22, cudnn_type_char = 24, cudnn_type_fraction = 26;
+inline constexpr int cudnn_type_handle = 0, cudnn_type_data_type = 1, cudnn_type_boolean = 2, cudnn_type_int64 = 3,
+                     cudnn_type_float = 4, cudnn_type_double = 5, cudnn_type_void_ptr = 6,
+                     cudnn_type_convolution_mode = 7, cudnn_type_heuristic_mode = 8, cudnn_type_numerical_note = 11,
+                     cudnn_type_pointwise_mode = 14, cudnn_type_descriptor = 15, cudnn_type_resample_mode = 21,
+                     cudnn_type_padding_mode = 22, cudnn_type_char = 24, cudnn_type_fraction = 26;
 
 // cudnnBackendDescriptorType_t
-inline constexpr int cudnn_pointwise = 0, cudnn_convolution = 1, cudnn_engine = 2, cudnn_engine_config = 3, cudnn_engine_heuristic = 4,
-                     cudnn_execution_plan = 5, cudnn_operation_convolution_forward = 10, cudnn_operation_convolution_filter = 11,
-                     cudnn_operation_convolution_data = 12, cudnn_operation_pointwise = 13, cudnn_operation_graph = 15,
-                     cudnn_variant_pack = 16, cudnn_tensor = 17, cudnn_resample = 24, cudnn_operation_resample_forward = 25,
+inline constexpr int cudnn_pointwise = 0, cudnn_convolution = 1, cudnn_engine = 2, cudnn_engine_config = 3,
+                     cudnn_engine_heuristic = 4, cudnn_execution_plan = 5, cudnn_operation_convolution_forward = 10,
+                     cudnn_operation_convolution_filter = 11, cudnn_operation_convolution_data = 12,
+                     cudnn_operation_pointwise = 13, cudnn_operation_graph = 15, cudnn_variant_pack = 16,
+                     cudnn_tensor = 17, cudnn_resample = 24, cudnn_operation_resample_forward = 25,
                      cudnn_operation_resample_backward = 26, cudnn_device_properties = 38;
 
 // cudnnBackendAttributeName_t, by descriptor
 inline constexpr int cudnn_attr_pointwise_mode = 0, cudnn_attr_pointwise_math_type = 1;
-inline constexpr int cudnn_attr_convolution_compute_type = 100, cudnn_attr_convolution_mode = 101, cudnn_attr_convolution_dilations = 102,
-                     cudnn_attr_convolution_strides = 103, cudnn_attr_convolution_post_paddings = 104,
-                     cudnn_attr_convolution_pre_paddings = 105, cudnn_attr_convolution_spatial_dims = 106;
-inline constexpr int cudnn_attr_heuristic_mode = 200, cudnn_attr_heuristic_graph = 201, cudnn_attr_heuristic_results = 202,
-                     cudnn_attr_heuristic_properties = 204;
+inline constexpr int cudnn_attr_convolution_compute_type = 100, cudnn_attr_convolution_mode = 101,
+                     cudnn_attr_convolution_dilations = 102, cudnn_attr_convolution_strides = 103,
+                     cudnn_attr_convolution_post_paddings = 104, cudnn_attr_convolution_pre_paddings = 105,
+                     cudnn_attr_convolution_spatial_dims = 106;
+inline constexpr int cudnn_attr_heuristic_mode = 200, cudnn_attr_heuristic_graph = 201,
+                     cudnn_attr_heuristic_results = 202, cudnn_attr_heuristic_properties = 204;
 inline constexpr int cudnn_attr_engine_config_engine = 300;
-inline constexpr int cudnn_attr_plan_handle = 400, cudnn_attr_plan_engine_config = 401, cudnn_attr_plan_workspace_bytes = 402,
-                     cudnn_attr_plan_properties = 407;
-inline constexpr int cudnn_attr_forward_alpha = 700, cudnn_attr_forward_beta = 701, cudnn_attr_forward_convolution = 702,
-                     cudnn_attr_forward_w = 703, cudnn_attr_forward_x = 704, cudnn_attr_forward_y = 705;
-inline constexpr int cudnn_attr_data_alpha = 706, cudnn_attr_data_beta = 707, cudnn_attr_data_convolution = 708, cudnn_attr_data_w = 709,
-                     cudnn_attr_data_dx = 710, cudnn_attr_data_dy = 711;
+inline constexpr int cudnn_attr_plan_handle = 400, cudnn_attr_plan_engine_config = 401,
+                     cudnn_attr_plan_workspace_bytes = 402, cudnn_attr_plan_properties = 407;
+inline constexpr int cudnn_attr_forward_alpha = 700, cudnn_attr_forward_beta = 701,
+                     cudnn_attr_forward_convolution = 702, cudnn_attr_forward_w = 703, cudnn_attr_forward_x = 704,
+                     cudnn_attr_forward_y = 705;
+inline constexpr int cudnn_attr_data_alpha = 706, cudnn_attr_data_beta = 707, cudnn_attr_data_convolution = 708,
+                     cudnn_attr_data_w = 709, cudnn_attr_data_dx = 710, cudnn_attr_data_dy = 711;
 inline constexpr int cudnn_attr_filter_alpha = 712, cudnn_attr_filter_beta = 713, cudnn_attr_filter_convolution = 714,
                      cudnn_attr_filter_dw = 715, cudnn_attr_filter_x = 716, cudnn_attr_filter_dy = 717;
-inline constexpr int cudnn_attr_operation_pointwise = 750, cudnn_attr_operation_pointwise_x = 751, cudnn_attr_operation_pointwise_b = 752,
-                     cudnn_attr_operation_pointwise_y = 753;
+inline constexpr int cudnn_attr_operation_pointwise = 750, cudnn_attr_operation_pointwise_x = 751,
+                     cudnn_attr_operation_pointwise_b = 752, cudnn_attr_operation_pointwise_y = 753;
 inline constexpr int cudnn_attr_graph_handle = 800, cudnn_attr_graph_operations = 801;
-inline constexpr int cudnn_attr_tensor_alignment = 900, cudnn_attr_tensor_data_type = 901, cudnn_attr_tensor_dimensions = 902,
-                     cudnn_attr_tensor_strides = 903, cudnn_attr_tensor_id = 906, cudnn_attr_tensor_virtual = 907;
+inline constexpr int cudnn_attr_tensor_alignment = 900, cudnn_attr_tensor_data_type = 901,
+                     cudnn_attr_tensor_dimensions = 902, cudnn_attr_tensor_strides = 903, cudnn_attr_tensor_id = 906,
+                     cudnn_attr_tensor_virtual = 907;
 inline constexpr int cudnn_attr_pack_ids = 1000, cudnn_attr_pack_pointers = 1001, cudnn_attr_pack_workspace = 1003;
 inline constexpr int cudnn_attr_engine_notes = 1303;
-inline constexpr int cudnn_attr_resample_mode = 1700, cudnn_attr_resample_compute_type = 1701, cudnn_attr_resample_spatial_dims = 1702,
-                     cudnn_attr_resample_post_paddings = 1703, cudnn_attr_resample_pre_paddings = 1704, cudnn_attr_resample_strides = 1705,
+inline constexpr int cudnn_attr_resample_mode = 1700, cudnn_attr_resample_compute_type = 1701,
+                     cudnn_attr_resample_spatial_dims = 1702, cudnn_attr_resample_post_paddings = 1703,
+                     cudnn_attr_resample_pre_paddings = 1704, cudnn_attr_resample_strides = 1705,
                      cudnn_attr_resample_window = 1706, cudnn_attr_resample_padding_mode = 1708;
 inline constexpr int cudnn_attr_resample_forward_x = 1710, cudnn_attr_resample_forward_y = 1711,
                      cudnn_attr_resample_forward_resample = 1716;
@@ -88,15 +94,16 @@ struct cudnn_fraction {
 // cudnnBackendHeurMode_t
 inline constexpr int cudnn_heuristic_fallback = 2, cudnn_heuristic_a = 3;
 // cudnnBackendNumericalNote_t
-inline constexpr int cudnn_note_tensor_core = 0, cudnn_note_down_convert_inputs = 1, cudnn_note_reduced_precision_reduction = 2,
-                     cudnn_note_nondeterministic = 4, cudnn_note_count = 10;
+inline constexpr int cudnn_note_tensor_core = 0, cudnn_note_down_convert_inputs = 1,
+                     cudnn_note_reduced_precision_reduction = 2, cudnn_note_nondeterministic = 4, cudnn_note_count = 10;
 
 // cudnnBatchNormMode_t
 inline constexpr int cudnn_batch_norm_per_activation = 0, cudnn_batch_norm_spatial = 1;
 // cudnnRNNAlgo_t, cudnnRNNMode_t, cudnnRNNBiasMode_t, cudnnDirectionMode_t, cudnnRNNInputMode_t, cudnnRNNDataLayout_t
 inline constexpr int cudnn_rnn_standard = 0;
 inline constexpr int cudnn_rnn_relu = 0, cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3;
-inline constexpr int cudnn_rnn_double_bias = 2, cudnn_unidirectional = 0, cudnn_bidirectional = 1, cudnn_linear_input = 0;
+inline constexpr int cudnn_rnn_double_bias = 2, cudnn_unidirectional = 0, cudnn_bidirectional = 1,
+                     cudnn_linear_input = 0;
 inline constexpr int cudnn_rnn_packed = 1;
 // cudnnMathType_t
 inline constexpr int cudnn_default_math = 0, cudnn_fma_math = 3;
@@ -104,70 +111,76 @@ inline constexpr int cudnn_default_math = 0, cudnn_fma_math = 3;
 inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradients = 0;
 
 // Name of the function in the library, its name in our table, and its type.
-#define CATENA_CUDNN_FUNCTIONS(X)                                                                                                   \
-  X(cudnnGetVersion, get_version, std::size_t())                                                                                    \
-  X(cudnnGetErrorString, get_error_string, const char*(cudnn_status))                                                               \
-  X(cudnnGetLastErrorString, get_last_error_string, void(char* message, std::size_t bytes))                                         \
-  X(cudnnCreate, create, cudnn_status(cudnn_handle*))                                                                               \
-  X(cudnnSetStream, set_stream, cudnn_status(cudnn_handle, CUstream_st*))                                                           \
-  X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                                     \
-  X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                                              \
-  X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                                                 \
-  X(cudnnBackendSetAttribute, set_attribute,                                                                                        \
-    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))                                   \
-  X(cudnnBackendGetAttribute, get_attribute,                                                                                        \
-    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements))                     \
-  X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))                 \
-  X(cudnnCreateTensorDescriptor, create_tensor, cudnn_status(cudnn_tensor_descriptor*))                                             \
-  X(cudnnDestroyTensorDescriptor, destroy_tensor, cudnn_status(cudnn_tensor_descriptor))                                            \
-  X(cudnnSetTensorNdDescriptor, set_tensor,                                                                                         \
-    cudnn_status(cudnn_tensor_descriptor, int type, int rank, const int* shape, const int* strides))                                \
-  X(cudnnBatchNormalizationForwardTraining, batch_norm_training,                                                                    \
-    cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc, const void* x,        \
-                 cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics, const void* scale, const void* bias,  \
-                 double factor, void* running_mean, void* running_variance, double eps, void* mean, void* inv_std))                 \
-  X(cudnnBatchNormalizationForwardInference, batch_norm_inference,                                                                  \
-    cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc, const void* x,        \
-                 cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics, const void* scale, const void* bias,  \
-                 const void* mean, const void* variance, double eps))                                                               \
-  X(cudnnBatchNormalizationBackward, batch_norm_backward,                                                                           \
-    cudnn_status(cudnn_handle, int mode, const void* alpha_data, const void* beta_data, const void* alpha_parameters,               \
-                 const void* beta_parameters, cudnn_tensor_descriptor x_desc, const void* x, cudnn_tensor_descriptor dy_desc,       \
-                 const void* dy, cudnn_tensor_descriptor dx_desc, void* dx, cudnn_tensor_descriptor statistics, const void* scale,  \
-                 void* dscale, void* dbias, double eps, const void* mean, const void* inv_std))                                     \
-  X(cudnnCreateRNNDescriptor, create_rnn, cudnn_status(cudnn_rnn_descriptor*))                                                      \
-  X(cudnnDestroyRNNDescriptor, destroy_rnn, cudnn_status(cudnn_rnn_descriptor))                                                     \
-  X(cudnnSetRNNDescriptor_v8, set_rnn,                                                                                              \
-    cudnn_status(cudnn_rnn_descriptor, int algorithm, int cell, int bias, int direction, int input, int type, int compute_type,     \
-                 int math_type, std::int32_t inputs, std::int32_t units, std::int32_t projected, std::int32_t layers,               \
-                 cudnn_dropout_descriptor, std::uint32_t flags))                                                                    \
-  X(cudnnCreateRNNDataDescriptor, create_rnn_data, cudnn_status(cudnn_rnn_data_descriptor*))                                        \
-  X(cudnnDestroyRNNDataDescriptor, destroy_rnn_data, cudnn_status(cudnn_rnn_data_descriptor))                                       \
-  X(cudnnSetRNNDataDescriptor, set_rnn_data,                                                                                        \
-    cudnn_status(cudnn_rnn_data_descriptor, int type, int layout, int times, int batch, int width, const int* lengths,              \
-                 void* padding))                                                                                                    \
-  X(cudnnGetRNNTempSpaceSizes, get_rnn_space,                                                                                       \
-    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int mode, cudnn_rnn_data_descriptor x, std::size_t* workspace,                 \
-                 std::size_t* reserve))                                                                                             \
-  X(cudnnGetRNNWeightSpaceSize, get_rnn_weight_space, cudnn_status(cudnn_handle, cudnn_rnn_descriptor, std::size_t* bytes))         \
-  X(cudnnGetRNNWeightParams, get_rnn_weights,                                                                                       \
-    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, std::int32_t state, std::size_t bytes, const void* weights,                    \
-                 std::int32_t matrix, cudnn_tensor_descriptor w_desc, void** w, cudnn_tensor_descriptor b_desc, void** b))          \
-  X(cudnnRNNForward, rnn_forward,                                                                                                   \
-    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int mode, const std::int32_t* device_lengths, cudnn_rnn_data_descriptor x_desc,\
-                 const void* x, cudnn_rnn_data_descriptor y_desc, void* y, cudnn_tensor_descriptor h_desc, const void* hx, void* hy,\
-                 cudnn_tensor_descriptor c_desc, const void* cx, void* cy, std::size_t weight_bytes, const void* weights,           \
-                 std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))                           \
-  X(cudnnRNNBackwardData_v8, rnn_backward_data,                                                                                     \
-    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, const std::int32_t* device_lengths, cudnn_rnn_data_descriptor y_desc,          \
-                 const void* y, const void* dy, cudnn_rnn_data_descriptor x_desc, void* dx, cudnn_tensor_descriptor h_desc,         \
-                 const void* hx, const void* dhy, void* dhx, cudnn_tensor_descriptor c_desc, const void* cx, const void* dcy,       \
-                 void* dcx, std::size_t weight_bytes, const void* weights, std::size_t workspace_bytes, void* workspace,            \
-                 std::size_t reserve_bytes, void* reserve))                                                                         \
-  X(cudnnRNNBackwardWeights_v8, rnn_backward_weights,                                                                               \
-    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int add, const std::int32_t* device_lengths, cudnn_rnn_data_descriptor x_desc, \
-                 const void* x, cudnn_tensor_descriptor h_desc, const void* hx, cudnn_rnn_data_descriptor y_desc, const void* y,    \
-                 std::size_t weight_bytes, void* dweights, std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, \
-                 void* reserve))
+#define CATENA_CUDNN_FUNCTIONS(X)                                                                                      \
+  X(cudnnGetVersion, get_version, std::size_t())                                                                       \
+  X(cudnnGetErrorString, get_error_string, const char*(cudnn_status))                                                  \
+  X(cudnnGetLastErrorString, get_last_error_string, void(char* message, std::size_t bytes))                            \
+  X(cudnnCreate, create, cudnn_status(cudnn_handle*))                                                                  \
+  X(cudnnSetStream, set_stream, cudnn_status(cudnn_handle, CUstream_st*))                                              \
+  X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                        \
+  X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                                 \
+  X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                                    \
+  X(cudnnBackendSetAttribute, set_attribute,                                                                           \
+    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))                      \
+  X(cudnnBackendGetAttribute, get_attribute,                                                                           \
+    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements))        \
+  X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))    \
+  X(cudnnCreateTensorDescriptor, create_tensor, cudnn_status(cudnn_tensor_descriptor*))                                \
+  X(cudnnDestroyTensorDescriptor, destroy_tensor, cudnn_status(cudnn_tensor_descriptor))                               \
+  X(cudnnSetTensorNdDescriptor, set_tensor,                                                                            \
+    cudnn_status(cudnn_tensor_descriptor, int type, int rank, const int* shape, const int* strides))                   \
+  X(cudnnBatchNormalizationForwardTraining, batch_norm_training,                                                       \
+    cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc,          \
+                 const void* x, cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics,           \
+                 const void* scale, const void* bias, double factor, void* running_mean, void* running_variance,       \
+                 double eps, void* mean, void* inv_std))                                                               \
+  X(cudnnBatchNormalizationForwardInference, batch_norm_inference,                                                     \
+    cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc,          \
+                 const void* x, cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics,           \
+                 const void* scale, const void* bias, const void* mean, const void* variance, double eps))             \
+  X(cudnnBatchNormalizationBackward, batch_norm_backward,                                                              \
+    cudnn_status(cudnn_handle, int mode, const void* alpha_data, const void* beta_data, const void* alpha_parameters,  \
+                 const void* beta_parameters, cudnn_tensor_descriptor x_desc, const void* x,                           \
+                 cudnn_tensor_descriptor dy_desc, const void* dy, cudnn_tensor_descriptor dx_desc, void* dx,           \
+                 cudnn_tensor_descriptor statistics, const void* scale, void* dscale, void* dbias, double eps,         \
+                 const void* mean, const void* inv_std))                                                               \
+  X(cudnnCreateRNNDescriptor, create_rnn, cudnn_status(cudnn_rnn_descriptor*))                                         \
+  X(cudnnDestroyRNNDescriptor, destroy_rnn, cudnn_status(cudnn_rnn_descriptor))                                        \
+  X(cudnnSetRNNDescriptor_v8, set_rnn,                                                                                 \
+    cudnn_status(cudnn_rnn_descriptor, int algorithm, int cell, int bias, int direction, int input, int type,          \
+                 int compute_type, int math_type, std::int32_t inputs, std::int32_t units, std::int32_t projected,     \
+                 std::int32_t layers, cudnn_dropout_descriptor, std::uint32_t flags))                                  \
+  X(cudnnCreateRNNDataDescriptor, create_rnn_data, cudnn_status(cudnn_rnn_data_descriptor*))                           \
+  X(cudnnDestroyRNNDataDescriptor, destroy_rnn_data, cudnn_status(cudnn_rnn_data_descriptor))                          \
+  X(cudnnSetRNNDataDescriptor, set_rnn_data,                                                                           \
+    cudnn_status(cudnn_rnn_data_descriptor, int type, int layout, int times, int batch, int width, const int* lengths, \
+                 void* padding))                                                                                       \
+  X(cudnnGetRNNTempSpaceSizes, get_rnn_space,                                                                          \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int mode, cudnn_rnn_data_descriptor x, std::size_t* workspace,    \
+                 std::size_t* reserve))                                                                                \
+  X(cudnnGetRNNWeightSpaceSize, get_rnn_weight_space,                                                                  \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, std::size_t* bytes))                                              \
+  X(cudnnGetRNNWeightParams, get_rnn_weights,                                                                          \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, std::int32_t state, std::size_t bytes, const void* weights,       \
+                 std::int32_t matrix, cudnn_tensor_descriptor w_desc, void** w, cudnn_tensor_descriptor b_desc,        \
+                 void** b))                                                                                            \
+  X(cudnnRNNForward, rnn_forward,                                                                                      \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int mode, const std::int32_t* device_lengths,                     \
+                 cudnn_rnn_data_descriptor x_desc, const void* x, cudnn_rnn_data_descriptor y_desc, void* y,           \
+                 cudnn_tensor_descriptor h_desc, const void* hx, void* hy, cudnn_tensor_descriptor c_desc,             \
+                 const void* cx, void* cy, std::size_t weight_bytes, const void* weights, std::size_t workspace_bytes, \
+                 void* workspace, std::size_t reserve_bytes, void* reserve))                                           \
+  X(cudnnRNNBackwardData_v8, rnn_backward_data,                                                                        \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, const std::int32_t* device_lengths,                               \
+                 cudnn_rnn_data_descriptor y_desc, const void* y, const void* dy, cudnn_rnn_data_descriptor x_desc,    \
+                 void* dx, cudnn_tensor_descriptor h_desc, const void* hx, const void* dhy, void* dhx,                 \
+                 cudnn_tensor_descriptor c_desc, const void* cx, const void* dcy, void* dcx, std::size_t weight_bytes, \
+                 const void* weights, std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes,         \
+                 void* reserve))                                                                                       \
+  X(cudnnRNNBackwardWeights_v8, rnn_backward_weights,                                                                  \
+    cudnn_status(cudnn_handle, cudnn_rnn_descriptor, int add, const std::int32_t* device_lengths,                      \
+                 cudnn_rnn_data_descriptor x_desc, const void* x, cudnn_tensor_descriptor h_desc, const void* hx,      \
+                 cudnn_rnn_data_descriptor y_desc, const void* y, std::size_t weight_bytes, void* dweights,            \
+                 std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))
 
 }  // namespace nd::cuda::api

@@ -1,5 +1,6 @@
-// The part of cuSOLVER's dense interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test compares
-// these declarations with the toolkit's header where there is one. Enumerations are passed as int.
+// The part of cuSOLVER's dense interface that we call, as declared here: the CUDA backend is compiled without a
+// toolkit. A test compares these declarations with the toolkit's header where there is one. Enumerations are passed as
+// int.
 #pragma once
 
 #include <cstddef>
@@ -13,49 +14,55 @@ using cusolver_handle = cusolverDnContext*;
 
 // cusolverStatus_t
 using cusolver_status = int;
-inline constexpr cusolver_status cusolver_success = 0, cusolver_not_initialized = 1, cusolver_alloc_failed = 2, cusolver_invalid_value = 3,
-                                 cusolver_arch_mismatch = 4, cusolver_mapping_error = 5, cusolver_execution_failed = 6,
-                                 cusolver_internal_error = 7, cusolver_not_supported = 9;
+inline constexpr cusolver_status cusolver_success = 0, cusolver_not_initialized = 1, cusolver_alloc_failed = 2,
+                                 cusolver_invalid_value = 3, cusolver_arch_mismatch = 4, cusolver_mapping_error = 5,
+                                 cusolver_execution_failed = 6, cusolver_internal_error = 7, cusolver_not_supported = 9;
 // cublasFillMode_t, cublasOperation_t, cusolverEigMode_t
 inline constexpr int cublas_fill_lower = 0, cublas_fill_upper = 1;
 inline constexpr int cusolver_op_n = 0, cusolver_op_t = 1;
 inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
 
-// Name of the function in the library, its name in our table, and its type. Matrices are column-major; sizes of work space count elements.
-#define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                \
-  X(cusolverDnCreate, create, cusolver_status(cusolver_handle*))           \
+// Name of the function in the library, its name in our table, and its type. Matrices are column-major; sizes of work
+// space count elements.
+#define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                      \
+  X(cusolverDnCreate, create, cusolver_status(cusolver_handle*)) \
   X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*))
 
 // The functions that exist for float (letter S) and double (letter D).
-#define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, suffix)                                                                                   \
-  X(cusolverDn##L##potrf_bufferSize, potrf_size_##suffix, cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, int* size))     \
-  X(cusolverDn##L##potrf, potrf_##suffix,                                                                                                  \
-    cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, T* work, int size, int* info))                                        \
-  X(cusolverDn##L##potrs, potrs_##suffix,                                                                                                  \
-    cusolver_status(cusolver_handle, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info))                         \
-  X(cusolverDn##L##getrf_bufferSize, getrf_size_##suffix, cusolver_status(cusolver_handle, int m, int n, T* a, int lda, int* size))        \
-  X(cusolverDn##L##getrf, getrf_##suffix, cusolver_status(cusolver_handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info))  \
-  X(cusolverDn##L##getrs, getrs_##suffix,                                                                                                  \
-    cusolver_status(cusolver_handle, int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b, int ldb, int* info))     \
-  X(cusolverDn##L##geqrf_bufferSize, geqrf_size_##suffix, cusolver_status(cusolver_handle, int m, int n, T* a, int lda, int* size))        \
-  X(cusolverDn##L##geqrf, geqrf_##suffix,                                                                                                  \
-    cusolver_status(cusolver_handle, int m, int n, T* a, int lda, T* tau, T* work, int size, int* info))                                   \
-  X(cusolverDn##L##orgqr_bufferSize, orgqr_size_##suffix,                                                                                  \
-    cusolver_status(cusolver_handle, int m, int n, int k, const T* a, int lda, const T* tau, int* size))                                   \
-  X(cusolverDn##L##orgqr, orgqr_##suffix,                                                                                                  \
-    cusolver_status(cusolver_handle, int m, int n, int k, T* a, int lda, const T* tau, T* work, int size, int* info))                      \
-  X(cusolverDn##L##gesvd_bufferSize, gesvd_size_##suffix, cusolver_status(cusolver_handle, int m, int n, int* size))                       \
-  X(cusolverDn##L##gesvd, gesvd_##suffix,                                                                                                  \
-    cusolver_status(cusolver_handle, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u, int ldu, T* vt,       \
-                    int ldvt, T* work, int size, T* real_work, int* info))                                                                 \
-  X(cusolverDn##L##syevd_bufferSize, syevd_size_##suffix,                                                                                  \
-    cusolver_status(cusolver_handle, int job, int uplo, int n, const T* a, int lda, const T* w, int* size))                                \
-  X(cusolverDn##L##syevd, syevd_##suffix,                                                                                                  \
+#define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, suffix)                                                              \
+  X(cusolverDn##L##potrf_bufferSize, potrf_size_##suffix,                                                             \
+    cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, int* size))                                      \
+  X(cusolverDn##L##potrf, potrf_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, T* work, int size, int* info))                   \
+  X(cusolverDn##L##potrs, potrs_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info))    \
+  X(cusolverDn##L##getrf_bufferSize, getrf_size_##suffix,                                                             \
+    cusolver_status(cusolver_handle, int m, int n, T* a, int lda, int* size))                                         \
+  X(cusolverDn##L##getrf, getrf_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int m, int n, T* a, int lda, T* work, int* pivots, int* info))                   \
+  X(cusolverDn##L##getrs, getrs_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b,     \
+                    int ldb, int* info))                                                                              \
+  X(cusolverDn##L##geqrf_bufferSize, geqrf_size_##suffix,                                                             \
+    cusolver_status(cusolver_handle, int m, int n, T* a, int lda, int* size))                                         \
+  X(cusolverDn##L##geqrf, geqrf_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int m, int n, T* a, int lda, T* tau, T* work, int size, int* info))              \
+  X(cusolverDn##L##orgqr_bufferSize, orgqr_size_##suffix,                                                             \
+    cusolver_status(cusolver_handle, int m, int n, int k, const T* a, int lda, const T* tau, int* size))              \
+  X(cusolverDn##L##orgqr, orgqr_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int m, int n, int k, T* a, int lda, const T* tau, T* work, int size, int* info)) \
+  X(cusolverDn##L##gesvd_bufferSize, gesvd_size_##suffix, cusolver_status(cusolver_handle, int m, int n, int* size))  \
+  X(cusolverDn##L##gesvd, gesvd_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u,  \
+                    int ldu, T* vt, int ldvt, T* work, int size, T* real_work, int* info))                            \
+  X(cusolverDn##L##syevd_bufferSize, syevd_size_##suffix,                                                             \
+    cusolver_status(cusolver_handle, int job, int uplo, int n, const T* a, int lda, const T* w, int* size))           \
+  X(cusolverDn##L##syevd, syevd_##suffix,                                                                             \
     cusolver_status(cusolver_handle, int job, int uplo, int n, T* a, int lda, T* w, T* work, int size, int* info))
 
-#define CATENA_CUSOLVER_FUNCTIONS(X)                       \
-  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                      \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float)      \
+#define CATENA_CUSOLVER_FUNCTIONS(X)                  \
+  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                 \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float) \
   CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double)
 
 }  // namespace nd::cuda::api

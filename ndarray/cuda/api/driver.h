@@ -1,5 +1,6 @@
-// The part of the CUDA driver's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test compares
-// these declarations with the toolkit's header where there is one. Enumerations are passed as int.
+// The part of the CUDA driver's interface that we call, as declared here: the CUDA backend is compiled without a
+// toolkit. A test compares these declarations with the toolkit's header where there is one. Enumerations are passed as
+// int.
 #pragma once
 
 #include <cstddef>
@@ -93,77 +94,82 @@ inline constexpr int cu_function_max_dynamic_shared_bytes = 8;
 inline constexpr unsigned cu_stream_default = 0, cu_stream_non_blocking = 1;
 inline constexpr unsigned cu_event_blocking_sync = 1, cu_event_disable_timing = 2, cu_event_interprocess = 4;
 inline constexpr unsigned cu_host_alloc_portable = 1;
-inline constexpr int cu_capture_thread_local = 1, cu_capture_relaxed = 2;             // CUstreamCaptureMode
+inline constexpr int cu_capture_thread_local = 1, cu_capture_relaxed = 2;                     // CUstreamCaptureMode
 inline constexpr int cu_capture_none = 0, cu_capture_active = 1, cu_capture_invalidated = 2;  // CUstreamCaptureStatus
 
 using cu_host_fn = void (*)(void* context);
-using cu_stream_callback = void (*)(cu_stream, cu_result status, void* context);  // called exactly once, also after an error
+using cu_stream_callback = void (*)(cu_stream, cu_result status,
+                                    void* context);  // called exactly once, also after an error
 
 // Name of the function in the library, its name in our table, and its type.
-#define CATENA_DRIVER_FUNCTIONS(X)                                                                                               \
-  X(cuInit, init, cu_result(unsigned flags))                                                                                     \
-  X(cuDriverGetVersion, get_version, cu_result(int* version))                                                                    \
-  X(cuGetErrorName, get_error_name, cu_result(cu_result, const char** name))                                                     \
-  X(cuGetErrorString, get_error_string, cu_result(cu_result, const char** text))                                                 \
-  X(cuDeviceGetCount, device_get_count, cu_result(int* count))                                                                   \
-  X(cuDeviceGet, device_get, cu_result(cu_device*, int ordinal))                                                                 \
-  X(cuDeviceGetName, device_get_name, cu_result(char* name, int length, cu_device))                                              \
-  X(cuDeviceGetAttribute, device_get_attribute, cu_result(int* value, int attribute, cu_device))                                 \
-  X(cuDeviceTotalMem_v2, device_total_memory, cu_result(std::size_t* bytes, cu_device))                                          \
-  X(cuDeviceCanAccessPeer, device_can_access_peer, cu_result(int* can, cu_device, cu_device peer))                               \
-  X(cuDevicePrimaryCtxRetain, primary_context_retain, cu_result(cu_context*, cu_device))                                         \
-  X(cuCtxSetCurrent, context_set_current, cu_result(cu_context))                                                                 \
-  X(cuCtxGetCurrent, context_get_current, cu_result(cu_context*))                                                                \
-  X(cuCtxSynchronize, context_synchronize, cu_result())                                                                          \
-  X(cuCtxEnablePeerAccess, context_enable_peer_access, cu_result(cu_context peer, unsigned flags))                               \
-  X(cuMemGetInfo_v2, memory_get_info, cu_result(std::size_t* free, std::size_t* total))                                          \
-  X(cuMemAlloc_v2, memory_allocate, cu_result(cu_deviceptr*, std::size_t bytes))                                                 \
-  X(cuMemFree_v2, memory_free, cu_result(cu_deviceptr))                                                                          \
-  X(cuMemHostAlloc, host_allocate, cu_result(void**, std::size_t bytes, unsigned flags))                                         \
-  X(cuMemFreeHost, host_free, cu_result(void*))                                                                                  \
-  X(cuPointerGetAttribute, pointer_get_attribute, cu_result(void* value, int attribute, cu_deviceptr))                           \
-  X(cuMemcpyHtoD_v2, copy_to_device, cu_result(cu_deviceptr to, const void* from, std::size_t bytes))                            \
-  X(cuMemcpyDtoH_v2, copy_to_host, cu_result(void* to, cu_deviceptr from, std::size_t bytes))                                    \
-  X(cuMemcpyHtoDAsync_v2, copy_to_device_async, cu_result(cu_deviceptr to, const void* from, std::size_t bytes, cu_stream))      \
-  X(cuMemcpyDtoHAsync_v2, copy_to_host_async, cu_result(void* to, cu_deviceptr from, std::size_t bytes, cu_stream))              \
-  X(cuMemcpyDtoDAsync_v2, copy_on_device_async, cu_result(cu_deviceptr to, cu_deviceptr from, std::size_t bytes, cu_stream))     \
-  X(cuMemcpyPeerAsync, copy_peer_async,                                                                                          \
-    cu_result(cu_deviceptr to, cu_context to_context, cu_deviceptr from, cu_context from_context, std::size_t bytes, cu_stream)) \
-  X(cuMemsetD8Async, fill_async, cu_result(cu_deviceptr, unsigned char value, std::size_t bytes, cu_stream))                     \
-  X(cuStreamCreate, stream_create, cu_result(cu_stream*, unsigned flags))                                                        \
-  X(cuStreamDestroy_v2, stream_destroy, cu_result(cu_stream))                                                                    \
-  X(cuStreamQuery, stream_query, cu_result(cu_stream))                                                                           \
-  X(cuStreamSynchronize, stream_synchronize, cu_result(cu_stream))                                                               \
-  X(cuStreamWaitEvent, stream_wait_event, cu_result(cu_stream, cu_event, unsigned flags))                                        \
-  X(cuLaunchHostFunc, launch_host_function, cu_result(cu_stream, cu_host_fn, void* context))                                     \
-  X(cuStreamAddCallback, stream_add_callback, cu_result(cu_stream, cu_stream_callback, void* context, unsigned flags))           \
-  X(cuEventCreate, event_create, cu_result(cu_event*, unsigned flags))                                                           \
-  X(cuEventDestroy_v2, event_destroy, cu_result(cu_event))                                                                       \
-  X(cuEventRecord, event_record, cu_result(cu_event, cu_stream))                                                                 \
-  X(cuEventQuery, event_query, cu_result(cu_event))                                                                              \
-  X(cuEventSynchronize, event_synchronize, cu_result(cu_event))                                                                  \
-  X(cuEventElapsedTime, event_elapsed_time, cu_result(float* milliseconds, cu_event start, cu_event stop))                       \
-  X(cuModuleLoadData, module_load_data, cu_result(cu_module*, const void* image))                                                \
-  X(cuModuleUnload, module_unload, cu_result(cu_module))                                                                         \
-  X(cuModuleGetFunction, module_get_function, cu_result(cu_function*, cu_module, const char* name))                              \
-  X(cuModuleGetGlobal_v2, module_get_global, cu_result(cu_deviceptr*, std::size_t* bytes, cu_module, const char* name))          \
-  X(cuFuncGetAttribute, function_get_attribute, cu_result(int* value, int attribute, cu_function))                               \
-  X(cuFuncSetAttribute, function_set_attribute, cu_result(cu_function, int attribute, int value))                                \
-  X(cuLaunchKernel, launch_kernel,                                                                                               \
-    cu_result(cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, \
-              unsigned shared_bytes, cu_stream, void** parameters, void** extra))                                                \
-  X(cuStreamBeginCapture_v2, stream_begin_capture, cu_result(cu_stream, int mode))                                               \
-  X(cuStreamEndCapture, stream_end_capture, cu_result(cu_stream, cu_graph*))                                                     \
-  X(cuStreamIsCapturing, stream_is_capturing, cu_result(cu_stream, int* status))                                                 \
-  X(cuGraphInstantiateWithFlags, graph_instantiate, cu_result(cu_graph_exec*, cu_graph, unsigned long long flags))               \
-  X(cuGraphLaunch, graph_launch, cu_result(cu_graph_exec, cu_stream))                                                            \
-  X(cuGraphExecDestroy, graph_exec_destroy, cu_result(cu_graph_exec))                                                            \
-  X(cuGraphDestroy, graph_destroy, cu_result(cu_graph))                                                                          \
+#define CATENA_DRIVER_FUNCTIONS(X)                                                                                     \
+  X(cuInit, init, cu_result(unsigned flags))                                                                           \
+  X(cuDriverGetVersion, get_version, cu_result(int* version))                                                          \
+  X(cuGetErrorName, get_error_name, cu_result(cu_result, const char** name))                                           \
+  X(cuGetErrorString, get_error_string, cu_result(cu_result, const char** text))                                       \
+  X(cuDeviceGetCount, device_get_count, cu_result(int* count))                                                         \
+  X(cuDeviceGet, device_get, cu_result(cu_device*, int ordinal))                                                       \
+  X(cuDeviceGetName, device_get_name, cu_result(char* name, int length, cu_device))                                    \
+  X(cuDeviceGetAttribute, device_get_attribute, cu_result(int* value, int attribute, cu_device))                       \
+  X(cuDeviceTotalMem_v2, device_total_memory, cu_result(std::size_t* bytes, cu_device))                                \
+  X(cuDeviceCanAccessPeer, device_can_access_peer, cu_result(int* can, cu_device, cu_device peer))                     \
+  X(cuDevicePrimaryCtxRetain, primary_context_retain, cu_result(cu_context*, cu_device))                               \
+  X(cuCtxSetCurrent, context_set_current, cu_result(cu_context))                                                       \
+  X(cuCtxGetCurrent, context_get_current, cu_result(cu_context*))                                                      \
+  X(cuCtxSynchronize, context_synchronize, cu_result())                                                                \
+  X(cuCtxEnablePeerAccess, context_enable_peer_access, cu_result(cu_context peer, unsigned flags))                     \
+  X(cuMemGetInfo_v2, memory_get_info, cu_result(std::size_t* free, std::size_t* total))                                \
+  X(cuMemAlloc_v2, memory_allocate, cu_result(cu_deviceptr*, std::size_t bytes))                                       \
+  X(cuMemFree_v2, memory_free, cu_result(cu_deviceptr))                                                                \
+  X(cuMemHostAlloc, host_allocate, cu_result(void**, std::size_t bytes, unsigned flags))                               \
+  X(cuMemFreeHost, host_free, cu_result(void*))                                                                        \
+  X(cuPointerGetAttribute, pointer_get_attribute, cu_result(void* value, int attribute, cu_deviceptr))                 \
+  X(cuMemcpyHtoD_v2, copy_to_device, cu_result(cu_deviceptr to, const void* from, std::size_t bytes))                  \
+  X(cuMemcpyDtoH_v2, copy_to_host, cu_result(void* to, cu_deviceptr from, std::size_t bytes))                          \
+  X(cuMemcpyHtoDAsync_v2, copy_to_device_async,                                                                        \
+    cu_result(cu_deviceptr to, const void* from, std::size_t bytes, cu_stream))                                        \
+  X(cuMemcpyDtoHAsync_v2, copy_to_host_async, cu_result(void* to, cu_deviceptr from, std::size_t bytes, cu_stream))    \
+  X(cuMemcpyDtoDAsync_v2, copy_on_device_async,                                                                        \
+    cu_result(cu_deviceptr to, cu_deviceptr from, std::size_t bytes, cu_stream))                                       \
+  X(cuMemcpyPeerAsync, copy_peer_async,                                                                                \
+    cu_result(cu_deviceptr to, cu_context to_context, cu_deviceptr from, cu_context from_context, std::size_t bytes,   \
+              cu_stream))                                                                                              \
+  X(cuMemsetD8Async, fill_async, cu_result(cu_deviceptr, unsigned char value, std::size_t bytes, cu_stream))           \
+  X(cuStreamCreate, stream_create, cu_result(cu_stream*, unsigned flags))                                              \
+  X(cuStreamDestroy_v2, stream_destroy, cu_result(cu_stream))                                                          \
+  X(cuStreamQuery, stream_query, cu_result(cu_stream))                                                                 \
+  X(cuStreamSynchronize, stream_synchronize, cu_result(cu_stream))                                                     \
+  X(cuStreamWaitEvent, stream_wait_event, cu_result(cu_stream, cu_event, unsigned flags))                              \
+  X(cuLaunchHostFunc, launch_host_function, cu_result(cu_stream, cu_host_fn, void* context))                           \
+  X(cuStreamAddCallback, stream_add_callback, cu_result(cu_stream, cu_stream_callback, void* context, unsigned flags)) \
+  X(cuEventCreate, event_create, cu_result(cu_event*, unsigned flags))                                                 \
+  X(cuEventDestroy_v2, event_destroy, cu_result(cu_event))                                                             \
+  X(cuEventRecord, event_record, cu_result(cu_event, cu_stream))                                                       \
+  X(cuEventQuery, event_query, cu_result(cu_event))                                                                    \
+  X(cuEventSynchronize, event_synchronize, cu_result(cu_event))                                                        \
+  X(cuEventElapsedTime, event_elapsed_time, cu_result(float* milliseconds, cu_event start, cu_event stop))             \
+  X(cuModuleLoadData, module_load_data, cu_result(cu_module*, const void* image))                                      \
+  X(cuModuleUnload, module_unload, cu_result(cu_module))                                                               \
+  X(cuModuleGetFunction, module_get_function, cu_result(cu_function*, cu_module, const char* name))                    \
+  X(cuModuleGetGlobal_v2, module_get_global,                                                                           \
+    cu_result(cu_deviceptr*, std::size_t* bytes, cu_module, const char* name))                                         \
+  X(cuFuncGetAttribute, function_get_attribute, cu_result(int* value, int attribute, cu_function))                     \
+  X(cuFuncSetAttribute, function_set_attribute, cu_result(cu_function, int attribute, int value))                      \
+  X(cuLaunchKernel, launch_kernel,                                                                                     \
+    cu_result(cu_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,      \
+              unsigned block_z, unsigned shared_bytes, cu_stream, void** parameters, void** extra))                    \
+  X(cuStreamBeginCapture_v2, stream_begin_capture, cu_result(cu_stream, int mode))                                     \
+  X(cuStreamEndCapture, stream_end_capture, cu_result(cu_stream, cu_graph*))                                           \
+  X(cuStreamIsCapturing, stream_is_capturing, cu_result(cu_stream, int* status))                                       \
+  X(cuGraphInstantiateWithFlags, graph_instantiate, cu_result(cu_graph_exec*, cu_graph, unsigned long long flags))     \
+  X(cuGraphLaunch, graph_launch, cu_result(cu_graph_exec, cu_stream))                                                  \
+  X(cuGraphExecDestroy, graph_exec_destroy, cu_result(cu_graph_exec))                                                  \
+  X(cuGraphDestroy, graph_destroy, cu_result(cu_graph))                                                                \
   X(cuGraphGetNodes, graph_get_nodes, cu_result(cu_graph, cu_graph_node* nodes, std::size_t* count))
 
 // Found where the driver has them; they work with a profiler only.
-#define CATENA_DRIVER_PROFILER_FUNCTIONS(X)          \
-  X(cuProfilerStart, profiler_start, cu_result())    \
+#define CATENA_DRIVER_PROFILER_FUNCTIONS(X)       \
+  X(cuProfilerStart, profiler_start, cu_result()) \
   X(cuProfilerStop, profiler_stop, cu_result())
 
 // The symbol behind each field, for messages.

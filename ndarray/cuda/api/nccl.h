@@ -1,5 +1,5 @@
-// The part of NCCL's interface that we call, as declared here: the CUDA backend is compiled without it. A test compares these declarations
-// with the library's header where there is one. Enumerations are passed as int.
+// The part of NCCL's interface that we call, as declared here: the CUDA backend is compiled without it. A test compares
+// these declarations with the library's header where there is one. Enumerations are passed as int.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,41 @@ struct nccl_unique_id {
 
 // ncclResult_t
 using nccl_result = int;
-inline constexpr nccl_result nccl_success = 0, nccl_unhandled_cuda_error = 1, nccl_system_error = 2, nccl_internal_error = 3,
-                             nccl_invalid_argument = 4, nccl_invalid_usage = 5, nccl_remote_error = 6, nccl_in_progress = 7;
+inline constexpr nccl_result nccl_success = 0, nccl_unhandled_cuda_error = 1, nccl_system_error = 2,
+                             nccl_internal_error = 3, nccl_invalid_argument = 4, nccl_invalid_usage = 5,
+                             nccl_remote_error = 6, nccl_in_progress = 7;
 // ncclRedOp_t
 inline constexpr int nccl_sum = 0, nccl_prod = 1, nccl_max = 2, nccl_min = 3, nccl_avg = 4;
 // ncclDataType_t
-inline constexpr int nccl_int8 = 0, nccl_uint8 = 1, nccl_int32 = 2, nccl_uint32 = 3, nccl_int64 = 4, nccl_uint64 = 5, nccl_float16 = 6,
-                     nccl_float32 = 7, nccl_float64 = 8, nccl_bfloat16 = 9;
+inline constexpr int nccl_int8 = 0, nccl_uint8 = 1, nccl_int32 = 2, nccl_uint32 = 3, nccl_int64 = 4, nccl_uint64 = 5,
+                     nccl_float16 = 6, nccl_float32 = 7, nccl_float64 = 8, nccl_bfloat16 = 9;
 
 // Name of the function in the library, its name in our table, and its type.
-#define CATENA_NCCL_FUNCTIONS(X)                                                                                                          \
-  X(ncclGetVersion, get_version, nccl_result(int* version))                                                                               \
-  X(ncclGetUniqueId, get_unique_id, nccl_result(nccl_unique_id*))                                                                         \
-  X(ncclGetErrorString, get_error_string, const char*(nccl_result))                                                                       \
-  X(ncclGetLastError, get_last_error, const char*(nccl_comm))                                                                             \
-  X(ncclCommInitRank, comm_init_rank, nccl_result(nccl_comm*, int size, nccl_unique_id, int rank))                                        \
-  X(ncclCommInitAll, comm_init_all, nccl_result(nccl_comm*, int count, const int* devices))                                               \
-  X(ncclCommDestroy, comm_destroy, nccl_result(nccl_comm))                                                                                \
-  X(ncclCommAbort, comm_abort, nccl_result(nccl_comm))                                                                                    \
-  X(ncclCommGetAsyncError, comm_get_async_error, nccl_result(nccl_comm, nccl_result* error))                                              \
-  X(ncclAllReduce, all_reduce,                                                                                                            \
-    nccl_result(const void* send, void* receive, std::size_t count, int type, int op, nccl_comm, CUstream_st*))                           \
-  X(ncclReduce, reduce,                                                                                                                   \
-    nccl_result(const void* send, void* receive, std::size_t count, int type, int op, int root, nccl_comm, CUstream_st*))                 \
-  X(ncclBroadcast, broadcast,                                                                                                             \
-    nccl_result(const void* send, void* receive, std::size_t count, int type, int root, nccl_comm, CUstream_st*))                         \
-  X(ncclAllGather, all_gather, nccl_result(const void* send, void* receive, std::size_t send_count, int type, nccl_comm, CUstream_st*))   \
-  X(ncclReduceScatter, reduce_scatter,                                                                                                    \
-    nccl_result(const void* send, void* receive, std::size_t receive_count, int type, int op, nccl_comm, CUstream_st*))                   \
-  X(ncclSend, send, nccl_result(const void* data, std::size_t count, int type, int peer, nccl_comm, CUstream_st*))                        \
-  X(ncclRecv, receive, nccl_result(void* data, std::size_t count, int type, int peer, nccl_comm, CUstream_st*))                           \
-  X(ncclGroupStart, group_start, nccl_result())                                                                                           \
+#define CATENA_NCCL_FUNCTIONS(X)                                                                                   \
+  X(ncclGetVersion, get_version, nccl_result(int* version))                                                        \
+  X(ncclGetUniqueId, get_unique_id, nccl_result(nccl_unique_id*))                                                  \
+  X(ncclGetErrorString, get_error_string, const char*(nccl_result))                                                \
+  X(ncclGetLastError, get_last_error, const char*(nccl_comm))                                                      \
+  X(ncclCommInitRank, comm_init_rank, nccl_result(nccl_comm*, int size, nccl_unique_id, int rank))                 \
+  X(ncclCommInitAll, comm_init_all, nccl_result(nccl_comm*, int count, const int* devices))                        \
+  X(ncclCommDestroy, comm_destroy, nccl_result(nccl_comm))                                                         \
+  X(ncclCommAbort, comm_abort, nccl_result(nccl_comm))                                                             \
+  X(ncclCommGetAsyncError, comm_get_async_error, nccl_result(nccl_comm, nccl_result* error))                       \
+  X(ncclAllReduce, all_reduce,                                                                                     \
+    nccl_result(const void* send, void* receive, std::size_t count, int type, int op, nccl_comm, CUstream_st*))    \
+  X(ncclReduce, reduce,                                                                                            \
+    nccl_result(const void* send, void* receive, std::size_t count, int type, int op, int root, nccl_comm,         \
+                CUstream_st*))                                                                                     \
+  X(ncclBroadcast, broadcast,                                                                                      \
+    nccl_result(const void* send, void* receive, std::size_t count, int type, int root, nccl_comm, CUstream_st*))  \
+  X(ncclAllGather, all_gather,                                                                                     \
+    nccl_result(const void* send, void* receive, std::size_t send_count, int type, nccl_comm, CUstream_st*))       \
+  X(ncclReduceScatter, reduce_scatter,                                                                             \
+    nccl_result(const void* send, void* receive, std::size_t receive_count, int type, int op, nccl_comm,           \
+                CUstream_st*))                                                                                     \
+  X(ncclSend, send, nccl_result(const void* data, std::size_t count, int type, int peer, nccl_comm, CUstream_st*)) \
+  X(ncclRecv, receive, nccl_result(void* data, std::size_t count, int type, int peer, nccl_comm, CUstream_st*))    \
+  X(ncclGroupStart, group_start, nccl_result())                                                                    \
   X(ncclGroupEnd, group_end, nccl_result())
 
 }  // namespace nd::cuda::api

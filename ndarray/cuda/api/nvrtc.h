@@ -1,5 +1,5 @@
-// The part of NVRTC's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test compares these
-// declarations with the toolkit's header where there is one.
+// The part of NVRTC's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test
+// compares these declarations with the toolkit's header where there is one.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,23 @@ inline constexpr nvrtc_result nvrtc_success = 0;
 inline constexpr nvrtc_result nvrtc_error_compilation = 6;
 
 // Name of the function in the library, its name in our table, and its type.
-#define CATENA_NVRTC_FUNCTIONS(X)                                                                                            \
-  X(nvrtcGetErrorString, get_error_string, const char*(nvrtc_result))                                                        \
-  X(nvrtcVersion, version, nvrtc_result(int* major, int* minor))                                                             \
-  X(nvrtcGetNumSupportedArchs, get_num_supported_archs, nvrtc_result(int* count))                                            \
-  X(nvrtcGetSupportedArchs, get_supported_archs, nvrtc_result(int* archs))                                                   \
-  X(nvrtcCreateProgram, create_program,                                                                                      \
-    nvrtc_result(nvrtc_program*, const char* source, const char* name, int headers, const char* const* texts,                \
-                 const char* const* names))                                                                                  \
-  X(nvrtcDestroyProgram, destroy_program, nvrtc_result(nvrtc_program*))                                                      \
-  X(nvrtcAddNameExpression, add_name_expression, nvrtc_result(nvrtc_program, const char* expression))                        \
-  X(nvrtcGetLoweredName, get_lowered_name, nvrtc_result(nvrtc_program, const char* expression, const char** name))           \
-  X(nvrtcCompileProgram, compile_program, nvrtc_result(nvrtc_program, int count, const char* const* options))                \
-  X(nvrtcGetProgramLogSize, get_program_log_size, nvrtc_result(nvrtc_program, std::size_t* size))                            \
-  X(nvrtcGetProgramLog, get_program_log, nvrtc_result(nvrtc_program, char* log))                                             \
-  X(nvrtcGetCUBINSize, get_cubin_size, nvrtc_result(nvrtc_program, std::size_t* size))                                       \
-  X(nvrtcGetCUBIN, get_cubin, nvrtc_result(nvrtc_program, char* cubin))                                                      \
-  X(nvrtcGetPTXSize, get_ptx_size, nvrtc_result(nvrtc_program, std::size_t* size))                                           \
+#define CATENA_NVRTC_FUNCTIONS(X)                                                                                  \
+  X(nvrtcGetErrorString, get_error_string, const char*(nvrtc_result))                                              \
+  X(nvrtcVersion, version, nvrtc_result(int* major, int* minor))                                                   \
+  X(nvrtcGetNumSupportedArchs, get_num_supported_archs, nvrtc_result(int* count))                                  \
+  X(nvrtcGetSupportedArchs, get_supported_archs, nvrtc_result(int* archs))                                         \
+  X(nvrtcCreateProgram, create_program,                                                                            \
+    nvrtc_result(nvrtc_program*, const char* source, const char* name, int headers, const char* const* texts,      \
+                 const char* const* names))                                                                        \
+  X(nvrtcDestroyProgram, destroy_program, nvrtc_result(nvrtc_program*))                                            \
+  X(nvrtcAddNameExpression, add_name_expression, nvrtc_result(nvrtc_program, const char* expression))              \
+  X(nvrtcGetLoweredName, get_lowered_name, nvrtc_result(nvrtc_program, const char* expression, const char** name)) \
+  X(nvrtcCompileProgram, compile_program, nvrtc_result(nvrtc_program, int count, const char* const* options))      \
+  X(nvrtcGetProgramLogSize, get_program_log_size, nvrtc_result(nvrtc_program, std::size_t* size))                  \
+  X(nvrtcGetProgramLog, get_program_log, nvrtc_result(nvrtc_program, char* log))                                   \
+  X(nvrtcGetCUBINSize, get_cubin_size, nvrtc_result(nvrtc_program, std::size_t* size))                             \
+  X(nvrtcGetCUBIN, get_cubin, nvrtc_result(nvrtc_program, char* cubin))                                            \
+  X(nvrtcGetPTXSize, get_ptx_size, nvrtc_result(nvrtc_program, std::size_t* size))                                 \
   X(nvrtcGetPTX, get_ptx, nvrtc_result(nvrtc_program, char* ptx))
 
 }  // namespace nd::cuda::api

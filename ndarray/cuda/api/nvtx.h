@@ -1,6 +1,7 @@
-// How a program and a tool (a profiler) agree on NVTX, version 3, as declared here: the tool sets NVTX_INJECTION64_PATH to a library of its
-// own; the program opens it and calls InitializeInjectionNvtx2, which asks for the program's tables and puts its functions into the slots
-// they point to. There is no library of NVIDIA's in between. A test compares these declarations with the toolkit's headers.
+// How a program and a tool (a profiler) agree on NVTX, version 3, as declared here: the tool sets NVTX_INJECTION64_PATH
+// to a library of its own; the program opens it and calls InitializeInjectionNvtx2, which asks for the program's tables
+// and puts its functions into the slots they point to. There is no library of NVIDIA's in between. A test compares
+// these declarations with the toolkit's headers.
 #pragma once
 
 #include <cstddef>

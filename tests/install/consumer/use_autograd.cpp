@@ -1,8 +1,8 @@
 // The framework's arrays without a backend: an exception thrown inside the library is caught here.
 #include <cstdio>
 
-#include "autograd/array.h"
-#include "kernels/host/error.h"
+#include <catena/autograd/array.h>
+#include <catena/kernels/base/error.h>
 
 int main() {
   try {

@@ -1,9 +1,9 @@
 // The two libraries joined: one array under both names, and an exception thrown inside the adapter is caught here.
 #include <cstdio>
 
-#include "autograd/array.h"
-#include "autograd/ndarray_backend/convert.h"
-#include "ndarray/ndarray.h"
+#include <catena/autograd/array.h>
+#include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/ndarray/ndarray.h>
 
 int main() {
   nd::Array x = nd::zeros({2, 3}, nd::float32);
@@ -11,7 +11,8 @@ int main() {
   x += 2;
   if (autograd::item(autograd::sum(y)).to<double>() != 12) return 1;
   try {
-    autograd::ndarray_backend().reduce(catena::find_kernel("sum"), 0, y, {0}, autograd::Array(nd::zeros({7}, nd::float32)));
+    autograd::ndarray_backend().reduce(catena::find_kernel("sum"), 0, y, {0},
+                                       autograd::Array(nd::zeros({7}, nd::float32)));
     return 2;
   } catch (const catena::ValueError& error) {
     std::printf("caught: %s\n", error.what());

@@ -1,7 +1,7 @@
 // Everything: the umbrella header sets the backend, and a gradient comes out.
 #include <cstdio>
 
-#include "catena.h"
+#include <catena/catena.h>
 
 int main() {
   autograd::Variable x(autograd::Array(nd::arange(4, {.dtype = nd::float32})));

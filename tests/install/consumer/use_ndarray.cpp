@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "ndarray/ndarray.h"
+#include <catena/ndarray/ndarray.h>
 
 int main() {
   const nd::Array x = nd::arange(12).reshape({3, 4});

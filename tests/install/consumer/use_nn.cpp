@@ -1,8 +1,8 @@
 // Links without a backend: an exception thrown inside the library is caught here.
 #include <cstdio>
 
-#include "kernels/host/error.h"
-#include "nn/chain_list.h"
+#include <catena/kernels/base/error.h>
+#include <catena/nn/chain_list.h>
 
 int main() {
   try {

@@ -1,8 +1,8 @@
 // The training loop's parts without a backend: an exception thrown inside the library is caught here.
 #include <cstdio>
 
-#include "kernels/host/error.h"
-#include "training/trigger.h"
+#include <catena/kernels/base/error.h>
+#include <catena/training/trigger.h>
 
 int main() {
   try {

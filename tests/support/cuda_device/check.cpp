@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/check.h"
+#include <catena/tests/support/cuda_device/check.h>
 
 #include <dlfcn.h>
 
@@ -10,10 +10,10 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "tests/support/cuda_device/engine.h"
-#include "tests/support/cuda_device/jit.h"
-#include "tests/support/cuda_device/memory.h"
-#include "tests/support/cuda_device/report.h"
+#include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/jit.h>
+#include <catena/tests/support/cuda_device/memory.h>
+#include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
 namespace {
@@ -27,8 +27,8 @@ struct Access {
   bool write;
 };
 
-// The last accesses to a granule. Should there be more than fit, the oldest is forgotten: something may then go unseen, but nothing is
-// reported wrongly.
+// The last accesses to a granule. Should there be more than fit, the oldest is forgotten: something may then go unseen,
+// but nothing is reported wrongly.
 struct Cell {
   std::array<Access, 4> accesses{};
   std::uint32_t count = 0;
@@ -55,7 +55,9 @@ Check& check() {
 
 thread_local Actor* current = nullptr;
 
-bool knows(const Clock& clock, const Past& past) { return past.slot < clock.size() && clock[past.slot] >= past.position; }
+bool knows(const Clock& clock, const Past& past) {
+  return past.slot < clock.size() && clock[past.slot] >= past.position;
+}
 
 std::string place_of(const void* code) {
   const std::string line = code == nullptr ? "" : source_line(code);
@@ -67,7 +69,8 @@ void fail(Actor& actor, const std::string& text) {
   report(text);
 }
 
-// Memory of the host that a kernel reaches rightly: its arguments, its block's own, the variables of its code and of the engine.
+// Memory of the host that a kernel reaches rightly: its arguments, its block's own, the variables of its code and of
+// the engine.
 bool is_own_memory(const Actor& actor, const void* address, const void* code) {
   const auto within = [address](const void* data, std::size_t bytes) {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(data) < bytes;
@@ -94,8 +97,8 @@ void report_unordered(Actor& actor, const Access& earlier, const void* address, 
   const Past& other = check().actors[earlier.actor];
   std::ostringstream out;
   out << other.text << " and " << actor.text() << " use the same memory and nothing orders them: " << address << ", "
-      << describe_address(address) << "\n  " << other.what << (earlier.write ? " writes" : " reads") << place_of(earlier.code) << "\n  "
-      << actor.what << (write ? " writes" : " reads") << place_of(code);
+      << describe_address(address) << "\n  " << other.what << (earlier.write ? " writes" : " reads")
+      << place_of(earlier.code) << "\n  " << actor.what << (write ? " writes" : " reads") << place_of(code);
   fail(actor, out.str());
 }
 
@@ -147,8 +150,8 @@ void check_access(const void* address, std::size_t bytes, bool write, const void
   if (!is_allocated(address, bytes)) {
     if (!is_reserved(address) && (!actor.kernel || is_own_memory(actor, address, code_address))) return;
     std::ostringstream out;
-    out << actor.text() << (write ? " writes " : " reads ") << bytes << " bytes at " << address << ", " << describe_address(address)
-        << place_of(code_address);
+    out << actor.text() << (write ? " writes " : " reads ") << bytes << " bytes at " << address << ", "
+        << describe_address(address) << place_of(code_address);
     return fail(actor, out.str());
   }
   const auto number = static_cast<std::uint32_t>(check().actors.size() - 1);
@@ -162,7 +165,8 @@ void check_access(const void* address, std::size_t bytes, bool write, const void
       page = entry.get();
     }
     std::uint8_t mask = 0;
-    for (std::uintptr_t b = 0; b < kGranule; ++b) mask |= static_cast<std::uint8_t>((start + b >= first && start + b < last) << b);
+    for (std::uintptr_t b = 0; b < kGranule; ++b)
+      mask |= static_cast<std::uint8_t>((start + b >= first && start + b < last) << b);
     access_granule(actor, (*page)[start % kShadowPage / kGranule], {code_address, number, mask, write},
                    reinterpret_cast<const void*>(std::max(first, start)));
   }

@@ -1,8 +1,8 @@
 // Who uses device memory, and whether anything orders them.
 //
-// Time is kept in vector clocks: each stream has a slot, each operation of it a position, and a clock says for every slot how many
-// operations of that stream are known to lie before. In check mode (jit.h) the last accesses to every byte are kept, and one that does
-// not know an earlier access to the same byte, one of the two writing, is reported.
+// Time is kept in vector clocks: each stream has a slot, each operation of it a position, and a clock says for every
+// slot how many operations of that stream are known to lie before. In check mode (jit.h) the last accesses to every
+// byte are kept, and one that does not know an earlier access to the same byte, one of the two writing, is reported.
 //
 // Thread safety: all functions are called under the runtime's lock.
 #pragma once
@@ -39,8 +39,9 @@ Actor* current_actor();  // of the calling thread; null: it executes nothing
 bool check_mode();
 void set_check_mode(bool on);
 
-// An access of what is executed. Called by copies and fills, and for every access of a kernel to memory that is not its block's own
-// where kernels are instrumented. Reports one that is outside every allocation in use, or unordered; does nothing out of check mode.
+// An access of what is executed. Called by copies and fills, and for every access of a kernel to memory that is not its
+// block's own where kernels are instrumented. Reports one that is outside every allocation in use, or unordered; does
+// nothing out of check mode.
 void check_access(const void* address, std::size_t bytes, bool write, const void* code_address);
 
 // The bytes are no longer what they were: nothing before this counts.

@@ -1,11 +1,11 @@
-#include "tests/support/cuda_device/control.h"
+#include <catena/tests/support/cuda_device/control.h>
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace cuda_device {
 namespace {
@@ -23,16 +23,19 @@ void* library() {
 bool Control::available() { return library() != nullptr && dlsym(library(), "software_cuda_fail") != nullptr; }
 
 Control::Control() {
-  catena::check<catena::RuntimeError>(available(), "Control", "CATENA_CUDA_LIBRARIES names no folder of a software CUDA device");
+  catena::check<catena::RuntimeError>(available(), "Control",
+                                      "CATENA_CUDA_LIBRARIES names no folder of a software CUDA device");
 #define CATENA_FIND(symbol, field, ...)                                       \
   field##_ = reinterpret_cast<decltype(field##_)>(dlsym(library(), #symbol)); \
-  catena::check<catena::RuntimeError>(field##_ != nullptr, "Control", "the software CUDA device has no function " #symbol);
+  catena::check<catena::RuntimeError>(field##_ != nullptr, "Control",         \
+                                      "the software CUDA device has no function " #symbol);
   CATENA_CONTROL_FUNCTIONS(CATENA_FIND)
 #undef CATENA_FIND
 }
 
 void Control::fail(const std::string& entry, int nth, int code, bool sticky) {
-  catena::check<catena::ValueError>(fail_(entry.c_str(), nth, code, sticky) != 0, "fail", "no call ", nth, " of an entry point ", entry);
+  catena::check<catena::ValueError>(fail_(entry.c_str(), nth, code, sticky) != 0, "fail", "no call ", nth,
+                                    " of an entry point ", entry);
 }
 void Control::clear_faults() { clear_faults_(); }
 

@@ -1,5 +1,5 @@
-// What a test asks of the software device that its program runs on: the functions that the device's library exports for that, by their
-// table, and a class that finds them there. Tests call them through the class only.
+// What a test asks of the software device that its program runs on: the functions that the device's library exports for
+// that, by their table, and a class that finds them there. Tests call them through the class only.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -48,10 +48,10 @@ class Control {
   // True when $CATENA_CUDA_LIBRARIES names the folder of a software device.
   static bool available();
 
-  // Call number `nth` (from 1, counted from now) of the entry point fails with `code`: once, or from then on. Entry "kernel": a kernel
-  // or the work of a library when it is executed, which its context does not survive. A code of the driver that a context does not survive,
-  // planned for an entry point of a library: the context is broken, and the library says that its execution failed. ValueError: no such
-  // entry point.
+  // Call number `nth` (from 1, counted from now) of the entry point fails with `code`: once, or from then on. Entry
+  // "kernel": a kernel or the work of a library when it is executed, which its context does not survive. A code of the
+  // driver that a context does not survive, planned for an entry point of a library: the context is broken, and the
+  // library says that its execution failed. ValueError: no such entry point.
   void fail(const std::string& entry, int nth, int code, bool sticky = false);
   // Plans no failure any more, and heals contexts that did not survive one.
   void clear_faults();
@@ -65,7 +65,8 @@ class Control {
   void set_memory(int device, std::size_t bytes);  // ValueError: no such device
   void set_order(ThreadOrder order);               // of the threads of a block
   std::string last_report() const;                 // "": there was none
-  // `abort`: the program ends after a report. `error`: the context fails with CUDA_ERROR_ILLEGAL_ADDRESS, where it can go on at all.
+  // `abort`: the program ends after a report. `error`: the context fails with CUDA_ERROR_ILLEGAL_ADDRESS, where it can
+  // go on at all.
   void set_report_mode(OnReport mode);
   // Whether the order of accesses is checked, of copies and fills if kernels are not instrumented.
   void set_check(bool on);

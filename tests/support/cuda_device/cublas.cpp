@@ -1,19 +1,19 @@
 // cuBLASLt of the software device: products by plain loops, over the same descriptors.
 //
-// It is as strict as the real one about what may be combined, and asks for work space that it fills with garbage, so that a caller who
-// gives too little or gives away what it still needs is found out.
+// It is as strict as the real one about what may be combined, and asks for work space that it fills with garbage, so
+// that a caller who gives too little or gives away what it still needs is found out.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include "kernels/bfloat16.h"
-#include "kernels/float16.h"
-#include "kernels/host/export.h"
-#include "ndarray/cuda/api/cublaslt.h"
-#include "tests/support/cuda_device/library_work.h"
-#include "tests/support/cuda_device/record.h"
+#include <catena/kernels/base/export.h>
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/float16.h>
+#include <catena/ndarray/cuda/api/cublaslt.h>
+#include <catena/tests/support/cuda_device/library_work.h>
+#include <catena/tests/support/cuda_device/record.h>
 
 using namespace nd::cuda::api;
 
@@ -59,9 +59,12 @@ constexpr std::size_t kWorkspaceBytes = 4096;
 constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // what data[0] of an algorithm of this library is
 
 std::size_t bytes_of(int type) { return type == cuda_r_64f ? 8 : type == cuda_r_32f ? 4 : 2; }
-bool is_known(int type) { return type == cuda_r_64f || type == cuda_r_32f || type == cuda_r_16f || type == cuda_r_16bf; }
+bool is_known(int type) {
+  return type == cuda_r_64f || type == cuda_r_32f || type == cuda_r_16f || type == cuda_r_16bf;
+}
 
-template <class T> bool set_field(T& field, const void* value, std::size_t bytes) {
+template <class T>
+bool set_field(T& field, const void* value, std::size_t bytes) {
   if (value == nullptr || bytes != sizeof(T)) return false;
   std::memcpy(&field, value, sizeof(T));
   return true;
@@ -81,7 +84,8 @@ struct Lengths {
 bool lengths_of(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, const Layout& d, Lengths& l) {
   const bool ta = desc.transpose_a == cublas_op_t, tb = desc.transpose_b == cublas_op_t;
   l = {d.rows, d.columns, ta ? a.rows : a.columns};
-  if ((ta ? a.columns : a.rows) != l.m || (tb ? b.columns : b.rows) != l.k || (tb ? b.rows : b.columns) != l.n) return false;
+  if ((ta ? a.columns : a.rows) != l.m || (tb ? b.columns : b.rows) != l.k || (tb ? b.rows : b.columns) != l.n)
+    return false;
   if (c.rows != d.rows || c.columns != d.columns || c.ld != d.ld) return false;
   if (l.m == 0 || l.n == 0 || l.k == 0) return false;
   return a.batch == d.batch && b.batch == d.batch && c.batch == d.batch;
@@ -90,17 +94,25 @@ bool lengths_of(const Desc& desc, const Layout& a, const Layout& b, const Layout
 bool is_supported(const Desc& desc, const Layout& a, const Layout& b, const Layout& d) {
   if (!is_known(d.type) || a.type != d.type || b.type != d.type) return false;
   if (d.type == cuda_r_64f)
-    return desc.compute_type == cublas_compute_64f && desc.scale_type == cuda_r_64f && desc.epilogue == cublaslt_epilogue_default;
+    return desc.compute_type == cublas_compute_64f && desc.scale_type == cuda_r_64f &&
+           desc.epilogue == cublaslt_epilogue_default;
   const bool fast = desc.compute_type == cublas_compute_32f_fast_tf32 && d.type == cuda_r_32f;
   return (desc.compute_type == cublas_compute_32f || fast) && desc.scale_type == cuda_r_32f;
 }
 
-template <class T> double load(const T* p) { return static_cast<double>(static_cast<float>(*p)); }
-template <> double load(const double* p) { return *p; }
+template <class T>
+double load(const T* p) {
+  return static_cast<double>(static_cast<float>(*p));
+}
+template <>
+double load(const double* p) {
+  return *p;
+}
 
 double activated(double x, std::uint32_t epilogue) {
   if ((epilogue & cublaslt_epilogue_relu) != 0) return x > 0 ? x : 0;
-  if ((epilogue & cublaslt_epilogue_gelu) != 0) return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  if ((epilogue & cublaslt_epilogue_gelu) != 0)
+    return x / 2 * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
   return x;
 }
 
@@ -116,7 +128,8 @@ struct Product {
 };
 
 // An element of an operand as the product sees it.
-template <class T> struct Matrix {
+template <class T>
+struct Matrix {
   Matrix(const void* data, const Layout& layout, bool transpose, std::int64_t batch)
       : first(static_cast<const T*>(data) + batch * layout.batch_stride), ld(layout.ld), transposed(transpose) {}
   double operator()(std::uint64_t row, std::uint64_t column) const {
@@ -128,11 +141,13 @@ template <class T> struct Matrix {
   bool transposed;
 };
 
-template <class T, class Accumulator> void multiply(const Product& p) {
+template <class T, class Accumulator>
+void multiply(const Product& p) {
   const auto* bias = (p.desc.epilogue & cublaslt_epilogue_bias) != 0 ? static_cast<const T*>(p.desc.bias) : nullptr;
   std::vector<Accumulator> column(p.lengths.m);
   for (std::int32_t i = 0; i < p.d_layout.batch; ++i) {
-    const Matrix<T> a(p.a, p.a_layout, p.desc.transpose_a == cublas_op_t, i), b(p.b, p.b_layout, p.desc.transpose_b == cublas_op_t, i);
+    const Matrix<T> a(p.a, p.a_layout, p.desc.transpose_a == cublas_op_t, i),
+        b(p.b, p.b_layout, p.desc.transpose_b == cublas_op_t, i);
     for (std::uint64_t n = 0; n < p.lengths.n; ++n) {
       std::fill(column.begin(), column.end(), Accumulator(0));
       for (std::uint64_t k = 0; k < p.lengths.k; ++k) {
@@ -141,7 +156,8 @@ template <class T, class Accumulator> void multiply(const Product& p) {
       }
       T* to = static_cast<T*>(p.d) + i * p.d_layout.batch_stride + std::int64_t(n) * p.d_layout.ld;
       for (std::uint64_t m = 0; m < p.lengths.m; ++m) {
-        const double x = activated(p.alpha * double(column[m]) + (bias != nullptr ? load(bias + m) : 0.0), p.desc.epilogue);
+        const double x =
+            activated(p.alpha * double(column[m]) + (bias != nullptr ? load(bias + m) : 0.0), p.desc.epilogue);
         if constexpr (sizeof(T) == 2) to[m] = T(static_cast<float>(x));
         else to[m] = static_cast<T>(x);
       }
@@ -200,7 +216,8 @@ cublas_status cublasLtMatmulDescDestroy(cublaslt_matmul_desc desc) {
   delete desc;
   return cublas_success;
 }
-cublas_status cublasLtMatmulDescSetAttribute(cublaslt_matmul_desc desc, int attribute, const void* value, std::size_t bytes) {
+cublas_status cublasLtMatmulDescSetAttribute(cublaslt_matmul_desc desc, int attribute, const void* value,
+                                             std::size_t bytes) {
   CATENA_LIBRARY_CALL(cublasLtMatmulDescSetAttribute);
   switch (attribute) {
     case cublaslt_desc_transpose_a: return answer(set_field(desc->transpose_a, value, bytes));
@@ -211,8 +228,8 @@ cublas_status cublasLtMatmulDescSetAttribute(cublaslt_matmul_desc desc, int attr
   }
 }
 
-cublas_status cublasLtMatrixLayoutCreate(cublaslt_matrix_layout* layout, int type, std::uint64_t rows, std::uint64_t columns,
-                                         std::int64_t ld) {
+cublas_status cublasLtMatrixLayoutCreate(cublaslt_matrix_layout* layout, int type, std::uint64_t rows,
+                                         std::uint64_t columns, std::int64_t ld) {
   CATENA_LIBRARY_CALL(cublasLtMatrixLayoutCreate);
   *layout = new Layout{type, rows, columns, ld};
   return cublas_success;
@@ -222,7 +239,8 @@ cublas_status cublasLtMatrixLayoutDestroy(cublaslt_matrix_layout layout) {
   delete layout;
   return cublas_success;
 }
-cublas_status cublasLtMatrixLayoutSetAttribute(cublaslt_matrix_layout layout, int attribute, const void* value, std::size_t bytes) {
+cublas_status cublasLtMatrixLayoutSetAttribute(cublaslt_matrix_layout layout, int attribute, const void* value,
+                                               std::size_t bytes) {
   CATENA_LIBRARY_CALL(cublasLtMatrixLayoutSetAttribute);
   switch (attribute) {
     case cublaslt_layout_batch_count: return answer(set_field(layout->batch, value, bytes));
@@ -241,7 +259,8 @@ cublas_status cublasLtMatmulPreferenceDestroy(cublaslt_preference preference) {
   delete preference;
   return cublas_success;
 }
-cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preference, int attribute, const void* value, std::size_t bytes) {
+cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preference, int attribute, const void* value,
+                                                   std::size_t bytes) {
   CATENA_LIBRARY_CALL(cublasLtMatmulPreferenceSetAttribute);
   switch (attribute) {
     case cublaslt_preference_workspace_bytes: return answer(set_field(preference->workspace_bytes, value, bytes));
@@ -256,10 +275,11 @@ cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preferenc
 }
 
 // The algorithm keeps the alignment it relies on and what it was found for; the product is refused where they differ.
-cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_matmul_desc desc, cublaslt_matrix_layout a,
-                                             cublaslt_matrix_layout b, cublaslt_matrix_layout c, cublaslt_matrix_layout d,
-                                             cublaslt_preference preference, int requested, cublaslt_heuristic_result* results,
-                                             int* returned) {
+cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_matmul_desc desc,
+                                             cublaslt_matrix_layout a, cublaslt_matrix_layout b,
+                                             cublaslt_matrix_layout c, cublaslt_matrix_layout d,
+                                             cublaslt_preference preference, int requested,
+                                             cublaslt_heuristic_result* results, int* returned) {
   CATENA_LIBRARY_CALL(cublasLtMatmulAlgoGetHeuristic);
   *returned = 0;
   Lengths l;
@@ -275,27 +295,32 @@ cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_ma
   return cublas_success;
 }
 
-cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, const void* alpha, const void* a, cublaslt_matrix_layout la,
-                             const void* b, cublaslt_matrix_layout lb, const void* beta, const void* c, cublaslt_matrix_layout lc, void* d,
-                             cublaslt_matrix_layout ld, const cublaslt_algo* algo, void* workspace, std::size_t workspace_bytes,
+cublas_status cublasLtMatmul(cublaslt_handle handle, cublaslt_matmul_desc desc, const void* alpha, const void* a,
+                             cublaslt_matrix_layout la, const void* b, cublaslt_matrix_layout lb, const void* beta,
+                             const void* c, cublaslt_matrix_layout lc, void* d, cublaslt_matrix_layout ld,
+                             const cublaslt_algo* algo, void* workspace, std::size_t workspace_bytes,
                              CUstream_st* stream) {
   CATENA_LIBRARY_CALL(cublasLtMatmul);
   using cuda_device::is_device_memory;
   if (!cuda_device::context_is_usable()) return cublas_execution_failed;
   Lengths l;
   if (handle == nullptr || algo == nullptr || !lengths_of(*desc, *la, *lb, *lc, *ld, l)) return cublas_invalid_value;
-  const auto aligned = [](const void* p, std::uint64_t bytes) { return reinterpret_cast<std::uintptr_t>(p) % bytes == 0; };
+  const auto aligned = [](const void* p, std::uint64_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(p) % bytes == 0;
+  };
   const std::uint64_t* found = algo->data;
-  if (found[0] != kAlgorithm || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) || !aligned(b, found[5]) ||
-      !aligned(d, found[6]) || found[7] != desc->epilogue)
+  if (found[0] != kAlgorithm || found[1] != l.m || found[2] != l.n || found[3] != l.k || !aligned(a, found[4]) ||
+      !aligned(b, found[5]) || !aligned(d, found[6]) || found[7] != desc->epilogue)
     return cublas_invalid_value;
-  if (c != d || workspace_bytes < kWorkspaceBytes || !is_device_memory(workspace, workspace_bytes) || !is_device_memory(a, extent(*la)) ||
-      !is_device_memory(b, extent(*lb)) || !is_device_memory(d, extent(*ld)))
+  if (c != d || workspace_bytes < kWorkspaceBytes || !is_device_memory(workspace, workspace_bytes) ||
+      !is_device_memory(a, extent(*la)) || !is_device_memory(b, extent(*lb)) || !is_device_memory(d, extent(*ld)))
     return cublas_invalid_value;
   const bool with_bias = (desc->epilogue & cublaslt_epilogue_bias) != 0;
   if (with_bias && !is_device_memory(desc->bias, l.m * bytes_of(ld->type))) return cublas_invalid_value;
   const bool wide = desc->scale_type == cuda_r_64f;
-  const auto scalar = [wide](const void* p) { return wide ? *static_cast<const double*>(p) : double(*static_cast<const float*>(p)); };
+  const auto scalar = [wide](const void* p) {
+    return wide ? *static_cast<const double*>(p) : double(*static_cast<const float*>(p));
+  };
   if (scalar(beta) != 0) return cublas_not_supported;
   const Product product{*desc, *la, *lb, *ld, l, scalar(alpha), a, b, d, workspace, workspace_bytes};
   const bool taken = cuda_device::submit_library_work("cublasLtMatmul", stream, [product] { execute(product); });

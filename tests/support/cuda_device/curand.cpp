@@ -1,12 +1,12 @@
-// cuRAND of the software device: another generator behind the same calls, so its numbers are not cuRAND's. What holds for them does: they
-// depend on the method, the seed and the place in the sequence alone, however the calls are cut.
+// cuRAND of the software device: another generator behind the same calls, so its numbers are not cuRAND's. What holds
+// for them does: they depend on the method, the seed and the place in the sequence alone, however the calls are cut.
 #include <cmath>
 #include <cstdint>
 #include <memory>
 
-#include "kernels/host/export.h"
-#include "ndarray/cuda/api/curand.h"
-#include "tests/support/cuda_device/library_work.h"
+#include <catena/kernels/base/export.h>
+#include <catena/ndarray/cuda/api/curand.h>
+#include <catena/tests/support/cuda_device/library_work.h>
 
 using namespace nd::cuda::api;
 
@@ -60,7 +60,8 @@ struct Source {
   }
 };
 
-template <class T, class F> curand_status fill(curand_generator g, T* out, std::size_t n, F value) {
+template <class T, class F>
+curand_status fill(curand_generator g, T* out, std::size_t n, F value) {
   if (g == nullptr) return curand_not_initialized;
   const Source source{g->type, g->seed, g->position};
   const auto work = [=] {
@@ -71,7 +72,8 @@ template <class T, class F> curand_status fill(curand_generator g, T* out, std::
     work();
     return curand_success;
   }
-  if (!cuda_device::context_is_usable() || !cuda_device::is_device_memory(out, n * sizeof(T))) return curand_launch_failure;
+  if (!cuda_device::context_is_usable() || !cuda_device::is_device_memory(out, n * sizeof(T)))
+    return curand_launch_failure;
   return cuda_device::submit_library_work("curandGenerate", g->stream, work) ? curand_success : curand_launch_failure;
 }
 
@@ -95,7 +97,8 @@ curand_status create_generator(curand_generator* generator, int type, bool host)
   return curand_success;
 }
 
-template <class T> curand_status fill_normal(curand_generator g, T* out, std::size_t n, double mean, double deviation, bool exponential) {
+template <class T>
+curand_status fill_normal(curand_generator g, T* out, std::size_t n, double mean, double deviation, bool exponential) {
   if (!is_quasi(g->type) && n % 2 != 0) return curand_length_not_multiple;
   return fill(g, out, n, [=](const Source& s, std::size_t i) {
     const double x = mean + deviation * s.normal(i);
@@ -133,7 +136,8 @@ curand_status curandSetStream(curand_generator g, CUstream_st* stream) {
 curand_status curandSetPseudoRandomGeneratorSeed(curand_generator g, unsigned long long seed) {
   CATENA_LIBRARY_CALL(curandSetPseudoRandomGeneratorSeed);
   if (is_quasi(g->type)) return curand_type_error;
-  if ((g->type == curand_mtgp32 || g->type == curand_mt19937) && g->seed != seed) g->position = 0;  // the others stay where they were
+  if ((g->type == curand_mtgp32 || g->type == curand_mt19937) && g->seed != seed)
+    g->position = 0;  // the others stay where they were
   g->seed = seed;
   return curand_success;
 }
@@ -175,7 +179,8 @@ curand_status curandGenerateNormal(curand_generator g, float* out, std::size_t n
   CATENA_LIBRARY_CALL(curandGenerateNormal);
   return fill_normal(g, out, n, mean, deviation, false);
 }
-curand_status curandGenerateNormalDouble(curand_generator g, double* out, std::size_t n, double mean, double deviation) {
+curand_status curandGenerateNormalDouble(curand_generator g, double* out, std::size_t n, double mean,
+                                         double deviation) {
   CATENA_LIBRARY_CALL(curandGenerateNormalDouble);
   return fill_normal(g, out, n, mean, deviation, false);
 }
@@ -183,7 +188,8 @@ curand_status curandGenerateLogNormal(curand_generator g, float* out, std::size_
   CATENA_LIBRARY_CALL(curandGenerateLogNormal);
   return fill_normal(g, out, n, mean, deviation, true);
 }
-curand_status curandGenerateLogNormalDouble(curand_generator g, double* out, std::size_t n, double mean, double deviation) {
+curand_status curandGenerateLogNormalDouble(curand_generator g, double* out, std::size_t n, double mean,
+                                            double deviation) {
   CATENA_LIBRARY_CALL(curandGenerateLogNormalDouble);
   return fill_normal(g, out, n, mean, deviation, true);
 }

@@ -1,4 +1,5 @@
-// Dense cuSOLVER of the software device: LAPACK, whose arguments are the same. It is opened at run time; without it no handle is made.
+// Dense cuSOLVER of the software device: LAPACK, whose arguments are the same. It is opened at run time; without it no
+// handle is made.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/host/export.h"
-#include "ndarray/cuda/api/cusolver.h"
-#include "tests/support/cuda_device/library_work.h"
+#include <catena/kernels/base/export.h>
+#include <catena/ndarray/cuda/api/cusolver.h>
+#include <catena/tests/support/cuda_device/library_work.h>
 
 using namespace nd::cuda::api;
 
@@ -40,33 +41,42 @@ void* lapack_function(const char* name) {
 }
 
 // A LAPACK subroutine: every argument by its address; behind them come the lengths of the texts, 1 for each of ours.
-template <class T> struct is_text : std::is_same<std::remove_const_t<T>, char> {};
-template <class... A> void call_lapack(const char* name, A*... arguments) {
+template <class T>
+struct is_text : std::is_same<std::remove_const_t<T>, char> {};
+template <class... A>
+void call_lapack(const char* name, A*... arguments) {
   void* const function = lapack_function(name);
   if (function == nullptr) return;
   constexpr std::size_t one = 1;
   constexpr int texts = (0 + ... + int(is_text<A>::value));
-  using Plain = void (*)(A*...);
-  using One = void (*)(A*..., std::size_t);
-  using Two = void (*)(A*..., std::size_t, std::size_t);
+  using Plain = void (*)(A * ...);
+  using One = void (*)(A * ..., std::size_t);
+  using Two = void (*)(A * ..., std::size_t, std::size_t);
   if constexpr (texts == 0) reinterpret_cast<Plain>(function)(arguments...);
   else if constexpr (texts == 1) reinterpret_cast<One>(function)(arguments..., one);
   else reinterpret_cast<Two>(function)(arguments..., one, one);
 }
 
-template <class T> const char* typed(const char* single, const char* twice) { return std::is_same_v<T, float> ? single : twice; }
+template <class T>
+const char* typed(const char* single, const char* twice) {
+  return std::is_same_v<T, float> ? single : twice;
+}
 #define CATENA_LAPACK(name, ...) call_lapack(typed<T>("s" #name "_", "d" #name "_"), __VA_ARGS__)
 
 constexpr int kWork = 64;  // elements of work space that every function asks for
 
 template <class Body>
-cusolver_status submit(cusolver_handle h, const char* name, const void* matrix, std::size_t bytes, int* info, Body body) {
+cusolver_status submit(cusolver_handle h, const char* name, const void* matrix, std::size_t bytes, int* info,
+                       Body body) {
   if (h == nullptr || !cuda_device::context_is_usable()) return cusolver_execution_failed;
-  if (!cuda_device::is_device_memory(matrix, bytes) || !cuda_device::is_device_memory(info, sizeof(int))) return cusolver_invalid_value;
+  if (!cuda_device::is_device_memory(matrix, bytes) || !cuda_device::is_device_memory(info, sizeof(int)))
+    return cusolver_invalid_value;
   return cuda_device::submit_library_work(name, h->stream, body) ? cusolver_success : cusolver_execution_failed;
 }
 
-std::size_t extent(int ld, int columns, std::size_t item) { return std::size_t(ld) * std::size_t(std::max(columns, 1)) * item; }
+std::size_t extent(int ld, int columns, std::size_t item) {
+  return std::size_t(ld) * std::size_t(std::max(columns, 1)) * item;
+}
 char triangle(int uplo) { return uplo == cublas_fill_lower ? 'L' : 'U'; }
 
 cusolver_status answer_size(int* size) {
@@ -75,7 +85,8 @@ cusolver_status answer_size(int* size) {
 }
 
 // LAPACK says itself how much work space is best.
-template <class T, class Call> void with_workspace(Call call) {
+template <class T, class Call>
+void with_workspace(Call call) {
   T best = 0;
   int size = -1;
   call(&best, &size);
@@ -84,41 +95,48 @@ template <class T, class Call> void with_workspace(Call call) {
   call(work.data(), &size);
 }
 
-template <class T> cusolver_status potrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* info) {
+template <class T>
+cusolver_status potrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* info) {
   return submit(h, "cusolverDnpotrf", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter = triangle(uplo);
     CATENA_LAPACK(potrf, &letter, &n, a, &lda, info);
   });
 }
-template <class T> cusolver_status potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info) {
+template <class T>
+cusolver_status potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb, int* info) {
   return submit(h, "cusolverDnpotrs", b, extent(ldb, columns, sizeof(T)), info, [=] {
     const char letter = triangle(uplo);
     CATENA_LAPACK(potrs, &letter, &n, &columns, a, &lda, b, &ldb, info);
   });
 }
-template <class T> cusolver_status getrf(cusolver_handle h, int m, int n, T* a, int lda, int* pivots, int* info) {
-  return submit(h, "cusolverDngetrf", a, extent(lda, n, sizeof(T)), info, [=] { CATENA_LAPACK(getrf, &m, &n, a, &lda, pivots, info); });
+template <class T>
+cusolver_status getrf(cusolver_handle h, int m, int n, T* a, int lda, int* pivots, int* info) {
+  return submit(h, "cusolverDngetrf", a, extent(lda, n, sizeof(T)), info,
+                [=] { CATENA_LAPACK(getrf, &m, &n, a, &lda, pivots, info); });
 }
 template <class T>
-cusolver_status getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b, int ldb, int* info) {
+cusolver_status getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b,
+                      int ldb, int* info) {
   return submit(h, "cusolverDngetrs", b, extent(ldb, columns, sizeof(T)), info, [=] {
     const char letter = trans == cusolver_op_t ? 'T' : 'N';
     CATENA_LAPACK(getrs, &letter, &n, &columns, a, &lda, pivots, b, &ldb, info);
   });
 }
-template <class T> cusolver_status geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, int* info) {
+template <class T>
+cusolver_status geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, int* info) {
   return submit(h, "cusolverDngeqrf", a, extent(lda, n, sizeof(T)), info, [=] {
     with_workspace<T>([=](T* work, int* size) { CATENA_LAPACK(geqrf, &m, &n, a, &lda, tau, work, size, info); });
   });
 }
-template <class T> cusolver_status orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, int* info) {
+template <class T>
+cusolver_status orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, int* info) {
   return submit(h, "cusolverDnorgqr", a, extent(lda, n, sizeof(T)), info, [=] {
     with_workspace<T>([=](T* work, int* size) { CATENA_LAPACK(orgqr, &m, &n, &k, a, &lda, tau, work, size, info); });
   });
 }
 template <class T>
-cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u, int ldu, T* vt,
-                      int ldvt, int* info) {
+cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u,
+                      int ldu, T* vt, int ldvt, int* info) {
   if (m < n) return cusolver_invalid_value;
   return submit(h, "cusolverDngesvd", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter_u = static_cast<char>(job_u), letter_vt = static_cast<char>(job_vt);
@@ -127,7 +145,8 @@ cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, 
     });
   });
 }
-template <class T> cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, int* info) {
+template <class T>
+cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, int* info) {
   return submit(h, "cusolverDnsyevd", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter_job = job == cusolver_vectors ? 'V' : 'N', letter = triangle(uplo);
     int best_integers = 0, query = -1;
@@ -136,7 +155,8 @@ template <class T> cusolver_status syevd(cusolver_handle h, int job, int uplo, i
     int size = std::max(1, static_cast<int>(best)), integers = std::max(1, best_integers);
     std::vector<T> work(static_cast<std::size_t>(size));
     std::vector<int> integer_work(static_cast<std::size_t>(integers));
-    CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, work.data(), &size, integer_work.data(), &integers, info);
+    CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, work.data(), &size, integer_work.data(), &integers,
+                  info);
   });
 }
 
@@ -156,65 +176,69 @@ cusolver_status cusolverDnSetStream(cusolver_handle h, CUstream_st* stream) {
   return cusolver_success;
 }
 
-#define CATENA_SOLVER_ENTRIES(L, T)                                                                                                     \
-  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                                      \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                                               \
-    return answer_size(size);                                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {                         \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                                          \
-    return potrf(h, uplo, n, a, lda, info);                                                                                             \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b, int ldb,             \
-                                       int* info) {                                                                                     \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                                          \
-    return potrs(h, uplo, n, columns, a, lda, b, ldb, info);                                                                            \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                                      \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                                               \
-    return answer_size(size);                                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) {                    \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                                          \
-    return getrf(h, m, n, a, lda, pivots, info);                                                                                        \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda, const int* pivots,        \
-                                       T* b, int ldb, int* info) {                                                                      \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                                          \
-    return getrs(h, trans, n, columns, a, lda, pivots, b, ldb, info);                                                                   \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                                      \
-    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                                               \
-    return answer_size(size);                                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {                    \
-    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                                          \
-    return geqrf(h, m, n, a, lda, tau, info);                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##orgqr_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {                 \
-    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr_bufferSize);                                                                               \
-    return answer_size(size);                                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int, int* info) {       \
-    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr);                                                                                          \
-    return orgqr(h, m, n, k, a, lda, tau, info);                                                                                        \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                                               \
-    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                                               \
-    return answer_size(size);                                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s,     \
-                                       T* u, int ldu, T* vt, int ldvt, T*, int, T*, int* info) {                                        \
-    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                                          \
-    return gesvd(h, job_u, job_vt, m, n, a, lda, s, u, ldu, vt, ldvt, info);                                                            \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##syevd_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {                 \
-    CATENA_LIBRARY_CALL(cusolverDn##L##syevd_bufferSize);                                                                               \
-    return answer_size(size);                                                                                                           \
-  }                                                                                                                                     \
-  cusolver_status cusolverDn##L##syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, T*, int, int* info) {          \
-    CATENA_LIBRARY_CALL(cusolverDn##L##syevd);                                                                                          \
-    return syevd(h, job, uplo, n, a, lda, w, info);                                                                                     \
+#define CATENA_SOLVER_ENTRIES(L, T)                                                                                  \
+  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                   \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                            \
+    return answer_size(size);                                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                       \
+    return potrf(h, uplo, n, a, lda, info);                                                                          \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b,   \
+                                       int ldb, int* info) {                                                         \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                       \
+    return potrs(h, uplo, n, columns, a, lda, b, ldb, info);                                                         \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                   \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                            \
+    return answer_size(size);                                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) { \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                       \
+    return getrf(h, m, n, a, lda, pivots, info);                                                                     \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda,        \
+                                       const int* pivots, T* b, int ldb, int* info) {                                \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                       \
+    return getrs(h, trans, n, columns, a, lda, pivots, b, ldb, info);                                                \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                   \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                            \
+    return answer_size(size);                                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) { \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                       \
+    return geqrf(h, m, n, a, lda, tau, info);                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##orgqr_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*,           \
+                                                  int* size) {                                                       \
+    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr_bufferSize);                                                            \
+    return answer_size(size);                                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int, \
+                                       int* info) {                                                                  \
+    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr);                                                                       \
+    return orgqr(h, m, n, k, a, lda, tau, info);                                                                     \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                            \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                            \
+    return answer_size(size);                                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, \
+                                       int lda, T* s, T* u, int ldu, T* vt, int ldvt, T*, int, T*, int* info) {      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                       \
+    return gesvd(h, job_u, job_vt, m, n, a, lda, s, u, ldu, vt, ldvt, info);                                         \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##syevd_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*,           \
+                                                  int* size) {                                                       \
+    CATENA_LIBRARY_CALL(cusolverDn##L##syevd_bufferSize);                                                            \
+    return answer_size(size);                                                                                        \
+  }                                                                                                                  \
+  cusolver_status cusolverDn##L##syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, T*, int,    \
+                                       int* info) {                                                                  \
+    CATENA_LIBRARY_CALL(cusolverDn##L##syevd);                                                                       \
+    return syevd(h, job, uplo, n, a, lda, w, info);                                                                  \
   }
 CATENA_SOLVER_ENTRIES(S, float)
 CATENA_SOLVER_ENTRIES(D, double)

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <string>
 
-#include "tests/support/cuda_device/exports.h"
-#include "tests/support/cuda_device/graph.h"
-#include "tests/support/cuda_device/jit.h"
-#include "tests/support/cuda_device/record.h"
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/exports.h>
+#include <catena/tests/support/cuda_device/graph.h>
+#include <catena/tests/support/cuda_device/jit.h>
+#include <catena/tests/support/cuda_device/record.h>
+#include <catena/tests/support/cuda_device/runtime.h>
 
 using namespace cuda_device;
 using namespace nd::cuda::api;
@@ -63,8 +63,10 @@ void require_launchable(const CUfunc_st& f, const CUctx_st& context, const CUstr
                         std::size_t shared_bytes) {
   require(f.context == &context && stream.context == &context, cu_error_invalid_handle);
   const std::uint64_t threads = std::uint64_t(block.x) * block.y * block.z;
-  require(grid.x >= 1 && grid.x <= 0x7fffffff && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 && grid.z <= 65535, cu_error_invalid_value);
-  require(block.x <= 1024 && block.y <= 1024 && block.z <= 64 && threads >= 1 && threads <= kMaxThreads, cu_error_invalid_value);
+  require(grid.x >= 1 && grid.x <= 0x7fffffff && grid.y >= 1 && grid.y <= 65535 && grid.z >= 1 && grid.z <= 65535,
+          cu_error_invalid_value);
+  require(block.x <= 1024 && block.y <= 1024 && block.z <= 64 && threads >= 1 && threads <= kMaxThreads,
+          cu_error_invalid_value);
   require(shared_bytes <= f.max_dynamic_shared_bytes, cu_error_invalid_value);
 }
 
@@ -85,7 +87,7 @@ void copy_arguments(Operation& op, void** parameters) {
 
 }  // namespace
 
-// ---- the driver and its devices -----------------------------------------------------------------------------------------------------
+// ---- the driver and its devices -----------------------------------------------------------------
 cu_result cuInit(unsigned flags) {
   return plain_call(Entry::cuInit, [&] {
     require(flags == 0, cu_error_invalid_value);
@@ -167,7 +169,7 @@ cu_result cuDeviceCanAccessPeer(int* can, cu_device device, cu_device peer) {
   });
 }
 
-// ---- contexts -----------------------------------------------------------------------------------------------------------------------
+// ---- contexts -----------------------------------------------------------------------------------
 cu_result cuDevicePrimaryCtxRetain(cu_context* handle, cu_device device) {
   return basic_call(Entry::cuDevicePrimaryCtxRetain, [&] {
     require_pointer(handle);
@@ -180,7 +182,8 @@ cu_result cuDevicePrimaryCtxRetain(cu_context* handle, cu_device device) {
 }
 
 cu_result cuCtxSetCurrent(cu_context handle) {
-  return basic_call(Entry::cuCtxSetCurrent, [&] { current_context() = handle == nullptr ? nullptr : &context_of_handle(handle); });
+  return basic_call(Entry::cuCtxSetCurrent,
+                    [&] { current_context() = handle == nullptr ? nullptr : &context_of_handle(handle); });
 }
 
 cu_result cuCtxGetCurrent(cu_context* handle) {
@@ -209,7 +212,7 @@ cu_result cuCtxEnablePeerAccess(cu_context peer, unsigned flags) {
   });
 }
 
-// ---- modules and kernels --------------------------------------------------------------------------------------------------------------
+// ---- modules and kernels ------------------------------------------------------------------------
 cu_result cuModuleLoadData(cu_module* handle, const void* image) {
   return context_call(Entry::cuModuleLoadData, [&](CUctx_st& context, Lock&) {
     require(handle != nullptr && image != nullptr, cu_error_invalid_value);
@@ -244,7 +247,8 @@ cu_result cuModuleGetFunction(cu_function* handle, cu_module module_handle, cons
       Function* function = find_function(*module.module, name);
       require(function != nullptr, cu_error_not_found);
       const int unused = kMaxSharedBytes - function->static_shared_bytes;
-      auto entry = std::make_shared<CUfunc_st>(CUfunc_st{function, module.context, static_cast<std::size_t>(std::max(unused, 0))});
+      auto entry = std::make_shared<CUfunc_st>(
+          CUfunc_st{function, module.context, static_cast<std::size_t>(std::max(unused, 0))});
       found = module.functions.emplace(name, runtime().functions.add(std::move(entry))).first;
     }
     *handle = found->second;
@@ -283,8 +287,9 @@ cu_result cuFuncSetAttribute(cu_function handle, int attribute, int value) {
   });
 }
 
-cu_result cuLaunchKernel(cu_function handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                         unsigned block_z, unsigned shared_bytes, cu_stream stream_handle, void** parameters, void** extra) {
+cu_result cuLaunchKernel(cu_function handle, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                         unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream_handle,
+                         void** parameters, void** extra) {
   return context_call(Entry::cuLaunchKernel, [&](CUctx_st& context, Lock& lock) {
     CUfunc_st& f = *runtime().functions.find(handle);
     const StreamPtr& stream = stream_of_handle(context, stream_handle);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "ndarray/cuda/compiler.h"
-#include "ndarray/cuda/library.h"
-#include "tests/support/cuda_device/control.h"
+#include <catena/ndarray/cuda/compiler/compiler.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/tests/support/cuda_device/control.h>
 
 namespace cuda_device {
 
@@ -47,7 +47,8 @@ inline cu_deviceptr allocate(std::size_t bytes) {
   CU(memory_allocate, &address, bytes);
   return address;
 }
-template <class T> T* allocate_pinned(std::size_t count) {
+template <class T>
+T* allocate_pinned(std::size_t count) {
   void* data = nullptr;
   CU(host_allocate, &data, count * sizeof(T), 0);
   return static_cast<T*>(data);
@@ -62,7 +63,8 @@ inline cu_event make_event(unsigned flags = cu_event_disable_timing) {
   CU(event_create, &event, flags);
   return event;
 }
-template <class T> std::vector<T> download(cu_deviceptr from, std::size_t count) {
+template <class T>
+std::vector<T> download(cu_deviceptr from, std::size_t count) {
   std::vector<T> values(count);
   CU(copy_to_host, values.data(), from, count * sizeof(T));
   return values;
@@ -82,7 +84,8 @@ struct Kernel {
   Kernel& operator=(const Kernel&) = delete;
   ~Kernel() { STATUS(module_unload, module); }
 
-  template <class... A> cu_result launch(unsigned blocks, unsigned threads, cu_stream stream, A... arguments) const {
+  template <class... A>
+  cu_result launch(unsigned blocks, unsigned threads, cu_stream stream, A... arguments) const {
     void* parameters[] = {&arguments..., nullptr};
     return STATUS(launch_kernel, function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
   }

@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tests/support/cuda_device/exports.h"
-#include "tests/support/cuda_device/graph.h"
-#include "tests/support/cuda_device/record.h"
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/exports.h>
+#include <catena/tests/support/cuda_device/graph.h>
+#include <catena/tests/support/cuda_device/record.h>
+#include <catena/tests/support/cuda_device/runtime.h>
 
 using namespace cuda_device;
 using namespace nd::cuda::api;
@@ -24,7 +24,8 @@ unsigned device_mask(const void* data, std::size_t bytes) {
 
 // Memory of the host, pinned or not.
 void require_host(const void* data, std::size_t bytes) {
-  require(data != nullptr && (!is_reserved(data) || (is_pinned(data) && find_allocation(data, bytes) != nullptr)), cu_error_invalid_value);
+  require(data != nullptr && (!is_reserved(data) || (is_pinned(data) && find_allocation(data, bytes) != nullptr)),
+          cu_error_invalid_value);
 }
 
 Operation copy(void* to, const void* from, std::size_t bytes, unsigned devices) {
@@ -131,7 +132,8 @@ cu_result cuMemcpyDtoH_v2(void* to, cu_deviceptr from, std::size_t bytes) {
   });
 }
 
-// Pageable memory is read at the call, pinned memory when the copy is executed; a graph reads either when it is launched.
+// Pageable memory is read at the call, pinned memory when the copy is executed; a graph reads either when it is
+// launched.
 cu_result cuMemcpyHtoDAsync_v2(cu_deviceptr to, const void* from, std::size_t bytes, cu_stream handle) {
   return context_call(Entry::cuMemcpyHtoDAsync_v2, [&](CUctx_st& context, Lock& lock) {
     const StreamPtr& stream = stream_of_handle(context, handle);
@@ -152,7 +154,8 @@ cu_result cuMemcpyDtoHAsync_v2(void* to, cu_deviceptr from, std::size_t bytes, c
     const StreamPtr& stream = stream_of_handle(context, handle);
     if (bytes == 0) return;
     require_host(to, bytes);
-    enqueue(stream, std::make_shared<Operation>(copy(to, pointer(from), bytes, device_mask(pointer(from), bytes))), lock);
+    enqueue(stream, std::make_shared<Operation>(copy(to, pointer(from), bytes, device_mask(pointer(from), bytes))),
+            lock);
     if (is_pinned(to) || stream->capture != nullptr) return;
     record_synchronisation(Entry::cuMemcpyDtoHAsync_v2);
     wait_for(end_of(stream), lock);
@@ -168,8 +171,8 @@ cu_result cuMemcpyDtoDAsync_v2(cu_deviceptr to, cu_deviceptr from, std::size_t b
   });
 }
 
-cu_result cuMemcpyPeerAsync(cu_deviceptr to, cu_context to_context, cu_deviceptr from, cu_context from_context, std::size_t bytes,
-                            cu_stream handle) {
+cu_result cuMemcpyPeerAsync(cu_deviceptr to, cu_context to_context, cu_deviceptr from, cu_context from_context,
+                            std::size_t bytes, cu_stream handle) {
   return context_call(Entry::cuMemcpyPeerAsync, [&](CUctx_st& context, Lock& lock) {
     const StreamPtr& stream = stream_of_handle(context, handle);
     const CUctx_st &to_device = context_of_handle(to_context), &from_device = context_of_handle(from_context);

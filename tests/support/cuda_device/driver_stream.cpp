@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tests/support/cuda_device/exports.h"
-#include "tests/support/cuda_device/graph.h"
-#include "tests/support/cuda_device/record.h"
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/exports.h>
+#include <catena/tests/support/cuda_device/graph.h>
+#include <catena/tests/support/cuda_device/record.h>
+#include <catena/tests/support/cuda_device/runtime.h>
 
 using namespace cuda_device;
 using namespace nd::cuda::api;
@@ -22,7 +22,7 @@ Point point_of(const StreamPtr& stream, Lock& lock) {
 
 }  // namespace
 
-// ---- streams ------------------------------------------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------
 cu_result cuStreamCreate(cu_stream* handle, unsigned flags) {
   return context_call(Entry::cuStreamCreate, [&](CUctx_st& context, Lock&) {
     require(handle != nullptr && flags <= cu_stream_non_blocking, cu_error_invalid_value);
@@ -88,12 +88,13 @@ cu_result cuStreamAddCallback(cu_stream stream_handle, cu_stream_callback functi
   });
 }
 
-// ---- events -------------------------------------------------------------------------------------------------------------------------
+// ---- events -------------------------------------------------------------------------------------
 cu_result cuEventCreate(cu_event* handle, unsigned flags) {
   return context_call(Entry::cuEventCreate, [&](CUctx_st& context, Lock&) {
     constexpr unsigned known = cu_event_blocking_sync | cu_event_disable_timing | cu_event_interprocess;
     const bool timing = (flags & cu_event_disable_timing) == 0;
-    require(handle != nullptr && (flags & ~known) == 0 && !(timing && (flags & cu_event_interprocess) != 0), cu_error_invalid_value);
+    require(handle != nullptr && (flags & ~known) == 0 && !(timing && (flags & cu_event_interprocess) != 0),
+            cu_error_invalid_value);
     auto event = std::make_shared<CUevent_st>();
     event->context = &context;
     event->timing = timing;
@@ -151,7 +152,7 @@ cu_result cuEventElapsedTime(float* milliseconds, cu_event start, cu_event stop)
   });
 }
 
-// ---- captures and graphs --------------------------------------------------------------------------------------------------------------
+// ---- captures and graphs ------------------------------------------------------------------------
 cu_result cuStreamBeginCapture_v2(cu_stream stream, int mode) {
   return context_call(Entry::cuStreamBeginCapture_v2, [&](CUctx_st& context, Lock&) {
     require(mode >= 0 && mode <= cu_capture_relaxed, cu_error_invalid_value);
@@ -191,7 +192,8 @@ cu_result cuGraphLaunch(cu_graph_exec exec, cu_stream stream) {
 }
 
 cu_result cuGraphExecDestroy(cu_graph_exec handle) {
-  return context_call(Entry::cuGraphExecDestroy, [&](CUctx_st&, Lock&) { destroy(*runtime().graph_execs.remove(handle)); });
+  return context_call(Entry::cuGraphExecDestroy,
+                      [&](CUctx_st&, Lock&) { destroy(*runtime().graph_execs.remove(handle)); });
 }
 
 cu_result cuGraphDestroy(cu_graph handle) {

@@ -7,15 +7,19 @@
 #include <optional>
 #include <string_view>
 
-#include "ndarray/cuda/api/cublaslt.h"
-#include "ndarray/cuda/api/curand.h"
-#include "ndarray/cuda/api/cusolver.h"
-#include "ndarray/cuda/api/driver.h"
-#include "ndarray/cuda/api/nvrtc.h"
+#include <catena/ndarray/cuda/api/cublaslt.h>
+#include <catena/ndarray/cuda/api/curand.h>
+#include <catena/ndarray/cuda/api/cusolver.h>
+#include <catena/ndarray/cuda/api/driver.h>
+#include <catena/ndarray/cuda/api/nvrtc.h>
 
-#define CATENA_ENTRIES(X)                                                                                  \
-  CATENA_DRIVER_FUNCTIONS(X) CATENA_DRIVER_PROFILER_FUNCTIONS(X) CATENA_NVRTC_FUNCTIONS(X)                 \
-  CATENA_CUBLASLT_FUNCTIONS(X) CATENA_CURAND_FUNCTIONS(X) CATENA_CUSOLVER_FUNCTIONS(X)
+#define CATENA_ENTRIES(X)             \
+  CATENA_DRIVER_FUNCTIONS(X)          \
+  CATENA_DRIVER_PROFILER_FUNCTIONS(X) \
+  CATENA_NVRTC_FUNCTIONS(X)           \
+  CATENA_CUBLASLT_FUNCTIONS(X)        \
+  CATENA_CURAND_FUNCTIONS(X)          \
+  CATENA_CUSOLVER_FUNCTIONS(X)
 
 namespace cuda_device {
 
@@ -23,14 +27,14 @@ enum class Entry {
 #define CATENA_ENTRY(symbol, ...) symbol,
   CATENA_ENTRIES(CATENA_ENTRY)
 #undef CATENA_ENTRY
-  kernel  // no function: a kernel, or the work of a library, when it is executed
+      kernel  // no function: a kernel, or the work of a library, when it is executed
 };
 
 inline constexpr const char* kEntryNames[] = {
 #define CATENA_ENTRY(symbol, ...) #symbol,
     CATENA_ENTRIES(CATENA_ENTRY)
 #undef CATENA_ENTRY
-    "kernel"};
+        "kernel"};
 inline constexpr std::size_t kEntries = sizeof(kEntryNames) / sizeof(kEntryNames[0]);
 
 inline const char* name_of(Entry entry) { return kEntryNames[static_cast<std::size_t>(entry)]; }

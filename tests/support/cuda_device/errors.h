@@ -1,7 +1,8 @@
-// Status codes of the driver: those that the product never names, and the names and texts of all that the software device knows.
+// Status codes of the driver: those that the product never names, and the names and texts of all that the software
+// device knows.
 #pragma once
 
-#include "ndarray/cuda/api/driver.h"
+#include <catena/ndarray/cuda/api/driver.h>
 
 namespace cuda_device {
 

@@ -1,4 +1,5 @@
-// Arrays in host memory, the naive reference (host loops of the registry, element by element), and running plans on the shim.
+// Arrays in host memory, the naive reference (host loops of the registry, element by element), and running plans on the
+// shim.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -8,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "kernels/host/cast.h"
-#include "kernels/host/embedded.h"
-#include "kernels/host/error.h"
-#include "ndarray/cuda/codegen.h"
-#include "ndarray/cuda/plan.h"
-#include "tests/support/cuda_device/engine.h"
-#include "tests/support/cuda_device/kernel_table.h"
-#include "tests/support/cuda_device/manifest.h"
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/cuda/compiler/codegen.h>
+#include <catena/ndarray/cuda/plans/plan.h>
+#include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/kernel_table.h>
+#include <catena/tests/support/cuda_device/manifest.h>
 
 namespace cuda_device {
 
+using catena::BoundOperand;
 using catena::Dtype;
-using catena::Operand;
 using catena::Shape;
 using catena::Strides;
 using shim::Order;
@@ -43,14 +44,18 @@ struct HostArray {
 
   std::byte* first() { return memory.data()->bytes; }
   std::byte* data() { return first() + offset; }
-  Operand operand() { return {data(), dtype, immediate, &shape, &strides}; }
+  BoundOperand operand() { return {data(), dtype, immediate, &shape, &strides}; }
   std::string content() { return {reinterpret_cast<const char*>(first()), bytes}; }
-  template <class T> T* as() { return reinterpret_cast<T*>(data()); }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(data());
+  }
 };
 
 inline HostArray make_array(Dtype dtype, const Shape& shape, std::int64_t skip_bytes = 0) {
   HostArray a{dtype, shape, catena::c_strides(shape, catena::itemsize(dtype)), {}, skip_bytes};
-  a.bytes = static_cast<std::size_t>(catena::size_of(shape)) * catena::itemsize(dtype) + static_cast<std::size_t>(skip_bytes) + 32;
+  a.bytes = static_cast<std::size_t>(catena::size_of(shape)) * catena::itemsize(dtype) +
+            static_cast<std::size_t>(skip_bytes) + 32;
   a.memory.resize(a.bytes / sizeof(Line) + 1);
   std::memset(a.first(), 0xcd, a.memory.size() * sizeof(Line));
   return a;
@@ -123,13 +128,15 @@ inline void reference(const catena::Program& program, std::span<HostArray> opera
         const std::size_t a = std::size_t(k), s = step.slot[a];
         pointer[k] = argument[k].bytes;
         if (k < step.kernel->first_output())
-          convert(catena::compute_dtype(program.slots[s]), slot[s].bytes, catena::compute_dtype(step.resolved().type[a]), pointer[k]);
+          convert(catena::compute_dtype(program.slots[s]), slot[s].bytes,
+                  catena::compute_dtype(step.resolved().type[a]), pointer[k]);
       }
       step.resolved().elementwise(pointer, stride, 1);
       for (int k = step.kernel->nin; k < step.kernel->num_operands(); ++k) {
         const std::size_t s = step.slot[std::size_t(k)];
         Cell rounded;
-        convert(catena::compute_dtype(step.resolved().type[std::size_t(k)]), pointer[k], program.slots[s], rounded.bytes);
+        convert(catena::compute_dtype(step.resolved().type[std::size_t(k)]), pointer[k], program.slots[s],
+                rounded.bytes);
         convert(program.slots[s], rounded.bytes, catena::compute_dtype(program.slots[s]), slot[s].bytes);
       }
     }
@@ -161,13 +168,19 @@ inline void run(const nd::cuda::GeneratedKernel& kernel, const nd::cuda::LaunchP
   BOOST_REQUIRE_EQUAL(plan.parameters.size(), entry.parameter_bytes[0]);
   if (plan.grid_x == 0) return;
   void* parameters[] = {const_cast<std::byte*>(plan.parameters.data())};
-  shim::run({entry.name, {plan.grid_x, plan.grid_y}, {unsigned(catena::device::kBlock)}, order, entry.barriers, entry.call, parameters});
+  shim::run({entry.name,
+             {plan.grid_x, plan.grid_y},
+             {unsigned(catena::device::kBlock)},
+             order,
+             entry.barriers,
+             entry.call,
+             parameters});
 }
 
 // Runs a program on the shim; operands are changed in place. Gives the key that was used.
-inline nd::cuda::KernelKey run_program(const catena::Program& program, std::span<HostArray> operands, const Shape& loop, Order order,
-                                       bool index32 = true) {
-  std::vector<Operand> refs;
+inline nd::cuda::KernelKey run_program(const catena::Program& program, std::span<HostArray> operands, const Shape& loop,
+                                       Order order, bool index32 = true) {
+  std::vector<BoundOperand> refs;
   for (HostArray& a : operands) refs.push_back(a.operand());
   nd::cuda::LaunchPlan plan = nd::cuda::plan_elementwise(program, refs, loop, kProcessors);
   plan.key.index32 &= index32;

@@ -1,11 +1,11 @@
-// The driver's entry points as this library exports them. Declared with the product's own types: a definition that differs does not
-// compile, and one that is missing does not link.
+// The driver's entry points as this library exports them. Declared with the product's own types: a definition that
+// differs does not compile, and one that is missing does not link.
 #pragma once
 
 #include <type_traits>
 
-#include "kernels/host/export.h"
-#include "ndarray/cuda/api/driver.h"
+#include <catena/kernels/base/export.h>
+#include <catena/ndarray/cuda/api/driver.h>
 
 namespace cuda_device::exports {
 using namespace nd::cuda::api;

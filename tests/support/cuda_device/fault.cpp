@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/fault.h"
+#include <catena/tests/support/cuda_device/fault.h>
 
 #include <algorithm>
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/support/cuda_device/record.h"
+#include <catena/tests/support/cuda_device/record.h>
 
 namespace cuda_device {
 namespace {
@@ -53,9 +53,11 @@ struct Plan {
         return error == std::errc() && end == digits.data() + digits.size() ? value : -1;
       };
       const bool sticky = parts.size() == 4 && parts[3] == "sticky";
-      if ((parts.size() == 3 || sticky) && number(parts[2]) > 0 && add(parts[0], number(parts[1]), {number(parts[2]), sticky})) continue;
-      std::fprintf(stderr, "CATENA_SOFTWARE_CUDA_FAIL: '%.*s' is not <entry point>:<call>:<code>[:sticky]\n", static_cast<int>(one.size()),
-                   one.data());
+      if ((parts.size() == 3 || sticky) && number(parts[2]) > 0 &&
+          add(parts[0], number(parts[1]), {number(parts[2]), sticky}))
+        continue;
+      std::fprintf(stderr, "CATENA_SOFTWARE_CUDA_FAIL: '%.*s' is not <entry point>:<call>:<code>[:sticky]\n",
+                   static_cast<int>(one.size()), one.data());
       std::abort();
     }
   }

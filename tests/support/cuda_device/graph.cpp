@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/graph.h"
+#include <catena/tests/support/cuda_device/graph.h>
 
 #include <algorithm>
 
@@ -64,7 +64,8 @@ std::shared_ptr<CUgraph_st> end_capture(CUstream_st& stream) {
   const std::shared_ptr<Capture> capture = stream.capture;
   require(capture != nullptr, error_illegal_state);
   if (capture->origin != &stream) spoil(*capture, error_capture_unmatched);
-  if (capture->mode != cu_capture_relaxed && capture->thread != std::this_thread::get_id()) spoil(*capture, error_capture_wrong_thread);
+  if (capture->mode != cu_capture_relaxed && capture->thread != std::this_thread::get_id())
+    spoil(*capture, error_capture_wrong_thread);
   const bool joined = all_joined(*capture, stream.frontier);
   for (const StreamPtr& s : capture->streams) s->capture = nullptr;
   std::erase(runtime().captures, capture);
@@ -119,7 +120,8 @@ void wait_event(const StreamPtr& stream, const CUevent_st& event, Lock& lock) {
     spoil(*stream->capture, error_capture_merge);
   }
   for (const std::size_t node : event.nodes)
-    if (std::find(stream->frontier.begin(), stream->frontier.end(), node) == stream->frontier.end()) stream->frontier.push_back(node);
+    if (std::find(stream->frontier.begin(), stream->frontier.end(), node) == stream->frontier.end())
+      stream->frontier.push_back(node);
 }
 
 void require_not_capturing(const CUstream_st& stream) {

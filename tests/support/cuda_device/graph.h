@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/runtime.h>
 
 struct CUgraphNode_st {
   cuda_device::OperationPtr operation;
@@ -21,8 +21,9 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<CUgraphNode_st> nodes;
-  std::vector<cuda_device::StreamPtr> branches;  // streams of its own for all but branch 0, which is the launching stream's
-  cuda_device::Point end;                        // of the last launch; no stream: none
+  std::vector<cuda_device::StreamPtr>
+      branches;            // streams of its own for all but branch 0, which is the launching stream's
+  cuda_device::Point end;  // of the last launch; no stream: none
 };
 
 namespace cuda_device {
@@ -37,18 +38,20 @@ struct Capture {
 };
 
 void begin_capture(const StreamPtr& stream, int mode);
-std::shared_ptr<CUgraph_st> end_capture(CUstream_st& stream);  // also after a failure, which it throws, the capture is over
+std::shared_ptr<CUgraph_st> end_capture(
+    CUstream_st& stream);  // also after a failure, which it throws, the capture is over
 
 // The three ways to put something on a stream, which may be capturing.
 void enqueue(const StreamPtr& stream, OperationPtr operation, Lock& lock);
 void record_event(CUevent_st& event, const StreamPtr& stream, Lock& lock);
 void wait_event(const StreamPtr& stream, const CUevent_st& event, Lock& lock);
 
-// Before a call that waits for a stream or asks how far it is: a capturing one will never be there, and its capture is spoiled.
+// Before a call that waits for a stream or asks how far it is: a capturing one will never be there, and its capture is
+// spoiled.
 void require_not_capturing(const CUstream_st& stream);
 void require_no_capture(const CUctx_st& context);  // for calls about a whole context
-// Before a call that may do something that a capture does not see (allocation, say): not for a thread that captures, unless relaxed, nor
-// while another thread captures globally.
+// Before a call that may do something that a capture does not see (allocation, say): not for a thread that captures,
+// unless relaxed, nor while another thread captures globally.
 void require_safe_call();
 // The event is not one that was recorded in a capture: such are no points in time.
 void require_not_captured(const CUevent_st& event);

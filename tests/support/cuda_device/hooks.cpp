@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/host/export.h"
-#include "tests/support/cuda_device/control.h"
-#include "tests/support/cuda_device/engine.h"
-#include "tests/support/cuda_device/record.h"
-#include "tests/support/cuda_device/report.h"
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/kernels/base/export.h>
+#include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/record.h>
+#include <catena/tests/support/cuda_device/report.h>
+#include <catena/tests/support/cuda_device/runtime.h>
 
 namespace cuda_device::exports {
 #define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
@@ -23,7 +23,9 @@ CATENA_CONTROL_FUNCTIONS(CATENA_DECLARE)
 
 using namespace cuda_device;
 
-int software_cuda_fail(const char* entry, int nth, int code, int sticky) { return arm_fault(entry, nth, code, sticky != 0); }
+int software_cuda_fail(const char* entry, int nth, int code, int sticky) {
+  return arm_fault(entry, nth, code, sticky != 0);
+}
 
 void software_cuda_clear_faults() {
   clear_faults();

@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/jit.h"
+#include <catena/tests/support/cuda_device/jit.h>
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "kernels/host/embedded.h"
-#include "tests/support/cuda_device/report.h"
+#include <catena/kernels/rows/embedded.h>
+#include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
 namespace {
@@ -61,7 +61,8 @@ class LockedFolder {
   explicit LockedFolder(const fs::path& path) {
     fs::create_directories(path);
     file_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file_ < 0 || flock(file_, LOCK_EX) != 0) report("cannot lock " + path.string() + ": " + std::strerror(errno), false);
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0)
+      report("cannot lock " + path.string() + ": " + std::strerror(errno), false);
   }
   ~LockedFolder() { close(file_); }
   LockedFolder(const LockedFolder&) = delete;
@@ -88,10 +89,8 @@ bool run_program(const std::vector<std::string>& words, std::string* output) {
   close(ends[1]);
   char buffer[4096];
   for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) != 0;) {
-    if (n > 0)
-      output->append(buffer, static_cast<std::size_t>(n));
-    else if (errno != EINTR)
-      break;
+    if (n > 0) output->append(buffer, static_cast<std::size_t>(n));
+    else if (errno != EINTR) break;
   }
   close(ends[0]);
   if (started != 0) {
@@ -114,12 +113,13 @@ const fs::path& own_library() {
   return path;
 }
 
-// ---- the compiler's command --------------------------------------------------------------------------------------------------------
+// ---- the compiler's command ---------------------------------------------------------------------
 const std::vector<std::string>& compiler() {
   static const std::vector<std::string> words = [] {
     std::vector<std::string> all;
     std::istringstream list(CATENA_JIT_COMMAND);
-    // In check mode kernels have the instrumentation of the thread sanitizer, which goes with no other. What it calls is in racecheck.cpp.
+    // In check mode kernels have the instrumentation of the thread sanitizer, which goes with no other. What it calls
+    // is in racecheck.cpp.
     for (std::string word; std::getline(list, word, '|');)
       if (!instruments_kernels() || word.find("sanitize") == std::string::npos) all.push_back(word);
     if (instruments_kernels()) all.insert(all.end(), {"-g", "-fsanitize=thread"});
@@ -144,8 +144,8 @@ std::uint64_t compiler_hash() {
 
 fs::path headers_folder(std::uint64_t headers) { return cache_folder() / ("headers-" + hex(headers)); }
 
-// The folder of the precompiled header, made if need be: our own headers and the launch skeletons. (What is for kernels given by users
-// depends on what stands in front of it.)
+// The folder of the precompiled header, made if need be: our own headers and the launch skeletons. (What is for kernels
+// given by users depends on what stands in front of it.)
 fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
   const fs::path folder = cache_folder() / ("precompiled-" + hex(fnv1a(hex(headers), compiler_hash())));
   const fs::path header = folder / "precompiled.h", result = folder / "precompiled.h.gch";
@@ -154,26 +154,26 @@ fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
   if (fs::exists(result)) return folder;
   std::string text;
   for (const char* name : kOwnHeaders) {
-    write(folder / name, text_of(fs::path(CATENA_JIT_ROOT) / name));
-    text += std::string("#include \"") + name + "\"\n";
+    write(folder / "catena" / name, text_of(fs::path(CATENA_JIT_ROOT) / name));
+    text += std::string("#include <catena/") + name + ">\n";
   }
   // libstdc++ has this word, too: it must not be a macro before.
   text += "#define __noinline__ __attribute__((noinline))\n";
   std::vector<std::string> skeletons;
-  if (std::error_code none; fs::is_directory(headers_folder(headers) / "kernels/device", none))
-    for (const auto& file : fs::directory_iterator(headers_folder(headers) / "kernels/device"))
+  if (std::error_code none; fs::is_directory(headers_folder(headers) / "catena/kernels/device", none))
+    for (const auto& file : fs::directory_iterator(headers_folder(headers) / "catena/kernels/device"))
       if (const std::string name = file.path().filename(); !name.starts_with("user_")) skeletons.push_back(name);
   std::sort(skeletons.begin(), skeletons.end());
-  for (const std::string& name : skeletons) text += "#include \"kernels/device/" + name + "\"\n";
+  for (const std::string& name : skeletons) text += "#include <catena/kernels/device/" + name + ">\n";
   write(header, text);
   std::vector<std::string> words = compiler();
-  words.insert(words.end(), {"-I" + headers_folder(headers).string(), "-I" + folder.string(), "-x", "c++-header", header.string(), "-o",
-                             result.string() + ".new"});
+  words.insert(words.end(), {"-I" + headers_folder(headers).string(), "-I" + folder.string(), "-x", "c++-header",
+                             header.string(), "-o", result.string() + ".new"});
   if (run_program(words, log)) fs::rename(result.string() + ".new", result);
   return folder;
 }
 
-// ---- objects ---------------------------------------------------------------------------------------------------------------------
+// ---- objects ------------------------------------------------------------------------------------
 // Names in a form that may stand in the code, and in a file name.
 std::string literal(std::string_view text) {
   std::string s = "\"";
@@ -185,7 +185,8 @@ std::string literal(std::string_view text) {
 }
 std::string file_name(std::string_view text) {
   std::string s;
-  for (char c : text.substr(0, 200)) s += std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("._-", c) != nullptr ? c : '_';
+  for (char c : text.substr(0, 200))
+    s += std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("._-", c) != nullptr ? c : '_';
   return s.ends_with(".cu") ? s : s + ".cu";
 }
 
@@ -198,8 +199,7 @@ std::string registration(const KernelText& text, const TextScan& found, bool bar
   for (const std::string& expression : text.expressions) {
     if (expression.starts_with("&"))
       variables += "cuda_device::variable<(" + expression + ")>(" + literal(expression) + "),\n";
-    else
-      kernels += "cuda_device::entry<(&" + expression + ")>(" + literal(expression) + ", " + waits + "),\n";
+    else kernels += "cuda_device::entry<(&" + expression + ")>(" + literal(expression) + ", " + waits + "),\n";
   }
   code += "static constexpr cuda_device::KernelEntry catena_kernels[] = {\n" + kernels + "{}};\n";
   code += "static constexpr cuda_device::VariableEntry catena_variables[] = {\n" + variables + "{}};\n";
@@ -209,10 +209,11 @@ std::string registration(const KernelText& text, const TextScan& found, bool bar
   code += "constexpr uint64_t catena_kernel_headers = 0x" + hex(text.headers) + ";\n";
   if (!found.dynamic_shared.empty()) {
     code += "asm(\".pushsection .tbss.dynamic_shared,\\\"awT\\\",%nobits\\n.p2align 7\\n\"\n";
-    for (const std::string& s : found.dynamic_shared) code += "\".globl " + s + "\\n.type " + s + ",%tls_object\\n" + s + ":\\n\"\n";
+    for (const std::string& s : found.dynamic_shared)
+      code += "\".globl " + s + "\\n.type " + s + ",%tls_object\\n" + s + ":\\n\"\n";
     code += "\".globl catena_dynamic_shared\\n.type catena_dynamic_shared,%tls_object\\n.size catena_dynamic_shared," +
-            std::to_string(kMaxDynamicShared) + "\\ncatena_dynamic_shared:\\n.zero " + std::to_string(kMaxDynamicShared) +
-            "\\n.popsection\\n\");\n";
+            std::to_string(kMaxDynamicShared) + "\\ncatena_dynamic_shared:\\n.zero " +
+            std::to_string(kMaxDynamicShared) + "\\n.popsection\\n\");\n";
   }
   return code;
 }
@@ -225,7 +226,8 @@ File file_of(const KernelText& text) {
   const TextScan found = scan(text.source);
   const bool generated = !split(text.source).segments.empty() && !found.kernels.empty();
   File file{file_name(generated ? found.kernels[0].name : text.name), {}};
-  const bool barriers = can_synchronise(text.source, [&](const std::string& name) { return text_of(headers_folder(text.headers) / name); });
+  const bool barriers = can_synchronise(
+      text.source, [&](const std::string& name) { return text_of(headers_folder(text.headers) / name); });
   file.content = text.head + "#line 1 \"" + file.name + "\"\n" + text.source + registration(text, found, barriers);
   return file;
 }
@@ -250,19 +252,17 @@ Compiled make_object(const KernelText& text) {
   write(folder / file.name, file.content);
   std::vector<std::string> words = compiler();
   // No default libraries: the instrumentation of check mode would bring its own runtime.
-  words.insert(words.end(),
-               {"-shared", "-Wl,-Bsymbolic", "-nodefaultlibs", "-I" + headers_folder(text.headers).string(), "-I" + precompiled.string(),
-                "-include", (precompiled / "precompiled.h").string(), "-x", "c++", (folder / file.name).string(), "-x", "none",
-                own_library().string(), "-lm", "-lc", "-o", object.string() + ".new"});
+  words.insert(words.end(), {"-shared", "-Wl,-Bsymbolic", "-nodefaultlibs",
+                             "-I" + headers_folder(text.headers).string(), "-I" + precompiled.string(), "-include",
+                             (precompiled / "precompiled.h").string(), "-x", "c++", (folder / file.name).string(), "-x",
+                             "none", own_library().string(), "-lm", "-lc", "-o", object.string() + ".new"});
   for (const std::string& searched : text.folders) words.push_back("-I" + searched);
-  if (run_program(words, &result.log))
-    fs::rename(object.string() + ".new", object);
-  else
-    result.failed = true;
+  if (run_program(words, &result.log)) fs::rename(object.string() + ".new", object);
+  else result.failed = true;
   return result;
 }
 
-// ---- what the build compiled ---------------------------------------------------------------------------------------------------------
+// ---- what the build compiled --------------------------------------------------------------------
 struct BuiltIn {
   std::uint64_t headers = 0;
   std::unordered_map<std::uint64_t, const KernelEntry*> kernels;
@@ -275,7 +275,8 @@ const BuiltIn& built_in() {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) report(dlerror(), false);
     b.headers = *static_cast<const std::uint64_t*>(dlsym(library, "catena_kernel_headers"));
-    for (auto* table = static_cast<const KernelTable* const*>(dlsym(library, "catena_kernel_tables")); *table != nullptr; ++table)
+    for (auto* table = static_cast<const KernelTable* const*>(dlsym(library, "catena_kernel_tables"));
+         *table != nullptr; ++table)
       for (const KernelEntry* k = (*table)->kernels; k->name != nullptr; ++k) b.kernels.emplace(k->text_hash, k);
     return b;
   }();
@@ -316,7 +317,8 @@ std::uint64_t store_headers(const std::vector<Header>& headers) {
 Compiled compile(const KernelText& text) {
   const Segments parts = split(text.source);
   Compiled result;
-  if (parts.segments.empty() || instruments_kernels() || !text.head.empty() || !text.folders.empty() || !text.expressions.empty())
+  if (parts.segments.empty() || instruments_kernels() || !text.head.empty() || !text.folders.empty() ||
+      !text.expressions.empty())
     return make_object(text);
   KernelText missing = text;
   missing.source = parts.head;
@@ -335,14 +337,16 @@ Compiled compile(const KernelText& text) {
   return rest;
 }
 
-// ---- images ------------------------------------------------------------------------------------------------------------------------
+// ---- images -------------------------------------------------------------------------------------
 namespace {
 constexpr std::string_view kMagic = "catena software cuda image\n";
 }
 
 std::string to_image(const KernelText& text) {
   std::string image(kMagic);
-  const auto put = [&image](std::string_view part) { image += std::to_string(part.size()) + "\n" + std::string(part) + "\n"; };
+  const auto put = [&image](std::string_view part) {
+    image += std::to_string(part.size()) + "\n" + std::string(part) + "\n";
+  };
   put(text.name);
   put(hex(text.headers));
   put(text.head);
@@ -361,15 +365,20 @@ std::optional<KernelText> from_image(const void* image) {
   while (std::strncmp(at, "end\n", 4) != 0) {
     char* begin = nullptr;
     const unsigned long long size = std::strtoull(at, &begin, 10);
-    if (begin == at || *begin != '\n' || strnlen(begin + 1, size) < size || begin[1 + size] != '\n') return std::nullopt;
+    if (begin == at || *begin != '\n' || strnlen(begin + 1, size) < size || begin[1 + size] != '\n')
+      return std::nullopt;
     parts.emplace_back(begin + 1, size);
     at = begin + 1 + size + 1;
   }
   const std::size_t folders = parts.size() < 5 ? 0 : std::strtoull(parts[4].c_str(), nullptr, 10);
   if (parts.size() < 5 + folders) return std::nullopt;
   const auto first = parts.begin() + 5, expressions = first + static_cast<std::ptrdiff_t>(folders);
-  return KernelText{
-      parts[3], parts[0], {expressions, parts.end()}, parts[2], {first, expressions}, std::strtoull(parts[1].c_str(), nullptr, 16)};
+  return KernelText{parts[3],
+                    parts[0],
+                    {expressions, parts.end()},
+                    parts[2],
+                    {first, expressions},
+                    std::strtoull(parts[1].c_str(), nullptr, 16)};
 }
 
 std::string source_line(const void* instruction) {

@@ -1,7 +1,9 @@
-// The compiler of the software device: the text of kernels is compiled by the system's C++ compiler, unless the build has done so
-// already (manifest.txt), and kept in a cache folder: $CATENA_SOFTWARE_CUDA_CACHE, or one in the build folder.
+// The compiler of the software device: the text of kernels is compiled by the system's C++ compiler, unless the build
+// has done so already (manifest.txt), and kept in a cache folder: $CATENA_SOFTWARE_CUDA_CACHE, or one in the build
+// folder.
 //
-// Check mode ($CATENA_SOFTWARE_CUDA_CHECK=1): nothing that the build compiled is used, and every access to memory is told to racecheck.h.
+// Check mode ($CATENA_SOFTWARE_CUDA_CHECK=1): nothing that the build compiled is used, and every access to memory is
+// told to racecheck.h.
 //
 // Thread safety: all functions may be called from any thread, and several processes may share a cache folder.
 #pragma once
@@ -11,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/cuda_device/kernel_table.h"
-#include "tests/support/cuda_device/kernel_text.h"
+#include <catena/tests/support/cuda_device/kernel_table.h>
+#include <catena/tests/support/cuda_device/kernel_text.h>
 
 namespace cuda_device {
 
@@ -37,7 +39,7 @@ std::optional<KernelText> from_image(const void* image);  // nothing: not such a
 
 struct Compiled {
   std::vector<const KernelEntry*> built_in;  // kernels that the build compiled
-  std::string object;                        // a shared library with all others, see kernel_table.h; empty: there are none
+  std::string object;  // a shared library with all others, see kernel_table.h; empty: there are none
   bool failed = false;
   std::string log;  // the compiler's messages
 };
@@ -46,8 +48,8 @@ Compiled compile(const KernelText& text);
 // True in check mode. Decided when the program starts.
 bool instruments_kernels();
 
-// "<file>:<line>" in the text of a kernel or a header under kernels/ for an instruction of an object of compile(); "" where the object
-// has no debug information (it has in check mode).
+// "<file>:<line>" in the text of a kernel or a header under kernels/ for an instruction of an object of compile(); ""
+// where the object has no debug information (it has in check mode).
 std::string source_line(const void* instruction);
 
 }  // namespace cuda_device

@@ -1,10 +1,10 @@
-// What an object with compiled kernels exports: one made by the build from the manifest, or by the software device's compiler from a
-// text. Included behind shim.h, ahead of the texts.
+// What an object with compiled kernels exports: one made by the build from the manifest, or by the software device's
+// compiler from a text. Included behind shim.h, ahead of the texts.
 #pragma once
 
 #include <utility>
 
-#include "tests/support/cuda_device/shim.h"
+#include <catena/tests/support/cuda_device/shim.h>
 
 namespace cuda_device {
 

@@ -1,17 +1,18 @@
-#include "tests/support/cuda_device/kernel_text.h"
+#include <catena/tests/support/cuda_device/kernel_text.h>
 
 #include <algorithm>
 #include <cctype>
 #include <set>
 
-#include "kernels/host/embedded.h"
+#include <catena/kernels/rows/embedded.h>
 
 namespace cuda_device {
 namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// Words, string literals (with their quotes) and single other characters. Comments and preprocessor lines are passed over.
+// Words, string literals (with their quotes) and single other characters. Comments and preprocessor lines are passed
+// over.
 std::vector<std::string_view> tokens_of(std::string_view text) {
   std::vector<std::string_view> tokens;
   bool line_begins = true;
@@ -49,14 +50,10 @@ class Scanner {
   TextScan run() {
     for (at_ = 0; at_ < tokens_.size(); ++at_) {
       const std::string_view t = tokens_[at_];
-      if (t == "{")
-        open();
-      else if (t == "}" && !scopes_.empty())
-        close();
-      else if (t == "__global__")
-        kernel();
-      else if (t == "__shared__")
-        shared();
+      if (t == "{") open();
+      else if (t == "}" && !scopes_.empty()) close();
+      else if (t == "__global__") kernel();
+      else if (t == "__shared__") shared();
       if (t == "{" || t == "}" || t == ";") begin_ = at_ + 1;
     }
     return std::move(found_);
@@ -145,11 +142,11 @@ class Scanner {
   TextScan found_;
 };
 
-// Names in the lines #include "..." of a text.
+// Names in the lines #include <...> of a text.
 std::vector<std::string> included(std::string_view text) {
   std::vector<std::string> names;
-  for (std::size_t at = 0; (at = text.find("#include \"", at)) != std::string_view::npos;) {
-    const std::size_t begin = at + 10, end = text.find('"', begin);
+  for (std::size_t at = 0; (at = text.find("#include <", at)) != std::string_view::npos;) {
+    const std::size_t begin = at + 10, end = text.find('>', begin);
     if (end == std::string_view::npos) break;
     names.emplace_back(text.substr(begin, end - begin));
     at = end;
@@ -162,7 +159,8 @@ std::vector<std::string> included(std::string_view text) {
 std::uint64_t hash_of(const std::vector<Header>& headers) {
   std::uint64_t hash = catena::fnv1a({});
   for (const Header& header : headers)
-    for (const std::string& part : {header.name, header.text}) hash = catena::fnv1a(part, catena::fnv1a(std::to_string(part.size()), hash));
+    for (const std::string& part : {header.name, header.text})
+      hash = catena::fnv1a(part, catena::fnv1a(std::to_string(part.size()), hash));
   return hash;
 }
 

@@ -1,5 +1,5 @@
-// What the software device needs to know about the text of kernels without compiling it. The scan reads tokens, not C++: a kernel that
-// only a macro makes visible is not found.
+// What the software device needs to know about the text of kernels without compiling it. The scan reads tokens, not
+// C++: a kernel that only a macro makes visible is not found.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,8 @@ struct Segment {
   std::string_view description;  // without "// kernel: "
   std::string_view body;         // with it
   std::uint64_t hash() const;
-  // A description says all that is needed to generate the kernel again; that of a program of several steps has only its hash.
+  // A description says all that is needed to generate the kernel again; that of a program of several steps has only its
+  // hash.
   bool complete() const { return !description.starts_with("program "); }
 };
 struct Segments {
@@ -40,8 +41,8 @@ struct Segments {
 // No segments: not a generated text.
 Segments split(std::string_view text);
 
-// False when threads cannot wait for each other nor share memory: no word for it occurs in the text or in a header that it includes.
-// `header` gives the text of a header by its name, or nothing when there is none.
+// False when threads cannot wait for each other nor share memory: no word for it occurs in the text or in a header that
+// it includes. `header` gives the text of a header by its name, or nothing when there is none.
 bool can_synchronise(std::string_view text, const std::function<std::string(const std::string& name)>& header);
 
 }  // namespace cuda_device

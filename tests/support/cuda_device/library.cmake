@@ -3,7 +3,7 @@
 file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp")
 list(FILTER software_cuda_sources EXCLUDE REGEX "/(control|generate_kernels|manifest)\\.cpp$")
 add_library(software_cuda SHARED ${software_cuda_sources})
-target_include_directories(software_cuda PRIVATE "${CATENA_ROOT}")
+target_include_directories(software_cuda PRIVATE "${CATENA_INCLUDE_DIR}")
 target_link_libraries(software_cuda PRIVATE catena::kernels ${CMAKE_DL_LIBS})
 set_target_properties(software_cuda PROPERTIES
   CXX_VISIBILITY_PRESET hidden

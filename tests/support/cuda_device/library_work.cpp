@@ -1,10 +1,10 @@
-#include "tests/support/cuda_device/library_work.h"
+#include <catena/tests/support/cuda_device/library_work.h>
 
 #include <memory>
 #include <utility>
 
-#include "tests/support/cuda_device/graph.h"
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/graph.h>
+#include <catena/tests/support/cuda_device/runtime.h>
 
 namespace cuda_device {
 

@@ -1,10 +1,10 @@
-#include "tests/support/cuda_device/manifest.h"
+#include <catena/tests/support/cuda_device/manifest.h>
 
 #include <charconv>
 #include <fstream>
 #include <sstream>
 
-#include "kernels/host/error.h"
+#include <catena/kernels/base/error.h>
 
 namespace cuda_device {
 namespace {
@@ -29,11 +29,15 @@ std::vector<NamedProgram> make_programs() {
       // ((a * b) + a) * b, every step rounded to float16
       {"half_chain",
        {step("multiply", "ee->e", {0, 1, 3}), step("add", "ee->e", {3, 0, 4}), step("multiply", "ee->e", {4, 1, 2})},
-       {e, e, e, e, e}, 2, 1},
+       {e, e, e, e, e},
+       2,
+       1},
       // float16 sums feed a float64 product that is read as float32
       {"mixed_chain",
        {step("add", "ee->e", {0, 0, 3}), step("multiply", "dd->d", {3, 1, 4}), step("add", "ff->f", {4, 1, 2})},
-       {e, f, f, e, d}, 2, 1},
+       {e, f, f, e, d},
+       2,
+       1},
   };
 }
 
@@ -48,7 +52,8 @@ void read_field(const std::string& word, KernelKey& key, const std::string& line
   const std::size_t equals = word.find('=');
   const std::string name = word.substr(0, equals), value = equals == std::string::npos ? "" : word.substr(equals + 1);
   if (name == "dtypes") {
-    catena::check<catena::ValueError>(value.size() <= key.dtypes.size(), "manifest", value.size(), " dtypes in the line ", line);
+    catena::check<catena::ValueError>(value.size() <= key.dtypes.size(), "manifest", value.size(),
+                                      " dtypes in the line ", line);
     for (std::size_t k = 0; k < value.size(); ++k) key.dtypes[k] = catena::dtype_from_char(value[k]);
     return;
   }

@@ -1,12 +1,12 @@
-// The kernels that the build generates and compiles for the software CUDA device: a line each in manifest.txt, as the description in
-// front of their text has it, or "program <name> ..." for a program below. Others are compiled when a test needs them;
-// update_manifest.sh adds these.
+// The kernels that the build generates and compiles for the software CUDA device: a line each in manifest.txt, as the
+// description in front of their text has it, or "program <name> ..." for a program below. Others are compiled when a
+// test needs them; update_manifest.sh adds these.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "ndarray/cuda/codegen.h"
+#include <catena/ndarray/cuda/compiler/codegen.h>
 
 namespace cuda_device {
 
@@ -16,9 +16,7 @@ struct NamedProgram {
   std::vector<catena::Step> steps;
   std::vector<catena::Dtype> slots;
   int nin = 0, nout = 1;
-  catena::Program program() const {
-    return {steps, slots, std::uint8_t(nin), 0, std::uint8_t(nout)};
-  }
+  catena::Program program() const { return {steps, slots, std::uint8_t(nin), 0, std::uint8_t(nout)}; }
 };
 const std::vector<NamedProgram>& named_programs();
 const NamedProgram& named_program(const std::string& name);

@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/memory.h"
+#include <catena/tests/support/cuda_device/memory.h>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,9 +13,9 @@
 #include <map>
 #include <sstream>
 
-#include "tests/support/cuda_device/check.h"
-#include "tests/support/cuda_device/report.h"
-#include "tests/support/cuda_device/trap.h"
+#include <catena/tests/support/cuda_device/check.h>
+#include <catena/tests/support/cuda_device/report.h>
+#include <catena/tests/support/cuda_device/trap.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -28,7 +28,8 @@ constexpr std::size_t kSpan = std::size_t(1) << 38;  // addresses of a range; on
 constexpr std::size_t kStep = std::size_t(2) << 20;  // a huge page: opening and closing gigabytes stays quick
 constexpr std::size_t kAlignment = 512, kGap = 256;  // the gap lies behind every allocation
 constexpr std::size_t kDefaultTotal = std::size_t(3) << 30;
-constexpr std::size_t kFilledAfterFree = std::size_t(64) << 20;  // of the memory freed last; what is older is given back to the system
+constexpr std::size_t kFilledAfterFree = std::size_t(64)
+                                         << 20;  // of the memory freed last; what is older is given back to the system
 constexpr int kFresh = 0xCD, kFreed = 0xDD;
 constexpr std::size_t kPage = 4096;
 
@@ -54,7 +55,9 @@ struct Range {
   }
   bool holds(const void* p) const { return p >= base && p < base + kSpan; }
   // One step more than is allocated: a kernel that reads a little too far is then reported and not killed.
-  void protect(int how) const { must(mprotect(base, round_up(taken, kStep) + kStep, how) == 0, "software cuda: mprotect"); }
+  void protect(int how) const {
+    must(mprotect(base, round_up(taken, kStep) + kStep, how) == 0, "software cuda: mprotect");
+  }
 };
 
 struct Guard {
@@ -62,7 +65,8 @@ struct Guard {
   std::byte *first, *last;  // whole pages
   const void* stream;
   void protect(int how) const {
-    if (first < last) must(mprotect(first, static_cast<std::size_t>(last - first), how) == 0, "software cuda: mprotect");
+    if (first < last)
+      must(mprotect(first, static_cast<std::size_t>(last - first), how) == 0, "software cuda: mprotect");
   }
 };
 
@@ -95,7 +99,8 @@ Allocation* allocation_before(const void* address) {
   return after == all.begin() ? nullptr : &std::prev(after)->second;
 }
 
-// Code that is built with the address sanitizer, kernels among it, is also stopped by that at the borders of allocations.
+// Code that is built with the address sanitizer, kernels among it, is also stopped by that at the borders of
+// allocations.
 void set_accessible(const void* data, std::size_t bytes, bool accessible) {
 #if defined(__SANITIZE_ADDRESS__)
   if (accessible || report_mode() == ReportMode::error) __asan_unpoison_memory_region(data, bytes);
@@ -196,7 +201,8 @@ bool is_pinned(const void* address) { return memory().pinned.holds(address); }
 
 bool is_reserved(const void* address) {
   const Memory& m = memory();
-  return is_pinned(address) || std::any_of(m.device.begin(), m.device.end(), [&](const Range& r) { return r.holds(address); });
+  return is_pinned(address) ||
+         std::any_of(m.device.begin(), m.device.end(), [&](const Range& r) { return r.holds(address); });
 }
 
 std::string describe_address(const void* address) {
@@ -209,7 +215,8 @@ std::string describe_address(const void* address) {
   const auto into = static_cast<std::size_t>(static_cast<const std::byte*>(address) - a->data);
   const bool pinned = a->kind == Allocation::Kind::pinned;
   out << (into < a->bytes ? into : into - a->bytes) << " bytes " << (into < a->bytes ? "into " : "PAST the end of ")
-      << (a->live ? (pinned ? "a " : "an ") : "a freed ") << (pinned ? "pinned " : "") << "allocation of " << a->bytes << " bytes";
+      << (a->live ? (pinned ? "a " : "an ") : "a freed ") << (pinned ? "pinned " : "") << "allocation of " << a->bytes
+      << " bytes";
   return out.str();
 }
 
@@ -238,7 +245,8 @@ void close_memory() {
 
 const void* guarding_stream(const void* address) {
   const auto& guards = memory().guards;
-  const auto found = std::find_if(guards.begin(), guards.end(), [&](const Guard& g) { return address >= g.first && address < g.last; });
+  const auto found = std::find_if(guards.begin(), guards.end(),
+                                  [&](const Guard& g) { return address >= g.first && address < g.last; });
   return found == guards.end() ? nullptr : found->stream;
 }
 
@@ -249,7 +257,8 @@ std::uint64_t guard_pinned(std::byte* to, std::size_t bytes, const void* stream)
   // What lies behind the allocation in its last page is nobody's.
   const std::size_t end = to + bytes == a.data + a.bytes ? kPage - 1 : 0;
   const auto last = (reinterpret_cast<std::uintptr_t>(to + bytes) + end) / kPage * kPage;
-  m.guards.push_back({++m.guard_numbers, reinterpret_cast<std::byte*>(first), reinterpret_cast<std::byte*>(last), stream});
+  m.guards.push_back(
+      {++m.guard_numbers, reinterpret_cast<std::byte*>(first), reinterpret_cast<std::byte*>(last), stream});
   if (!m.pinned_open) m.guards.back().protect(PROT_NONE);
   return m.guard_numbers;
 }

@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/module.h"
+#include <catena/tests/support/cuda_device/module.h>
 
 #include <dlfcn.h>
 #include <link.h>
@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <map>
 
-#include "tests/support/cuda_device/engine.h"
-#include "tests/support/cuda_device/jit.h"
-#include "tests/support/cuda_device/report.h"
+#include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/jit.h>
+#include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
 namespace {
@@ -21,13 +21,16 @@ std::map<std::string, int>& users() {
   return all;
 }
 
-// Every module has variables of its own: the dynamic linker opens a file only once, so that the second module gets a copy.
+// Every module has variables of its own: the dynamic linker opens a file only once, so that the second module gets a
+// copy.
 void* open_object(const std::string& path) {
   namespace fs = std::filesystem;
   std::string file = path;
   if (users()[path]++ > 0) {
     static int copies = 0;
-    file = (fs::path(path).parent_path() / ("copy-" + std::to_string(getpid()) + "-" + std::to_string(copies++) + ".so")).string();
+    file =
+        (fs::path(path).parent_path() / ("copy-" + std::to_string(getpid()) + "-" + std::to_string(copies++) + ".so"))
+            .string();
     fs::copy_file(path, file, fs::copy_options::overwrite_existing);
   }
   void* object = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -65,14 +68,16 @@ class Module {
     object_ = open_object(path_);
     const std::size_t dynamic = dlsym(object_, "catena_dynamic_shared") != nullptr ? kMaxDynamicShared : 0;
     const int shared = static_cast<int>(thread_local_bytes(object_) - dynamic);
-    for (auto* table = static_cast<const KernelTable* const*>(dlsym(object_, "catena_kernel_tables")); *table != nullptr; ++table) {
+    for (auto* table = static_cast<const KernelTable* const*>(dlsym(object_, "catena_kernel_tables"));
+         *table != nullptr; ++table) {
       for (const KernelEntry* k = (*table)->kernels; k->name != nullptr; ++k) add(*k, shared);
       for (const VariableEntry* v = (*table)->variables; v->name != nullptr; ++v) variables_[v->name] = v;
     }
   }
   ~Module() {
     if (object_ == nullptr) return;
-#if !defined(__SANITIZE_ADDRESS__)  // which reads its tables of an object's variables even when that is closed, in every report
+#if !defined(__SANITIZE_ADDRESS__)  // which reads its tables of an object's variables even when that is closed, in
+                                    // every report
     dlclose(object_);
     --users()[path_];
 #endif
@@ -93,7 +98,8 @@ class Module {
     void* address = object_ != nullptr ? dlsym(object_, name.c_str()) : nullptr;
     Dl_info info{};
     const ElfW(Sym)* symbol = nullptr;
-    if (address == nullptr || dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)), RTLD_DL_SYMENT) == 0 ||
+    if (address == nullptr ||
+        dladdr1(address, &info, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)), RTLD_DL_SYMENT) == 0 ||
         symbol == nullptr || ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT)
       return nullptr;
     *bytes = symbol->st_size;

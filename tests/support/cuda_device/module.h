@@ -1,4 +1,5 @@
-// Kernels as the runtime of the software device sees them: an image is loaded, functions and globals are found in it, grids are run.
+// Kernels as the runtime of the software device sees them: an image is loaded, functions and globals are found in it,
+// grids are run.
 //
 // Thread safety: all functions are called under the runtime's lock.
 #pragma once
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/cuda_device/shim.h"
+#include <catena/tests/support/cuda_device/shim.h>
 
 namespace cuda_device {
 

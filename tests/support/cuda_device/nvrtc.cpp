@@ -1,4 +1,5 @@
-// The run-time compiler's entry points. A program is compiled by jit.h; the image of it, "cubin" or "PTX" alike, is its text.
+// The run-time compiler's entry points. A program is compiled by jit.h; the image of it, "cubin" or "PTX" alike, is its
+// text.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -7,10 +8,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/host/export.h"
-#include "ndarray/cuda/api/nvrtc.h"
-#include "tests/support/cuda_device/fault.h"
-#include "tests/support/cuda_device/jit.h"
+#include <catena/kernels/base/export.h>
+#include <catena/ndarray/cuda/api/nvrtc.h>
+#include <catena/tests/support/cuda_device/fault.h>
+#include <catena/tests/support/cuda_device/jit.h>
 
 struct _nvrtcProgram {
   cuda_device::KernelText text;
@@ -66,7 +67,7 @@ constexpr const char* kErrorNames[] = {
 // What the compiler of CUDA 13.0 supports.
 constexpr int kArchitectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
-// ---- options -----------------------------------------------------------------------------------------------------------------------
+// ---- options ------------------------------------------------------------------------------------
 enum class Value { none, boolean, number, any, architecture, standard, define, undefine, folder };
 struct Option {
   const char* name;
@@ -103,7 +104,8 @@ bool is_architecture(const std::string& value) {
     if (!value.starts_with(prefix)) continue;
     char* end = nullptr;
     const long number = std::strtol(value.c_str() + std::strlen(prefix), &end, 10);
-    const bool known = std::find(std::begin(kArchitectures), std::end(kArchitectures), number) != std::end(kArchitectures);
+    const bool known =
+        std::find(std::begin(kArchitectures), std::end(kArchitectures), number) != std::end(kArchitectures);
     return known && (*end == '\0' || std::strcmp(end, "a") == 0 || std::strcmp(end, "f") == 0);
   }
   return false;
@@ -116,7 +118,8 @@ bool is_standard(const std::string& value) {
 // Reads the options into the program; false after writing to its log what is wrong.
 class Options {
  public:
-  Options(_nvrtcProgram& program, int count, const char* const* options) : program_(program), words_(options, options + count) {}
+  Options(_nvrtcProgram& program, int count, const char* const* options)
+      : program_(program), words_(options, options + count) {}
 
   bool read() {
     for (at_ = 0; at_ < words_.size(); ++at_)
@@ -161,7 +164,8 @@ class Options {
         break;
       case Value::define: {
         const std::size_t equals = value.find('=');
-        head += "#define " + value.substr(0, equals) + " " + (equals == std::string::npos ? "1" : value.substr(equals + 1)) + "\n";
+        head += "#define " + value.substr(0, equals) + " " +
+                (equals == std::string::npos ? "1" : value.substr(equals + 1)) + "\n";
         break;
       }
       case Value::undefine: head += "#undef " + value + "\n"; break;
@@ -177,7 +181,7 @@ class Options {
   std::size_t at_ = 0;
 };
 
-// ---- entry points -------------------------------------------------------------------------------------------------------------------
+// ---- entry points -------------------------------------------------------------------------------
 // Counts the call; gives the planned failure, or what `body` says.
 template <class F>
 nvrtc_result enter(Entry entry, F body) {
@@ -240,8 +244,8 @@ nvrtc_result nvrtcGetSupportedArchs(int* archs) {
   });
 }
 
-nvrtc_result nvrtcCreateProgram(nvrtc_program* program, const char* source, const char* name, int headers, const char* const* texts,
-                                const char* const* names) {
+nvrtc_result nvrtcCreateProgram(nvrtc_program* program, const char* source, const char* name, int headers,
+                                const char* const* texts, const char* const* names) {
   return enter(Entry::nvrtcCreateProgram, [&] {
     if (program == nullptr || source == nullptr || headers < 0) return invalid_input;
     auto* made = new _nvrtcProgram;
@@ -319,5 +323,6 @@ nvrtc_result nvrtcGetPTXSize(nvrtc_program program, std::size_t* size) {
                [&] { return program->compiled ? give_size(program->image, size) : nvrtc_result(invalid_program); });
 }
 nvrtc_result nvrtcGetPTX(nvrtc_program program, char* ptx) {
-  return enter(Entry::nvrtcGetPTX, program, [&] { return program->compiled ? give(program->image, ptx) : nvrtc_result(invalid_program); });
+  return enter(Entry::nvrtcGetPTX, program,
+               [&] { return program->compiled ? give(program->image, ptx) : nvrtc_result(invalid_program); });
 }

@@ -1,11 +1,12 @@
-// A tool that listens to NVTX: what a program says is kept as text. A test points NVTX_INJECTION64_PATH at this library.
+// A tool that listens to NVTX: what a program says is kept as text. A test points NVTX_INJECTION64_PATH at this
+// library.
 #include <cstddef>
 #include <mutex>
 #include <sstream>
 #include <string>
 
-#include "kernels/host/export.h"
-#include "ndarray/cuda/api/nvtx.h"
+#include <catena/kernels/base/export.h>
+#include <catena/ndarray/cuda/api/nvtx.h>
 
 using namespace nd::cuda::api;
 
@@ -38,7 +39,10 @@ int on_pop() {
   return 0;
 }
 
-template <class F> void put(nvtx_function** table, int slot, F* function) { *table[slot] = reinterpret_cast<nvtx_function>(function); }
+template <class F>
+void put(nvtx_function** table, int slot, F* function) {
+  *table[slot] = reinterpret_cast<nvtx_function>(function);
+}
 
 }  // namespace
 
@@ -47,7 +51,8 @@ extern "C" {
 CATENA_EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_export_table) {
   const auto* callbacks = static_cast<const nvtx_callbacks_table*>(get_export_table(nvtx_table_callbacks));
   const auto* version = static_cast<const nvtx_version_table*>(get_export_table(nvtx_table_version));
-  if (callbacks == nullptr || version == nullptr || version->version != 3 || callbacks->bytes < sizeof *callbacks) return 0;
+  if (callbacks == nullptr || version == nullptr || version->version != 3 || callbacks->bytes < sizeof *callbacks)
+    return 0;
   for (int module = 1; module < nvtx_modules; ++module) {
     nvtx_function** table = nullptr;
     unsigned size = 0;

@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/racecheck.h"
+#include <catena/tests/support/cuda_device/racecheck.h>
 
 #include <pthread.h>
 
@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/cuda_device/check.h"
-#include "tests/support/cuda_device/engine.h"
-#include "tests/support/cuda_device/jit.h"
-#include "tests/support/cuda_device/report.h"
+#include <catena/tests/support/cuda_device/check.h>
+#include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/jit.h>
+#include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
 namespace {
@@ -25,8 +25,8 @@ bool unordered(const Access& a, const Access& b) {
          (a.at.thread / 32 != b.at.thread / 32 || a.at.warp_barriers == b.at.warp_barriers);
 }
 
-// The accesses of one kind to a byte since the last barrier of the block, as far as they matter: whatever thread comes next, one of
-// these is unordered with it if any access was.
+// The accesses of one kind to a byte since the last barrier of the block, as far as they matter: whatever thread comes
+// next, one of these is unordered with it if any access was.
 class Recent {
  public:
   void add(const Access& a) {
@@ -67,25 +67,29 @@ constexpr const char* kVerbs[] = {"reads", "writes", "atomically changes"};
 
 std::string thread_text(unsigned thread, dim3 block) {
   std::ostringstream text;
-  text << "thread (" << thread % block.x << ", " << thread / block.x % block.y << ", " << thread / (block.x * block.y) << ")";
+  text << "thread (" << thread % block.x << ", " << thread / block.x % block.y << ", " << thread / (block.x * block.y)
+       << ")";
   return text.str();
 }
 // The instruction before the one to return to.
 std::string line_of(const void* code) { return source_line(static_cast<const char*>(code) - 1); }
 
-void report_race(std::size_t byte, const Access& earlier, AccessKind earlier_kind, const Access& later, AccessKind kind) {
+void report_race(std::size_t byte, const Access& earlier, AccessKind earlier_kind, const Access& later,
+                 AccessKind kind) {
   const shim::Launch& launch = *shim::running()->launch;
   const uint3 b = shim::place().block;
   std::ostringstream text;
   text << "shared memory race in kernel " << launch.name << ", block (" << b.x << ", " << b.y << ", " << b.z
-       << "): " << thread_text(earlier.at.thread, launch.block) << " " << kVerbs[static_cast<int>(earlier_kind)] << " byte " << byte
-       << " of shared memory at " << line_of(earlier.code) << ", " << thread_text(later.at.thread, launch.block) << " "
-       << kVerbs[static_cast<int>(kind)] << " it at " << line_of(later.code) << ", no barrier in between";
+       << "): " << thread_text(earlier.at.thread, launch.block) << " " << kVerbs[static_cast<int>(earlier_kind)]
+       << " byte " << byte << " of shared memory at " << line_of(earlier.code) << ", "
+       << thread_text(later.at.thread, launch.block) << " " << kVerbs[static_cast<int>(kind)] << " it at "
+       << line_of(later.code) << ", no barrier in between";
   report(text.str());
   if (Actor* actor = current_actor()) actor->failed = true;
 }
 
-void note_shared_access(const shim::Range& range, std::size_t first, std::size_t bytes, AccessKind kind, const void* code) {
+void note_shared_access(const shim::Range& range, std::size_t first, std::size_t bytes, AccessKind kind,
+                        const void* code) {
   if (shadow.range.begin != range.begin || shadow.range.end != range.end) {
     shadow.range = range;
     shadow.bytes.assign(static_cast<std::size_t>(range.end - range.begin), Byte());
@@ -125,20 +129,22 @@ void note_access(const void* address, std::size_t bytes, AccessKind kind, const 
   const shim::Running* running = shim::running();
   if (running == nullptr || running->stacks.contains(address) || own_stack().contains(address)) return;
   if (running->shared.contains(address))
-    note_shared_access(running->shared, static_cast<std::size_t>(static_cast<const char*>(address) - running->shared.begin), bytes, kind,
+    note_shared_access(running->shared,
+                       static_cast<std::size_t>(static_cast<const char*>(address) - running->shared.begin), bytes, kind,
                        code);
-  else
-    check_access(address, bytes, kind != AccessKind::read, static_cast<const char*>(code) - 1);
+  else check_access(address, bytes, kind != AccessKind::read, static_cast<const char*>(code) - 1);
 }
 
 }  // namespace cuda_device
 
 void shim::note_atomic(const void* address, std::size_t bytes, const void* code) {
-  if (cuda_device::instruments_kernels()) cuda_device::note_access(address, bytes, cuda_device::AccessKind::atomic, code);
+  if (cuda_device::instruments_kernels())
+    cuda_device::note_access(address, bytes, cuda_device::AccessKind::atomic, code);
 }
 
-// ---- what the compiler's instrumentation calls ------------------------------------------------------------------------------------------
-// It is that of the thread sanitizer, whose runtime knows nothing of fibers and is not linked: these are found instead.
+// ---- what the compiler's instrumentation calls
+// ------------------------------------------------------------------------------------------ It is that of the thread
+// sanitizer, whose runtime knows nothing of fibers and is not linked: these are found instead.
 #if !defined(__SANITIZE_THREAD__)
 #define CATENA_HOOK(name, bytes, kind)                                                                    \
   SHIM_EXPORT void name(void* address) {                                                                  \

@@ -1,6 +1,6 @@
-// What instrumented kernels do to memory. Accesses to shared memory are compared with each other: two of different threads to the same
-// byte, at least one of them writing and not both atomic, need a barrier of the block in between, or of the warp when it is the same
-// one. Accesses to other memory go to check_access() of check.h.
+// What instrumented kernels do to memory. Accesses to shared memory are compared with each other: two of different
+// threads to the same byte, at least one of them writing and not both atomic, need a barrier of the block in between,
+// or of the warp when it is the same one. Accesses to other memory go to check_access() of check.h.
 //
 // Thread safety: may be called from any host thread, for the grid that it runs.
 #pragma once

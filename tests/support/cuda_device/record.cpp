@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/record.h"
+#include <catena/tests/support/cuda_device/record.h>
 
 #include <array>
 #include <atomic>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/cuda_device/entry.h"
-#include "tests/support/cuda_device/shim.h"
+#include <catena/tests/support/cuda_device/entry.h>
+#include <catena/tests/support/cuda_device/shim.h>
 
 namespace cuda_device {
 

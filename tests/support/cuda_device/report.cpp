@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/report.h"
+#include <catena/tests/support/cuda_device/report.h>
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -80,7 +80,8 @@ std::vector<std::string> describe(const Place* first, const Place* last) {
       text += inlined.size();
     }
     line = line.substr(text, line.find(" (discriminator") - text);
-    if (line.ends_with(":?") || line.ends_with("?:0")) line = line.substr(0, line.find(" at ")) + " at " + (next - 1)->text();
+    if (line.ends_with(":?") || line.ends_with("?:0"))
+      line = line.substr(0, line.find(" at ")) + " at " + (next - 1)->text();
     lines.push_back(std::move(line));
   }
   for (; next != last; ++next) lines.push_back("?? at " + next->text());
@@ -114,7 +115,8 @@ std::string describe_stack(const void* from) {
   const int first = found == frames + count ? 1 : static_cast<int>(found - frames);
   std::vector<Place> places;
   // All but the interrupted instruction are addresses to return to, one byte behind the call.
-  for (int k = first; k < count; ++k) places.push_back(place_of(static_cast<char*>(frames[k]) - (frames[k] == from ? 0 : 1)));
+  for (int k = first; k < count; ++k)
+    places.push_back(place_of(static_cast<char*>(frames[k]) - (frames[k] == from ? 0 : 1)));
   std::string text;
   for (auto it = places.begin(); it != places.end();) {
     const auto end = std::find_if(it, places.end(), [&](const Place& p) { return p.file != it->file; });

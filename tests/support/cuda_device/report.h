@@ -14,12 +14,13 @@ enum class ReportMode {
 void set_report_mode(ReportMode mode);
 ReportMode report_mode();
 
-// Prints "software cuda: <text>" on stderr and keeps the text; ends the program in mode `abort`, or when `survivable` is false.
+// Prints "software cuda: <text>" on stderr and keeps the text; ends the program in mode `abort`, or when `survivable`
+// is false.
 void report(const std::string& text, bool survivable = true);
 std::string last_report();
 
-// The calling thread's stack from the instruction `from` on (null: from the caller): "\n  in <function> at <file>:<line>" per frame, or
-// the library and the offset in it where there is no debug information.
+// The calling thread's stack from the instruction `from` on (null: from the caller): "\n  in <function> at
+// <file>:<line>" per frame, or the library and the offset in it where there is no debug information.
 std::string describe_stack(const void* from = nullptr);
 
 }  // namespace cuda_device

@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/runtime.h>
 
 #include <cstdint>
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/cuda_device/errors.h"
-#include "tests/support/cuda_device/fault.h"
-#include "tests/support/cuda_device/memory.h"
-#include "tests/support/cuda_device/module.h"
-#include "tests/support/cuda_device/stream.h"
+#include <catena/tests/support/cuda_device/errors.h>
+#include <catena/tests/support/cuda_device/fault.h>
+#include <catena/tests/support/cuda_device/memory.h>
+#include <catena/tests/support/cuda_device/module.h>
+#include <catena/tests/support/cuda_device/stream.h>
 
 struct CUctx_st {  // the primary context of a device
   int device = 0;
@@ -48,7 +48,8 @@ struct CUevent_st {
 namespace cuda_device {
 
 // Handles in use. One that was given back is known to be invalid for a good while: its address is not used again soon.
-template <class T> class Handles {
+template <class T>
+class Handles {
  public:
   T* add(std::shared_ptr<T> object) {
     T* handle = object.get();
@@ -99,21 +100,26 @@ void poison(CUctx_st& context, int code);
 // As if no context had ever failed.
 void heal();
 
-// Every entry point of the driver is one of these: counted, failed where that was planned, under the lock; the body throws Failure.
+// Every entry point of the driver is one of these: counted, failed where that was planned, under the lock; the body
+// throws Failure.
 // - plain_call: works always; - basic_call: needs cuInit; - context_call: needs a current context without an error.
 enum class Needs { nothing, initialisation, context };
 int enter(Entry entry, Needs needs, void (*body)(void*, Lock&), void* argument);
-template <class Body> int guarded(Entry entry, Needs needs, Body body) {
+template <class Body>
+int guarded(Entry entry, Needs needs, Body body) {
   return enter(
       entry, needs, [](void* b, Lock& lock) { (*static_cast<Body*>(b))(lock); }, &body);
 }
-template <class Body> int plain_call(Entry entry, Body body) {
+template <class Body>
+int plain_call(Entry entry, Body body) {
   return guarded(entry, Needs::nothing, [&](Lock&) { body(); });
 }
-template <class Body> int basic_call(Entry entry, Body body) {
+template <class Body>
+int basic_call(Entry entry, Body body) {
   return guarded(entry, Needs::initialisation, [&](Lock&) { body(); });
 }
-template <class Body> int context_call(Entry entry, Body body) {
+template <class Body>
+int context_call(Entry entry, Body body) {
   return guarded(entry, Needs::context, [&](Lock& lock) { body(*current_context(), lock); });
 }
 

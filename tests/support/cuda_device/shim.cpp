@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/shim.h"
+#include <catena/tests/support/cuda_device/shim.h>
 
 #include <link.h>
 #include <sys/mman.h>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/cuda_device/engine.h"
-#include "tests/support/cuda_device/report.h"
+#include <catena/tests/support/cuda_device/engine.h>
+#include <catena/tests/support/cuda_device/report.h>
 
 #if !defined(__x86_64__)
 #include <ucontext.h>
@@ -38,7 +38,7 @@ constexpr std::size_t kStack = 64 * 1024;
 #endif
 constexpr unsigned kMaxThreads = 1024;  // of a block
 
-// ---- switching stacks ---------------------------------------------------------------------------------------------------------
+// ---- switching stacks ---------------------------------------------------------------------------
 #if defined(__x86_64__)
 struct Context {
   void* sp = nullptr;
@@ -74,8 +74,9 @@ void prepare(Context& c, char* stack, void (*entry)()) {
 void swap(Context& from, Context& to) { swapcontext(&from.context, &to.context); }
 #endif
 
-// ---- what a host thread needs to run grids --------------------------------------------------------------------------------------
-// The stacks of a block. Kept from launch to launch: their pages are then there already. Below each is a page that cannot be touched.
+// ---- what a host thread needs to run grids
+// -------------------------------------------------------------------------------------- The stacks of a block. Kept
+// from launch to launch: their pages are then there already. Below each is a page that cannot be touched.
 class Stacks {
  public:
   ~Stacks() {
@@ -154,7 +155,8 @@ std::string where() {
 }
 
 void need_fibers(const char* what) {
-  if (!engine->launch->barriers) cuda_device::report(where() + ": " + what + " in a kernel that was taken to have none", false);
+  if (!engine->launch->barriers)
+    cuda_device::report(where() + ": " + what + " in a kernel that was taken to have none", false);
 }
 
 void leave() {
@@ -196,8 +198,8 @@ void enter(unsigned thread) {
   unsigned count[4] = {0, 0, 0, 0};
   for (unsigned k = 0; k < engine->threads; ++k) ++count[static_cast<int>(engine->fibers[k].state)];
   std::ostringstream text;
-  text << where() << ": divergent barrier: " << count[1] << " threads wait at __syncthreads, " << count[2] << " at a warp operation, "
-       << count[3] << " have ended";
+  text << where() << ": divergent barrier: " << count[1] << " threads wait at __syncthreads, " << count[2]
+       << " at a warp operation, " << count[3] << " have ended";
   cuda_device::report(text.str(), false);
   std::abort();
 }
@@ -315,7 +317,8 @@ unsigned lanes() {
 }
 const Running* running() { return engine != nullptr && engine->launch != nullptr ? &engine->running : nullptr; }
 Moment moment() {
-  return {engine->thread, engine->block_barriers, engine->launch->barriers ? engine->warp_moment[engine->thread / 32] : 0};
+  return {engine->thread, engine->block_barriers,
+          engine->launch->barriers ? engine->warp_moment[engine->thread / 32] : 0};
 }
 
 void block_barrier() {
@@ -346,7 +349,8 @@ std::uint64_t exchange(std::uint64_t value, unsigned source) {
 
 void run(const Launch& launch) {
   const unsigned n = launch.block.x * launch.block.y * launch.block.z;
-  if (n > kMaxThreads) cuda_device::report(std::string("kernel ") + launch.name + ": a block of " + std::to_string(n) + " threads", false);
+  if (n > kMaxThreads)
+    cuda_device::report(std::string("kernel ") + launch.name + ": a block of " + std::to_string(n) + " threads", false);
   std::mt19937 random(1);
   std::vector<unsigned> turns(n);
   for (unsigned i = 0; i < n; ++i) turns[i] = launch.order == Order::descending ? n - 1 - i : i;
@@ -361,10 +365,8 @@ void run(const Launch& launch) {
     const std::uint64_t at = launch.order == Order::descending ? blocks - 1 - k : k, rest = at / launch.grid.x;
     e.place.block = {unsigned(at % launch.grid.x), unsigned(rest % launch.grid.y), unsigned(rest / launch.grid.y)};
     ++e.block_barriers;
-    if (launch.barriers)
-      run_with_barriers(turns, random);
-    else
-      run_directly(turns, random);
+    if (launch.barriers) run_with_barriers(turns, random);
+    else run_directly(turns, random);
   }
   e.launch = nullptr;
 }

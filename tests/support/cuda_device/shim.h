@@ -1,9 +1,9 @@
-// Runs the text of a GPU kernel on the CPU: included before the text, it supplies what the GPU's compiler has built in. The threads of
-// a block are fibers that switch at barriers and shuffles only, so a missing barrier shows as a result that depends on the order in
-// which threads run; run every kernel in all three. Blocks run one after the other.
+// Runs the text of a GPU kernel on the CPU: included before the text, it supplies what the GPU's compiler has built in.
+// The threads of a block are fibers that switch at barriers and shuffles only, so a missing barrier shows as a result
+// that depends on the order in which threads run; run every kernel in all three. Blocks run one after the other.
 //
-// Stricter than a GPU on purpose: lanes of a warp do not run in lockstep, and a barrier that not every thread of the block reaches ends
-// the program with a report ("divergent barrier").
+// Stricter than a GPU on purpose: lanes of a warp do not run in lockstep, and a barrier that not every thread of the
+// block reaches ends the program with a report ("divergent barrier").
 #pragma once
 
 #include <assert.h>
@@ -26,13 +26,19 @@
 #define __grid_constant__
 #define __shared__ thread_local  // the engine fills a thread's block of such variables anew before every block
 
-// ---- the vector types -----------------------------------------------------------------------------------------------------------------
-#define SHIM_VECTORS(name, T)                                                    \
-  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                             \
-  struct name##3 { T x, y, z; };                                                 \
-  struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 { T x, y, z, w; }; \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                     \
-  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }             \
+// ---- the vector types ---------------------------------------------------------------------------
+#define SHIM_VECTORS(name, T)                                        \
+  struct alignas(2 * sizeof(T)) name##2 {                            \
+    T x, y;                                                          \
+  };                                                                 \
+  struct name##3 {                                                   \
+    T x, y, z;                                                       \
+  };                                                                 \
+  struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 {      \
+    T x, y, z, w;                                                    \
+  };                                                                 \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 SHIM_VECTORS(char, signed char)
 SHIM_VECTORS(uchar, unsigned char)
@@ -68,12 +74,14 @@ SHIM_EXPORT void warp_barrier();
 // Every lane of the warp leaves `value` and gets that of lane `source`. Orders no accesses to memory.
 SHIM_EXPORT uint64_t exchange(uint64_t value, unsigned source);
 SHIM_EXPORT unsigned lane();
-SHIM_EXPORT unsigned lanes();  // of the running warp: fewer than 32 in the last one of a block whose size is no multiple
+SHIM_EXPORT unsigned
+lanes();  // of the running warp: fewer than 32 in the last one of a block whose size is no multiple
 
 // Called before every atomic access, with the instruction behind its call; matters in check mode only.
 SHIM_EXPORT void note_atomic(const void* address, size_t bytes, const void* code);
 
-template <class T> T shuffle(T value, unsigned source) {
+template <class T>
+T shuffle(T value, unsigned source) {
   static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof(T));
@@ -82,8 +90,10 @@ template <class T> T shuffle(T value, unsigned source) {
   return value;
 }
 
-// Reads, changes and writes without interruption; gives what was there. Atomic between kernels that run on several threads as well.
-template <class T, class F> __attribute__((noinline, no_sanitize("thread"))) T update(T* address, F change) {
+// Reads, changes and writes without interruption; gives what was there. Atomic between kernels that run on several
+// threads as well.
+template <class T, class F>
+__attribute__((noinline, no_sanitize("thread"))) T update(T* address, F change) {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   note_atomic(address, sizeof(T), __builtin_return_address(0));
   auto* cell = reinterpret_cast<Bits*>(address);
@@ -105,24 +115,30 @@ template <class T, class F> __attribute__((noinline, no_sanitize("thread"))) T u
 #define gridDim (shim::place().grid_dim)
 inline constexpr int warpSize = 32;
 
-// ---- barriers and exchanges -------------------------------------------------------------------------------------------------------
+// ---- barriers and exchanges ---------------------------------------------------------------------
 inline void __syncthreads() { shim::block_barrier(); }
 inline void __syncwarp(unsigned = ~0u) { shim::warp_barrier(); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
-template <class T> T __shfl_sync(unsigned, T v, int source, int width = 32) {
+template <class T>
+T __shfl_sync(unsigned, T v, int source, int width = 32) {
   return shim::shuffle(v, shim::lane() / unsigned(width) * unsigned(width) + unsigned(source) % unsigned(width));
 }
-template <class T> T __shfl_up_sync(unsigned, T v, unsigned distance, int width = 32) {
+template <class T>
+T __shfl_up_sync(unsigned, T v, unsigned distance, int width = 32) {
   const unsigned l = shim::lane();
   return shim::shuffle(v, l % unsigned(width) >= distance ? l - distance : l);
 }
-template <class T> T __shfl_down_sync(unsigned, T v, unsigned distance, int width = 32) {
+template <class T>
+T __shfl_down_sync(unsigned, T v, unsigned distance, int width = 32) {
   const unsigned l = shim::lane();
   return shim::shuffle(v, l % unsigned(width) + distance < unsigned(width) ? l + distance : l);
 }
-template <class T> T __shfl_xor_sync(unsigned, T v, int mask, int = 32) { return shim::shuffle(v, shim::lane() ^ unsigned(mask)); }
+template <class T>
+T __shfl_xor_sync(unsigned, T v, int mask, int = 32) {
+  return shim::shuffle(v, shim::lane() ^ unsigned(mask));
+}
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   unsigned bits = 0;
   for (unsigned k = 0; k < shim::lanes(); ++k) bits |= unsigned(shim::shuffle(predicate, k) != 0) << k;
@@ -130,19 +146,46 @@ inline unsigned __ballot_sync(unsigned mask, int predicate) {
 }
 inline unsigned __activemask() { return shim::lanes() == 32 ? ~0u : (1u << shim::lanes()) - 1; }
 inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
-inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) == (mask & __activemask()); }
+inline int __all_sync(unsigned mask, int predicate) {
+  return __ballot_sync(mask, predicate) == (mask & __activemask());
+}
 
-// ---- atomic functions -------------------------------------------------------------------------------------------------------------
+// ---- atomic functions ---------------------------------------------------------------------------
 #define SHIM_INLINE inline __attribute__((always_inline))  // a report then names the line of the kernel
-template <class T> SHIM_INLINE T atomicAdd(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return T(x + v); }); }
-template <class T> SHIM_INLINE T atomicSub(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return T(x - v); }); }
-template <class T> SHIM_INLINE T atomicExch(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T) { return v; }); }
-template <class T> SHIM_INLINE T atomicMin(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return v < x ? v : x; }); }
-template <class T> SHIM_INLINE T atomicMax(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return x < v ? v : x; }); }
-template <class T> SHIM_INLINE T atomicAnd(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return T(x & v); }); }
-template <class T> SHIM_INLINE T atomicOr(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return T(x | v); }); }
-template <class T> SHIM_INLINE T atomicXor(T* p, std::type_identity_t<T> v) { return shim::update(p, [v](T x) { return T(x ^ v); }); }
-template <class T> SHIM_INLINE T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
+template <class T>
+SHIM_INLINE T atomicAdd(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return T(x + v); });
+}
+template <class T>
+SHIM_INLINE T atomicSub(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return T(x - v); });
+}
+template <class T>
+SHIM_INLINE T atomicExch(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T) { return v; });
+}
+template <class T>
+SHIM_INLINE T atomicMin(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return v < x ? v : x; });
+}
+template <class T>
+SHIM_INLINE T atomicMax(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return x < v ? v : x; });
+}
+template <class T>
+SHIM_INLINE T atomicAnd(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return T(x & v); });
+}
+template <class T>
+SHIM_INLINE T atomicOr(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return T(x | v); });
+}
+template <class T>
+SHIM_INLINE T atomicXor(T* p, std::type_identity_t<T> v) {
+  return shim::update(p, [v](T x) { return T(x ^ v); });
+}
+template <class T>
+SHIM_INLINE T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
   return shim::update(p, [expected, v](T x) { return x == expected ? v : x; });
 }
 SHIM_INLINE unsigned atomicInc(unsigned* p, unsigned last) {
@@ -153,8 +196,11 @@ SHIM_INLINE unsigned atomicDec(unsigned* p, unsigned last) {
 }
 #undef SHIM_INLINE
 
-// ---- arithmetic that the GPU's compiler knows without a header ----------------------------------------------------------------------
-template <class T> T __ldg(const T* p) { return *p; }
+// ---- arithmetic that the GPU's compiler knows without a header ----------------------------------
+template <class T>
+T __ldg(const T* p) {
+  return *p;
+}
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
@@ -173,12 +219,16 @@ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
 }
 inline float rsqrtf(float v) { return 1 / sqrtf(v); }
 inline double rsqrt(double v) { return 1 / sqrt(v); }
-template <class A, class B> requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B> auto min(A a, B b) {
+template <class A, class B>
+requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+auto min(A a, B b) {
   using T = std::common_type_t<A, B>;
   if constexpr (std::is_floating_point_v<T>) return T(fmin(T(a), T(b)));
   else return T(a) < T(b) ? T(a) : T(b);
 }
-template <class A, class B> requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B> auto max(A a, B b) {
+template <class A, class B>
+requires std::is_arithmetic_v<A> && std::is_arithmetic_v<B>
+auto max(A a, B b) {
   using T = std::common_type_t<A, B>;
   if constexpr (std::is_floating_point_v<T>) return T(fmax(T(a), T(b)));
   else return T(a) < T(b) ? T(b) : T(a);

@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/stream.h"
+#include <catena/tests/support/cuda_device/stream.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
-#include "tests/support/cuda_device/record.h"
-#include "tests/support/cuda_device/runtime.h"
+#include <catena/tests/support/cuda_device/record.h>
+#include <catena/tests/support/cuda_device/runtime.h>
 
 namespace cuda_device {
 namespace {
@@ -25,7 +25,7 @@ bool eager() {
   return wanted;
 }
 
-// ---- clocks -----------------------------------------------------------------------------------------------------------------------
+// ---- clocks -------------------------------------------------------------------------------------
 struct Slots {
   Clock host;                       // what the host knows
   Clock last;                       // position of the last work of each slot, by its last owner
@@ -36,7 +36,8 @@ Slots& slots() {
   return s;
 }
 
-// A slot is used again only when the host knows all that was done in it: the new owner's work then lies behind it anyway.
+// A slot is used again only when the host knows all that was done in it: the new owner's work then lies behind it
+// anyway.
 std::size_t take_slot() {
   Slots& s = slots();
   s.host.resize(s.last.size());
@@ -56,7 +57,7 @@ void retire(CUstream_st& stream) {
   std::erase_if(stream.context->streams, [&](const StreamPtr& s) { return s.get() == &stream; });
 }
 
-// ---- executing --------------------------------------------------------------------------------------------------------------------
+// ---- executing ----------------------------------------------------------------------------------
 void run_host_function(CUstream_st& stream, const Operation& op, Lock& lock) {
   close_memory();
   stream.running = true;
@@ -163,9 +164,10 @@ void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
   close_memory();
 }
 
-// ---- functions of the host ----------------------------------------------------------------------------------------------------------
-// A program may wait for such a function with means of its own, and a device gets to it in the end. So does this one, when nothing else
-// has made it for a while.
+// ---- functions of the host
+// ---------------------------------------------------------------------------------------------------------- A program
+// may wait for such a function with means of its own, and a device gets to it in the end. So does this one, when
+// nothing else has made it for a while.
 constexpr std::chrono::milliseconds kPatience{200};
 
 struct Waiting {
@@ -187,7 +189,8 @@ void run_overdue() {
   for (auto& waiting = patience().waiting;;) {
     if (waiting.empty()) patience().more.wait(lock);
     else if (waiting.front().mark.reached()) waiting.pop_front();
-    else if (std::chrono::steady_clock::now() < waiting.front().until) patience().more.wait_until(lock, waiting.front().until);
+    else if (std::chrono::steady_clock::now() < waiting.front().until)
+      patience().more.wait_until(lock, waiting.front().until);
     else execute_until(Mark(waiting.front().mark), lock);
   }
 }
@@ -257,8 +260,10 @@ void submit(const StreamPtr& stream, OperationPtr operation, Lock& lock, const s
     if (copy && is_pinned(op.to)) work.guard = guard_pinned(op.to, op.bytes, stream->legacy ? nullptr : stream.get());
     if (op.kind == Operation::Kind::kernel)
       record_launch({op.function->function->name, op.grid, op.block, stream->legacy ? nullptr : stream.get()});
-    if (op.kind == Operation::Kind::library) record_launch({op.name, dim3(), dim3(), stream->legacy ? nullptr : stream.get()});
-    if (op.kind == Operation::Kind::host || op.kind == Operation::Kind::callback) expect_host_function({stream, stream->submitted});
+    if (op.kind == Operation::Kind::library)
+      record_launch({op.name, dim3(), dim3(), stream->legacy ? nullptr : stream.get()});
+    if (op.kind == Operation::Kind::host || op.kind == Operation::Kind::callback)
+      expect_host_function({stream, stream->submitted});
     work.operation = std::move(operation);
   }
   stream->queue.push_back(std::move(work));

@@ -1,5 +1,6 @@
-// Streams, as lazy as the rules allow: what is put on one waits in its queue until something needs it, and then only that and what it
-// waits for is executed. Work that a correct program does not order therefore happens in an order it has not hoped for.
+// Streams, as lazy as the rules allow: what is put on one waits in its queue until something needs it, and then only
+// that and what it waits for is executed. Work that a correct program does not order therefore happens in an order it
+// has not hoped for.
 //
 // CATENA_SOFTWARE_CUDA_STREAMS=eager executes everything at once, for debugging.
 //
@@ -15,9 +16,9 @@
 #include <mutex>
 #include <vector>
 
-#include "ndarray/cuda/api/driver.h"
-#include "tests/support/cuda_device/check.h"
-#include "tests/support/cuda_device/shim.h"
+#include <catena/ndarray/cuda/api/driver.h>
+#include <catena/tests/support/cuda_device/check.h>
+#include <catena/tests/support/cuda_device/shim.h>
 
 struct CUctx_st;
 struct CUfunc_st;
@@ -27,7 +28,8 @@ namespace cuda_device {
 using Lock = std::unique_lock<std::mutex>;
 struct Capture;
 
-// What one call puts on a stream, with everything it needs copied. May be executed any number of times: graphs repeat it.
+// What one call puts on a stream, with everything it needs copied. May be executed any number of times: graphs repeat
+// it.
 struct Operation {
   enum class Kind {
     copy,
@@ -106,8 +108,8 @@ StreamPtr make_stream(CUctx_st& context, bool blocking, bool legacy = false);
 // What is queued will still be executed when something needs it.
 void destroy_stream(CUstream_st& stream);
 
-// Puts an operation (null: none) at the end of a stream that is not capturing, behind all of `waits`; between the legacy stream and
-// blocking ones the order is as they were called.
+// Puts an operation (null: none) at the end of a stream that is not capturing, behind all of `waits`; between the
+// legacy stream and blocking ones the order is as they were called.
 void submit(const StreamPtr& stream, OperationPtr operation, Lock& lock, const std::vector<Point>& waits = {},
             std::shared_ptr<EventRecord> record = nullptr);
 // The end of a stream as it is now.

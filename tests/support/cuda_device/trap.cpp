@@ -1,4 +1,4 @@
-#include "tests/support/cuda_device/trap.h"
+#include <catena/tests/support/cuda_device/trap.h>
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -9,9 +9,9 @@
 #include <sstream>
 #include <string>
 
-#include "tests/support/cuda_device/check.h"
-#include "tests/support/cuda_device/memory.h"
-#include "tests/support/cuda_device/report.h"
+#include <catena/tests/support/cuda_device/check.h>
+#include <catena/tests/support/cuda_device/memory.h>
+#include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
 namespace {
@@ -35,8 +35,8 @@ std::string describe_fault(const void* address, const Actor* actor) {
   if (actor != nullptr && actor->kernel) {
     out << actor->text() << " touches " << address << ", " << describe_address(address);
   } else if (const void* stream = guarding_stream(address); stream != nullptr && is_pinned(address)) {
-    out << "the host touched pinned memory that a copy of stream " << stream << " still writes; nothing has waited for it: " << address
-        << ", " << describe_address(address);
+    out << "the host touched pinned memory that a copy of stream " << stream
+        << " still writes; nothing has waited for it: " << address << ", " << describe_address(address);
   } else if (is_pinned(address)) {
     out << "the host touched pinned memory at " << address << ", " << describe_address(address);
   } else if (is_reserved(address)) {
@@ -64,7 +64,8 @@ void handle(int number, siginfo_t* info, void* context) {
   Actor* actor = info->si_code > 0 ? current_actor() : nullptr;
   const std::string text = info->si_code > 0 ? describe_fault(info->si_addr, actor) : "";
   if (text.empty()) return pass_on(number, info, context);
-  const bool survivable = actor != nullptr && actor->kernel && report_mode() == ReportMode::error && supply_page(info->si_addr);
+  const bool survivable =
+      actor != nullptr && actor->kernel && report_mode() == ReportMode::error && supply_page(info->si_addr);
   if (!survivable || !actor->failed) report(text + describe_stack(interrupted_instruction(context)), survivable);
   actor->failed = true;
 }

@@ -1,0 +1,107 @@
+#include <catena/kernels/base/array_header.h>
+
+#include <new>
+#include <ostream>
+
+namespace catena {
+namespace {
+
+// Freed headers of one thread, linked through their own memory. A header freed on another thread than it came from
+// simply joins that thread's list: the memory is of one size, so nothing has to travel back.
+struct FreeHeader {
+  FreeHeader* next;
+};
+static_assert(sizeof(ArrayHeader) >= sizeof(FreeHeader));
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr int kMaxFree = 0;  // recycled memory would hide use after free
+#else
+constexpr int kMaxFree = 256;
+#endif
+
+// Constant-initialised and trivially destructible, so it can be used at any time, also by static destructors that free
+// arrays after the thread's other variables are gone. `room` is 0 before a Drain exists for this thread and after it
+// has run. initial-exec: a lookup costs one instruction in a shared library too; 16 bytes fit the reserve for libraries
+// loaded later.
+struct Cache {
+  FreeHeader* head;
+  int room;
+  bool closed;
+};
+#if defined(__GNUC__) && defined(__linux__)
+__attribute__((tls_model("initial-exec")))
+#endif
+constinit thread_local Cache cache{nullptr, 0, false};
+
+// Gives the list back when the thread ends.
+struct Drain {
+  Drain() { cache.room = kMaxFree; }
+  ~Drain() {
+    cache.closed = true;
+    cache.room = 0;
+    while (FreeHeader* h = cache.head) {
+      cache.head = h->next;
+      ::operator delete(h);
+    }
+  }
+};
+
+[[gnu::noinline, gnu::cold]] void open_cache() {
+  if (cache.closed) return;
+  static thread_local Drain drain;
+  static_cast<void>(drain);
+}
+
+[[gnu::noinline]] void* allocate_header() {
+  open_cache();
+  return ::operator new(sizeof(ArrayHeader));
+}
+
+}  // namespace
+
+ArrayHeader* new_header() {
+  void* memory = cache.head;
+  if (memory) [[likely]] {
+    cache.head = cache.head->next;
+    ++cache.room;
+  } else {
+    memory = allocate_header();
+  }
+  return new (memory) ArrayHeader;
+}
+
+void delete_header(ArrayHeader* h) noexcept {
+  release(
+      h->storage);  // may delete other headers (a Storage can own an array), so the list is looked at only afterwards
+  h->~ArrayHeader();
+  if (cache.room > 0) [[likely]] {
+    cache.head = new (h) FreeHeader{cache.head};
+    --cache.room;
+  } else {
+    ::operator delete(h);
+  }
+}
+
+ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape, const Strides& strides,
+                         Device device, const ArrayOwner* owner) {
+  ArrayHeader* h = new_header();
+  retain(storage);
+  h->dtype = dtype;
+  h->c_contiguous = is_c_contiguous(shape, strides, itemsize(dtype));
+  h->device = device;
+  h->size = size_of(shape);
+  h->data = data;
+  h->storage = storage;
+  h->owner = owner;
+  h->shape = shape;
+  h->strides = strides;
+  return h;
+}
+
+std::ostream& operator<<(std::ostream& out, const Device& d) {
+  return out << (d.kind == Device::Kind::cuda ? "cuda:" : "cpu:") << d.id;
+}
+
+std::string to_string(const Device& d) { return concat(d); }
+
+}  // namespace catena

@@ -1,0 +1,107 @@
+// The one array header that both libraries hold handles to. nd::Array and autograd::Array are reference-counted
+// pointers to it, so passing an array from one to the other is a tag check and an increment.
+//
+// Thread safety: reference counts are atomic; everything else of a header is written only before it is shared.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <catena/kernels/base/dtype.h>
+#include <catena/kernels/base/shape.h>
+
+namespace catena {
+
+// A device is a kind and a number, e.g. cpu:0 or cuda:1.
+struct Device {
+  enum class Kind : std::uint8_t { cpu, cuda };
+  Kind kind = Kind::cpu;
+  std::int16_t id = 0;
+  friend bool operator==(const Device&, const Device&) = default;
+};
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Device& d);
+CATENA_EXPORT std::string to_string(const Device& d);  // "cpu:0", "cuda:1"
+
+// Who made an array: the library whose functions understand its storage.
+struct ArrayOwner {
+  const char* name;                       // "ndarray", "reference"
+  std::atomic<void*> framework{nullptr};  // the autograd::Backend that adapts these arrays, once there is one
+};
+
+// Memory shared by all views of it. `destroy` returns it to its pool, wherever and whenever the last view dies.
+struct Storage {
+  std::atomic<std::uint32_t> refs{1};
+  Device device;
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  std::atomic<std::uint64_t> version{0};  // raised by every write path
+  void (*destroy)(Storage*) = nullptr;
+};
+
+struct ArrayHeader {
+  std::atomic<std::uint32_t> refs{1};
+  Dtype dtype = Dtype::float64;
+  bool c_contiguous = true;
+  Device device;
+  std::int64_t size = 0;       // number of elements
+  std::byte* data = nullptr;   // first logical element (view offset included)
+  Storage* storage = nullptr;  // owned reference; null for an empty array
+  const ArrayOwner* owner = nullptr;
+  Shape shape;
+  Strides strides;
+};
+
+// Headers come from a thread-local free list: an operation on small arrays must cost no malloc.
+CATENA_EXPORT ArrayHeader* new_header();
+CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage too
+
+// Drops one reference; true when it was the last. Its holder needs no atomic read-modify-write: nobody else can take a
+// new one. (Not for counts that somebody raises without holding a reference, as autograd does with those of a
+// variable.)
+inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
+  if (count.load(std::memory_order_acquire) == 1) {
+    count.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+inline void retain(Storage* s) noexcept {
+  if (s) s->refs.fetch_add(1, std::memory_order_relaxed);
+}
+inline void release(Storage* s) noexcept {
+  if (s && drop_reference(s->refs)) s->destroy(s);
+}
+
+// Intrusive handle to a header. The base of nd::Array and autograd::Array.
+class HeaderRef {
+ public:
+  HeaderRef() noexcept = default;
+  explicit HeaderRef(ArrayHeader* adopt) noexcept : h_(adopt) {}
+  HeaderRef(const HeaderRef& o) noexcept : h_(o.h_) {
+    if (h_) h_->refs.fetch_add(1, std::memory_order_relaxed);
+  }
+  HeaderRef(HeaderRef&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}
+  HeaderRef& operator=(HeaderRef o) noexcept {
+    std::swap(h_, o.h_);
+    return *this;
+  }
+  ~HeaderRef() {
+    if (h_ && drop_reference(h_->refs)) delete_header(h_);
+  }
+
+  ArrayHeader* get() const noexcept { return h_; }
+  ArrayHeader* operator->() const noexcept { return h_; }
+  explicit operator bool() const noexcept { return h_ != nullptr; }
+
+ protected:
+  ArrayHeader* h_ = nullptr;
+};
+
+// A header that views `storage` (one more reference is taken; null is allowed for empty arrays).
+CATENA_EXPORT ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape,
+                                       const Strides& strides, Device device, const ArrayOwner* owner);
+
+}  // namespace catena

@@ -1,0 +1,179 @@
+// Element types: the enumeration, sizes, characters, names, the promotion table and the casting rules (NumPy's).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string_view>
+
+#include <catena/kernels/base/export.h>
+#include <catena/kernels/bfloat16.h>
+#include <catena/kernels/float16.h>
+
+namespace catena {
+
+// The order is the search order of ufunc loops. The complex types are reserved: no kernel has loops for them yet.
+enum class Dtype : std::uint8_t {
+  bool_,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  float32,
+  float64,
+  bfloat16,
+  complex64,
+  complex128,
+};
+inline constexpr int kNumDtypes = 13;  // usable ones: everything before complex64
+
+enum class DtypeKind : std::uint8_t { bool_, unsigned_, signed_, floating, complex };
+
+// 'no' and 'equiv' mean the same type; same_kind never goes down the order bool < unsigned < signed < float.
+enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
+
+namespace internal {
+struct DtypeInfo {
+  const char* name;
+  char character;  // NumPy's type character; bfloat16, which NumPy lacks, is 'E'
+  std::uint8_t itemsize;
+  DtypeKind kind;
+};
+inline constexpr std::array<DtypeInfo, 15> kDtypeInfo = {{
+    {"bool", '?', 1, DtypeKind::bool_},
+    {"int8", 'b', 1, DtypeKind::signed_},
+    {"uint8", 'B', 1, DtypeKind::unsigned_},
+    {"int16", 'h', 2, DtypeKind::signed_},
+    {"uint16", 'H', 2, DtypeKind::unsigned_},
+    {"int32", 'i', 4, DtypeKind::signed_},
+    {"uint32", 'I', 4, DtypeKind::unsigned_},
+    {"int64", 'l', 8, DtypeKind::signed_},
+    {"uint64", 'L', 8, DtypeKind::unsigned_},
+    {"float16", 'e', 2, DtypeKind::floating},
+    {"float32", 'f', 4, DtypeKind::floating},
+    {"float64", 'd', 8, DtypeKind::floating},
+    {"bfloat16", 'E', 2, DtypeKind::floating},
+    {"complex64", 'F', 8, DtypeKind::complex},
+    {"complex128", 'D', 16, DtypeKind::complex},
+}};
+constexpr const DtypeInfo& info(Dtype t) { return kDtypeInfo[static_cast<std::size_t>(t)]; }
+}  // namespace internal
+
+constexpr std::string_view name_of(Dtype t) { return internal::info(t).name; }
+constexpr char char_of(Dtype t) { return internal::info(t).character; }
+constexpr std::size_t itemsize(Dtype t) { return internal::info(t).itemsize; }
+constexpr DtypeKind kind_of(Dtype t) { return internal::info(t).kind; }
+constexpr bool is_floating(Dtype t) { return kind_of(t) == DtypeKind::floating; }
+constexpr bool is_integer(Dtype t) { return kind_of(t) == DtypeKind::signed_ || kind_of(t) == DtypeKind::unsigned_; }
+// One-letter kind as NumPy's dtype.kind prints it: b, u, i, f, c.
+constexpr char kind_char(Dtype t) { return "buifc"[static_cast<int>(kind_of(t))]; }
+
+// The dtype of a type character ('f' -> float32; 'q' and 'Q' name int64 and uint64 too); -1 cast to Dtype if none.
+constexpr Dtype dtype_from_char(char c) {
+  if (c == 'q') return Dtype::int64;
+  if (c == 'Q') return Dtype::uint64;
+  for (std::size_t i = 0; i < internal::kDtypeInfo.size(); ++i)
+    if (internal::kDtypeInfo[i].character == c) return static_cast<Dtype>(i);
+  return static_cast<Dtype>(0xff);
+}
+
+// The dtype of a name ("float32", "half", "int_", "f", ...). Throws TypeError for an unknown name.
+CATENA_EXPORT Dtype dtype_from_name(std::string_view name);
+
+// NumPy's promotion of two dtypes (symmetric). bfloat16 with float16 gives float32; with bool and 8-bit integers
+// bfloat16; with 16-bit integers float32; with wider integers float64, like float16 does.
+CATENA_EXPORT Dtype promote_types(Dtype a, Dtype b);
+CATENA_EXPORT bool can_cast(Dtype from, Dtype to, Casting casting = Casting::safe);
+CATENA_EXPORT std::string_view name_of(Casting casting);
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, Dtype t);
+
+template <class T>
+struct dtype_traits;  // undefined for types that are no element type
+#define CATENA_DTYPE_OF(T, D)                \
+  template <>                                \
+  struct dtype_traits<T> {                   \
+    static constexpr Dtype value = Dtype::D; \
+  }
+CATENA_DTYPE_OF(bool, bool_);
+CATENA_DTYPE_OF(signed char, int8);
+CATENA_DTYPE_OF(char, int8);
+CATENA_DTYPE_OF(unsigned char, uint8);
+CATENA_DTYPE_OF(short, int16);
+CATENA_DTYPE_OF(unsigned short, uint16);
+CATENA_DTYPE_OF(int, int32);
+CATENA_DTYPE_OF(unsigned, uint32);
+CATENA_DTYPE_OF(long, int64);
+CATENA_DTYPE_OF(unsigned long, uint64);
+CATENA_DTYPE_OF(long long, int64);
+CATENA_DTYPE_OF(unsigned long long, uint64);
+CATENA_DTYPE_OF(float16, float16);
+CATENA_DTYPE_OF(bfloat16, bfloat16);
+CATENA_DTYPE_OF(float, float32);
+CATENA_DTYPE_OF(double, float64);
+#undef CATENA_DTYPE_OF
+template <class T>
+inline constexpr Dtype dtype_of = dtype_traits<T>::value;
+
+// The C++ element type of a dtype, and calling a generic function with it: visit_dtype(d, [](auto tag) { using T =
+// typename decltype(tag)::type; ... }).
+template <Dtype D>
+struct element_type;
+#define CATENA_ELEMENT(D, T)      \
+  template <>                     \
+  struct element_type<Dtype::D> { \
+    using type = T;               \
+  }
+CATENA_ELEMENT(bool_, bool);
+CATENA_ELEMENT(int8, std::int8_t);
+CATENA_ELEMENT(uint8, std::uint8_t);
+CATENA_ELEMENT(int16, std::int16_t);
+CATENA_ELEMENT(uint16, std::uint16_t);
+CATENA_ELEMENT(int32, std::int32_t);
+CATENA_ELEMENT(uint32, std::uint32_t);
+CATENA_ELEMENT(int64, std::int64_t);
+CATENA_ELEMENT(uint64, std::uint64_t);
+CATENA_ELEMENT(float16, catena::float16);
+CATENA_ELEMENT(bfloat16, catena::bfloat16);
+CATENA_ELEMENT(float32, float);
+CATENA_ELEMENT(float64, double);
+#undef CATENA_ELEMENT
+
+template <class T>
+struct type_tag {
+  using type = T;
+};
+
+namespace internal {
+[[noreturn]] CATENA_EXPORT void throw_no_element_type(Dtype t);
+}
+
+template <class F>
+decltype(auto) visit_dtype(Dtype t, F&& f) {
+  switch (t) {
+    case Dtype::bool_: return f(type_tag<bool>{});
+    case Dtype::int8: return f(type_tag<std::int8_t>{});
+    case Dtype::uint8: return f(type_tag<std::uint8_t>{});
+    case Dtype::int16: return f(type_tag<std::int16_t>{});
+    case Dtype::uint16: return f(type_tag<std::uint16_t>{});
+    case Dtype::int32: return f(type_tag<std::int32_t>{});
+    case Dtype::uint32: return f(type_tag<std::uint32_t>{});
+    case Dtype::int64: return f(type_tag<std::int64_t>{});
+    case Dtype::uint64: return f(type_tag<std::uint64_t>{});
+    case Dtype::float16: return f(type_tag<float16>{});
+    case Dtype::bfloat16: return f(type_tag<bfloat16>{});
+    case Dtype::float32: return f(type_tag<float>{});
+    case Dtype::float64: return f(type_tag<double>{});
+    default: internal::throw_no_element_type(t);
+  }
+}
+
+// The type in which kernels compute: float for the 16-bit floats, otherwise the type itself.
+constexpr Dtype compute_dtype(Dtype t) { return t == Dtype::float16 || t == Dtype::bfloat16 ? Dtype::float32 : t; }
+
+}  // namespace catena

@@ -1,0 +1,66 @@
+// The keys of basic indexing: integers, slices, ellipsis and newaxis, and what they select.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <catena/kernels/base/shape.h>
+
+namespace catena {
+
+// Python's start:stop:step. An absent bound means the end of the axis that the sign of `step` starts from or runs to.
+//   Slice()  Slice(2, 5)  Slice({}, -1)  Slice({}, {}, -1)
+struct Slice {
+  std::optional<std::int64_t> start, stop, step;
+
+  Slice() = default;
+  Slice(std::optional<std::int64_t> start_, std::optional<std::int64_t> stop_, std::optional<std::int64_t> step_ = {})
+      : start(start_), stop(stop_), step(step_) {}
+};
+
+struct Ellipsis {};
+struct NewAxis {};
+inline constexpr Ellipsis ellipsis{};  // as many full slices as the array still has axes
+inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
+
+// One item of a basic key. A bool is not an index.
+class Key {
+ public:
+  enum class Kind : std::uint8_t { integer, slice, ellipsis, newaxis };
+
+  template <std::integral I>
+  requires(!std::same_as<I, bool>) Key(I index) : kind_(Kind::integer), index_(static_cast<std::int64_t>(index)) {}
+  Key(const Slice& s) : kind_(Kind::slice), slice_(s) {}
+  Key(Ellipsis) : kind_(Kind::ellipsis) {}
+  Key(NewAxis) : kind_(Kind::newaxis) {}
+
+  Kind kind() const noexcept { return kind_; }
+  std::int64_t index() const noexcept { return index_; }
+  const Slice& slice() const noexcept { return slice_; }
+
+ private:
+  Kind kind_;
+  std::int64_t index_ = 0;
+  Slice slice_;
+};
+
+// A view: shape and strides, and the distance in bytes from the first element of the source to that of the view.
+struct ViewSpec {
+  Shape shape;
+  Strides strides;
+  std::int64_t offset = 0;
+};
+// What basic keys select from an array, by NumPy's rules. IndexError: an integer out of range, more keys than axes.
+// ValueError: a second ellipsis, a step of 0.
+CATENA_EXPORT ViewSpec basic_index(std::string_view op, const Shape& shape, const Strides& strides,
+                                   std::span<const Key> keys);
+// Start, length and step that a slice means along an axis of length n (Python's clamping for both signs of the step).
+struct SliceRange {
+  std::int64_t start, length, step;
+};
+CATENA_EXPORT SliceRange resolve_slice(std::string_view op, const Slice& slice, std::int64_t n);
+
+}  // namespace catena

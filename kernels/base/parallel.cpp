@@ -1,0 +1,259 @@
+#include <catena/kernels/base/parallel.h>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <catena/kernels/base/error.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace catena {
+namespace {
+
+thread_local constinit bool inside_parallel = false;
+
+// Of ours, or of the caller's own OpenMP.
+bool is_inside_parallel() {
+#ifdef _OPENMP
+  if (omp_in_parallel() != 0) return true;
+#endif
+  return inside_parallel;
+}
+
+int default_threads() {
+  if (const char* text = std::getenv("OMP_NUM_THREADS")) {
+    const int n = std::atoi(text);
+    if (n > 0) return n;
+  }
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::atomic<int>& thread_limit() {
+  static std::atomic<int> limit{default_threads()};
+  return limit;
+}
+
+// The steps of a training loop follow each other within microseconds, and waking a thread that sleeps takes tens of
+// them, or puts it on the very core that wakes it. So who waits looks for a while, offering its core to others
+// meanwhile, before it sleeps.
+template <class Condition>
+bool looks_until(Condition&& condition) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPatience = std::chrono::microseconds(200);
+  constexpr int kLooks = 16;
+  const auto end = Clock::now() + kPatience;
+  do {
+    for (int i = 0; i < kLooks; ++i) {
+      if (condition()) return true;
+#ifdef __x86_64__
+      __builtin_ia32_pause();
+#endif
+    }
+    std::this_thread::yield();
+  } while (Clock::now() < end);
+  return false;
+}
+
+// One call of parallel_for. Every thread has a share of the ranges, the same one in all calls of that size, so that it
+// finds in its caches what it left there; who is through with its own takes from the others.
+class Job {
+ public:
+  struct alignas(64) Share {
+    std::atomic<std::int64_t> next{0};
+    std::int64_t end = 0;
+  };
+  static constexpr int kRangesPerThread = 4;
+
+  Job(std::int64_t n, std::int64_t ranges, int threads, Share* shares, void (*body)(void*, std::int64_t, std::int64_t),
+      void* context)
+      : length_(n / ranges), longer_(n % ranges), threads_(threads), shares_(shares), body_(body), context_(context) {
+    for (int t = 0; t < threads; ++t) {
+      shares[t].next.store(ranges * t / threads, std::memory_order_relaxed);
+      shares[t].end = ranges * (t + 1) / threads;
+    }
+  }
+
+  void work(int thread) noexcept {
+    for (int i = 0; i < threads_; ++i) {
+      Share& share = shares_[(thread + i) % threads_];
+      if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
+      for (std::int64_t k; (k = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) run_range(k);
+    }
+  }
+  // After all ranges have ended.
+  void rethrow() {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void run_range(std::int64_t k) noexcept {
+    const std::int64_t begin = k * length_ + std::min(k, longer_);
+    try {
+      body_(context_, begin, begin + length_ + (k < longer_ ? 1 : 0));
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+
+  std::int64_t length_, longer_;  // ranges of n / ranges elements, the first n % ranges of them one longer
+  int threads_;
+  Share* shares_;
+  void (*body_)(void*, std::int64_t, std::int64_t);
+  void* context_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+};
+
+// Serves one caller at a time. Its threads are never joined: they wait, detached, until the process ends.
+class Pool {
+ public:
+  // The pool of this process; a child of fork has none of its parent's threads, and begins a new one.
+  static Pool& instance() {
+    static const int registered =
+        pthread_atfork(nullptr, nullptr, [] { current().store(new Pool, std::memory_order_relaxed); });
+    (void)registered;
+    return *current().load(std::memory_order_relaxed);
+  }
+
+  std::mutex& mutex() { return mutex_; }
+
+  // Runs the body on `threads` threads, the calling one among them. The caller holds the mutex.
+  void run(std::int64_t n, std::int64_t ranges, int threads, void (*body)(void*, std::int64_t, std::int64_t),
+           void* context) {
+    start(threads - 1);
+    if (shares_.size() < std::size_t(threads)) shares_ = std::vector<Job::Share>(std::size_t(threads));
+    Job job(n, ranges, threads, shares_.data(), body, context);
+    const std::size_t helpers = std::min(workers_.size(), std::size_t(threads) - 1);
+    at_work_.store(static_cast<int>(helpers), std::memory_order_relaxed);
+    for (std::size_t w = 0; w < helpers; ++w) workers_[w]->offer(job);
+    inside_parallel = true;
+    job.work(0);
+    inside_parallel = false;
+    // Who has not woken up by now is not needed any more.
+    for (std::size_t w = 0; w < helpers; ++w)
+      if (workers_[w]->take()) at_work_.fetch_sub(1, std::memory_order_relaxed);
+    wait_for_workers();
+    job.rethrow();
+  }
+
+ private:
+  class alignas(64) Worker {
+   public:
+    void offer(Job& job) {
+      offered_.store(&job, std::memory_order_release);
+      calls_.fetch_add(1, std::memory_order_release);
+      calls_.notify_one();
+    }
+    Job* take() { return offered_.exchange(nullptr, std::memory_order_acq_rel); }
+    Job& wait_for_job() {
+      for (;;) {
+        const std::uint32_t seen = calls_.load(std::memory_order_acquire);
+        if (Job* job = take()) return *job;
+        if (!looks_until([&] { return offered_.load(std::memory_order_relaxed) != nullptr; }))
+          calls_.wait(seen, std::memory_order_acquire);
+      }
+    }
+
+   private:
+    std::atomic<Job*> offered_{nullptr};
+    std::atomic<std::uint32_t> calls_{0};
+  };
+
+  static std::atomic<Pool*>& current() {
+    static std::atomic<Pool*> pool{new Pool};
+    return pool;
+  }
+
+  void start(int count) {
+    while (workers_.size() < std::size_t(count)) {
+      auto worker = std::make_unique<Worker>();
+      const int number = static_cast<int>(workers_.size()) + 1;
+      workers_.reserve(workers_.size() + 1);
+      try {
+        std::thread([this, number, w = worker.get()] { serve(*w, number); }).detach();
+      } catch (const std::system_error&) {
+        return;  // the system gives no more threads: those that are there do the work
+      }
+      workers_.push_back(std::move(worker));
+    }
+  }
+
+  [[noreturn]] void serve(Worker& worker, int number) {
+    inside_parallel = true;
+    const SingleThreadedLibraries forever;
+    for (;;) {
+      worker.wait_for_job().work(number);
+      // The job is the caller's and may be gone after this.
+      if (at_work_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        finished_.fetch_add(1, std::memory_order_release);
+        finished_.notify_all();
+      }
+    }
+  }
+
+  void wait_for_workers() {
+    const auto all_done = [&] { return at_work_.load(std::memory_order_acquire) == 0; };
+    if (all_done() || looks_until(all_done)) return;
+    for (;;) {
+      const std::uint32_t seen = finished_.load(std::memory_order_acquire);
+      if (all_done()) return;
+      finished_.wait(seen, std::memory_order_acquire);
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Job::Share> shares_;
+  alignas(64) std::atomic<int> at_work_{0};  // helpers that have the job, or may still take it
+  std::atomic<std::uint32_t> finished_{0};
+};
+
+}  // namespace
+
+int max_threads() noexcept { return thread_limit().load(std::memory_order_relaxed); }
+
+void set_max_threads(int n) {
+  check<ValueError>(n >= 1, "set_max_threads", n, " threads were asked for, at least 1 is needed");
+  thread_limit().store(n, std::memory_order_relaxed);
+}
+
+#ifdef _OPENMP
+SingleThreadedLibraries::SingleThreadedLibraries() noexcept : before_(omp_get_max_threads()) {
+  if (before_ != 1) omp_set_num_threads(1);
+}
+SingleThreadedLibraries::~SingleThreadedLibraries() {
+  if (before_ != 1) omp_set_num_threads(before_);
+}
+#else
+SingleThreadedLibraries::SingleThreadedLibraries() noexcept = default;
+SingleThreadedLibraries::~SingleThreadedLibraries() = default;
+#endif
+
+void internal::parallel_for(std::int64_t n, std::int64_t grain, void (*body)(void*, std::int64_t, std::int64_t),
+                            void* context) {
+  if (n <= 0) return;
+  const std::int64_t most = n / std::max<std::int64_t>(grain, 1);
+  const std::int64_t threads = std::min<std::int64_t>(max_threads(), most);
+  if (threads <= 1 || is_inside_parallel()) return body(context, 0, n);
+  Pool& pool = Pool::instance();
+  const std::unique_lock lock(pool.mutex(), std::try_to_lock);
+  if (!lock) return body(context, 0, n);
+  pool.run(n, std::min(most, Job::kRangesPerThread * threads), static_cast<int>(threads), body, context);
+}
+
+}  // namespace catena

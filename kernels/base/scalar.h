@@ -1,0 +1,70 @@
+// A host number as an operand: its value and its kind. Weakly typed: it never raises the dtype of an array of its kind.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+
+#include <catena/kernels/base/dtype.h>
+#include <catena/kernels/numeric.h>
+
+namespace catena {
+
+class Scalar {
+ public:
+  enum class Kind : std::uint8_t {
+    bool_,
+    integer,
+    unsigned_,
+    floating
+  };  // unsigned_: only values above the int64 maximum
+
+  Scalar() noexcept : Scalar(0) {}
+  Scalar(bool v) noexcept : kind_(Kind::bool_) { i_ = v; }
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+  Scalar(T v) noexcept {
+    if constexpr (std::is_floating_point_v<T>) {
+      kind_ = Kind::floating;
+      d_ = static_cast<double>(v);
+    } else if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
+      kind_ = v > static_cast<T>(INT64_MAX) ? Kind::unsigned_ : Kind::integer;
+      i_ = static_cast<std::int64_t>(v);
+    } else {
+      kind_ = Kind::integer;
+      i_ = static_cast<std::int64_t>(v);
+    }
+  }
+  Scalar(float16 v) noexcept : Scalar(static_cast<float>(v)) {}
+  Scalar(bfloat16 v) noexcept : Scalar(static_cast<float>(v)) {}
+
+  Kind kind() const noexcept { return kind_; }
+  bool is_floating() const noexcept { return kind_ == Kind::floating; }
+  // The value as T by the library's conversion rules (saturating, wrapping).
+  template <class T>
+  T to() const noexcept {
+    switch (kind_) {
+      case Kind::floating: return convert<T>(d_);
+      case Kind::unsigned_: return convert<T>(static_cast<std::uint64_t>(i_));
+      case Kind::bool_: return convert<T>(i_ != 0);
+      default: return convert<T>(i_);
+    }
+  }
+  double to_double() const noexcept { return to<double>(); }
+  // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
+  CATENA_EXPORT void store(Dtype t, void* out) const;
+  // The dtype it counts as when no array takes part: bool, int64, uint64 or float64.
+  Dtype natural_dtype() const noexcept {
+    constexpr Dtype natural[] = {Dtype::bool_, Dtype::int64, Dtype::uint64, Dtype::float64};
+    return natural[static_cast<int>(kind_)];
+  }
+
+ private:
+  Kind kind_;
+  union {
+    std::int64_t i_;
+    double d_;
+  };
+};
+
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Scalar& s);
+
+}  // namespace catena

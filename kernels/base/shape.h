@@ -1,0 +1,164 @@
+// Shape, strides and axis arithmetic: small inline vectors and pure functions on them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iosfwd>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <catena/kernels/base/error.h>
+
+namespace catena {
+
+inline constexpr int kMaxRank = 32;  // an array of more dimensions is a ValueError
+
+// Up to kMaxRank 64-bit integers, stored inline; copying touches only the used ones.
+class Dims {
+ public:
+  using value_type = std::int64_t;
+
+  Dims() noexcept : size_(0) {}
+  Dims(std::initializer_list<std::int64_t> v) { assign(v.begin(), v.end()); }
+  Dims(std::span<const std::int64_t> v) { assign(v.begin(), v.end()); }
+  Dims(const std::vector<std::int64_t>& v) { assign(v.begin(), v.end()); }
+  Dims(const Dims& o) noexcept : size_(o.size_) { std::copy_n(o.v_, size_, v_); }
+  Dims& operator=(const Dims& o) noexcept {
+    size_ = o.size_;
+    std::copy_n(o.v_, size_, v_);
+    return *this;
+  }
+  template <class It>
+  void assign(It first, It last) {
+    const auto n = std::distance(first, last);
+    check<ValueError>(n <= kMaxRank, "shape", n, " dimensions exceed the limit of ", kMaxRank);
+    size_ = static_cast<std::int32_t>(n);
+    std::copy(first, last, v_);
+  }
+  static Dims filled(int n, std::int64_t value) {
+    Dims d;
+    d.resize(n, value);
+    return d;
+  }
+
+  int size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  std::int64_t operator[](int i) const noexcept { return v_[i]; }
+  std::int64_t& operator[](int i) noexcept { return v_[i]; }
+  std::int64_t back() const noexcept { return v_[size_ - 1]; }
+  std::int64_t& back() noexcept { return v_[size_ - 1]; }
+  const std::int64_t* data() const noexcept { return v_; }
+  std::int64_t* data() noexcept { return v_; }
+  const std::int64_t* begin() const noexcept { return v_; }
+  const std::int64_t* end() const noexcept { return v_ + size_; }
+  std::int64_t* begin() noexcept { return v_; }
+  std::int64_t* end() noexcept { return v_ + size_; }
+  std::vector<std::int64_t> to_vector() const { return {begin(), end()}; }
+
+  void push_back(std::int64_t x) { insert(size_, x); }
+  void pop_back() noexcept { --size_; }
+  void insert(int at, std::int64_t x) {
+    check<ValueError>(size_ < kMaxRank, "shape", size_ + 1, " dimensions exceed the limit of ", kMaxRank);
+    std::copy_backward(v_ + at, v_ + size_, v_ + size_ + 1);
+    v_[at] = x;
+    ++size_;
+  }
+  void erase(int at) noexcept {
+    std::copy(v_ + at + 1, v_ + size_, v_ + at);
+    --size_;
+  }
+  void resize(int n, std::int64_t value = 0) {
+    check<ValueError>(n <= kMaxRank, "shape", n, " dimensions exceed the limit of ", kMaxRank);
+    for (int i = size_; i < n; ++i) v_[i] = value;
+    size_ = n;
+  }
+
+  friend bool operator==(const Dims& a, const Dims& b) noexcept {
+    return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
+  }
+
+ private:
+  std::int32_t size_;
+  std::int64_t v_[kMaxRank];
+};
+
+using Shape = Dims;    // lengths, outermost axis first
+using Strides = Dims;  // byte distance between neighbours along each axis; may be negative or 0
+
+// Prints (2, 3), (4,) and () as NumPy does.
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Dims& d);
+CATENA_EXPORT std::string to_string(const Dims& d);
+
+// Number of elements. Throws ValueError on a negative length or when the product does not fit 63 bits.
+CATENA_EXPORT std::int64_t checked_size(const Shape& shape);
+inline std::int64_t size_of(const Shape& shape) noexcept {
+  std::int64_t n = 1;
+  for (std::int64_t d : shape) n *= d;
+  return n;
+}
+
+// Byte strides of a C-order (or Fortran-order) array; as NumPy does, zero lengths count as 1.
+CATENA_EXPORT Strides c_strides(const Shape& shape, std::size_t itemsize);
+CATENA_EXPORT Strides f_strides(const Shape& shape, std::size_t itemsize);
+// Axes of length 1 do not matter; an empty array is contiguous.
+CATENA_EXPORT bool is_c_contiguous(const Shape& shape, const Strides& strides, std::size_t itemsize) noexcept;
+CATENA_EXPORT bool is_f_contiguous(const Shape& shape, const Strides& strides, std::size_t itemsize) noexcept;
+
+// Axes given by a user: nothing (= all axes), one int, or a list of ints; negative ones count from the end.
+class Axes {
+ public:
+  Axes() = default;  // all axes
+  Axes(std::nullopt_t) {}
+  template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
+  Axes(I axis) : given_(true), v_{std::int64_t(axis)} {}
+  Axes(std::initializer_list<std::int64_t> v) : given_(true), v_(v) {}
+  Axes(const std::vector<std::int64_t>& v) : given_(true), v_(v) {}
+  Axes(const std::vector<int>& v) : given_(true) {
+    for (int a : v) v_.push_back(a);
+  }
+  Axes(const Dims& v) : given_(true), v_(v) {}
+  bool given() const noexcept { return given_; }
+  const Dims& values() const noexcept { return v_; }
+
+ private:
+  bool given_ = false;
+  Dims v_;
+};
+
+// The axis as 0 <= axis < rank. Throws E (ValueError by default): "<op>: axis 3 is out of range for arrays of rank 2".
+template <class E = ValueError>
+inline int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
+  check<E>(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for arrays of rank ", rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+// All axes normalised and sorted; duplicates are a ValueError. Not given = every axis.
+CATENA_EXPORT Dims normalize_axes(std::string_view op, const Axes& axes, int rank);
+// shape with the (normalised) axes removed, or kept with length 1.
+CATENA_EXPORT Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdims);
+
+// NumPy broadcasting of two shapes; ValueError naming op and both shapes when they do not fit.
+CATENA_EXPORT Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);
+// Strides of an array of `shape` seen at the broadcast shape `to` (0 where repeated). Throws ValueError when it does
+// not fit.
+CATENA_EXPORT Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides,
+                                        const Shape& to);
+
+// The shape that reshape(from, requested) means, with one -1 inferred; ValueError as NumPy's.
+CATENA_EXPORT Shape resolve_reshape(std::string_view op, const Shape& from, const Shape& requested);
+// Strides that view (shape, strides) at `to` without copying, or nothing when a copy is needed.
+CATENA_EXPORT std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides, const Shape& to,
+                                                     std::size_t itemsize);
+
+// Lowest and one-past-highest byte offset that an array touches, relative to its first element.
+struct ByteRange {
+  std::int64_t begin, end;
+};
+CATENA_EXPORT ByteRange byte_range(const Shape& shape, const Strides& strides, std::size_t itemsize) noexcept;
+
+}  // namespace catena

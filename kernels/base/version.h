@@ -1,0 +1,20 @@
+// The version of the project. This file is its only source: the build reads the three numbers from here.
+#pragma once
+
+#include <string_view>
+
+#include <catena/kernels/base/export.h>
+
+#define CATENA_VERSION_MAJOR 0
+#define CATENA_VERSION_MINOR 1
+#define CATENA_VERSION_PATCH 0
+
+namespace catena {
+
+// "MAJOR.MINOR.PATCH" of the headers a program was compiled with.
+inline constexpr std::string_view kVersion = "0.1.0";
+
+// The same of the library it runs with.
+CATENA_EXPORT std::string_view version();
+
+}  // namespace catena

@@ -1,0 +1,55 @@
+#include <catena/kernels/formats/npz.h>
+
+namespace catena {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+
+std::string member_name(std::string_view key) { return std::string(key).append(kSuffix); }
+
+}  // namespace
+
+std::vector<std::string> NpzReader::keys() const {
+  std::vector<std::string> result;
+  result.reserve(zip_.members().size());
+  for (const ZipMember& m : zip_.members())
+    result.push_back(m.name.ends_with(kSuffix) ? m.name.substr(0, m.name.size() - kSuffix.size()) : m.name);
+  return result;
+}
+
+// As in NumPy the name of the member is accepted too.
+const ZipMember* NpzReader::find(std::string_view key) const {
+  const ZipMember* m = zip_.find(member_name(key));
+  return m ? m : zip_.find(key);
+}
+
+std::unique_ptr<ByteSource> NpzReader::open(std::string_view key) const {
+  const ZipMember* m = find(key);
+  check<KeyError>(m != nullptr, zip_.context(), "there is no key \"", key, "\" among the ", zip_.members().size(),
+                  " of the archive");
+  return zip_.open(*m);
+}
+
+NpyArray NpzReader::read(std::string_view key) const {
+  const auto source = open(key);
+  NpyArray array = read_npy(*source);
+  finish_npy(*source);
+  return array;
+}
+
+void finish_npy(ByteSource& source) {
+  std::vector<std::byte> rest(4096);
+  while (source.read(rest.data(), rest.size()) == rest.size()) {}
+}
+
+void NpzWriter::add(std::string_view key, Dtype dtype, const Shape& shape, std::span<const std::byte> c_order_bytes) {
+  write_npy(zip_.begin(member_name(key), method_), dtype, shape, c_order_bytes);
+  zip_.end();
+}
+
+void NpzWriter::add_text(std::string_view key, std::string_view utf8) {
+  write_npy_text(zip_.begin(member_name(key), method_), utf8);
+  zip_.end();
+}
+
+}  // namespace catena

@@ -1,0 +1,55 @@
+// npz archives: a zip file whose members are npy data, "<key>.npy" each.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catena/kernels/formats/npy.h>
+#include <catena/kernels/formats/zip.h>
+
+namespace catena {
+
+// Reading a key reads its member from the archive, every time. Different keys may be read from several threads at once.
+class CATENA_EXPORT NpzReader {
+ public:
+  NpzReader(std::string_view op, const std::string& path) : zip_(op, path) {}
+  explicit NpzReader(ZipReader zip) : zip_(std::move(zip)) {}
+
+  const std::string& context() const noexcept { return zip_.context(); }
+  // The member names without ".npy", in the order of the archive.
+  std::vector<std::string> keys() const;
+  bool contains(std::string_view key) const { return find(key) != nullptr; }
+  // KeyError if there is no such key.
+  NpyArray read(std::string_view key) const;
+  // The npy stream of a key, for read_npy_header and read_npy_data straight into memory of one's own; finish_npy ends
+  // it.
+  std::unique_ptr<ByteSource> open(std::string_view key) const;
+
+ private:
+  const ZipMember* find(std::string_view key) const;
+  ZipReader zip_;
+};
+
+// Reads what a member may hold behind its array, so that its CRC is checked.
+CATENA_EXPORT void finish_npy(ByteSource& source);
+
+// Writes keys one after the other, see ZipWriter.
+class CATENA_EXPORT NpzWriter {
+ public:
+  NpzWriter(ByteSink& out, bool compressed)
+      : zip_(out), method_(compressed ? ZipMethod::deflated : ZipMethod::stored) {}
+
+  // ValueError for a key that was added before.
+  void add(std::string_view key, Dtype dtype, const Shape& shape, std::span<const std::byte> c_order_bytes);
+  void add_text(std::string_view key, std::string_view utf8);
+  void finish() { zip_.finish(); }
+
+ private:
+  ZipWriter zip_;
+  ZipMethod method_;
+};
+
+}  // namespace catena

@@ -1,0 +1,367 @@
+#include <catena/kernels/rows/bind.h>
+
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace catena {
+namespace {
+
+// The kinds that decide whether a host scalar is weak: bool < integer < floating.
+enum class Level : std::uint8_t { bool_, integer, floating };
+
+constexpr Level level_of(Dtype t) {
+  const DtypeKind k = kind_of(t);
+  return k == DtypeKind::bool_ ? Level::bool_ : (k == DtypeKind::floating ? Level::floating : Level::integer);
+}
+Level level_of(const Scalar& s) {
+  switch (s.kind()) {
+    case Scalar::Kind::bool_: return Level::bool_;
+    case Scalar::Kind::floating: return Level::floating;
+    default: return Level::integer;
+  }
+}
+
+// What the arrays among the inputs are together, and whether scalars take part.
+struct Summary {
+  bool any_array = false, any_scalar = false;
+  Dtype arrays = Dtype::bool_;  // promotion of all array dtypes
+
+  explicit Summary(std::span<const Input> inputs) {
+    for (const Input& in : inputs) {
+      if (!in.is_array()) {
+        any_scalar = true;
+        continue;
+      }
+      const Dtype t = in.array().dtype;
+      arrays = !any_array || t == arrays ? t : promote_types(arrays, t);
+      any_array = true;
+    }
+  }
+  bool is_weak(const Scalar& s) const { return any_array && level_of(s) <= level_of(arrays); }
+  // The dtype an input counts as.
+  Dtype of(const Input& in) const {
+    if (in.is_array()) return in.array().dtype;
+    return is_weak(in.scalar()) ? arrays : in.scalar().natural_dtype();
+  }
+};
+
+// Integer parameters of a kernel (strides, axes, exponents) have slots of their own type beside floating arrays: a weak
+// scalar that is no float matches them, too. Whether its value fits is asked once the loop is known.
+bool parameter_matches(const Summary& all, const Input& in, Dtype slot) {
+  return !in.is_array() && all.is_weak(in.scalar()) && level_of(in.scalar()) <= level_of(slot) &&
+         level_of(slot) != Level::floating && level_of(all.arrays) == Level::floating;
+}
+
+bool holds_exactly(const Summary& all, std::span<const Input> inputs, const Loop& loop) {
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (all.of(inputs[k]) != loop.type[k] && !parameter_matches(all, inputs[k], loop.type[k])) return false;
+  return true;
+}
+
+bool holds_safely(const Summary& all, std::span<const Input> inputs, const Loop& loop) {
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const Dtype slot = loop.type[k];
+    if (can_cast(all.of(inputs[k]), slot) || parameter_matches(all, inputs[k], slot)) continue;
+    // Parameters beside integer arrays may have a wider or narrower integer type of their own.
+    if (!inputs[k].is_array() && all.is_weak(inputs[k].scalar()) && level_of(slot) == Level::integer) continue;
+    return false;
+  }
+  return true;
+}
+
+bool integer_fits(const Scalar& s, Dtype t) {
+  if (!is_integer(t)) return true;
+  if (s.kind() == Scalar::Kind::unsigned_) return t == Dtype::uint64;
+  const auto v = s.to<std::int64_t>();
+  if (t == Dtype::uint64) return v >= 0;
+  const int bits = static_cast<int>(8 * itemsize(t));
+  if (kind_of(t) == DtypeKind::unsigned_) return v >= 0 && v < (std::int64_t(1) << bits);
+  return bits == 64 || (v >= -(std::int64_t(1) << (bits - 1)) && v < (std::int64_t(1) << (bits - 1)));
+}
+
+void check_scalars_fit(const KernelDef& def, std::span<const Input> inputs, const Loop& loop) {
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].is_array() || level_of(inputs[k].scalar()) != Level::integer) continue;
+    check<ValueError>(integer_fits(inputs[k].scalar(), loop.type[k]), def.name, "the integer ", inputs[k].scalar(),
+                      " does not fit ", loop.type[k], ", the dtype it takes beside the arrays");
+  }
+}
+
+std::string dtype_list(std::span<const Input> inputs) {
+  std::string text = "(";
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (k) text += ", ";
+    text += name_of(inputs[k].is_array() ? inputs[k].array().dtype : inputs[k].scalar().natural_dtype());
+  }
+  return text + (inputs.size() == 1 ? ",)" : ")");
+}
+
+int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summary& all) {
+  const int n = def.num_loops;
+  if (def.is(refuses_bool)) {
+    bool only_bool = true;
+    for (const Input& in : inputs) only_bool &= all.of(in) == Dtype::bool_;
+    if (only_bool) return -1;
+  }
+  for (int i = 0; i < n; ++i)
+    if (holds_exactly(all, inputs, def.loop_table[i])) return i;
+  // bfloat16 stands last in the search order, but what it promotes to may be itself.
+  Dtype joint = all.arrays;
+  for (const Input& in : inputs) joint = promote_types(joint, all.of(in));
+  if (joint == Dtype::bfloat16) {
+    for (int i = 0; i < n; ++i) {
+      const Loop& loop = def.loop_table[i];
+      bool all_equal = true;
+      for (std::size_t k = 0; k < inputs.size(); ++k) all_equal &= loop.type[k] == joint;
+      if (all_equal) return i;
+    }
+  }
+  for (int i = 0; i < n; ++i)
+    if (holds_safely(all, inputs, def.loop_table[i])) return i;
+  return -1;
+}
+
+}  // namespace
+
+int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
+  const auto n = static_cast<int>(inputs.size());
+  check<TypeError>(n >= def.nin && n <= def.nin + def.ninout, def.name, "takes ", int(def.nin), " inputs, ", n,
+                   " were given");
+  // Nearly always: arrays only, for all of which there is a loop. Their dtypes are compared as one number.
+  if (n > 0 && n <= 8) {
+    std::uint64_t wanted = 0;
+    bool only_arrays = true;
+    for (int k = n - 1; k >= 0; --k) {
+      const Input& in = inputs[std::size_t(k)];
+      only_arrays &= in.is_array();
+      wanted = wanted << 8 | (in.is_array() ? static_cast<std::uint64_t>(in.array().dtype) : 0);
+    }
+    const std::uint64_t mask = ~std::uint64_t(0) >> (64 - 8 * n);
+    for (int i = 0; only_arrays && i < def.num_loops; ++i) {
+      std::uint64_t types;
+      std::memcpy(&types, def.loop_table[i].type.data(), sizeof(types));
+      if ((types & mask) == wanted) return i;
+    }
+  }
+  const Summary all(inputs);
+  const int found = search_loop(def, inputs, all);
+  if (found < 0) fail<TypeError>(def.name, "no loop for ", dtype_list(inputs));
+  if (all.any_scalar) check_scalars_fit(def, inputs, def.loop_table[found]);
+  return found;
+}
+
+int choose_loop_by_output(const KernelDef& def, Dtype dtype) {
+  // A kernel without pure outputs is chosen by what it updates.
+  const int begin = def.nout > 0 ? def.first_output() : int(def.nin);
+  const int end = def.first_output() + def.nout;
+  for (int i = 0; i < def.num_loops; ++i) {
+    bool all_equal = true;
+    for (int k = begin; k < end; ++k) all_equal &= def.loop_table[i].type[std::size_t(k)] == dtype;
+    if (all_equal) return i;
+  }
+  fail<TypeError>(def.name, "no loop with the output dtype ", dtype);
+}
+
+Dtype result_type(std::span<const Input> inputs) {
+  const Summary all(inputs);
+  if (all.any_array && !all.any_scalar) return all.arrays;
+  check<ValueError>(!inputs.empty(), "result_type", "at least one array or scalar is needed");
+  Dtype result = all.of(inputs[0]);
+  for (const Input& in : inputs.subspan(1)) result = promote_types(result, all.of(in));
+  return all.any_array ? promote_types(result, all.arrays) : result;
+}
+
+namespace {
+
+// Widens `loop` to hold `shape`; false when they do not broadcast.
+bool broadcast_into(Shape& loop, const Shape& shape) {
+  if (shape == loop) return true;
+  const int missing = shape.size() - loop.size();
+  if (missing > 0) {
+    Shape wider = Shape::filled(shape.size(), 1);
+    std::copy(loop.begin(), loop.end(), wider.begin() + missing);
+    loop = wider;
+  }
+  const int shift = loop.size() - shape.size();
+  for (int i = 0; i < shape.size(); ++i) {
+    std::int64_t& n = loop[i + shift];
+    if (shape[i] == n || shape[i] == 1) continue;
+    if (n != 1) return false;
+    n = shape[i];
+  }
+  return true;
+}
+
+[[noreturn, gnu::cold, gnu::noinline]] void fail_broadcast(std::string_view op, std::span<const Input> inputs,
+                                                           std::span<ArrayHeader* const> outputs, std::uint16_t raw) {
+  std::vector<const Shape*> shapes;
+  int k = 0;
+  for (const Input& in : inputs)
+    if (const bool is_raw = (raw >> k++) & 1; in.is_array() && !is_raw) shapes.push_back(&in.array().shape);
+  for (const ArrayHeader* out : outputs)
+    if (const bool is_raw = (raw >> k++) & 1; !is_raw) shapes.push_back(&out->shape);
+  std::string text;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (i) text += i + 1 == shapes.size() ? " and " : ", ";
+    text += to_string(*shapes[i]);
+  }
+  fail<ValueError>(op, "shapes ", text, " do not broadcast together");
+}
+
+// Strides of `a` seen at the shape `loop`, to which it is known to broadcast.
+void loop_strides(const ArrayHeader& a, const Shape& loop, Strides& strides) {
+  const int rank = loop.size(), shift = rank - a.shape.size();
+  strides.resize(rank);
+  for (int i = 0; i < shift; ++i) strides[i] = 0;
+  for (int i = shift; i < rank; ++i) strides[i] = a.shape[i - shift] == 1 ? 0 : a.strides[i - shift];
+}
+
+}  // namespace
+
+Shape broadcast_shape(std::string_view op, std::span<const Input> inputs) {
+  Shape loop;
+  bool first = true;
+  for (const Input& in : inputs) {
+    if (!in.is_array()) continue;
+    if (first) loop = in.array().shape;
+    else if (!broadcast_into(loop, in.array().shape)) fail_broadcast(op, inputs, {}, 0);
+    first = false;
+  }
+  return loop;
+}
+
+void BoundCall::construct(std::size_t n) {
+  for (std::size_t k = 0; k < n; ++k) {
+    new (&operand_[k]) BoundOperand;
+    new (&strides_[k]) Strides;
+  }
+}
+
+bool BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots) {
+  const ArrayHeader* model = outputs.empty() ? nullptr : outputs[0];
+  for (std::size_t i = 0; model == nullptr && i < inputs.size(); ++i)
+    if (inputs[i].is_array()) model = &inputs[i].array();
+  if (model == nullptr) return false;
+  for (const ArrayHeader* out : outputs)
+    if (!out->c_contiguous || (out != model && !(out->shape == model->shape))) return false;
+  for (const Input& in : inputs) {
+    if (!in.is_array()) continue;
+    const ArrayHeader& a = in.array();
+    if (a.size == 1 && a.shape.size() <= model->shape.size()) continue;
+    if (!a.c_contiguous || (&a != model && !(a.shape == model->shape))) return false;
+  }
+  loop_.resize(1);
+  loop_[0] = model->size;
+  construct(inputs.size() + outputs.size());
+  int k = 0;
+  for (const Input& in : inputs) {
+    Strides& s = strides_[k];
+    s.resize(1);
+    if (in.is_array()) {
+      const ArrayHeader& a = in.array();
+      s[0] = a.size == 1 && model->size != 1 ? 0 : static_cast<std::int64_t>(itemsize(a.dtype));
+      operand_[k] = {a.data, a.dtype, false, &loop_, &s};
+    } else {
+      s[0] = 0;
+      in.scalar().store(slots[k], cell_[k].bytes);
+      operand_[k] = {cell_[k].bytes, slots[k], true, &loop_, &s};
+    }
+    ++k;
+  }
+  for (const ArrayHeader* out : outputs) {
+    Strides& s = strides_[k];
+    s.resize(1);
+    s[0] = static_cast<std::int64_t>(itemsize(out->dtype));
+    operand_[k] = {out->data, out->dtype, false, &loop_, &s};
+    ++k;
+  }
+  n_ = k;
+  return true;
+}
+
+void BoundCall::bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
+                     const Dtype* slots, std::uint16_t raw, bool keep_axes) {
+  const auto total = inputs.size() + outputs.size();
+  check<ValueError>(total <= kMaxOperands, op, total, " operands exceed the limit of ", kMaxOperands);
+  if (raw == 0 && !keep_axes && bind_flat(inputs, outputs, slots)) return;
+  construct(total);
+  const auto is_raw = [raw](std::size_t k) { return ((raw >> k) & 1) != 0; };
+  loop_ = Shape();
+  bool first = true;
+  const auto widen = [&](const Shape& shape) {
+    if (first) loop_ = shape;
+    else if (!broadcast_into(loop_, shape)) fail_broadcast(op, inputs, outputs, raw);
+    first = false;
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k].is_array() && !is_raw(k)) widen(inputs[k].array().shape);
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    if (!is_raw(k + inputs.size())) widen(outputs[k]->shape);
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    check<ValueError>(is_raw(k + inputs.size()) || outputs[k]->shape == loop_, op, "the output has shape ",
+                      outputs[k]->shape, ", the operands broadcast to ", loop_);
+  const auto bind_array = [&](std::size_t k, const ArrayHeader& a) {
+    if (is_raw(k)) {
+      operand_[k] = operand_of(a);
+      return;
+    }
+    loop_strides(a, loop_, strides_[k]);
+    operand_[k] = {a.data, a.dtype, false, &loop_, &strides_[k]};
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].is_array()) {
+      bind_array(k, inputs[k].array());
+      continue;
+    }
+    strides_[k] = Strides::filled(loop_.size(), 0);
+    inputs[k].scalar().store(slots[k], cell_[k].bytes);
+    operand_[k] = {cell_[k].bytes, slots[k], true, &loop_, &strides_[k]};
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) bind_array(k + inputs.size(), *outputs[k]);
+  n_ = static_cast<int>(total);
+}
+
+bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept {
+  if (in.size == 0 || out.size == 0 || in.data == nullptr || out.data == nullptr) return false;
+  if (!(in.device == out.device)) return false;
+  if (in.data == out.data && itemsize(in.dtype) == itemsize(out.dtype) && in.shape == out.shape) {
+    bool same_view = true;
+    for (int i = 0; i < in.shape.size(); ++i) same_view &= in.shape[i] == 1 || in.strides[i] == out.strides[i];
+    if (same_view) return false;
+  }
+  const ByteRange a = byte_range(in.shape, in.strides, itemsize(in.dtype));
+  const ByteRange b = byte_range(out.shape, out.strides, itemsize(out.dtype));
+  const auto pa = reinterpret_cast<std::intptr_t>(in.data), pb = reinterpret_cast<std::intptr_t>(out.data);
+  return pa + a.begin < pb + b.end && pb + b.begin < pa + a.end;
+}
+
+void check_output_cast(std::string_view op, Dtype from, Dtype to, Casting casting) {
+  if (from == to) return;
+  check<TypeError>(can_cast(from, to, casting), op, "cannot cast the result from ", from, " to ", to,
+                   " under casting '", name_of(casting), "'");
+}
+
+int merge_axes(Shape& loop, std::span<Strides> strides) {
+  const int rank = loop.size();
+  int kept = 0;
+  for (int i = 0; i < rank; ++i) {
+    if (loop[i] == 1) continue;
+    bool merges = kept > 0;
+    for (std::size_t k = 0; merges && k < strides.size(); ++k) merges = strides[k][kept - 1] == strides[k][i] * loop[i];
+    if (merges) {
+      loop[kept - 1] *= loop[i];
+      for (Strides& s : strides) s[kept - 1] = s[i];
+      continue;
+    }
+    loop[kept] = loop[i];
+    for (Strides& s : strides) s[kept] = s[i];
+    ++kept;
+  }
+  loop.resize(kept);
+  for (Strides& s : strides) s.resize(kept);
+  return kept;
+}
+
+}  // namespace catena

@@ -1,0 +1,38 @@
+// All families of rows, a line of code generation each. An explicit list: a static library then works without
+// whole-archive.
+#pragma once
+
+#include <catena/kernels/rows/elementwise_families.h>
+#include <catena/kernels/rows/families/activation.h>
+#include <catena/kernels/rows/families/dropout.h>
+#include <catena/kernels/rows/families/extremum.h>
+#include <catena/kernels/rows/families/im2col.h>
+#include <catena/kernels/rows/families/logical.h>
+#include <catena/kernels/rows/families/loss.h>
+#include <catena/kernels/rows/families/normalization.h>
+#include <catena/kernels/rows/families/optimizer.h>
+#include <catena/kernels/rows/families/pooling.h>
+#include <catena/kernels/rows/families/random.h>
+#include <catena/kernels/rows/families/search.h>
+#include <catena/kernels/rows/families/softmax.h>
+#include <catena/kernels/rows/families/statistics.h>
+#include <catena/kernels/rows/families/sum.h>
+
+// clang-format off
+#define CATENA_ALL_ROWS(ROW) \
+  CATENA_ELEMENTWISE_ROWS(ROW) \
+  CATENA_SUM_ROWS(ROW) \
+  CATENA_EXTREMUM_ROWS(ROW) \
+  CATENA_LOGICAL_ROWS(ROW) \
+  CATENA_STATISTICS_ROWS(ROW) \
+  CATENA_SOFTMAX_ROWS(ROW) \
+  CATENA_LOSS_ROWS(ROW) \
+  CATENA_NORMALIZATION_ROWS(ROW) \
+  CATENA_ACTIVATION_ROWS(ROW) \
+  CATENA_POOLING_ROWS(ROW) \
+  CATENA_IM2COL_ROWS(ROW) \
+  CATENA_DROPOUT_ROWS(ROW) \
+  CATENA_RANDOM_ROWS(ROW) \
+  CATENA_SEARCH_ROWS(ROW) \
+  CATENA_OPTIMIZER_ROWS(ROW)
+// clang-format on

@@ -1,0 +1,22 @@
+// The rows of kernels/elementwise/comparison.h.
+#pragma once
+
+#include <catena/kernels/rows/family.h>
+
+// clang-format off
+#define CATENA_COMPARISON_ROWS(ROW) \
+  ROW(equal, binary_test)  /* int64 and uint64 are compared as the numbers they are */ \
+  ROW(not_equal, binary_test)                                                          \
+  ROW(less, binary_test)                                                               \
+  ROW(less_equal, binary_test)                                                         \
+  ROW(greater, binary_test)                                                            \
+  ROW(greater_equal, binary_test)                                                      \
+  ROW(maximum, binary)  /* NaN if either is NaN */                                     \
+  ROW(minimum, binary)                                                                 \
+  ROW(fmax, binary)  /* NaN only if both are NaN */                                    \
+  ROW(fmin, binary)
+// clang-format on
+
+namespace catena::rows {
+CATENA_COMPARISON_ROWS(CATENA_DECLARE_ROW)
+}

@@ -1,0 +1,16 @@
+// The rows of kernels/reduction/extremum.h.
+#pragma once
+
+#include <catena/kernels/rows/family.h>
+
+// clang-format off
+#define CATENA_EXTREMUM_ROWS(ROW) \
+  ROW(amax, own)   \
+  ROW(amin, own)   \
+  ROW(argmax, own) \
+  ROW(argmin, own)
+// clang-format on
+
+namespace catena::rows {
+CATENA_EXTREMUM_ROWS(CATENA_DECLARE_ROW)
+}

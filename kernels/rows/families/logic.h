@@ -1,0 +1,17 @@
+// The rows of kernels/elementwise/logic.h.
+#pragma once
+
+#include <catena/kernels/rows/family.h>
+
+// clang-format off
+#define CATENA_LOGIC_ROWS(ROW) \
+  ROW(logical_and, binary_test)                                                  \
+  ROW(logical_or, binary_test)                                                   \
+  ROW(logical_xor, binary_test)                                                  \
+  ROW(logical_not, unary_test)  /* what is not 0 counts as true, NaN included */ \
+  ROW(where, own)
+// clang-format on
+
+namespace catena::rows {
+CATENA_LOGIC_ROWS(CATENA_DECLARE_ROW)
+}

@@ -1,0 +1,17 @@
+// The rows of kernels/elementwise/rounding.h.
+#pragma once
+
+#include <catena/kernels/rows/family.h>
+
+// clang-format off
+#define CATENA_ROUNDING_ROWS(ROW) \
+  ROW(rint, unary)  /* to the nearest, ties to even; rounding functions give floats for integers */ \
+  ROW(floor, unary)                                                                                 \
+  ROW(ceil, unary)                                                                                  \
+  ROW(trunc, unary)  /* toward zero */                                                              \
+  ROW(fix, unary)  /* as trunc */
+// clang-format on
+
+namespace catena::rows {
+CATENA_ROUNDING_ROWS(CATENA_DECLARE_ROW)
+}

@@ -1,0 +1,36 @@
+#include <catena/kernels/elementwise/arithmetic.h>
+
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/families/arithmetic.h>
+
+namespace catena::rows {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/elementwise/arithmetic.h";
+
+// Integers give float64, bool among them as int8.
+using Quotients =
+    join_loops<loops<"bb->d", "BB->d", "hh->d", "HH->d", "ii->d", "II->d", "ll->d", "LL->d">, Floats2>::type;
+using Clips =
+    join_loops<loops<"???->?", "bbb->b", "BBB->B", "hhh->h", "HHH->H", "iii->i", "III->I", "lll->l", "LLL->L">,
+               Floats3>::type;
+
+}  // namespace
+
+constexpr KernelDef add = elementwise<k::add, All2>("add", kHeader);
+constexpr KernelDef subtract = elementwise<k::subtract, Numbers2>("subtract", kHeader).with(refuses_bool);
+constexpr KernelDef multiply = elementwise<k::multiply, All2>("multiply", kHeader);
+constexpr KernelDef true_divide = elementwise<k::true_divide, Quotients>("true_divide", kHeader);
+constexpr KernelDef negative = elementwise<k::negative, Numbers1>("negative", kHeader).with(refuses_bool);
+constexpr KernelDef absolute = elementwise<k::absolute, All1>("absolute", kHeader);
+constexpr KernelDef reciprocal = elementwise<k::reciprocal, Numbers1>("reciprocal", kHeader);
+constexpr KernelDef square = elementwise<k::square, Numbers1>("square", kHeader);
+constexpr KernelDef sqrt = elementwise<k::sqrt, Floats1>("sqrt", kHeader);
+constexpr KernelDef rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
+constexpr KernelDef sign = elementwise<k::sign, Numbers1>("sign", kHeader);
+constexpr KernelDef clip = elementwise<k::clip, Clips>("clip", kHeader);
+constexpr KernelDef copy = elementwise<k::copy, All1>("copy", kHeader).with(is_copy);
+
+}  // namespace catena::rows

@@ -1,0 +1,124 @@
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/define.h>
+
+namespace catena {
+namespace {
+
+constexpr std::int64_t kTile =
+    512;  // strided operands pass through tiles of that many elements, so that conversions vectorise
+
+// Integers of one width convert alike to all others, so pairs that differ only in that share their code: a target is
+// taken as unsigned, and so is a source that is not widened.
+template <class T>
+inline constexpr bool any_integer = std::is_integral_v<T> && !is_same<T, bool>;  // (is_int is about compute types)
+template <class T, bool kInteger>
+struct without_sign {
+  using type = T;
+};
+template <class T>
+struct without_sign<T, true> {
+  using type = unsigned_of<T>;
+};
+template <class From, class To>
+struct canonical {
+  static constexpr bool widens = any_integer<To> && sizeof(From) < sizeof(To);
+  static constexpr bool exact_source = is_same<To, bool> || (any_integer<To> && !widens);
+  static constexpr bool exact_target = any_integer<From> || is_same<From, bool>;
+  using from = typename without_sign<From, any_integer<From> && exact_source>::type;
+  using to = typename without_sign<To, any_integer<To> && exact_target>::type;
+};
+
+using BlockFn = void (*)(const std::byte* in, std::byte* out, std::int64_t n);
+
+template <class From, class To>
+CATENA_MULTIARCH void convert_block(const std::byte* in, std::byte* out, std::int64_t n) {
+  const From* x = reinterpret_cast<const From*>(in);
+  To* y = reinterpret_cast<To*>(out);
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
+}
+
+template <class Bits>
+void copy_strided(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                  std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i, in += in_stride, out += out_stride) {
+    Bits bits;
+    std::memcpy(&bits, in, sizeof(bits));
+    std::memcpy(out, &bits, sizeof(bits));
+  }
+}
+
+template <class Bits>
+void copy(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, std::int64_t n) {
+  constexpr std::int64_t size = sizeof(Bits);
+  if (in_stride == size && out_stride == size) {
+    if (in != out && n > 0) std::memmove(out, in, static_cast<std::size_t>(n * size));
+  } else {
+    copy_strided<Bits>(in, in_stride, out, out_stride, n);
+  }
+}
+
+template <class From, class To>
+void convert_strided(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                     std::int64_t n) {
+  using FromBits = typename uint_of_size<sizeof(From)>::type;
+  using ToBits = typename uint_of_size<sizeof(To)>::type;
+  constexpr std::int64_t from_size = sizeof(From), to_size = sizeof(To);
+  const BlockFn block = &convert_block<typename canonical<From, To>::from, typename canonical<From, To>::to>;
+  if (in_stride == from_size && out_stride == to_size) return block(in, out, n);
+  alignas(64) std::byte tile_in[kTile * from_size];
+  alignas(64) std::byte tile_out[kTile * to_size];
+  if (in_stride == 0 && n > 0) {
+    block(in, tile_out, 1);
+    return copy_strided<ToBits>(tile_out, 0, out, out_stride, n);
+  }
+  for (std::int64_t i = 0; i < n; i += kTile) {
+    const std::int64_t m = n - i < kTile ? n - i : kTile;
+    const std::byte* from = in + i * in_stride;
+    if (in_stride != from_size) {
+      copy_strided<FromBits>(from, in_stride, tile_in, from_size, m);
+      from = tile_in;
+    }
+    std::byte* to = out + i * out_stride;
+    block(from, out_stride == to_size ? to : tile_out, m);
+    if (out_stride != to_size) copy_strided<ToBits>(tile_out, to_size, to, out_stride, m);
+  }
+}
+
+template <std::size_t From, std::size_t To>
+constexpr CastFn entry() {
+  using F = typename element_type<static_cast<Dtype>(From)>::type;
+  using T = typename element_type<static_cast<Dtype>(To)>::type;
+  // Same bits: equal types, integers of one width, and bool (stored as 0 or 1) to an 8-bit integer.
+  constexpr bool same_bits = is_same<F, T> || (sizeof(F) == sizeof(T) && is_integer(static_cast<Dtype>(To)) &&
+                                               !is_floating(static_cast<Dtype>(From)));
+  if constexpr (same_bits) return &copy<typename uint_of_size<sizeof(F)>::type>;
+  else return &convert_strided<F, T>;
+}
+
+using Row = std::array<CastFn, kNumDtypes>;
+template <std::size_t From, std::size_t... To>
+constexpr Row make_row(std::index_sequence<To...>) {
+  return {entry<From, To>()...};
+}
+template <std::size_t... From>
+constexpr std::array<Row, kNumDtypes> make_table(std::index_sequence<From...> all) {
+  return {make_row<From>(all)...};
+}
+constexpr std::array<Row, kNumDtypes> kTable = make_table(std::make_index_sequence<kNumDtypes>{});
+
+}  // namespace
+
+CastFn cast_function(Dtype from, Dtype to) {
+  const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
+  check<TypeError>(f < kNumDtypes && t < kNumDtypes, "cast", "from ", from, " to ", to, " is not supported");
+  return kTable[f][t];
+}
+
+}  // namespace catena

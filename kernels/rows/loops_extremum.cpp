@@ -1,0 +1,23 @@
+#include <catena/kernels/reduction/extremum.h>
+
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/families/extremum.h>
+
+namespace catena::rows {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/reduction/extremum.h";
+
+using Positions =
+    loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l->l", "L->l", "e->l", "E->l", "f->l", "d->l">;
+
+}  // namespace
+
+constexpr KernelDef amax = reduction<k::amax, All1>("amax", kHeader, false);
+constexpr KernelDef amin = reduction<k::amin, All1>("amin", kHeader, false);
+constexpr KernelDef argmax = reduction<k::argmax, Positions>("argmax", kHeader, false);
+constexpr KernelDef argmin = reduction<k::argmin, Positions>("argmin", kHeader, false);
+
+}  // namespace catena::rows

@@ -1,0 +1,24 @@
+#include <catena/kernels/elementwise/logic.h>
+
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/families/logic.h>
+
+namespace catena::rows {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/elementwise/logic.h";
+
+using Selections = loops<"???->?", "?bb->b", "?BB->B", "?hh->h", "?HH->H", "?ii->i", "?II->I", "?ll->l", "?LL->L",
+                         "?ee->e", "?EE->E", "?ff->f", "?dd->d">;
+
+}  // namespace
+
+constexpr KernelDef logical_and = elementwise<k::logical_and, Predicates2>("logical_and", kHeader);
+constexpr KernelDef logical_or = elementwise<k::logical_or, Predicates2>("logical_or", kHeader);
+constexpr KernelDef logical_xor = elementwise<k::logical_xor, Predicates2>("logical_xor", kHeader);
+constexpr KernelDef logical_not = elementwise<k::logical_not, Predicates1>("logical_not", kHeader);
+constexpr KernelDef where = elementwise<k::where, Selections>("where", kHeader);
+
+}  // namespace catena::rows

@@ -1,0 +1,23 @@
+#include <catena/kernels/nn/loss.h>
+
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/families/loss.h>
+
+namespace catena::rows {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/nn/loss.h";
+
+// Scores and class weights, labels and the one to ignore. A count does not fit float16, so norms are float32 there.
+using Picks = loops<"*e*eii->e", "*E*Eii->E", "*f*fii->f", "*d*dii->d">;
+using PickGradients = loops<"*eeiief->e", "*EEiiEf->E", "*ffiiff->f", "*ddiidd->d">;
+
+}  // namespace
+
+constexpr KernelDef cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("cross_entropy_pick", kHeader);
+constexpr KernelDef cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
+constexpr KernelDef one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
+
+}  // namespace catena::rows

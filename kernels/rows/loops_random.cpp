@@ -1,0 +1,29 @@
+#include <catena/kernels/random.h>
+
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/families/random.h>
+
+namespace catena::rows {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/random.h";
+
+// Inputs: seed and offset; integers also take low and high. The loop is chosen by its output.
+
+}  // namespace
+
+constexpr KernelDef random_bits =
+    indexed<k::random_bits, loops<"LL->I", "LL->L">>("random_bits", kHeader).with(is_random);
+constexpr KernelDef random_uniform =
+    indexed<k::random_uniform, loops<"LL->f", "LL->d">>("random_uniform", kHeader).with(is_random);
+constexpr KernelDef random_normal =
+    indexed<k::random_normal, loops<"LL->f", "LL->d">>("random_normal", kHeader).with(is_random);
+constexpr KernelDef random_integers =
+    indexed<k::random_integers,
+            loops<"LLll->b", "LLll->B", "LLll->h", "LLll->H", "LLll->i", "LLll->I", "LLll->l", "LLll->L">>(
+        "random_integers", kHeader)
+        .with(is_random);
+
+}  // namespace catena::rows

@@ -1,0 +1,20 @@
+#include <catena/kernels/reduction/statistics.h>
+
+#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/families/statistics.h>
+
+namespace catena::rows {
+namespace {
+
+using namespace define;
+
+constexpr const char* kHeader = "catena/kernels/reduction/statistics.h";
+
+using Variances =
+    loops<"?->d", "b->d", "B->d", "h->d", "H->d", "i->d", "I->d", "l->d", "L->d", "e->e", "E->E", "f->f", "d->d">;
+
+}  // namespace
+
+constexpr KernelDef var = reduction<k::var, Variances>("var", kHeader, false);
+
+}  // namespace catena::rows

@@ -1,0 +1,245 @@
+#include <catena/ndarray/compile/disk_cache.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/rows/embedded.h>
+
+namespace nd::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+using catena::concat;
+
+constexpr std::uint64_t kDefaultLimit = 1'000'000'000;
+constexpr std::string_view kSuffix = ".kernel";
+
+// A record: header, key, value, fnv1a of all that. One changed byte always changes an fnv1a: each of its steps is a
+// bijection.
+struct Header {
+  char magic[8] = {'c', 'a', 't', 'e', 'n', 'a', ' ', 'k'};
+  std::uint32_t version = 1;
+  std::uint32_t header_bytes = sizeof(Header);  // also tells the byte order
+  std::uint64_t key_bytes = 0, value_bytes = 0;
+};
+constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
+
+std::string encode(std::string_view key, std::string_view value) {
+  Header header;
+  header.key_bytes = key.size();
+  header.value_bytes = value.size();
+  std::string record;
+  record.reserve(sizeof header + key.size() + value.size() + kHashBytes);
+  record.append(reinterpret_cast<const char*>(&header), sizeof header).append(key).append(value);
+  const std::uint64_t hash = catena::fnv1a(record);
+  return record.append(reinterpret_cast<const char*>(&hash), kHashBytes);
+}
+
+struct Decoded {
+  std::string_view key, value;
+};
+// Nothing when the record is not one that encode() wrote.
+std::optional<Decoded> decode(std::string_view record) {
+  const Header expected;
+  Header header;
+  if (record.size() < sizeof header + kHashBytes) return std::nullopt;
+  std::memcpy(&header, record.data(), sizeof header);
+  if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.version != expected.version ||
+      header.header_bytes != expected.header_bytes)
+    return std::nullopt;
+  const std::uint64_t content = record.size() - sizeof header - kHashBytes;
+  if (header.key_bytes > content || header.value_bytes != content - header.key_bytes) return std::nullopt;
+  std::uint64_t hash = 0;
+  std::memcpy(&hash, record.data() + record.size() - kHashBytes, kHashBytes);
+  if (catena::fnv1a(record.substr(0, record.size() - kHashBytes)) != hash) return std::nullopt;
+  return Decoded{record.substr(sizeof header, header.key_bytes),
+                 record.substr(sizeof header + header.key_bytes, header.value_bytes)};
+}
+
+class File {
+ public:
+  // Neither a pipe nor a device that took the place of a record may stop us.
+  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  ~File() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  operator int() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// The whole file, or less when it cannot be read to its end.
+std::string read_all(int fd, std::size_t size) {
+  std::string text(size, '\0');
+  std::size_t have = 0;
+  while (have < size) {
+    const ssize_t n = ::read(fd, text.data() + have, size - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  text.resize(have);
+  return text;
+}
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+DiskCacheSettings disk_cache_settings() {
+  DiskCacheSettings settings{"", kDefaultLimit};
+  if (const char* text = environment("CATENA_CACHE_LIMIT")) {
+    const char* end = text + std::strlen(text);
+    const auto [stop, error] = std::from_chars(text, end, settings.limit_bytes);
+    catena::check<catena::ValueError>(error == std::errc() && stop == end, "CATENA_CACHE_LIMIT", "\"", text,
+                                      "\" is not a number of bytes");
+  }
+  const char* directory = std::getenv("CATENA_CACHE_DIR");
+  const char *xdg = environment("XDG_CACHE_HOME"), *home = environment("HOME");
+  if (directory != nullptr) {
+    if (*directory != '\0' && std::string_view(directory) != "off") settings.directory = concat(directory, "/kernels");
+  } else if (xdg != nullptr && *xdg == '/') {  // its specification: a relative path is to be ignored
+    settings.directory = concat(xdg, "/catena/kernels");
+  } else if (home != nullptr) {
+    settings.directory = concat(home, "/.cache/catena/kernels");
+  }
+  return settings;
+}
+
+DiskCache::DiskCache(std::string directory, std::uint64_t limit_bytes)
+    : directory_(std::move(directory)), limit_(limit_bytes) {}
+
+std::string DiskCache::path(std::string_view key) const {
+  char hash[20];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(catena::fnv1a(key)));
+  return concat(directory_, "/", hash, kSuffix);
+}
+
+std::optional<std::string> DiskCache::find(std::string_view key) {
+  if (!enabled()) return std::nullopt;
+  const std::string path = this->path(key);
+  const File file(path);
+  struct stat status {};
+  if (file >= 0 && ::fstat(file, &status) == 0) {
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    const std::string record = size <= limit_ ? read_all(file, size) : std::string();
+    if (const std::optional<Decoded> found = decode(record)) {
+      if (found->key == key) {
+        ::futimens(file, nullptr);  // used now; without permission it only looks older than it is
+        ++hits_;
+        return std::string(found->value);
+      }
+    } else {
+      ++bad_records_;
+      // Another process may have put a good one in its place by now.
+      struct stat now {};
+      if (::stat(path.c_str(), &now) == 0 && now.st_ino == status.st_ino && now.st_dev == status.st_dev)
+        ::unlink(path.c_str());
+    }
+  }
+  ++misses_;
+  return std::nullopt;
+}
+
+bool DiskCache::store(std::string_view key, std::string_view value) {
+  if (!enabled()) return false;
+  const std::string record = encode(key, value), path = this->path(key);
+  if (record.size() > limit_) {
+    failed(concat("a record of ", record.size(), " bytes exceeds the limit of ", limit_));
+    return false;
+  }
+  if (!write(path, record)) return false;
+  keep_limit(record.size());
+  return true;
+}
+
+bool DiskCache::write(const std::string& path, const std::string& record) {
+  std::error_code ignored;
+  if (!fs::is_directory(directory_, ignored)) fs::create_directories(directory_, ignored);
+  try {
+    catena::write_file_atomically("kernel cache", path, record);
+    return true;
+  } catch (const catena::IOError& e) {
+    failed(e.what());
+    return false;
+  }
+}
+
+void DiskCache::discard(std::string_view key) {
+  if (!enabled()) return;
+  ++bad_records_;
+  ::unlink(path(key).c_str());
+}
+
+void DiskCache::failed(const std::string& why) {
+  ++write_failures_;
+  static std::atomic_flag told;
+  if (!told.test_and_set())
+    std::fprintf(stderr, "catena: compiled kernels cannot be kept, the next program compiles them again: %s\n",
+                 why.c_str());
+}
+
+// The files are counted at the first write and whenever this process has added a sixteenth of the limit: others write
+// here as well.
+void DiskCache::keep_limit(std::uint64_t written) {
+  const std::lock_guard lock(mutex_);
+  written_since_ += written;
+  if (bytes_at_scan_ && *bytes_at_scan_ + written_since_ <= limit_ && written_since_ <= limit_ / 16) return;
+
+  struct Record {
+    struct timespec used;
+    std::uint64_t bytes;
+    fs::path path;
+  };
+  std::vector<Record> records;
+  std::uint64_t total = 0;
+  const std::time_t long_ago = std::time(nullptr) - 3600;
+  std::error_code error;
+  for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    struct stat status {};
+    if (name.find(kSuffix) == std::string::npos || ::lstat(at->path().c_str(), &status) != 0 ||
+        !S_ISREG(status.st_mode))
+      continue;
+    if (name.ends_with(kSuffix)) {
+      records.push_back({status.st_mtim, static_cast<std::uint64_t>(status.st_size), at->path()});
+      total += records.back().bytes;
+    } else if (status.st_mtim.tv_sec < long_ago) {
+      ::unlink(at->path().c_str());  // what a process left that ended in the middle of a write
+    }
+  }
+  if (total > limit_) {
+    std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
+      return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
+    });
+    // Somewhat more than needed, so that not every write has to look.
+    for (const Record& r : records) {
+      if (total <= limit_ - limit_ / 8) break;
+      if (::unlink(r.path.c_str()) == 0 || errno == ENOENT) total -= r.bytes;
+    }
+  }
+  bytes_at_scan_ = total;
+  written_since_ = 0;
+}
+
+DiskCacheStatistics DiskCache::statistics() const noexcept { return {hits_, misses_, bad_records_, write_failures_}; }
+
+}  // namespace nd::cuda

@@ -1,0 +1,225 @@
+#include <catena/ndarray/cuda/compiler/compiler.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+
+namespace nd::cuda {
+namespace {
+
+using catena::CompileError;
+using catena::concat;
+using catena::CudaError;
+
+// The embedded headers as NVRTC takes them. Built once: the texts are joined from their pieces.
+struct Headers {
+  std::vector<std::string> texts;
+  std::vector<const char*> text, name;
+};
+const Headers& headers() {
+  static const Headers* all = [] {
+    auto* h = new Headers;
+    for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+      h->texts.push_back(header.text());
+      h->name.push_back(header.path);
+    }
+    for (const std::string& text : h->texts) h->text.push_back(text.c_str());
+    return h;
+  }();
+  return *all;
+}
+
+void check_status(const Nvrtc& api, api::nvrtc_result status, const char* what) {
+  if (status != api::nvrtc_success) throw CudaError("NVRTC", status, api.get_error_string(status), what);
+}
+
+class NvrtcProgram {
+ public:
+  NvrtcProgram(const Nvrtc& api, const CompileRequest& request) : api_(api) {
+    const Headers& h = headers();
+    check_status(api,
+                 api.create_program(&program_, request.source.c_str(), request.name.c_str(),
+                                    static_cast<int>(h.name.size()), h.text.data(), h.name.data()),
+                 "nvrtcCreateProgram");
+  }
+  ~NvrtcProgram() { api_.destroy_program(&program_); }
+  NvrtcProgram(const NvrtcProgram&) = delete;
+  NvrtcProgram& operator=(const NvrtcProgram&) = delete;
+  operator api::nvrtc_program() const { return program_; }
+
+  template <class SizeFn, class GetFn>
+  std::string text(SizeFn get_size, GetFn get, const char* what) const {
+    std::size_t size = 0;
+    check_status(api_, get_size(program_, &size), what);
+    std::string s(size, '\0');
+    if (size > 0) check_status(api_, get(program_, s.data()), what);
+    return s;
+  }
+  std::string log() const {
+    std::string s = text(api_.get_program_log_size, api_.get_program_log, "nvrtcGetProgramLog");
+    while (!s.empty() && (s.back() == '\0' || s.back() == '\n')) s.pop_back();
+    return s;
+  }
+
+ private:
+  const Nvrtc& api_;
+  api::nvrtc_program program_ = nullptr;
+};
+
+}  // namespace
+
+bool dumps_sources() noexcept {
+  const char* folder = std::getenv("CATENA_DUMP_KERNELS");
+  return folder != nullptr && *folder != '\0';
+}
+
+// Texts of the user may all be called kernel.cu: the hash of the text keeps them apart. The name of a generated kernel
+// has one already.
+void dump_source(const std::string& name, const std::string& source) {
+  const std::string folder = std::getenv("CATENA_DUMP_KERNELS");
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  catena::check<catena::IOError>(!error, "CATENA_DUMP_KERNELS", "cannot make the folder \"", folder,
+                                 "\": ", error.message());
+  std::string file = name.substr(0, 200);
+  for (char& c : file)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '_';
+  if (file.ends_with(".cu")) {
+    char hash[20];
+    std::snprintf(hash, sizeof hash, "-%016llx", static_cast<unsigned long long>(catena::fnv1a(source)));
+    file.replace(file.size() - 3, 3, hash);
+  }
+  catena::write_file_atomically("CATENA_DUMP_KERNELS", concat(folder, "/", file, ".cu"), source);
+}
+
+// --fmad=false: the host loops are compiled with -ffp-contract=off, so that a value depends neither on the loop nor on
+// the processor; without contraction here as well, +, -, *, / and sqrt give the same bits on both backends. Elementwise
+// kernels wait for memory, not for arithmetic, so it costs nothing that can be measured there; matrix products come
+// from libraries.
+// --device-as-default-execution-space: constexpr functions of the headers carry no __device__.
+std::span<const char* const> compile_options() {
+  static constexpr const char* kOptions[] = {
+      "--std=c++20",     "--fmad=false",     "--ftz=false",
+      "--prec-div=true", "--prec-sqrt=true", "--device-as-default-execution-space",
+  };
+  return kOptions;
+}
+
+std::uint64_t embedded_text_hash() {
+  static const std::uint64_t hash = [] {
+    std::uint64_t h = catena::fnv1a("catena kernels");
+    const auto add = [&h](std::string_view s) { h = catena::fnv1a(std::string_view("\0", 1), catena::fnv1a(s, h)); };
+    for (const char* option : compile_options()) add(option);
+    for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
+      add(header.path);
+      add(std::to_string(header.hash));
+    }
+    return h;
+  }();
+  return hash;
+}
+
+std::uint64_t text_hash() {
+  const Nvrtc& api = nvrtc();
+  return catena::fnv1a(concat(api.major_version, ".", api.minor_version), embedded_text_hash());
+}
+
+Target choose_target(int arch, std::span<const int> known) {
+  const auto newer = std::upper_bound(known.begin(), known.end(), arch);
+  if (newer == known.begin())
+    throw catena::RuntimeError(concat("NVRTC: a device of architecture sm_", arch,
+                                      " is too old, the compiler needs sm_", known.empty() ? 0 : known.front(),
+                                      " or newer"));
+  const int best = *(newer - 1);
+  return {best, best != arch};
+}
+
+std::string numbered(const std::string& source) {
+  std::istringstream lines(source);
+  std::string line, text;
+  for (int k = 1; std::getline(lines, line); ++k) {
+    char number[16];
+    std::snprintf(number, sizeof number, "%4d | ", k);
+    text += number + line + "\n";
+  }
+  return text;
+}
+
+std::vector<KernelResources> parse_resources(const std::string& log, std::string* rest) {
+  std::vector<KernelResources> all;
+  std::istringstream lines(log);
+  std::string line;
+  bool properties = false;  // the line that follows "Function properties for" belongs to the report
+  while (std::getline(lines, line)) {
+    char name[512];
+    int a = 0, b = 0, c = 0;
+    if (std::sscanf(line.c_str(), "ptxas info : Compiling entry function '%511[^']'", name) == 1) {
+      all.push_back({name});
+    } else if (line.find("bytes stack frame") != std::string::npos && properties) {
+      if (!all.empty() &&
+          std::sscanf(line.c_str(), " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &a, &b, &c) ==
+              3) {
+        all.back().stack = a;
+        all.back().spill_stores = b;
+        all.back().spill_loads = c;
+      }
+    } else if (const std::size_t used = line.find(": Used ");
+               used != std::string::npos && line.find("registers") != std::string::npos) {
+      if (!all.empty()) {
+        std::sscanf(line.c_str() + used, ": Used %d registers", &all.back().registers);
+        if (const std::size_t smem = line.find(" bytes smem"); smem != std::string::npos)
+          all.back().shared = std::atoi(line.c_str() + line.find_last_of(' ', smem - 1) + 1);
+      }
+    } else if (line.rfind("ptxas info", 0) != 0 && rest != nullptr && !line.empty()) {
+      *rest += line + "\n";
+    }
+    properties = line.find("Function properties for") != std::string::npos;
+  }
+  return all;
+}
+
+Module compile(const CompileRequest& request) {
+  const Nvrtc& api = nvrtc();
+  const Target target = choose_target(request.arch, api.architectures);
+  if (dumps_sources()) dump_source(request.name, request.source);
+  const NvrtcProgram program(api, request);
+  for (const std::string& expression : request.expressions)
+    check_status(api, api.add_name_expression(program, expression.c_str()), "nvrtcAddNameExpression");
+
+  const std::string arch = concat("--gpu-architecture=", target.ptx ? "compute_" : "sm_", target.arch);
+  std::vector<const char*> options(compile_options().begin(), compile_options().end());
+  options.push_back(arch.c_str());
+  if (!target.ptx) options.push_back("--ptxas-options=-v");
+  for (const std::string& option : request.options) options.push_back(option.c_str());
+
+  const api::nvrtc_result status = api.compile_program(program, static_cast<int>(options.size()), options.data());
+  const std::string log = program.log();
+  if (status != api::nvrtc_success)
+    throw CompileError(concat(request.name, ": NVRTC cannot compile it for sm_", request.arch, " (",
+                              api.get_error_string(status), ")\n", log, "\n", numbered(request.source)));
+
+  Module module;
+  module.ptx = target.ptx;
+  module.arch = target.arch;
+  module.resources = parse_resources(log, &module.log);
+  for (const std::string& expression : request.expressions) {
+    const char* name = nullptr;
+    check_status(api, api.get_lowered_name(program, expression.c_str(), &name), "nvrtcGetLoweredName");
+    module.names.push_back(name);
+  }
+  module.code = target.ptx ? program.text(api.get_ptx_size, api.get_ptx, "nvrtcGetPTX")
+                           : program.text(api.get_cubin_size, api.get_cubin, "nvrtcGetCUBIN");
+  return module;
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,235 @@
+#include <catena/ndarray/cuda/compiler/kernel_store.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include <catena/kernels/rows/embedded.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+
+namespace nd::cuda {
+namespace {
+
+class Writer {
+ public:
+  Writer& operator<<(std::uint64_t v) {
+    bytes_.append(reinterpret_cast<const char*>(&v), sizeof v);
+    return *this;
+  }
+  Writer& operator<<(std::string_view text) {
+    *this << std::uint64_t(text.size());
+    bytes_ += text;
+    return *this;
+  }
+  Writer& operator<<(const PackedKey& key) {
+    for (std::uint64_t word : key.words) *this << word;
+    return *this;
+  }
+  Writer& operator<<(const KernelResources& r) {
+    *this << std::string_view(r.name);
+    for (int v : {r.registers, r.stack, r.spill_stores, r.spill_loads, r.shared})
+      *this << static_cast<std::uint64_t>(v);
+    return *this;
+  }
+  Writer& operator<<(const Module& m) {
+    *this << std::string_view(m.code) << std::uint64_t(m.ptx) << static_cast<std::uint64_t>(m.arch)
+          << std::uint64_t(m.names.size());
+    for (const std::string& name : m.names) *this << std::string_view(name);
+    *this << std::uint64_t(m.resources.size());
+    for (const KernelResources& r : m.resources) *this << r;
+    return *this;
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+// What Writer wrote. Reading past the end gives zeros and leaves complete() false.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : rest_(bytes) {}
+  bool complete() const { return good_ && rest_.empty(); }
+
+  Reader& operator>>(std::uint64_t& v) {
+    v = 0;
+    if (const std::string_view bytes = take(sizeof v); !bytes.empty()) std::memcpy(&v, bytes.data(), sizeof v);
+    return *this;
+  }
+  Reader& operator>>(int& v) {
+    std::uint64_t wide = 0;
+    *this >> wide;
+    v = static_cast<int>(wide);
+    return *this;
+  }
+  Reader& operator>>(std::string& text) {
+    std::uint64_t size = 0;
+    *this >> size;
+    text = take(size);
+    return *this;
+  }
+  Reader& operator>>(PackedKey& key) {
+    for (std::uint64_t& word : key.words) *this >> word;
+    return *this;
+  }
+  Reader& operator>>(KernelResources& r) {
+    return *this >> r.name >> r.registers >> r.stack >> r.spill_stores >> r.spill_loads >> r.shared;
+  }
+  template <class T>
+  Reader& operator>>(std::vector<T>& items) {
+    std::uint64_t count = 0;
+    *this >> count;
+    for (std::uint64_t k = 0; k < count && good_; ++k) *this >> items.emplace_back();
+    return *this;
+  }
+  Reader& operator>>(Module& m) {
+    int ptx = 0;
+    *this >> m.code >> ptx >> m.arch >> m.names >> m.resources;
+    m.ptx = ptx != 0;
+    return *this;
+  }
+
+ private:
+  std::string_view take(std::uint64_t n) {
+    good_ = good_ && n <= rest_.size();
+    const std::string_view taken = good_ ? rest_.substr(0, n) : std::string_view();
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+// PTX is made for the best architecture that the compiler knows; a cubin runs on its own only.
+bool fits(const Module& module, int arch) {
+  return !module.code.empty() && (module.ptx ? module.arch < arch : module.arch == arch);
+}
+
+// Of the record that says which compiler the kernels of this library's headers were made with.
+std::string compiler_key() { return (Writer() << std::string_view("compiler") << embedded_text_hash()).take(); }
+
+std::atomic<std::uint64_t> compilations{0};
+
+}  // namespace
+
+// Never destroyed: threads may work until the very end.
+DiskCache& disk_cache() {
+  static auto& cache = *[] {
+    const DiskCacheSettings settings = disk_cache_settings();
+    return new DiskCache(settings.directory, settings.limit_bytes);
+  }();
+  return cache;
+}
+
+std::uint64_t record_text() {
+  static std::atomic<std::uint64_t> known{0};
+  std::uint64_t text = known.load(std::memory_order_relaxed);
+  if (text != 0) return text;
+  try {
+    text = text_hash();
+  } catch (const catena::RuntimeError&) {
+    const std::optional<std::string> remembered = disk_cache().find(compiler_key());
+    if (!remembered || remembered->size() != sizeof text) throw;
+    std::memcpy(&text, remembered->data(), sizeof text);
+  }
+  known.store(text, std::memory_order_relaxed);
+  return text;
+}
+void remember_compiler() { disk_cache().store(compiler_key(), (Writer() << text_hash()).take()); }
+
+PackedKey pack(const KernelKey& key) {
+  static_assert(sizeof(KernelKey) == 48 && sizeof key.dtypes == 16, "a new field must be packed, too");
+  PackedKey p;
+  p.words[0] = key.program;
+  std::memcpy(&p.words[1], key.dtypes.data(), sizeof key.dtypes);
+  p.words[3] = std::uint64_t(key.form) | std::uint64_t(key.rank) << 8 | std::uint64_t(key.reduced_rank) << 16 |
+               std::uint64_t(key.index32) << 24 | std::uint64_t(key.scalars) << 32;
+  return p;
+}
+
+std::string record_key(const KernelKey& key) {
+  return (Writer() << std::string_view("kernel") << pack(key) << std::uint64_t(key.arch) << key.text).take();
+}
+std::string record_key(const PackedKey& batch) { return (Writer() << std::string_view("batch") << batch).take(); }
+std::string record_key(const CompileRequest& request) {
+  Writer w;
+  w << std::string_view("text") << static_cast<std::uint64_t>(request.arch) << record_text()
+    << std::uint64_t(request.options.size());
+  for (const std::string& option : request.options) w << std::string_view(option);
+  w << std::uint64_t(request.expressions.size());
+  for (const std::string& expression : request.expressions) w << std::string_view(expression);
+  return (w << std::string_view(request.source)).take();
+}
+PackedKey batch_key(int arch, std::uint64_t text, std::string_view source) {
+  return {
+      {static_cast<std::uint64_t>(arch), text, catena::fnv1a(source), catena::fnv1a(source, catena::fnv1a("second"))}};
+}
+
+std::string encode(const Module& module) { return (Writer() << module).take(); }
+std::string encode(const StoredKernel& k) {
+  return (Writer() << k.resources << std::uint64_t(k.parameter_bytes) << k.batch << k.module).take();
+}
+
+std::optional<Module> decode_module(std::string_view record, int arch) {
+  Module module;
+  Reader reader(record);
+  reader >> module;
+  if (!reader.complete() || !fits(module, arch)) return std::nullopt;
+  return module;
+}
+std::optional<StoredKernel> decode_kernel(std::string_view record, int arch) {
+  StoredKernel k;
+  Reader reader(record);
+  std::uint64_t bytes = 0;
+  reader >> k.resources >> bytes >> k.batch >> k.module;
+  k.parameter_bytes = bytes;
+  if (!reader.complete() || (k.alone() ? !fits(k.module, arch) : k.batch.words[0] != static_cast<std::uint64_t>(arch)))
+    return std::nullopt;
+  return k;
+}
+
+KernelResources resources_of(const Module& module, const std::string& name) {
+  for (const KernelResources& r : module.resources)
+    if (r.name == name) return r;
+  return {name};
+}
+
+// Every mention of "include" must be the inclusion of an embedded header; a comment that mentions it only costs a
+// compilation.
+bool is_complete(const CompileRequest& request) {
+  for (const std::string& option : request.options)
+    if (option.starts_with("-I") || option.find("include") != std::string::npos ||
+        option.find("pch") != std::string::npos)
+      return false;
+  constexpr std::string_view word = "include";
+  const std::string_view text = request.source;
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const std::size_t before = at == 0 ? std::string_view::npos : text.find_last_not_of(" \t", at - 1);
+    const std::size_t open = text.find_first_not_of(" \t", at + word.size());
+    if (before == std::string_view::npos || text[before] != '#' || open == std::string_view::npos) return false;
+    const std::size_t close = text.find_first_of(text[open] == '<' ? ">\n" : "\"\n", open + 1);
+    if ((text[open] != '<' && text[open] != '"') || close == std::string_view::npos) return false;
+    if (catena::find_embedded_header(text.substr(open + 1, close - open - 1)) == nullptr) return false;
+  }
+  return true;
+}
+
+Module compile_and_keep(const CompileRequest& request, const std::function<bool(const Module&)>& keep) {
+  const auto start = std::chrono::steady_clock::now();
+  Module module = compile(request);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  count_compilations(1);
+  const bool kept = keep(module);
+  if (seconds > 1) {
+    std::fprintf(stderr, "catena: compiling %s for sm_%d took %.1f s; the result is %s%s\n", request.name.c_str(),
+                 request.arch, seconds, kept ? "kept in " : "not kept", kept ? disk_cache().directory().c_str() : "");
+  }
+  return module;
+}
+
+std::uint64_t compilation_count() noexcept { return compilations.load(std::memory_order_relaxed); }
+void count_compilations(std::size_t kernels) noexcept { compilations.fetch_add(kernels, std::memory_order_relaxed); }
+
+}  // namespace nd::cuda

@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/cuda/compiler/kernel_store.h>
+
+namespace nd::cuda {
+namespace {
+
+constexpr std::size_t kBatch = 50;  // kernels per program: larger ones hardly gain, and are read whole for one kernel
+
+class WarmUp {
+ public:
+  WarmUp(int arch, const std::function<void(const WarmUpProgress&)>& progress)
+      : arch_(arch), progress_(progress), text_(text_hash()) {}
+
+  std::size_t run(std::span<const WarmUpRequest> requests) {
+    std::set<std::string> seen;
+    std::vector<KernelResources> found;
+    for (const WarmUpRequest& r : requests) {
+      Job job{r.key, &r.kernel};
+      job.key.arch = static_cast<std::uint32_t>(arch_);
+      job.key.text = text_;
+      if (!seen.insert(record_key(job.key)).second) continue;
+      ++total_;
+      if (!is_stored(job, found)) jobs_.push_back(job);
+    }
+    report(found, true);
+
+    const std::size_t batches = (jobs_.size() + kBatch - 1) / kBatch;
+    const std::size_t helpers = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), batches);
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t k = 1; k < helpers; ++k) threads.emplace_back([this] { work(); });
+      work();
+    }
+    remember_compiler();
+    if (error_) std::rethrow_exception(error_);
+    return compiled_;
+  }
+
+ private:
+  struct Job {
+    KernelKey key;
+    const GeneratedKernel* kernel;
+  };
+
+  bool is_stored(const Job& job, std::vector<KernelResources>& found) {
+    const std::string key = record_key(job.key);
+    const std::optional<std::string> record = disk_cache().find(key);
+    if (!record) return false;
+    const std::optional<StoredKernel> stored = decode_kernel(*record, arch_);
+    if (!stored || !(stored->alone() || has_batch(stored->batch))) {
+      disk_cache().discard(key);
+      return false;
+    }
+    found.push_back(stored->resources);
+    return true;
+  }
+  bool has_batch(const PackedKey& batch) {
+    if (batches_on_disk_.contains(batch)) return true;
+    const std::optional<std::string> record = disk_cache().find(record_key(batch));
+    if (!record || !decode_module(*record, arch_)) return false;
+    batches_on_disk_.insert(batch);
+    return true;
+  }
+
+  void work() {
+    for (std::size_t first; (first = next_.fetch_add(kBatch)) < jobs_.size();) {
+      try {
+        compile_jobs(std::span(jobs_).subspan(first, std::min(kBatch, jobs_.size() - first)));
+      } catch (const catena::CompileError&) {
+        keep_error();
+      } catch (...) {
+        keep_error();
+        next_ = jobs_.size();  // a folder that takes nothing: the rest would be lost as well
+      }
+    }
+  }
+  void keep_error() {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+
+  // One program; when it does not compile, each kernel by itself, so that only the guilty ones are missing.
+  void compile_jobs(std::span<const Job> jobs) {
+    std::vector<GeneratedKernel> kernels;
+    for (const Job& job : jobs) kernels.push_back(*job.kernel);
+    const std::string source = batch_source(kernels), name = jobs.front().kernel->name;
+    const bool alone = jobs.size() == 1;
+    Module module;
+    try {
+      module = compile({source, alone ? name : catena::concat(name, "_and_", jobs.size() - 1, "_more"), {}, arch_, {}});
+    } catch (const catena::CompileError&) {
+      if (alone) throw;
+      return compile_each(jobs);
+    }
+    count_compilations(jobs.size());
+    store(jobs, module, alone ? PackedKey{} : batch_key(arch_, text_, source));
+  }
+  void compile_each(std::span<const Job> jobs) {
+    std::exception_ptr error;
+    for (const Job& job : jobs) {
+      try {
+        compile_jobs({&job, 1});
+      } catch (const catena::CompileError&) {
+        if (!error) error = std::current_exception();
+      }
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+  // The code first: a kernel whose record is there can be loaded.
+  void store(std::span<const Job> jobs, const Module& module, const PackedKey& batch) {
+    StoredKernel stored;
+    stored.batch = batch;
+    if (stored.alone()) stored.module = module;
+    else write(record_key(batch), encode(module));
+    std::vector<KernelResources> resources;
+    for (const Job& job : jobs) {
+      stored.resources = resources_of(module, job.kernel->name);
+      stored.parameter_bytes = job.kernel->parameter_bytes;
+      write(record_key(job.key), encode(stored));
+      resources.push_back(stored.resources);
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      compiled_ += jobs.size();
+    }
+    report(resources, false);
+  }
+  static void write(const std::string& key, const std::string& record) {
+    catena::check<catena::RuntimeError>(disk_cache().store(key, record), "warm_up", "a record of ", record.size(),
+                                        " bytes could not be written to \"", disk_cache().directory(), "\"");
+  }
+
+  void report(const std::vector<KernelResources>& kernels, bool found) {
+    const std::lock_guard lock(mutex_);
+    done_ += kernels.size();
+    if (progress_) progress_({done_, total_, found, kernels});
+  }
+
+  const int arch_;
+  const std::function<void(const WarmUpProgress&)>& progress_;
+  const std::uint64_t text_;
+  std::vector<Job> jobs_;
+  std::set<PackedKey> batches_on_disk_;
+  std::size_t total_ = 0;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;  // guards all below
+  std::size_t done_ = 0, compiled_ = 0;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::size_t warm_up(int arch, std::span<const WarmUpRequest> requests,
+                    const std::function<void(const WarmUpProgress&)>& progress) {
+  catena::check<catena::RuntimeError>(disk_cache().enabled(), "warm_up",
+                                      "the disk cache is off; CATENA_CACHE_DIR or HOME must name a folder for it");
+  return WarmUp(arch, progress).run(requests);
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,109 @@
+#include <catena/ndarray/cuda/plans/execute.h>
+
+#include <cstring>
+#include <functional>
+
+#include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/cuda/vendor/blas.h>
+
+namespace nd::cuda {
+namespace {
+
+int processors_of(StreamRef stream) { return properties(stream.device.id).processors; }
+
+void run(Sequence sequence, StreamRef stream) {
+  const Scratch scratch(sequence.scratch_bytes, stream);
+  sequence.set_scratch(scratch.data());
+  for (const LaunchPlan& plan : sequence.launches) launch_plan(plan, stream);
+}
+
+}  // namespace
+
+void launch_plan(const LaunchPlan& plan, StreamRef stream) {
+  if (plan.grid_x == 0) return;
+  const LoadedKernel& kernel = find_kernel(stream.device.id, plan.key, [&] { return generate(plan); });
+  void* parameters[] = {const_cast<std::byte*>(plan.parameters.data())};
+  launch(kernel, {plan.grid_x, plan.grid_y, 1}, {catena::device::kBlock, 1, 1}, 0, parameters, stream);
+}
+
+void CudaBackend::elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
+                              const catena::Shape& loop, StreamRef stream) {
+  launch_plan(plan_elementwise(program, operands, loop, processors_of(stream)), stream);
+}
+
+void CudaBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
+  run(plan_reduce(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::rows(const catena::RowCall& call, StreamRef stream) {
+  launch_plan(plan_rows(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) {
+  MultiTensorPlan plan = plan_multi_tensor(call);
+  if (plan.launch.grid_x == 0) return;
+  const auto launch_with = [&](const std::byte* table) {
+    plan.set_table(table);
+    launch_plan(plan.launch, stream);
+  };
+  if (is_recording()) {
+    std::function<void(std::span<catena::Hyper>)> refresh;
+    if (call.refresh != nullptr) refresh = *call.refresh;
+    launch_with(live_bytes(plan.table.data(), plan.table.size(),
+                           [refresh, at = plan.hyper_at, n = call.hyper.size()](std::byte* table) {
+                             if (refresh) refresh({reinterpret_cast<catena::Hyper*>(table + at), n});
+                           }));
+    return;
+  }
+  const Scratch table(plan.table.size(), stream);
+  copy_staged(address_of(table.data()), plan.table.data(), plan.table.size(), stream);
+  launch_with(table.data());
+}
+
+void CudaBackend::gather(const catena::GatherCall& call, StreamRef stream) {
+  launch_plan(plan_gather(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) {
+  launch_plan(plan_scatter(call, mode, processors_of(stream)), stream);
+}
+
+void CudaBackend::scan(const catena::ScanCall& call, StreamRef stream) {
+  run(plan_scan(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::sort(const catena::SortCall& call, StreamRef stream) {
+  run(plan_sort(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::nonzero(const catena::NonzeroCall& call, StreamRef stream) {
+  run(plan_nonzero(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::matmul(const catena::MatmulCall& call, StreamRef stream) {
+  if (!blas_matmul(call, stream)) run(plan_matmul(call, processors_of(stream)), stream);
+}
+
+// Recorded work reads its offset from the device: the call's own one in the first run, that of the generator in later
+// ones.
+void CudaBackend::random(const catena::RandomCall& call, StreamRef stream) {
+  if (!is_recording()) {
+    launch_plan(plan_random(call, nullptr, processors_of(stream)), stream);
+    return;
+  }
+  if (call.refresh == nullptr) forbid_recording("random", "replays would draw the numbers of the first run again");
+  const std::byte* offset = live_bytes(&call.offset, sizeof call.offset, [refresh = *call.refresh](std::byte* at) {
+    const std::uint64_t value = refresh();
+    std::memcpy(at, &value, sizeof value);
+  });
+  catena::RandomCall from_device = call;
+  from_device.offset = 0;
+  launch_plan(plan_random(from_device, reinterpret_cast<const std::uint64_t*>(offset), processors_of(stream)), stream);
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,26 @@
+// From a plan to its launch. Internal to ndarray/cuda.
+#pragma once
+
+#include <catena/ndarray/cuda/plans/plan.h>
+#include <catena/ndarray/device/memory_pool.h>
+
+namespace nd::cuda {
+
+// Memory for the time of a call. Its next user on the same stream comes later by itself, so it may go back to the pool
+// at once.
+class Scratch {
+ public:
+  Scratch(std::size_t bytes, StreamRef stream)
+      : storage_(memory_pool(Device::Kind::cuda).allocate(bytes, stream.device.id, stream.handle)) {}
+  ~Scratch() { catena::release(storage_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  std::byte* data() const noexcept { return storage_ != nullptr ? storage_->data : nullptr; }
+
+ private:
+  catena::Storage* storage_;
+};
+
+void launch_plan(const LaunchPlan& plan, StreamRef stream);
+
+}  // namespace nd::cuda

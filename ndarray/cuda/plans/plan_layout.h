@@ -1,0 +1,38 @@
+// How loops and operands become parameters: what all plans share. Internal to ndarray/cuda.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include <catena/kernels/base/shape.h>
+#include <catena/ndarray/cuda/plans/plan.h>
+
+namespace nd::cuda {
+
+inline constexpr std::int64_t kMax31 = std::numeric_limits<std::int32_t>::max();
+
+inline std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+inline std::int64_t distance(std::int64_t stride) { return stride < 0 ? -stride : stride; }
+
+// Blocks for `items` pieces of work of one block each: enough to fill the device `waves` times, the kernels loop over
+// the rest.
+std::uint32_t blocks(std::int64_t items, int processors, int waves);
+
+// No element of the operand lies 2^31 bytes or more from its first one.
+bool near(const catena::Shape& shape, const catena::Strides& strides);
+
+void put_axes(ParameterBlock& p, const catena::Dims& v, int rank, std::int64_t fill);
+
+// A loop over no axes is one over a single axis of length 1.
+void at_least_one_axis(catena::Shape& shape, std::span<catena::Strides> strides);
+
+// The exact rank, or 0 (known at run time) above `limit`.
+std::uint8_t rank_class(int rank, int limit);
+// Axes that the parameters of a kernel of that rank class have room for.
+inline int axes_of(std::uint8_t rank) { return rank != 0 ? rank : catena::device::kGenericRank; }
+
+// Running sums of rows of counts at `offset` of the scratch memory, in place.
+LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std::size_t offset, int processors);
+
+}  // namespace nd::cuda

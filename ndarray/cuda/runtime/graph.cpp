@@ -1,0 +1,172 @@
+#include <catena/ndarray/cuda/runtime/graph.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
+
+namespace nd::cuda {
+namespace {
+
+// Live values lie in few blocks, so that a replay copies them all at once.
+constexpr std::size_t kLiveBlock = 16 * 1024, kLiveAlignment = 16;
+
+struct LiveBlock {
+  catena::Storage* memory;
+  std::vector<std::byte> host;  // what the memory gets
+  std::size_t used = 0;
+};
+struct LiveValue {
+  std::size_t block, offset;
+  std::function<void(std::byte*)> refresh;
+};
+
+}  // namespace
+
+struct Graph::State final : StorageKeeper {
+  explicit State(Device d) : device(d) {}
+  ~State() override;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void record(const std::function<void()>& f);
+  void keep(catena::Storage& storage) override {
+    if (kept.insert(&storage).second) catena::retain(&storage);
+  }
+  std::byte* live(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh);
+  void launch(StreamRef on);
+
+  Device device;
+  std::optional<Stream> stream;  // the one that records; its memory is the graph's
+  api::cu_graph_exec exec = nullptr;
+  std::size_t nodes = 0;
+  std::unordered_set<catena::Storage*> kept;
+  std::vector<LiveBlock> blocks;
+  std::vector<LiveValue> values;
+};
+
+namespace {
+
+// What is being recorded on this thread.
+constinit thread_local Graph::State* recording = nullptr;
+
+// A failed end leaves the stream in capture, where it would take every call that waits for the device with it: then
+// once more.
+api::cu_result end_capture(api::cu_stream stream, api::cu_graph* graph) {
+  const api::cu_result status = driver().stream_end_capture(stream, graph);
+  if (status == api::cu_success) return status;
+  if (driver().stream_end_capture(stream, graph) == api::cu_success && *graph != nullptr)
+    driver().graph_destroy(*graph);
+  *graph = nullptr;
+  return status;
+}
+
+struct RecordingScope {
+  explicit RecordingScope(Graph::State& state) : keeper_before(MemoryPool::set_keeper(&state)) { recording = &state; }
+  ~RecordingScope() {
+    recording = nullptr;
+    MemoryPool::set_keeper(keeper_before);
+  }
+  StorageKeeper* keeper_before;
+};
+
+}  // namespace
+
+Graph::State::~State() {
+  if (exec != nullptr && is_healthy()) driver().graph_exec_destroy(exec);
+  for (catena::Storage* s : kept) catena::release(s);
+  for (LiveBlock& b : blocks) catena::release(b.memory);
+  if (stream && is_healthy()) memory_pool(Device::Kind::cuda).release_stream(device.id, stream->ptr());
+}
+
+void Graph::State::record(const std::function<void()>& f) {
+  const DeviceScope on_device(device);
+  stream.emplace(StreamOptions{.non_blocking = true});
+  memory_pool(Device::Kind::cuda).hold_stream(device.id, stream->ptr());
+  const api::cu_stream s = stream_of(stream->ref());
+  // Memory may be allocated while recording, which only the relaxed mode allows.
+  CATENA_CU(stream_begin_capture, s, api::cu_capture_relaxed);
+  api::cu_graph graph = nullptr;
+  try {
+    const RecordingScope scope(*this);
+    const StreamScope on_stream(*stream);
+    f();
+  } catch (...) {
+    // The first cause is what f says; a capture that it broke has no graph to give.
+    if (end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
+    throw;
+  }
+  check(end_capture(s, &graph), api::DriverNames::stream_end_capture);
+  api::cu_result status = driver().graph_get_nodes(graph, nullptr, &nodes);
+  if (status == api::cu_success) status = driver().graph_instantiate(&exec, graph, 0);
+  driver().graph_destroy(graph);
+  check(status, api::DriverNames::graph_instantiate);
+}
+
+std::byte* Graph::State::live(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh) {
+  const std::size_t rounded = (bytes + kLiveAlignment - 1) / kLiveAlignment * kLiveAlignment;
+  if (blocks.empty() || blocks.back().used + rounded > blocks.back().host.size()) {
+    const std::size_t size = std::max(rounded, kLiveBlock);
+    LiveBlock block{memory_pool(Device::Kind::cuda).allocate(size, device.id, stream->ptr()), {}, 0};
+    try {
+      block.host.resize(size);
+      blocks.push_back(std::move(block));
+    } catch (...) {
+      catena::release(block.memory);
+      throw;
+    }
+  }
+  LiveBlock& block = blocks.back();
+  const std::size_t at = block.used;
+  values.push_back({blocks.size() - 1, at, std::move(refresh)});
+  std::memcpy(block.host.data() + at, initial, bytes);
+  block.used += rounded;
+  return block.memory->data + at;
+}
+
+void Graph::State::launch(StreamRef on) {
+  for (const LiveBlock& b : blocks) copy_staged(address_of(b.memory->data), b.host.data(), b.used, on);
+  enqueue(api::DriverNames::graph_launch, on, {}, [&] { CATENA_CU(graph_launch, exec, stream_of(on)); });
+}
+
+Graph::Graph(const std::function<void()>& f, Device device) {
+  catena::check<catena::ValueError>(device.kind == Device::Kind::cuda, "cuda graph", device, " is not a CUDA device");
+  catena::check<catena::RuntimeError>(!is_recording(), "cuda graph", "another one is being recorded on this thread");
+  state_ = std::make_unique<State>(device);
+  state_->record(f);
+  use_device(device.id);
+  state_->launch(current_stream(device));
+}
+Graph::~Graph() = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+
+void Graph::replay() {
+  forbid_recording("replay", "replay the graphs one after the other");
+  use_device(state_->device.id);
+  for (const LiveValue& v : state_->values) v.refresh(state_->blocks[v.block].host.data() + v.offset);
+  state_->launch(current_stream(state_->device));
+}
+
+std::size_t Graph::n_nodes() const noexcept { return state_->nodes; }
+
+bool is_recording() noexcept { return recording != nullptr; }
+
+std::byte* live_bytes(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh) {
+  catena::check<catena::RuntimeError>(is_recording(), "live_bytes", "no graph is being recorded on this thread");
+  return recording->live(initial, bytes, std::move(refresh));
+}
+
+void forbid_recording(std::string_view operation, std::string_view why) {
+  catena::check<catena::RuntimeError>(!is_recording(), operation, "cannot be recorded in a CUDA graph, ", why);
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,127 @@
+#include <catena/ndarray/cuda/runtime/library.h>
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include <catena/kernels/base/error.h>
+
+namespace nd::cuda {
+
+using catena::concat;
+using catena::RuntimeError;
+
+std::vector<std::string> library_directories() {
+  std::vector<std::string> roots;
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    const char* root = std::getenv(variable);
+    if (root != nullptr && *root != '\0') roots.push_back(root);
+  }
+  roots.push_back("/usr/local/cuda");
+  std::vector<std::string> directories;
+  for (auto root = roots.begin(); root != roots.end(); ++root) {
+    if (std::find(roots.begin(), root, *root) != root) continue;
+    directories.push_back(*root + "/lib64");
+    directories.push_back(*root + "/lib");
+  }
+  return directories;
+}
+
+Library::Library(const LibraryFiles& files, std::span<const std::string> directories) : library_(files.library) {
+  std::vector<std::string> candidates;
+  if (const char* only = std::getenv("CATENA_CUDA_LIBRARIES"); only != nullptr && *only != '\0') {
+    for (const std::string& name : files.names) candidates.push_back(std::string(only) + "/" + name);
+  } else {
+    candidates = files.names;
+    for (const std::string& directory : directories)
+      for (const std::string& name : files.names) candidates.push_back(directory + "/" + name);
+  }
+  open(candidates, files.names.front().c_str());
+}
+
+void Library::open(const std::vector<std::string>& candidates, const char* wanted) {
+  std::string tried, reason;
+  for (const std::string& candidate : candidates) {
+    handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle_ != nullptr) {
+      path_ = candidate;
+      return;
+    }
+    // A file that is there but cannot be opened is what the user needs to hear about.
+    const char* error = dlerror();
+    std::error_code ignored;
+    if (reason.empty() && candidate.find('/') != std::string::npos && std::filesystem::exists(candidate, ignored))
+      reason = error != nullptr ? error : candidate;
+    tried += (tried.empty() ? "" : ", ") + candidate;
+  }
+  if (!reason.empty()) throw RuntimeError(concat(library_, " is unavailable: ", reason, " (tried: ", tried, ")"));
+  throw RuntimeError(concat(library_, " is unavailable: ", wanted, " not found (tried: ", tried, ")"));
+}
+
+void* Library::find_function(const char* name) const noexcept { return dlsym(handle_, name); }
+
+void* Library::function(const char* name) const {
+  void* address = find_function(name);
+  catena::check<RuntimeError>(address != nullptr, concat(library_, " is unavailable"), path_, " has no function ",
+                              name);
+  return address;
+}
+
+void Library::fail_answer(const char* call, int code, const char* symbol, const char* text) const {
+  throw RuntimeError(concat(library_, " is unavailable: ", call, " of ", path_, " says ",
+                            symbol != nullptr ? symbol : "error", " (", code, text != nullptr ? ", " : "",
+                            text != nullptr ? text : "", ")"));
+}
+
+namespace {
+
+void load_nvrtc(Nvrtc& table) {
+  const Library library({"NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}});
+  CATENA_NVRTC_FUNCTIONS(CATENA_RESOLVE)
+  table.path = library.path();
+  const auto must = [&](api::nvrtc_result status, const char* call) {
+    if (status != api::nvrtc_success) library.fail_answer(call, status, table.get_error_string(status));
+  };
+  must(table.version(&table.major_version, &table.minor_version), "nvrtcVersion");
+  int count = 0;
+  must(table.get_num_supported_archs(&count), "nvrtcGetNumSupportedArchs");
+  table.architectures.resize(static_cast<std::size_t>(count));
+  must(table.get_supported_archs(table.architectures.data()), "nvrtcGetSupportedArchs");
+  std::sort(table.architectures.begin(), table.architectures.end());
+}
+
+void load_driver(Driver& table) {
+  const Library library({"CUDA", {"libcuda.so.1", "libcuda.so"}});
+  CATENA_DRIVER_FUNCTIONS(CATENA_RESOLVE)
+  CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_RESOLVE_OPTIONAL)
+  table.path = library.path();
+  const auto must = [&](api::cu_result status, const char* call) {
+    if (status == api::cu_success) return;
+    const char *name = nullptr, *text = nullptr;
+    table.get_error_name(status, &name);
+    table.get_error_string(status, &text);
+    library.fail_answer(call, status, name, text);
+  };
+  must(table.init(0), "cuInit");
+  must(table.get_version(&table.version), "cuDriverGetVersion");
+  must(table.device_get_count(&table.device_count), "cuDeviceGetCount");
+  if (table.device_count < 1) throw RuntimeError(concat("CUDA is unavailable: ", table.path, " finds no device"));
+}
+
+}  // namespace
+
+// Never destroyed: threads may work until the very end.
+const Nvrtc& nvrtc() {
+  static const auto& loaded = *new Loaded<Nvrtc>(load_nvrtc);
+  return loaded.get();
+}
+
+const Driver& driver() {
+  static const auto& loaded = *new Loaded<Driver>(load_driver);
+  return loaded.get();
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,81 @@
+// Matrix products by cuBLASLt, opened at the first product.
+//
+// float16, bfloat16 and float32 accumulate in float32, float64 in float64. float32 is computed in full precision unless
+// TF32 is allowed. The algorithm is the library's first choice for the shapes, strides, alignment and dtype; equal
+// calls on one kind of device give equal bits. Partial sums of long products are kept in the accumulator's type.
+//
+// Thread safety: all functions may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <catena/kernels/rows/calls.h>
+#include <catena/ndarray/cuda/api/cublaslt.h>
+#include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/ndarray/device/backend.h>
+
+namespace nd::cuda {
+
+namespace api {
+struct CublasLtFunctions {
+  CATENA_CUBLASLT_FUNCTIONS(CATENA_FIELD)
+};
+struct CublasLtNames {
+#define CATENA_NAME(symbol, field, ...) static constexpr const char* field = #symbol;
+  CATENA_CUBLASLT_FUNCTIONS(CATENA_NAME)
+#undef CATENA_NAME
+};
+}  // namespace api
+
+struct CublasLt : api::CublasLtFunctions {
+  std::string path;
+};
+// RuntimeError "cuBLASLt is unavailable: libcublasLt.so.13 not found (tried: ...)", always with the same text.
+CATENA_EXPORT const CublasLt& cublaslt();
+
+enum class Activation : std::uint8_t { none, relu, gelu_tanh };
+
+// What is done to a product before it is rounded and stored: out = activation(a @ b + bias).
+struct Epilogue {
+  const std::byte* bias = nullptr;  // one contiguous element of the product's dtype for each column of out; null: none
+  Activation activation = Activation::none;
+};
+
+// Enqueues the product. False, and nothing is done, where cuBLASLt is not there, does not know the dtype, or cannot
+// express the strides or the epilogue; throws what a failed call says.
+CATENA_EXPORT bool blas_matmul(const catena::MatmulCall& call, StreamRef stream, const Epilogue& epilogue = {});
+
+// Which implementation did this thread's last product: "cublaslt", or "portable" after blas_matmul gave false; ""
+// before the first.
+CATENA_EXPORT std::string_view last_matmul() noexcept;
+
+// Whether float32 products may round their operands to 10 bits of mantissa (TF32), for the whole process. At first
+// CATENA_ALLOW_TF32=1 says so; off otherwise.
+CATENA_EXPORT bool tf32_allowed() noexcept;
+CATENA_EXPORT void allow_tf32(bool allow) noexcept;
+
+namespace internal {
+
+// A matrix as cuBLASLt describes it: rows x columns in column-major order, `ld` elements from column to column, strides
+// between the matrices of a batch in elements.
+struct BlasMatrix {
+  bool transpose = false;  // the operand is the transpose of what is stored
+  std::int64_t rows = 0, columns = 0, ld = 0, batch_stride = 0;
+  friend bool operator==(const BlasMatrix&, const BlasMatrix&) = default;
+};
+// d = op(a) @ op(b), the column-major product that stores what a MatmulCall asks for.
+struct BlasProblem {
+  BlasMatrix a, b, d;
+  std::int64_t batch = 1;
+  bool swapped = false;  // a is the call's b: a row-major product is the column-major one of the transposes
+  friend bool operator==(const BlasProblem&, const BlasProblem&) = default;
+};
+// Nothing when the strides have no such form, or there is nothing to multiply. Batches over which one operand is
+// repeated become rows.
+CATENA_EXPORT std::optional<BlasProblem> blas_problem(const catena::MatmulCall& call);
+
+}  // namespace internal
+}  // namespace nd::cuda

@@ -1,0 +1,204 @@
+#include <catena/ndarray/cuda/vendor/curand.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/vendor/vendor.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
+
+namespace nd::cuda {
+namespace {
+
+using catena::check;
+using catena::TypeError;
+using catena::ValueError;
+
+// The library has no function that names its codes.
+const char* name_of(api::curand_status status) {
+  switch (status) {
+    case api::curand_version_mismatch: return "CURAND_STATUS_VERSION_MISMATCH";
+    case api::curand_not_initialized: return "CURAND_STATUS_NOT_INITIALIZED";
+    case api::curand_allocation_failed: return "CURAND_STATUS_ALLOCATION_FAILED";
+    case api::curand_type_error: return "CURAND_STATUS_TYPE_ERROR";
+    case api::curand_out_of_range: return "CURAND_STATUS_OUT_OF_RANGE";
+    case api::curand_length_not_multiple: return "CURAND_STATUS_LENGTH_NOT_MULTIPLE";
+    case api::curand_double_precision_required: return "CURAND_STATUS_DOUBLE_PRECISION_REQUIRED";
+    case api::curand_launch_failure: return "CURAND_STATUS_LAUNCH_FAILURE";
+    case api::curand_preexisting_failure: return "CURAND_STATUS_PREEXISTING_FAILURE";
+    case api::curand_initialization_failed: return "CURAND_STATUS_INITIALIZATION_FAILED";
+    case api::curand_arch_mismatch: return "CURAND_STATUS_ARCH_MISMATCH";
+    case api::curand_internal_error: return "CURAND_STATUS_INTERNAL_ERROR";
+    default: return "unknown status";
+  }
+}
+
+void load_curand(Curand& table) {
+  const Library library({"cuRAND", {"libcurand.so.10", "libcurand.so.11", "libcurand.so"}});
+  CATENA_CURAND_FUNCTIONS(CATENA_RESOLVE)
+  table.path = library.path();
+  const api::curand_status status = table.get_version(&table.version);
+  if (status != api::curand_success) library.fail_answer(api::CurandNames::get_version, status, name_of(status));
+}
+
+void check_curand(api::curand_status status, const char* call) {
+  if (status == api::curand_success) [[likely]]
+    return;
+  fail_vendor({"cuRAND", status, name_of(status), status == api::curand_allocation_failed}, call);
+}
+#define CATENA_CURAND(field, ...) check_curand(curand().field(__VA_ARGS__), api::CurandNames::field)
+
+// A generator of the host has done its work when the call returns.
+template <class Call>
+void fill(const char* name, Device device, std::size_t n, Call&& call) {
+  if (device.kind == Device::Kind::cuda) enqueue(name, current_stream(device), {static_cast<std::int64_t>(n)}, call);
+  else call();
+}
+// In the functions of a generator: n numbers go to `to`.
+#define CATENA_FILL(field, to, n, ...)      \
+  fill(api::CurandNames::field, device_, n, \
+       [&] { CATENA_CURAND(field, handle_.get(), to, n __VA_OPT__(, ) __VA_ARGS__); })
+
+constexpr std::array kMethods = {
+    CurandMethod::pseudo_default,    CurandMethod::xorwow,        CurandMethod::mrg32k3a,         CurandMethod::mtgp32,
+    CurandMethod::mt19937,           CurandMethod::philox4_32_10, CurandMethod::quasi_default,    CurandMethod::sobol32,
+    CurandMethod::scrambled_sobol32, CurandMethod::sobol64,       CurandMethod::scrambled_sobol64};
+
+bool has_offset(CurandMethod m) { return m != CurandMethod::mtgp32 && m != CurandMethod::mt19937; }
+bool is_64_bit(CurandMethod m) { return m == CurandMethod::sobol64 || m == CurandMethod::scrambled_sobol64; }
+
+}  // namespace
+
+const Curand& curand() {
+  static const auto& loaded = *new Loaded<Curand>(load_curand);
+  return loaded.get();
+}
+
+CurandGenerator::CurandGenerator(CurandMethod method, const CurandOptions& options, Device device)
+    : method_(method), device_(device), dimensions_(options.dimensions), handle_(nullptr, Destroy{device}) {
+  constexpr const char* op = "CurandGenerator";
+  check<ValueError>(std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end(), op, "method ",
+                    static_cast<int>(method), " does not exist");
+  check<ValueError>(is_quasi() ? options.dimensions >= 1 && options.dimensions <= 20000 : options.dimensions == 1, op,
+                    "dimensions ", options.dimensions,
+                    is_quasi() ? " must be 1 to 20000" : " must be 1 for a pseudo-random method");
+  check<ValueError>(!is_quasi() || !options.seed, op, "a quasi-random method has no seed");
+  api::curand_generator made = nullptr;
+  if (device.kind == Device::Kind::cuda) {
+    use_device(device.id);
+    CATENA_CURAND(create, &made, static_cast<int>(method));
+  } else {
+    CATENA_CURAND(create_host, &made, static_cast<int>(method));
+  }
+  handle_.reset(made);
+  if (options.seed) set_seed(*options.seed);
+  if (options.offset != 0) set_offset(options.offset);
+  if (options.ordering) set_ordering(*options.ordering);
+  if (is_quasi()) CATENA_CURAND(set_dimensions, made, options.dimensions);
+}
+
+void CurandGenerator::Destroy::operator()(api::curand_generator generator) const noexcept {
+  if (device.kind == Device::Kind::cuda) {
+    if (!is_healthy()) return;
+    driver().context_set_current(primary_context(device.id));
+  }
+  curand().destroy(generator);
+}
+
+void CurandGenerator::set_seed(std::uint64_t seed) {
+  check<ValueError>(!is_quasi(), "CurandGenerator", "a quasi-random method has no seed");
+  // cuRAND goes on at its place in the new sequence, or, where places have no numbers, begins again only when the seed
+  // is another one.
+  if (!has_offset(method_)) CATENA_CURAND(set_seed, handle_.get(), ~seed);
+  CATENA_CURAND(set_seed, handle_.get(), seed);
+  if (has_offset(method_)) CATENA_CURAND(set_offset, handle_.get(), 0);
+}
+
+void CurandGenerator::set_offset(std::uint64_t offset) {
+  check<ValueError>(has_offset(method_), "CurandGenerator", method_ == CurandMethod::mtgp32 ? "mtgp32" : "mt19937",
+                    " cannot start at offset ", offset, ", it has none");
+  CATENA_CURAND(set_offset, handle_.get(), offset);
+}
+
+void CurandGenerator::set_ordering(CurandOrdering ordering) {
+  check<ValueError>((ordering == CurandOrdering::quasi) == is_quasi(), "CurandGenerator", "ordering ",
+                    static_cast<int>(ordering),
+                    is_quasi() ? " is none of quasi-random methods" : " is none of pseudo-random methods");
+  CATENA_CURAND(set_ordering, handle_.get(), static_cast<int>(ordering));
+}
+
+// The array's memory is the generator's to write, on the current stream.
+void CurandGenerator::prepare(const char* op, const Array& out) const {
+  check<ValueError>(!out.is_null() && out.device() == device_, op, "the generator is on ", device_, ", the array is ",
+                    out.is_null() ? "null" : "on " + catena::to_string(out.device()));
+  check<ValueError>(out.is_c_contiguous(), op, "the array of shape ", out.shape(), " and strides ", out.strides(),
+                    " must be C-contiguous");
+  if (device_.kind != Device::Kind::cuda) return;
+  const StreamRef stream = current_stream(device_);
+  use_device(device_.id);
+  CATENA_CURAND(set_stream, handle_.get(), stream_of(stream));
+  if (out->storage != nullptr) MemoryPool::record_stream(*out->storage, stream);
+}
+
+void CurandGenerator::check_normal(const char* op, const Array& out, double deviation) const {
+  const std::int64_t n = out.is_null() ? 0 : out.size();
+  check<ValueError>(is_quasi() || n % 2 == 0, op, n,
+                    " elements: normal numbers come in pairs, their count must be even");
+  check<ValueError>(n % dimensions_ == 0, op, n, " elements are no multiple of ", dimensions_, " dimensions");
+  check<ValueError>(deviation >= 0 && std::isfinite(deviation), op, "the deviation ", deviation,
+                    " must be finite and not negative");
+}
+
+void CurandGenerator::generate(const Array& out) {
+  prepare("CurandGenerator::generate", out);
+  const auto n = static_cast<std::size_t>(out.size());
+  if (n == 0) return;
+  if (is_64_bit(method_)) {
+    auto* const to = reinterpret_cast<unsigned long long*>(out.data<std::uint64_t>());
+    CATENA_FILL(generate_long_long, to, n);
+  } else {
+    CATENA_FILL(generate, out.data<unsigned>(), n);
+  }
+}
+
+void CurandGenerator::uniform(const Array& out) {
+  constexpr const char* op = "CurandGenerator::uniform";
+  prepare(op, out);
+  const auto n = static_cast<std::size_t>(out.size());
+  if (n == 0) return;
+  if (out.dtype() == Dtype::float64) CATENA_FILL(uniform_double, out.data<double>(), n);
+  else CATENA_FILL(uniform, out.data<float>(), n);
+}
+
+void CurandGenerator::normal(const Array& out, double mean, double deviation) {
+  constexpr const char* op = "CurandGenerator::normal";
+  check_normal(op, out, deviation);
+  prepare(op, out);
+  const auto n = static_cast<std::size_t>(out.size());
+  if (n == 0) return;
+  if (out.dtype() == Dtype::float64) CATENA_FILL(normal_double, out.data<double>(), n, mean, deviation);
+  else CATENA_FILL(normal, out.data<float>(), n, static_cast<float>(mean), static_cast<float>(deviation));
+}
+
+void CurandGenerator::lognormal(const Array& out, double mean, double deviation) {
+  constexpr const char* op = "CurandGenerator::lognormal";
+  check_normal(op, out, deviation);
+  prepare(op, out);
+  const auto n = static_cast<std::size_t>(out.size());
+  if (n == 0) return;
+  if (out.dtype() == Dtype::float64) CATENA_FILL(lognormal_double, out.data<double>(), n, mean, deviation);
+  else CATENA_FILL(lognormal, out.data<float>(), n, static_cast<float>(mean), static_cast<float>(deviation));
+}
+
+void CurandGenerator::poisson(const Array& out, double lambda) {
+  constexpr const char* op = "CurandGenerator::poisson";
+  check<ValueError>(lambda > 0 && std::isfinite(lambda), op, "lambda ", lambda, " must be finite and positive");
+  prepare(op, out);
+  if (out.size() > 0) CATENA_FILL(poisson, out.data<unsigned>(), static_cast<std::size_t>(out.size()), lambda);
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,277 @@
+#include <catena/ndarray/cuda/vendor/nccl.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/vendor/vendor.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
+
+namespace nd::cuda {
+namespace {
+
+using catena::check;
+using catena::TypeError;
+using catena::ValueError;
+
+const char* name_of(api::nccl_result result) {
+  switch (result) {
+    case api::nccl_unhandled_cuda_error: return "ncclUnhandledCudaError";
+    case api::nccl_system_error: return "ncclSystemError";
+    case api::nccl_internal_error: return "ncclInternalError";
+    case api::nccl_invalid_argument: return "ncclInvalidArgument";
+    case api::nccl_invalid_usage: return "ncclInvalidUsage";
+    case api::nccl_remote_error: return "ncclRemoteError";
+    case api::nccl_in_progress: return "ncclInProgress";
+    default: return "unknown result";
+  }
+}
+
+void load_nccl(Nccl& table) {
+  const Library library({"NCCL", {"libnccl.so.2", "libnccl.so"}});
+  CATENA_NCCL_FUNCTIONS(CATENA_RESOLVE)
+  table.path = library.path();
+  const api::nccl_result status = table.get_version(&table.version);
+  if (status != api::nccl_success) library.fail_answer(api::NcclNames::get_version, status, name_of(status));
+}
+
+// The library keeps a sentence about its last failure.
+void check_nccl(api::nccl_result result, const char* call) {
+  if (result == api::nccl_success) [[likely]]
+    return;
+  const char* words = nccl().get_last_error(nullptr);
+  fail_vendor({"NCCL", result, name_of(result)},
+              words != nullptr && *words != '\0' ? catena::concat(call, ": ", words) : std::string(call));
+}
+#define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
+
+// What a group holds is put on its streams when the outermost group of the thread ends: there is nothing to wait for
+// before.
+struct Groups {
+  int open = 0;
+  struct Held {
+    const char* name;
+    StreamRef stream;
+  };
+  std::vector<Held> held;
+};
+thread_local Groups groups;
+
+template <class Call>
+void communicate(const char* name, StreamRef stream, std::size_t count, Call&& call) {
+  record_call(name, stream, {static_cast<std::int64_t>(count)});
+  call();
+  if (groups.open == 0) after_call(name, stream);
+  else groups.held.push_back({name, stream});
+}
+// `count` elements; the stream is the call's last argument.
+#define CATENA_NCCL_WORK(field, stream, count, ...) \
+  communicate(api::NcclNames::field, stream, count, [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
+
+int type_of(const char* op, const Array& a) {
+  switch (a.dtype()) {
+    case Dtype::int8: return api::nccl_int8;
+    case Dtype::uint8: return api::nccl_uint8;
+    case Dtype::int32: return api::nccl_int32;
+    case Dtype::uint32: return api::nccl_uint32;
+    case Dtype::int64: return api::nccl_int64;
+    case Dtype::uint64: return api::nccl_uint64;
+    case Dtype::float16: return api::nccl_float16;
+    case Dtype::float32: return api::nccl_float32;
+    case Dtype::float64: return api::nccl_float64;
+    case Dtype::bfloat16: return api::nccl_bfloat16;
+    default: catena::fail<TypeError>(op, "NCCL knows no arrays of dtype ", a.dtype());
+  }
+}
+
+void check_like(const char* op, const Array& in, const Array& out, std::int64_t factor_in, std::int64_t factor_out) {
+  check<TypeError>(in.dtype() == out.dtype(), op, "in is ", in.dtype(), ", out is ", out.dtype(), "; they must agree");
+  check<ValueError>(in.size() * factor_in == out.size() * factor_out, op, "in ", in.shape(), " does not fit out ",
+                    out.shape());
+}
+
+void* written(const Array& a) {
+  if (a->storage != nullptr) a->storage->version.fetch_add(1, std::memory_order_relaxed);
+  return a->data;
+}
+std::size_t count_of(const Array& a) { return static_cast<std::size_t>(a.size()); }
+
+}  // namespace
+
+const Nccl& nccl() {
+  static const auto& loaded = *new Loaded<Nccl>(load_nccl);
+  return loaded.get();
+}
+
+NcclUniqueId nccl_unique_id() {
+  NcclUniqueId id{};
+  CATENA_NCCL(get_unique_id, &id);
+  return id;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+NcclCommunicator::NcclCommunicator(api::nccl_comm comm, int size, int rank, int device)
+    : comm_(comm, Destroy{device}), size_(size), rank_(rank), device_(device) {}
+
+NcclCommunicator::NcclCommunicator(int size, const NcclUniqueId& id, int rank)
+    : NcclCommunicator(nullptr, size, rank, current_device().id) {
+  constexpr const char* op = "NcclCommunicator";
+  check<ValueError>(size >= 1 && rank >= 0 && rank < size, op, "rank ", rank, " is none of ", size);
+  check<ValueError>(current_device().kind == Device::Kind::cuda, op, "the current device is ", current_device(),
+                    ", not a cuda device");
+  use_device(device_);
+  api::nccl_comm comm = nullptr;
+  CATENA_NCCL(comm_init_rank, &comm, size, id, rank);
+  comm_.reset(comm);
+}
+
+std::vector<NcclCommunicator> NcclCommunicator::all(std::span<const int> devices) {
+  constexpr const char* op = "NcclCommunicator::all";
+  check<ValueError>(!devices.empty(), op, "no devices are given");
+  for (const int device : devices) {
+    properties(device);  // throws for a number that no device has
+    check<ValueError>(std::count(devices.begin(), devices.end(), device) == 1, op, "device ", device,
+                      " is given twice");
+  }
+  const int size = static_cast<int>(devices.size());
+  std::vector<api::nccl_comm> comms(devices.size());
+  CATENA_NCCL(comm_init_all, comms.data(), size, devices.data());
+  std::vector<NcclCommunicator> result;
+  for (int rank = 0; rank < size; ++rank) {
+    const auto i = static_cast<std::size_t>(rank);
+    result.push_back(NcclCommunicator(comms[i], size, rank, devices[i]));
+  }
+  return result;
+}
+
+void NcclCommunicator::Destroy::operator()(api::nccl_comm comm) const noexcept {
+  if (!is_healthy()) return;
+  driver().context_set_current(primary_context(device));
+  nccl().comm_destroy(comm);
+}
+
+// ---- communicating ------------------------------------------------------------------------------
+void NcclCommunicator::check_peer(const char* op, int peer) const {
+  check<ValueError>(peer >= 0 && peer < size_, op, "rank ", peer, " is none of ", size_);
+}
+
+// The stream to use, once the arrays have been checked.
+StreamRef NcclCommunicator::prepare(const char* op, std::initializer_list<Array> arrays) const {
+  check<ValueError>(comm_ != nullptr, op, "the communicator was aborted");
+  const Device device{Device::Kind::cuda, static_cast<std::int16_t>(device_)};
+  for (const Array& a : arrays) {
+    check<ValueError>(!a.is_null() && a.device() == device, op, "the communicator is on ", device, ", an array is ",
+                      a.is_null() ? "null" : "on " + catena::to_string(a.device()));
+    check<ValueError>(a.is_c_contiguous(), op, "an array of shape ", a.shape(), " and strides ", a.strides(),
+                      " is not C-contiguous");
+  }
+  const StreamRef stream = current_stream(device);
+  for (const Array& a : arrays)
+    if (a->storage != nullptr) MemoryPool::record_stream(*a->storage, stream);
+  use_device(device_);
+  return stream;
+}
+
+void NcclCommunicator::all_reduce(const Array& in, const Array& out, NcclOp op) const {
+  constexpr const char* name = "NcclCommunicator::all_reduce";
+  const StreamRef stream = prepare(name, {in, out});
+  check_like(name, in, out, 1, 1);
+  const int type = type_of(name, in);
+  CATENA_NCCL_WORK(all_reduce, stream, count_of(in), in->data, written(out), count_of(in), type, static_cast<int>(op),
+                   comm_.get());
+}
+
+void NcclCommunicator::reduce(const Array& in, const Array& out, int root, NcclOp op) const {
+  constexpr const char* name = "NcclCommunicator::reduce";
+  check_peer(name, root);
+  const StreamRef stream = rank_ == root ? prepare(name, {in, out}) : prepare(name, {in});
+  if (rank_ == root) check_like(name, in, out, 1, 1);
+  const int type = type_of(name, in);
+  void* const to = rank_ == root ? written(out) : nullptr;
+  CATENA_NCCL_WORK(reduce, stream, count_of(in), in->data, to, count_of(in), type, static_cast<int>(op), root,
+                   comm_.get());
+}
+
+void NcclCommunicator::broadcast(const Array& a, int root) const {
+  constexpr const char* name = "NcclCommunicator::broadcast";
+  check_peer(name, root);
+  const StreamRef stream = prepare(name, {a});
+  const int type = type_of(name, a);
+  CATENA_NCCL_WORK(broadcast, stream, count_of(a), a->data, rank_ == root ? a->data : written(a), count_of(a), type,
+                   root, comm_.get());
+}
+
+void NcclCommunicator::all_gather(const Array& in, const Array& out) const {
+  constexpr const char* name = "NcclCommunicator::all_gather";
+  const StreamRef stream = prepare(name, {in, out});
+  check_like(name, in, out, size_, 1);
+  const int type = type_of(name, in);
+  CATENA_NCCL_WORK(all_gather, stream, count_of(in), in->data, written(out), count_of(in), type, comm_.get());
+}
+
+void NcclCommunicator::reduce_scatter(const Array& in, const Array& out, NcclOp op) const {
+  constexpr const char* name = "NcclCommunicator::reduce_scatter";
+  const StreamRef stream = prepare(name, {in, out});
+  check_like(name, in, out, 1, size_);
+  const int type = type_of(name, in);
+  CATENA_NCCL_WORK(reduce_scatter, stream, count_of(out), in->data, written(out), count_of(out), type,
+                   static_cast<int>(op), comm_.get());
+}
+
+void NcclCommunicator::send(const Array& a, int peer) const {
+  constexpr const char* name = "NcclCommunicator::send";
+  check_peer(name, peer);
+  const StreamRef stream = prepare(name, {a});
+  const int type = type_of(name, a);
+  CATENA_NCCL_WORK(send, stream, count_of(a), a->data, count_of(a), type, peer, comm_.get());
+}
+
+void NcclCommunicator::receive(const Array& a, int peer) const {
+  constexpr const char* name = "NcclCommunicator::receive";
+  check_peer(name, peer);
+  const StreamRef stream = prepare(name, {a});
+  const int type = type_of(name, a);
+  CATENA_NCCL_WORK(receive, stream, count_of(a), written(a), count_of(a), type, peer, comm_.get());
+}
+
+void NcclCommunicator::check_async_error() const {
+  check<ValueError>(comm_ != nullptr, "NcclCommunicator", "the communicator was aborted");
+  api::nccl_result error = api::nccl_success;
+  CATENA_NCCL(comm_get_async_error, comm_.get(), &error);
+  if (error != api::nccl_in_progress) check_nccl(error, api::NcclNames::comm_get_async_error);
+}
+
+void NcclCommunicator::abort() {
+  if (comm_ == nullptr) return;
+  use_device(device_);
+  CATENA_NCCL(comm_abort, comm_.release());
+}
+
+NcclGroup::NcclGroup() {
+  CATENA_NCCL(group_start);
+  ++groups.open;
+}
+
+// An exception is on its way, and it says more than what the library would.
+NcclGroup::~NcclGroup() {
+  if (!open_) return;
+  if (--groups.open == 0) groups.held.clear();
+  nccl().group_end();
+}
+
+void NcclGroup::end() {
+  open_ = false;
+  const bool outermost = --groups.open == 0;
+  const std::vector<Groups::Held> held = outermost ? std::exchange(groups.held, {}) : std::vector<Groups::Held>();
+  CATENA_NCCL(group_end);
+  for (const Groups::Held& h : held) {
+    use_device(h.stream.device.id);
+    after_call(h.name, h.stream);
+  }
+}
+
+}  // namespace nd::cuda

@@ -1,0 +1,419 @@
+#include <catena/ndarray/engine/ufunc.h>
+
+#include <algorithm>
+#include <array>
+
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
+
+namespace nd {
+
+using catena::ArrayHeader;
+using catena::check;
+using catena::fail;
+using catena::KernelDef;
+
+namespace internal {
+namespace {
+
+constexpr int kMaxInputs = 8, kMaxOutputs = 4;
+
+// Inputs in the form that kernels/rows/bind.h takes, on the stack.
+class Inputs {
+ public:
+  Inputs(const KernelDef& def, std::span<const Operand> in) : n_(in.size()) {
+    if (in.size() != def.nin || in.size() > kMaxInputs) [[unlikely]]
+      fail<TypeError>(def.name, "takes ", int(def.nin), " inputs, ", in.size(), " were given");
+    for (std::size_t k = 0; k < n_; ++k) list_[k].input = in[k];
+  }
+  operator std::span<const catena::Input>() const { return {&list_[0].input, n_}; }
+  catena::Input& operator[](std::size_t k) { return list_[k].input; }
+
+ private:
+  union Cell {  // a catena::Input has no default constructor, and only n_ of them are needed
+    catena::Input input;
+    Cell() {}
+  };
+  static_assert(std::is_trivially_copyable_v<catena::Input> && sizeof(Cell) == sizeof(catena::Input));
+  std::size_t n_;
+  std::array<Cell, kMaxInputs> list_;
+};
+
+[[noreturn, gnu::cold, gnu::noinline]] void fail_devices(std::string_view op, Device a, Device b) {
+  fail<ValueError>(op, "arrays are on ", a, " and ", b, "; all arrays of an operation must be on one device");
+}
+
+// What releases memory of the pool: only such memory is known to have no other users than its arrays.
+using Destroy = void (*)(catena::Storage*);
+Destroy pool_destroy() {
+  static const Destroy destroy = [] {
+    catena::Storage* s = memory_pool(Device::Kind::cpu).allocate(1);
+    const Destroy d = s->destroy;
+    catena::release(s);
+    return d;
+  }();
+  return destroy;
+}
+
+// Whether the memory of an expiring operand can become that of a result: nobody else can see it change. On the CPU
+// only: there a fresh block costs cache misses, whereas on a device work of other streams might still read the old
+// contents.
+bool can_lend(const Operand& o, const Shape& shape, Dtype dtype) {
+  if (o.expiring() == nullptr) return false;
+  const ArrayHeader& h = *o.header();
+  const catena::Storage* s = h.storage;
+  return h.dtype == dtype && h.c_contiguous && h.device.kind == Device::Kind::cpu && s != nullptr &&
+         h.data == s->data && h.refs.load(std::memory_order_acquire) == 1 &&
+         s->refs.load(std::memory_order_acquire) == 1 && s->destroy == pool_destroy() && h.shape == shape;
+}
+
+Array* find_lender(std::span<const Operand> in, const Shape& shape, Dtype dtype) {
+  for (const Operand& o : in)
+    if (can_lend(o, shape, dtype)) return o.expiring();
+  return nullptr;
+}
+
+// ---- the fast path: what nearly every operation on small arrays is, with nothing built that is not needed ----
+
+bool same_shape(const Shape& a, const Shape& b) {
+  if (a.size() != b.size()) return false;
+  for (int i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+// An array to which all are alike, if every array is C-contiguous, of one shape, on one device and not empty; else
+// null.
+const ArrayHeader* flat_model(std::span<const Operand> in) {
+  const ArrayHeader* model = nullptr;
+  for (const Operand& o : in) {
+    const ArrayHeader* h = o.header();
+    if (h == nullptr || h == model) continue;
+    if (!h->c_contiguous || h->size == 0) return nullptr;
+    if (model == nullptr) model = h;
+    else if (h->size != model->size || !(h->device == model->device) || !same_shape(h->shape, model->shape))
+      return nullptr;
+  }
+  return model;
+}
+
+// Strides of one axis along which elements of that many bytes are neighbours; 0 for a scalar.
+const Strides& flat_strides(std::size_t itemsize) {
+  static const Strides table[9] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}};
+  return table[itemsize];
+}
+
+// The loop that has the dtype of all arrays for every input, as choose_loop would find it; -1 when that is not so
+// simple. Beside arrays of floats every scalar is weak and fits.
+int exact_loop(const KernelDef& def, std::span<const Operand> in, const ArrayHeader* first) {
+  if (in.size() != def.nin) return -1;
+  for (const Operand& o : in) {
+    const ArrayHeader* h = o.header();
+    if (h ? h->dtype != first->dtype : !catena::is_floating(first->dtype)) return -1;
+  }
+  for (int i = def.num_loops - 1; i >= 0; --i) {  // at most one can match, and the floats stand last
+    const auto& type = def.loop_table[i].type;
+    std::size_t k = 0;
+    while (k < in.size() && type[k] == first->dtype) ++k;
+    if (k == in.size()) return i;
+  }
+  return -1;
+}
+
+// One-dimensional operands over flat arrays and scalars. `out`: an array alike, or null.
+Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model,
+                 const Array* out) {
+  constexpr std::size_t kMost = 3;  // inputs
+  const Dtype* slots = def.loop_table[loop].type.data();
+  const auto nin = in.size();
+  const Dtype out_dtype = out ? out->dtype() : slots[nin];
+  Shape shape;
+  shape.resize(1, model.size);
+  catena::ScalarCell cell[kMost];
+  catena::BoundOperand operand[kMost + 1];
+  for (std::size_t k = 0; k < nin; ++k) {
+    if (const ArrayHeader* h = in[k].header()) {
+      operand[k] = {h->data, h->dtype, false, &shape, &flat_strides(catena::itemsize(h->dtype))};
+    } else {
+      in[k].scalar().store(slots[k], cell[k].bytes);
+      operand[k] = {cell[k].bytes, slots[k], true, &shape, &flat_strides(0)};
+    }
+  }
+  Array* lender = out ? nullptr : find_lender(in, model.shape, out_dtype);
+  Array result;
+  if (out) result = *out;
+  else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device));
+  operand[nin] = {lender ? lender->get()->data : result->data, out_dtype, false, &shape,
+                  &flat_strides(catena::itemsize(out_dtype))};
+  if (model.device.kind != Device::Kind::cpu) [[unlikely]] {
+    for (const Operand& o : in)
+      if (o.is_array()) record_use(*o.header());
+    record_use(lender ? *lender->get() : *result.get());
+  }
+  launch(def, loop, {operand, nin + 1}, shape, model.device);
+  if (lender) result = std::move(*lender);
+  if (lender || out) touch(result);
+  return result;
+}
+
+// Differences and negatives of bools have no meaning that everybody shares, so they do not climb to int8 as other
+// functions do.
+void check_not_bool(const KernelDef& def, std::span<const catena::Input> inputs) {
+  if (!def.is(catena::refuses_bool)) return;
+  for (const catena::Input& in : inputs)
+    if ((in.is_array() ? in.array().dtype : in.scalar().natural_dtype()) != Dtype::bool_) return;
+  fail<TypeError>(def.name, "no loop for bool; use bitwise_xor or logical_not");
+}
+
+}  // namespace
+
+int choose_loop_for(const KernelDef& def, std::span<const catena::Input> inputs) {
+  const int loop = catena::choose_loop(def, inputs);
+  if (def.loop_table[loop].type[0] == Dtype::int8) check_not_bool(def, inputs);
+  return loop;
+}
+
+namespace {
+
+// With `dtype` given: the first loop with that output whose inputs hold the operands safely, else the first with that
+// output.
+int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> inputs, Dtype dtype) {
+  bool fixed_output = def.num_loops > 1;  // predicates: the output says nothing about the loop
+  for (int i = 1; i < def.num_loops; ++i)
+    fixed_output &= def.loop_table[i].type[std::size_t(def.first_output())] ==
+                    def.loop_table[0].type[std::size_t(def.first_output())];
+  if (fixed_output && def.loop_table[0].type[std::size_t(def.first_output())] == dtype)
+    return catena::choose_loop(def, inputs);
+  const auto holds = [&](std::size_t k, Dtype slot) {
+    if (inputs[k].is_array()) return catena::can_cast(inputs[k].array().dtype, slot);
+    return catena::kind_of(slot) == catena::DtypeKind::floating ||
+           catena::can_cast(inputs[k].scalar().natural_dtype(), slot, Casting::same_kind);
+  };
+  for (int i = 0; i < def.num_loops; ++i) {
+    const catena::Loop& loop = def.loop_table[i];
+    bool fits = true;
+    for (int k = 0; k < def.nout; ++k) fits &= loop.type[std::size_t(def.first_output() + k)] == dtype;
+    for (std::size_t k = 0; fits && k < inputs.size(); ++k) fits = holds(k, loop.type[k]);
+    if (fits) return i;
+  }
+  return catena::choose_loop_by_output(def, dtype);
+}
+
+// The common shape of inputs and given outputs, which those outputs must have already.
+Shape common_shape(const KernelDef& def, std::span<const catena::Input> inputs, std::span<const Array> out) {
+  Shape shape = catena::broadcast_shape(def.name, inputs);
+  for (const Array& o : out) {
+    if (o.is_null() || o.shape() == shape) continue;
+    const Shape wider = catena::broadcast_shapes(def.name, shape, o.shape());
+    check<ValueError>(o.shape() == wider, def.name, "the output has shape ", o.shape(), ", the operands broadcast to ",
+                      wider);
+    shape = wider;
+  }
+  return shape;
+}
+
+void check_outputs(const KernelDef& def, int loop, std::span<const Array> out, Casting casting) {
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (out[k].is_null()) continue;
+    catena::check_output_cast(def.name, def.loop_table[loop].type[std::size_t(def.first_output()) + k], out[k].dtype(),
+                              casting);
+    check_output_layout(def.name, out[k]);
+    for (std::size_t j = 0; j < k; ++j)
+      check<ValueError>(out[j].is_null() || !out[k].shares_memory(out[j]), def.name, "outputs ", j, " and ", k,
+                        " share memory");
+  }
+}
+
+}  // namespace
+
+void record_use(const ArrayHeader& a) {
+  if (a.device.kind != Device::Kind::cpu && a.storage) MemoryPool::record_stream(*a.storage, current_stream(a.device));
+}
+
+void launch(const KernelDef& def, int loop, std::span<const catena::BoundOperand> operands, const Shape& shape,
+            Device device) {
+  const catena::EagerProgram program(def, loop);
+  backend(device.kind).elementwise(program, operands, shape, current_stream(device));
+}
+
+Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out) {
+  const ArrayHeader* first = nullptr;
+  const auto look = [&](const ArrayHeader* h) {
+    if (h == nullptr || h->size == 0) return;
+    if (first == nullptr) first = h;
+    else if (!(h->device == first->device)) fail_devices(op, first->device, h->device);
+  };
+  for (const Operand& o : in) look(o.header());
+  for (const Array& o : out) look(o.get());
+  return first ? first->device : current_device();
+}
+
+void check_output_layout(std::string_view op, const Array& out) {
+  for (int i = 0; i < out.ndim(); ++i)
+    check<ValueError>(out.strides()[i] != 0 || out.shape()[i] <= 1 || out.size() == 0, op, "the output of shape ",
+                      out.shape(), " and strides ", out.strides(), " has elements that share memory");
+}
+
+void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Array> out, std::optional<Dtype> dtype,
+                 Casting casting) {
+  Inputs inputs(def, in);
+  check<TypeError>(out.size() == def.nout && out.size() <= kMaxOutputs, def.name, "has ", int(def.nout), " outputs, ",
+                   out.size(), " were given");
+  const int loop = dtype ? choose_loop_of_dtype(def, inputs, *dtype) : choose_loop_for(def, inputs);
+  const Dtype* slots = def.loop_table[loop].type.data();
+  check_outputs(def, loop, out, casting);
+  const Shape shape = common_shape(def, inputs, out);
+  const Device device = common_device(def.name, in, out);
+
+  std::array<Array, kMaxInputs> copies;  // inputs that an output would overwrite while they are read
+  std::array<ArrayHeader*, kMaxOutputs> outputs;
+  std::array<Array, kMaxOutputs> fresh;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (out[k].is_null()) {
+      fresh[k] = Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device));
+    } else {
+      for (std::size_t i = 0; i < in.size(); ++i)
+        if (copies[i].is_null() && in[i].is_array() && catena::overlaps(*in[i].header(), *out[k].get())) {
+          copies[i] = in[i].array().astype(in[i].header()->dtype);
+          inputs[i] = catena::Input(*copies[i].get());
+        }
+    }
+    outputs[k] = out[k].is_null() ? fresh[k].get() : out[k].get();
+  }
+  if (catena::size_of(shape) != 0) {
+    catena::BoundCall call;
+    call.bind(def.name, inputs, {outputs.data(), out.size()}, slots);
+    if (device.kind != Device::Kind::cpu) {
+      for (const Operand& o : in)
+        if (o.is_array()) record_use(*o.header());
+      for (std::size_t k = 0; k < out.size(); ++k) record_use(*outputs[k]);
+    }
+    launch(def, loop, call.operands(), call.loop(), device);
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (out[k].is_null()) out[k] = std::move(fresh[k]);
+    else touch(out[k]);
+  }
+}
+
+namespace {
+
+// The fast path where it applies, with an output or without. Null when it does not.
+Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
+  const ArrayHeader* model = in.size() <= 3 ? flat_model(in) : nullptr;
+  if (model == nullptr) return {};
+  if (out) {
+    const ArrayHeader& h = *out->get();
+    if (!h.c_contiguous || !(h.device == model->device) || !same_shape(h.shape, model->shape)) return {};
+    for (const Operand& o : in)
+      if (o.is_array() && o.header() != &h && catena::overlaps(*o.header(), h)) return {};
+  }
+  int loop = exact_loop(def, in, model);
+  if (loop < 0) loop = choose_loop_for(def, Inputs(def, in));
+  if (out) catena::check_output_cast(def.name, def.loop_table[loop].type[in.size()], out->dtype(), casting);
+  return apply_flat(def, loop, in, *model, out);
+}
+
+Array apply_single(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
+  Array result = try_flat(def, in, out, casting);
+  if (!result.is_null()) return result;
+  if (out) result = *out;
+  apply_ufunc(def, in, {&result, 1}, {}, casting);
+  return result;
+}
+
+}  // namespace
+
+Array apply_ufunc(const KernelDef& def, std::span<const Operand> in, const UfuncOptions& options) {
+  if (!options.dtype) return apply_single(def, in, options.out.is_null() ? nullptr : &options.out, options.casting);
+  Array out = options.out;
+  apply_ufunc(def, in, {&out, 1}, options.dtype, options.casting);
+  return out;
+}
+
+std::pair<Array, Array> apply_ufunc(const KernelDef& def, std::span<const Operand> in,
+                                    const UfuncPairOptions& options) {
+  check<ValueError>(options.out.first.is_null() == options.out.second.is_null(), def.name,
+                    "both outputs must be given or none");
+  Array out[2] = {options.out.first, options.out.second};
+  apply_ufunc(def, in, out, options.dtype, options.casting);
+  return {std::move(out[0]), std::move(out[1])};
+}
+
+Array apply_unary(const KernelDef& def, const Operand& x) {
+  return apply_single(def, {&x, 1}, nullptr, Casting::same_kind);
+}
+
+Array apply_binary(const KernelDef& def, const Operand& a, const Operand& b) {
+  const Operand in[2] = {a, b};
+  return apply_single(def, in, nullptr, Casting::same_kind);
+}
+
+void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
+  const Operand in[2] = {a, b};
+  apply_single(def, in, &a, Casting::same_kind);
+}
+
+}  // namespace internal
+
+// ---- ufunc objects ------------------------------------------------------------------------------
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
+    {"abs", "absolute"},  {"degrees", "rad2deg"}, {"divide", "true_divide"},
+    {"mod", "remainder"}, {"radians", "deg2rad"}, {"sqrt_fixed", "sqrt"},
+};
+
+}  // namespace
+
+ufunc::ufunc(std::string_view name) {
+  for (const auto& [alias, target] : kAliases)
+    if (name == alias) name = target;
+  const catena::RegisteredRow& row = catena::find_row(name);
+  check<KeyError>(row.use != catena::RowUse::internal, "ufunc", "there is no elementwise function named ", name);
+  def_ = row.row;
+  check<TypeError>(def_->kind == catena::KernelKind::elementwise && def_->ninout == 0 && def_->raw == 0 &&
+                       def_->nin <= internal::kMaxInputs,
+                   "ufunc", name, " is not a plain elementwise function");
+}
+
+std::vector<std::string> ufunc::types() const {
+  std::vector<std::string> list;
+  for (const catena::Loop& loop : def_->loops()) list.push_back(catena::signature(*def_, loop));
+  return list;
+}
+
+std::string ufunc::to_string() const { return "<ufunc '" + std::string(name()) + "'>"; }
+
+std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions& options) const {
+  const auto n = static_cast<int>(args.size());
+  check<TypeError>(n == nin() || n == nargs(), name(), "takes ", nin(), " inputs, or ", nargs(),
+                   " arguments with outputs; ", n, " were given");
+  std::vector<Array> out(static_cast<std::size_t>(nout()));
+  if (!options.out.is_null()) {
+    check<ValueError>(nout() == 1, name(), "has ", nout(), " outputs, which must be given as arguments");
+    check<ValueError>(n == nin(), name(), "the output is given twice");
+    out[0] = options.out;
+  }
+  for (int k = nin(); k < n; ++k) {
+    check<TypeError>(args[std::size_t(k)].is_array(), name(), "an output must be an array");
+    out[std::size_t(k - nin())] = args[std::size_t(k)].array();
+  }
+  internal::apply_ufunc(*def_, args.first(std::size_t(nin())), out, options.dtype, options.casting);
+  return out;
+}
+
+Array ufunc::operator()(const Operand& x, const UfuncOptions& options) const {
+  check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
+  return internal::apply_ufunc(*def_, {&x, 1}, options);
+}
+
+Array ufunc::operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options) const {
+  check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
+  const Operand in[2] = {x1, x2};
+  return internal::apply_ufunc(*def_, in, options);
+}
+
+}  // namespace nd

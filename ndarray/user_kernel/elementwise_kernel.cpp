@@ -1,0 +1,137 @@
+#include <catena/ndarray/user_kernel/elementwise_kernel.h>
+
+#include <limits>
+
+#include <catena/ndarray/user_kernel/kernel_arguments.h>
+
+namespace nd {
+namespace {
+
+using catena::check;
+using Form = BoundParameter::Form;
+
+// The common shape of all arrays that move with the loop, or (size,).
+Shape loop_shape(const internal::KernelArguments& arguments, std::string_view name,
+                 const std::optional<std::int64_t>& size) {
+  Shape shape;
+  bool any = false;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (!arguments.is_moving(k)) continue;
+    shape = any ? catena::broadcast_shapes(name, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
+    any = true;
+  }
+  if (any) {
+    check<ValueError>(!size, name, "size = ", size.value_or(0), " is given beside arrays of shape ", shape,
+                      "; it is for kernels whose arrays are all raw");
+    return shape;
+  }
+  check<ValueError>(size.has_value(), name,
+                    "the size of the loop is undecided: no array but raw ones is given, and no size");
+  check<ValueError>(*size >= 0, name, "size = ", *size, " is negative");
+  return {*size};
+}
+
+// Shapes of given outputs are checked, others are made.
+void prepare_outputs(internal::KernelArguments& arguments, const KernelText& text, const Shape& shape, bool sized) {
+  for (std::size_t k = text.nin; k < arguments.size(); ++k) {
+    const KernelParameter& p = arguments.parameter(k);
+    if (arguments.array(k) == nullptr)
+      check<ValueError>(!p.raw || sized, text.name, "the size of the raw output ", p.name,
+                        " is undecided: give the array, or a size");
+    else if (!p.raw)
+      check<ValueError>(arguments.array(k)->shape == shape, text.name, "the output ", p.name, " has shape ",
+                        arguments.array(k)->shape, ", the arguments broadcast to ", shape);
+  }
+  arguments.check_outputs();
+  for (std::size_t k = text.nin; k < arguments.size(); ++k)
+    if (arguments.array(k) == nullptr) arguments.allocate(k, shape);
+}
+
+void run(internal::KernelArguments& arguments, const KernelText& text, const Shape& common) {
+  arguments.separate(false);
+  Shape shape = common;
+  std::vector<Strides> strides;
+  for (std::size_t k = 0; k < arguments.size(); ++k)
+    if (arguments.is_moving(k))
+      strides.push_back(
+          catena::broadcast_strides(text.name, arguments.array(k)->shape, arguments.array(k)->strides, shape));
+  if (text.reduce_dims) catena::merge_axes(shape, strides);
+  if (shape.empty()) {
+    shape.push_back(1);
+    for (Strides& s : strides) s.push_back(0);
+  }
+
+  KernelVariant variant;
+  variant.rank = static_cast<std::uint8_t>(shape.size());
+  const std::int64_t size = catena::size_of(shape);
+  variant.index32 = size <= std::numeric_limits<std::int32_t>::max();
+  std::vector<std::int64_t> words{size};
+  words.insert(words.end(), shape.begin(), shape.end());
+  auto next = strides.begin();
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments.add_fixed(k, variant, words)) continue;
+    const Strides& s = *next++;
+    const bool flat = s.size() == 1 && s[0] == static_cast<std::int64_t>(catena::itemsize(arguments.dtype(k)));
+    words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(arguments.array(k)->data)));
+    if (!flat) words.insert(words.end(), s.begin(), s.end());
+    variant.parameters.push_back({arguments.dtype(k), flat ? Form::flat : Form::strided, 0});
+  }
+  UserKernelCall call;
+  call.text = &text;
+  call.variant = &variant;
+  call.words = words;
+  call.size = size;
+  arguments.launch(call);
+}
+
+}  // namespace
+
+ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_view out_params,
+                                     std::string_view operation, std::string_view name,
+                                     const ElementwiseKernelOptions& options) {
+  KernelText text;
+  text.kind = KernelText::Kind::elementwise;
+  text.name = name;
+  text.parameters = parse_parameters(name, in_params);
+  text.nin = text.parameters.size();
+  for (KernelParameter& p : parse_parameters(name, out_params, true)) text.parameters.push_back(std::move(p));
+  text.operation = operation;
+  text.reduce_dims = options.reduce_dims;
+  text.preamble = options.preamble;
+  text.options = options.options;
+  text.loop_prep = options.loop_prep;
+  text.after_loop = options.after_loop;
+  internal::check_kernel(text);
+  text_ = intern(std::move(text));
+}
+
+std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const {
+  internal::KernelArguments arguments(*text_, args, options.stream);
+  const Shape shape = loop_shape(arguments, text_->name, options.size);
+  prepare_outputs(arguments, *text_, shape, options.size.has_value());
+  if (catena::size_of(shape) != 0) run(arguments, *text_, shape);
+  return arguments.outputs();
+}
+
+Array ElementwiseKernel::operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options) const {
+  check<TypeError>(nout() <= 1, name(), "has ", nout(), " outputs; use call");
+  std::vector<Array> out = call({args.begin(), args.size()}, options);
+  return out.empty() ? Array() : std::move(out[0]);
+}
+
+const std::vector<KernelParameter>& ElementwiseKernel::params() const noexcept { return text_->parameters; }
+std::span<const KernelParameter> ElementwiseKernel::in_params() const noexcept {
+  return std::span(params()).first(text_->nin);
+}
+std::span<const KernelParameter> ElementwiseKernel::out_params() const noexcept {
+  return std::span(params()).subspan(text_->nin);
+}
+int ElementwiseKernel::nin() const noexcept { return static_cast<int>(text_->nin); }
+int ElementwiseKernel::nout() const noexcept { return static_cast<int>(text_->nout()); }
+int ElementwiseKernel::nargs() const noexcept { return nin() + nout(); }
+const std::string& ElementwiseKernel::name() const noexcept { return text_->name; }
+const std::string& ElementwiseKernel::operation() const noexcept { return text_->operation; }
+const std::string& ElementwiseKernel::preamble() const noexcept { return text_->preamble; }
+bool ElementwiseKernel::reduce_dims() const noexcept { return text_->reduce_dims; }
+
+}  // namespace nd

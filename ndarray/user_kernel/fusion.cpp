@@ -1,0 +1,493 @@
+#include <catena/ndarray/user_kernel/fusion.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/reduction.h>
+#include <catena/ndarray/engine/ufunc.h>
+
+namespace nd {
+namespace internal {
+namespace {
+
+using catena::check;
+using catena::KernelDef;
+using catena::TypeError;
+using catena::ValueError;
+
+constexpr std::string_view kName = "fused function";
+
+struct Value {
+  Dtype dtype;
+  int argument = -1;                    // which argument, when it is one
+  std::optional<Scalar> constant = {};  // a host scalar
+};
+struct TracedStep {
+  const KernelDef* kernel;
+  int loop;
+  std::vector<int> in;
+  int out;
+};
+
+// Stands for an array in the choice of a loop, which looks at dtypes only.
+const catena::ArrayHeader& header_of(Dtype dtype) {
+  static const auto* headers = [] {
+    auto* all = new std::array<catena::ArrayHeader, catena::kNumDtypes>;
+    for (int k = 0; k < catena::kNumDtypes; ++k) {
+      (*all)[std::size_t(k)].dtype = static_cast<Dtype>(k);
+      (*all)[std::size_t(k)].shape = {1};
+      (*all)[std::size_t(k)].strides = {0};
+    }
+    return all;
+  }();
+  return (*headers)[static_cast<std::size_t>(dtype)];
+}
+
+}  // namespace
+
+struct Trace::State {
+  std::span<const Operand> arguments;
+  std::vector<Value> values;
+  std::vector<TracedStep> steps;
+
+  int add_value(Value v) {
+    values.push_back(std::move(v));
+    return static_cast<int>(values.size()) - 1;
+  }
+  int value_of(const TracedOperand& x) {
+    return x.trace() != nullptr ? x.value() : add_value({x.constant().natural_dtype(), -1, x.constant()});
+  }
+  catena::Input input(int v) const {
+    const Value& value = values[std::size_t(v)];
+    return value.constant ? catena::Input(*value.constant) : catena::Input(header_of(value.dtype));
+  }
+  int add_step(const KernelDef& def, int loop, std::vector<int> in) {
+    const int out = add_value({def.loop_table[loop].type[def.nin]});
+    steps.push_back({&def, loop, std::move(in), out});
+    return out;
+  }
+  int copied(int v, Dtype dtype) {
+    const KernelDef& copy = catena::rows::copy;
+    return add_step(copy, catena::choose_loop_by_output(copy, dtype), {v});
+  }
+};
+
+namespace {
+
+// From a trace to a program: which value stands in which slot.
+class Assembly {
+ public:
+  // `argument_first`: argument 0 is input 0, whether a step reads it or not.
+  Assembly(Trace::State& trace, std::vector<int> results, std::vector<Array> targets, bool argument_first = false)
+      : trace_(trace), results_(std::move(results)), targets_(std::move(targets)) {
+    look_up_uses();
+    separate_results();
+    assign_inputs(argument_first);
+    assign_outputs();
+    assign_temporaries();
+    make_steps();
+  }
+
+  catena::Program program() const {
+    return {steps_, slots_, static_cast<std::uint8_t>(inputs_.size()), 0, static_cast<std::uint8_t>(results_.size())};
+  }
+  const std::vector<catena::Input>& inputs() const { return inputs_; }
+  Dtype dtype_of_result() const { return value(results_[0]).dtype; }
+
+  // As an elementwise call.
+  std::vector<Array> execute() {
+    const Device device = common_device(kName, trace_.arguments, targets_);
+    const Shape shape = catena::broadcast_shape(kName, inputs_);
+    std::vector<Array> outputs = targets_, copies;
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      if (outputs[k].is_null()) {
+        outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
+        continue;
+      }
+      check_output_layout(kName, outputs[k]);
+      for (catena::Input& in : inputs_)
+        if (in.is_array() && catena::overlaps(in.array(), *outputs[k].get())) {
+          copies.push_back(argument_with(in.array()).copy());
+          in = catena::Input(*copies.back().get());
+        }
+    }
+    std::vector<catena::ArrayHeader*> headers;
+    for (const Array& o : outputs) headers.push_back(o.get());
+    catena::BoundCall call;
+    call.bind(kName, inputs_, headers, slots_.data());
+    if (catena::size_of(call.loop()) != 0) {
+      for (const catena::Input& in : inputs_)
+        if (in.is_array()) record_use(in.array());
+      for (const Array& o : outputs) record_use(*o.get());
+      backend(device.kind).elementwise(program(), call.operands(), call.loop(), current_stream(device));
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k)
+      if (!targets_[k].is_null()) touch(outputs[k]);
+    return outputs;
+  }
+
+ private:
+  const Value& value(int v) const { return trace_.values[std::size_t(v)]; }
+  int last_read(int v) const { return last_read_[std::size_t(v)]; }
+  int written_by(int v) const { return written_by_[std::size_t(v)]; }
+  void look_up_uses() {
+    last_read_.assign(trace_.values.size(), -1);
+    written_by_.assign(trace_.values.size(), -1);
+    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+      for (int v : trace_.steps[j].in) last_read_[std::size_t(v)] = static_cast<int>(j);
+      written_by_[std::size_t(trace_.steps[j].out)] = static_cast<int>(j);
+    }
+  }
+
+  // Every result is written by a step of its own. What goes into an argument is written when nothing there is read any
+  // more.
+  void separate_results() {
+    for (std::size_t k = 0; k < results_.size(); ++k) {
+      const int v = results_[k];
+      bool apart = written_by(v) >= 0 && std::count(results_.begin(), results_.begin() + std::ptrdiff_t(k), v) == 0;
+      if (apart && !targets_[k].is_null())
+        for (std::size_t a = 0; a < trace_.values.size(); ++a) {
+          const int argument = trace_.values[a].argument;
+          if (argument < 0) continue;
+          const Operand& other = trace_.arguments[std::size_t(argument)];
+          apart &= !other.is_array() || other.header()->storage != targets_[k]->storage ||
+                   last_read(int(a)) <= written_by(v);
+        }
+      if (apart) continue;
+      results_[k] = trace_.copied(v, value(v).dtype);
+      look_up_uses();
+    }
+  }
+
+  int add_slot(Dtype dtype) {
+    slots_.push_back(dtype);
+    return static_cast<int>(slots_.size()) - 1;
+  }
+
+  int slot_of_argument(int v) {
+    int& slot = slot_[std::size_t(v)];
+    if (slot < 0) {
+      slot = add_slot(value(v).dtype);
+      inputs_.push_back(catena::Input(*trace_.arguments[std::size_t(value(v).argument)].header()));
+    }
+    return slot;
+  }
+
+  // Arrays as they are; a constant in the dtype of each operand that reads it, as an eager call stores it.
+  void assign_inputs(bool argument_first) {
+    slot_.assign(trace_.values.size(), -1);
+    operand_slots_.resize(trace_.steps.size());
+    if (argument_first) slot_of_argument(0);
+    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+      const TracedStep& step = trace_.steps[j];
+      for (std::size_t k = 0; k < step.in.size(); ++k) {
+        const Value& v = value(step.in[k]);
+        int slot = -1;
+        if (v.constant) {
+          slot = add_slot(step.kernel->loop_table[step.loop].type[k]);
+          inputs_.push_back(catena::Input(*v.constant));
+        } else if (v.argument >= 0) {
+          slot = slot_of_argument(step.in[k]);
+        }
+        operand_slots_[j].push_back(slot);  // -1: the value of a step, which gets its slot later
+      }
+    }
+  }
+
+  void assign_outputs() {
+    check<ValueError>(inputs_.size() + results_.size() <= std::size_t(catena::kMaxOperands), kName, inputs_.size(),
+                      " arguments and constants and ", results_.size(), " results exceed the limit of ",
+                      catena::kMaxOperands);
+    for (int v : results_) slot_[std::size_t(v)] = add_slot(value(v).dtype);
+  }
+
+  // A slot whose last reader has passed serves the next value of its dtype.
+  void assign_temporaries() {
+    std::vector<int> unused;
+    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+      const TracedStep& step = trace_.steps[j];
+      for (std::size_t k = 0; k < step.in.size(); ++k)
+        if (operand_slots_[j][k] < 0) operand_slots_[j][k] = slot_[std::size_t(step.in[k])];
+      int& out = slot_[std::size_t(step.out)];
+      if (out < 0) {
+        const auto same = std::find_if(unused.begin(), unused.end(),
+                                       [&](int s) { return slots_[std::size_t(s)] == value(step.out).dtype; });
+        if (same != unused.end()) {
+          out = *same;
+          unused.erase(same);
+        } else {
+          out = add_slot(value(step.out).dtype);
+          temporaries_.push_back(out);
+        }
+      }
+      operand_slots_[j].push_back(out);
+      for (int v : step.in) {
+        const int s = slot_[std::size_t(v)];
+        if (last_read(v) == int(j) && std::count(temporaries_.begin(), temporaries_.end(), s) > 0 &&
+            std::count(unused.begin(), unused.end(), s) == 0)
+          unused.push_back(s);
+      }
+    }
+    check<ValueError>(slots_.size() <= std::size_t(catena::kMaxSlots), kName, slots_.size(),
+                      " values alive at once exceed the limit of ", catena::kMaxSlots);
+  }
+
+  void make_steps() {
+    steps_.resize(trace_.steps.size());
+    for (std::size_t j = 0; j < steps_.size(); ++j) {
+      steps_[j].kernel = trace_.steps[j].kernel;
+      steps_[j].loop = static_cast<std::uint16_t>(trace_.steps[j].loop);
+      std::copy(operand_slots_[j].begin(), operand_slots_[j].end(), steps_[j].slot.begin());
+    }
+  }
+
+  Array argument_with(const catena::ArrayHeader& h) const {
+    for (const Operand& o : trace_.arguments)
+      if (o.header() == &h) return o.array();
+    catena::fail<catena::RuntimeError>(kName, "an input is no argument");
+  }
+
+  Trace::State& trace_;
+  std::vector<int> results_;
+  std::vector<Array> targets_;  // null: a new array
+  std::vector<catena::Input> inputs_;
+  std::vector<Dtype> slots_;
+  std::vector<int> last_read_, written_by_;  // the step, of each value; -1: none
+  std::vector<int> slot_;                    // of each value, -1: none yet
+  std::vector<std::vector<int>> operand_slots_;
+  std::vector<int> temporaries_;
+  std::vector<catena::Step> steps_;
+};
+
+// ---- reductions ---------------------------------------------------------------------------------
+const KernelDef& row_of(Reduction r) {
+  switch (r) {
+    case Reduction::sum: return catena::rows::sum;
+    case Reduction::prod: return catena::rows::prod;
+    case Reduction::amax: return catena::rows::amax;
+    case Reduction::amin: return catena::rows::amin;
+    case Reduction::all: return catena::rows::all;
+    case Reduction::any: return catena::rows::any;
+  }
+  catena::fail<ValueError>(kName, "there is no reduction number ", int(r));
+}
+
+// The map of the reduced value, traced with an array of its dtype.
+class PostMap {
+ public:
+  PostMap(const std::function<Traced(const Traced&)>& map, Dtype reduced)
+      : dtype_(reduced), stand_in_(new_array({}, reduced, cpu_device)), operand_(stand_in_), trace_({&operand_, 1}) {
+    if (!map) return;
+    const Traced result = map(trace_.argument(0));
+    check<ValueError>(result.trace() == &trace_, kName, "the post map gives a value of another call");
+    assembly_.emplace(trace_.state(), std::vector{result.value()}, std::vector<Array>(1), true);
+    dtype_ = assembly_->dtype_of_result();
+  }
+  Dtype dtype() const { return dtype_; }  // of the results
+  // Null where there is no map.
+  const Assembly* assembly() const { return assembly_ ? &*assembly_ : nullptr; }
+
+ private:
+  Dtype dtype_;
+  Array stand_in_;
+  Operand operand_;
+  Trace trace_;
+  std::optional<Assembly> assembly_;
+};
+
+// What nd::sum and its like do with an array, done with the results of a program.
+class ReducedProgram {
+ public:
+  ReducedProgram(const Assembly& elements, const FusedReduce& how)
+      : def_(row_of(how.reduce)),
+        elements_(elements),
+        loop_(loop_over(elements.dtype_of_result())),
+        post_(how.post_map, type().type[1]) {
+    const std::size_t operands =
+        elements.inputs().size() + (post_.assembly() ? post_.assembly()->inputs().size() - 1 : 0);
+    check<ValueError>(operands < std::size_t(catena::kMaxOperands), kName, operands,
+                      " arguments and constants and 1 results exceed the limit of ", catena::kMaxOperands);
+    bound_.bind(kName, elements.inputs(), {}, elements.program().slots.data(), 0, true);
+  }
+
+  Array run(std::span<const Operand> arguments, const TestOptions& options) {
+    shape_ = bound_.loop();
+    axes_ = catena::normalize_axes(def_.name, options.axis, shape_.size());
+    const Shape shape = catena::reduced_shape(shape_, axes_, options.keepdims);
+    check<ValueError>(def_.has_identity || catena::size_of(shape_) != 0 || catena::size_of(shape) == 0, def_.name,
+                      "shape ", shape_, " has no elements along axes ", axes_,
+                      ", and the reduction of nothing has no value");
+    const Array& target = options.out;
+    const Device device = common_device(kName, arguments, {&target, 1});
+    if (!target.is_null()) {
+      check<ValueError>(target.shape() == shape, def_.name, "the output has shape ", target.shape(), ", the result ",
+                        shape);
+      check_output_layout(def_.name, target);
+    }
+    const bool in_place = !target.is_null() && apart(*target.get());
+    const Array out = in_place ? target : Array(new_array(shape, post_.dtype(), device));
+    if (out.size() != 0) launch(out, device);
+    if (target.is_null()) return out;
+    if (in_place) touch(target);
+    else assign(def_.name, target, out);
+    return target;
+  }
+
+ private:
+  const catena::Loop& type() const { return def_.loop_table[loop_]; }
+  int loop_over(Dtype element) const {
+    const catena::Input input(header_of(element));
+    return catena::choose_loop(def_, {&input, 1});
+  }
+  bool apart(const catena::ArrayHeader& out) const {
+    return std::none_of(elements_.inputs().begin(), elements_.inputs().end(), [&](const catena::Input& in) {
+      return in.is_array() && (in.array().data == out.data || catena::overlaps(in.array(), out));
+    });
+  }
+
+  void launch(const Array& out, Device device) {
+    std::vector<Strides> strides;
+    for (const catena::BoundOperand& o : bound_.operands()) strides.push_back(*o.strides);
+    strides.push_back(guide_strides(bound_.operands(), shape_, elements_.dtype_of_result()));
+    Shape in_shape = shape_, out_shape = catena::reduced_shape(shape_, axes_, true);
+    Strides out_strides = reduced_strides(*out.get(), shape_.size(), axes_);
+    if (axes_.empty()) {  // every element alone, as over an axis of length 1
+      axes_.push_back(in_shape.size());
+      for (Shape* s : {&in_shape, &out_shape}) s->push_back(1);
+      out_strides.push_back(0);
+      for (Strides& s : strides) s.push_back(0);
+    }
+    std::vector<catena::BoundOperand> inputs(bound_.operands().begin(), bound_.operands().end());
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      inputs[k].shape = &in_shape;
+      inputs[k].strides = &strides[k];
+    }
+
+    const catena::Program before = elements_.program();
+    catena::Program after;
+    const Strides none = Strides::filled(out_shape.size(), 0);
+    std::vector<catena::BoundOperand> constants;
+    catena::ScalarCell cells[catena::kMaxOperands];
+    catena::ReduceCall call;
+    if (const Assembly* post = post_.assembly()) {
+      after = post->program();
+      for (std::size_t k = 1; k < post->inputs().size(); ++k) {
+        post->inputs()[k].scalar().store(after.slots[k], cells[k].bytes);
+        constants.push_back({cells[k].bytes, after.slots[k], true, &out_shape, &none});
+      }
+      call.post = &after;
+      call.post_inputs = constants;
+    }
+    call.kernel = &def_;
+    call.loop = loop_;
+    call.axes = axes_;
+    call.in = {nullptr, elements_.dtype_of_result(), false, &in_shape, &strides.back()};
+    call.out = {out->data, out.dtype(), false, &out_shape, &out_strides};
+    call.pre = &before;
+    call.pre_inputs = inputs;
+    for (const catena::Input& in : elements_.inputs())
+      if (in.is_array()) record_use(in.array());
+    record_use(*out.get());
+    backend(device.kind).reduce(call, current_stream(device));
+  }
+
+  const KernelDef& def_;
+  const Assembly& elements_;
+  int loop_;
+  PostMap post_;
+  catena::BoundCall bound_;
+  Shape shape_;
+  Dims axes_;
+};
+
+}  // namespace
+
+Trace::Trace(std::span<const Operand> arguments) : state_(std::make_unique<State>()) {
+  check<TypeError>(std::any_of(arguments.begin(), arguments.end(), [](const Operand& o) { return o.is_array(); }),
+                   kName, "at least one argument must be an array");
+  state_->arguments = arguments;
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    const Operand& o = arguments[k];
+    if (o.is_array()) state_->add_value({o.header()->dtype, static_cast<int>(k)});
+    else state_->add_value({o.scalar().natural_dtype(), -1, o.scalar()});
+  }
+}
+Trace::~Trace() = default;
+
+Traced Trace::argument(std::size_t k) { return {this, static_cast<int>(k)}; }
+
+std::vector<Array> Trace::run(std::span<const Traced> parameters, std::span<const Traced> results) {
+  std::vector<int> values;
+  std::vector<Array> targets;
+  for (const Traced& r : results) {
+    check<ValueError>(r.trace() == this, kName, "a result belongs to another call");
+    values.push_back(r.value());
+    targets.emplace_back();
+  }
+  for (std::size_t k = 0; k < parameters.size(); ++k) {
+    if (parameters[k].value() == static_cast<int>(k)) continue;
+    const Operand& argument = state_->arguments[k];
+    check<TypeError>(argument.is_array(), kName, "argument ", k, " is assigned to and must be an array");
+    check<TypeError>(parameters[k].dtype() == argument.header()->dtype, kName, "argument ", k, " is an array of ",
+                     argument.header()->dtype, " and was assigned ", parameters[k].dtype());
+    values.push_back(parameters[k].value());
+    targets.push_back(argument.array());
+  }
+  if (values.empty()) return {};
+  std::vector<Array> arrays = Assembly(*state_, std::move(values), std::move(targets)).execute();
+  arrays.resize(results.size());
+  return arrays;
+}
+
+Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how,
+                    const TestOptions& options) {
+  check<ValueError>(result.trace() == this, kName, "a result belongs to another call");
+  for (std::size_t k = 0; k < parameters.size(); ++k)
+    check<TypeError>(parameters[k].value() == static_cast<int>(k), kName, "argument ", k,
+                     " is assigned to, which a reduction does not write");
+  const Assembly elements(*state_, {result.value()}, std::vector<Array>(1));
+  return ReducedProgram(elements, how).run(state_->arguments, options);
+}
+
+Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
+  Trace* trace = nullptr;
+  for (const TracedOperand& x : in) {
+    if (x.trace() == nullptr) continue;
+    check<ValueError>(trace == nullptr || trace == x.trace(), def.name, "values of two fused calls meet");
+    trace = x.trace();
+  }
+  check<TypeError>(trace != nullptr, def.name, "there is no traced value");
+  Trace::State& state = trace->state();
+  std::vector<int> values;
+  std::vector<catena::Input> inputs;
+  for (const TracedOperand& x : in) values.push_back(state.value_of(x));
+  for (int v : values) inputs.push_back(state.input(v));
+  return {trace, state.add_step(def, choose_loop_for(def, inputs), std::move(values))};
+}
+
+Traced trace_assigned(const Traced& value, const Traced& target) {
+  catena::check_output_cast(kName, value.dtype(), target.dtype(), Casting::same_kind);
+  return value.astype(target.dtype());
+}
+
+}  // namespace internal
+
+Dtype Traced::dtype() const { return trace_->state().values[static_cast<std::size_t>(value_)].dtype; }
+
+Traced Traced::astype(Dtype dtype) const {
+  const auto& value = trace_->state().values[static_cast<std::size_t>(value_)];
+  if (value.dtype == dtype && !value.constant) return *this;
+  return {trace_, trace_->state().copied(value_, dtype)};
+}
+
+Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {
+  return internal::trace_step(catena::rows::where, {condition.astype(bool_), x, y});
+}
+
+}  // namespace nd

@@ -1,0 +1,141 @@
+#include <catena/ndarray/user_kernel/kernel_arguments.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/ufunc.h>
+
+namespace nd::internal {
+
+using catena::ArrayHeader;
+using catena::check;
+using catena::fail;
+using Form = BoundParameter::Form;
+
+void check_kernel(const KernelText& text) {
+  check<ValueError>(is_identifier(text.name), describe(text), "the name \"", text.name, "\" is no identifier");
+  for (std::size_t k = 0; k < text.parameters.size(); ++k)
+    for (std::size_t j = 0; j < k; ++j)
+      check<ValueError>(text.parameters[j].name != text.parameters[k].name, text.name,
+                        "there are two parameters named ", text.parameters[k].name);
+}
+
+KernelArguments::KernelArguments(const KernelText& text, std::span<const Operand> args,
+                                 const std::optional<Stream>& stream)
+    : text_(text), args_(args), arrays_(text.parameters.size()), dtypes_(text.parameters.size()) {
+  check_count(args.size());
+  for (std::size_t k = 0; k < args.size(); ++k) {
+    check<TypeError>(k < text.nin || args[k].is_array(), text.name, "the output ", text.parameters[k].name,
+                     " must be an array");
+    if (args[k].is_array()) arrays_[k] = args[k].array();
+  }
+  device_ = common_device(text.name, args);
+  if (stream) {
+    const bool any =
+        std::any_of(arrays_.begin(), arrays_.end(), [](const Array& a) { return !a.is_null() && a.size() != 0; });
+    check<ValueError>(!any || stream->device() == device_, text.name, "the stream is of ", stream->device(),
+                      ", the arrays are on ", device_);
+    device_ = stream->device();
+    scope_.emplace(*stream);
+  }
+  resolve_types();
+}
+
+void KernelArguments::check_count(std::size_t given) const {
+  if (given == text_.nin || given == text_.parameters.size()) return;
+  fail<TypeError>(text_.name, "takes ", text_.nin, " inputs, or ", text_.parameters.size(),
+                  " arguments with its outputs; ", given, " were given");
+}
+
+// Explicit outputs first, then inputs from left to right say what placeholders mean; scalars never do.
+void KernelArguments::resolve_types() {
+  constexpr auto kUnknown = static_cast<std::size_t>(-1);
+  std::array<std::size_t, 128> fixed_by;
+  fixed_by.fill(kUnknown);
+  const auto look_at = [&](std::size_t k) {
+    const ArrayHeader* h = array(k);
+    if (h == nullptr) return;
+    const KernelParameter& p = parameter(k);
+    if (p.dtype) {
+      check<TypeError>(h->dtype == *p.dtype, text_.name, "the parameter ", p.name, " is ", p.type,
+                       ", its array has dtype ", h->dtype);
+      return;
+    }
+    std::size_t& first = fixed_by[static_cast<unsigned char>(p.type[0])];
+    if (first == kUnknown) first = k;
+    check<TypeError>(h->dtype == array(first)->dtype, text_.name, "the parameter ", p.name, " is of type ", p.type,
+                     ", which is ", array(first)->dtype, " because of ", parameter(first).name,
+                     "; its array has dtype ", h->dtype);
+  };
+  for (std::size_t k = text_.nin; k < size(); ++k) look_at(k);
+  for (std::size_t k = 0; k < text_.nin; ++k) look_at(k);
+  for (std::size_t k = 0; k < size(); ++k) {
+    const KernelParameter& p = parameter(k);
+    const std::size_t first = p.dtype ? k : fixed_by[static_cast<unsigned char>(p.type[0])];
+    check<TypeError>(first != kUnknown, text_.name, "no array says what the type ", p.type, " of ", p.name,
+                     " is; give an explicit output or an array");
+    dtypes_[k] = p.dtype ? *p.dtype : array(first)->dtype;
+  }
+}
+
+void KernelArguments::check_outputs() const {
+  for (std::size_t k = text_.nin; k < size(); ++k) {
+    if (!is_moving(k)) continue;
+    check_output_layout(text_.name, arrays_[k]);
+    for (std::size_t j = text_.nin; j < k; ++j)
+      check<ValueError>(!is_moving(j) || !arrays_[k].shares_memory(arrays_[j]), text_.name, "the outputs ",
+                        parameter(j).name, " and ", parameter(k).name, " share memory");
+  }
+}
+
+void KernelArguments::allocate(std::size_t k, const Shape& shape) {
+  arrays_[k] = Array(new_array(shape, dtypes_[k], device_));
+}
+
+void KernelArguments::separate(bool positions_differ) {
+  for (std::size_t in = 0; in < text_.nin; ++in) {
+    if (!is_moving(in)) continue;
+    for (std::size_t out = text_.nin; out < size(); ++out) {
+      if (!is_moving(out)) continue;
+      if (positions_differ ? arrays_[in].shares_memory(arrays_[out]) : catena::overlaps(*array(in), *array(out))) {
+        arrays_[in] = arrays_[in].astype(arrays_[in].dtype());
+        break;
+      }
+    }
+  }
+}
+
+bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vector<std::int64_t>& words) const {
+  const ArrayHeader* h = array(k);
+  if (h == nullptr) {
+    std::int64_t word = 0;
+    args_[k].scalar().store(dtype(k), &word);
+    words.push_back(word);
+    variant.parameters.push_back({dtype(k), Form::scalar, 0});
+    return true;
+  }
+  if (!parameter(k).raw) return false;
+  words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(h->data)));
+  words.push_back(h->size);
+  for (const Dims* dims : {&h->shape, &h->strides}) {
+    words.insert(words.end(), dims->begin(), dims->end());
+    if (dims->empty()) words.push_back(0);  // the struct has one element there
+  }
+  variant.parameters.push_back(
+      {dtype(k), h->c_contiguous ? Form::raw_contiguous : Form::raw, static_cast<std::uint8_t>(h->shape.size())});
+  return true;
+}
+
+void KernelArguments::launch(const UserKernelCall& call) const {
+  for (const Array& a : arrays_)
+    if (!a.is_null()) record_use(*a.get());
+  backend(device_.kind).user_kernel(call, current_stream(device_));
+  for (std::size_t k = text_.nin; k < size(); ++k) touch(arrays_[k]);
+}
+
+std::vector<Array> KernelArguments::outputs() const {
+  return {arrays_.begin() + static_cast<std::ptrdiff_t>(text_.nin), arrays_.end()};
+}
+
+}  // namespace nd::internal

@@ -1,0 +1,82 @@
+#include <catena/ndarray/user_kernel/parameter_list.h>
+
+#include <algorithm>
+
+namespace nd {
+namespace {
+
+using catena::check;
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_blank(text[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && !is_blank(text[end])) ++end;
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+std::optional<Dtype> canonical_dtype(std::string_view name) {
+  for (int k = 0; k < catena::kNumDtypes; ++k)
+    if (name_of(static_cast<Dtype>(k)) == name) return static_cast<Dtype>(k);
+  return {};
+}
+
+KernelParameter parse_definition(std::string_view op, std::string_view text) {
+  const std::vector<std::string_view> words = words_of(text);
+  check<ValueError>(words.size() >= 2, op, "\"", text, "\" is no parameter definition: it needs a type and a name");
+  for (std::size_t k = 0; k + 2 < words.size(); ++k)
+    check<ValueError>(words[k] == "raw" && k == 0, op, "\"", words[k], "\" in \"", text,
+                      "\" is unknown: only raw may stand before the type");
+
+  KernelParameter p;
+  p.raw = words.size() > 2;
+  p.type = words[words.size() - 2];
+  p.name = words.back();
+  if (p.type.size() == 1) {
+    check<ValueError>(is_letter(p.type[0]), op, "the type \"", p.type, "\" of ", p.name, " is no letter");
+  } else {
+    p.dtype = canonical_dtype(p.type);
+    check<ValueError>(p.dtype.has_value(), op, "the type \"", p.type, "\" of ", p.name,
+                      " is neither a dtype by its canonical name, such as float32, nor a single letter");
+  }
+  check<ValueError>(is_identifier(p.name), op, "the parameter name \"", p.name, "\" is no identifier");
+  check<ValueError>(p.name != "i" && p.name != "n" && p.name[0] != '_', op, "the parameter name ", p.name,
+                    " is reserved, as are i, n and names that begin with an underscore");
+  return p;
+}
+
+}  // namespace
+
+bool is_identifier(std::string_view text) noexcept {
+  const auto starts = [](char c) { return is_letter(c) || c == '_'; };
+  return !text.empty() && starts(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return starts(c) || is_digit(c); });
+}
+
+std::vector<KernelParameter> parse_parameters(std::string_view op, std::string_view text, bool outputs) {
+  std::vector<KernelParameter> list;
+  if (words_of(text).empty()) return list;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    KernelParameter p = parse_definition(op, text.substr(at, comma - at));
+    p.output = outputs;
+    for (const KernelParameter& other : list)
+      check<ValueError>(other.name != p.name, op, "there are two parameters named ", p.name);
+    list.push_back(std::move(p));
+    at = comma + 1;
+  }
+  return list;
+}
+
+}  // namespace nd

@@ -1,0 +1,131 @@
+#include <catena/ndarray/user_kernel/raw_kernel.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/user_kernel/memoize.h>
+
+namespace nd {
+
+using catena::check;
+using catena::concat;
+
+// A text with what was loaded from it, per device and for all kernels.
+struct RawKernel::Program {
+  struct Loaded {
+    Device device;
+    std::unique_ptr<DeviceModule> module;
+  };
+  struct DeviceHash {
+    std::size_t operator()(const Device& d) const noexcept {
+      return static_cast<std::size_t>(d.kind) << 16 | static_cast<std::uint16_t>(d.id);
+    }
+  };
+  using Table = internal::MemoMap<Device, Loaded, DeviceHash>;
+
+  explicit Program(ModuleText t) : text(std::move(t)) {}
+  std::shared_ptr<const Loaded> on(Device device) {
+    return table->find(device, [&] { return Loaded{device, backend(device.kind).load_module(text, device.id)}; });
+  }
+
+  ModuleText text;
+  std::shared_ptr<Table> table = Table::make();
+};
+
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  if (!in || bytes.empty()) throw IOError(concat("load_file: \"", path, "\" cannot be read or is empty"));
+  return bytes;
+}
+
+}  // namespace
+
+LaunchDims::LaunchDims(std::initializer_list<std::int64_t> lengths) {
+  check<ValueError>(lengths.size() >= 1 && lengths.size() <= 3, "launch", lengths.size(),
+                    " lengths are given; a grid or block has 1 to 3");
+  std::size_t k = 0;
+  for (const std::int64_t length : lengths) {
+    check<ValueError>(length >= 1 && length <= std::numeric_limits<std::int32_t>::max(), "launch",
+                      "a grid or block of length ", length);
+    lengths_[k++] = static_cast<unsigned>(length);
+  }
+}
+
+RawKernel::RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options)
+    : program_(std::make_shared<Program>(ModuleText{concat("RawKernel ", name), std::string(code), options, {}, {}})),
+      name_(name) {
+  if (!is_identifier(name)) program_->text.name_expressions.push_back(name_);
+}
+
+void RawKernel::operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
+                           const RawLaunchOptions& options) const {
+  std::vector<Operand> arrays;
+  std::vector<ArgumentBytes> values;
+  for (const KernelArgument& a : args) {
+    if (!a.array().is_null()) arrays.emplace_back(a.array());
+    values.push_back(a.bytes());
+  }
+  Device device = internal::common_device(name_, arrays);
+  if (options.stream) {
+    check<ValueError>(arrays.empty() || options.stream->device() == device, name_, "the stream is of ",
+                      options.stream->device(), ", the arrays are on ", device);
+    device = options.stream->device();
+  }
+  const std::shared_ptr<const Program::Loaded> loaded = program_->on(device);
+  const void* function = loaded->module->function(name_);
+  const LaunchShape shape{grid.lengths(), block.lengths(), static_cast<unsigned>(options.shared_mem)};
+  const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
+  const int most = loaded->module->attributes(function).max_threads_per_block;
+  check<ValueError>(threads <= most, name_, "a block of ", threads, " threads; the kernel can have ", most);
+  for (const Operand& a : arrays) internal::record_use(*a.header());
+  loaded->module->launch(function, shape, values, options.stream ? options.stream->ref() : current_stream(device));
+  for (const KernelArgument& a : args)
+    if (!a.array().is_null()) internal::touch(a.array());
+}
+
+void RawKernel::linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
+                              const LinearLaunchOptions& options) const {
+  check<ValueError>(options.block_max_size >= 1, name_, "block_max_size = ", options.block_max_size,
+                    " is not positive");
+  check<ValueError>(size >= 0, name_, "size = ", size, " is negative");
+  if (size == 0) return;
+  const std::int64_t block = std::min<std::int64_t>(size, options.block_max_size);
+  const std::int64_t grid = std::min<std::int64_t>(65536, size / options.block_max_size + 1);
+  (*this)(LaunchDims{grid}, LaunchDims{block}, args, {options.shared_mem, options.stream});
+}
+
+KernelAttributes RawKernel::attributes() const {
+  const std::shared_ptr<const Program::Loaded> loaded = program_->on(current_device());
+  return loaded->module->attributes(loaded->module->function(name_));
+}
+void RawKernel::compile() const { static_cast<void>(attributes()); }
+
+RawModule::RawModule(std::string_view code, const RawModuleOptions& options)
+    : program_(std::make_shared<RawKernel::Program>(
+          ModuleText{"RawModule", std::string(code), options.options, options.name_expressions, {}})) {}
+
+RawModule RawModule::load(std::string image) {
+  check<ValueError>(!image.empty(), "RawModule", "the compiled code is empty");
+  return RawModule(std::make_shared<RawKernel::Program>(ModuleText{"RawModule", {}, {}, {}, std::move(image)}));
+}
+RawModule RawModule::load_file(const std::string& path) { return load(read_file(path)); }
+
+RawKernel RawModule::get_function(std::string_view name) const { return RawKernel(program_, name); }
+
+MemoryPointer RawModule::get_global(const std::string& name) const {
+  const Device device = current_device();
+  std::shared_ptr<const RawKernel::Program::Loaded> loaded = program_->on(device);
+  const auto [address, bytes] = loaded->module->global(name);
+  return MemoryPointer(wrap_storage(address, bytes, device, [loaded]() mutable { loaded.reset(); }));
+}
+
+void RawModule::compile() const { static_cast<void>(program_->on(current_device())); }
+
+}  // namespace nd

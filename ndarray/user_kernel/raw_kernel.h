@@ -1,0 +1,138 @@
+// Kernels given as whole CUDA C++ texts.
+//
+//   nd::RawKernel saxpy(R"(
+//     extern "C" __global__ void saxpy(float a, const float* x, float* y, long long n) {
+//       const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+//       if (k < n) y[k] += a * x[k];
+//     })", "saxpy");
+//   saxpy({(n + 255) / 256}, {256}, {2.0f, x, y, n});
+//
+// The text is compiled for a device when a kernel of it is first wanted there; compiled code is kept on disk. An array
+// argument is a bare pointer to its first element: shapes, strides and dtypes are the caller's to mind. Everything else
+// is passed with the very bytes of its C++ type (nd::Scalar has none: an int is 4 bytes, a double 8). Launches go to
+// the current stream.
+//
+// The CPU runs the same texts as long as they need no barrier and no exchange between the threads of a block: blocks
+// run in parallel, the threads of one block one after the other. __syncthreads, __shfl_sync and the like are a
+// CompileError that names them. In a text for the CPU a kernel stands for itself, not behind a macro, and dynamic
+// shared memory does not exist.
+//
+// Thread safety: everything here may be called from any thread.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <catena/ndarray/core/array.h>
+#include <catena/ndarray/device/memory.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/user_kernel/user_kernel.h>
+
+namespace nd {
+
+// One argument of a launch.
+class KernelArgument {
+ public:
+  KernelArgument(const Array& a) : KernelArgument(a->data) { array_ = a; }
+  KernelArgument(const MemoryPointer& p) : KernelArgument(p.ptr()) {}
+  // Numbers, pointers and plain structs, by value.
+  template <class T>
+  requires(std::is_trivially_copyable_v<T> && !std::derived_from<T, catena::HeaderRef> && !std::same_as<T, Scalar>)
+      KernelArgument(const T& value)
+      : bytes_(sizeof(T)) {
+    std::memcpy(bytes_.data(), &value, sizeof(T));
+  }
+
+  ArgumentBytes bytes() const noexcept { return bytes_; }
+  const Array& array() const noexcept { return array_; }  // null when it is none
+
+ private:
+  catena::SmallVector<std::byte, 16> bytes_;
+  Array array_;
+};
+
+// One to three lengths of a grid or a block, each at least 1 (ValueError).
+class CATENA_EXPORT LaunchDims {
+ public:
+  LaunchDims(std::initializer_list<std::int64_t> lengths);
+  template <std::integral I>
+  LaunchDims(I length) : LaunchDims({static_cast<std::int64_t>(length)}) {}
+  const std::array<unsigned, 3>& lengths() const noexcept { return lengths_; }
+
+ private:
+  std::array<unsigned, 3> lengths_{1, 1, 1};
+};
+
+struct RawLaunchOptions {
+  std::size_t shared_mem = 0;  // bytes of dynamic shared memory
+  std::optional<Stream> stream = {};
+};
+struct LinearLaunchOptions {
+  std::size_t shared_mem = 0;
+  int block_max_size = 128;
+  std::optional<Stream> stream = {};
+};
+
+class RawModule;
+
+class CATENA_EXPORT RawKernel {
+ public:
+  // The kernel `name` of a text of its own, with these options of the compiler. Nothing is compiled yet.
+  RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options = {});
+
+  // Runs grid x block threads on the device of the array arguments, or on the current one when there is none.
+  // ValueError for arrays on several devices and blocks of too many threads, TypeError for arguments that do not fit
+  // (where the parameters are known: on the CPU), KeyError when the text has no such kernel, CompileError.
+  void operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
+                  const RawLaunchOptions& options = {}) const;
+  // The same over at least `size` threads: blocks of min(size, block_max_size) threads, at most 65536 blocks.
+  void linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
+                     const LinearLaunchOptions& options = {}) const;
+
+  const std::string& name() const noexcept { return name_; }
+  KernelAttributes attributes() const;  // on the current device; compiles
+  void compile() const;                 // for the current device
+
+ private:
+  friend class RawModule;
+  struct Program;
+  RawKernel(std::shared_ptr<Program> program, std::string_view name) : program_(std::move(program)), name_(name) {}
+
+  std::shared_ptr<Program> program_;
+  std::string name_;
+};
+
+struct RawModuleOptions {
+  std::vector<std::string> options = {};           // of the compiler
+  std::vector<std::string> name_expressions = {};  // instances of kernel templates to have: "scale<float>"
+};
+
+// A text, or compiled code, with several kernels and variables.
+class CATENA_EXPORT RawModule {
+ public:
+  explicit RawModule(std::string_view code, const RawModuleOptions& options = {});
+  // Compiled code for CUDA: a cubin, fatbin or PTX text, from memory or a file (IOError). The CPU has no use for it:
+  // NotImplementedError at the first use there.
+  static RawModule load(std::string image);
+  static RawModule load_file(const std::string& path);
+
+  // A kernel by its name or name expression; it shares the module. What does not exist shows at its first use.
+  RawKernel get_function(std::string_view name) const;
+  // A __device__ or __constant__ variable on the current device; keeps the module loaded. KeyError when there is none.
+  MemoryPointer get_global(const std::string& name) const;
+  void compile() const;  // for the current device
+
+ private:
+  explicit RawModule(std::shared_ptr<RawKernel::Program> program) : program_(std::move(program)) {}
+  std::shared_ptr<RawKernel::Program> program_;
+};
+
+}  // namespace nd

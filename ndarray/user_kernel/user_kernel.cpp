@@ -1,0 +1,234 @@
+#include <catena/ndarray/user_kernel/user_kernel.h>
+
+#include <map>
+#include <mutex>
+
+#include <catena/kernels/device/user_parameters.h>
+
+namespace nd {
+namespace {
+
+using catena::concat;
+using Form = BoundParameter::Form;
+
+// The names of the element types in kernel texts.
+std::string_view c_type(Dtype t) {
+  constexpr std::string_view names[catena::kNumDtypes] = {
+      "bool",      "signed char",        "unsigned char", "short", "unsigned short", "int",     "unsigned int",
+      "long long", "unsigned long long", "float16",       "float", "double",         "bfloat16"};
+  return names[static_cast<std::size_t>(t)];
+}
+
+std::string_view kind_name(const KernelText& text) {
+  return text.kind == KernelText::Kind::elementwise ? "elementwise" : "reduction";
+}
+
+// A fragment of the user as statements: it may end in a comment, and needs no semicolon.
+std::string statements(const std::string& fragment, std::string_view indent) {
+  return fragment.empty() ? std::string() : concat(indent, fragment, "\n", indent, ";\n");
+}
+
+// All contents of a text, so that no two different ones give the same.
+std::string contents(const KernelText& t) {
+  std::string all = concat(int(t.kind), ' ', t.nin, ' ', t.parameters.size(), ' ', t.options.size(), ' ', t.reduce_dims,
+                           ' ', t.identity.has_value());
+  const auto add = [&all](std::string_view piece) { all += concat(' ', piece.size(), ':', piece); };
+  add(t.name);
+  for (const KernelParameter& p : t.parameters) add(concat(p.raw ? "raw " : "", p.type, ' ', p.name));
+  for (const std::string& option : t.options) add(option);
+  for (const std::string* piece :
+       {&t.preamble, &t.operation, &t.loop_prep, &t.after_loop, &t.map, &t.reduce, &t.post_map, &t.reduce_type})
+    add(*piece);
+  add(t.identity.value_or(""));
+  return all;
+}
+
+class Generator {
+ public:
+  Generator(const KernelText& text, const KernelVariant& variant, SourceFor target)
+      : text_(text), variant_(variant), target_(target) {
+    made_.entry = concat(text.name, "_", kind_name(text));
+    rank_ = std::to_string(variant.rank);
+    reduced_rank_ = std::to_string(variant.reduced_rank);
+    width_ = variant.index32 ? "unsigned" : "unsigned long long";
+  }
+
+  GeneratedUserKernel elementwise() {
+    add_front();
+    source() += concat("struct _Parameters {\n  ", range(rank_), " _range;\n", members(), "};\n");
+    add_signature(made_.entry, catena::user::kElementwiseBlock);
+    source() += "  const long long n = _p._range.size;\n";
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      if (b.form == Form::scalar)
+        source() += concat("  const ", c_type(b.dtype), " ", p.name, " = _p.", p.name, ".value;\n");
+      else if (p.raw) source() += concat("  const ", member_type(p, b), "& ", p.name, " = _p.", p.name, ";\n");
+    });
+    source() += statements(text_.loop_prep, "  ");
+    source() +=
+        concat("  for (catena::user::Loop<", rank_, ", ", width_, "> _ind(_p._range", on_host() ? ", _begin, _end" : "",
+               "); _ind.more(); _ind.next()) {\n    const long long i = _ind.position;\n");
+    add_elements("_ind", [](const KernelParameter&) { return true; });
+    source() += concat(statements(text_.operation, "    "), "  }\n", statements(text_.after_loop, "  "), "}\n");
+    return std::move(made_);
+  }
+
+  GeneratedUserKernel reduction() {
+    made_.second = made_.entry + "_second";
+    made_.accumulator = made_.entry + "_accumulator";
+    add_front();
+    source() += concat(
+        "typedef ",
+        text_.reduce_type.empty() ? std::string(c_type(variant_.parameters[text_.nin].dtype)) : text_.reduce_type,
+        " _type_reduce;\n");
+    source() += concat("struct _Parameters {\n  catena::user::ReduceWork _work;\n  ", range(rank_), " _kept;\n  ",
+                       range(reduced_rank_), " _reduced;\n", members(), "};\n");
+    add_body();
+    const std::string skeleton =
+        concat("catena::user::Reduction<_Reduction, ", rank_, ", ", reduced_rank_, ", ", width_, ", _Parameters>");
+    const std::string rest = on_host() ? "(_p, _begin, _end);\n}\n" : "(_p);\n}\n";
+    add_signature(made_.entry, catena::user::kReductionBlock);
+    source() += concat("  ", skeleton, "::first", rest);
+    add_signature(made_.second, catena::user::kReductionBlock);
+    source() += concat("  ", skeleton, "::second", rest);
+    // A device's variable is known by its size, one of the host by its value.
+    source() += concat("extern \"C\" {\n__device__ ", on_host() ? "long " : "char ", made_.accumulator,
+                       on_host() ? " = sizeof(_type_reduce)" : "[sizeof(_type_reduce)]", ";\n}\n");
+    return std::move(made_);
+  }
+
+ private:
+  bool on_host() const { return target_ == SourceFor::host; }
+  std::string& source() { return made_.source; }
+
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t k = 0; k < text_.parameters.size(); ++k) f(text_.parameters[k], variant_.parameters[k]);
+  }
+
+  // Header, placeholders, preamble.
+  void add_front() {
+    source() += concat("#include <catena/kernels/device/user_", kind_name(text_), ".h>\n");
+    std::string defined;
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      if (p.dtype || defined.find(p.type[0]) != std::string::npos) return;
+      defined += p.type[0];
+      source() += concat("typedef ", c_type(b.dtype), " ", p.type, ";\n");
+    });
+    if (!text_.preamble.empty()) source() += text_.preamble + "\n";
+  }
+
+  std::string range(const std::string& rank) const { return concat("catena::user::Range<", rank, ", ", width_, ">"); }
+
+  std::string member_type(const KernelParameter& p, const BoundParameter& b) const {
+    const std::string element = concat(p.output ? "" : "const ", c_type(b.dtype));
+    switch (b.form) {
+      case Form::scalar: return concat("catena::user::Held<", c_type(b.dtype), ">");
+      case Form::raw: return concat("catena::user::Raw<", element, ", ", int(b.rank), ", false>");
+      case Form::raw_contiguous: return concat("catena::user::Raw<", element, ", ", int(b.rank), ", true>");
+      case Form::flat: return concat("catena::user::Flat<", element, ">");
+      case Form::strided: break;
+    }
+    if (text_.kind == KernelText::Kind::elementwise) return concat("catena::user::Strided<", element, ", ", rank_, ">");
+    if (p.output) return concat("catena::user::ReducedOutput<", element, ", ", rank_, ">");
+    return concat("catena::user::ReducedInput<", element, ", ", rank_, ", ", reduced_rank_, ">");
+  }
+  std::string members() const {
+    std::string text;
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      text += concat("  ", member_type(p, b), " ", p.name, ";\n");
+    });
+    return text;
+  }
+
+  // The current elements under the names of their parameters.
+  template <class F>
+  void add_elements(std::string_view indices, F&& wanted) {
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      if (p.raw || b.form == Form::scalar || !wanted(p)) return;
+      source() += concat("    ", p.output ? "" : "const ", c_type(b.dtype), p.output ? "& " : " ", p.name, " = _p.",
+                         p.name, ".at(", indices, ");\n");
+    });
+  }
+
+  // Opens a function over the parameters, _p.
+  void add_signature(const std::string& name, int block) {
+    source() += "extern \"C\" __global__ void ";
+    if (on_host())
+      source() += concat(name,
+                         "(const void* _data, int64_t _begin, int64_t _end) {\n  const _Parameters _p = *(const "
+                         "_Parameters*)_data;\n");
+    else source() += concat("__launch_bounds__(", block, ") ", name, "(const __grid_constant__ _Parameters _p) {\n");
+  }
+
+  void add_body() {
+    std::string fields, initial;
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      if (b.form != Form::scalar && !p.raw) return;
+      const bool scalar = b.form == Form::scalar;
+      fields +=
+          concat("  const ", scalar ? std::string(c_type(b.dtype)) + " " : member_type(p, b) + "& ", p.name, ";\n");
+      initial += concat(", ", p.name, "(_q.", p.name, scalar ? ".value)" : ")");
+    });
+    const std::string indices =
+        concat("const catena::user::OutIndex<", rank_, ">& _out_ind, const catena::user::InIndex<", rank_, ", ",
+               reduced_rank_, ">& _in_ind");
+    source() += concat("struct _Reduction {\n  typedef _type_reduce _accumulator_type;\n  const _Parameters& _p;\n",
+                       fields, "  ND_FN explicit _Reduction(const _Parameters& _q) : _p(_q)", initial,
+                       " {}\n  ND_FN _type_reduce _identity() const {\n", "    return _type_reduce(",
+                       text_.identity.value_or(""), "\n    );\n  }\n  ND_FN _type_reduce _map(", indices,
+                       ") const {\n    const long long _i = _out_ind.position, _j = _in_ind.position;\n");
+    add_elements("_out_ind, _in_ind", [](const KernelParameter& p) { return !p.output; });
+    source() +=
+        concat("    return _type_reduce(", text_.map, "\n    );\n  }\n",
+               "  ND_FN _type_reduce _combine(_type_reduce a, _type_reduce b) const {\n    return _type_reduce(",
+               text_.reduce, "\n    );\n  }\n  ND_FN void _finish(", indices,
+               ", _type_reduce a) const {\n    const long long _i = _out_ind.position;\n");
+    add_elements("_out_ind", [](const KernelParameter& p) { return p.output; });
+    source() += concat(statements(text_.post_map, "    "), "  }\n};\n");
+  }
+
+  const KernelText& text_;
+  const KernelVariant& variant_;
+  SourceFor target_;
+  GeneratedUserKernel made_;
+  std::string rank_, reduced_rank_, width_;
+};
+
+}  // namespace
+
+const KernelText* intern(KernelText text) {
+  static std::mutex mutex;
+  static auto& texts = *new std::map<std::string, std::unique_ptr<const KernelText>>;
+  std::string key = contents(text);
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const KernelText>& slot = texts[std::move(key)];
+  if (slot == nullptr) slot = std::make_unique<const KernelText>(std::move(text));
+  return slot.get();
+}
+
+std::size_t UserKernelHash::operator()(const UserKernelKey& key) const noexcept {
+  std::uint64_t h = reinterpret_cast<std::uintptr_t>(key.text);
+  const auto mix = [&h](std::uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15u, h ^= h >> 29; };
+  mix(static_cast<std::uint64_t>(key.device) << 24 | std::uint64_t(key.variant.rank) << 16 |
+      std::uint64_t(key.variant.reduced_rank) << 8 | std::uint64_t(key.variant.index32));
+  for (const BoundParameter& b : key.variant.parameters)
+    mix(std::uint64_t(b.dtype) << 16 | std::uint64_t(b.form) << 8 | b.rank);
+  return static_cast<std::size_t>(h);
+}
+
+GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant, SourceFor target) {
+  Generator generator(text, variant, target);
+  return text.kind == KernelText::Kind::elementwise ? generator.elementwise() : generator.reduction();
+}
+
+std::string describe(const KernelText& text) {
+  return concat(text.kind == KernelText::Kind::elementwise ? "ElementwiseKernel " : "ReductionKernel ", text.name);
+}
+
+DeviceModule::~DeviceModule() = default;
+
+std::unique_ptr<DeviceModule> Backend::load_module(const ModuleText& text, int) {
+  throw NotImplementedError(concat(text.name, ": this device runs no kernels given as text"));
+}
+
+}  // namespace nd
