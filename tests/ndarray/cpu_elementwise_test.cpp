@@ -27,7 +27,7 @@ int loop_of(const KernelDef& def, Dtype t) {
 
 void run(const char* name, Dtype t, std::vector<Strided*> operands, const Shape& loop) {
   const KernelDef& def = find_kernel(name);
-  std::vector<Operand> o;
+  std::vector<BoundOperand> o;
   for (Strided* s : operands) o.push_back(s->operand());
   cpu().elementwise(EagerProgram(def, loop_of(def, t)), o, loop, {});
 }
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_like_eager_ones) {
                               {&add, std::uint16_t(loop_of(add, t)), {4, 0, 3}}};
         const Dtype slots[] = {t, t, t, t, t};
         const Program program{steps, slots, 2, 0, 2};
-        const Operand operands[] = {a.operand(), b.operand(), in_place ? a.operand() : y.operand(), z.operand()};
+        const BoundOperand operands[] = {a.operand(), b.operand(), in_place ? a.operand() : y.operand(), z.operand()};
         cpu().elementwise(program, operands, shape, {});
         BOOST_TEST(r.same_bits(z), t << ' ' << name_of(l) << ' ' << in_place);
         BOOST_TEST(p.same_bits(in_place ? a : y), t << ' ' << name_of(l) << ' ' << in_place);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(immediate_scalars) {
       ScalarCell three(Scalar(3), t);
       const Strides zero{0, 0};
       const KernelDef& add = find_kernel("add");
-      const Operand o[] = {a.operand(), {three.bytes, t, true, &shape, &zero}, c.operand()};
+      const BoundOperand o[] = {a.operand(), {three.bytes, t, true, &shape, &zero}, c.operand()};
       cpu().elementwise(EagerProgram(add, loop_of(add, t)), o, shape, {});
       bool good = true;
       Strided::for_each(shape,
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(indexed_kernels) {
       const std::int64_t parameter[] = {2, 1, 1, 0, 1, 2};  // sy, sx, ph, pw, dy, dx
       const Strides zero = Strides::filled(6, 0);
       ScalarCell cell[6];
-      std::vector<Operand> o{image.operand()};
+      std::vector<BoundOperand> o{image.operand()};
       for (int k = 0; k < 6; ++k) {
         cell[k] = ScalarCell(Scalar(parameter[k]), Dtype::int64);
         o.push_back({cell[k].bytes, Dtype::int64, true, &shape, &zero});

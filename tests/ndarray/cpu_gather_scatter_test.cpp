@@ -35,7 +35,7 @@ struct Take {
     axis = {index.operand(), base.shape[1], base.strides[1]};
     axis.index.shape = &loop;
     axis.index.strides = &index_strides;
-    Operand b = base.operand();
+    BoundOperand b = base.operand();
     b.strides = &base_strides;
     b.shape = &loop;
     return {loop, b, {&axis, 1}, other.operand()};
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   IndexAxis axes[2] = {{rows.operand(), 6, base.strides[0]}, {columns.operand(), 7, base.strides[1]}};
   axes[0].index.strides = &of_rows;
   axes[1].index.strides = &of_columns;
-  Operand b = base.operand();
+  BoundOperand b = base.operand();
   b.strides = &none;
   nd::backend(Device::Kind::cpu).gather({loop, b, axes, out.operand()}, {});
   Strided::for_each(loop, [&](const Shape& i) {
@@ -118,9 +118,9 @@ BOOST_AUTO_TEST_CASE(repeated_values_and_empty_loops) {
   ScalarCell one(Scalar(1), Dtype::int32);
   IndexAxis axis{index.operand(), 4, 4};
   axis.index.strides = &step;
-  Operand b = base.operand();
+  BoundOperand b = base.operand();
   b.strides = &zero;
-  const Operand value{one.bytes, Dtype::int32, true, &loop, &zero};
+  const BoundOperand value{one.bytes, Dtype::int32, true, &loop, &zero};
   nd::backend(Device::Kind::cpu).scatter({loop, b, {&axis, 1}, value}, ScatterMode::add, {});
   for (int i = 0; i < 4; ++i) BOOST_TEST(base.get({i}) == (i < 3 ? 2 : 0));
   axis.length = 0;

@@ -30,14 +30,14 @@ Shape in_batch(Shape i, const Shape& shape, std::int64_t row, std::int64_t colum
   return i;
 }
 
-Operand broadcast(Strided& s, Strides& strides, const Shape& out, Shape& shape) {
+BoundOperand broadcast(Strided& s, Strides& strides, const Shape& out, Shape& shape) {
   strides = s.strides;
   shape = s.shape;
   for (int a = 0; a < out.size() - 2; ++a) {
     if (s.shape[a] == 1) strides[a] = 0;
     shape[a] = out[a];
   }
-  Operand o = s.operand();
+  BoundOperand o = s.operand();
   o.strides = &strides;
   o.shape = &shape;
   return o;
@@ -51,7 +51,7 @@ void check(Dtype t, const Shape& batch_a, const Shape& batch_b, const Shape& bat
   b.fill(rng, 1.0, 3);
   Strides sa, sb;
   Shape ha, hb;
-  const Operand oa = broadcast(a, sa, c.shape, ha), ob = broadcast(b, sb, c.shape, hb);
+  const BoundOperand oa = broadcast(a, sa, c.shape, ha), ob = broadcast(b, sb, c.shape, hb);
   nd::backend(Device::Kind::cpu).matmul({oa, ob, c.operand()}, {});
   bool good = true;
   Strided::for_each(c.shape, [&](const Shape& i) {

@@ -22,7 +22,7 @@ int loop_of(const KernelDef& def, Dtype t) {
 
 void softmax(Dtype t, Strided& x, Strided& y, const Dims& axes) {
   const KernelDef& def = find_kernel("softmax");
-  const Operand o[] = {x.operand(), y.operand()};
+  const BoundOperand o[] = {x.operand(), y.operand()};
   nd::backend(Device::Kind::cpu).rows({&def, loop_of(def, t), x.shape, axes, o}, {});
 }
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization_statistics) {
         std::vector<Strides> per_row;
         for (int k = 0; k < 3; ++k) per_row.push_back({0, std::int64_t(itemsize(rows[std::size_t(k)].dtype)), 0, 0});
         const Strides of_gamma{0, std::int64_t(itemsize(t)), 0, 0};
-        std::vector<Operand> o = {
+        std::vector<BoundOperand> o = {
             x.operand(), gamma.operand(), beta.operand(), {eps.bytes, loop.type[3], true, &shape, &zero}, y.operand()};
         o[1].strides = o[2].strides = &of_gamma;
         for (int k = 0; k < 3; ++k) {
