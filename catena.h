@@ -1,5 +1,5 @@
-// Everything: arrays, automatic differentiation, neural networks, training. Programs that include this make their
-// arrays with ndarray.
+// Umbrella header of all libraries: arrays, automatic differentiation, neural networks, training. A program that
+// includes it uses ndarray as the framework's array library.
 #pragma once
 
 #include <catena/autograd/array.h>

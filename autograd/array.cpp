@@ -21,7 +21,7 @@ Device device_or_default(Backend& backend, const std::optional<Device>& device) 
   return device ? *device : backend.default_device();
 }
 
-// The operands of one call as the binder and the backends take them. Everything lives on the stack.
+// The operands of one call in the form that the binder and the backends take. Everything lives on the stack.
 class Inputs {
  public:
   Inputs() = default;
@@ -37,18 +37,22 @@ class Inputs {
   void add(std::string_view op, const Array& a) {
     if (first_ == nullptr) {
       first_ = &a;
+      alike_ = a.is_c_contiguous();
     } else {
       if (a->owner != (*first_)->owner || !(a.device() == first_->device())) [[unlikely]] {
         const Array both[] = {*first_, a};
         check_same_device(op, both);
       }
-      same_shape_ = same_shape_ && a.shape() == first_->shape();
+      alike_ = alike_ && a.is_c_contiguous() && a.shape() == first_->shape();
+      same_shape_ = same_shape_ && (alike_ || a.shape() == first_->shape());
     }
     inputs_.emplace_back(*a.get());
   }
 
   std::span<const Input> span() const { return inputs_; }
   const Array* first() const { return first_; }
+  // The first array if all arrays are C-contiguous and of equal shape, else null.
+  const catena::ArrayHeader* alike() const { return first_ && alike_ ? first_->get() : nullptr; }
   Backend& backend() const { return first_ ? first_->backend() : default_backend(); }
   Device device() const { return first_ ? first_->device() : default_backend().default_device(); }
   Shape shape(std::string_view op) const {
@@ -65,8 +69,20 @@ class Inputs {
  private:
   catena::SmallVector<Input, 8> inputs_;
   const Array* first_ = nullptr;  // the first array
-  bool same_shape_ = true;
+  bool same_shape_ = true, alike_ = true;
 };
+
+// Runs one row as a one-step program; the outputs have the dtypes of the loop.
+void run(const KernelDef& kernel, int loop, std::span<const Input> inputs, std::span<const Array> outputs,
+         const catena::ArrayHeader* alike = nullptr) {
+  catena::ArrayHeader* headers[catena::kMaxOperands];
+  check<ValueError>(outputs.size() <= std::size_t(catena::kMaxOperands), kernel.name, outputs.size(),
+                    " outputs were given");
+  for (std::size_t k = 0; k < outputs.size(); ++k) headers[k] = outputs[k].get();
+  const EagerProgram program(kernel, loop);
+  const catena::Program& steps = program;
+  outputs[0].backend().elementwise({&steps, inputs, {headers, outputs.size()}, {}, alike});
+}
 
 void check_kind(const KernelDef& kernel, KernelKind kind, const char* function) {
   check<TypeError>(kernel.kind == kind, function, kernel.name, " is a kernel of another kind");
@@ -76,11 +92,12 @@ void check_kind(const KernelDef& kernel, KernelKind kind, const char* function) 
 // Images are often channels-last in memory behind their logical axes. Elementwise and row kernels then run over the
 // axes in memory order, as over contiguous arrays, and their results have the layout of their operands.
 
-// The order of axes in which a dense array that is not C-contiguous would be; nothing for others.
+// The permutation of axes that makes a dense array C-contiguous; empty for an array that is C-contiguous already or has
+// gaps.
 std::optional<Dims> memory_order(const Array& a) {
   if (a.is_c_contiguous() || a.ndim() > 8) return {};
   Dims order;
-  for (int axis = 0; axis < a.ndim(); ++axis) {  // insertion: stable, so axes of equal strides stay in their order
+  for (int axis = 0; axis < a.ndim(); ++axis) {  // stable insertion sort: axes of equal strides keep their order
     int at = order.size();
     while (at > 0 && a.strides()[int(order[at - 1])] < a.strides()[axis]) --at;
     order.insert(at, axis);
@@ -101,7 +118,8 @@ Dims inverse_of(const Dims& order) {
   return inverse;
 }
 
-// The order that suits all operands of a call over `shape`: the first array's, if those of its shape lie like it.
+// The memory order of `model` if every operand of its shape has the same strides and all others broadcast to it; else
+// empty.
 std::optional<Dims> common_order(const Array& model, std::span<const Operand> operands) {
   std::optional<Dims> order = memory_order(model);
   for (const Operand& o : operands) {
@@ -109,7 +127,8 @@ std::optional<Dims> common_order(const Array& model, std::span<const Operand> op
     const Array& a = o.array();
     if (a.ndim() > model.ndim()) return {};
     if (!(a.shape() == model.shape())) {
-      if (a.size() * 2 > model.size()) return {};  // broadcast the other way round, perhaps
+      // A large operand of another shape may be stretched along an axis that is strided in this order.
+      if (a.size() * 2 > model.size()) return {};
       continue;
     }
     for (int axis = 0; axis < a.ndim(); ++axis)
@@ -132,8 +151,7 @@ catena::SmallVector<Operand, 8> reordered(std::span<const Operand> operands, con
   return v;
 }
 
-// The kernel "copy" converts nothing itself: its loop is chosen by the wanted dtype and the backend converts into that
-// slot.
+// The row "copy" does not convert: its loop is the one of the wanted dtype, and the backend converts the operand to it.
 int copy_loop(Dtype dtype) {
   static const auto loops = [] {
     std::array<int, catena::kNumDtypes> table{};
@@ -221,7 +239,7 @@ void assign(const Array& to, const Operand& from) {
     if (source.get() == to.get()) return;
     const Array both[] = {to, source};
     check_same_device("assign", both);
-    // NumPy's rule: the source may have more axes than the target if they have length 1.
+    // NumPy's rule: the source may have leading axes of length 1 that the target lacks.
     const int extra = source.ndim() - to.ndim();
     if (extra > 0) {
       Shape shape = source.shape();
@@ -233,8 +251,7 @@ void assign(const Array& to, const Operand& from) {
     }
   }
   const Input input = from.is_array() ? Input(*from.array().get()) : Input(from.scalar());
-  const EagerProgram program(catena::rows::copy, copy_loop(to.dtype()));
-  to.backend().elementwise(program, {&input, 1}, {&to, 1});
+  run(catena::rows::copy, copy_loop(to.dtype()), {&input, 1}, {&to, 1});
 }
 
 void fill(const Array& to, const Scalar& value) { assign(to, value); }
@@ -273,14 +290,14 @@ Array apply_one(const KernelDef& kernel, std::span<const Operand> operands);
   return transpose(apply_one(kernel, reordered(operands, *order)), inverse_of(*order));
 }
 
-// `operands` makes a span of them, for the rare case that the layout matters.
-template <class F>
-Array apply_bound(const KernelDef& kernel, const Inputs& in, F&& operands) {
+// operands(model) runs the call in the memory order of the first array, or returns nothing when the operands' layouts
+// differ. It is called only when the first array is not C-contiguous, so the common case builds no list of operands.
+template <class F> Array apply_bound(const KernelDef& kernel, const Inputs& in, F&& operands) {
   if (in.first() && !in.first()->is_c_contiguous()) [[unlikely]]
     if (std::optional<Array> out = operands(*in.first())) return *std::move(out);
   const int loop = catena::choose_loop(kernel, in.span());
   Array out = in.empty(kernel.name, kernel.loop_table[loop].type[kernel.nin]);
-  out.backend().elementwise(EagerProgram(kernel, loop), in.span(), {&out, 1});
+  run(kernel, loop, in.span(), {&out, 1}, in.alike());
   return out;
 }
 
@@ -301,7 +318,7 @@ Array apply_two(const KernelDef& kernel, const Operand& a, const Operand& b) {
   });
 }
 
-// a = kernel(a, b); a itself is among the inputs and decides about the loop.
+// a = kernel(a, b). a is also the first input, so its dtype takes part in the choice of the loop.
 Array& apply_in_place(const KernelDef& kernel, Array& a, const Operand& b) {
   check<ValueError>(bool(a), kernel.name, "the array to write is null");
   if (!a.is_c_contiguous()) [[unlikely]] {
@@ -314,7 +331,7 @@ Array& apply_in_place(const KernelDef& kernel, Array& a, const Operand& b) {
   in.add(kernel.name, b);
   const int loop = catena::choose_loop(kernel, in.span());
   catena::check_output_cast(kernel.name, kernel.loop_table[loop].type[2], a.dtype(), catena::Casting::same_kind);
-  a.backend().elementwise(EagerProgram(kernel, loop), in.span(), {&a, 1});
+  run(kernel, loop, in.span(), {&a, 1});
   return a;
 }
 
@@ -335,7 +352,7 @@ Arrays apply_all(const KernelDef& kernel, std::span<const Operand> inputs) {
   Arrays out;
   for (int k = 0; k < kernel.nout; ++k)
     out.push_back(backend.empty(shape, kernel.loop_table[loop].type[std::size_t(kernel.nin + k)], device));
-  backend.elementwise(EagerProgram(kernel, loop), in.span(), out);
+  run(kernel, loop, in.span(), out, in.alike());
   return out;
 }
 
@@ -365,15 +382,16 @@ void apply_into(const KernelDef& kernel, std::span<const Operand> inputs, std::s
       const Array out = transpose(outputs[0], *order);
       const auto operands = reordered(inputs, *order);
       const Inputs same(kernel.name, operands);
-      return out.backend().elementwise(EagerProgram(kernel, loop), same.span(), {&out, 1});
+      return run(kernel, loop, same.span(), {&out, 1});
     }
   }
-  outputs[0].backend().elementwise(EagerProgram(kernel, loop), in.span().first(kernel.nin), outputs);
+  run(kernel, loop, in.span().first(kernel.nin), outputs);
 }
 
 namespace {
 
-// The loop with exactly the outputs' dtypes (a kernel may write values and indices); else all outputs as the first one.
+// The loop whose output dtypes equal those of `outputs` (a kernel may write values and indices). If there is none, the
+// loop is chosen by the first output's dtype.
 int choose_indexed_loop(const KernelDef& kernel, std::span<const Array> outputs) {
   for (int i = 0; i < kernel.num_loops; ++i) {
     bool equal = true;
@@ -394,7 +412,8 @@ void apply_indexed(const KernelDef& kernel, std::span<const Operand> inputs, std
                    kernel.ninout + kernel.nout, " arrays, ", outputs.size(), " were given");
   const int loop = choose_indexed_loop(kernel, outputs);
   const catena::Loop& types = kernel.loop_table[loop];
-  // Bodies read raw operands where they like, so those must have the loop's dtype as they lie in memory.
+  // A body reads its raw operands at any position, without the conversion of the loop, so they must have the loop's
+  // dtype in memory.
   catena::SmallVector<Operand, 8> given;
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const bool raw = (kernel.raw >> k) & 1;
@@ -405,12 +424,12 @@ void apply_indexed(const KernelDef& kernel, std::span<const Operand> inputs, std
   Inputs in(kernel.name, given);
   Inputs all(kernel.name, given);
   for (const Array& out : outputs) all.add(kernel.name, out);  // checks the devices
-  outputs[0].backend().elementwise(EagerProgram(kernel, loop), in.span(), outputs);
+  run(kernel, loop, in.span(), outputs);
 }
 
 namespace {
 
-// Of the loops that give `dtype` the one whose input fits best: sum has "?->l" beside "i->l".
+// Among the loops with output `dtype`, the one whose input dtype fits best: sum has "?->l" beside "i->l".
 int choose_reduction_loop(const KernelDef& kernel, const Array& a, std::optional<Dtype> dtype) {
   const Input input(*a.get());
   if (!dtype) return catena::choose_loop(kernel, {&input, 1});
@@ -426,7 +445,7 @@ int choose_reduction_loop(const KernelDef& kernel, const Array& a, std::optional
 }
 
 int loop_of_element(const KernelDef& kernel, Dtype dtype) {
-  catena::ArrayHeader element;  // the choice of a loop looks at nothing but the dtype
+  catena::ArrayHeader element;  // choose_loop reads only the dtype
   element.dtype = dtype;
   element.shape = {1};
   element.strides = {0};
@@ -448,7 +467,8 @@ Array reduce(const KernelDef& kernel, const Array& a, const Axes& axes, bool kee
   Backend& backend = a.backend();
   Array out =
       backend.empty(catena::reduced_shape(a.shape(), along, keepdims), kernel.loop_table[loop].type[1], a.device());
-  backend.reduce(kernel, loop, a, along, out);
+  const Input input(*a.get());
+  backend.reduce({&kernel, loop, {&input, 1}, along, out.get()});
   return out;
 }
 
@@ -467,7 +487,9 @@ Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer
   Backend& backend = in.backend();
   Array out =
       backend.empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
-  backend.reduce(kernel, loop, EagerProgram(map, map_loop), in.span(), along, out);
+  const EagerProgram program(map, map_loop);
+  const catena::Program& steps = program;
+  backend.reduce({&kernel, loop, in.span(), along, out.get(), &steps});
   return out;
 }
 
@@ -496,7 +518,9 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
     out.push_back(backend.empty(shape, types.type[std::size_t(kernel.first_output() + k)], device));
   for (int k = 0; k < kernel.nrow; ++k)
     out.push_back(backend.empty(per_row, types.type[std::size_t(kernel.first_output() + kernel.nout + k)], device));
-  backend.rows(kernel, loop, shape, along, in.span(), out);
+  catena::SmallVector<catena::ArrayHeader*, 8> written;
+  for (const Array& a : out) written.push_back(a.get());
+  backend.rows({&kernel, loop, &shape, along, in.span(), written});
   return out;
 }
 
@@ -513,7 +537,7 @@ Array operator-(const Array& a) { return apply(catena::rows::negative, {a}); }
 
 namespace {
 
-// A reduction that does not ask for the positions of elements may take them in memory order.
+// A reduction whose result does not depend on the positions of elements may read them in memory order.
 Array reduce_in_any_order(const KernelDef& kernel, const Array& a, const Axes& axes, bool keepdims) {
   const auto order = a && axes.given() ? memory_order(a) : std::nullopt;
   if (!order) return reduce(kernel, a, axes, keepdims);
@@ -540,8 +564,8 @@ Array amin(const Array& a, const Axes& axes, bool keepdims) {
 }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // What is not 0 counts as true. A scalar condition becomes an array, because as a number it would take part in the
-  // promotion.
+  // A nonzero condition counts as true. A scalar condition becomes an array, because a number would take part in the
+  // promotion of the values' dtypes.
   const Array* near = condition.is_array() ? &condition.array()
                       : x.is_array()       ? &x.array()
                       : y.is_array()       ? &y.array()
@@ -572,7 +596,7 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
     const Dtype t = catena::promote_types(a.dtype(), b.dtype());
     return matmul(astype(a, t), astype(b, t), transpose_a, transpose_b);
   }
-  // A vector is a row on the left and a column on the right; the axis it lends is taken off the result.
+  // A vector is a row on the left and a column on the right; the axis added for this is removed from the result.
   const bool row = a.ndim() == 1, column = b.ndim() == 1;
   Array left = row ? expand_dims(a, 0) : (transpose_a ? swapaxes(a, -1, -2) : a);
   Array right = column ? expand_dims(b, 1) : (transpose_b ? swapaxes(b, -1, -2) : b);
@@ -589,7 +613,7 @@ Array matmul(const Array& a, const Array& b, bool transpose_a, bool transpose_b)
   shape.push_back(left.shape(left.ndim() - 2));
   shape.push_back(right.shape(right.ndim() - 1));
   Array out = a.backend().empty(shape, a.dtype(), a.device());
-  a.backend().matmul(left, right, out);
+  a.backend().matmul({left.get(), right.get(), out.get()});
   if (column) {
     shape.pop_back();
     if (row) shape.pop_back();

@@ -1,6 +1,6 @@
-// The value API over seam S2: what derivative rules on raw arrays, optimizers and converters use when no graph is
-// wanted. Semantics are NumPy's (broadcasting, weak scalars); see kernels/rows/bind.h. All functions allocate their
-// result on the device of their array operands; mixing devices or backends is a ValueError naming both.
+// The value API: arrays without a graph, over seam S2. Backward rules on raw arrays, optimizers and converters use it.
+// Semantics are NumPy's (broadcasting, weak scalars; see kernels/rows/bind.h). Every function allocates its result on
+// the device of its array operands; operands on different devices or backends are a ValueError naming both.
 #pragma once
 
 #include <initializer_list>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/operand.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -26,11 +27,10 @@ CATENA_EXPORT Array zeros_like(const Array& a);
 CATENA_EXPORT Array ones_like(const Array& a);
 CATENA_EXPORT Array full_like(const Array& a, const Scalar& value);
 CATENA_EXPORT Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional<Device> device = {});
-template <class T>
-Array array(const std::vector<T>& values, const Shape& shape, std::optional<Device> device = {}) {
+template <class T> Array array(const std::vector<T>& values, const Shape& shape, std::optional<Device> device = {}) {
   catena::check<catena::ValueError>(std::int64_t(values.size()) == catena::size_of(shape), "array", values.size(),
                                     " values do not fill the shape ", catena::to_string(shape));
-  if constexpr (std::is_same_v<T, bool>) {  // whose vector is packed
+  if constexpr (std::is_same_v<T, bool>) {  // std::vector<bool> has no data()
     const std::vector<unsigned char> bytes(values.begin(), values.end());
     return from_host(bytes.data(), shape, catena::dtype_of<T>, device);
   } else {
@@ -39,56 +39,39 @@ Array array(const std::vector<T>& values, const Shape& shape, std::optional<Devi
 }
 CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::optional<Device> device = {});
 
-// ---- reading back (these block) ----
+// ---- reading back (these functions block) ----
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
-CATENA_EXPORT Scalar item(const Array& a);  // one element; ValueError when a has another size
-template <class T>
-std::vector<T> to_vector(const Array& a);             // C order, converted to T
-CATENA_EXPORT std::string to_string(const Array& a);  // NumPy-like text, at most ~1000 elements
+CATENA_EXPORT Scalar item(const Array& a);                    // the only element; ValueError when the size is not 1
+template <class T> std::vector<T> to_vector(const Array& a);  // C order, converted to T
+CATENA_EXPORT std::string to_string(const Array& a);          // NumPy-like text, at most ~1000 elements
 
 // ---- copies and moves ----
 CATENA_EXPORT Array copy(const Array& a);                 // C order
-CATENA_EXPORT Array contiguous(const Array& a);           // itself when C-contiguous
-CATENA_EXPORT Array astype(const Array& a, Dtype dtype);  // itself when the dtype is the same
+CATENA_EXPORT Array contiguous(const Array& a);           // a itself when it is C-contiguous
+CATENA_EXPORT Array astype(const Array& a, Dtype dtype);  // a itself when it has the dtype
 CATENA_EXPORT Array to_device(const Array& a, Device device);
-class Operand;
-CATENA_EXPORT void assign(const Array& to, const Operand& from);  // broadcast, unsafe cast
+CATENA_EXPORT void assign(const Array& to, const Operand& from);  // broadcasts; any cast is allowed
 CATENA_EXPORT void fill(const Array& to, const Scalar& value);
 // Copies elements between arrays of equal shape across devices and backends.
 CATENA_EXPORT void copy_across(const Array& to, const Array& from);
 
 // ---- kernels ----
-// Any elementwise row by name: apply(catena::rows::add, {a, b}). Inputs convert implicitly from Array (see Operand) and
-// Scalar.
-class Operand {
- public:
-  Operand(const Array& a) : array_(a) { catena::check<catena::ValueError>(bool(a), "Operand", "the array is null"); }
-  Operand(const Scalar& s) : scalar_(s) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Operand(T v) : scalar_(v) {}
-  bool is_array() const noexcept { return bool(array_); }
-  const Array& array() const noexcept { return array_; }
-  const Scalar& scalar() const noexcept { return scalar_; }
-
- private:
-  Array array_;
-  Scalar scalar_;
-};
+// Any elementwise row: apply(catena::rows::add, {a, b}).
 CATENA_EXPORT Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs);
 CATENA_EXPORT Arrays apply_all(const catena::KernelDef& kernel, std::span<const Operand> inputs);  // several outputs
-// Writes into given outputs (in-outs first); loop chosen by the inputs, in-outs included.
+// Writes into the given outputs (in-outs first). The loop is chosen by the inputs, which include the in-outs.
 CATENA_EXPORT void apply_into(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                               std::span<const Array> outputs);
-// Indexed rows: raw inputs keep their shape; the loop shape is that of `out`, whose dtype chooses the loop.
+// Indexed rows: raw inputs keep their shape; the loop has the shape of `out`, and the dtype of `out` chooses it.
 CATENA_EXPORT void apply_indexed(const catena::KernelDef& kernel, std::span<const Operand> inputs,
                                  std::span<const Array> outputs);
 CATENA_EXPORT Array reduce(const catena::KernelDef& kernel, const Array& a, const Axes& axes = {},
                            bool keepdims = false, std::optional<Dtype> dtype = {});
-// What the elementwise row `map` gives for the inputs, reduced without being stored: reduce(kernel, apply(map, inputs),
-// axes, keepdims).
+// reduce(kernel, apply(map, inputs), axes, keepdims), without storing the result of the elementwise row `map`.
 CATENA_EXPORT Array map_reduce(const catena::KernelDef& kernel, const catena::KernelDef& map,
                                std::initializer_list<Operand> inputs, const Axes& axes = {}, bool keepdims = false);
-// Row kernels over `axes`: outputs of the common shape first, then the per-row ones (axes kept with length 1).
+// Row kernels over `axes`: first the outputs of the common shape, then the outputs with one element per row (axes kept
+// with length 1).
 CATENA_EXPORT Arrays rows(const catena::KernelDef& kernel, std::span<const Operand> inputs, const Axes& axes);
 
 CATENA_EXPORT Array operator+(const Operand& a, const Operand& b);
@@ -122,7 +105,7 @@ CATENA_EXPORT Array slice(const Array& a, int axis, std::int64_t start, std::int
 CATENA_EXPORT Array take(const Array& a, const Array& indices, int axis);
 
 CATENA_EXPORT bool same_backend(const Array& a, const Array& b) noexcept;
-// ValueError naming op and the devices when the arrays do not live on one device of one backend. Nulls are skipped.
+// ValueError naming op and the devices when the arrays are on different devices or backends. Null arrays are skipped.
 CATENA_EXPORT void check_same_device(std::string_view op, std::span<const Array> arrays);
 CATENA_EXPORT bool has_nan(const Array& a);  // floating dtypes; blocks
 
@@ -142,8 +125,7 @@ CATENA_EXPORT Array random_uniform(const Shape& shape, double low, double high, 
 CATENA_EXPORT Array random_normal(const Shape& shape, double mean, double stddev, Dtype dtype, Generator& g,
                                   std::optional<Device> device = {});
 
-template <class T>
-std::vector<T> to_vector(const Array& a) {
+template <class T> std::vector<T> to_vector(const Array& a) {
   const Array same = astype(a, catena::dtype_of<T>);
   std::vector<T> out(static_cast<std::size_t>(a.size()));
   if constexpr (std::is_same_v<T, bool>) {

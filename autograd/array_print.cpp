@@ -1,4 +1,4 @@
-// Text of an array in NumPy's manner: aligned columns, at most 8 digits, three items at each edge of large arrays.
+// Text of an array as NumPy prints it: aligned columns, at most 8 decimals, three items at each edge of large arrays.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -32,7 +32,7 @@ std::string fixed(double v, int decimals) {
   return {text, end};
 }
 
-// Decimals that tell the value apart from its neighbours in its own dtype, at most kPrecision.
+// The number of decimals that distinguishes the value from its neighbours in its own dtype, at most kPrecision.
 int decimals_of(double v, bool single) {
   char text[400];
   const auto end = single
@@ -46,7 +46,7 @@ int decimals_of(double v, bool single) {
   return static_cast<int>(last - rounded.find('.'));
 }
 
-// One printed form for all numbers of an array.
+// The common format of all numbers of an array.
 class FloatFormat {
  public:
   FloatFormat(const std::vector<double>& values, bool single) {
@@ -70,7 +70,7 @@ class FloatFormat {
     }
     std::string text = fixed(v, decimals_);
     if (decimals_ == 0) return text + '.';
-    // The points stand in one column; zeros that say nothing are left out.
+    // The decimal points are aligned; trailing zeros become spaces.
     for (std::size_t i = text.size(); text[i - 1] == '0'; --i) text[i - 1] = ' ';
     return text;
   }
@@ -157,7 +157,7 @@ std::string to_string(const Array& a) {
   if (!a) return "None";
   if (a.size() == 0) return "[]";
   if (a.size() <= kThreshold) return Printer(a, false).text();
-  // Only the edges are read back.
+  // Only the edges are copied to the host.
   Array edges = a;
   for (int axis = 0; axis < a.ndim(); ++axis) {
     const std::int64_t n = a.shape(axis);

@@ -1,6 +1,7 @@
-// Random numbers of the value API: a generator is {seed, offset} on the host, the backend computes element i from it.
+// Random numbers of the value API: a generator is {seed, offset} on the host; the backend computes element i from it.
 #include <atomic>
 #include <cstdlib>
+#include <optional>
 #include <random>
 
 #include <catena/autograd/array.h>
@@ -11,7 +12,8 @@ namespace {
 using catena::check;
 using catena::ValueError;
 
-// The first seed of a process: CHAINER_SEED if it is a number, else entropy. Further threads get streams of their own.
+// The first seed of a process: CHAINER_SEED if it is a number, else entropy. Every further thread gets a different
+// seed.
 std::uint64_t initial_seed() {
   static const std::uint64_t base = [] {
     if (const char* text = std::getenv("CHAINER_SEED"); text && *text) {
@@ -30,9 +32,10 @@ Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dt
            const std::optional<Device>& device) {
   check<catena::TypeError>(catena::is_floating(dtype), op, "the dtype must be floating, it is ", dtype);
   Array out = empty(shape, dtype, device);
-  // A captured draw asks the thread's generator again; any other generator may be gone by then.
+  // A replayed draw takes its offset from the thread's default generator, because `g` may have been destroyed by then.
   const OffsetRefresh next = [n = out.size()] { return default_generator().take(n); };
-  out.backend().random(kind, g.seed, g.take(out.size()), 0, 0, out, &g == &default_generator() ? &next : nullptr);
+  out.backend().random(
+      {kind, g.seed, g.take(out.size()), 0, 0, out.get(), &g == &default_generator() ? &next : nullptr});
   return out;
 }
 

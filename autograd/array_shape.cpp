@@ -1,7 +1,10 @@
 // Views, joins and gathers of the value API.
 #include <algorithm>
+#include <optional>
 
 #include <catena/autograd/array.h>
+
+#include <catena/autograd/indexed_access.h>
 
 namespace autograd {
 namespace {
@@ -80,7 +83,7 @@ Array expand_dims(const Array& a, int axis) {
   const int at = normalize_axis("expand_dims", axis, a.ndim() + 1);
   Shape shape = a.shape();
   Strides strides = a.strides();
-  // The stride that keeps a contiguous array contiguous in the eyes of other libraries.
+  // An axis of length 1 may have any stride; this one also passes the contiguity checks of other libraries.
   const std::int64_t stride =
       at < a.ndim() ? strides[at] * shape[at] : static_cast<std::int64_t>(catena::itemsize(a.dtype()));
   shape.insert(at, 1);
@@ -147,7 +150,8 @@ Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std
   Strides strides = a.strides();
   const std::int64_t offset = length > 0 ? first * strides[at] : 0;
   shape[at] = length;
-  // A stride nobody walks stays as it was: step may be anything then, and the product could overflow.
+  // With at most one element the stride is never used. It is left as it is, because the product with `step` could
+  // overflow.
   if (length > 1) strides[at] *= step;
   return view(a, shape, strides, offset);
 }
@@ -178,7 +182,8 @@ Array take(const Array& a, const Array& indices, int axis) {
   }
   const Array index = index_shape == indices.shape() ? indices : reshape(indices, index_shape);
   Array out = a.backend().empty(loop, a.dtype(), a.device());
-  a.backend().gather(a, {&index, 1}, {at}, loop, base_axis, out);
+  const Dims axes{at};
+  internal::gather({a, {&index, 1}, axes, loop, base_axis}, out);
   return out;
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<std::uint64_t> last_run{0};
 
-// Rules run with a graph of their own only when the gradients are to be differentiated again.
+// A backward rule builds a graph of its own only when its gradients are to be differentiated again.
 class RuleModes {
  public:
   explicit RuleModes(bool double_backprop) : modes_(internal::modes()), saved_(modes_) {
@@ -40,7 +40,8 @@ class RuleModes {
 
 }  // namespace
 
-// One run. Gradients travel in VariableNode::grad; a node's `run` says whether this run has written it.
+// One backward run. Gradients are stored in VariableNode::grad; VariableNode::run holds the id of the run that wrote
+// it.
 class BackwardEngine {
  public:
   BackwardEngine(bool double_backprop, bool retain_grad)
@@ -51,7 +52,8 @@ class BackwardEngine {
     if (!queue_.empty()) abandon();
   }
 
-  // For grad(): only these functions take part, gradients found in variables do not count, and everything is put back.
+  // State of grad(): only `functions` take part, gradients that variables already have are ignored, and all gradients
+  // are restored at the end.
   struct Isolated {
     std::unordered_set<const FunctionNode*> functions;
     std::unordered_set<const VariableNode*> wanted;
@@ -99,7 +101,7 @@ class BackwardEngine {
     }
   };
 
-  // Somebody can read its gradient after this run.
+  // Whether the gradient of x can be read after this run.
   bool kept(const VariableNode* x) const {
     return x->requires_grad && (x->creator == nullptr || retain_grad_) &&
            x->handles.load(std::memory_order_relaxed) != 0;
@@ -117,9 +119,9 @@ class BackwardEngine {
 
   std::uint64_t id_;
   bool double_, retain_grad_;
-  bool made_here_ = false;  // the gradient of the only output of the function at hand comes from this run
+  bool made_here_ = false;  // the current function has one output, whose gradient was made by this run
   Isolated* isolated_ = nullptr;
-  VariableNode* kept_ = nullptr;  // the variable that backward was called on keeps its gradient
+  VariableNode* kept_ = nullptr;  // the variable on which backward was called; it keeps its gradient
   std::uint32_t order_ = 0;
   catena::SmallVector<Item, 16> queue_;
 };
@@ -133,7 +135,7 @@ bool repeats_elements(const Array& a) {
   return false;
 }
 
-// The one Variable of this node is all that leads to its array and to the array's memory.
+// Whether this node's only handle holds the only reference to its array and to the array's storage.
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
   return n->handles.load(std::memory_order_relaxed) == 1 && n->creator == nullptr && a &&
@@ -153,7 +155,7 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
     x->set_grad(gx, true);
     enqueue(x);
   } else if (x->grad == nullptr) {
-    // What a user reads from a leaf is an ordinary array, not a view that repeats elements.
+    // The gradient of a leaf is visible to users, so it must be an ordinary array, not a view that repeats elements.
     if (!double_ && repeats_elements(gx.data())) x->set_grad(internal::constant_variable(copy(gx.data())), false);
     else x->set_grad(gx, true);
   } else if (double_) {
@@ -166,7 +168,7 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
   }
 }
 
-// The gradients of f's outputs, which leave their variables unless they are to be kept.
+// Moves the gradients out of f's outputs; those that are to be kept are copied as handles.
 Variables BackwardEngine::take_output_grads(FunctionNode& f) {
   Variables gy;
   gy.reserve(f.num_outputs());
@@ -178,7 +180,8 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
       made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = y->grad_handle();
-      // In an ordinary run a gradient that the user gave with a graph must not draw the rules into that graph.
+      // Without double backprop, a gradient that the user set together with a graph must not connect the rules to that
+      // graph.
       if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
         gy.back() = internal::constant_variable(gy.back().data());
     }
@@ -192,7 +195,7 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
 
 namespace {
 
-// For the time of a rule: whoever calls it outside of a run keeps what he gives.
+// Sets FunctionNode::gradient_is_spare during a rule. Outside of a run it is false: a caller keeps its gradients.
 class Spare {
  public:
   Spare(bool& spare, bool value) : spare_(spare) { spare_ = value; }
@@ -218,7 +221,7 @@ Arrays arrays_of(const Variables& v) {
 
 }  // namespace
 
-// Each function is asked once in a run; a search ends at the first variable that is kept.
+// Visits each function at most once per run; the search ends at the first variable that is kept.
 bool BackwardEngine::leads_to_kept(FunctionNode* f) {
   struct Place {
     FunctionNode* function;
@@ -268,7 +271,7 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
     gx = f.backward(targets, gy);
   }
   for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);
-  // (The label is a string: not made unless it is needed.)
+  // The label is a string, so it is only built on failure.
   if (gx.size() != targets.size()) [[unlikely]]
     catena::fail<catena::AssertionError>(f.label(), "backward returned ", gx.size(), " gradients for ", targets.size(),
                                          " inputs");
@@ -283,7 +286,7 @@ void BackwardEngine::process(FunctionNode& f) {
     if (wanted(f.input_node(i))) targets.push_back(int(i));
   if (targets.empty()) return;
   const Variables gx = call_rule(f, targets, gy);
-  if (f.num_inputs() != n) return;  // its rule unchained the graph
+  if (f.num_inputs() != n) return;  // the rule unchained the graph
   if (is_debug() && !internal::modes().in_backward_rule)
     for (const Variable& g : gx)
       if (g && catena::is_floating(g.dtype()) && has_nan(g.data())) f.fail_nan("backward");
@@ -300,7 +303,7 @@ void BackwardEngine::process(FunctionNode& f) {
   }
 }
 
-// After an exception: gradients on their way would keep their graphs alive.
+// After an exception: gradients of unprocessed functions would keep their graphs alive.
 void BackwardEngine::abandon() noexcept {
   for (const Item& item : queue_) {
     for (std::size_t i = 0; i < item.function->num_outputs(); ++i) {
@@ -342,7 +345,7 @@ void run_backward(const Variable& start, const BackwardOptions& options) {
 
 namespace {
 
-// All functions behind the outputs through which a wanted variable is reached.
+// All functions on a path from the outputs to a wanted variable.
 std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs,
                                                           const std::unordered_set<const VariableNode*>& wanted) {
   std::vector<const FunctionNode*> all, pending;
@@ -366,7 +369,7 @@ std::unordered_set<const FunctionNode*> functions_between(const Variables& outpu
   return needed;
 }
 
-// Puts the gradients of all touched variables back, also when a rule throws.
+// Restores the gradients of all variables that the run wrote, also when a rule throws.
 class Restore {
  public:
   explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}

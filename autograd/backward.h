@@ -1,8 +1,8 @@
 // The backward engine behind Variable::backward and grad.
 //
-// Functions are processed from the highest rank down, ties in the order in which they were met; every function once.
-// Whoever consumes a variable has a higher rank than whoever made it, so a gradient is complete when its function comes
-// up.
+// Functions are processed in the order of decreasing rank, functions of equal rank in the order in which they were
+// enqueued, each once. The function that made a variable has a lower rank than all functions that read it, so a
+// gradient is complete when its function is processed.
 #pragma once
 
 #include <catena/autograd/variable.h>

@@ -10,17 +10,17 @@ namespace autograd {
 DeviceExtension::~DeviceExtension() = default;
 DeviceExtension::Recorded::~Recorded() = default;
 
-// ---- what must not be replaced ------------------------------------------------------------------
+// ---- watched arrays and values ------------------------------------------------------------------
 namespace {
 
 struct WatchedArray {
   std::string what;
-  std::function<Array()> current;
+  catena::Function<Array()> current;
   Array captured = {};
 };
 struct WatchedValue {
   std::string what;
-  std::function<std::uint64_t()> current;
+  catena::Function<std::uint64_t()> current;
   std::uint64_t captured = 0;
 };
 
@@ -41,12 +41,11 @@ struct CapturedWork::Watched {
   std::vector<WatchedArray> arrays;
   std::vector<WatchedValue> values;
   bool train = internal::modes().train;
-  std::optional<std::uint64_t> seed = {};  // where numbers are drawn
+  std::optional<std::uint64_t> seed = {};  // set when the captured work draws random numbers
 
-  void run(const std::function<void()>& f);
-  // `differs` is called with the words of the first difference.
-  template <class F>
-  bool is_current(F differs) const;
+  void run(const catena::Function<void()>& f);
+  // Calls differs(message) for the first difference.
+  template <class F> bool is_current(F differs) const;
 };
 
 namespace {
@@ -60,7 +59,7 @@ struct WatchingScope {
 
 }  // namespace
 
-void CapturedWork::Watched::run(const std::function<void()>& f) {
+void CapturedWork::Watched::run(const catena::Function<void()>& f) {
   const Generator before = default_generator();
   {
     const WatchingScope scope(*this);
@@ -71,8 +70,7 @@ void CapturedWork::Watched::run(const std::function<void()>& f) {
   for (WatchedValue& w : values) w.captured = w.current();
 }
 
-template <class F>
-bool CapturedWork::Watched::is_current(F differs) const {
+template <class F> bool CapturedWork::Watched::is_current(F differs) const {
   for (const WatchedArray& w : arrays) {
     const Array now = w.current();
     if (is_same_memory(now, w.captured)) continue;
@@ -98,16 +96,16 @@ bool CapturedWork::Watched::is_current(F differs) const {
 
 bool is_capturing() noexcept { return watching != nullptr; }
 
-void watch_array(std::string what, std::function<Array()> current) {
+void watch_array(std::string what, catena::Function<Array()> current) {
   if (watching != nullptr) watching->arrays.push_back({std::move(what), std::move(current)});
 }
 
-void watch_value(std::string what, std::function<std::uint64_t()> current) {
+void watch_value(std::string what, catena::Function<std::uint64_t()> current) {
   if (watching != nullptr) watching->values.push_back({std::move(what), std::move(current)});
 }
 
 // ---- captured work ------------------------------------------------------------------------------
-CapturedWork::CapturedWork(std::function<void()> f, std::optional<Device> device) {
+CapturedWork::CapturedWork(catena::Function<void()> f, std::optional<Device> device) {
   const Device on = device ? *device : default_backend().default_device();
   auto* e = default_backend().extension<DeviceExtension>(on);
   if (e == nullptr) {
@@ -115,7 +113,7 @@ CapturedWork::CapturedWork(std::function<void()> f, std::optional<Device> device
     f_ = std::move(f);
     return;
   }
-  watched_ = std::make_unique<Watched>();
+  watched_ = catena::Owned<Watched>(new Watched);
   recorded_ = e->record(on, [&] { watched_->run(f); });
 }
 CapturedWork::~CapturedWork() = default;
@@ -136,7 +134,7 @@ bool CapturedWork::try_replay() {
   return true;
 }
 
-Operand live_scalar(Device device, std::uint64_t first, std::function<std::uint64_t()> refresh) {
+Operand live_scalar(Device device, std::uint64_t first, catena::Function<std::uint64_t()> refresh) {
   auto* e = default_backend().extension<DeviceExtension>(device);
   if (e == nullptr || !e->is_recording()) return catena::Scalar(first);
   return e->live_scalar(device, first, std::move(refresh));

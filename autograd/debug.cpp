@@ -52,13 +52,13 @@ void experimental(std::string_view api_name) {
 namespace internal {
 
 std::string capture_stack() {
-  constexpr int kFrames = 48, kOwn = 2;  // the frames of this function and its caller say nothing
+  constexpr int kFrames = 48, kOwn = 2;  // the two innermost frames are this function and its caller
   void* address[kFrames];
   const int n = backtrace(address, kFrames);
   const std::unique_ptr<char*, void (*)(void*)> symbols(backtrace_symbols(address, n), std::free);
   std::string text;
   for (int i = kOwn; symbols && i < n; ++i) {
-    // "module(mangled+0x12) [0x...]": the name is made readable.
+    // A frame reads "module(mangled+0x12) [0x...]"; the name is demangled.
     const std::string frame = symbols.get()[i];
     const std::size_t open = frame.find('('), plus = frame.find('+', open);
     if (open != std::string::npos && plus != std::string::npos && plus > open + 1)

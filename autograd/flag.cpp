@@ -6,7 +6,7 @@
 namespace autograd {
 namespace {
 
-// As the reference reads its switches: unset means the default, "0" means off, anything else on.
+// Reads a switch as Chainer does: unset means the default, "0" means off, any other value on.
 bool environment(const char* name, bool otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr || *text == 0 ? otherwise : std::string_view(text) != "0";

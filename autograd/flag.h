@@ -11,7 +11,7 @@
 
 namespace autograd {
 
-// ON: no graph behind this variable; OFF: graph; AUTO: graph iff the thread's default says so. ON and OFF do not mix.
+// ON: no graph behind this variable; OFF: a graph; AUTO: a graph if the thread's mode says so. ON and OFF do not mix.
 class CATENA_EXPORT Flag {
  public:
   enum Value : unsigned char { kOff, kOn, kAuto };
@@ -43,8 +43,8 @@ struct Modes {
   bool train = true;
   bool type_check = true;
   bool double_backprop = true;  // gradients being computed get a graph of their own
-  bool in_backward_rule =
-      false;           // inside a rule whose gradients get none: hooks and NaN checks are the engine's affair
+  // Inside a rule without double backprop: the engine runs hooks and NaN checks, nested calls do not.
+  bool in_backward_rule = false;
   bool ready = false;  // the environment has been read
 };
 CATENA_EXPORT Modes& modes() noexcept;

@@ -18,7 +18,8 @@ constexpr int kMaxFree = 256;
 #endif
 
 // Constant-initialised and trivially destructible: usable at any time, also by static destructors that drop graphs
-// after the thread's other variables are gone. Nothing is kept before `open` and after the drain has run.
+// after the thread's other thread_local objects are destroyed. The lists hold no blocks before `open` and after the
+// drain has run.
 struct Cache {
   Free* head[kClasses];
   int room[kClasses];

@@ -1,5 +1,6 @@
 // Memory for graph objects: thread-local lists of freed blocks by size, so that building and dropping a small graph
-// costs no malloc. A block may be freed on another thread than it came from; it then joins that thread's list.
+// calls no malloc. A block may be freed on a thread other than the one that allocated it; it then joins the list of the
+// freeing thread.
 #pragma once
 
 #include <cstddef>

@@ -7,11 +7,11 @@
 //   Variable y = make_function<Cube>()({x})[0];
 //
 // backward gets all inputs and one gradient per output (null where none arrived), and returns one gradient per input
-// (null where there is none). It must not write into them. Such a function has one derivative: asking for the
-// derivative of its gradient is a NotImplementedError. A function that must be differentiable any number of times
-// derives from FunctionNode.
+// (null for none). It must not write into its arguments. Such a function has one derivative: differentiating its
+// gradient is a NotImplementedError. A function that must be differentiable any number of times derives from
+// FunctionNode.
 //
-// One object is one node of a graph. Calling it again is legal and takes the earlier results out of the graph:
+// One object is one node of a graph. Calling it again is allowed and removes the earlier results from the graph:
 // backpropagating through them is then a RuntimeError.
 #pragma once
 
@@ -28,8 +28,8 @@ class CATENA_EXPORT Function : public FunctionNode {
 
   std::string label() const override;  // the name of the class
 
-  // By default these call forward_gpu and backward_gpu when an array (backward: or a gradient) is on a GPU, else the
-  // _cpu forms.
+  // The default implementations call forward_gpu and backward_gpu when an input (in backward: or a gradient) is on a
+  // GPU, else the _cpu forms.
   Arrays forward(const Arrays& inputs) override;
   virtual Arrays forward_cpu(const Arrays& inputs);  // NotImplementedError
   virtual Arrays forward_gpu(const Arrays& inputs);
@@ -41,15 +41,13 @@ class CATENA_EXPORT Function : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };
 
-// A function object to be called; the graph shares its ownership.
-template <class F>
-class FunctionPtr : public NodePtr<F> {
+// A function object; the graph shares its ownership.
+template <class F> class FunctionPtr : public NodePtr<F> {
  public:
   using NodePtr<F>::NodePtr;
   Variables operator()(const Variables& inputs) const { return static_cast<FunctionNode*>(this->get())->apply(inputs); }
 };
-template <class F, class... A>
-FunctionPtr<F> make_function(A&&... a) {
+template <class F, class... A> FunctionPtr<F> make_function(A&&... a) {
   return FunctionPtr<F>(new F(std::forward<A>(a)...));
 }
 

@@ -13,14 +13,14 @@ namespace autograd {
 using internal::Access;
 using internal::VariableNode;
 
-// ---- life and death -----------------------------------------------------------------------------
+// ---- lifetime -----------------------------------------------------------------------------------
 
 void* FunctionNode::operator new(std::size_t n) { return internal::allocate_block(n); }
 void FunctionNode::operator delete(void* p, std::size_t n) noexcept { internal::free_block(p, n); }
 
 FunctionNode::~FunctionNode() { drop_inputs(); }
 
-// Held for a few instructions only; contended only when one thread drops a variable while another works on its graph.
+// Held for a few instructions; contended only when one thread drops a variable while another works on its graph.
 class FunctionNode::OutputLock {
  public:
   explicit OutputLock(const FunctionNode& f) noexcept : lock_(f.output_lock_) {
@@ -33,14 +33,14 @@ class FunctionNode::OutputLock {
 };
 
 namespace {
-constinit thread_local FunctionNode* doomed = nullptr;  // a list through next_
+constinit thread_local FunctionNode* doomed = nullptr;  // linked through next_
 constinit thread_local bool draining = false;
 }  // namespace
 
 void release(FunctionNode* f) noexcept {
   if (f == nullptr || !catena::drop_reference(f->refs_)) return;
   f->next_ = std::exchange(doomed, f);
-  if (draining) return;  // the loop below is running further up the stack and will come to it
+  if (draining) return;  // an outer call of release is in the loop below and will delete f
   draining = true;
   while (FunctionNode* dying = doomed) {
     doomed = dying->next_;
@@ -124,7 +124,7 @@ void FunctionNode::check_types(const type_check::TypeInfoTuple& in_types) const 
 }
 
 FunctionNode::Extras& FunctionNode::extras() {
-  if (!extras_) extras_ = std::make_unique<Extras>();
+  if (!extras_) extras_ = catena::Owned<Extras>(new Extras);
   return *extras_;
 }
 
@@ -162,7 +162,8 @@ void FunctionNode::start(const internal::Plan&) {
     catena::check<catena::RuntimeError>(raw_style_, label(),
                                         "this function node was applied before; one node is one call: make another");
     drop_inputs();
-    const OutputLock lock(*this);  // earlier outputs keep this as their creator, which does not list them any more
+    // The earlier outputs still have this node as their creator, but it no longer lists them.
+    const OutputLock lock(*this);
     outputs_.clear();
   }
   applied_ = true;
@@ -225,7 +226,7 @@ Variable FunctionNode::connect_output(const internal::Plan& plan, int index, con
   n->data = data;
   n->volatile_flag = plan.flag;
   n->requires_grad = plan.requires_grad;
-  if (plan.graph) {  // set_creator without the lock: nobody else knows this output yet
+  if (plan.graph) {  // set_creator without the lock: no other thread knows this output yet
     retain(this);
     n->creator = this;
     n->output_index = index;
@@ -262,7 +263,8 @@ void FunctionNode::retain_outputs(std::initializer_list<int> indices) {
 }
 
 namespace {
-// A handle to `data` that stands for `root` in graphs. The variable itself may be gone or hold another array by now.
+// A handle to `data` that stands for `root` in graphs. The variable itself may be destroyed or hold another array by
+// now.
 Variable alias(VariableNode* root, const Array& data) {
   auto* n = new VariableNode;
   Variable v = Access::adopt(n);
@@ -289,7 +291,7 @@ Variable FunctionNode::retained_output(int index) {
     if (r.index != index || !r.array) continue;
     if (!needs_double_backprop()) return alias(nullptr, r.array);
     VariableNode* y = lock_output(std::size_t(index));
-    if (y == nullptr) {  // the variable is gone: another takes its place among the outputs
+    if (y == nullptr) {  // the variable is destroyed: a new one takes its place among the outputs
       y = new VariableNode;
       y->data = r.array;
       Variable fresh = Access::adopt(y);
@@ -332,7 +334,7 @@ Variable FunctionNode::output(std::size_t i) const {
 }
 
 void FunctionNode::unchain() {
-  retain(this);  // its outputs may be all that keeps it
+  retain(this);  // its outputs may hold the only references to it
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     VariableNode* n = lock_output(i);
     if (n == nullptr) continue;
@@ -350,7 +352,7 @@ const std::string& FunctionNode::stack() const noexcept {
   return extras_ ? extras_->stack : none;
 }
 
-void FunctionNode::add_hook(std::shared_ptr<FunctionHook> hook, const std::string& name) {
+void FunctionNode::add_hook(catena::Shared<FunctionHook> hook, const std::string& name) {
   catena::check<catena::TypeError>(hook != nullptr, "add_hook", "the hook is null");
   const std::string key = name.empty() ? hook->name() : name;
   for (const auto& entry : local_function_hooks())

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +23,7 @@
 #include <catena/autograd/operators.h>
 #include <catena/autograd/type_check.h>
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -34,9 +34,9 @@ using Targets = catena::SmallVector<int, 4>;  // indices of the inputs whose gra
 
 namespace internal {
 
-using NamedHooks = std::vector<std::pair<std::string, std::shared_ptr<FunctionHook>>>;
+using NamedHooks = std::vector<std::pair<std::string, catena::Shared<FunctionHook>>>;
 
-// How a call takes part in a graph, decided from the inputs' flags and the thread's mode.
+// How a call takes part in a graph, determined by the inputs' flags and the thread's mode.
 struct Plan {
   Flag flag = AUTO;           // of the outputs
   bool requires_grad = true;  // of the outputs
@@ -64,52 +64,52 @@ class CATENA_EXPORT FunctionNode {
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;
   // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
-  // allocated zeros. Must not write into the arrays of grad_outputs (but see gradient_is_spare) or of retained values.
-  // Not called when nobody could read a gradient that comes of it: neither an input nor anything that it was made from
-  // is still held.
+  // allocated zeros. Must not write into the arrays of grad_outputs (except as gradient_is_spare allows) or of retained
+  // values. Not called when no gradient that depends on its result can be read, because no Variable refers to an input
+  // or to an input's ancestors.
   virtual Variables backward(const Targets& targets, const Variables& grad_outputs);
 
   int rank() const noexcept { return rank_; }
   std::size_t num_inputs() const noexcept { return inputs_.size(); }
   std::size_t num_outputs() const noexcept { return outputs_.size(); }
   void unchain();                             // outputs lose their creator, inputs are dropped
-  const std::string& stack() const noexcept;  // where it was called, in debug mode
+  const std::string& stack() const noexcept;  // the call stack of the application, in debug mode
 
-  // The graph around this node. input_node: null after unchain; output: null when nobody holds that variable any more.
+  // The graph around this node. input_node: null after unchain; output: null when no Variable of that output is left.
   internal::VariableNode* input_node(std::size_t i) const noexcept { return i < inputs_.size() ? inputs_[i] : nullptr; }
-  Variable input(std::size_t i) const;  // null when nobody holds it any more
+  Variable input(std::size_t i) const;  // null when no Variable of it is left
   Variable output(std::size_t i) const;
 
-  // Hooks of this node alone, by name, in order; run after the thread's hooks, one of the same name takes the place of
-  // the thread's. TypeError null, KeyError duplicate or unknown.
-  void add_hook(std::shared_ptr<FunctionHook> hook, const std::string& name = "");
+  // Hooks of this node alone, by name, in order. They run after the thread's hooks; a hook with the name of a thread's
+  // hook replaces it. TypeError for null, KeyError for a duplicate or unknown name.
+  void add_hook(catena::Shared<FunctionHook> hook, const std::string& name = "");
   void delete_hook(const std::string& name);
   const internal::NamedHooks& local_function_hooks() const noexcept;
 
  protected:
-  // To be called in forward: which arrays backward will read. Everything else is free to die with its variable.
+  // To be called in forward: the arrays that backward will read. All other arrays are freed with their variables.
   void retain_inputs(std::initializer_list<int> indices);
   void retain_outputs(std::initializer_list<int> indices);
-  // In backward: the retained value as the variable of the graph (so that rules stay differentiable).
+  // In backward: the retained value as a variable of the graph, so that the rule stays differentiable.
   Variable retained_input(int index) const;
   Variable retained_output(int index);
   // Shape and dtype of input i, kept without its data.
   Shape input_shape(int i) const;
   Dtype input_dtype(int i) const;
-  // autograd::apply, which the member of that name hides in derived classes.
+  // autograd::apply; derived classes would otherwise find the member function of that name.
   static Array apply(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) {
     return autograd::apply(kernel, inputs);
   }
-  // False while the gradients being computed will not be differentiated again: a fused backward row may then be used.
+  // False if the gradients being computed will not be differentiated again: a fused backward row may then be used.
   static bool needs_double_backprop() noexcept { return internal::modes().double_backprop; }
-  // In backward: the only output's gradient was made in this run and nobody else holds its memory, so that the result
-  // may be written there.
+  // In backward: whether the gradient of the only output was made in this run and holds the only reference to its
+  // memory, so that the rule may write its result there.
   bool gradient_is_spare() const noexcept { return gradient_is_spare_; }
 
   // Inputs and outputs may live on several devices (copies between devices).
   virtual bool allows_mixed_devices() const noexcept { return false; }
 
-  // For functions that run their forward themselves, without a node when no graph is wanted (functions/elementwise.h).
+  // For functions that run forward without a node when no graph is wanted (functions/elementwise.h).
   void check_types(const type_check::TypeInfoTuple& in_types) const;  // adds "Invalid operation is performed in: ..."
   Variable connect_single(const internal::Plan& plan, std::span<const Variable> inputs, const Arrays& in,
                           const Array& out);
@@ -128,11 +128,11 @@ class CATENA_EXPORT FunctionNode {
     int index;
     Array array;
   };
-  struct Extras {  // what few nodes have
+  struct Extras {  // rarely used members
     std::string stack;
     internal::NamedHooks hooks;
   };
-  // Guards outputs_ against a variable that dies on another thread.
+  // Guards outputs_ against a variable that is destroyed on another thread.
   class OutputLock;
 
   void start(const internal::Plan& plan);
@@ -140,7 +140,7 @@ class CATENA_EXPORT FunctionNode {
   Variable connect_output(const internal::Plan& plan, int index, const Array& data);
   void fill_retained(const Arrays& in, const Arrays& out);
   void drop_inputs() noexcept;
-  internal::VariableNode* lock_output(std::size_t i) const noexcept;  // with a reference of its own, or null
+  internal::VariableNode* lock_output(std::size_t i) const noexcept;  // with a new reference, or null
   bool lists_output(const internal::VariableNode* n) const noexcept;
   Extras& extras();
   [[noreturn]] void fail_nan(const char* where) const;
@@ -149,26 +149,25 @@ class CATENA_EXPORT FunctionNode {
 
   std::atomic<std::uint32_t> refs_{1};
   int rank_ = 0;
-  std::uint64_t run_ = 0;         // the backward run that has enqueued this node,
-  std::uint64_t searched_ = 0;    // the one that has asked whether a gradient behind it is kept,
-  bool leads_to_kept_ = false;    // and the answer
-  FunctionNode* next_ = nullptr;  // of the list of nodes about to be destroyed
+  std::uint64_t run_ = 0;         // the last backward run that enqueued this node
+  std::uint64_t searched_ = 0;    // the last backward run that set leads_to_kept_
+  bool leads_to_kept_ = false;    // whether a gradient behind this node is kept
+  FunctionNode* next_ = nullptr;  // link in the list of nodes to be destroyed
   mutable std::atomic<bool> output_lock_{false};
   bool applied_ = false;
   bool gradient_is_spare_ = false;
-  // A Function (function.h) keeps all its inputs, and may be applied again: that takes its earlier outputs out of the
+  // A Function (function.h) retains all its inputs and may be applied again, which removes its earlier outputs from the
   // graph.
   bool raw_style_ = false;
-  catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owned references
-  catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owned: a node that dies clears its place
+  catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owning
+  catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owning: a destroyed node clears its entry
   catena::SmallVector<Retained, 2> retained_inputs_;
   catena::SmallVector<Retained, 1> retained_outputs_;
-  std::unique_ptr<Extras> extras_;
+  catena::Owned<Extras> extras_;
 };
 
 // Owning pointer to a node.
-template <class F>
-class NodePtr {
+template <class F> class NodePtr {
  public:
   explicit NodePtr(F* adopt) noexcept : f_(adopt) {}
   NodePtr(NodePtr&& o) noexcept : f_(std::exchange(o.f_, nullptr)) {}
@@ -185,12 +184,8 @@ class NodePtr {
  private:
   F* f_;
 };
-template <class F, class... A>
-NodePtr<F> make_node(A&&... a) {
-  return NodePtr<F>(new F(std::forward<A>(a)...));
-}
-template <class F, class... A>
-Variables apply_node(const Variables& inputs, A&&... a) {
+template <class F, class... A> NodePtr<F> make_node(A&&... a) { return NodePtr<F>(new F(std::forward<A>(a)...)); }
+template <class F, class... A> Variables apply_node(const Variables& inputs, A&&... a) {
   return make_node<F>(std::forward<A>(a)...)->apply(inputs);
 }
 

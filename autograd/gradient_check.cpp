@@ -48,7 +48,8 @@ std::vector<std::vector<double>> host_values(const Arrays& arrays) {
 
 }  // namespace
 
-Arrays numerical_grad(const std::function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs, double eps) {
+Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs,
+                      double eps) {
   catena::check<catena::AssertionError>(eps > 0, "numerical_grad", "eps is ", eps, " and must be positive");
   const Array* first = nullptr;
   for (const Arrays* list : {&inputs, &grad_outputs})
@@ -110,7 +111,7 @@ Arrays data_of(const Variables& v) {
   return a;
 }
 
-// The outputs behind one node, with their gradients set, so that one backward reaches all.
+// Puts all outputs behind one node and sets their gradients, so that one backward call reaches all of them.
 Variables joined_outputs(const char* check, const Variables& ys, Arrays& gy) {
   const Variables joined = identity(ys);
   if (gy.empty()) {
@@ -142,12 +143,12 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
   for (Variable p : o.params) p.cleargrad();
   Arrays gy = gy_given;
   {
-    Variables ys = joined_outputs(check, f(xs), gy);  // all of them alive: a dead one would lose its gradient
+    Variables ys = joined_outputs(check, f(xs), gy);  // holds all outputs: a destroyed one would lose its gradient
     ys[0].backward();
   }
 
-  // The numerical side: the floating inputs that are compared, perhaps in another dtype, and the parameters where they
-  // are.
+  // Operands of the numerical side: the compared floating inputs, converted to options.dtype if given, and the
+  // parameters themselves.
   Arrays moved = x, perturbed;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (o.dtype && catena::is_floating(x[i].dtype())) moved[i] = astype(x[i], *o.dtype);

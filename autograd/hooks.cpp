@@ -1,6 +1,7 @@
 #include <catena/autograd/hooks.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 
 namespace autograd {
@@ -8,7 +9,7 @@ namespace {
 
 using HookList = std::vector<std::pair<std::string, FunctionHook*>>;
 
-// A pointer, so that a thread without hooks pays one load; the list exists while it has entries.
+// A pointer, so that a thread without hooks pays one load; the list is allocated only while it has entries.
 constinit thread_local HookList* hooks_of_thread = nullptr;
 
 }  // namespace
@@ -58,27 +59,32 @@ std::vector<FunctionHook*> merged_hooks(const NamedHooks& local) {
 // ---- TimerHook ----------------------------------------------------------------------------------
 
 namespace {
-// Work on a device is only queued by a call: time ends when the device has finished it.
+// Device work is asynchronous: the measured time ends when the device has finished it.
 void finish(const Arrays& arrays) {
   for (const Array& a : arrays)
     if (a && a.device().kind != Device::Kind::cpu) return a.backend().synchronize(a.device());
+}
+
+std::int64_t nanoseconds() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 }  // namespace
 
 void TimerHook::forward_preprocess(const FunctionNode&, const Arrays& in_data) {
   finish(in_data);
-  started_.push_back(Clock::now());
+  started_.push_back(nanoseconds());
 }
 void TimerHook::backward_preprocess(const FunctionNode&, const Arrays& in_data, const Arrays& out_grad) {
   finish(in_data);
   finish(out_grad);
-  started_.push_back(Clock::now());
+  started_.push_back(nanoseconds());
 }
 void TimerHook::stop(const FunctionNode& function, const Arrays& arrays) {
   finish(arrays);
-  const std::chrono::duration<double> elapsed = Clock::now() - started_.back();
+  const std::int64_t elapsed = nanoseconds() - started_.back();
   started_.pop_back();
-  call_history_.emplace_back(function.label(), elapsed.count());
+  call_history_.emplace_back(function.label(), 1e-9 * static_cast<double>(elapsed));
 }
 void TimerHook::forward_postprocess(const FunctionNode& function, const Arrays& in_data) { stop(function, in_data); }
 void TimerHook::backward_postprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) {
@@ -93,7 +99,7 @@ double TimerHook::total_time() const noexcept {
 
 // ---- PrintHook ----------------------------------------------------------------------------------
 
-// `sep` would stand between the parts of one line; every line here is of one part.
+// `sep` would separate the parts of a line; every line here has one part.
 PrintHook::PrintHook(std::string /*sep*/, std::string end, std::ostream* file, bool flush)
     : end_(std::move(end)), file_(file ? file : &std::cout), flush_(flush) {}
 

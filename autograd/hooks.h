@@ -8,15 +8,14 @@
 //   }
 //   std::cout << timer.total_time();
 //
-// Inside a backward rule the operations that the rule is made of run no hooks: a hook sees one backward per function.
+// Inside a backward rule nested operations run no hooks: a hook sees one backward per function.
 //
-// Thread safety: a scope belongs to the thread that opened it. A hook registered by several threads must itself be safe
-// for that.
+// Thread safety: a scope belongs to the thread that opened it. A hook registered by several threads must be
+// thread-safe.
 #pragma once
 
-#include <chrono>
-#include <memory>
-#include <ostream>
+#include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +24,8 @@
 
 namespace autograd {
 
-// Base class; every step does nothing unless overridden. In backward, in_data holds what is still alive (null
-// otherwise) and out_grad is null where no gradient arrived.
+// Base class; every step does nothing unless overridden. In backward, in_data holds the arrays that are still alive
+// (null otherwise), and out_grad is null where no gradient arrived.
 class CATENA_EXPORT FunctionHook {
  public:
   virtual ~FunctionHook();
@@ -52,7 +51,7 @@ class CATENA_EXPORT HookScope {
 // The calling thread's hooks, in the order of registration.
 CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> function_hooks();
 
-// Measures every forward and backward: the host's clock, after the device of the inputs has finished.
+// Measures every forward and backward with the host's clock, until the device of the inputs has finished.
 class CATENA_EXPORT TimerHook : public FunctionHook {
  public:
   std::string name() const override { return "TimerHook"; }
@@ -66,9 +65,8 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
   double total_time() const noexcept;
 
  private:
-  using Clock = std::chrono::steady_clock;
   void stop(const FunctionNode& function, const Arrays& in_data);
-  std::vector<Clock::time_point> started_;  // a stack: functions may call functions
+  std::vector<std::int64_t> started_;  // in nanoseconds; a stack: functions may call functions
   std::vector<std::pair<std::string, double>> call_history_;
 };
 
@@ -91,7 +89,7 @@ class CATENA_EXPORT PrintHook : public FunctionHook {
 namespace internal {
 // Null when the thread has no hooks.
 CATENA_EXPORT const std::vector<std::pair<std::string, FunctionHook*>>* thread_hooks() noexcept;
-// The thread's hooks and then the function's; a local one of the same name takes the place of the thread's.
+// The thread's hooks, then the function's; a hook of the function replaces one of the thread with the same name.
 std::vector<FunctionHook*> merged_hooks(const NamedHooks& local);
 }  // namespace internal
 

@@ -1,9 +1,9 @@
 // The operators of Variable. Two Variables broadcast against each other; their dtypes must be equal (InvalidType).
 //
 // The other operand may be a constant: a host number or an array. It is converted to the dtype of the variable, so it
-// never changes the dtype of the result; an array constant must broadcast to the shape of the variable and live on its
-// device; it gets no gradient. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h, whose
-// two-operand form for graphs drawn like the reference's is operator_matmul.
+// never changes the dtype of the result, and gets no gradient. An array constant must broadcast to the shape of the
+// variable and be on its device. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h; the
+// two-operand form that is labelled in graphs like Chainer's is operator_matmul.
 #pragma once
 
 #include <concepts>
@@ -20,10 +20,8 @@ class Constant {
   Constant() = default;  // 0
   Constant(const Array& a) : array_(a) {}
   Constant(const Scalar& s) : scalar_(s) {}
-  template <ForeignArray T>
-  Constant(const T& a) : array_(a) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Constant(T v) : scalar_(v) {}
+  template <ForeignArray T> Constant(const T& a) : array_(a) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Constant(T v) : scalar_(v) {}
   bool is_array() const noexcept { return bool(array_); }
   const Array& array() const noexcept { return array_; }
   const Scalar& scalar() const noexcept { return scalar_; }
@@ -59,8 +57,7 @@ CATENA_BINARY_OPERATOR(matrix_multiply);
 #undef CATENA_BINARY_OPERATOR
 CATENA_EXPORT Variable negate(const Variable& x);
 
-template <class T>
-decltype(auto) operand(const T& v) {
+template <class T> decltype(auto) operand(const T& v) {
   if constexpr (VariableLike<T>) return static_cast<const Variable&>(v);
   else if constexpr (std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>) return Constant(Scalar(v));
   else return Constant(v);
@@ -94,7 +91,7 @@ requires VariableOperands<A, B> Variable operator_matmul(const A& a, const B& b)
   return internal::matrix_multiply(internal::operand(a), internal::operand(b));
 }
 
-// A new variable each time, as in Python: the handle on the left then refers to the result.
+// Assigns a new variable, as in Python: other handles keep the old one.
 template <class B>
 requires VariableOperands<Variable, B> Variable& operator+=(Variable& a, const B& b) { return a = a + b; }
 template <class B>

@@ -5,7 +5,7 @@
 namespace autograd::testing {
 namespace {
 
-// Equal, both NaN, or near; an infinity is near nothing else.
+// Equal, both NaN, or within the tolerance; an infinity equals only itself.
 bool near(double a, double b, double atol, double rtol) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
   if (std::isinf(a) || std::isinf(b)) return false;

@@ -1,12 +1,12 @@
-// Assertions on arrays, for the tests of functions written with this library. Every failure is an AssertionError.
+// Assertions on arrays for tests of user functions. Every failure is an AssertionError.
 #pragma once
 
 #include <catena/autograd/variable.h>
 
 namespace autograd::testing {
 
-// |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal; a single element compares with
-// all. Any devices and dtypes. The message shows the largest difference and where it is.
+// |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal, or one array has a single
+// element. Devices and dtypes may differ. The message shows the largest difference and its position.
 CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol = 1e-5, double rtol = 1e-4,
                                    bool verbose = true);
 inline void assert_allclose(const Variable& x, const Variable& y, double atol = 1e-5, double rtol = 1e-4,

@@ -1,5 +1,7 @@
 #include <catena/autograd/type_check.h>
 
+#include <cmath>
+
 namespace autograd::type_check {
 namespace internal {
 
@@ -25,14 +27,14 @@ Dims elements(const Dims& d, const Slice& s) {
   return result;
 }
 
-void print_index(std::ostream& out, const Slice& s) {
-  if (s.start) out << *s.start;
-  out << ':';
-  if (s.stop) out << *s.stop;
-  if (s.step) out << ':' << *s.step;
+void print_index(std::string& out, const Slice& s) {
+  if (s.start) out += std::to_string(*s.start);
+  out += ':';
+  if (s.stop) out += std::to_string(*s.stop);
+  if (s.step) (out += ':') += std::to_string(*s.step);
 }
 
-void EntryBase::print(std::ostream& out) const { out << tuple->name() << '[' << index << ']'; }
+void EntryBase::print(std::string& out) const { out += catena::concat(tuple->name(), '[', index, ']'); }
 
 namespace {
 std::size_t checked(const EntryBase& e) {
@@ -65,6 +67,10 @@ std::int64_t power(std::int64_t a, std::int64_t b) {
   for (; b > 0; --b) result *= a;
   return result;
 }
+
+double floor_divide(double a, double b) { return std::floor(a / b); }
+double modulo(double a, double b) { return a - b * std::floor(a / b); }
+double power(double a, double b) { return std::pow(a, b); }
 
 }  // namespace internal
 

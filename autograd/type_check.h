@@ -7,20 +7,17 @@
 //      Expect: in_types[0].shape[1] == in_types[1].shape[1]
 //      Actual: 3 != 4
 //
-// Conditions are expression templates: `expect` evaluates them one after the other (a later one may rely on an earlier
-// one) and only a failure prints. A passing check builds no text and allocates nothing. An expression has no conversion
-// to bool, so `a && b` does not compile: pass the two separately.
+// Conditions are expression templates: `expect` evaluates them in order (a later one may rely on an earlier one) and
+// builds text only for a failure. A passing check allocates nothing. An expression has no conversion to bool, so `a &&
+// b` does not compile: pass the two separately.
 //
-// What Python spells as an operator that C++ lacks is a function: pow(a, b) prints `a ** b`, floor_div(a, b) prints `a
-// // b`.
+// Python operators that C++ lacks are functions: pow(a, b) prints `a ** b`, floor_div(a, b) prints `a // b`.
 #pragma once
 
-#include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <optional>
-#include <ostream>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -31,7 +28,7 @@
 
 namespace autograd::type_check {
 
-// Binding strength of printed operators; a child that binds less tightly than its parent needs parentheses.
+// Precedence of printed operators; a child with lower precedence than its parent is put in parentheses.
 enum Priority : int {
   kComparison = -1,
   kOr = 0,
@@ -51,32 +48,24 @@ concept Expression = std::derived_from<T, ExprTag>;
 
 namespace internal {
 
-// How values are printed: as Python's str().
-inline void print_value(std::ostream& out, bool v) { out << (v ? "True" : "False"); }
-inline void print_value(std::ostream& out, const Dims& v) { out << v; }
-inline void print_value(std::ostream& out, Dtype v) { out << v; }
-template <class T>
-void print_value(std::ostream& out, const T& v) {
-  out << v;
-}
+// Values are printed as by Python's str().
+inline void print_value(std::string& out, bool v) { out += v ? "True" : "False"; }
+template <class T> void print_value(std::string& out, const T& v) { out += catena::concat(v); }
 
-template <class E>
-void print(std::ostream& out, const E& e, bool parentheses) {
-  if (parentheses) out << '(';
+template <class E> void print(std::string& out, const E& e, bool parentheses) {
+  if (parentheses) out += '(';
   e.print(out);
-  if (parentheses) out << ')';
+  if (parentheses) out += ')';
 }
-template <class E>
-std::string text(const E& e) {
-  std::ostringstream out;
+template <class E> std::string text(const E& e) {
+  std::string out;
   e.print(out);
-  return out.str();
+  return out;
 }
-template <class T>
-std::string value_text(const T& v) {
-  std::ostringstream out;
+template <class T> std::string value_text(const T& v) {
+  std::string out;
   print_value(out, v);
-  return out.str();
+  return out;
 }
 
 }  // namespace internal
@@ -84,31 +73,27 @@ std::string value_text(const T& v) {
 // ---- values ----
 
 // A plain value, printed as it is.
-template <class T>
-struct Constant : ExprTag {
+template <class T> struct Constant : ExprTag {
   static constexpr int priority = kAtom;
   T value;
   constexpr explicit Constant(const T& v) : value(v) {}
   const T& eval() const { return value; }
-  void print(std::ostream& out) const { internal::print_value(out, value); }
+  void print(std::string& out) const { internal::print_value(out, value); }
 };
 
 // A value printed by a name.
-template <class T>
-struct Named : ExprTag {
+template <class T> struct Named : ExprTag {
   static constexpr int priority = kAtom;
   T value;
   std::string_view name;
   Named(const T& v, std::string_view n) : value(v), name(n) {}
   const T& eval() const { return value; }
-  void print(std::ostream& out) const { out << name; }
-  template <class I>
-  auto operator[](const I& index) const;
+  void print(std::string& out) const { out += name; }
+  template <class I> auto operator[](const I& index) const;
 };
 
 namespace internal {
-template <class T>
-auto plain(const T& v) {
+template <class T> auto plain(const T& v) {
   if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, char> || std::is_floating_point_v<T>) return v;
   else if constexpr (std::is_integral_v<T>) return static_cast<std::int64_t>(v);
   else if constexpr (std::is_convertible_v<T, std::string_view>) return std::string_view(v);
@@ -116,14 +101,12 @@ auto plain(const T& v) {
 }
 }  // namespace internal
 
-template <class T>
-auto wrap(const T& v) {
+template <class T> auto wrap(const T& v) {
   if constexpr (Expression<T>) return v;
   else return Constant<decltype(internal::plain(v))>(internal::plain(v));
 }
 // variable(n, "in_size"): a value that messages show by name. The name must outlive the expression (a literal does).
-template <class T>
-auto variable(const T& value, std::string_view name) {
+template <class T> auto variable(const T& value, std::string_view name) {
   return Named<decltype(internal::plain(value))>(internal::plain(value), name);
 }
 
@@ -140,33 +123,24 @@ inline Slice slice(std::optional<std::int64_t> start = {}, std::optional<std::in
 struct Ellipsis {};
 inline constexpr Ellipsis ellipsis{};
 // x[at(0, 1)] prints x[0, 1].
-template <class... I>
-struct At {
-  std::tuple<I...> indices;
-};
-template <class... I>
-auto at(const I&... i) {
-  return At<decltype(internal::plain(i))...>{{internal::plain(i)...}};
-}
+template <class... I> struct At { std::tuple<I...> indices; };
+template <class... I> auto at(const I&... i) { return At<decltype(internal::plain(i))...>{{internal::plain(i)...}}; }
 
 namespace internal {
 
 CATENA_EXPORT std::int64_t element(const Dims& d, std::int64_t i);  // Python's d[i]; IndexError
 CATENA_EXPORT Dims elements(const Dims& d, const Slice& s);
-CATENA_EXPORT void print_index(std::ostream& out, const Slice& s);
-inline void print_index(std::ostream& out, Ellipsis) { out << "..."; }
-template <class... I>
-void print_index(std::ostream& out, const At<I...>& a) {
+CATENA_EXPORT void print_index(std::string& out, const Slice& s);
+inline void print_index(std::string& out, Ellipsis) { out += "..."; }
+template <class... I> void print_index(std::string& out, const At<I...>& a) {
   int k = 0;
-  std::apply([&](const auto&... i) { ((out << (k++ ? ", " : ""), print_index(out, i)), ...); }, a.indices);
+  std::apply([&](const auto&... i) { ((out += k++ ? ", " : "", print_index(out, i)), ...); }, a.indices);
 }
-template <class I>
-void print_index(std::ostream& out, const I& i) {
+template <class I> void print_index(std::string& out, const I& i) {
   if constexpr (Expression<I>) i.print(out);
   else print_value(out, i);
 }
-template <class V, class I>
-decltype(auto) take(const V& v, const I& i) {
+template <class V, class I> decltype(auto) take(const V& v, const I& i) {
   if constexpr (Expression<I>) return take(v, i.eval());
   else if constexpr (std::is_same_v<I, Slice>) return elements(v, i);
   else if constexpr (std::is_same_v<I, Ellipsis>) return V(v);
@@ -176,23 +150,20 @@ decltype(auto) take(const V& v, const I& i) {
 
 }  // namespace internal
 
-template <class E, class I>
-struct Item : ExprTag {
+template <class E, class I> struct Item : ExprTag {
   static constexpr int priority = kAtom;
   E object;
   I index;
   Item(const E& o, const I& i) : object(o), index(i) {}
   decltype(auto) eval() const { return internal::take(object.eval(), index); }
-  void print(std::ostream& out) const {
+  void print(std::string& out) const {
     internal::print(out, object, E::priority < kAtom);
-    out << '[';
+    out += '[';
     internal::print_index(out, index);
-    out << ']';
+    out += ']';
   }
 };
-template <class T>
-template <class I>
-auto Named<T>::operator[](const I& index) const {
+template <class T> template <class I> auto Named<T>::operator[](const I& index) const {
   return Item<Named, decltype(internal::plain(index))>(*this, internal::plain(index));
 }
 
@@ -212,7 +183,7 @@ struct EntryBase : ExprTag {
   const TypeInfoTuple* tuple;
   int index;
   EntryBase(const TypeInfoTuple* t, int i) : tuple(t), index(i) {}
-  CATENA_EXPORT void print(std::ostream& out) const;  // in_types[i]
+  CATENA_EXPORT void print(std::string& out) const;  // in_types[i]
   CATENA_EXPORT const Shape& shape_value() const;
   CATENA_EXPORT Dtype dtype_value() const;
 };
@@ -221,31 +192,30 @@ struct EntryBase : ExprTag {
 struct ShapeOf : internal::EntryBase {
   using EntryBase::EntryBase;
   const Shape& eval() const { return shape_value(); }
-  void print(std::ostream& out) const { EntryBase::print(out), out << ".shape"; }
-  template <class I>
-  auto operator[](const I& i) const {
+  void print(std::string& out) const { EntryBase::print(out), out += ".shape"; }
+  template <class I> auto operator[](const I& i) const {
     return Item<ShapeOf, decltype(internal::plain(i))>(*this, internal::plain(i));
   }
 };
 struct NdimOf : internal::EntryBase {
   using EntryBase::EntryBase;
   std::int64_t eval() const { return shape_value().size(); }
-  void print(std::ostream& out) const { EntryBase::print(out), out << ".ndim"; }
+  void print(std::string& out) const { EntryBase::print(out), out += ".ndim"; }
 };
 struct KindOf : internal::EntryBase {
   using EntryBase::EntryBase;
   char eval() const { return catena::kind_char(dtype_value()); }
-  void print(std::ostream& out) const { EntryBase::print(out), out << ".dtype.kind"; }
+  void print(std::string& out) const { EntryBase::print(out), out += ".dtype.kind"; }
 };
 struct CharOf : internal::EntryBase {
   using EntryBase::EntryBase;
   char eval() const { return catena::char_of(dtype_value()); }
-  void print(std::ostream& out) const { EntryBase::print(out), out << ".dtype.char"; }
+  void print(std::string& out) const { EntryBase::print(out), out += ".dtype.char"; }
 };
 struct DtypeOf : internal::EntryBase {
   using EntryBase::EntryBase;
   Dtype eval() const { return dtype_value(); }
-  void print(std::ostream& out) const { EntryBase::print(out), out << ".dtype"; }
+  void print(std::string& out) const { EntryBase::print(out), out += ".dtype"; }
   KindOf kind() const { return {tuple, index}; }       // one of b, u, i, f
   CharOf character() const { return {tuple, index}; }  // printed as .char
 };
@@ -261,10 +231,11 @@ struct SizeOf : ExprTag {
   std::string_view name;
   SizeOf(std::int64_t n, std::string_view s) : size(n), name(s) {}
   std::int64_t eval() const { return size; }
-  void print(std::ostream& out) const { out << name << ".size"; }
+  void print(std::string& out) const { (out += name) += ".size"; }
 };
 
-// The types of all inputs; entries are looked at only when a condition is evaluated. Refers to what it is made from.
+// The types of all inputs, as expressions: entries are read when a condition is evaluated. Refers to the arrays or
+// types it was constructed from, which must outlive it.
 class TypeInfoTuple {
  public:
   explicit TypeInfoTuple(std::span<const Array> arrays, std::string_view name = "in_types") noexcept
@@ -275,7 +246,7 @@ class TypeInfoTuple {
   SizeOf size() const noexcept { return {std::int64_t(count()), name_}; }
   Entry operator[](int i) const noexcept { return {{this, i}, {this, i}, {this, i}}; }
 
-  // Plain access, for loops over the inputs.
+  // Direct access, for loops over the inputs.
   std::size_t count() const noexcept { return arrays_.size() + types_.size(); }
   const Shape& shape(std::size_t i) const noexcept { return types_.empty() ? arrays_[i].shape() : types_[i].shape; }
   Dtype dtype(std::size_t i) const noexcept { return types_.empty() ? arrays_[i].dtype() : types_[i].dtype; }
@@ -294,18 +265,15 @@ namespace internal {
 CATENA_EXPORT std::int64_t floor_divide(std::int64_t a, std::int64_t b);  // Python's // and %; ValueError for b == 0
 CATENA_EXPORT std::int64_t modulo(std::int64_t a, std::int64_t b);
 CATENA_EXPORT std::int64_t power(std::int64_t a, std::int64_t b);
-inline double floor_divide(double a, double b) { return std::floor(a / b); }
-inline double modulo(double a, double b) { return a - b * std::floor(a / b); }
-inline double power(double a, double b) { return std::pow(a, b); }
+CATENA_EXPORT double floor_divide(double a, double b);
+CATENA_EXPORT double modulo(double a, double b);
+CATENA_EXPORT double power(double a, double b);
 
-#define CATENA_TYPE_CHECK_OPERATOR(Name, symbol, level, expression) \
-  struct Name {                                                     \
-    static constexpr int priority = level;                          \
-    static constexpr const char* text = symbol;                     \
-    template <class A, class B>                                     \
-    static auto apply(const A& a, const B& b) {                     \
-      return expression;                                            \
-    }                                                               \
+#define CATENA_TYPE_CHECK_OPERATOR(Name, symbol, level, expression)                              \
+  struct Name {                                                                                  \
+    static constexpr int priority = level;                                                       \
+    static constexpr const char* text = symbol;                                                  \
+    template <class A, class B> static auto apply(const A& a, const B& b) { return expression; } \
   }
 CATENA_TYPE_CHECK_OPERATOR(Or, "|", kOr, a | b);
 CATENA_TYPE_CHECK_OPERATOR(Xor, "^", kXor, a ^ b);
@@ -327,8 +295,7 @@ CATENA_TYPE_CHECK_OPERATOR(Le, "<=", kComparison, a <= b);
 CATENA_TYPE_CHECK_OPERATOR(Ge, ">=", kComparison, a >= b);
 #undef CATENA_TYPE_CHECK_OPERATOR
 
-template <class Op>
-constexpr const char* inverse() {
+template <class Op> constexpr const char* inverse() {
   if constexpr (std::is_same_v<Op, Eq>) return "!=";
   else if constexpr (std::is_same_v<Op, Ne>) return "==";
   else if constexpr (std::is_same_v<Op, Lt>) return ">=";
@@ -339,23 +306,21 @@ constexpr const char* inverse() {
 
 }  // namespace internal
 
-template <class Op, class L, class R>
-struct Binary : ExprTag {
+template <class Op, class L, class R> struct Binary : ExprTag {
   static constexpr int priority = Op::priority;
   static constexpr bool right_associative = Op::priority == kPower;
   L left;
   R right;
   Binary(const L& l, const R& r) : left(l), right(r) {}
   auto eval() const { return Op::apply(left.eval(), right.eval()); }
-  void print(std::ostream& out) const {
+  void print(std::string& out) const {
     internal::print(out, left, priority > L::priority || (right_associative && priority == L::priority));
-    out << ' ' << Op::text << ' ';
+    ((out += ' ') += Op::text) += ' ';
     internal::print(out, right, priority > R::priority || (!right_associative && priority == R::priority));
   }
 };
 
-template <class E>
-struct Unary : ExprTag {
+template <class E> struct Unary : ExprTag {
   static constexpr int priority = kUnary;
   char symbol;
   E operand;
@@ -365,27 +330,17 @@ struct Unary : ExprTag {
     if constexpr (std::is_integral_v<decltype(v)>) return symbol == '-' ? -v : symbol == '~' ? ~v : v;
     else return symbol == '-' ? -v : v;
   }
-  void print(std::ostream& out) const {
-    out << symbol;
+  void print(std::string& out) const {
+    out += symbol;
     internal::print(out, operand, E::priority < kUnary);
   }
 };
-template <Expression E>
-Unary<E> operator-(const E& e) {
-  return {'-', e};
-}
-template <Expression E>
-Unary<E> operator+(const E& e) {
-  return {'+', e};
-}
-template <Expression E>
-Unary<E> operator~(const E& e) {
-  return {'~', e};
-}
+template <Expression E> Unary<E> operator-(const E& e) { return {'-', e}; }
+template <Expression E> Unary<E> operator+(const E& e) { return {'+', e}; }
+template <Expression E> Unary<E> operator~(const E& e) { return {'~', e}; }
 
 namespace internal {
-template <class Op, class A, class B>
-auto binary(const A& a, const B& b) {
+template <class Op, class A, class B> auto binary(const A& a, const B& b) {
   return Binary<Op, decltype(wrap(a)), decltype(wrap(b))>(wrap(a), wrap(b));
 }
 }  // namespace internal
@@ -418,8 +373,7 @@ CATENA_TYPE_CHECK_BINARY(operator>=, Ge)
 
 // ---- calls, tuples and lists ----
 
-template <class F, class... E>
-struct Call : ExprTag {
+template <class F, class... E> struct Call : ExprTag {
   static constexpr int priority = kAtom;
   F function;
   std::string_view name;
@@ -428,27 +382,24 @@ struct Call : ExprTag {
   auto eval() const {
     return std::apply([this](const auto&... e) { return internal::plain(function(e.eval()...)); }, arguments);
   }
-  void print(std::ostream& out) const {
-    out << name << '(';
+  void print(std::string& out) const {
+    (out += name) += '(';
     int k = 0;
-    std::apply([&](const auto&... e) { ((out << (k++ ? ", " : ""), e.print(out)), ...); }, arguments);
-    out << ')';
+    std::apply([&](const auto&... e) { ((out += k++ ? ", " : "", e.print(out)), ...); }, arguments);
+    out += ')';
   }
 };
 // function("sum", f)(in_types[0].shape) prints sum(in_types[0].shape).
-template <class F>
-auto function(std::string_view name, const F& f) {
+template <class F> auto function(std::string_view name, const F& f) {
   return [name, f](const auto&... arguments) {
     return Call<F, decltype(wrap(arguments))...>(f, name, wrap(arguments)...);
   };
 }
-template <Expression E>
-auto prod(const E& e) {
+template <Expression E> auto prod(const E& e) {
   return function("prod", [](const Dims& d) { return catena::size_of(d); })(e);
 }
 
-template <bool kList, class... E>
-struct Sequence : ExprTag {
+template <bool kList, class... E> struct Sequence : ExprTag {
   static constexpr int priority = kAtom;
   std::tuple<E...> elements;
   explicit Sequence(const E&... e) : elements(e...) {}
@@ -457,28 +408,19 @@ struct Sequence : ExprTag {
     std::apply([&](const auto&... e) { (d.push_back(static_cast<std::int64_t>(e.eval())), ...); }, elements);
     return d;
   }
-  void print(std::ostream& out) const {
-    out << (kList ? '[' : '(');
+  void print(std::string& out) const {
+    out += kList ? '[' : '(';
     int k = 0;
-    std::apply([&](const auto&... e) { ((out << (k++ ? ", " : ""), e.print(out)), ...); }, elements);
-    if (!kList && sizeof...(E) == 1) out << ',';
-    out << (kList ? ']' : ')');
+    std::apply([&](const auto&... e) { ((out += k++ ? ", " : "", e.print(out)), ...); }, elements);
+    if (!kList && sizeof...(E) == 1) out += ',';
+    out += kList ? ']' : ')';
   }
 };
-template <class... E>
-auto tuple(const E&... e) {
-  return Sequence<false, decltype(wrap(e))...>(wrap(e)...);
-}
-template <class... E>
-auto list(const E&... e) {
-  return Sequence<true, decltype(wrap(e))...>(wrap(e)...);
-}
+template <class... E> auto tuple(const E&... e) { return Sequence<false, decltype(wrap(e))...>(wrap(e)...); }
+template <class... E> auto list(const E&... e) { return Sequence<true, decltype(wrap(e))...>(wrap(e)...); }
 
-// What an expression prints.
-template <Expression E>
-std::string to_string(const E& e) {
-  return internal::text(e);
-}
+// The text that an expression prints.
+template <Expression E> std::string to_string(const E& e) { return internal::text(e); }
 
 // ---- expect ----
 
@@ -488,8 +430,7 @@ template <class Op, class L, class R>
   throw catena::InvalidType(text(condition), value_text(condition.left.eval()) + " " + inverse<Op>() + " " +
                                                  value_text(condition.right.eval()));
 }
-template <class Op, class L, class R>
-void expect_one(const Binary<Op, L, R>& condition) {
+template <class Op, class L, class R> void expect_one(const Binary<Op, L, R>& condition) {
   static_assert(Op::priority == kComparison, "expect takes comparisons");
   if (!condition.eval()) [[unlikely]]
     fail(condition);
@@ -497,10 +438,7 @@ void expect_one(const Binary<Op, L, R>& condition) {
 }  // namespace internal
 
 // InvalidType for the first condition that does not hold.
-template <class... C>
-void expect(const C&... condition) {
-  (internal::expect_one(condition), ...);
-}
+template <class... C> void expect(const C&... condition) { (internal::expect_one(condition), ...); }
 
 // Whether all arrays belong to one backend and one kind of device.
 CATENA_EXPORT bool same_types(std::span<const Array> arrays) noexcept;

@@ -1,5 +1,8 @@
 #include <catena/autograd/variable.h>
 
+#include <atomic>
+#include <typeinfo>
+
 #include <catena/autograd/backward.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
@@ -18,7 +21,7 @@ Variable VariableNode::grad_handle() noexcept {
 }
 
 void VariableNode::set_grad(const Variable& g, bool shared) {
-  const Variable old = Access::adopt(grad);  // dropped after the new one is in place
+  const Variable old = Access::adopt(grad);  // released after the new one is in place
   grad = Access::node(g);
   if (grad != nullptr) grad->handles.fetch_add(1, std::memory_order_relaxed);
   grad_shared = shared;
@@ -139,7 +142,7 @@ const std::string& Variable::name() const {
 void Variable::set_name(const std::string& name) {
   VariableNode& n = checked();
   if (name.empty()) n.name.reset();
-  else n.name = std::make_unique<std::string>(name);
+  else n.name = catena::Owned<std::string>(new std::string(name));
 }
 
 void Variable::set_creator(FunctionNode* creator, int output_index) {
@@ -200,7 +203,7 @@ void Variable::backward(const BackwardOptions& options) { internal::run_backward
 void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
 
 void Variable::unchain_backward() {
-  // Every function is unchained when it is met, which drops its inputs: what it leads to is noted before.
+  // Unchaining a function drops its inputs, so their creators are collected first.
   std::vector<NodePtr<FunctionNode>> pending;
   const auto visit = [&pending](FunctionNode* f) {
     if (f == nullptr) return;

@@ -1,11 +1,16 @@
+// Room autograd: the tape. Here are Variable, function nodes, the backward engine, hooks, modes, type checks, gradient
+// checks and the value API over arrays. Neural-network functions and links are in nn, optimizers and loops in training;
+// arrays themselves are known only through autograd/backend. autograd may include kernels; only
+// autograd/ndarray_backend includes ndarray.
+//
 // Variable: an array with a gradient and the function that made it.
 //
-// A Variable is a shared handle: copies refer to the same variable (identity is of the object, as in the reference).
-// The graph behind it is made of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own
-// their input nodes, output nodes own their creator, and arrays stay alive only where a function asked to retain them.
+// A Variable is a shared handle: copies refer to the same variable (identity belongs to the object, as in Chainer). The
+// graph behind it consists of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own
+// their input nodes, output nodes own their creator, and arrays stay alive only where a function retains them.
 //
-// An array given where a Variable is expected is wrapped as a variable with volatile AUTO, as in the reference;
-// `Variable x(a)` makes one with volatile OFF. A wrapped temporary costs no gradient: nobody could read it.
+// An array given where a Variable is expected is wrapped as a variable with volatile AUTO; `Variable x(a)` makes one
+// with volatile OFF. For a wrapped temporary no gradient is computed, since it could not be read.
 //
 // Thread safety: a graph belongs to one thread at a time; handles may be copied and dropped on any thread.
 #pragma once
@@ -47,16 +52,15 @@ using Variables = catena::SmallVector<Variable, 4>;
 
 class CATENA_EXPORT Variable {
  public:
-  Variable() noexcept = default;  // null: "absent", e.g. a gradient that is not there
-  // A root: no creator, rank 0. TypeError for a null array; options.grad is validated against data like set_grad.
+  Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
+  // A root: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
   explicit Variable(const Array& data, const VariableOptions& options = {});
   template <ForeignArray T>
   explicit Variable(const T& a, const VariableOptions& options) : Variable(Array(a), options) {}
   template <ArrayLike T>
   requires ForeignArray<T>
   explicit Variable(const T& a) : Variable(Array(a)) {}
-  template <ArrayLike T>
-  Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
+  template <ArrayLike T> Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
   Variable(const Variable& o) noexcept : node_(o.node_) {
     if (node_) add_handle();
   }
@@ -69,14 +73,14 @@ class CATENA_EXPORT Variable {
     if (node_) drop_handle();
   }
 
-  explicit operator bool() const noexcept { return node_ != nullptr; }  // is there a variable (never its value)
+  explicit operator bool() const noexcept { return node_ != nullptr; }  // null or not, independent of its value
   bool is_same(const Variable& o) const noexcept { return node_ == o.node_; }
   const void* id() const noexcept { return node_; }
 
-  const Array& data() const;  // ValueError for a null Variable, as everything below
+  const Array& data() const;  // ValueError for a null Variable, like all members below
   void set_data(const Array& data);
-  // Null when there is none. Setting validates: other backend or device kind or dtype TypeError, other shape
-  // ValueError. Stored by reference, not copied.
+  // Null when there is none. Setting stores a reference, not a copy. TypeError when the backend, the kind of device or
+  // the dtype differs from that of data, ValueError when the shape does.
   Array grad() const;
   void set_grad(const Array& grad);
   Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
@@ -102,7 +106,7 @@ class CATENA_EXPORT Variable {
   std::string repr() const;         // <variable NAME> or <variable at 0xADDR>
   std::string debug_print() const;  // header, device, volatile, backend, shape, dtype, statistics, grad
 
-  void to_device(Device device);  // data and grad, in place; nothing moves when they are there
+  void to_device(Device device);  // data and grad, in place; arrays that are there already are not copied
   void to_cpu() { to_device({}); }
   void to_gpu(std::optional<int> id = {});
   void cleargrad();
@@ -115,21 +119,19 @@ class CATENA_EXPORT Variable {
   void backward(const BackwardOptions& options = {});
   void backward(bool retain_grad) { backward(BackwardOptions{.retain_grad = retain_grad}); }
   void unchain();           // this variable becomes a root
-  void unchain_backward();  // so does everything behind it; memory is released
+  void unchain_backward();  // all variables behind it become roots, too; their memory is released
 
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;
-  template <class... I>
-  Variable reshape(std::int64_t first, I... rest) const {
+  template <class... I> Variable reshape(std::int64_t first, I... rest) const {
     return reshape(Shape{first, std::int64_t(rest)...});
   }
   Variable transpose(const std::optional<Dims>& axes = {}) const;
-  template <class... I>
-  Variable transpose(std::int64_t first, I... rest) const {
+  template <class... I> Variable transpose(std::int64_t first, I... rest) const {
     return transpose(Dims{first, std::int64_t(rest)...});
   }
 
-  // Truth, equality and order of variables have no meaning.
+  // Truth value, equality and order of variables are not defined.
   friend bool operator==(const Variable&, const Variable&) = delete;
   friend bool operator<(const Variable&, const Variable&) = delete;
   friend bool operator>(const Variable&, const Variable&) = delete;
@@ -137,11 +139,11 @@ class CATENA_EXPORT Variable {
   friend bool operator>=(const Variable&, const Variable&) = delete;
 
  protected:
-  // A root with volatile AUTO whose data comes later (a parameter of unknown shape). Until set_data its data() is a
-  // null array, and shape(), dtype() and the like are a ValueError.
+  // A root with volatile AUTO whose data is set later (a parameter of unknown shape). Until set_data, data() is a null
+  // array, and shape(), dtype() and the like are a ValueError.
   struct Pending {};
   explicit Variable(Pending);
-  void drop_data();  // back to that state; the gradient goes, too
+  void drop_data();  // back to the pending state; the gradient is dropped, too
 
  private:
   friend struct internal::Access;
@@ -157,8 +159,8 @@ class CATENA_EXPORT Variable {
 
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 
-// Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`, without touching
-// anybody's .grad. Null for an input that no output depends on.
+// Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`. No variable's .grad is
+// changed. Null for an input that no output depends on.
 CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs = {},
                              bool enable_double_backprop = false);
 

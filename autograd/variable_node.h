@@ -1,48 +1,49 @@
-// VariableNode: what a Variable refers to, and what function nodes refer to as their inputs. For the engine, graph
-// dumps and tests; users hold Variables.
+// VariableNode: the object that Variables refer to and that function nodes have as inputs. For the engine, graph dumps
+// and tests; users hold Variables.
 //
-// Two counts make cycles impossible. `handles` counts Variables: with the last of them the array, the gradient and the
-// name go, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs` counts
-// functions that have this node as an input (plus one while there are handles): with the last of them the node goes,
-// and its hold on its creator.
+// Two counts avoid reference cycles. `handles` counts Variables: when it reaches 0, the array, the gradient and the
+// name are released, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs`
+// counts functions that have this node as an input (plus one while there are handles): when it reaches 0, the node is
+// destroyed and its reference to its creator is released.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace autograd::internal {
 
 struct CATENA_EXPORT VariableNode {
   std::atomic<std::uint32_t> handles{1}, refs{1};
   Array data;
-  VariableNode* grad = nullptr;      // owned handle
-  FunctionNode* creator = nullptr;   // owned
-  VariableNode* alias_of = nullptr;  // owned; see FunctionNode::retained_input
-  std::unique_ptr<std::string> name;
+  VariableNode* grad = nullptr;      // owning handle
+  FunctionNode* creator = nullptr;   // owning
+  VariableNode* alias_of = nullptr;  // owning; see FunctionNode::retained_input
+  catena::Owned<std::string> name;
   std::uint64_t run = 0;  // the backward run that wrote `grad` of an intermediate variable
   std::int32_t rank = 0;
   std::int32_t output_index = 0;
   Flag volatile_flag = AUTO;
   bool requires_grad = true;
-  bool grad_shared = false;                    // `grad` may be somebody else's array: never write into it
-  Dtype dtype = Dtype::float32;                // of the data when it was used as an input, which may be gone when the
-  catena::SmallVector<std::int64_t, 4> shape;  // gradient arrives
+  bool grad_shared = false;  // `grad` may share its array with other variables: never write into it
+  // The dtype and shape of data when it was used as an input; data may be released before the gradient arrives.
+  Dtype dtype = Dtype::float32;
+  catena::SmallVector<std::int64_t, 4> shape;
 
   void destroy() noexcept;
 
   static void* operator new(std::size_t n);
   static void operator delete(void* p, std::size_t n) noexcept;
 
-  // The node that takes part in graphs.
+  // The node that stands for this one in graphs.
   VariableNode* root() noexcept { return alias_of ? alias_of : this; }
   Variable handle() noexcept;  // null when no Variable is left
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
-  void set_creator(FunctionNode* f, int index) noexcept;  // null: becomes a root
+  void set_creator(FunctionNode* f, int index) noexcept;  // null: the node becomes a root
   bool is_leaf() const noexcept { return creator == nullptr; }
 };
 
@@ -50,7 +51,7 @@ inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, std::memory_
 inline void release(VariableNode* n) noexcept {
   if (n->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) n->destroy();
 }
-// An output of a function may be dying on another thread: takes a reference only if there is still one.
+// An output of a function may be in destruction on another thread: takes a reference only if the count is not 0.
 inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {
   std::uint32_t n = count.load(std::memory_order_relaxed);
   while (n != 0)
@@ -58,14 +59,14 @@ inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {
   return false;
 }
 
-// Access for the engine to what Variable keeps private.
+// Gives the engine access to the private members of Variable.
 struct Access {
   static VariableNode* node(const Variable& v) noexcept { return v.node_; }
   static Variable adopt(VariableNode* n) noexcept { return Variable(n); }
-  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // without dropping the handle
+  static void forget(Variable& v) noexcept { v.node_ = nullptr; }  // does not release the reference
 };
 
-// Two arguments of a call as one list, without counted handles of its own: the arguments outlive the call.
+// Two arguments of a call as a list that does not count references: the arguments outlive the call.
 class BorrowedPair {
  public:
   BorrowedPair(const Variable& a, const Variable& b) noexcept
@@ -88,8 +89,8 @@ inline Variable constant_variable(const Array& a) {
   return Access::adopt(n);
 }
 
-// TypeError or ValueError (the reference's texts) when an array cannot be the gradient of data of this dtype and shape.
-// `function` made it; null: the user did.
+// TypeError or ValueError (with Chainer's texts) when an array cannot be the gradient of data of this dtype and shape.
+// `function` is the function that made it; null when the user set it.
 CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape,
                               const Array& grad);
 

@@ -33,7 +33,7 @@ void choose_device(int& argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "--device") != 0) continue;
     setenv("CATENA_DEVICE", argv[i + 1], 1);
-    std::copy(argv + i + 2, argv + argc + 1, argv + i);  // with the null behind the last one
+    std::copy(argv + i + 2, argv + argc + 1, argv + i);  // including the terminating null
     argc -= 2;
     return;
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bash benchmarks/compare.sh [--device cpu|cuda] [--case NAME] [--threads N] [--json FILE] [--plot FILE] [--record] ...
 #
-# Builds this library's contender and measures it and its peers in turns; see benchmarks/README.md, and --help for all options.
+# Builds Catena's contender and measures it and its peers alternately; see benchmarks/README.md, and --help for all options.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 case " $* " in

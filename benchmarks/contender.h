@@ -1,11 +1,17 @@
-// What contenders of compare.sh that are written in C++ share: the inputs of the cases, fingerprints of results, and
-// the requests. Standard library only, for a peer knows nothing of this library.
+// Room benchmarks: the cases, the programs that measure them, and compare.sh, which measures Catena and its peers. The
+// libraries' correctness is tested in tests; this room may use all libraries.
 //
-//   cases [tiny]                           the number of cases, then a line per case: its name and parameters (this
-//   library) variants <case>                        in which variants there is that case (peers) setup <case>
-//   [<variant>] <name>=<n>... makes a case ready; the one before is dropped result                                 its
-//   fingerprint: size, mean magnitude, the element a third of the way, bytes of an element run <calls> one call
-//   untimed, then so many timed ones: nanoseconds, the wait for the device included versions what is measured
+// This file is shared by all contenders of compare.sh in C++: the inputs of the cases, fingerprints of results, and the
+// requests. It uses the standard library only, because peers do not link to Catena. A contender answers these requests:
+//
+//   cases [tiny]                 the number of cases, then a line per case: its name and parameters (Catena only)
+//   variants <case>              the variants of a case (peers only)
+//   setup <case> [<variant>] <name>=<n>...
+//                                sets up a case and drops the previous one
+//   result                       the fingerprint of the result: its size, the mean magnitude, the element at a third
+//                                of the size, the bytes of an element
+//   run <calls>                  one untimed call, then the nanoseconds of <calls> calls and the wait for the device
+//   versions                     the names and versions of what is measured
 //
 // Requests are lines on standard input; each is answered by a line "ok ..." or "error <why>".
 #pragma once
@@ -28,7 +34,7 @@ namespace bench {
 
 using Parameters = std::map<std::string, std::int64_t>;
 
-// Wellons' lowbias32 on a position and a seed, on [0, 1) in steps of 2^-24.
+// Wellons' lowbias32 of a position and a seed, on [0, 1) in steps of 2^-24.
 inline double unit(std::size_t i, std::int64_t seed) {
   std::uint32_t x = std::uint32_t(i) * 0x9E3779B9u + std::uint32_t(seed) * 0x85EBCA6Bu + 1;
   x = (x ^ (x >> 16)) * 0x7FEB352Du;
@@ -36,7 +42,7 @@ inline double unit(std::size_t i, std::int64_t seed) {
   return ((x ^ (x >> 16)) >> 8) * 0x1p-24;
 }
 
-// low + (high - low) * unit at every position.
+// low + (high - low) * unit at every position; C order.
 inline std::vector<float> uniform_values(std::size_t n, std::int64_t seed, double low = 0, double high = 1) {
   std::vector<float> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = float(low + (high - low) * unit(i, seed));
@@ -52,9 +58,8 @@ inline std::string fingerprint(const std::vector<double>& values, std::size_t it
   return text;
 }
 
-// f(): the loop is compiled around it, so that a call costs no indirection.
-template <class F>
-std::function<void(std::int64_t)> repeated(F f) {
+// Calls f in a loop that is compiled together with f, so that a call has no indirection.
+template <class F> std::function<void(std::int64_t)> repeated(F f) {
   return [f = std::move(f)](std::int64_t calls) mutable {
     for (std::int64_t i = 0; i < calls; ++i) f();
   };
@@ -71,7 +76,7 @@ class Contender {
   virtual void run(std::int64_t calls) = 0;
   virtual void synchronize() {}
 
-  // Until standard input ends.
+  // Answers requests until standard input ends.
   void serve() {
     std::string line;
     while (std::getline(std::cin, line)) {
@@ -88,7 +93,7 @@ class Contender {
   }
 
  protected:
-  // The words <name>=<n> that remain.
+  // Parses the remaining words <name>=<n>.
   static Parameters parameters(std::istream& words) {
     Parameters p;
     for (std::string word; words >> word;) {

@@ -1,4 +1,4 @@
-// The shortest program with a result: compare.sh times it from its start to the line that it prints.
+// The shortest program with a result. compare.sh measures the time from its start to the line it prints.
 #include <cstdio>
 
 #include <catena/ndarray/ndarray.h>

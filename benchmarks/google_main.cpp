@@ -1,4 +1,4 @@
-// The cases that are linked to this program, under Google Benchmark. --device cpu|cuda chooses where they run.
+// Runs the cases that are linked to this program under Google Benchmark. --device cpu|cuda selects the device.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ void measure(benchmark::State& state, const bench::Case& c) {
     const nd::Device device = nd::current_device();
     ready.run(1);
     nd::synchronize(device);
-    // Batches of about a millisecond: one look at the iteration count and one wait for the device in each.
+    // Batches of about a millisecond, so that checking the iteration count and waiting for the device cost little.
     const auto start = Clock::now();
     ready.run(1);
     nd::synchronize(device);

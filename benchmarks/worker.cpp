@@ -1,4 +1,6 @@
-// This library as a contender of compare.sh (contender.h says what it is asked). --device cpu|cuda chooses where.
+// Catena as a contender of compare.sh (requests: contender.h). --device cpu|cuda selects the device.
+#include <sstream>
+
 #include <catena/benchmarks/cases.h>
 
 namespace {

@@ -5,8 +5,8 @@ include(GNUInstallDirs)
 get_filename_component(CATENA_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 set(CATENA_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# Our files are included as users include them: <catena/ndarray/ndarray.h>. In the build tree a folder of links stands for the installed
-# include folder, so that nothing of ours is found under a bare "kernels/..." or "nn/...".
+# Headers are included as users include them: <catena/ndarray/ndarray.h>. In the build tree a folder of symbolic links replaces the
+# installed include folder, so that no header is found under a bare "kernels/..." or "nn/...".
 set(CATENA_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include")
 file(MAKE_DIRECTORY "${CATENA_INCLUDE_DIR}/catena")
 foreach(entry kernels ndarray autograd nn training tests benchmarks catena.h)
@@ -16,8 +16,8 @@ foreach(entry kernels ndarray autograd nn training tests benchmarks catena.h)
 endforeach()
 
 # ---- options ------------------------------------------------------------------------------------------------------------------
-# Shared by default: some hundred test programs link in a fraction of the time and the memory of static ones, and what the tests
-# run is then the harder case (symbols, exceptions and tables across library borders). -DBUILD_SHARED_LIBS=OFF gives archives.
+# Shared by default: some thirty programs link in a fraction of the time and memory of static ones, and the tests then cover
+# the harder case (symbols, exceptions and tables across library boundaries). -DBUILD_SHARED_LIBS=OFF gives archives.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 option(CATENA_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(CATENA_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
@@ -35,7 +35,7 @@ foreach(component IN LISTS CATENA_COMPONENTS)
     message(FATAL_ERROR "CATENA_COMPONENTS: '${component}' is not one of ndarray, autograd, nn, training")
   endif()
 endforeach()
-# A component brings what it stands on.
+# A component requires the components below it.
 if("training" IN_LIST CATENA_COMPONENTS)
   list(APPEND CATENA_COMPONENTS nn)
 endif()
@@ -48,12 +48,12 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
 endif()
 
-# ---- tools that only make building faster -------------------------------------------------------------------------------------
+# ---- tools for a faster build -------------------------------------------------------------------------------------
 if(PROJECT_IS_TOP_LEVEL)
   find_program(CATENA_CCACHE ccache)
   mark_as_advanced(CATENA_CCACHE)
   if(CATENA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # The test programs share a precompiled header, which ccache accepts only with this.
+    # The test programs share a precompiled header, which ccache caches only with this setting.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CATENA_CCACHE})
   endif()
   find_program(CATENA_MOLD mold)
@@ -73,19 +73,18 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Everything that is compiled here, tests and examples included. No contraction to FMA: a value must not depend on the loop or on
-# the processor that computed it. Loop signatures are written "??->?", which is no trigraph since C++17.
+# For all targets, tests and examples included. No contraction to FMA: a value must not depend on the loop or on the processor that
+# computes it. -Wno-trigraphs: loop signatures contain "??->?", which is not a trigraph since C++17.
 add_compile_options(-Wall -Wextra -Wno-trigraphs -ffp-contract=off)
 if(CATENA_WERROR)
   add_compile_options(-Werror)
 endif()
-# The optimisation level is ours and not CMake's default of -O3: only the loops gain from more than -O2, and the rest would take
-# half as long again to compile.
+# -O2 instead of CMake's default -O3: only the loops are faster with -O3, and the other files would compile 1.5 times as long.
 add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-O2> $<$<CONFIG:Debug>:-Og>)
 add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
-# Calls between and inside the shared libraries are most of what an operation on a small array costs: no lazy binding stubs, and no
-# provision for replacing our functions from outside.
+# Calls between and inside the shared libraries are most of the time of an operation on a small array: no lazy binding stubs, and no
+# interposition of the libraries' functions.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fno-plt -fno-semantic-interposition)
 endif()
@@ -99,12 +98,12 @@ if(CATENA_SANITIZE)
   add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${sanitizers})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-maybe-uninitialized)  # GCC's own documentation: false positives where it instruments
+    add_compile_options(-Wno-maybe-uninitialized)  # documented by GCC: false positives in instrumented code
   endif()
 endif()
 
-# The files with the inner loops, wherever they are. They must vectorise, also in a debug build; errno and the floating-point
-# exception flags are given up for that, values are not.
+# The files with the inner loops, in all folders. They must vectorise, also in a debug build. For this, errno and the floating-point
+# exception flags are not maintained; values are unchanged.
 set(CATENA_LOOP_FILES "/(loops_[^/]*|loops/[^/]*)\\.cpp$")
 set(CATENA_LOOP_OPTIONS -fno-math-errno -fno-trapping-math)
 if(CATENA_SANITIZE)
@@ -118,8 +117,8 @@ include(CatenaDependencies)
 
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
 # catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
-# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one). A folder that
-# has no .cpp gives an interface library with the headers.
+# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one). A folder
+# without a .cpp gives an interface library with the headers.
 function(catena_library component)
   cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
@@ -141,7 +140,7 @@ function(catena_library component)
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
       CXX_VISIBILITY_PRESET hidden
       POSITION_INDEPENDENT_CODE ON
-      DEFINE_SYMBOL ""  # the same command line for shared and static objects: ccache then shares them
+      DEFINE_SYMBOL ""  # the same command line for shared and static objects, so that ccache shares them
       INSTALL_RPATH "$ORIGIN"
       BUILD_RPATH_USE_ORIGIN ON)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -170,7 +169,7 @@ function(catena_library component)
   set_property(GLOBAL PROPERTY CATENA_DEPENDS_${component} "${arg_DEPENDS}")
 endfunction()
 
-# catena_use(<component> <dependency>...): links privately what CatenaDependencies.cmake found, with the definition that says so.
+# catena_use(<component> <dependency>...): links a dependency that CatenaDependencies.cmake found privately, with its definition.
 function(catena_use component)
   get_target_property(type catena_${component} TYPE)
   if(type STREQUAL "INTERFACE_LIBRARY")

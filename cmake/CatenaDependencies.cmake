@@ -1,5 +1,5 @@
-# Finds what the libraries use. For each dependency <name> that is there and wanted, CATENA_TARGET_<name> is set, and
-# CATENA_DEFINE_<name> to the definition that its users get.
+# Finds the dependencies. For each one that is found and enabled, sets CATENA_TARGET_<name> to its target and CATENA_DEFINE_<name> to
+# the definition of its users.
 include_guard(GLOBAL)
 include(CatenaFindDependency)
 
@@ -26,7 +26,7 @@ endif()
 if(CATENA_WITH_OPENBLAS)
   catena_dependency(openblas CATENA_HAS_OPENBLAS)
 endif()
-# Our threads are our own; this is how the two are told to bring none.
+# oneDNN and OpenBLAS run on one thread inside of Catena's thread pool; OpenMP is needed to set their number of threads.
 if(CATENA_TARGET_onednn OR CATENA_TARGET_openblas)
   catena_required_dependency(openmp g++)
 endif()
@@ -34,15 +34,16 @@ if(CATENA_WITH_CURL AND "training" IN_LIST CATENA_COMPONENTS)
   catena_dependency(curl CATENA_HAS_CURL)
 endif()
 
-# Header-only helpers of our .cpp files: nothing of them stays in what is installed.
+# Header-only helpers of the .cpp files; the installed libraries do not depend on them.
 find_package(fmt QUIET)
 if(TARGET fmt::fmt-header-only)
   set(CATENA_TARGET_fmt "$<BUILD_INTERFACE:fmt::fmt-header-only>")
   set(CATENA_DEFINE_fmt "")
 endif()
 
-# The CUDA toolkit is needed neither to build nor to run: the libraries are loaded at run time by their names. The tests use its
-# headers to check our declarations, and its NVRTC. Order: CUDA_PATH (variable, environment), beside nvcc, the usual place.
+# The CUDA toolkit is needed neither to build nor to run: the libraries are loaded at run time by name. The tests compare its headers
+# with the declarations in ndarray/cuda/api, and use its NVRTC. Searched in: CUDA_PATH (variable, environment), beside nvcc, the
+# usual folder.
 set(CATENA_CUDA_TOOLKIT "")
 if(CATENA_WITH_CUDA_TOOLKIT)
   set(candidates ${CUDA_PATH} $ENV{CUDA_PATH})

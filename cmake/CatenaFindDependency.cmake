@@ -1,5 +1,5 @@
-# catena_find_dependency(<name>) makes the imported target catena::dep_<name> if the dependency is on this machine, and sets
-# CATENA_FOUND_<name>. Used by the build, and installed: a program that links our static libraries has to find the same again.
+# catena_find_dependency(<name>) creates the imported target catena::dep_<name> if the dependency is found, and sets
+# CATENA_FOUND_<name>. Used by the build and installed, because a program that links the static libraries needs the same targets.
 include_guard(GLOBAL)
 
 function(catena_find_dependency name)
@@ -18,14 +18,14 @@ function(catena_find_dependency name)
       find_package(CURL QUIET)
       set(libraries CURL::libcurl)
     elseif(name STREQUAL "onednn")
-      # Not through its package file: that asks for OpenCL headers, which are needed only for its GPU interface.
+      # Not by its package file, which requires OpenCL headers; only its GPU interface needs them.
       find_path(CATENA_ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.hpp)
       find_library(CATENA_ONEDNN_LIBRARY dnnl)
       mark_as_advanced(CATENA_ONEDNN_INCLUDE_DIR CATENA_ONEDNN_LIBRARY)
       set(include_dir "${CATENA_ONEDNN_INCLUDE_DIR}")
       set(library "${CATENA_ONEDNN_LIBRARY}")
     elseif(name STREQUAL "openblas")
-      # The OpenMP build wherever there is a choice: it can be told to run on the calling thread alone.
+      # The OpenMP build is preferred, because it can be limited to the calling thread.
       find_path(CATENA_OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas-openmp openblas)
       find_library(CATENA_OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-openmp)
       mark_as_advanced(CATENA_OPENBLAS_INCLUDE_DIR CATENA_OPENBLAS_LIBRARY)

@@ -17,7 +17,7 @@ foreach(component IN LISTS components)
   install(EXPORT catena-${component} FILE catena-${component}-targets.cmake NAMESPACE catena:: DESTINATION ${package_dir})
   install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena/${relative}" FILES_MATCHING PATTERN "*.h")
 
-  # What has to be there before the targets file is read: our own components, and for archives what they link.
+  # Targets that must exist before the targets file is read: other components, and for archives their dependencies.
   if(BUILD_SHARED_LIBS)
     set(uses "")
   else()

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Makes sure that everything the build needs is installed. On Debian and Ubuntu what is missing comes through apt (with sudo when
-# not root); elsewhere, or without the rights, the list of what is missing is printed and the exit status is 2. When nothing is
-# missing it asks dpkg once and returns in a few milliseconds.
+# Installs the missing dependencies of the build. On Debian and Ubuntu through apt (with sudo when not root); elsewhere, or without
+# the rights, it prints the list of missing packages and exits with status 2. When nothing is missing it calls dpkg once and returns
+# in a few milliseconds.
 set -euo pipefail
 
-# Without these nothing is built.
-required=(g++ cmake ninja-build zlib1g-dev libfmt-dev libboost-test-dev nlohmann-json3-dev libcli11-dev)
-# Without these the build is slower, or a part switches itself off.
-optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libbenchmark-dev)
+# Required packages.
+required=(g++ cmake ninja-build zlib1g-dev libfmt-dev libboost-test-dev nlohmann-json3-dev)
+# Optional packages: without them the build is slower, or a part is switched off; clang-format is for the tests.
+optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libbenchmark-dev clang-format-14)
 
-# The compiler: the newest g++ of an older distribution may have its version in the name.
+# The compiler: in an older distribution the newest g++ may have its version in its name.
 if command -v g++ >/dev/null && [ "$(g++ -dumpversion | cut -d. -f1)" -lt 12 ] && [ -z "${CXX:-}" ]; then
   required+=(g++-12)
 fi
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-  # Another system: look for the tools and the headers themselves.
+  # Other systems: search for the tools and the headers directly.
   missing=()
   for tool in cmake c++; do
     command -v "$tool" >/dev/null || missing+=("$tool")
@@ -29,13 +29,12 @@ zlib.h zlib
 fmt/core.h fmt
 boost/test/unit_test.hpp Boost.Test
 nlohmann/json.hpp nlohmann-json
-CLI/CLI.hpp CLI11
 LIST
   fi
   if [ ${#missing[@]} -gt 0 ]; then
     echo "bootstrap: this is no Debian or Ubuntu, and these are missing; please install them:" >&2
     printf '  %s\n' "${missing[@]}" >&2
-    echo "Useful beyond that: ccache, oneDNN, OpenBLAS (OpenMP build), libcurl, Google Benchmark." >&2
+    echo "Useful beyond that: ccache, oneDNN, OpenBLAS (OpenMP build), libcurl, Google Benchmark, clang-format 14." >&2
     exit 2
   fi
   exit 0
@@ -44,9 +43,9 @@ fi
 installed=$(dpkg-query -W -f='${db:Status-Abbrev}${Package}\n' "${required[@]}" "${optional[@]}" 2>/dev/null | sed -n 's/^ii *//p' || true)
 is_there() {
   case $'\n'"$installed"$'\n' in *$'\n'"$1"$'\n'*) return 0 ;; esac
-  # A tool may come from elsewhere.
+  # A tool may be installed without its package.
   case "$1" in
-    cmake | ccache | g++) command -v "$1" >/dev/null ;;
+    cmake | ccache | g++ | clang-format-14) command -v "$1" >/dev/null ;;
     ninja-build) command -v ninja >/dev/null ;;
     *) return 1 ;;
   esac
@@ -56,7 +55,7 @@ missing_optional=()
 for package in "${required[@]}"; do is_there "$package" || missing_required+=("$package"); done
 for package in "${optional[@]}"; do is_there "$package" || missing_optional+=("$package"); done
 
-# An optional package that could not be had is not asked for again each time.
+# An optional package that could not be installed is not tried again in every run.
 state="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/catena/bootstrap-unavailable"
 if [ ${#missing_optional[@]} -gt 0 ] && [ -f "$state" ]; then
   still=()

@@ -1,7 +1,7 @@
 # find_package(catena [COMPONENTS kernels ndarray autograd autograd_ndarray nn training])
 #
-# Defines catena::<component> for each component asked for and for what it stands on; without COMPONENTS, for all that are
-# installed. catena::catena is all of them together.
+# Defines catena::<component> for each requested component and its dependencies; without COMPONENTS, for all installed ones.
+# catena::catena links to all of them.
 include("${CMAKE_CURRENT_LIST_DIR}/CatenaFindDependency.cmake")
 
 set(catena_wanted ${catena_FIND_COMPONENTS})
@@ -13,7 +13,7 @@ if(NOT catena_wanted)
   endforeach()
 endif()
 
-# A list with every component behind those that it needs. A macro: the targets files must be read in the caller's scope.
+# Sorts the components so that each follows its dependencies. A macro, because the targets files must be read in the caller's scope.
 macro(catena_load component)
   if(NOT TARGET catena::${component} AND NOT "${component}" IN_LIST catena_loading)
     list(APPEND catena_loading ${component})

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # bash examples/quickstart.sh [<arguments of train_mnist>...]
 #
-# From nothing to a trained network: sets up, builds what the MNIST example needs, trains it and shows the result. The images come
-# from $CATENA_DATASET_ROOT/mnist or the cache folder or are downloaded; without any of these they are generated, and the program
-# says so. Fails when the test accuracy stays below 0.95, or when CATENA_DATASET_ROOT was given and real images were not used.
+# Installs the dependencies, builds the MNIST example, trains it and shows the result. The images come from
+# $CATENA_DATASET_ROOT/mnist, the cache folder or a download; otherwise they are generated, and the program prints so. Fails when the
+# test accuracy is below 0.95, or when CATENA_DATASET_ROOT is set and real images were not used.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
-# A relative folder is meant from where the user stands.
+# A relative path refers to the caller's working folder.
 if [ -n "${CATENA_DATASET_ROOT:-}" ]; then
   CATENA_DATASET_ROOT=$(cd "$CATENA_DATASET_ROOT" && pwd) || { echo "quickstart: CATENA_DATASET_ROOT is no folder" >&2; exit 1; }
   export CATENA_DATASET_ROOT
 fi
 cd "$root"
-# A value made for another machine halves the speed of matrix products.
+# A value for another machine can halve the speed of matrix products.
 unset OPENBLAS_CORETYPE
 
 preset=${CATENA_PRESET:-release}

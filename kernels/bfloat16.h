@@ -1,4 +1,4 @@
-// bfloat16: the upper half of a float32. Arithmetic happens in float32; stored values are rounded to nearest even.
+// bfloat16: the upper half of a float32. Arithmetic is done in float32; a stored value is rounded to nearest even.
 #pragma once
 
 #include <catena/kernels/traits.h>
@@ -12,7 +12,8 @@ struct bfloat16 {
   ND_FN explicit bfloat16(float f) {
     const uint32_t x = bit_cast<uint32_t>(f);
     const uint32_t rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
-    bits = static_cast<uint16_t>((x & 0x7fffffffu) > 0x7f800000u ? ((x >> 16) | 0x40u) : rounded);  // NaN stays NaN
+    bits = static_cast<uint16_t>((x & 0x7fffffffu) > 0x7f800000u ? ((x >> 16) | 0x40u)
+                                                                 : rounded);  // a NaN keeps a set fraction bit
   }
   ND_FN explicit operator float() const { return bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
   ND_FN explicit bfloat16(double d) : bfloat16(static_cast<float>(d)) {}

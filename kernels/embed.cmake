@@ -1,7 +1,7 @@
 # cmake -DROOT=<source root> -DLIST=<file of paths, one per line> -DOUT=<file.cpp> -P embed.cmake
 #
-# Writes the table declared in kernels/rows/embedded.h. A text is cut at line ends into raw string literals of less than 16 KB:
-# compilers need not accept longer ones.
+# Writes the table declared in kernels/rows/embedded.h. A text is split at line ends into raw string literals of less than 16 KB,
+# because compilers need not accept longer ones.
 set(max_piece 15000)
 
 file(STRINGS "${LIST}" paths)

@@ -1,5 +1,4 @@
-// float16: IEEE 754 binary16 storage. Arithmetic happens in float32; a value is rounded to nearest even when it is
-// stored.
+// float16: IEEE 754 binary16 storage. Arithmetic is done in float32; a stored value is rounded to nearest even.
 #pragma once
 
 #include <catena/kernels/traits.h>
@@ -18,7 +17,7 @@ struct float16 {
     return f;
   }
 #else
-  // Free of branches, so that loops over it vectorise on every instruction set, without F16C.
+  // No branches, so that loops over it vectorise on every instruction set, also without F16C.
   ND_FN explicit float16(float f) {
     uint32_t x = bit_cast<uint32_t>(f);
     const uint32_t sign = (x >> 16) & 0x8000u;

@@ -10,9 +10,8 @@ namespace catena {
 
 inline constexpr int kMaxIndexRank = 32;
 
-// Rank is a compile-time bound; generated code uses the exact rank, the host loops kMaxIndexRank.
-template <int Rank>
-struct Index {
+// Rank is a compile-time upper bound: generated code uses the exact rank, the host loops use kMaxIndexRank.
+template <int Rank> struct Index {
   int64_t position;
   int64_t axis[Rank > 0 ? Rank : 1];
 
@@ -20,25 +19,17 @@ struct Index {
   ND_FN int64_t operator[](int k) const { return axis[k]; }
 };
 
-template <class T>
-struct View {
+template <class T> struct View {
   T* data;
   const int64_t* lengths;
   const int64_t* strides;  // bytes
 
   ND_FN int64_t shape(int k) const { return lengths[k]; }
-  template <class... I>
-  ND_FN compute_t<T> operator()(I... i) const {
-    return load(*at(i...));
-  }
-  template <class... I>
-  ND_FN void set(compute_t<T> v, I... i) const {
-    store(*at(i...), v);
-  }
+  template <class... I> ND_FN compute_t<T> operator()(I... i) const { return load(*at(i...)); }
+  template <class... I> ND_FN void set(compute_t<T> v, I... i) const { store(*at(i...), v); }
 
  private:
-  template <class... I>
-  ND_FN T* at(I... i) const {
+  template <class... I> ND_FN T* at(I... i) const {
     int64_t offset = 0;
     int k = 0;
     ((offset += int64_t(i) * strides[k++]), ...);

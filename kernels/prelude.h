@@ -1,5 +1,10 @@
-// What every kernel header starts from. Three compilers read it: g++ for the CPU backend, NVRTC for CUDA (as embedded
-// text, with no system header in reach), and g++ again when tests execute generated CUDA text on the CPU
+// The room kernels/: the bodies of all computations, each written once as a plain functor. Families of bodies are
+// folders (elementwise/, reduction/, nn/, training/); the headers of this folder are what those share: element types,
+// numeric rules, indices, random numbers. No launch, no allocation and no error text: those are in kernels/rows/ and
+// above. These headers include each other only.
+//
+// This header is the first include of every kernel header. It is compiled by g++ for the CPU backend, by NVRTC for CUDA
+// (as embedded text, without system headers), and by g++ again where tests run generated CUDA text on the CPU
 // (CATENA_CPU_SHIM).
 #pragma once
 
@@ -18,7 +23,6 @@ using int64_t = long;
 using uint64_t = unsigned long;
 #else
 #define CATENA_DEVICE 0
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,94 +30,3 @@ using uint64_t = unsigned long;
 #define ND_RESTRICT __restrict__
 #define ND_UNROLL
 #endif
-
-#if !CATENA_DEVICE && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
-    defined(__GLIBC_PREREQ)
-#if __GLIBC_PREREQ(2, 35)
-// glibc has vector versions of these (libmvec) but declares them only under -ffast-math, whose other effects we do not
-// want. Loops that call them then vectorise under -fno-math-errno alone.
-#define CATENA_LIBMVEC1(fn)                                                   \
-  extern "C" __attribute__((simd("notinbranch"))) double fn(double) noexcept; \
-  extern "C" __attribute__((simd("notinbranch"))) float fn##f(float) noexcept;
-#define CATENA_LIBMVEC2(fn)                                                           \
-  extern "C" __attribute__((simd("notinbranch"))) double fn(double, double) noexcept; \
-  extern "C" __attribute__((simd("notinbranch"))) float fn##f(float, float) noexcept;
-CATENA_LIBMVEC1(exp)
-CATENA_LIBMVEC1(exp2)
-CATENA_LIBMVEC1(expm1)
-CATENA_LIBMVEC1(log)
-CATENA_LIBMVEC1(log2)
-CATENA_LIBMVEC1(log10)
-CATENA_LIBMVEC1(log1p)
-CATENA_LIBMVEC1(sin)
-CATENA_LIBMVEC1(cos)
-CATENA_LIBMVEC1(tan)
-CATENA_LIBMVEC1(asin)
-CATENA_LIBMVEC1(acos)
-CATENA_LIBMVEC1(atan)
-CATENA_LIBMVEC1(sinh)
-CATENA_LIBMVEC1(cosh)
-CATENA_LIBMVEC1(tanh)
-CATENA_LIBMVEC1(asinh)
-CATENA_LIBMVEC1(acosh)
-CATENA_LIBMVEC1(atanh)
-CATENA_LIBMVEC1(erf)
-CATENA_LIBMVEC1(erfc)
-CATENA_LIBMVEC1(cbrt)
-CATENA_LIBMVEC2(pow)
-CATENA_LIBMVEC2(atan2) CATENA_LIBMVEC2(hypot)
-#undef CATENA_LIBMVEC1
-#undef CATENA_LIBMVEC2
-#endif
-#endif
-
-    // Mathematics for kernel bodies: float and double only, the same set under every compiler. A body never calls ::exp
-    // or std::exp: with an integer argument those compile on the host and are ambiguous under NVRTC.
-    namespace catena::m {
-
-#define CATENA_MATH1(name, fn)                     \
-  ND_FN float name(float x) { return ::fn##f(x); } \
-  ND_FN double name(double x) { return ::fn(x); }
-#define CATENA_MATH2(name, fn)                                 \
-  ND_FN float name(float x, float y) { return ::fn##f(x, y); } \
-  ND_FN double name(double x, double y) { return ::fn(x, y); }
-  CATENA_MATH1(exp, exp)
-  CATENA_MATH1(exp2, exp2)
-  CATENA_MATH1(expm1, expm1)
-  CATENA_MATH1(log, log)
-  CATENA_MATH1(log2, log2)
-  CATENA_MATH1(log10, log10)
-  CATENA_MATH1(log1p, log1p)
-  CATENA_MATH1(sin, sin)
-  CATENA_MATH1(cos, cos)
-  CATENA_MATH1(tan, tan)
-  CATENA_MATH1(asin, asin)
-  CATENA_MATH1(acos, acos)
-  CATENA_MATH1(atan, atan)
-  CATENA_MATH1(sinh, sinh)
-  CATENA_MATH1(cosh, cosh)
-  CATENA_MATH1(tanh, tanh)
-  CATENA_MATH1(asinh, asinh)
-  CATENA_MATH1(acosh, acosh)
-  CATENA_MATH1(atanh, atanh)
-  CATENA_MATH1(erf, erf)
-  CATENA_MATH1(erfc, erfc)
-  CATENA_MATH1(cbrt, cbrt)
-  CATENA_MATH1(lgamma, lgamma)
-  CATENA_MATH1(tgamma, tgamma)
-  CATENA_MATH1(sqrt, sqrt)
-  CATENA_MATH1(fabs, fabs)
-  CATENA_MATH1(floor, floor)
-  CATENA_MATH1(ceil, ceil)
-  CATENA_MATH1(trunc, trunc)
-  CATENA_MATH1(rint, rint)
-  CATENA_MATH2(pow, pow)
-  CATENA_MATH2(atan2, atan2)
-  CATENA_MATH2(hypot, hypot)
-  CATENA_MATH2(fmod, fmod)
-  CATENA_MATH2(copysign, copysign)
-  CATENA_MATH2(nextafter, nextafter)
-#undef CATENA_MATH1
-#undef CATENA_MATH2
-
-}  // namespace catena::m

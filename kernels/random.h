@@ -1,10 +1,10 @@
 // Counter-based random numbers: Philox4x32 with 10 rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
-// easy as 1, 2, 3", 2011). A number is a pure function of a seed and a position, so every launch shape, backend and
-// recomputation agree.
+// easy as 1, 2, 3", 2011). A number is a pure function of a seed and a position, so it does not depend on the launch
+// shape or the backend, and recomputing it gives the same number.
 //
-// The seed is the key. The counter is {position / 4 + offset (64 bits), stream (32 bits), 0}: four neighbouring
-// elements share a block, one lane each. Where an element needs more than 32 bits they come from the same lane of
-// further streams.
+// The key is the seed. The counter is {position / 4 + offset (64 bits), stream (32 bits), 0}: four neighbouring
+// elements share a block and take one lane each. An element that needs more than 32 bits takes the same lane of further
+// streams.
 #pragma once
 
 #include <catena/kernels/index.h>
@@ -38,33 +38,30 @@ ND_FN philox_block philox4x32(uint64_t seed, uint64_t counter, uint32_t stream) 
   return philox4x32({{uint32_t(counter), uint32_t(counter >> 32), stream, 0}}, uint32_t(seed), uint32_t(seed >> 32));
 }
 
-// The words from which bodies make their numbers, W in from_words: word s of lane j is that of stream s. Here those of
-// the one block that holds element i, whose lane is i & 3; host loops fill whole tiles of blocks at once and count j
-// from the tile's start.
-template <int Streams>
-struct philox_words {
+// Random words for the bodies below (parameter W of from_words): at(s, j) is lane j of stream s. This class holds the
+// one block that contains element i, whose lane is i & 3. Host loops use a class that fills a whole tile of blocks;
+// there j counts from the start of the tile.
+template <int Streams> struct philox_words {
   philox_block block[Streams];
 
   ND_FN philox_words(uint64_t seed, uint64_t offset, int64_t i) {
     for (int s = 0; s < Streams; ++s) block[s] = philox4x32(seed, offset + (uint64_t(i) >> 2), uint32_t(s));
   }
-  // Selected and not indexed: registers have no addresses.
+  // Chosen by conditions instead of an array index, because registers cannot be indexed.
   ND_FN uint32_t at(int s, int j) const {
     const uint32_t low = j & 1 ? block[s].lane[1] : block[s].lane[0],
                    high = j & 1 ? block[s].lane[3] : block[s].lane[2];
     return j & 2 ? high : low;
   }
-  // The words of both members of the pair of lanes that j belongs to.
+  // The words of the even and the odd lane of the pair that contains lane j.
   ND_FN uint32_t even(int s, int j) const { return j & 2 ? block[s].lane[2] : block[s].lane[0]; }
   ND_FN uint32_t odd(int s, int j) const { return j & 2 ? block[s].lane[3] : block[s].lane[1]; }
 };
 ND_FN uint64_t join_words(uint32_t high, uint32_t low) { return (uint64_t(high) << 32) | low; }
-template <class W>
-ND_FN uint64_t bits64(const W& w, int j) {
-  return join_words(w.at(0, j), w.at(1, j));
-}
+template <class W> ND_FN uint64_t bits64(const W& w, int j) { return join_words(w.at(0, j), w.at(1, j)); }
 
-// The bits of element i of a sequence that starts at `offset`; 64 of them from two streams.
+// The random bits of element i of the sequence that starts at counter `offset`: 32 bits from one stream, 64 bits from
+// two.
 ND_FN uint32_t random_bits32(uint64_t seed, uint64_t offset, int64_t i) {
   return philox_words<1>(seed, offset, i).at(0, int(i & 3));
 }
@@ -72,43 +69,35 @@ ND_FN uint64_t random_bits64(uint64_t seed, uint64_t offset, int64_t i) {
   return bits64(philox_words<2>(seed, offset, i), int(i & 3));
 }
 
-// [0, 1) in steps of 2^-24 and 2^-53: exact in their types, so 1 never appears.
+// Uniform in [0, 1) in steps of 2^-24 (float) and 2^-53 (double). Every step is exact in its type, so the result is
+// never 1.
 ND_FN float uniform_from_bits(uint32_t bits) { return float(bits >> 8) * 5.9604644775390625e-08f; }
 ND_FN double uniform_from_bits(uint64_t bits) { return double(int64_t(bits >> 11)) * 1.1102230246251565e-16; }
 
-template <class W>
-ND_FN void uniform_from_words(const W& w, int j, float& y) {
-  y = uniform_from_bits(w.at(0, j));
-}
-template <class W>
-ND_FN void uniform_from_words(const W& w, int j, double& y) {
-  y = uniform_from_bits(bits64(w, j));
-}
+template <class W> ND_FN void uniform_from_words(const W& w, int j, float& y) { y = uniform_from_bits(w.at(0, j)); }
+template <class W> ND_FN void uniform_from_words(const W& w, int j, double& y) { y = uniform_from_bits(bits64(w, j)); }
 
-// Mean 0, deviation 1 by Box and Muller: lanes 0 and 1 (2 and 3) are the cosine and the sine of one pair. The radius
-// comes from a number in (0, 1] of 32 or 53 bits, so values reach 6.7 or 8.5 deviations and are always finite. The sine
-// is the cosine a quarter turn earlier, subtracted where that is exact: compilers merge two calls into one that does
-// not vectorise.
-template <class T>
-ND_FN T box_muller(T u, T turns, int j) {
+// Normal with mean 0 and standard deviation 1 (Box and Muller): the lanes of a pair (0 and 1, 2 and 3) are the cosine
+// and the sine of one radius and angle. The radius comes from a number in (0, 1] of 32 or 53 bits, so values are finite
+// and at most 6.7 or 8.5 standard deviations from 0. The sine is computed as the cosine of the angle minus a quarter
+// turn, subtracted where that is exact: compilers merge calls of sin and cos into sincos, which does not vectorise.
+template <class T> ND_FN T box_muller(T u, T turns, int j) {
   const T angle = (turns - T(0.25) * T(j & 1)) * T(6.283185307179586476925286766559);
   return m::sqrt(T(-2) * m::log(u)) * m::cos(angle);
 }
-template <class W>
-ND_FN void normal_from_words(const W& w, int j, float& y) {
+template <class W> ND_FN void normal_from_words(const W& w, int j, float& y) {
   const float u = float(w.even(0, j)) * 2.3283064365386963e-10f + 1.1641532182693481e-10f;
   y = box_muller(u, uniform_from_bits(w.odd(0, j)), j);
 }
-template <class W>
-ND_FN void normal_from_words(const W& w, int j, double& y) {
+template <class W> ND_FN void normal_from_words(const W& w, int j, double& y) {
   const uint64_t bits = join_words(w.even(0, j), w.even(1, j));
   const double u = double(int64_t((bits >> 11) + 1)) * 1.1102230246251565e-16;
   y = box_muller(u, uniform_from_bits(join_words(w.odd(0, j), w.odd(1, j))), j);
 }
 
-// An integer in [low, high), every one equally likely: Lemire's multiplication of 64 bits by the length of the range,
-// and where it would be biased (with probability length / 2^64) another try with the bits of the next two streams.
-// `high` <= `low` means the whole 64-bit range.
+// An integer in [low, high), uniformly distributed (Lemire): the high half of 64 random bits times the length of the
+// range. Where that would be biased (probability length / 2^64), the bits of the next two streams are tried. `high` <=
+// `low` means the whole 64-bit range.
 template <class W>
 ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, uint64_t offset, int64_t low,
                                  int64_t high) {
@@ -128,54 +117,44 @@ ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, ui
 
 namespace k {
 
-// from_words is the body; run, for the device and for loops of any shape, gives it the words of its own element. Of an
-// output of type T, `streams` tells how many words belong to one element. Bit k of `arrays`: input k varies from
-// element to element.
+// The rows of random numbers. from_words is the body; run calls it with the words of its own element, on the device and
+// in host loops over any shape. `streams<T>` is the number of 32-bit words that an output of type T needs. Bit k of
+// `arrays`: input k varies from element to element.
 struct random_bits {
   static constexpr unsigned arrays = 0;
-  template <class T>
-  static constexpr int streams = int(sizeof(T) / 4);
-  template <class W, class T>
-  ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
+  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     if constexpr (sizeof(T) == 8) y = bits64(w, j);
     else y = w.at(0, j);
   }
-  template <class I, class T>
-  ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
+  template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
     from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_uniform {
   static constexpr unsigned arrays = 0;
-  template <class T>
-  static constexpr int streams = int(sizeof(T) / 4);
-  template <class W, class T>
-  ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
+  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     uniform_from_words(w, j, y);
   }
-  template <class I, class T>
-  ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
+  template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
     from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_normal {
   static constexpr unsigned arrays = 0;
   static constexpr bool pairs = true;  // uses even and odd
-  template <class T>
-  static constexpr int streams = int(sizeof(T) / 4);
-  template <class W, class T>
-  ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
+  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     normal_from_words(w, j, y);
   }
-  template <class I, class T>
-  ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
+  template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
     from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_integers {
   static constexpr unsigned arrays = 0;
-  template <class T>
-  static constexpr int streams = 2;
+  template <class T> static constexpr int streams = 2;
   template <class W, class T>
   ND_FN static void from_words(const W& w, int j, int64_t i, uint64_t seed, uint64_t offset, int64_t low, int64_t high,
                                T& y) {

@@ -1,19 +1,15 @@
-// Places in sorted elements. Every NaN stands behind all numbers.
+// Search in sorted elements. NaN sorts after all numbers.
 #pragma once
 
 #include <catena/kernels/index.h>
 
 namespace catena::k {
 
-// at = number of elements of `sorted` that stand before v: those less than v, with `right` also those that are not
-// greater.
+// at = the insertion position of v in `sorted`: the number of elements that are less than v, or with `right` not
+// greater than v.
 struct searchsorted {
-  template <class T>
-  ND_FN static bool less(T a, T b) {
-    return a < b || (is_nan(b) && !is_nan(a));
-  }
-  template <class I, class X, class T>
-  ND_FN static void run(const I&, const X& sorted, T v, bool right, int64_t& at) {
+  template <class T> ND_FN static bool less(T a, T b) { return a < b || (is_nan(b) && !is_nan(a)); }
+  template <class I, class X, class T> ND_FN static void run(const I&, const X& sorted, T v, bool right, int64_t& at) {
     int64_t first = 0, n = sorted.shape(0);
     while (n > 0) {
       const int64_t half = n / 2;

@@ -1,86 +1,54 @@
-// The few type facts that kernel bodies need and that NVRTC, having no standard library, does not supply.
+// Type facts that kernel bodies need. NVRTC has no standard library to take them from.
 #pragma once
 
 #include <catena/kernels/prelude.h>
 
 namespace catena {
 
-template <bool C, class A, class B>
-struct conditional {
-  using type = A;
-};
-template <class A, class B>
-struct conditional<false, A, B> {
-  using type = B;
-};
-template <bool C, class A, class B>
-using conditional_t = typename conditional<C, A, B>::type;
+template <bool C, class A, class B> struct conditional { using type = A; };
+template <class A, class B> struct conditional<false, A, B> { using type = B; };
+template <bool C, class A, class B> using conditional_t = typename conditional<C, A, B>::type;
 
-template <class A, class B>
-inline constexpr bool is_same = false;
-template <class A>
-inline constexpr bool is_same<A, A> = true;
+template <class A, class B> inline constexpr bool is_same = false;
+template <class A> inline constexpr bool is_same<A, A> = true;
 
-// Arithmetic facts of the compute types (bool, the integers, float, double).
-template <class T>
-inline constexpr bool is_float = is_same<T, float> || is_same<T, double>;
-template <class T>
-inline constexpr bool is_int = !is_float<T> && !is_same<T, bool>;
-template <class T>
-inline constexpr bool is_signed_int = is_int<T>&& T(-1) < T(0);
-template <class T>
-inline constexpr bool is_unsigned_int = is_int<T> && !(T(-1) < T(0));
+// Numeric limits and properties of the compute types (bool, the integers, float, double).
+template <class T> inline constexpr bool is_float = is_same<T, float> || is_same<T, double>;
+template <class T> inline constexpr bool is_int = !is_float<T> && !is_same<T, bool>;
+template <class T> inline constexpr bool is_signed_int = is_int<T>&& T(-1) < T(0);
+template <class T> inline constexpr bool is_unsigned_int = is_int<T> && !(T(-1) < T(0));
 
-template <int Bytes>
-struct uint_of_size;
-template <>
-struct uint_of_size<1> {
-  using type = uint8_t;
-};
-template <>
-struct uint_of_size<2> {
-  using type = uint16_t;
-};
-template <>
-struct uint_of_size<4> {
-  using type = uint32_t;
-};
-template <>
-struct uint_of_size<8> {
-  using type = uint64_t;
-};
-// The unsigned type of the same width: integer bodies compute in it, because signed overflow is undefined and NumPy
-// wraps.
-template <class T>
-using unsigned_of = typename uint_of_size<sizeof(T)>::type;
+template <int Bytes> struct uint_of_size;
+template <> struct uint_of_size<1> { using type = uint8_t; };
+template <> struct uint_of_size<2> { using type = uint16_t; };
+template <> struct uint_of_size<4> { using type = uint32_t; };
+template <> struct uint_of_size<8> { using type = uint64_t; };
+// The unsigned type of the same width. Integer bodies compute in it because signed overflow is undefined in C++ and
+// wraps in NumPy.
+template <class T> using unsigned_of = typename uint_of_size<sizeof(T)>::type;
 
-template <class T>
-struct limits {
+template <class T> struct limits {
   static_assert(is_int<T>);
   static constexpr T min() { return is_signed_int<T> ? T(unsigned_of<T>(1) << (8 * sizeof(T) - 1)) : T(0); }
   static constexpr T max() {
     return is_signed_int<T> ? T(~(unsigned_of<T>(1) << (8 * sizeof(T) - 1))) : T(~unsigned_of<T>(0));
   }
 };
-template <>
-struct limits<bool> {
+template <> struct limits<bool> {
   static constexpr bool min() { return false; }
   static constexpr bool max() { return true; }
 };
-template <class To, class From>
-ND_FN constexpr To bit_cast(From v) {
+template <class To, class From> ND_FN constexpr To bit_cast(From v) {
   static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, v);
 }
 
-// Of floating types: the infinities, which identities of minimum and maximum need.
-template <>
-struct limits<float> {
+// The infinities of the floating types: the identities of minimum and maximum.
+template <> struct limits<float> {
   static constexpr float min() { return __builtin_bit_cast(float, 0xff800000u); }
   static constexpr float max() { return __builtin_bit_cast(float, 0x7f800000u); }
 };
-template <>
-struct limits<double> {
+template <> struct limits<double> {
   static constexpr double min() { return __builtin_bit_cast(double, uint64_t(0xfff0000000000000u)); }
   static constexpr double max() { return __builtin_bit_cast(double, uint64_t(0x7ff0000000000000u)); }
 };

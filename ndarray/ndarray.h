@@ -1,4 +1,4 @@
-// All of ndarray: n-dimensional arrays on the CPU and on NVIDIA GPUs.
+// The umbrella header of ndarray: n-dimensional arrays on the CPU and on NVIDIA GPUs.
 #pragma once
 
 #include <catena/ndarray/core/array.h>

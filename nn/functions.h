@@ -1,4 +1,4 @@
-// All neural-network functions.
+// Umbrella header of nn/functions.
 #pragma once
 
 #include <catena/nn/functions/activation.h>

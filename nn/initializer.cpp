@@ -57,7 +57,7 @@ double fan_sum(const Array& a) {
 }
 double fan_in(const Array& a) { return double(get_fans(a.shape()).fan_in); }
 
-// Rows made orthonormal by Gram-Schmidt, twice: the second pass removes what rounding left of the first.
+// Orthonormalizes the rows by Gram-Schmidt, twice: the second pass removes the rounding errors of the first.
 void orthonormalize_rows(std::vector<double>& q, std::int64_t rows, std::int64_t cols) {
   for (std::int64_t i = 0; i < rows; ++i) {
     double* const row = q.data() + i * cols;
@@ -89,7 +89,7 @@ Initializer Identity(double scale, Options o) {
             const Shape& s = a.shape();
             check<ValueError>(s.size() == 2 && s[0] == s[1], "Identity", "the shape ", s, " is not a square matrix");
             autograd::fill(a, 0.0);
-            // The diagonal is a view whose one stride is the sum of both.
+            // The diagonal is a view whose stride is the sum of both strides.
             const Array diagonal = a.backend().view(a, {s[0]}, {a.strides()[0] + a.strides()[1]}, 0);
             autograd::fill(diagonal, scale);
           },
@@ -118,8 +118,8 @@ Initializer HeUniform(double scale, Options o) {
   return {[scale](const Array& a) { fill_uniform(a, scale * std::sqrt(6 / fan_in(a))); }, o.dtype};
 }
 
-// The reference takes a factor of the SVD of a Gaussian matrix. Orthonormalising its rows draws from the same (Haar)
-// distribution and needs no LAPACK; it happens once per parameter, on the host.
+// Chainer takes a factor of the SVD of a Gaussian matrix. Orthonormalizing its rows gives the same (Haar) distribution
+// without LAPACK. It runs once per parameter, on the host.
 Initializer Orthogonal(double scale, Options o) {
   return {[scale](const Array& a) {
             check<ValueError>(a.size() > 0, "Orthogonal", "the array of shape ", a.shape(), " is empty");

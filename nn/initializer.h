@@ -1,19 +1,19 @@
-// Initializers fill a new parameter. A value type: any callable that fills an array, with the dtype it wants.
+// Initializers fill new parameters. A value type that holds any callable that fills an array, and optionally a dtype.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include <catena/autograd/array.h>
+#include <catena/kernels/base/function.h>
 
 namespace nn {
 
 class CATENA_EXPORT Initializer {
  public:
-  using Fill = std::function<void(const autograd::Array&)>;
+  using Fill = catena::Function<void(const autograd::Array&)>;
 
-  Initializer() = default;  // null: the caller's default (init_weight: HeNormal(1/sqrt 2))
+  Initializer() = default;  // null: the caller's default (init_weight: HeNormal(1 / sqrt 2))
   Initializer(double constant);
   Initializer(const autograd::Array& values);  // broadcast to the parameter
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
@@ -30,14 +30,14 @@ class CATENA_EXPORT Initializer {
 struct Fans {
   std::int64_t fan_in, fan_out;
 };
-// (product of shape[1:], shape[0]); fewer than 2 axes: ValueError.
+// The fans (product of shape[1:], shape[0]). ValueError for fewer than 2 axes.
 CATENA_EXPORT Fans get_fans(const autograd::Shape& shape);
-// A new array of `shape` in the initializer's dtype (float32 without one), filled.
+// A new array of `shape` in the initializer's dtype (float32 if it has none), filled by it.
 CATENA_EXPORT autograd::Array generate_array(const Initializer& initializer, const autograd::Shape& shape,
                                              std::optional<autograd::Device> device = {});
 // Fills `weights` and multiplies by `scale`; a null initializer is HeNormal(1 / sqrt 2).
 CATENA_EXPORT void init_weight(const autograd::Array& weights, const Initializer& initializer = {}, double scale = 1.0);
-// init_weight with these arguments, as an initializer: what links use for their `wscale`.
+// An initializer that calls init_weight with these arguments; links use it for the square root of `wscale`.
 CATENA_EXPORT Initializer scaled_initializer(const Initializer& initializer, double scale);
 
 namespace initializers {

@@ -30,11 +30,10 @@ Link::~Link() = default;
 
 namespace {
 
-// Visiting changes nothing by itself, but the one member list of a class is not const.
+// Visiting does not change the link, but a class has one member list, which is not const.
 Link& mutable_link(const Link& l) { return const_cast<Link&>(l); }
 
-template <class F>
-class ParameterVisitor final : public MemberVisitor {
+template <class F> class ParameterVisitor final : public MemberVisitor {
  public:
   explicit ParameterVisitor(F f) : f_(f) {}
   void parameter(std::string_view name, Parameter& p) override { f_(name, p); }
@@ -42,8 +41,7 @@ class ParameterVisitor final : public MemberVisitor {
  private:
   F f_;
 };
-template <class F>
-class ChildVisitor final : public MemberVisitor {
+template <class F> class ChildVisitor final : public MemberVisitor {
  public:
   explicit ChildVisitor(F f) : f_(f) {}
   void link(std::string_view name, Link& child) override { f_(name, child); }
@@ -51,20 +49,17 @@ class ChildVisitor final : public MemberVisitor {
  private:
   F f_;
 };
-template <class F>
-void for_own_parameters(const Link& l, F f) {
+template <class F> void for_own_parameters(const Link& l, F f) {
   ParameterVisitor<F> v(f);
   mutable_link(l).visit_members(v);
 }
-template <class F>
-void for_children(const Link& l, F f) {
+template <class F> void for_children(const Link& l, F f) {
   ChildVisitor<F> v(f);
   mutable_link(l).visit_members(v);
 }
 
-// Own parameters first, then children depth first. One text is the path of them all, in turn.
-template <class F>
-void for_parameters(const Link& l, std::string& path, F& f) {
+// Own parameters first, then children depth-first. `path` is a buffer that is extended and truncated in place.
+template <class F> void for_parameters(const Link& l, std::string& path, F& f) {
   const std::size_t length = path.size();
   const auto enter = [&](std::string_view name) {
     path.resize(length);
@@ -80,13 +75,11 @@ void for_parameters(const Link& l, std::string& path, F& f) {
   });
   path.resize(length);
 }
-template <class F>
-void for_parameters(const Link& l, F f) {
+template <class F> void for_parameters(const Link& l, F f) {
   std::string path;
   for_parameters(l, path, f);
 }
-template <class F>
-void for_links(Link& l, const std::string& path, F& f) {
+template <class F> void for_links(Link& l, const std::string& path, F& f) {
   f(path, l);
   for_children(l, [&](std::string_view name, Link& child) { for_links(child, path + "/" + std::string(name), f); });
 }
@@ -101,7 +94,7 @@ std::vector<PathParameter> parameters_of(const Link& l) {
   return list;
 }
 
-// The parameters of two structurally equal links side by side, in the order of `target`.
+// The parameters of two structurally equal links in pairs, in the order of `target`.
 struct Pairing {
   std::string path;
   Parameter *target, *source;
@@ -133,6 +126,10 @@ std::vector<NamedParam> Link::namedparams() const {
   std::vector<NamedParam> result;
   for_parameters(*this, [&](const std::string& path, Parameter& p) { result.push_back({path, p}); });
   return result;
+}
+
+void Link::for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const {
+  for_parameters(*this, [&](const std::string& path, Parameter& p) { f(path, p); });
 }
 
 std::vector<NamedLink> Link::namedlinks(bool skipself) {
@@ -196,7 +193,7 @@ void Link::zerograds() {
 
 void Link::copyparams(const Link& from) {
   const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
-  for (const Pairing& p : pairs)  // nothing is copied unless everything can be
+  for (const Pairing& p : pairs)  // no parameter is copied unless all can be
     check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ",
                     p.path, " of the source has no data yet");
   for (const Pairing& p : pairs) {

@@ -1,5 +1,9 @@
-// Link: an object with parameters. Members are listed once per class; names, saving, moving and copying all walk that
-// list.
+// Room nn: layers and what they consist of: links, parameters, initializers, the reporter. Functions are in
+// nn/functions, layer classes in nn/links, files in nn/serializers; optimizers and training loops are in training. This
+// room may use autograd and kernels.
+//
+// Link: an object with parameters. The members of a class are listed once; naming, saving, moving and copying all use
+// that list.
 //
 //   struct MLP : nn::Chain {
 //     nn::Linear l1, l2;
@@ -8,21 +12,22 @@
 //     Variable operator()(const Variable& x) { return l2(nn::relu(l1(x))); }
 //   };
 //
-// A C++ copy of a link is a deep copy: parameters, gradients and persistents are independent (nn::copy chooses
-// otherwise). Thread safety: a link belongs to one thread at a time; several threads may call one whose parameters are
-// all initialised, in no_backprop_mode, when its operator() changes no member.
+// A C++ copy of a link is a deep copy: parameters, gradients and persistents are independent (nn::copy offers other
+// modes). Thread safety: a link belongs to one thread at a time. Several threads may call a link in no_backprop_mode if
+// all its parameters are initialised and its operator() changes no member.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/function.h>
 #include <catena/nn/parameter.h>
 
 namespace nn {
@@ -47,7 +52,7 @@ class CATENA_EXPORT Persistent {
   Array array_;
 };
 
-// What a member list is shown to. Persistents are arrays, int64, double, bool or strings.
+// Visits a member list. Persistents are arrays, int64, double, bool or strings.
 class CATENA_EXPORT MemberVisitor {
  public:
   virtual ~MemberVisitor();
@@ -62,7 +67,7 @@ class CATENA_EXPORT MemberVisitor {
 
 struct NamedParam {
   std::string path;  // "/l1/W"
-  Variable param;    // a handle: data may still be missing (pending)
+  Variable param;    // a handle; its data may be pending
 };
 struct NamedLink {
   std::string path;  // "/" for the root, "/l1", "/l1/conv"
@@ -78,56 +83,57 @@ class CATENA_EXPORT Link {
   Link& operator=(Link&&) noexcept = default;
   virtual ~Link();
 
-  // All parameters: own ones in member order, then children depth first.
+  // All parameters: the link's own in member order, then those of the children depth-first.
   std::vector<Variable> params() const;
   std::vector<NamedParam> namedparams() const;
+  // Calls f for the same parameters in the same order, without building a list.
+  void for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const;
   std::vector<Link*> links(bool skipself = false);
   std::vector<NamedLink> namedlinks(bool skipself = false);
   std::vector<std::pair<std::string, Link*>> children();
-  bool has_uninitialized_params() const;  // own ones, not the children's
+  bool has_uninitialized_params() const;  // of this link, without its children
 
   Link& to_device(Device device);
   Link& to_cpu() { return to_device({}); }
   Link& to_gpu(std::optional<int> id = {});
-  Device device() const;  // where it was sent; the default device when it was sent nowhere
+  Device device() const;  // the device it was moved to; the default device before
 
   void cleargrads();
   void zerograds();
-  // Data of a structurally equal link, across devices; pending parameters are created from it. KeyError naming the path
-  // that the source lacks, ValueError for another shape; nothing is copied then. Grads and persistents stay.
+  // Copies the data of a structurally equal link, across devices; pending parameters are created. Gradients and
+  // persistents are unchanged. KeyError naming a path that the source lacks, ValueError for another shape; nothing is
+  // copied then.
   void copyparams(const Link& from);
-  // Adds the gradients of a structurally equal link, across devices. One that is null there changes nothing; one that
-  // is null here becomes a copy. Errors as for copyparams.
+  // Adds the gradients of a structurally equal link, across devices. A null gradient of the source is skipped; a null
+  // gradient of this link becomes a copy. Errors as for copyparams.
   void addgrads(const Link& from);
   std::int64_t count_params() const;
 
-  // Parameters and persistents under their names, children under theirs. Saving with pending parameters: ValueError;
-  // loading creates them with the stored shape.
+  // Parameters and persistents under their names, children under theirs. ValueError when a pending parameter is saved;
+  // loading creates pending parameters with the stored shape.
   virtual void serialize(Serializer& s);
 
-  // The loss, or whatever operator() of the class computes, from a list of arguments. Generated by NN_MEMBERS.
+  // The result of the class's operator() (e.g. the loss) for a list of arguments. Generated by NN_MEMBERS.
   virtual Variable call(const Variables& args);
-  // Shows every member to `v` in order. Generated by NN_MEMBERS.
+  // Calls v for every member in order. Generated by NN_MEMBERS.
   virtual void visit_members(MemberVisitor& v);
 
  protected:
-  // After this link was moved: for members that are not in the list (recurrent state).
+  // Called after this link was moved, for members that are not in the list (recurrent state).
   virtual void on_device_changed() {}
 
  private:
   std::optional<Device> device_;
 };
 
-// A link made of named children: any class with NN_MEMBERS; named so because users look for it.
+// A link composed of named children; the same as Link. The name is Chainer's.
 class CATENA_EXPORT Chain : public Link {};
 
-// How nn::copy treats a model. share: new variables over the same arrays, without gradients, and the same persistents:
-// a twin with a state of its own. copy: independent arrays, as C++ copies are. init: independent, and parameters are
-// initialised anew.
+// How nn::copy copies a model. share: new variables over the same arrays and persistents, without gradients. copy:
+// independent arrays, like a C++ copy. init: independent arrays, parameters newly initialised.
 enum class CopyMode { share, copy, init };
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
-template <class L>
-L copy(const L& link, CopyMode mode = CopyMode::share) {
+template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) {
   L result(link);
   apply_copy_mode(result, link, mode);
   return result;
@@ -135,19 +141,16 @@ L copy(const L& link, CopyMode mode = CopyMode::share) {
 
 namespace internal {
 
-template <class M>
-void visit_member(MemberVisitor& v, std::string_view name, M& member) {
+template <class M> void visit_member(MemberVisitor& v, std::string_view name, M& member) {
   if constexpr (std::is_base_of_v<Parameter, M>) v.parameter(name, member);
   else if constexpr (std::is_base_of_v<Link, M>) v.link(name, member);
   else v.persistent(name, member);
 }
-template <class M>
-void visit_member(MemberVisitor& v, std::string_view name, std::optional<M>& member) {
+template <class M> void visit_member(MemberVisitor& v, std::string_view name, std::optional<M>& member) {
   if (member) visit_member(v, name, *member);
 }
-// `names` is the text of the macro's argument list: "l1, l2".
-template <class... M>
-void visit_all(MemberVisitor& v, std::string_view names, M&... members) {
+// `names` is the macro's argument list as text: "l1, l2".
+template <class... M> void visit_all(MemberVisitor& v, std::string_view names, M&... members) {
   [[maybe_unused]] auto next = [&names] {
     const auto begin = names.find_first_not_of(" ");
     const auto end = names.find(',', begin);
@@ -160,8 +163,7 @@ void visit_all(MemberVisitor& v, std::string_view names, M&... members) {
 }
 
 [[noreturn]] CATENA_EXPORT void throw_not_callable(const char* type, std::size_t num_args);
-template <class Self>
-Variable invoke(Self& self, const Variables& a) {
+template <class Self> Variable invoke(Self& self, const Variables& a) {
   if constexpr (requires {
                   { self(a) } -> std::convertible_to<Variable>;
                 })
@@ -183,9 +185,10 @@ Variable invoke(Self& self, const Variables& a) {
 
 }  // namespace internal
 
-// Lists the members of a link class: parameters, persistents and children. A trailing underscore is no part of a key.
+// Lists the members of a link class: parameters, persistents and children. Their names without a trailing underscore
+// are the keys.
 #define NN_MEMBERS(...) NN_MEMBERS_OF(::nn::Link __VA_OPT__(, ) __VA_ARGS__)
-// The same for a class derived from another one with members of its own.
+// The same for a class whose base class has members of its own.
 #define NN_MEMBERS_OF(Base, ...)                                                 \
   void visit_members(::nn::MemberVisitor& visitor) override {                    \
     Base::visit_members(visitor);                                                \

@@ -1,4 +1,4 @@
-// The neural-network library: functions, links, initializers, serializers, reports.
+// Umbrella header of nn: functions, links, initializers, serializers, reports.
 #pragma once
 
 #include <catena/nn/functions.h>

@@ -7,7 +7,7 @@ namespace nn {
 using catena::check;
 using catena::RuntimeError;
 
-// What it will be is known at initialize().
+// Shape and dtype are set by initialize().
 Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {}
 
 Parameter::Parameter(Initializer initializer, const Shape& shape) : Parameter(std::move(initializer)) {
@@ -32,7 +32,7 @@ Parameter& Parameter::operator=(const Parameter& o) {
   return *this;
 }
 
-// Replays would write the first values again, step after step.
+// A replay would write the initial values again.
 static void forbid_capture(const char* op, const Shape& shape) {
   check<RuntimeError>(!autograd::is_capturing(), op, "a parameter of shape ", shape,
                       " is made in work that is being captured (run the work once before)");
@@ -58,8 +58,8 @@ void Parameter::initialize_from(const Array& values) {
 }
 
 void Parameter::to_device(Device device) {
+  if (is_initialized()) Variable::to_device(device);  // first, because it may throw
   device_ = device;
-  if (is_initialized()) Variable::to_device(device);
 }
 
 }  // namespace nn

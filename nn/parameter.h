@@ -1,7 +1,6 @@
-// Parameter: a Variable that a link owns and an optimizer updates. Its shape may be found on the first call.
+// Parameter: a Variable that a link owns and an optimizer updates. Its shape may be determined by the first call.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include <catena/autograd/variable.h>
@@ -16,33 +15,33 @@ using autograd::Shape;
 using autograd::Variable;
 using autograd::Variables;
 
-// As a member of a link a Parameter has value semantics: copying it copies data and gradient (so copying a model copies
-// it deeply). Where a Variable is expected it converts to a handle of the same variable, which stays valid when data is
-// initialised or replaced later.
+// A Parameter has value semantics: a copy copies data and gradient, so copying a model copies it deeply. Where a
+// Variable is expected it converts to a handle of the same variable, which stays valid when data is initialised or
+// replaced later.
 class CATENA_EXPORT Parameter : public Variable {
  public:
-  // Shape unknown: reserved until initialize(). The initializer decides the dtype (float32 when it has none).
+  // Of unknown shape: pending until initialize(). The initializer determines the dtype (float32 if it has none).
   Parameter() : Parameter(Initializer()) {}
   explicit Parameter(Initializer initializer);
-  // Allocated and filled at once, on the default device.
+  // Allocated on the default device and filled at once.
   Parameter(Initializer initializer, const Shape& shape);
-  // Around an array that is there already; CopyMode::init leaves such a parameter's values alone.
+  // Holds an existing array; CopyMode::init does not change its values.
   explicit Parameter(const Array& data);
 
   Parameter(const Parameter& o);
   Parameter(Parameter&& o) noexcept = default;
-  Parameter& operator=(const Parameter& o);  // deep, too; the variable keeps its identity
+  Parameter& operator=(const Parameter& o);  // deep copy; the variable keeps its identity
   Parameter& operator=(Parameter&& o) noexcept = default;
 
   bool is_initialized() const noexcept;
-  // Allocates on the device the link was sent to (the default device when it was sent nowhere) and fills; RuntimeError
+  // Allocates the array on the device to which the link was moved (else the default device) and fills it. RuntimeError
   // when it is initialised already.
   void initialize(const Shape& shape);
-  // The same with the values, shape and dtype of an array, which is copied and may live anywhere.
+  // The same with a copy of `values`, its shape and its dtype; `values` may be on any device.
   void initialize_from(const Array& values);
   const Initializer& initializer() const noexcept { return initializer_; }
   void set_initializer(Initializer i) { initializer_ = std::move(i); }
-  // Moves data and gradient; a pending parameter remembers the device for its initialisation.
+  // Moves data and gradient; a pending parameter stores the device for its initialisation.
   void to_device(Device device);
 
  private:

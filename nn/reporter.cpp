@@ -1,5 +1,6 @@
 #include <catena/nn/reporter.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <catena/nn/link.h>
@@ -50,7 +51,14 @@ std::vector<Reporter*>& reporter_stack() {
 }
 }  // namespace
 
-void Reporter::add_observer(const std::string& name, const void* observer) { names_[observer] = name; }
+void Reporter::add_observer(const std::string& name, const void* observer) {
+  for (auto& [known, known_name] : names_)
+    if (known == observer) {
+      known_name = name;
+      return;
+    }
+  names_.emplace_back(observer, name);
+}
 
 void Reporter::add_link(const std::string& prefix, Link& root) {
   for (const NamedLink& l : root.namedlinks()) add_observer(l.path == "/" ? prefix : prefix + l.path, l.link);
@@ -58,7 +66,7 @@ void Reporter::add_link(const std::string& prefix, Link& root) {
 
 void Reporter::report(const std::string& key, const Observed& value, const void* observer) {
   if (observer == nullptr) return current_->set(key, value);
-  const auto name = names_.find(observer);
+  const auto name = std::find_if(names_.begin(), names_.end(), [&](const auto& n) { return n.first == observer; });
   check<KeyError>(name != names_.end(), "report", "the observer that reports ", key,
                   " is not registered with this reporter");
   current_->set(name->second + "/" + key, value);
@@ -100,13 +108,13 @@ std::pair<double, double> Summary::make_statistics() const {
   return {mean, std::sqrt(std::fmax(x2_ / double(n_) - mean * mean, 0.0))};
 }
 
-// Values wait here unread; beyond this many they are read, so that a summary over a long interval does not hold memory
-// for it.
+// Pending values are not read, so that adding does not synchronise. Above this number they are read, which bounds the
+// memory of a summary over a long interval.
 constexpr std::size_t kMaxPending = 4096;
 
 void DictSummary::add(const std::string& key, const Observed& value) {
   if (!value.is_scalar()) return;
-  // A variable is copied without its graph: the memory behind it must not wait for the summary.
+  // The value is copied without its graph, so that the graph's memory can be released before the summary is read.
   pending_.emplace_back(key, value.is_constant() ? value : Observed(autograd::copy(value.variable().data())));
   if (pending_.size() >= kMaxPending) flush();
 }

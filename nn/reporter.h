@@ -1,12 +1,10 @@
-// Reporter: links and extensions report values by name without knowing who listens. The training loop turns them into
-// an observation.
+// Reporter: links and extensions report values by name, independent of how they are used. The training loop collects
+// them in an observation.
 #pragma once
 
-#include <functional>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,15 +14,15 @@ namespace nn {
 
 class Link;
 
-// A reported value: a host number, or a 0-d variable whose value stays on its device until somebody reads it.
+// A reported value: a host number, or a 0-d variable that stays on its device until value() is called.
 class CATENA_EXPORT Observed {
  public:
   Observed(double v) : number_(v) {}
   Observed(const autograd::Variable& v) : variable_(v) {}
   Observed(const autograd::Array& a);
-  // The value of an array to which nobody writes any more, so that whoever keeps it needs no copy.
+  // The value of an array that is no longer written to, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
-  double value() const;                                                      // reads the device when it must
+  double value() const;                                                      // a device value is copied to the host
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
@@ -56,22 +54,23 @@ class CATENA_EXPORT Observation {
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
 class CATENA_EXPORT Reporter {
  public:
-  // Registers an observer (by identity); its reports get the key "<name>/<key>".
+  // Registers an observer (by address); its reports get the key "<name>/<key>".
   void add_observer(const std::string& name, const void* observer);
   void add_observer(const std::string& name, const Link* observer) {
     add_observer(name, static_cast<const void*>(observer));
   }
-  // The root as `prefix`, its descendants as prefix + path.
+  // Registers the root as `prefix` and its descendants as prefix + path.
   void add_link(const std::string& prefix, Link& root);
-  // KeyError for an observer that is not registered. Null observer: the bare key.
+  // Reports under the observer's prefix, or under the bare key for a null observer. KeyError for an unregistered
+  // observer.
   void report(const std::string& key, const Observed& value, const void* observer = nullptr);
-  // A link is known by the address of its Link part, whatever class it is reported from.
+  // A link is registered by the address of its Link subobject, so it is found from any of its classes.
   void report(const std::string& key, const Observed& value, const Link* observer) {
     report(key, value, static_cast<const void*>(observer));
   }
   Observation& observation() noexcept { return *current_; }
 
-  // Makes this the thread's current reporter and `observation` its target, until the end of the scope.
+  // Makes this the thread's current reporter, with `observation` as target, until the end of the scope.
   class CATENA_EXPORT Scope {
    public:
     Scope(Reporter& r, Observation& observation);
@@ -84,33 +83,33 @@ class CATENA_EXPORT Reporter {
     Observation* previous_;
   };
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
-  [[nodiscard]] Scope scope() { return {*this, *current_}; }  // current, with the target it has
+  [[nodiscard]] Scope scope() { return {*this, *current_}; }  // keeps the current target
 
  private:
   Observation own_;
   Observation* current_ = &own_;
-  std::unordered_map<const void*, std::string> names_;
+  std::vector<std::pair<const void*, std::string>> names_;
 };
 
 // The innermost reporter of this thread; RuntimeError when there is none.
 CATENA_EXPORT Reporter& get_current_reporter();
 CATENA_EXPORT Reporter* find_current_reporter() noexcept;  // null when there is none
-// Reports to the current reporter; nothing happens when there is none.
+// Reports to the thread's current reporter; no effect without one.
 CATENA_EXPORT void report(const std::string& key, const Observed& value, const void* observer = nullptr);
 inline void report(const std::string& key, const Observed& value, const Link* observer) {
   report(key, value, static_cast<const void*>(observer));
 }
-// Sends the reports of the current reporter to another observation until the end of the scope; RuntimeError without a
-// reporter.
+// Redirects the reports of the thread's current reporter to another observation until the end of the scope.
+// RuntimeError without a reporter.
 [[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {
   return get_current_reporter().scope(observation);
 }
 
-// Running mean and deviation of scalars, in double precision.
+// Running mean and standard deviation of scalars, in double precision.
 class CATENA_EXPORT Summary {
  public:
   void add(double value) noexcept;
-  double compute_mean() const;                        // RuntimeError when nothing was added
+  double compute_mean() const;                        // RuntimeError when the summary is empty
   std::pair<double, double> make_statistics() const;  // mean, population deviation
   std::int64_t count() const noexcept { return n_; }
   double sum() const noexcept { return x_; }
@@ -122,8 +121,8 @@ class CATENA_EXPORT Summary {
   std::int64_t n_ = 0;
 };
 
-// One Summary per key, each with its own count; only scalars are added. Device values are read when the mean is asked
-// for, so adding never synchronises.
+// One Summary per key, each with its own count; values that are not scalars are ignored. Device values are read when
+// the mean is computed, so adding does not synchronise.
 class CATENA_EXPORT DictSummary {
  public:
   void add(const Observation& observation);

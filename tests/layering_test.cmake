@@ -1,16 +1,54 @@
-# cmake -DROOT=<source root> -P layering_test.cmake: reads every #include of the tree and fails on one that points the wrong way.
-# With -DSELF_TEST=<scratch folder> instead it checks itself on a small tree with one violation of each kind.
+# cmake -DROOT=<source root> -P layering_test.cmake: reads every #include of the tree and fails on one that points the wrong way, on one
+# that is not written <catena/...>, and on a circle between the headers of rooms.
+# With -DSELF_TEST=<scratch folder> instead it checks itself on small trees with one violation of each kind.
 cmake_minimum_required(VERSION 3.22)
 
-# <folder>|<what it may include>|<what it may not, although the former matches>. The first row whose folder matches counts.
+# The rooms: <folder>|<rooms that its headers may include>|<rooms that its sources may include beyond these>. Files below a room that is
+# no room of its own belong to it, for kernels, autograd, nn and training only those right in the folder. A header beside the folder
+# with its name (nn/links.h, nn/links/) belongs to the folder's room.
+set(rooms
+  "kernels||"
+  "kernels/base|kernels|"
+  "kernels/formats|kernels kernels/base|"
+  "kernels/elementwise|kernels|"
+  "kernels/reduction|kernels|"
+  "kernels/nn|kernels|"
+  "kernels/training|kernels|"
+  "kernels/device|kernels|"
+  "kernels/rows|kernels kernels/base|kernels/rows/families kernels/elementwise kernels/reduction kernels/nn kernels/training"
+  "kernels/rows/families|kernels/rows|"
+
+  "ndarray/core|kernels kernels/base kernels/rows|ndarray/device"
+  "ndarray/device|kernels kernels/base kernels/rows kernels/rows/families ndarray/core|ndarray/cpu ndarray/cuda ndarray/cuda/runtime ndarray/user_kernel"
+  "ndarray/engine|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device|"
+  "ndarray/compile|kernels/base|kernels/formats kernels/rows"
+  "ndarray/routines|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device ndarray/engine ndarray/cuda/vendor|kernels/formats ndarray/cuda/runtime"
+  "ndarray/user_kernel|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device ndarray/engine ndarray/routines|kernels/device"
+  "ndarray/cpu|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device ndarray/user_kernel|kernels/device kernels/formats ndarray/compile ndarray/cuda/compiler"
+  "ndarray/cuda/api||"
+  "ndarray/cuda/runtime|kernels/base ndarray/core ndarray/device ndarray/cuda/api|ndarray/cuda/compiler"
+  "ndarray/cuda/compiler|kernels/base kernels/device kernels/rows ndarray/compile ndarray/cuda/runtime|kernels/formats"
+  "ndarray/cuda/plans|kernels/base kernels/device kernels/rows ndarray/core ndarray/device ndarray/cuda/compiler ndarray/cuda/runtime|kernels/rows/families ndarray/cuda ndarray/cuda/vendor"
+  "ndarray/cuda/vendor|kernels/base kernels/rows ndarray/core ndarray/device ndarray/cuda/api ndarray/cuda/runtime|ndarray/engine ndarray/cuda/plans"
+  "ndarray/cuda|kernels/base kernels/rows ndarray/core ndarray/device ndarray/cuda/runtime ndarray/cuda/compiler ndarray/cuda/plans ndarray/cuda/vendor ndarray/user_kernel|kernels/device kernels/rows/families"
+  "ndarray/profile|kernels/base|ndarray/device ndarray/cuda/api ndarray/cuda/runtime"
+  "ndarray/tools||kernels/base ndarray/compile ndarray/cuda/compiler ndarray/cuda/plans"
+
+  "autograd/backend|kernels/base kernels/rows|kernels/rows/families"
+  "autograd|kernels/base kernels/rows kernels/rows/families autograd/backend|autograd/functions"
+  "autograd/functions|kernels/base kernels/rows kernels/rows/families autograd|autograd/backend autograd/nn_extension"
+  "autograd/nn_extension|kernels/base autograd/backend|kernels/rows kernels/rows/families autograd"
+  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension ndarray/core ndarray/device ndarray/engine ndarray/cuda/api ndarray/cuda/runtime|kernels/rows kernels/rows/families ndarray/cuda/vendor"
+  "nn|kernels/base autograd|autograd/functions nn/serializers"
+  "nn/functions|kernels/base autograd autograd/functions|kernels/rows kernels/rows/families autograd/nn_extension"
+  "nn/serializers|kernels/base kernels/formats autograd nn|"
+  "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
+  "training|kernels/base kernels/rows autograd nn nn/serializers|kernels kernels/formats kernels/rows/families nn/functions nn/links"
+  "training/datasets|kernels/base training|kernels kernels/formats"
+  "training/extensions|kernels/base nn nn/serializers training|kernels/formats autograd")
+
+# Beyond the libraries: <folder>|<what it may include, by prefix>|<what it may not, although the former matches>. The first row counts.
 set(rules
-  "kernels/host/|kernels/|-"
-  "kernels/|kernels/|kernels/host/"
-  "ndarray/|kernels/,ndarray/|-"
-  "autograd/ndarray_backend/|kernels/,ndarray/,autograd/|-"
-  "autograd/|kernels/,autograd/|autograd/ndarray_backend/"
-  "nn/|kernels/,autograd/,nn/|autograd/ndarray_backend/"
-  "training/|kernels/,autograd/,nn/,training/|autograd/ndarray_backend/"
   "tests/kernels/|kernels/,tests/|tests/support/use_"
   "tests/ndarray/|kernels/,ndarray/,tests/|-"
   "tests/cuda/|kernels/,ndarray/,tests/|-"
@@ -21,89 +59,232 @@ set(rules
   "tests/support/|kernels/,ndarray/,autograd/,nn/,training/,tests/,catena.h|-"
   "examples/ndarray/|kernels/,ndarray/,examples/|-")
 
+set(libraries "^(kernels|ndarray|autograd|nn|training)/")
+# The header that includes a whole library. No header of the libraries includes one.
+set(umbrellas "^(catena|ndarray/ndarray|autograd/autograd|nn/nn|training/training)\\.h$")
 # Headers of others: never in a header of ours that users include. ndarray/fmt.h is there for those who want it.
 set(third_party "^(fmt/|boost/|nlohmann/|oneapi/|dnnl|cblas|lapack|zlib|zip\\.h|curl/|CLI/|omp\\.h|cuda|nvrtc|cublas|cudnn|png|jpeg|hdf5)")
+
+set(known_rooms "")
+foreach(row IN LISTS rooms)
+  string(REPLACE "|" ";" row "${row}")
+  list(GET row 0 room)
+  list(GET row 1 headers)
+  list(GET row 2 sources)
+  list(APPEND known_rooms "${room}")
+  string(REPLACE " " ";" "headers_of_${room}" "${headers}")
+  string(REPLACE " " ";" "sources_of_${room}" "${headers} ${sources}")
+endforeach()
+
+# The room of a file of the libraries; empty where it has none.
+function(room_of file result)
+  string(REGEX REPLACE "\\.h$" "" room "${file}")
+  while(NOT room IN_LIST known_rooms)
+    if(NOT room MATCHES "/")
+      break()
+    endif()
+    string(REGEX REPLACE "/[^/]*$" "" room "${room}")
+  endwhile()
+  if(NOT room MATCHES "/")
+    string(REGEX REPLACE "/[^/]*$" "" folder "${file}")
+    if(NOT folder STREQUAL room OR NOT room IN_LIST known_rooms)
+      set(room "")
+    endif()
+  endif()
+  set(${result} "${room}" PARENT_SCOPE)
+endfunction()
+
+# Whether a file of the libraries may include another one.
+function(check_rooms file path result)
+  room_of("${file}" from)
+  room_of("${path}" to)
+  set(bad "")
+  if(NOT from)
+    set(bad "${file}: its folder is no room: add it to the list in tests/layering_test.cmake")
+  elseif(path MATCHES "${umbrellas}" AND file MATCHES "\\.h$" OR NOT to)
+    set(bad "${file}: must not include <catena/${path}>")
+  elseif(NOT from STREQUAL to)
+    set(allowed "${sources_of_${from}}")
+    if(file MATCHES "\\.h$")
+      set(allowed "${headers_of_${from}}")
+      set_property(GLOBAL APPEND PROPERTY next_of_${from} "${to}")
+      set_property(GLOBAL PROPERTY "include_of_${from}_${to}" "${file} includes <catena/${path}>")
+    endif()
+    if(NOT to IN_LIST allowed)
+      set(bad "${file}: ${from} must not include <catena/${path}> (${to})")
+    endif()
+  endif()
+  set(${result} "${bad}" PARENT_SCOPE)
+endfunction()
+
+# The same for a file of the tests and examples.
+function(check_rules file path result)
+  set(bad "")
+  foreach(rule IN LISTS rules)
+    string(REPLACE "|" ";" rule "${rule}")
+    list(GET rule 0 folder)
+    string(FIND "${file}" "${folder}" at)
+    if(at EQUAL 0)
+      list(GET rule 1 allowed)
+      list(GET rule 2 forbidden)
+      string(REPLACE "," "|" allowed "${allowed}")
+      string(FIND "${path}" "${forbidden}" at)
+      if(NOT path MATCHES "^(${allowed})" OR at EQUAL 0)
+        set(bad "${file}: must not include <catena/${path}>")
+      endif()
+      break()
+    endif()
+  endforeach()
+  set(${result} "${bad}" PARENT_SCOPE)
+endfunction()
+
+# The shortest circle between rooms at header level, as text; empty where there is none. From every room, in breadth.
+function(find_circle result)
+  set(best "")
+  set(best_length 1000)
+  foreach(start IN LISTS known_rooms)
+    set(queue "${start}")
+    set(seen "")
+    set(path_to_${start} "")
+    while(queue)
+      list(POP_FRONT queue room)
+      get_property(next GLOBAL PROPERTY next_of_${room})
+      list(REMOVE_DUPLICATES next)
+      foreach(to IN LISTS next)
+        set(path ${path_to_${room}} "${room}>${to}")
+        list(LENGTH path length)
+        if(to STREQUAL start AND length LESS best_length)
+          set(best "${path}")
+          set(best_length ${length})
+        elseif(NOT to IN_LIST seen AND length LESS best_length)
+          set(path_to_${to} "${path}")
+          list(APPEND seen "${to}")
+          list(APPEND queue "${to}")
+        endif()
+      endforeach()
+    endwhile()
+  endforeach()
+  set(text "")
+  foreach(edge IN LISTS best)
+    string(REPLACE ">" ";" edge "${edge}")
+    list(GET edge 0 from)
+    list(GET edge 1 to)
+    get_property(include GLOBAL PROPERTY "include_of_${from}_${to}")
+    string(APPEND text ", ${include}")
+  endforeach()
+  string(REGEX REPLACE "^, " "" text "${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
 
 function(check_tree root result_files result_violations)
   set(violations "")
   set(files "")
-  foreach(folder kernels ndarray autograd nn training tests examples)
+  foreach(folder kernels ndarray autograd nn training tests examples benchmarks)
     file(GLOB_RECURSE found RELATIVE "${root}" "${root}/${folder}/*.h" "${root}/${folder}/*.cpp")
     list(APPEND files ${found})
   endforeach()
+  # Programs of the libraries that we are compared with: none of ours.
+  list(FILTER files EXCLUDE REGEX "^benchmarks/compare/peers/")
+  foreach(room IN LISTS known_rooms)
+    set_property(GLOBAL PROPERTY next_of_${room} "")
+  endforeach()
   foreach(file IN LISTS files)
-    set(allowed "")
-    set(forbidden "-")
-    foreach(rule IN LISTS rules)
-      string(REPLACE "|" ";" rule "${rule}")
-      list(GET rule 0 folder)
-      string(FIND "${file}" "${folder}" at)
-      if(at EQUAL 0)
-        list(GET rule 1 allowed)
-        list(GET rule 2 forbidden)
-        string(REPLACE "," ";" allowed "${allowed}")
-        break()
-      endif()
-    endforeach()
-
     file(STRINGS "${root}/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]")
     foreach(line IN LISTS lines)
+      set(bad "")
       if(line MATCHES "include[ \t]*\"([^\"]*)\"")
+        set(bad "${file}: write <catena/...> in place of \"${CMAKE_MATCH_1}\"")
+      elseif(line MATCHES "include[ \t]*<catena/([^>]*)>")
         set(path "${CMAKE_MATCH_1}")
         if(NOT EXISTS "${root}/${path}")
-          list(APPEND violations "${file}: \"${path}\" is no file, seen from the root")
-        elseif(allowed)
-          set(good FALSE)
-          foreach(prefix IN LISTS allowed)
-            string(FIND "${path}" "${prefix}" at)
-            if(at EQUAL 0)
-              set(good TRUE)
-            endif()
-          endforeach()
-          string(FIND "${path}" "${forbidden}" at)
-          if(NOT good OR at EQUAL 0)
-            list(APPEND violations "${file}: must not include \"${path}\"")
-          endif()
+          set(bad "${file}: there is no <catena/${path}>")
+        elseif(NOT file MATCHES "${libraries}")
+          check_rules("${file}" "${path}" bad)
+        elseif(NOT file MATCHES "${umbrellas}")
+          check_rooms("${file}" "${path}" bad)
         endif()
       elseif(line MATCHES "include[ \t]*<([^>]*)>")
         set(path "${CMAKE_MATCH_1}")
-        if(path MATCHES "^(kernels|ndarray|autograd|nn|training)/")
-          list(APPEND violations "${file}: write \"${path}\", not <${path}>")
-        elseif(file MATCHES "^(kernels|ndarray|autograd|nn|training)/.*\\.h$" AND path MATCHES "${third_party}"
-            AND NOT file STREQUAL "ndarray/fmt.h")
-          list(APPEND violations "${file}: a header must not include <${path}>: no third-party type in public headers")
+        if(path MATCHES "${libraries}")
+          set(bad "${file}: write <catena/${path}>, not <${path}>")
+        elseif(file MATCHES "${libraries}" AND file MATCHES "\\.h$" AND path MATCHES "${third_party}" AND NOT file STREQUAL "ndarray/fmt.h")
+          set(bad "${file}: a header must not include <${path}>: no third-party type in public headers")
         endif()
+      endif()
+      if(bad)
+        list(APPEND violations "${bad}")
       endif()
     endforeach()
   endforeach()
+  find_circle(circle)
+  if(circle)
+    list(APPEND violations "a circle between rooms: ${circle}")
+  endif()
   list(LENGTH files count)
   set(${result_files} ${count} PARENT_SCOPE)
   set(${result_violations} "${violations}" PARENT_SCOPE)
 endfunction()
 
-if(SELF_TEST)
-  file(REMOVE_RECURSE "${SELF_TEST}")
-  file(WRITE "${SELF_TEST}/kernels/host/a.h" "#include <fmt/core.h>\n")
-  file(WRITE "${SELF_TEST}/kernels/b.h" "#include \"kernels/host/a.h\"\n")
-  file(WRITE "${SELF_TEST}/ndarray/c.h" "#include \"kernels/b.h\"\n#include <kernels/b.h>\n")
-  file(WRITE "${SELF_TEST}/ndarray/c.cpp" "  #  include \"c.h\"\n#include <fmt/core.h>\n")
-  file(WRITE "${SELF_TEST}/autograd/d.h" "#include \"ndarray/c.h\"\n")
-  file(WRITE "${SELF_TEST}/autograd/ndarray_backend/e.h" "#include \"ndarray/c.h\"\n#include \"autograd/d.h\"\n")
-  file(WRITE "${SELF_TEST}/nn/f.cpp" "#include \"autograd/ndarray_backend/e.h\"\n#include \"autograd/d.h\"\n")
-  file(WRITE "${SELF_TEST}/tests/nn/g_test.cpp" "#include \"ndarray/c.h\"\n")
+# plant(<file> <line>...): writes a file of the tree that the test checks itself on.
+function(plant file)
+  list(JOIN ARGN "\n" text)
+  file(WRITE "${SELF_TEST}/${file}" "${text}\n")
+endfunction()
+
+function(self_test what)
   check_tree("${SELF_TEST}" count violations)
   file(REMOVE_RECURSE "${SELF_TEST}")
-  set(expected
-    "kernels/b.h: must not include \"kernels/host/a.h\""
-    "kernels/host/a.h: a header must not include <fmt/core.h>: no third-party type in public headers"
-    "ndarray/c.cpp: \"c.h\" is no file, seen from the root"
-    "ndarray/c.h: write \"kernels/b.h\", not <kernels/b.h>"
-    "autograd/d.h: must not include \"ndarray/c.h\""
-    "nn/f.cpp: must not include \"autograd/ndarray_backend/e.h\""
-    "tests/nn/g_test.cpp: must not include \"ndarray/c.h\"")
-  if(NOT violations STREQUAL expected)
-    message(FATAL_ERROR "the layering test found\n${violations}\ninstead of\n${expected}")
+  if(NOT violations STREQUAL ARGN)
+    list(JOIN violations "\n  " violations)
+    list(JOIN ARGN "\n  " expected)
+    message(FATAL_ERROR "${what}: the layering test found\n  ${violations}\ninstead of\n  ${expected}")
   endif()
+endfunction()
+
+if(SELF_TEST)
+  file(REMOVE_RECURSE "${SELF_TEST}")
+  plant(kernels/numeric.h)
+  plant(kernels/base/a.h "#include <fmt/core.h>")
+  plant(kernels/elementwise/b.h "#include <catena/kernels/base/a.h>")
+  plant(ndarray/device/k.h)
+  plant(ndarray/core/c.h "#include <catena/kernels/base/a.h>" "#include <kernels/base/a.h>")
+  plant(ndarray/core/c.cpp "  #  include \"c.h\"" "#include <fmt/core.h>" "#include <catena/ndarray/device/k.h>")
+  plant(ndarray/core/d.h "#include <catena/ndarray/device/k.h>" "#include <catena/kernels/base/missing.h>")
+  plant(ndarray/ndarray.h "#include <catena/ndarray/core/c.h>")
+  plant(ndarray/routines/e.h "#include <catena/ndarray/ndarray.h>")
+  plant(ndarray/new/f.h "#include <catena/kernels/numeric.h>")
+  plant(autograd/g.h "#include <catena/ndarray/core/c.h>")
+  plant(autograd/ndarray_backend/h.h "#include <catena/ndarray/core/c.h>" "#include <catena/autograd/g.h>")
+  plant(nn/i.cpp "#include <catena/autograd/ndarray_backend/h.h>" "#include <catena/autograd/g.h>")
+  plant(tests/nn/j_test.cpp "#include <catena/ndarray/core/c.h>" "#include <catena/autograd/g.h>")
+  self_test("what must not be included"
+    "kernels/base/a.h: a header must not include <fmt/core.h>: no third-party type in public headers"
+    "kernels/elementwise/b.h: kernels/elementwise must not include <catena/kernels/base/a.h> (kernels/base)"
+    "ndarray/core/c.cpp: write <catena/...> in place of \"c.h\""
+    "ndarray/core/c.h: write <catena/kernels/base/a.h>, not <kernels/base/a.h>"
+    "ndarray/core/d.h: ndarray/core must not include <catena/ndarray/device/k.h> (ndarray/device)"
+    "ndarray/core/d.h: there is no <catena/kernels/base/missing.h>"
+    "ndarray/new/f.h: its folder is no room: add it to the list in tests/layering_test.cmake"
+    "ndarray/routines/e.h: must not include <catena/ndarray/ndarray.h>"
+    "autograd/g.h: autograd must not include <catena/ndarray/core/c.h> (ndarray/core)"
+    "nn/i.cpp: nn must not include <catena/autograd/ndarray_backend/h.h> (autograd/ndarray_backend)"
+    "tests/nn/j_test.cpp: must not include <catena/ndarray/core/c.h>")
+
+  # The longer way round, over nn/functions, is not what is reported.
+  plant(nn/a.h "#include <catena/nn/links/b.h>" "#include <catena/nn/functions/c.h>")
+  plant(nn/links/b.h "#include <catena/nn/a.h>")
+  plant(nn/functions/c.h "#include <catena/nn/links/b.h>")
+  self_test("circles"
+    "nn/a.h: nn must not include <catena/nn/links/b.h> (nn/links)"
+    "nn/a.h: nn must not include <catena/nn/functions/c.h> (nn/functions)"
+    "nn/functions/c.h: nn/functions must not include <catena/nn/links/b.h> (nn/links)"
+    "a circle between rooms: nn/a.h includes <catena/nn/links/b.h>, nn/links/b.h includes <catena/nn/a.h>")
+
+  # A header beside the folder with its name is in the folder's room.
+  plant(nn/links.h "#include <catena/nn/links/a.h>")
+  plant(nn/links/a.h "#include <catena/nn/b.h>")
+  plant(nn/b.h)
+  self_test("the header of a room")
   message(STATUS "all planted violations were found")
 else()
   check_tree("${ROOT}" count violations)
@@ -115,5 +296,5 @@ else()
   if(count LESS 10)
     message(FATAL_ERROR "only ${count} files below ${ROOT}: this is not the source tree")
   endif()
-  message(STATUS "${count} files, no include against the layering")
+  message(STATUS "${count} files, no include against the layering, no circle between rooms")
 endif()

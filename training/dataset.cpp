@@ -98,7 +98,7 @@ std::optional<Example> SubDataset::get_batch(std::span<const std::int64_t> indic
 
 namespace {
 
-// Uniform in 0..n-1; the bias is below 2^-32 for any n that fits memory.
+// Uniform in 0..n-1; the bias is below 2^-32 for any n that fits in memory.
 std::uint64_t bounded(std::uint64_t n, std::uint64_t seed, std::uint64_t counter) {
   return catena::multiply_high(catena::random_bits64(seed, counter, 0), n);
 }
@@ -125,8 +125,8 @@ DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector
   const std::int64_t n = dataset->size();
   check<ValueError>(split_at >= 0 && split_at < n, "split_dataset", "split_at is ", split_at,
                     ", which does not lie within ", n, " examples");
-  return {std::make_shared<SubDataset>(dataset, 0, split_at, order),
-          std::make_shared<SubDataset>(dataset, split_at, n, order)};
+  return {catena::Shared<SubDataset>::make(dataset, 0, split_at, order),
+          catena::Shared<SubDataset>::make(dataset, split_at, n, order)};
 }
 
 DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
@@ -140,7 +140,8 @@ std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<s
                     " examples cannot be split into ", n, " parts");
   const std::int64_t size = dataset->size() / n;
   std::vector<DatasetPtr> parts;
-  for (int i = 0; i < n; ++i) parts.push_back(std::make_shared<SubDataset>(dataset, i * size, (i + 1) * size, order));
+  for (int i = 0; i < n; ++i)
+    parts.push_back(catena::Shared<SubDataset>::make(dataset, i * size, (i + 1) * size, order));
   return parts;
 }
 
@@ -161,7 +162,7 @@ std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n
   }
   std::vector<DatasetPair> pairs;
   for (std::int64_t fold = n_fold - 1; fold >= 0; --fold) {
-    // The last fold of the order is for testing; rotating it to the front makes the one before it the last.
+    // The last fold of the order is the test set. Rotating it to the front makes the previous fold the last one.
     const std::int64_t test_size = n * (fold + 1) / n_fold - n * fold / n_fold, train_size = n - test_size;
     pairs.push_back(split_dataset(dataset, train_size, order));
     std::rotate(order.begin(), order.begin() + train_size, order.end());
@@ -178,7 +179,7 @@ std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset
 
 namespace {
 
-// `padding` null: shapes must agree.
+// Without padding (null) the shapes must be equal.
 Array stack_component(const Examples& batch, std::size_t k, const double* padding) {
   const Array& first = batch[0].values[k];
   Shape common = first.shape();
@@ -199,7 +200,7 @@ Array stack_component(const Examples& batch, std::size_t k, const double* paddin
     autograd::Strides strides = out.strides();
     const std::int64_t offset = std::int64_t(i) * strides[0];
     strides.erase(0);
-    autograd::assign(out.backend().view(out, x.shape(), strides, offset), x);  // the origin corner of row i
+    autograd::assign(out.backend().view(out, x.shape(), strides, offset), x);  // x is copied to the origin of row i
   }
   return out;
 }
@@ -234,7 +235,7 @@ Example to_device(std::optional<Device> device, const Example& x) {
 namespace {
 struct Root {
   std::mutex mutex;
-  std::string path;  // empty: not set, the environment decides
+  std::string path;  // empty: not set; the environment variables apply
 };
 Root& root() {
   static Root r;

@@ -1,8 +1,7 @@
-// Datasets: anything with a size and examples by index.
+// Datasets: a size and examples by index.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,16 +9,17 @@
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace training {
 
 using autograd::Array;
 using autograd::Device;
 
-// One example or one batch: a list of components (a tuple), or named ones (a map). A plain array is a list of one.
+// An example or a batch: a list of components (a tuple), or named components (a map). A plain array is a list of one.
 struct Example {
   std::vector<Array> values;
-  std::vector<std::string> names;  // of the values, when the example is a map; otherwise empty
+  std::vector<std::string> names;  // names of the values if the example is a map, else empty
 
   Example() = default;
   Example(Array a) : values{std::move(a)} {}
@@ -28,23 +28,23 @@ struct Example {
 };
 using Examples = std::vector<Example>;
 
-// Thread safety: get_example must allow calls from several threads when a loading iterator uses them.
+// Thread safety: if a loading iterator uses the dataset, get_example must be callable from several threads.
 class CATENA_EXPORT Dataset {
  public:
   virtual ~Dataset();
   virtual std::int64_t size() const = 0;
   virtual Example get_example(std::int64_t i) const = 0;  // 0 <= i < size()
-  // The examples of a batch, already stacked, for datasets that can do better than one by one; nothing otherwise.
+  // The stacked examples of a batch, for datasets with a faster way than example by example; empty if not supported.
   virtual std::optional<Example> get_batch(std::span<const std::int64_t> indices) const;
 
-  // Checked: IndexError naming the index and the size. Negative indices count from the end.
+  // Range-checked: IndexError naming the index and the size. Negative indices count from the end.
   Example operator[](std::int64_t i) const;
   Examples slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1) const;
 };
-// Datasets are shared: iterators, subsets and splits refer to the same one.
-using DatasetPtr = std::shared_ptr<const Dataset>;
+// Datasets are shared: iterators, subsets and splits refer to the same object.
+using DatasetPtr = catena::Shared<const Dataset>;
 
-// Several arrays of one length; example i is the tuple of their i-th entries (views). Lengths differ: ValueError.
+// Several arrays of equal length (ValueError otherwise); example i is the tuple of their i-th entries, as views.
 class CATENA_EXPORT TupleDataset : public Dataset {
  public:
   explicit TupleDataset(std::vector<Array> arrays);
@@ -57,7 +57,7 @@ class CATENA_EXPORT TupleDataset : public Dataset {
   std::vector<Array> arrays_;
 };
 
-// order[start..finish) of a dataset, or start..finish without an order. Out of range: ValueError.
+// order[start..finish) of a dataset, or start..finish without an order. ValueError when out of range.
 class CATENA_EXPORT SubDataset : public Dataset {
  public:
   SubDataset(DatasetPtr dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
@@ -75,15 +75,15 @@ class CATENA_EXPORT SubDataset : public Dataset {
 using DatasetPair = std::pair<DatasetPtr, DatasetPtr>;
 CATENA_EXPORT DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at,
                                         std::vector<std::int64_t> order = {});
-// A random split; `seed` null: the thread's default generator.
+// A random split. Without a seed it draws from the thread's default generator.
 CATENA_EXPORT DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size,
                                                std::optional<std::uint64_t> seed = {});
-// n parts of size / n examples each; a remainder is left out.
+// n parts of size / n examples each; the remainder is not used.
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n,
                                                              std::optional<std::uint64_t> seed = {});
-// n_fold (train, test) pairs; fold i tests on size i / n_fold .. size (i + 1) / n_fold of the order, the last fold
-// comes first.
+// n_fold (train, test) pairs. Fold i has the positions size * i / n_fold to size * (i + 1) / n_fold of the order as
+// test set; the last fold comes first in the result.
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold,
                                                                      std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold,
@@ -91,20 +91,20 @@ CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(Data
 // A random permutation of 0..n-1 (Fisher-Yates), from a seed or from the thread's default generator.
 CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g);
 
-// How unequal shapes are padded: one value for all components, or one per component (nothing: shapes must agree).
+// Padding of unequal shapes: one value for all components, or one per component (empty: shapes must be equal).
 struct Padding {
   std::vector<std::optional<double>> values;
   Padding() = default;
   Padding(double v) : values{v} {}
   Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
 };
-// Stacks examples on a new first axis, component by component, and moves the result. Empty batch or unequal shapes
-// without padding: ValueError.
+// Stacks examples along a new first axis, component by component, and moves the result to `device`. ValueError for an
+// empty batch, or for unequal shapes without padding.
 CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {},
                                       const Padding& padding = {});
 CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
 
-// Root of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else
+// Root folder of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else
 // ~/.chainer/dataset.
 CATENA_EXPORT std::string get_dataset_root();
 CATENA_EXPORT void set_dataset_root(const std::string& path);

@@ -1,4 +1,4 @@
-// Extensions: what happens around the updates of a training loop.
+// Extensions: code that a trainer calls around the updates.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 namespace training {
 
 inline constexpr int PRIORITY_WRITER = 300;     // adds observations
-inline constexpr int PRIORITY_EDITOR = 200;     // edits them
-inline constexpr int PRIORITY_READER = 100;     // reads them
-inline constexpr int PRIORITY_SNAPSHOT = -100;  // after everything else of the iteration
+inline constexpr int PRIORITY_EDITOR = 200;     // edits observations
+inline constexpr int PRIORITY_READER = 100;     // reads observations
+inline constexpr int PRIORITY_SNAPSHOT = -100;  // after all other extensions of the iteration
 
 class CATENA_EXPORT Extension {
  public:
@@ -23,8 +23,8 @@ class CATENA_EXPORT Extension {
   virtual ~Extension();
   virtual void operator()(Trainer& trainer) = 0;
   virtual void finalize();
-  // Entries that a snapshot needs to go on as if nothing had happened. An extension that has any says so in
-  // has_state().
+  // The state that a snapshot stores so that a resumed run equals the uninterrupted one. An extension with state
+  // returns true from has_state().
   virtual void serialize(nn::Serializer& s);
   virtual bool has_state() const { return false; }
 
@@ -33,7 +33,7 @@ class CATENA_EXPORT Extension {
   virtual int default_priority() const { return PRIORITY_READER; }
   virtual bool invoke_before_training() const { return false; }
 
-  // The name it was registered under, with its suffix; empty before.
+  // The name under which it is registered, with its suffix; empty before.
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 

@@ -1,4 +1,6 @@
-// All extensions.
+// Room training/extensions: the extensions that a trainer calls: evaluation, logging, progress, snapshots. The
+// interface Extension, triggers and the trainer are in training. This room may use training, nn and autograd. This file
+// is its umbrella header.
 #pragma once
 
 #include <catena/training/extensions/evaluator.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <variant>
 
 #include <catena/kernels/base/error.h>
 #include <catena/training/trainer.h>
@@ -16,8 +17,7 @@ using catena::ValueError;
 
 namespace {
 
-template <class T>
-std::string formatted(std::string_view spec, const T& value) {
+template <class T> std::string formatted(std::string_view spec, const T& value) {
   try {
     return fmt::format(fmt::runtime(catena::concat("{:", spec, "}")), value);
   } catch (const fmt::format_error& e) {
@@ -25,7 +25,7 @@ std::string formatted(std::string_view spec, const T& value) {
   }
 }
 
-// The specification with numbers to the right, unless it says otherwise.
+// The specification with right alignment, unless it states another one.
 std::string to_the_right(std::string_view spec) {
   const auto is_align = [](char c) { return c == '<' || c == '>' || c == '^'; };
   const bool given = !spec.empty() && (is_align(spec[0]) || (spec.size() > 1 && is_align(spec[1])));
@@ -34,7 +34,7 @@ std::string to_the_right(std::string_view spec) {
 
 std::string number_text(double value, std::string_view spec) {
   const std::size_t point = spec.find('.');
-  // Python's percentage, which fmt does not have.
+  // Python's percentage type, which fmt lacks.
   if (spec.ends_with('%')) {
     const std::string_view digits = point == spec.npos ? "" : spec.substr(point, spec.size() - 1 - point);
     return formatted(to_the_right(spec.substr(0, std::min(point, spec.size() - 1))),
@@ -42,7 +42,7 @@ std::string number_text(double value, std::string_view spec) {
   }
   const bool plain = point == spec.npos && (spec.empty() || (spec.back() >= '0' && spec.back() <= '9'));
   if (plain) return formatted(to_the_right(spec), repr(value));
-  // fmt puts inf and nan to the left.
+  // fmt aligns inf and nan to the left.
   return std::isfinite(value) ? formatted(spec, value) : formatted(to_the_right(spec), value);
 }
 
@@ -57,7 +57,7 @@ std::string format_value(const LogValue& value, std::string_view spec) {
   return as_real ? number_text(double(integer), spec) : formatted(spec, integer);
 }
 
-std::string format_fields(std::string_view pattern, const std::function<LogValue(std::string_view)>& lookup) {
+std::string format_fields(std::string_view pattern, const catena::Function<LogValue(std::string_view)>& lookup) {
   std::string out;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];

@@ -1,30 +1,30 @@
-// Names of files with fields in braces, as the reference writes them: "snapshot_iter_{.updater.iteration:06d}".
+// File names with fields in braces, as in Chainer: "snapshot_iter_{.updater.iteration:06d}".
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
+#include <catena/kernels/base/function.h>
 #include <catena/training/log_entry.h>
 
 namespace training {
 
 class Trainer;
 
-// Replaces every {field} or {field:spec} by lookup(field) in the form of Python's format specifications
-// ([[fill]align][sign][0][width]
-// [.precision][type], align one of < > ^); "{{" and "}}" stand for braces. ValueError for a pattern that is not of this
-// form; lookup throws for unknown fields.
+// Replaces every {field} or {field:spec} by lookup(field), formatted by a format specification as in Python:
+// [[fill]align][sign][0][width][.precision][type], where align is one of < > ^. "{{" and "}}" stand for braces.
+// ValueError for an invalid pattern; lookup throws for unknown fields.
 CATENA_EXPORT std::string format_fields(std::string_view pattern,
-                                        const std::function<LogValue(std::string_view)>& lookup);
+                                        const catena::Function<LogValue(std::string_view)>& lookup);
 
-// Fields of a trainer: .updater.iteration, .updater.epoch, .updater.epoch_detail, .elapsed_time, .out; a 0 before the
-// dot is allowed.
+// Fields of a trainer: .updater.iteration, .updater.epoch, .updater.epoch_detail, .elapsed_time, .out; a 0 may precede
+// the dot.
 CATENA_EXPORT std::string format_trainer(std::string_view pattern, const Trainer& trainer);
-// ValueError when format_trainer would fail: what an extension calls when it is made and not hours later.
+// ValueError when format_trainer would fail. Extensions call it in their constructor, so that the error appears before
+// training.
 CATENA_EXPORT void check_trainer_pattern(std::string_view pattern);
 
-// One value in the form of a format specification.
+// One value, formatted by a format specification.
 CATENA_EXPORT std::string format_value(const LogValue& value, std::string_view spec);
 
 }  // namespace training

@@ -1,40 +1,37 @@
-// How training objects hold each other.
+// References between training objects.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace training {
 
-// An lvalue is borrowed (it must outlive the holder), an rvalue is owned, a shared pointer is shared.
-template <class Base>
-class Held {
+// An lvalue is borrowed (it must outlive the holder), an rvalue is owned, a shared pointer shares ownership.
+template <class Base> class Held {
  public:
-  Held(Base& borrowed) : p_(&borrowed, [](Base*) {}) {}
+  Held(Base& borrowed) : p_(catena::Shared<Base>::borrowed(&borrowed)) {}
   template <class T, class = std::enable_if_t<std::is_base_of_v<Base, T> && !std::is_lvalue_reference_v<T>>>
-  Held(T&& owned) : p_(std::make_shared<T>(std::move(owned))) {}
-  template <class T, class = std::enable_if_t<std::is_convertible_v<T*, Base*>>>
-  Held(std::shared_ptr<T> shared) : p_(std::move(shared)) {}
+  Held(T&& owned) : p_(catena::Shared<T>::make(std::move(owned))) {}
+  template <class S>
+  requires std::is_convertible_v<S, catena::Shared<Base>> Held(S shared) : p_(std::move(shared)) {}
   Base& operator*() const noexcept { return *p_; }
   Base* operator->() const noexcept { return p_.get(); }
   Base* get() const noexcept { return p_.get(); }
-  const std::shared_ptr<Base>& shared() const noexcept { return p_; }
+  const catena::Shared<Base>& shared() const noexcept { return p_; }
 
  private:
-  std::shared_ptr<Base> p_;
+  catena::Shared<Base> p_;
 };
 
-template <class Base>
-using HeldMap = std::vector<std::pair<std::string, Held<Base>>>;  // in insertion order
+template <class Base> using HeldMap = std::vector<std::pair<std::string, Held<Base>>>;  // in insertion order
 
-// What is held under a name; KeyError listing the names.
-template <class Base>
-Base& find_held(const HeldMap<Base>& map, const std::string& name, const char* op) {
+// The object held under a name; KeyError listing the names.
+template <class Base> Base& find_held(const HeldMap<Base>& map, const std::string& name, const char* op) {
   std::string names;
   for (const auto& [key, held] : map) {
     if (key == name) return *held;

@@ -24,7 +24,7 @@ SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_s
     generator_ = {*options_.seed, 0};
   } else if (options_.shuffle) {
     autograd::Generator& g = autograd::default_generator();
-    generator_ = {g.seed + 0x9e3779b97f4a7c15u * (g.take(4) + 1), 0};  // a stream of its own
+    generator_ = {g.seed + 0x9e3779b97f4a7c15u * (g.take(4) + 1), 0};  // a separate stream of random numbers
   }
   reset();
 }
@@ -72,13 +72,14 @@ void SerialIterator::serialize(nn::Serializer& s) {
   if (options_.shuffle) s("order", order_);
   double previous = previous_epoch_detail_.value_or(-1.0);
   s("previous_epoch_detail", previous);
-  // What the reference lacks: with the generator's state, orders after a resume are those of the uninterrupted run.
-  const std::unique_ptr<nn::Serializer> own = s["_catena"];
+  // Chainer does not store the generator's state; with it, the orders after a resume equal those of the uninterrupted
+  // run.
+  const auto own = s["_catena"];
   (*own)("seed", generator_.seed);
   (*own)("offset", generator_.offset);
 }
 
-// Everything is read and checked before anything is changed.
+// Reads and checks all entries before it changes the iterator.
 void SerialIterator::load(nn::Serializer& s) {
   const std::int64_t n = dataset_->size();
   std::int64_t position = position_, epoch = epoch_;
@@ -90,7 +91,7 @@ void SerialIterator::load(nn::Serializer& s) {
                     " in sweep ", epoch, " is out of range for ", n, " examples");
   std::vector<std::int64_t> order = order_;
   if (options_.shuffle) {
-    // Earlier versions of the reference wrote "_order".
+    // Earlier versions of Chainer wrote "_order".
     s(!s.contains("order") && s.contains("_order") ? "_order" : "order", order);
     check<ValueError>(std::int64_t(order.size()) == n, "SerialIterator", "the stored order has ", order.size(),
                       " indices, the dataset ", n, " examples");
@@ -105,7 +106,7 @@ void SerialIterator::load(nn::Serializer& s) {
     previous = std::max(detail - double(batch_size_) / double(n), 0.0);
   }
   autograd::Generator generator = generator_;
-  if (const std::unique_ptr<nn::Serializer> own = s["_catena"]; own->contains("seed")) {
+  if (const auto own = s["_catena"]; own->contains("seed")) {
     (*own)("seed", generator.seed);
     (*own)("offset", generator.offset);
   }

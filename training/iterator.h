@@ -1,8 +1,7 @@
-// Iterators: the order in which a dataset is fed to training.
+// Iterators: the order in which training reads a dataset.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,7 +11,7 @@
 
 namespace training {
 
-// One minibatch: its examples one by one, or already stacked by the dataset.
+// One minibatch: a list of examples, or the batch as stacked by the dataset.
 struct Batch {
   Examples examples;
   std::optional<Example> stacked;
@@ -21,9 +20,9 @@ struct Batch {
 class CATENA_EXPORT Iterator {
  public:
   virtual ~Iterator();
-  virtual std::optional<Batch> next() = 0;  // nothing: the iteration has ended
+  virtual std::optional<Batch> next() = 0;  // empty: the iteration has ended
   virtual std::int64_t batch_size() const = 0;
-  virtual std::int64_t epoch() const = 0;  // completed sweeps
+  virtual std::int64_t epoch() const = 0;  // number of completed sweeps
   virtual double epoch_detail() const = 0;
   virtual std::optional<double> previous_epoch_detail() const;  // before the last next()
   virtual bool is_new_epoch() const = 0;
@@ -33,14 +32,15 @@ class CATENA_EXPORT Iterator {
   virtual void reset();  // NotImplementedError unless can_reset
 };
 
-// In-thread loading. A sweep ends on the call that reaches the end: with repeat the batch is completed from the new
-// order, without it the last batch is short. Own generator, so that a resumed run continues the very same orders.
+// Loads examples in the calling thread. A sweep ends with the call that reaches its end: with `repeat` the batch is
+// completed from the new order, without it the last batch is short. It has its own generator, so that a resumed run
+// continues with the same orders.
 class CATENA_EXPORT SerialIterator : public Iterator {
  public:
   struct Options {
     bool repeat = true;
     bool shuffle = true;
-    std::optional<std::uint64_t> seed = {};  // nothing: drawn from the thread's default generator
+    std::optional<std::uint64_t> seed = {};  // empty: drawn from the thread's default generator
   };
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
@@ -52,10 +52,11 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   double epoch_detail() const override;
   std::optional<double> previous_epoch_detail() const override { return previous_epoch_detail_; }
   bool is_new_epoch() const override { return is_new_epoch_; }
-  // The position and the order, then the generator of further orders. Loading an order of another length: ValueError.
+  // Stores the position, the order, and the generator of further orders. ValueError when an order of another length is
+  // loaded.
   void serialize(nn::Serializer& s) override;
   bool can_reset() const override { return true; }
-  void reset() override;  // a new order, from the start
+  void reset() override;  // starts again with a new order
   const DatasetPtr& dataset() const noexcept { return dataset_; }
   std::int64_t current_position() const noexcept { return position_; }
 

@@ -57,10 +57,10 @@ std::string repr(double value) {
   const int exponent = std::atoi(text.c_str() + e + 1);
   const bool negative = text[0] == '-';
   std::string digits = text.substr(negative, e - negative);
-  if (digits.size() > 1) digits.erase(1, 1);  // the point
+  if (digits.size() > 1) digits.erase(1, 1);  // removes the decimal point
   const int n = int(digits.size());
   std::string result;
-  if (exponent < -4 || exponent >= 16) {  // where Python changes to an exponent
+  if (exponent < -4 || exponent >= 16) {  // Python's limits of exponent notation
     result = digits.substr(0, 1) + (n > 1 ? "." + digits.substr(1) : "") + (exponent < 0 ? "e-" : "e+");
     result += (std::abs(exponent) < 10 ? "0" : "") + std::to_string(std::abs(exponent));
   } else if (exponent < 0) {
@@ -106,7 +106,7 @@ std::string value_json(const LogValue& value) {
   return std::isnan(d) ? "NaN" : d < 0 ? "-Infinity" : "Infinity";
 }
 
-// A list of flat objects needs no recursion, so no input can exhaust the stack.
+// A list of flat objects is read without recursion, so no input can overflow the stack.
 class Reader {
  public:
   Reader(std::string_view text, std::string_view context) : text_(text), context_(context) {}
@@ -185,7 +185,7 @@ class Reader {
     }
   }
 
-  // After "\u": one unit, or a pair of surrogates.
+  // Reads after "\u": one code unit or a surrogate pair.
   std::uint32_t code_point() {
     const std::uint32_t high = hex4();
     if (high < 0xD800 || high > 0xDFFF) return high;

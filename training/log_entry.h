@@ -1,6 +1,7 @@
-// What a training log is made of, and its JSON text, which is the reference's to the character.
+// The entries of a training log, and their JSON text, identical to Chainer's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,11 +19,11 @@ using LogValue = std::variant<std::int64_t, double, std::string>;
 class CATENA_EXPORT LogEntry {
  public:
   using Item = std::pair<std::string, LogValue>;
-  void set(const std::string& key, LogValue value);  // keeps the place of a key that is there
+  void set(const std::string& key, LogValue value);  // an existing key keeps its position
   void erase(std::string_view key);
   const LogValue* find(std::string_view key) const noexcept;
   const LogValue& at(std::string_view key) const;  // KeyError listing the keys
-  double number(std::string_view key) const;       // TypeError for a text
+  double number(std::string_view key) const;       // TypeError for text
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
   std::size_t size() const noexcept { return items_.size(); }
   auto begin() const noexcept { return items_.begin(); }
@@ -34,13 +35,13 @@ class CATENA_EXPORT LogEntry {
 };
 using Log = std::vector<LogEntry>;
 
-// The shortest text that reads back as the same number, as Python prints it: 1.0, 0.0005, 1e-05, 1e+22, inf, nan.
+// The shortest text that parses to the same number, as Python prints it: 1.0, 0.0005, 1e-05, 1e+22, inf, nan.
 CATENA_EXPORT std::string repr(double value);
 
-// An array of objects. indent < 0: on one line with ", " and ": "; else over several lines. Numbers that are not finite
-// are NaN, Infinity and -Infinity.
+// An array of objects. indent < 0: on one line with ", " and ": "; else over several lines. Non-finite numbers are
+// written as NaN, Infinity and -Infinity.
 CATENA_EXPORT std::string to_json(const Log& log, int indent = -1);
-// Reads what to_json wrote, whatever its spacing; ValueError starting with `context` for other text. true and false are
+// Parses the output of to_json, with any spacing. ValueError starting with `context` for other text. true and false are
 // read as 1 and 0, null as NaN.
 CATENA_EXPORT Log log_from_json(std::string_view text, std::string_view context);
 

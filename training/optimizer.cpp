@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include <catena/autograd/capture.h>
+#include <catena/kernels/rows/tensor_table.h>
 
 namespace training {
 
@@ -18,6 +21,107 @@ using catena::RuntimeError;
 using catena::TypeError;
 using catena::ValueError;
 
+// ---- passes of a kernel -------------------------------------------------------------------------
+namespace {
+
+// The loop for parameters of `dtype`, which is the type of the last operand.
+int loop_for(const catena::KernelDef& kernel, Dtype dtype) {
+  for (int i = 0; i < int(kernel.num_loops); ++i)
+    if (kernel.loop_table[i].type[std::size_t(kernel.num_operands() - 1)] == dtype) return i;
+  catena::fail<TypeError>(kernel.name, "there is no update for parameters of ", dtype);
+}
+
+// The tensors of one dtype, device and array library: one launch.
+struct Launch {
+  Launch(const catena::KernelDef& kernel, const Array& parameter)
+      : dtype(parameter.dtype()),
+        device(parameter.device()),
+        owner(parameter->owner),
+        backend(parameter.backend()),
+        kernel(kernel),
+        loop(loop_for(kernel, dtype)) {}
+  bool takes(const Array& parameter) const {
+    return parameter.dtype() == dtype && parameter.device() == device && parameter->owner == owner;
+  }
+
+  // Arrays are borrowed: those of parameters, gradients and states outlive the step, the others are in `held`.
+  void read(const Array& a) {
+    if (a.is_c_contiguous()) operands.push_back(a.get());
+    else operands.push_back(held.emplace_back(autograd::copy(a)).get());
+  }
+  void write(const Array& a) {
+    if (a.is_c_contiguous()) return operands.push_back(a.get());
+    read(a);
+    stand_ins.emplace_back(a, held.back());
+  }
+
+  catena::MultiTensorCall call(const catena::Hyper& hyper, const autograd::HyperRefresh* refresh = nullptr) {
+    return {&kernel, loop, operands, {&hyper, 1}, {}, refresh, &table};
+  }
+  void run(const catena::MultiTensorCall& update) {
+    backend.multi_tensor(update);
+    for (const auto& [original, stand_in] : stand_ins) autograd::assign(original, stand_in);
+  }
+  void clear() {
+    operands.clear();
+    held.clear();
+    stand_ins.clear();
+    shared.clear();
+  }
+
+  const Dtype dtype;
+  const Device device;
+  const catena::ArrayOwner* const owner;
+  autograd::Backend& backend;
+  const catena::KernelDef& kernel;
+  const int loop;
+  catena::TensorTable table;
+  // Of one step.
+  std::vector<catena::ArrayHeader*> operands;
+  std::vector<Array> held;
+  std::vector<std::pair<Array, Array>>
+      stand_ins;              // an array that is not contiguous, and the one that the kernel writes
+  std::vector<Array> shared;  // operands that all tensors have in common
+};
+
+}  // namespace
+
+struct Optimizer::Pass {
+  explicit Pass(const catena::KernelDef& of) : kernel(of) {}
+
+  // Neighbours are mostly of the same launch.
+  Launch& launch_of(const Array& parameter) {
+    if (last != nullptr && last->takes(parameter)) return *last;
+    const auto at = std::find_if(launches.begin(), launches.end(), [&](const auto& l) { return l->takes(parameter); });
+    last = at != launches.end() ? at->get() : launches.emplace_back(std::make_unique<Launch>(kernel, parameter)).get();
+    return *last;
+  }
+  // All tensors have been given. Launches without one are forgotten. Where there are several, what the later ones
+  // refuse is found before the first one runs.
+  void complete(const catena::Hyper& hyper) {
+    last = nullptr;
+    std::erase_if(launches, [](const auto& l) { return l->operands.empty(); });
+    if (launches.size() < 2) return;
+    for (const auto& l : launches) l->table.update(l->call(hyper));
+  }
+
+  const catena::KernelDef& kernel;
+  std::vector<std::unique_ptr<Launch>> launches;
+  Launch* last = nullptr;
+
+  // For the time of one step: keeps the tables and forgets the arrays, however the step ends.
+  struct Step {
+    explicit Step(Pass& p) : pass(p) {}
+    ~Step() {
+      for (const auto& l : pass.launches) l->clear();
+    }
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    Pass& pass;
+  };
+};
+
+// ---- the optimizer ------------------------------------------------------------------------------
 Optimizer::Optimizer(UpdateRule rule) : rule_(std::move(rule)) {
   for (const UpdateRule::HyperParameter& h : rule_.hyper) hyper_.push_back(h.value);
 }
@@ -33,6 +137,7 @@ void Optimizer::set_target(Link& target) {
   t_ = epoch_ = 0;
   hooks_.clear();
   slots_.clear();
+  passes_.clear();
   ++changes_;
   prepare();
 }
@@ -82,18 +187,20 @@ void Optimizer::set_hyper(std::string_view name, double value) {
       return;
     }
   }
-  (void)get_hyper(name);  // throws for unknown names
-  catena::fail<KeyError>(rule_.name, "the hyperparameter ", name, " follows from others and cannot be set");
+  check<KeyError>(name != "lr" || rule_.lr == nullptr, rule_.name, "the hyperparameter lr follows from others and the ",
+                  "number of updates; it cannot be set");
+  (void)get_hyper(name);  // throws: the name is unknown
 }
 
 void Optimizer::refresh_slots() {
+  std::size_t known = 0;
+  bool same = true;
+  target().for_each_param([&](std::string_view path, const Variable& p) {
+    same = same && known < slots_.size() && p.is_same(slots_[known].param.param) && path == slots_[known].param.path;
+    ++known;
+  });
+  if (same && known == slots_.size()) return;
   std::vector<nn::NamedParam> params = target().namedparams();
-  const bool same =
-      params.size() == slots_.size() &&
-      std::equal(params.begin(), params.end(), slots_.begin(), [](const nn::NamedParam& p, const Slot& s) {
-        return p.path == s.param.path && p.param.is_same(s.param.param);
-      });
-  if (same) return;
   std::vector<Slot> fresh;
   for (nn::NamedParam& p : params) {
     const auto known =
@@ -177,11 +284,20 @@ std::vector<Array> Optimizer::states(const std::string& path) const {
   catena::fail<KeyError>("Optimizer.states", "there is no parameter ", path);
 }
 
+namespace {
+
+// Zeros from now on where there was none.
+Array gradient_of(Variable& p) {
+  if (Array g = p.grad()) return g;
+  p.set_grad(autograd::zeros_like(p.data()));
+  return p.grad();
+}
+
+}  // namespace
+
 void Optimizer::fill_missing_grads() {
-  for (Slot& s : slots_) {
-    Variable& p = s.param.param;
-    if (p.data() && !p.grad()) p.set_grad(autograd::zeros_like(p.data()));
-  }
+  for (Slot& s : slots_)
+    if (s.param.param.data()) gradient_of(s.param.param);
 }
 
 void Optimizer::step(const Variable& loss) {
@@ -202,7 +318,7 @@ void Optimizer::update() {
   };
   refresh_slots();
   const Forget forget{slots_};
-  fill_missing_grads();
+  if (!hooks_.empty()) fill_missing_grads();
   for (auto& [name, hook] : hooks_) {
     hook(*this);
     refresh_slots();
@@ -251,86 +367,39 @@ void Optimizer::watch() {
   autograd::watch_value(catena::concat("the target or the list of hooks of ", rule_.name), [this] { return changes_; });
 }
 
-namespace {
-
-// The tensors of one dtype and device, operand by operand.
-struct Group {
-  std::vector<std::vector<Array>> operands;
-  std::vector<std::pair<Array, Array>> copies;  // (the array itself, its contiguous stand-in that the kernel writes)
-};
-
-Array contiguous_for_write(Group& g, const Array& a) {
-  if (a.is_c_contiguous()) return a;
-  const Array stand_in = autograd::copy(a);
-  g.copies.emplace_back(a, stand_in);
-  return stand_in;
+Optimizer::Pass& Optimizer::pass_of(const catena::KernelDef& kernel) {
+  for (const auto& p : passes_)
+    if (&p->kernel == &kernel) return *p;
+  return *passes_.emplace_back(std::make_unique<Pass>(kernel));
 }
-
-// The loop for parameters of `dtype`, which is the type of the last operand.
-int loop_for(const catena::KernelDef& kernel, Dtype dtype) {
-  for (int i = 0; i < int(kernel.num_loops); ++i)
-    if (kernel.loop_table[i].type[std::size_t(kernel.num_operands() - 1)] == dtype) return i;
-  catena::fail<TypeError>(kernel.name, "there is no update for parameters of ", dtype);
-}
-
-void run_group(const catena::KernelDef& kernel, int loop, const Group& g, const catena::Hyper& hyper,
-               const autograd::HyperRefresh* refresh = nullptr) {
-  const std::vector<std::span<const Array>> spans(g.operands.begin(), g.operands.end());
-  const std::vector<std::int32_t> hyper_of(g.operands.back().size(), 0);
-  g.operands.back()[0].backend().multi_tensor(kernel, loop, spans, {&hyper, 1}, hyper_of, refresh);
-  for (const auto& [original, stand_in] : g.copies) autograd::assign(original, stand_in);
-}
-
-std::tuple<Dtype, Device::Kind, int> group_key(const Array& a) { return {a.dtype(), a.device().kind, a.device().id}; }
-
-// The groups of one launch over at most `most` parameters. Neighbours are mostly of the same group.
-class Groups {
- public:
-  using Map = std::map<std::tuple<Dtype, Device::Kind, int>, Group>;
-  explicit Groups(std::size_t most) : most_(most) {}
-  Group& of(const Array& parameter, std::size_t operands) {
-    const auto key = group_key(parameter);
-    if (last_ != map_.end() && last_->first == key) return last_->second;
-    last_ = map_.try_emplace(key).first;
-    last_->second.operands.resize(operands);
-    for (std::vector<Array>& list : last_->second.operands) list.reserve(most_);
-    return last_->second;
-  }
-  const Map& all() const { return map_; }
-
- private:
-  std::size_t most_;
-  Map map_;
-  Map::iterator last_ = map_.end();
-};
-
-}  // namespace
 
 // Everything that can fail without a kernel having run comes first: then neither parameters, states nor t have changed.
 void Optimizer::launch() {
-  const catena::KernelDef& kernel = *rule_.kernel;
-  Groups groups(slots_.size());
+  Pass& pass = pass_of(*rule_.kernel);
+  const Pass::Step step(pass);
   for (Slot& s : slots_) {
-    Variable& p = s.param.param;
-    if (!p.data() || p.size() == 0) continue;
-    loop_for(kernel, p.dtype());
-    Group& g = groups.of(p.data(), 2 + s.states.size());
-    g.operands[0].push_back(autograd::contiguous(p.grad()));
-    g.operands[1].push_back(contiguous_for_write(g, p.data()));
-    for (std::size_t k = 0; k < s.states.size(); ++k) g.operands[2 + k].push_back(s.states[k]);
+    const Array& p = s.param.param.data();
+    if (!p) continue;
+    const Array g = gradient_of(s.param.param);
+    if (p.size() == 0) continue;
+    Launch& launch = pass.launch_of(p);
+    launch.read(g);
+    launch.write(p);
+    for (const Array& state : s.states) launch.operands.push_back(state.get());
   }
   const catena::Hyper hyper = rule_.block(hyper_, t_ + 1);
+  pass.complete(hyper);
   ++t_;
-  // Where this update is captured, a replay is an update of its own: the first group counts it, all of them see the new
-  // values.
+  // Where this update is captured, a replay is an update of its own: the first launch counts it, all of them see the
+  // new values.
   bool first = true;
-  for (const auto& [key, group] : groups.all()) {
+  for (const auto& launch : pass.launches) {
     const autograd::HyperRefresh next = [this, first](std::span<catena::Hyper> block) {
       if (first) ++t_;
       block[0] = rule_.block(hyper_, t_);
     };
     try {
-      run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper, &next);
+      launch->run(launch->call(hyper, &next));
     } catch (...) {
       if (first) --t_;  // nothing has been updated
       throw;
@@ -342,26 +411,26 @@ void Optimizer::launch() {
 void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper,
                                 std::span<const Array> shared) {
   const bool takes_parameter = kernel.nin > shared.size();
-  Groups groups(slots_.size());
+  Pass& pass = pass_of(kernel);
+  const Pass::Step step(pass);
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
     if (!p.data() || p.size() == 0) continue;
-    const int loop = loop_for(kernel, p.dtype());
-    Group& g = groups.of(p.data(), shared.size() + std::size_t(takes_parameter) + 1);
-    for (std::size_t k = 0; k < shared.size(); ++k) {
-      std::vector<Array>& same = g.operands[k];
-      if (same.empty())
-        same.push_back(autograd::to_device(autograd::astype(shared[k], kernel.loop_table[loop].type[k]), p.device()));
-      else same.push_back(same[0]);
-    }
-    if (takes_parameter) g.operands[shared.size()].push_back(autograd::contiguous(p.data()));
+    Launch& launch = pass.launch_of(p.data());
+    if (launch.shared.size() != shared.size())
+      for (std::size_t k = 0; k < shared.size(); ++k)
+        launch.shared.push_back(
+            autograd::to_device(autograd::astype(shared[k], kernel.loop_table[launch.loop].type[k]), p.device()));
+    for (const Array& a : launch.shared) launch.read(a);
+    if (takes_parameter) launch.read(p.data());
     if (!s.own_grad || p.grad().get() != s.own_grad.get()) {
       s.own_grad = autograd::copy(p.grad());
       p.set_grad(s.own_grad);
     }
-    g.operands.back().push_back(s.own_grad);
+    launch.operands.push_back(s.own_grad.get());
   }
-  for (const auto& [key, group] : groups.all()) run_group(kernel, loop_for(kernel, std::get<Dtype>(key)), group, hyper);
+  pass.complete(hyper);
+  for (const auto& launch : pass.launches) launch->run(launch->call(hyper));
 }
 
 void Optimizer::serialize(Serializer& s) {

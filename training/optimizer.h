@@ -4,16 +4,17 @@
 // Thread safety: an optimizer and its target belong to one thread at a time.
 #pragma once
 
-#include <array>
+#include <concepts>
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/kernels/rows/calls.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/serializer.h>
@@ -29,7 +30,7 @@ using nn::Serializer;
 class Optimizer;
 
 // Called with the optimizer after gradients are there and before they are used.
-using Hook = std::function<void(Optimizer&)>;
+using Hook = catena::Function<void(Optimizer&)>;
 // A hook class: callable, with the name under which it is registered.
 template <class H>
 concept NamedHook = requires(H& h, Optimizer& o) {
@@ -68,7 +69,7 @@ class CATENA_EXPORT Optimizer {
   void setup(Link& target);
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
   void setup(L&& target) {
-    owned_ = std::make_shared<L>(std::move(target));
+    owned_ = catena::Shared<L>::make(std::move(target));
     set_target(*owned_);
   }
   Link& target() const;  // RuntimeError before setup
@@ -81,10 +82,7 @@ class CATENA_EXPORT Optimizer {
   void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
   // covered), backpropagates and updates. The graph is dropped.
-  template <class F, class... A>
-  void update(F&& lossfun, A&&... args) {
-    step(lossfun(std::forward<A>(args)...));
-  }
+  template <class F, class... A> void update(F&& lossfun, A&&... args) { step(lossfun(std::forward<A>(args)...)); }
 
   std::int64_t t() const noexcept { return t_; }
   void set_t(std::int64_t t) noexcept { t_ = t; }
@@ -94,8 +92,7 @@ class CATENA_EXPORT Optimizer {
   // Hooks run in the order of registration. RuntimeError before setup, KeyError for a taken (unknown) name, TypeError
   // for null.
   void add_hook(Hook hook, const std::string& name);
-  template <NamedHook H>
-  void add_hook(H hook) {
+  template <NamedHook H> void add_hook(H hook) {
     const std::string name = hook.name;
     add_hook(Hook(std::move(hook)), name);
   }
@@ -137,15 +134,18 @@ class CATENA_EXPORT Optimizer {
   void check_capture() const;
   void watch();
   void launch();
+  struct Pass;  // of a kernel over all parameters
+  Pass& pass_of(const catena::KernelDef& kernel);
 
   UpdateRule rule_;
   std::vector<double> hyper_;
-  std::shared_ptr<Link> owned_;
+  catena::Shared<Link> owned_;
   Link* target_ = nullptr;
   std::int64_t t_ = 0, epoch_ = 0;
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;
-  std::uint64_t changes_ = 0;  // of target and hooks
+  std::vector<catena::Owned<Pass>> passes_;  // kept from step to step: their tables change little
+  std::uint64_t changes_ = 0;                // of target and hooks
 };
 
 // Gradient descent with the rule of a row; the base that users of the reference know.

@@ -1,6 +1,7 @@
 #include <catena/training/trainer.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 
@@ -20,23 +21,29 @@ Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string ou
 }
 
 namespace {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 class CallableExtension final : public Extension {
  public:
-  explicit CallableExtension(std::function<void(Trainer&)> f) : f_(std::move(f)) {}
+  explicit CallableExtension(catena::Function<void(Trainer&)> f) : f_(std::move(f)) {}
   void operator()(Trainer& trainer) override { f_(trainer); }
   std::string default_name() const override { return "<lambda>"; }
 
  private:
-  std::function<void(Trainer&)> f_;
+  catena::Function<void(Trainer&)> f_;
 };
+
 }  // namespace
 
-void Trainer::extend(std::function<void(Trainer&)> extension, const ExtendOptions& options) {
+void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options) {
   check<TypeError>(bool(extension), "Trainer.extend", "the extension is not callable");
-  add(std::make_shared<CallableExtension>(std::move(extension)), options);
+  add(catena::Shared<CallableExtension>::make(std::move(extension)), options);
 }
 
-void Trainer::add(std::shared_ptr<Extension> extension, const ExtendOptions& options) {
+void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) {
   const std::string wanted = options.name.empty() ? extension->default_name() : options.name;
   check<ValueError>(wanted != "training", "Trainer.extend", "the name \"training\" is reserved");
   auto taken = [&](const std::string& name) {
@@ -44,7 +51,7 @@ void Trainer::add(std::shared_ptr<Extension> extension, const ExtendOptions& opt
   };
   std::string name = wanted;
   for (int i = 1; taken(name); ++i) name = wanted + "_" + std::to_string(i);
-  auto entry = std::make_unique<Entry>();
+  catena::Owned<Entry> entry(new Entry);
   entry->name = name;
   entry->trigger = (options.trigger ? *options.trigger : extension->default_trigger()).make();
   entry->priority = options.priority.value_or(extension->default_priority());
@@ -79,7 +86,7 @@ std::vector<Trainer::Entry*> Trainer::sorted() {
 
 bool Trainer::should_stop() {
   if (!stop_) return false;
-  // As a stop trigger an interval means "that far or further": a resumed run that is past it must not start.
+  // As a stop trigger an interval means "at or beyond": a run that is resumed beyond it must not start.
   if (const auto* interval = dynamic_cast<const IntervalTrigger*>(stop_.get())) return interval->reached(*this);
   return (*stop_)(*this);
 }
@@ -87,11 +94,11 @@ bool Trainer::should_stop() {
 double Trainer::elapsed_time() const {
   check<RuntimeError>(state_ != State::fresh, "Trainer.elapsed_time", "training has not been started");
   if (state_ == State::done) return final_time_;
-  return previous_time_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  return previous_time_ + (seconds_now() - start_);
 }
 
 void Trainer::finalize_all() {
-  // Everything is finalized even when one of them throws; the first error is reported.
+  // All objects are finalized even if one of them throws; the first error is rethrown.
   std::exception_ptr first;
   auto guarded = [&](auto&& f) {
     try {
@@ -119,11 +126,11 @@ void Trainer::loop(const std::vector<Entry*>& order) {
 
 void Trainer::run() {
   check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
-  // A folder that cannot be made is reported by the first extension that writes into it, with the name of its file.
+  // If the folder cannot be created, the first extension that writes to it reports the error with its file name.
   std::error_code ignored;
   std::filesystem::create_directories(out_, ignored);
   state_ = State::running;
-  start_ = std::chrono::steady_clock::now();
+  start_ = seconds_now();
   std::exception_ptr cause;
   try {
     loop(sorted());
@@ -135,14 +142,14 @@ void Trainer::run() {
   try {
     finalize_all();
   } catch (...) {
-    // The error of the loop is the cause; one of the clean-up would only hide it.
+    // The loop's error is the cause; an error during finalization must not replace it.
     if (!cause) throw;
   }
   if (cause) std::rethrow_exception(cause);
 }
 
 void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
-  const std::unique_ptr<nn::Serializer> own = extensions[e.name];
+  const auto own = extensions[e.name];
   if (!extensions.is_writer() && extensions.is_strict() && own->keys().empty()) {
     std::string names;
     for (const std::string& key : extensions.keys()) {
@@ -158,7 +165,7 @@ void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
 void Trainer::serialize(nn::Serializer& s) {
   updater_->serialize(*s["updater"]);
   if (stop_) stop_->serialize(*s["stop_trigger"]);
-  const std::unique_ptr<nn::Serializer> extensions = s["extensions"], triggers = s["extension_triggers"];
+  const auto extensions = s["extensions"], triggers = s["extension_triggers"];
   for (const auto& e : entries_) {
     if (e->extension->has_state()) serialize_extension(*extensions, *e);
     if (e->trigger) e->trigger->serialize(*(*triggers)[e->name]);
@@ -166,8 +173,8 @@ void Trainer::serialize(nn::Serializer& s) {
   double elapsed = s.is_writer() ? elapsed_time() : previous_time_;
   s("_snapshot_elapsed_time", elapsed);
   if (!s.is_writer()) previous_time_ = elapsed;
-  // What the reference lacks: the default generator, which dropout and others draw from.
-  const std::unique_ptr<nn::Serializer> own = s["_catena"];
+  // Chainer does not store the default generator, from which dropout and others draw.
+  const auto own = s["_catena"];
   if (s.is_writer() || own->contains("random/seed")) {
     autograd::Generator& g = autograd::default_generator();
     (*own)("random/seed", g.seed);

@@ -1,4 +1,4 @@
-// Training: optimizers, data, the trainer and its extensions.
+// Umbrella header of training: optimizers, data, the trainer and its extensions.
 #pragma once
 
 #include <catena/training/dataset.h>

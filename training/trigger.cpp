@@ -19,8 +19,8 @@ IntervalTrigger::IntervalTrigger(double period, Unit unit) : period_(period), un
 
 namespace {
 
-// Whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss their multiple by rounding, so a hair below one
-// counts as it.
+// The number of whole periods in `progress`. Sums of fractions (0.1 + 0.2) miss a multiple by rounding errors, so a
+// value slightly below a multiple counts as the multiple.
 std::int64_t multiples(double progress, double period) {
   const double ratio = progress / period, nearest = std::round(ratio);
   return static_cast<std::int64_t>(
@@ -40,7 +40,7 @@ bool IntervalTrigger::reached(const Trainer& trainer) const {
 bool IntervalTrigger::operator()(Trainer& trainer) {
   const Updater& updater = trainer.updater();
   const std::int64_t now = multiples(progress_of(updater, unit_), period_);
-  if (!fired_) {  // the first call of a run, which may begin in the middle of training
+  if (!fired_) {  // the first call of a run, which may have been resumed
     const double before =
         unit_ == Unit::epoch ? updater.previous_epoch_detail().value_or(0.0) : double(updater.iteration() - 1);
     fired_ = multiples(std::fmax(before, 0.0), period_);
@@ -51,8 +51,8 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
 }
 
 void IntervalTrigger::serialize(nn::Serializer& s) {
-  // The reference stores nothing; what was passed is then found from where the updater stands.
-  const std::unique_ptr<nn::Serializer> own = s["_catena"];
+  // Chainer does not store this; the multiples already passed then follow from the updater's position.
+  const auto own = s["_catena"];
   if (s.is_writer()) {
     if (fired_) (*own)("fired", *fired_);
   } else if (own->contains("fired")) {
@@ -65,15 +65,15 @@ void IntervalTrigger::serialize(nn::Serializer& s) {
 namespace {
 class CallableTrigger final : public Trigger {
  public:
-  explicit CallableTrigger(std::function<bool(Trainer&)> f) : f_(std::move(f)) {}
+  explicit CallableTrigger(catena::Function<bool(Trainer&)> f) : f_(std::move(f)) {}
   bool operator()(Trainer& trainer) override { return f_(trainer); }
 
  private:
-  std::function<bool(Trainer&)> f_;
+  catena::Function<bool(Trainer&)> f_;
 };
 }  // namespace
 
-TriggerSpec::TriggerSpec(std::function<bool(Trainer&)> callable, int)
-    : make_([callable = std::move(callable)] { return std::make_shared<CallableTrigger>(callable); }) {}
+TriggerSpec::TriggerSpec(catena::Function<bool(Trainer&)> callable, int)
+    : make_([callable = std::move(callable)] { return catena::Shared<CallableTrigger>::make(callable); }) {}
 
 }  // namespace training

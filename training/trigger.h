@@ -1,12 +1,12 @@
-// Triggers decide at which iterations something happens.
+// Triggers: predicates that select iterations.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 
 namespace training {
@@ -24,8 +24,8 @@ class CATENA_EXPORT Trigger {
   virtual void serialize(nn::Serializer& s);
 };
 
-// Fires once per multiple of `period` (fractional periods allowed for epochs), also after a resume; when calls were
-// skipped, once for all multiples passed since. As a stop trigger (reached()) it means "progress >= period".
+// Fires once per multiple of `period` (for epochs it may be fractional), also after a resume. If calls were skipped, it
+// fires once for all multiples passed since. As a stop trigger (reached()) it means "progress >= period".
 class CATENA_EXPORT IntervalTrigger : public Trigger {
  public:
   IntervalTrigger(double period, Unit unit);  // ValueError unless period > 0
@@ -38,28 +38,29 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
  private:
   double period_;
   Unit unit_;
-  std::optional<std::int64_t> fired_;  // multiples passed at the last call
+  std::optional<std::int64_t> fired_;  // number of multiples passed at the last call
 };
 
-// What may be given where a trigger is wanted: {3, epoch}, a trigger, a callable, or nothing (never). A value: whoever
-// is given one makes a trigger of its own from it, so that a spec may be used twice. A shared pointer is shared.
+// The argument type for triggers: {3, epoch}, a trigger, a callable, or nothing (never fires). Every make() creates a
+// new trigger, so a spec may be used twice; a trigger given as a shared pointer is shared.
 class CATENA_EXPORT TriggerSpec {
  public:
   TriggerSpec() = default;
   TriggerSpec(double period, Unit unit) : TriggerSpec(IntervalTrigger(period, unit)) {}
   template <class T, class = std::enable_if_t<std::is_base_of_v<Trigger, T>>>
-  TriggerSpec(T trigger) : make_([trigger] { return std::make_shared<T>(trigger); }) {}
+  TriggerSpec(T trigger) : make_([trigger] { return catena::Shared<T>::make(trigger); }) {}
   template <class F,
             class = std::enable_if_t<std::is_invocable_r_v<bool, F&, Trainer&> && !std::is_base_of_v<Trigger, F>>,
             class = void>
-  TriggerSpec(F callable) : TriggerSpec(std::function<bool(Trainer&)>(std::move(callable)), 0) {}
-  template <class T>
-  TriggerSpec(std::shared_ptr<T> shared) : make_([shared] { return shared; }) {}
-  std::shared_ptr<Trigger> make() const { return make_ ? make_() : nullptr; }  // null: never
+  TriggerSpec(F callable) : TriggerSpec(catena::Function<bool(Trainer&)>(std::move(callable)), 0) {}
+  template <class S>
+  requires std::is_convertible_v<S, catena::Shared<Trigger>> TriggerSpec(S shared)
+      : make_([kept = catena::Shared<Trigger>(std::move(shared))] { return kept; }) {}
+  catena::Shared<Trigger> make() const { return make_ ? make_() : nullptr; }  // null: never
 
  private:
-  TriggerSpec(std::function<bool(Trainer&)> callable, int);
-  std::function<std::shared_ptr<Trigger>()> make_;
+  TriggerSpec(catena::Function<bool(Trainer&)> callable, int);
+  catena::Function<catena::Shared<Trigger>()> make_;
 };
 
 }  // namespace training

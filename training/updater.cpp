@@ -58,13 +58,14 @@ void StandardUpdater::update_core() {
     Variables arguments;
     for (const Array& a : arrays) arguments.push_back(Variable(a));
     optimizer.update([&] {
-      const Variables given = std::move(arguments);  // let go before backward: nobody waits for gradients of the batch
+      // Released before backward, so that no gradients of the batch are computed.
+      const Variables given = std::move(arguments);
       return options_.loss_func ? options_.loss_func(given) : optimizer.target().call(given);
     });
   };
   const Example converted = options_.converter(*batch, options_.device);
   if (!options_.capture) return step(converted.values);
-  if (!captured_) captured_ = std::make_shared<internal::CapturedStep>();
+  if (!captured_) captured_ = catena::Shared<internal::CapturedStep>::make();
   captured_->run(converted.values, optimizer, step);
 }
 
@@ -76,7 +77,7 @@ void StandardUpdater::finalize() {
 void StandardUpdater::serialize(nn::Serializer& s) {
   for (auto& [name, held] : iterators_) held->serialize(*s["iterator:" + name]);
   for (auto& [name, held] : optimizers_) {
-    // The model first: loading creates its pending parameters, and states need their shapes.
+    // The model first: loading creates its pending parameters, whose shapes the optimizer's states need.
     held->target().serialize(*s["model:" + name]);
     held->serialize(*s["optimizer:" + name]);
   }

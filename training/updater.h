@@ -1,12 +1,13 @@
-// Updaters: one step of training.
+// Updaters: one training step.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/training/held.h>
 #include <catena/training/iterator.h>
 #include <catena/training/optimizer.h>
@@ -18,11 +19,11 @@ namespace internal {
 class CapturedStep;
 }
 
-// From examples to the arrays of a batch, on a device.
-using Converter = std::function<Example(const Batch&, std::optional<Device>)>;
+// Converts examples to the arrays of a batch on a device.
+using Converter = catena::Function<Example(const Batch&, std::optional<Device>)>;
 CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device> device);
-// From the variables of a batch to the loss.
-using LossFunction = std::function<Variable(const Variables&)>;
+// Computes the loss from the variables of a batch.
+using LossFunction = catena::Function<Variable(const Variables&)>;
 
 class CATENA_EXPORT Updater {
  public:
@@ -44,17 +45,17 @@ class CATENA_EXPORT StandardUpdater : public Updater {
  public:
   struct Options {
     Converter converter = default_converter;
-    std::optional<Device> device = {};  // models and batches are moved there
-    LossFunction loss_func =
-        {};  // default: the call of the optimizer's target. Variables that it lets go get no gradient
+    std::optional<Device> device = {};  // the device to which models and batches are moved
+    // Default: the call of the optimizer's target. No gradient is computed for arguments that it releases.
+    LossFunction loss_func = {};
     // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured
-    // as a graph, which updates with batches of that shape then replay. Other batches (a short last one) run as without
-    // the option, and so do the two updates after something was replaced (a parameter's array, a state, a hook, the
-    // mode train, a seed), before the new capture. Results are the same bits. Host code of model, loss and hooks runs
-    // in updates that are not replayed only, so a step must not depend on it: reported numbers are those of the capture
-    // (reported arrays are of the present step), variables that the model keeps (Classifier::loss) are those of the
-    // last such update, and recurrent state does not go on from batch to batch. RuntimeError for what cannot be
-    // captured. On other devices the option changes nothing.
+    // as a graph, and further updates with batches of that shape replay it. Batches of another shape (a short last one)
+    // run as without the option. After a watched object was replaced (a parameter's array, a state, a hook, the mode
+    // `train`, a seed), two ordinary updates precede the new capture. Results are bit-identical. Host code of model,
+    // loss and hooks runs only in updates that are not replayed, so a step must not depend on it: reported numbers are
+    // those of the capture (reported arrays are current), variables stored in the model (Classifier::loss) are those of
+    // the last such update, and recurrent state does not continue from batch to batch. RuntimeError when the step
+    // contains work that cannot be captured. On other devices the option has no effect.
     bool capture = false;
   };
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);
@@ -83,7 +84,7 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   std::int64_t iteration_ = 0;
 
  private:
-  std::shared_ptr<internal::CapturedStep> captured_;
+  catena::Shared<internal::CapturedStep> captured_;
 };
 
 }  // namespace training

@@ -7,24 +7,23 @@
 namespace training::internal {
 namespace {
 
-// Parameters and states are made in the first update, kernels are compiled; what a link makes in its second call is
-// there, too.
+// The first update allocates parameters and states and compiles kernels; the second one also covers what links allocate
+// in their second call.
 constexpr int kWarmUps = 2;
 
-// A number or an array that a link keeps: a graph writes into arrays, but it can replace neither.
+// A number or an array stored in a link: a graph can write into the array, but can replace neither.
 struct Kept {
   std::string path;
   std::uint64_t bits;
   Array array;
-  std::function<void()> restore;
+  catena::Function<void()> restore;
 };
 
 struct KeptVisitor final : nn::MemberVisitor {
   std::vector<Kept>& found;
   std::string path;
   KeptVisitor(std::vector<Kept>& to, std::string at) : found(to), path(std::move(at)) {}
-  template <class T>
-  void add(std::string_view name, T& v) {
+  template <class T> void add(std::string_view name, T& v) {
     Kept k{path + "/" + std::string(name), 0, {}, [&v, value = v] { v = value; }};
     std::memcpy(&k.bits, &v, sizeof v);
     found.push_back(std::move(k));
@@ -56,7 +55,7 @@ void check_kept(Link& model, const std::vector<Kept>& before) {
         ", which a replay cannot do (write into its array, or train without capture)");
 }
 
-// What host code counts in a step. After a failure nothing has run, and nothing must have been counted.
+// Counters that host code advances in a step. After a failed step they are restored, because no device work has run.
 struct Counters {
   Optimizer& optimizer;
   std::int64_t t = optimizer.t();
@@ -118,7 +117,7 @@ void CapturedStep::capture(const std::vector<Array>& batch, Optimizer& optimizer
   } catch (...) {
     counters.restore();
     for (const Kept& k : kept) k.restore();
-    model.cleargrads();  // they are in memory to which nothing was written
+    model.cleargrads();  // the graph's memory, in which they are, was never written
     throw;
   }
   grads_.clear();
@@ -148,17 +147,17 @@ bool CapturedStep::replay(const std::vector<Array>& batch, Optimizer& optimizer)
   return true;
 }
 
-// An update leaves its gradients in the parameters, also after somebody cleared those of the last one.
+// Restores the parameters' gradients, which the graph writes, if they were cleared since the last update.
 void CapturedStep::put_back_grads() const {
   for (const auto& [param, grad] : grads_) {
     Variable p = param;
     if (p.grad().get() == grad.get()) continue;
-    if (!grad || !p.data() || kind_of(p.data()) != kind_of(grad)) continue;  // the parameter was replaced
+    if (!grad || !p.data() || kind_of(p.data()) != kind_of(grad)) continue;  // the parameter's array was replaced
     p.set_grad(grad);
   }
 }
 
-// The next replay writes to what the graph reports: copies are this step's alone.
+// The next replay overwrites the arrays that the graph reports, so they are copied.
 void CapturedStep::report() const {
   if (reporter_ == nullptr) return;
   for (const auto& [key, value] : reported_)

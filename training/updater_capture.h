@@ -1,15 +1,15 @@
-// The step of an updater as captured work: when it is captured, when it is replayed, and what a replay owes besides its
-// launch. Internal to this folder.
+// The step of an updater as captured work: decides when to capture and when to replay, and does the host's part of a
+// replayed step. Internal to this folder.
 //
-// Thread safety: belongs to one thread at a time, as its updater does.
+// Thread safety: like its updater, it belongs to one thread at a time.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <catena/autograd/capture.h>
+#include <catena/kernels/base/function.h>
 #include <catena/nn/reporter.h>
 #include <catena/training/optimizer.h>
 
@@ -17,7 +17,7 @@ namespace training::internal {
 
 class CapturedStep {
  public:
-  using Step = std::function<void(const std::vector<Array>& batch)>;  // an ordinary update of the optimizer
+  using Step = catena::Function<void(const std::vector<Array>& batch)>;  // an ordinary update
   void run(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
 
  private:
@@ -32,18 +32,18 @@ class CapturedStep {
   bool is_due(const std::vector<Array>& batch);
   void capture(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
   bool replay(const std::vector<Array>& batch,
-              Optimizer& optimizer);  // false: nothing has run, for something else is needed
+              Optimizer& optimizer);  // false: not replayed, nothing has run
   void put_back_grads() const;
   void report() const;
 
   std::optional<autograd::CapturedWork> work_;
-  std::vector<Array> inputs_;  // what the work reads: every batch is copied there
+  std::vector<Array> inputs_;  // the arrays that the graph reads; every batch is copied there
   std::vector<Kind> kinds_;    // of inputs_
   std::vector<std::pair<Variable, Array>> grads_;
-  nn::Reporter* reporter_ = nullptr;  // the one in use at the capture
+  nn::Reporter* reporter_ = nullptr;  // the current reporter at the capture
   nn::Observation reported_;
   std::vector<Kind> ordinary_kinds_;  // of the last batch that was not replayed
-  int ordinary_updates_ = 0;          // one after the other, with batches of that kind
+  int ordinary_updates_ = 0;          // consecutive updates with batches of these kinds
 };
 
 }  // namespace training::internal

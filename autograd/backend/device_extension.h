@@ -1,11 +1,11 @@
-// What a backend can do on devices that work by themselves: keep enqueued work and run it again.
+// Operations of backends whose devices execute asynchronously: record enqueued work and replay it.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string_view>
 
 #include <catena/autograd/backend/backend.h>
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace autograd {
 
@@ -19,11 +19,12 @@ class CATENA_EXPORT DeviceExtension {
     virtual ~Recorded();
     virtual void replay() = 0;
   };
-  // Runs f once and keeps what it enqueues on `device` (a CUDA graph). RuntimeError naming what cannot be kept.
-  virtual std::unique_ptr<Recorded> record(Device device, const std::function<void()>& f) = 0;
-  virtual bool is_recording() const noexcept = 0;  // on this thread
-  // While recording: a 0-d uint64 array that holds `first` in this run and refresh() in each later one.
-  virtual Array live_scalar(Device device, std::uint64_t first, std::function<std::uint64_t()> refresh) = 0;
+  // Runs f once and records the work it enqueues on `device` (a CUDA graph). RuntimeError naming what cannot be
+  // recorded.
+  virtual catena::Owned<Recorded> record(Device device, const catena::Function<void()>& f) = 0;
+  virtual bool is_recording() const noexcept = 0;  // whether this thread is recording
+  // While recording: a 0-d uint64 array that holds `first` in this run and refresh() in each replay.
+  virtual Array live_scalar(Device device, std::uint64_t first, catena::Function<std::uint64_t()> refresh) = 0;
 };
 
 }  // namespace autograd

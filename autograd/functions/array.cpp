@@ -92,7 +92,7 @@ class Cast final : public FunctionNode {
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
   }
   Arrays forward(const Arrays& x) override { return {astype(x[0], dtype_)}; }
-  // An integer result has no gradient to hand on.
+  // An integer result has no gradient.
   Variables backward(const Targets&, const Variables& gy) override {
     return {catena::is_floating(gy[0].dtype()) ? cast(gy[0], input_dtype(0)) : Variable()};
   }

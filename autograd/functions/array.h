@@ -1,4 +1,4 @@
-// Differentiable functions that move elements.
+// Differentiable functions that move elements: reshape, transpose, broadcast, indexing, concatenation, cast.
 #pragma once
 
 #include <initializer_list>
@@ -14,19 +14,19 @@ using catena::ellipsis;
 using catena::newaxis;
 using catena::Slice;
 
-// One length may be -1 (AssertionError for more). InvalidType when the sizes do not fit.
+// One length may be -1 (AssertionError for more). InvalidType when the sizes differ.
 CATENA_EXPORT Variable reshape(const Variable& x, const Shape& shape);
-// No axes: reversed. Negative axes count from the end.
+// Without axes: reversed. Negative axes count from the end.
 CATENA_EXPORT Variable transpose(const Variable& x, const std::optional<Dims>& axes = {});
 CATENA_EXPORT Variable broadcast_to(const Variable& x, const Shape& shape);
-// Floating input; the same variable when the dtype is the same already.
+// Floating input; x itself when it has the dtype.
 CATENA_EXPORT Variable cast(const Variable& x, Dtype dtype);
-// All to their common shape. ValueError for none, InvalidType when they do not fit.
+// Broadcasts all to their common shape. ValueError for an empty list, InvalidType when the shapes do not broadcast.
 CATENA_EXPORT Variables broadcast(const Variables& xs);
-// Equal dtypes and ranks, equal lengths but along `axis` (InvalidType); at least one (ValueError).
+// Equal dtypes, ranks and lengths except along `axis` (else InvalidType); at least one array (else ValueError).
 CATENA_EXPORT Variable concat(const Variables& xs, int axis = 1);
 
-// One item of an index: what basic indexing takes, or an array of integers.
+// One item of an index: an item of basic indexing or an array of integers.
 class CATENA_EXPORT IndexItem {
  public:
   template <class T>
@@ -41,9 +41,9 @@ class CATENA_EXPORT IndexItem {
   catena::Key key_;
   Array array_;
 };
-// x[items] by NumPy's rules: integers, slices, ellipsis, newaxis and integer arrays, whose indices wrap. Gradients of
-// repeated elements add up. InvalidType for more items than axes, IndexError for an integer out of range or arrays that
-// do not broadcast.
+// x[items] by NumPy's rules: integers, slices, ellipsis, newaxis and integer arrays. Out-of-range indices in arrays
+// wrap. Gradients of repeated elements are summed. InvalidType for more items than axes; IndexError for an integer out
+// of range or arrays that do not broadcast.
 CATENA_EXPORT Variable get_item(const Variable& x, const std::vector<IndexItem>& items);
 
 }  // namespace autograd

@@ -25,7 +25,7 @@ std::string Constant::label() const {
     *std::to_chars(text, text + sizeof text - 3, s.to_double()).ptr = 0;
   }
   std::string t = text;
-  if (s.is_floating() && t.find_first_of(".en") == std::string::npos) t += ".0";  // as Python prints a whole float
+  if (s.is_floating() && t.find_first_of(".en") == std::string::npos) t += ".0";  // as Python prints a floating integer
   return t[0] == '-' ? "(" + t + ")" : t;
 }
 
@@ -74,7 +74,7 @@ constexpr ElementwiseRow kMultiplyConstant = {.label = "_ * $",
                                               .kernel = &catena::rows::multiply,
                                               .gradient = [](int, const Values& v) { return v.gy * v.c[0]; },
                                               .any_dtype = true};
-constexpr ElementwiseRow kDivideByConstant = {  // the constant is the reciprocal
+constexpr ElementwiseRow kDivideByConstant = {  // the constant of the kernel is the reciprocal
     .label = "_ * $",
     .kernel = &catena::rows::multiply,
     .gradient = [](int, const Values& v) { return v.gy * v.c[0]; }};
@@ -118,7 +118,7 @@ constexpr ElementwiseRow kConstantPower = {.label = "$ ** _",
                                            .gradient = constant_power_gradient,
                                            .constant_first = true};
 
-// x ** 2 without the general power. Its label still shows the exponent.
+// x ** 2 without the general power function; its label shows the exponent.
 class PowerOfTwo final : public FunctionNode {
  public:
   explicit PowerOfTwo(const Constant& c) : c_(c) {}
@@ -148,7 +148,7 @@ class MatMul final : public FunctionNode {
     expect(in_types.size() == 2);
     const auto a = in_types[0], b = in_types[1];
     expect(a.dtype.kind() == 'f', a.dtype == b.dtype, a.ndim >= 1, a.ndim <= 2, b.ndim >= 1, b.ndim <= 2);
-    // Which axis of an operand is summed over: a vector is a column, so its second length is 1.
+    // The axis of each operand that is summed over. A vector is a column, so its second length is 1.
     const bool a_rows = transa_, b_rows = !transb_;
     const bool a_is_one = !a_rows && in_types.shape(0).size() == 1, b_is_one = !b_rows && in_types.shape(1).size() == 1;
     const auto one = variable(1, "1");
@@ -181,7 +181,7 @@ class MatMul final : public FunctionNode {
   const char* label_;
 };
 
-// The constant as a variable without gradient beside x.
+// The constant as a variable without gradient, on the device and in the dtype of x.
 Variable constant_operand(const Constant& c, const Variable& x) {
   catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ",
                                     c.scalar());

@@ -54,7 +54,7 @@ class Elementwise final : public FunctionNode {
     return text;
   }
 
-  // Only asked when the quick test below has failed.
+  // Only called when the fast check below has failed.
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
     if (!row_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
@@ -117,7 +117,7 @@ bool types_fit(const ElementwiseRow& row, std::span<const Array* const> x) {
 Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::span<const Constant> c) {
   const internal::Plan plan = internal::plan_of(inputs);
   const internal::Modes& modes = internal::modes();
-  // What is rare goes the general way.
+  // Hooks and debug mode are rare and take the general path.
   if (!modes.in_backward_rule && (internal::thread_hooks() != nullptr || is_debug())) [[unlikely]] {
     Variables list;
     for (const Variable& v : inputs) list.push_back(v);
@@ -154,7 +154,7 @@ class Masked final : public FunctionNode {
   Array condition_;
 };
 
-// 300 as int8 wraps and 1.5 as int32 is 1, as NumPy's astype does. Floating dtypes take any number as it is.
+// Converts as NumPy's astype does: 300 as int8 wraps, 1.5 as int32 is 1. Floating dtypes take any number unchanged.
 Scalar as_dtype(const Scalar& s, Dtype t) {
   if (catena::is_floating(t)) return s;
   return catena::visit_dtype(t, [&](auto tag) { return Scalar(s.to<typename decltype(tag)::type>()); });

@@ -1,13 +1,14 @@
-// Differentiable elementwise functions as rows of a table: no class, one row each.
+// Differentiable elementwise functions as rows of a table, without a class for each.
 //
-//   constexpr ElementwiseRow kExp = {"exp", &catena::rows::exp, kRetainY, [](int, const ElementwiseValues& v) { return
-//   v.gy * v.y; }}; Variable exp(const Variable& x) { return elementwise(kExp, x); }
+//   constexpr ElementwiseRow kExp = {"exp", &catena::rows::exp, kRetainY,
+//                                    [](int, const ElementwiseValues& v) { return v.gy * v.y; }};
+//   Variable exp(const Variable& x) { return elementwise(kExp, x); }
 //
-// (Unary functions of mathematics are shorter still: one line of the list in functions/math.h.)
+// (A unary mathematical function is a single line of the list in functions/math.h.)
 //
-// A row has one backward rule, written on Variables, so its derivatives can be differentiated again. A fused rule on
-// arrays may stand beside it: it is used when no second derivative is asked for and must give what the rule gives.
-// Without a graph a call costs one array operation and the Variable of its result.
+// A row has one backward rule, written on Variables, so its derivatives can be differentiated again. It may also have a
+// fused rule on arrays, which is used when no second derivative is requested and must compute the same values. Without
+// a graph a call costs one array operation and the Variable of its result.
 #pragma once
 
 #include <span>
@@ -19,7 +20,7 @@
 
 namespace autograd {
 
-// What a backward rule may read. Only what the row retains is there.
+// The values that a backward rule may read. Those that the row does not retain are null.
 struct ElementwiseValues {
   Variable x0, x1, y;
   const Variable& gy;
@@ -31,7 +32,7 @@ struct ElementwiseArrays {
   Array gy;
   std::span<const Constant> c;
   bool overwrite_gy = false;
-  // kernel(inputs), in the memory of gy where nobody needs that any more.
+  // kernel(inputs), written over gy if overwrite_gy allows it.
   CATENA_EXPORT Array result(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) const;
 };
 
@@ -41,32 +42,33 @@ constexpr Retain operator|(Retain a, Retain b) {
 }
 
 struct ElementwiseRow {
-  const char* label;  // "$" in it stands for the first constant
+  const char* label;  // "$" stands for the first constant
   const catena::KernelDef* kernel;
   Retain retain = kRetainNothing;
-  // Gradient of input `target`, of the shape of the result: what broadcasting has added is summed away by the caller.
+  // The gradient of input `target` in the shape of the result; the caller sums it to the input's shape.
   Variable (*gradient)(int target, const ElementwiseValues& v) = nullptr;
   Array (*fused)(int target, const ElementwiseArrays& v) = nullptr;
   bool any_dtype = false;       // otherwise inputs must be floating
   bool constant_first = false;  // the kernel takes the constants before the inputs
 };
 
-// Inputs broadcast against each other and must be of one dtype (InvalidType). Constants are operands of the kernel
-// after the inputs; they are converted to the dtype of x, array constants must broadcast to its shape (ValueError) and
-// live on its device (TypeError). The row must live as long as the graph (a constexpr at namespace scope does).
+// Inputs broadcast against each other and must have one dtype (else InvalidType). Constants follow the inputs as
+// operands of the kernel. They are converted to the dtype of x; an array constant must broadcast to x's shape (else
+// ValueError) and be on its device (else TypeError). The row must outlive the graph (a constexpr at namespace scope
+// does).
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x);
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x, const Constant& c);
 CATENA_EXPORT Variable elementwise(const ElementwiseRow& row, const Variable& x,
                                    std::span<const Constant> c);  // at most two
 
-// g where the bool array `condition` holds, elsewhere 0 (never NaN). Differentiable in g.
+// g where the bool array `condition` is true, 0 elsewhere (never NaN). Differentiable in g.
 CATENA_EXPORT Variable masked(const Variable& g, const Array& condition);
-// A constant Variable of zeros like g: the gradient of a function that is flat.
+// Zeros like g without a gradient: the gradient of a piecewise constant function.
 CATENA_EXPORT Variable zeros_of(const Variable& g);
 
 namespace internal {
-// The constant as an operand of kernels beside x.
+// The constant converted to the dtype of x, as an operand of kernels.
 CATENA_EXPORT Constant converted(const char* op, const Constant& c, const Variable& x);
 }  // namespace internal
 

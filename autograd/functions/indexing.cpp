@@ -2,6 +2,7 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/indexed_access.h>
 
 namespace autograd {
 
@@ -15,21 +16,21 @@ IndexItem::IndexItem(const std::vector<std::int64_t>& integers)
 
 namespace {
 
-// An index taken apart: first a basic one, in which arrays stand for full slices, then gathering along `axes` of that
-// view.
+// An index in two parts: a basic index, in which arrays are replaced by full slices, then a gather along `axes` of the
+// resulting view.
 struct Plan {
   ViewSpec view;
   std::vector<Array> indices;
-  Dims axes;       // of the view
-  Shape loop;      // of the result
-  Dims base_axis;  // which axis of the view a loop axis walks; -1: the index arrays
+  Dims axes;       // axes of the view that index arrays index
+  Shape loop;      // shape of the result
+  Dims base_axis;  // the axis of the view that each loop axis runs along; -1: an axis of the index arrays
 };
 
-// Where an integer stands beside arrays it is an index array, too (NumPy), so it takes part in their placement.
+// Next to index arrays an integer is an index array, too (NumPy), so it takes part in the placement of their axes.
 struct Resolved {
   std::vector<Key> keys;
   std::vector<Array> arrays;
-  std::vector<int> array_axes;  // axes of the view that arrays index
+  std::vector<int> array_axes;  // axes of the view that the arrays index
   bool adjacent = true;
 };
 
@@ -97,7 +98,7 @@ Plan plan_of(const Array& x, const std::vector<IndexItem>& items) {
     p.loop.push_back(p.view.shape[axis]);
     p.base_axis.push_back(axis);
   }
-  // Index arrays lie on consecutive loop axes; trailing ones of length 1 make them broadcast to the loop.
+  // The axes of the index arrays are consecutive loop axes; trailing axes of length 1 align them with these.
   int after = 0;
   for (int k = p.base_axis.size() - 1; k >= 0 && p.base_axis[k] >= 0; --k) ++after;
   if (common.empty()) after = p.loop.size() - place;
@@ -128,7 +129,7 @@ class GetItem final : public FunctionNode {
     const Plan p = plan_of(x[0], items_);
     if (p.indices.empty()) return {view_of(x[0], p.view)};
     const Array y = x[0].backend().empty(p.loop, x[0].dtype(), x[0].device());
-    x[0].backend().gather(view_of(x[0], p.view), p.indices, p.axes, p.loop, p.base_axis, y);
+    internal::gather({view_of(x[0], p.view), p.indices, p.axes, p.loop, p.base_axis}, y);
     return {y};
   }
   Variables backward(const Targets&, const Variables& gy) override;
@@ -137,7 +138,7 @@ class GetItem final : public FunctionNode {
   std::vector<IndexItem> items_;
 };
 
-// gy spread into zeros of x's shape.
+// Scatters gy into zeros of x's shape; the backward of get_item.
 class GetItemGrad final : public FunctionNode {
  public:
   GetItemGrad(const std::vector<IndexItem>& items, const Shape& shape) : items_(items), shape_(shape) {}
@@ -148,7 +149,7 @@ class GetItemGrad final : public FunctionNode {
     const Plan p = plan_of(gx, items_);
     const Array target = view_of(gx, p.view);
     if (p.indices.empty()) assign(target, gy[0]);
-    else gx.backend().scatter(catena::ScatterMode::add, target, p.indices, p.axes, p.loop, p.base_axis, *gy[0].get());
+    else internal::scatter(catena::ScatterMode::add, {target, p.indices, p.axes, p.loop, p.base_axis}, *gy[0].get());
     return {gx};
   }
   Variables backward(const Targets&, const Variables& ggx) override { return {get_item(ggx[0], items_)}; }

@@ -8,8 +8,8 @@ namespace autograd {
 struct MatmulOptions {
   bool transa = false, transb = false;
 };
-// The product of operands of rank 1 or 2; always of rank 2: a vector (N) is a column (N, 1) before the flags transpose
-// it. One floating dtype, matching inner lengths (InvalidType).
+// The product of operands of rank 1 or 2, always of rank 2. A vector (N) is a column (N, 1) before it is transposed.
+// InvalidType unless both have one floating dtype and equal inner lengths.
 CATENA_EXPORT Variable matmul(const Variable& a, const Variable& b, const MatmulOptions& options = {});
 
 }  // namespace autograd

@@ -10,15 +10,14 @@ namespace autograd {
 
 using type_check::TypeInfoTuple;
 
-// ---- the lines of CATENA_UNARY_MATH -------------------------------------------------------------
+// ---- the functions of CATENA_UNARY_MATH ---------------------------------------------------------
 
 namespace {
 
-// The words of the list.
+// The names that the list uses.
 constexpr Retain retain_x = kRetainX, retain_y = kRetainY, retain_nothing = kRetainNothing;
 constexpr Array (*rule_none)(int, const ElementwiseArrays&) = nullptr;
-template <const catena::KernelDef& kRow>
-Array run_fused(int, const ElementwiseArrays& v) {
+template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseArrays& v) {
   return v.result(kRow, {v.x0 ? v.x0 : v.y, v.gy});
 }
 #define rule_fused(name) run_fused<catena::rows::name>
@@ -50,7 +49,7 @@ CATENA_UNARY_MATH(CATENA_DEFINE)
 
 namespace {
 
-// The reference's check of two operands: one floating dtype, one shape.
+// Checks that two operands have one floating dtype and one shape.
 void expect_same(const TypeInfoTuple& in_types) {
   using namespace type_check;
   expect(in_types[0].dtype.kind() == 'f');
@@ -58,7 +57,7 @@ void expect_same(const TypeInfoTuple& in_types) {
     expect(in_types[i].dtype == in_types[0].dtype, in_types[i].shape == in_types[0].shape);
 }
 
-// An elementwise function of arguments of one shape.
+// An elementwise function of arguments of equal shape.
 class SameShape : public FunctionNode {
  public:
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_same(in_types); }
@@ -66,8 +65,7 @@ class SameShape : public FunctionNode {
 
 Array compare(const catena::KernelDef& k, const Array& a, const Array& b) { return apply(k, {a, b}); }
 
-template <bool kMaximum>
-class Extremum final : public SameShape {
+template <bool kMaximum> class Extremum final : public SameShape {
  public:
   std::string label() const override { return kMaximum ? "Maximum" : "Minimum"; }
   Arrays forward(const Arrays& x) override {
@@ -98,7 +96,7 @@ class Fmod final : public SameShape {
     for (const int t : targets) {
       if (t == 0) {
         gx.push_back(gy[0]);
-      } else {  // the quotient is piecewise constant: no second derivative
+      } else {  // no second derivative: the quotient is piecewise constant
         const Array quotient = apply(catena::rows::trunc, {retained_input(0).data() / retained_input(1).data()});
         gx.push_back(-(gy[0] * quotient));
       }

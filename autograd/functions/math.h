@@ -1,14 +1,18 @@
-// Differentiable mathematical functions of one and of several arguments, elementwise. Floating inputs; the result has
-// the dtype of x; shapes are kept (several arguments: must be equal).
+// Room autograd/functions: the differentiable functions of arrays that NumPy has, too: arithmetic, mathematics,
+// reductions, indexing, joining, linear algebra. Functions of neural networks are in nn/functions. This room may use
+// autograd and kernels.
+//
+// This file: elementwise mathematical functions of one and of several arguments. Inputs are floating; the result has
+// the dtype of x. Several arguments must have equal shapes.
 #pragma once
 
 #include <catena/autograd/operators.h>
 
 namespace autograd {
 
-// A unary function is one line: its name (which is its label and its kernel's name), what its rule reads (x, y or
-// nothing), its rule: the gradient of x from gy, and perhaps a fused rule on arrays (fused(<kernel>) reads what the
-// rule reads, then gy).
+// A unary function is one line: its name (also its label and its kernel's name), the value that its rule reads (x, y or
+// nothing), its rule (the gradient of x from gy), and optionally a fused rule on arrays: fused(<kernel>) has that value
+// and gy as inputs.
 // clang-format off
 #define CATENA_UNARY_MATH(X)  \
   X(exp,     y,       gy * y,                              none) \
@@ -45,22 +49,22 @@ CATENA_EXPORT Variable select(const Array& condition, const Variable& x, const V
 
 CATENA_EXPORT Variable rsqrt(const Variable& x);
 
-// On ties the whole gradient goes to x1.
+// For equal elements the whole gradient goes to x1.
 CATENA_EXPORT Variable maximum(const Variable& x1, const Variable& x2);
 CATENA_EXPORT Variable minimum(const Variable& x1, const Variable& x2);
-// The remainder with the sign of x, as in C.
+// The remainder has the sign of x, as in C.
 CATENA_EXPORT Variable fmod(const Variable& x, const Variable& divisor);
 CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2);
 // p x + (1 - p) y
 CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
-// No gradient at and outside the bounds. AssertionError unless x_min < x_max.
+// The gradient is 0 at and outside the bounds. AssertionError unless x_min < x_max.
 CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
-// condition is a bool array (TypeError); all shapes are equal (InvalidType).
+// condition is a bool array (else TypeError); all shapes are equal (else InvalidType).
 template <class X, class Y>
 requires VariableLike<X> || VariableLike<Y> Variable where(const Array& condition, const X& x, const Y& y) {
   return internal::select(condition, x, y);
 }
-// The same arrays and gradients, behind one function node.
+// The same arrays and gradients behind one function node.
 CATENA_EXPORT Variables identity(const Variables& xs);
 CATENA_EXPORT Variable identity(const Variable& x);
 

@@ -21,7 +21,7 @@ void expect_axes(const TypeInfoTuple& in_types, const Axes& axes) {
   }
 }
 
-// A gradient of the reduced shape with the reduced axes back, as length 1.
+// Restores the reduced axes of a gradient with length 1.
 Variable with_kept_axes(const Variable& g, const Shape& shape, const Dims& axes) {
   return reshape(g, catena::reduced_shape(shape, axes, true));
 }
@@ -36,7 +36,7 @@ class Reduction : public FunctionNode {
   }
 
  protected:
-  // What has the shape of the result, repeated over the reduced axes.
+  // Broadcasts an array of the result's shape over the reduced axes.
   Variable spread(const Variable& g) const {
     const Shape shape = input_shape(0);
     if (keepdims_ || !axes_.given()) return broadcast_to(g, shape);
@@ -65,7 +65,7 @@ class Mean final : public Reduction {
   }
 };
 
-// Maximum and minimum. The gradient goes wherever the extremum is met.
+// Maximum and minimum. Every element that equals the extremum receives the whole gradient.
 class Extremum final : public Reduction {
  public:
   Extremum(const Axes& axes, bool keepdims, bool greatest) : Reduction(axes, keepdims), greatest_(greatest) {}

@@ -1,4 +1,4 @@
-// Differentiable reductions.
+// Differentiable reductions over axes.
 #pragma once
 
 #include <catena/autograd/variable.h>
@@ -7,9 +7,9 @@ namespace autograd {
 
 // Floating input. InvalidType for an axis out of range, ValueError for a repeated one.
 CATENA_EXPORT Variable sum(const Variable& x, const Axes& axes = {}, bool keepdims = false);
-// Sums the axes that broadcasting `shape` to x's shape has added or stretched: the adjoint of broadcast_to.
+// Sums over the axes that broadcasting `shape` to x's shape adds or stretches: the adjoint of broadcast_to.
 CATENA_EXPORT Variable sum_to(const Variable& x, const Shape& shape);
-// sum / n, computed in float32 for 16-bit floats.
+// The mean; 16-bit floats are summed and divided in float32.
 CATENA_EXPORT Variable mean(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 // Every element that equals the extremum receives the whole gradient.
 CATENA_EXPORT Variable max(const Variable& x, const Axes& axes = {}, bool keepdims = false);

@@ -1,10 +1,12 @@
-// nd::Array <-> autograd::Array. Both are handles to one header, so a conversion costs a check and a reference count;
-// elements are shared: what is written through one is read through the other.
+// nd::Array <-> autograd::Array. Both are handles to the same header, so a conversion costs a check and a reference
+// count. Elements are shared: a write through one handle is visible through the other.
 //
 //   nd::Array x = nd::ones({2, 3});
 //   autograd::Array y = x;
 //   nd::Array z = y;                 // the header of x again
 #pragma once
+
+#include <atomic>
 
 #include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
@@ -13,14 +15,13 @@
 
 namespace autograd {
 
-template <>
-struct foreign_array<nd::Array> {
+template <> struct foreign_array<nd::Array> {
   static Array from(const nd::Array& a) {
     if (nd::array_owner().framework.load(std::memory_order_acquire) == nullptr) [[unlikely]]
       ndarray_backend();
     return Array(retained(a));
   }
-  // ValueError for an array that another library made; copy_across moves its elements.
+  // ValueError for an array of another library; copy_across copies its elements.
   static nd::Array to(const Array& a) {
     catena::check<catena::ValueError>(!a || a->owner == &nd::array_owner(), "nd::Array", "the array was made by ",
                                       a ? a->owner->name : "", ", not by ndarray");

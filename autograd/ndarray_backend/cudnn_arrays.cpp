@@ -1,7 +1,7 @@
 #include <catena/autograd/ndarray_backend/cudnn_arrays.h>
 
-#include <catena/ndarray/device/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace autograd::internal::cudnn {
 
@@ -34,7 +34,7 @@ Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype
 
 namespace {
 
-// Plans rely on 16 bytes; memory from the pool has them, a view into the middle of an array may not.
+// Plans assume an alignment of 16 bytes. Memory from the pool has it, a view with an offset may not.
 bool is_aligned(const Array& a) { return reinterpret_cast<std::uintptr_t>(a->data) % 16 == 0; }
 
 }  // namespace
@@ -45,7 +45,8 @@ Array in_layout(const Array& a, Layout layout) {
     given = empty_in(layout, a, a.shape(), a.dtype());
     assign(given, a);
   }
-  if (given->storage != nullptr) nd::MemoryPool::record_stream(*given->storage, nd::current_stream(given.device()));
+  const catena::ArrayHeader* const used[] = {given.get()};
+  nd::internal::record_operands(nd::internal::stream_for(given.device()), used);
   return given;
 }
 

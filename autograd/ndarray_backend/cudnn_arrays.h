@@ -1,4 +1,4 @@
-// Arrays in the layouts that cuDNN is told of. Internal to this folder.
+// Arrays in the memory layouts that cuDNN descriptors state. Internal to this folder.
 #pragma once
 
 #include <catena/autograd/ndarray_backend/cudnn_plans.h>
@@ -6,22 +6,22 @@
 namespace autograd::internal::cudnn {
 
 int cudnn_type(Dtype dtype);
-// The dtype of statistics and parameters beside arrays of `dtype`: float32 for the 16-bit ones.
+// The dtype of statistics and parameters for arrays of `dtype`: float32 for 16-bit floats.
 inline Dtype wide(Dtype dtype) { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
 
-// Whether the elements lie without gaps in the order of `layout`.
+// Whether the array is dense in the order of `layout`.
 bool is_in(const Array& a, Layout layout);
 // A new array of the given logical shape, on the device of `near`.
 Array empty_in(Layout layout, const Array& near, const Shape& shape, Dtype dtype);
-// The array itself or a copy, for use on the current stream.
+// The array itself or a copy in `layout`, for use on the current stream.
 Array in_layout(const Array& a, Layout layout);
 inline Array packed(const Array& a) { return in_layout(a, Layout::contiguous); }
-// Channels-last when that is how the elements lie, else contiguous.
+// Channels-last if the array has that memory layout, else contiguous.
 Layout layout_of(const Array& a);
 
 Shape image_shape(std::int64_t n, std::int64_t channels, const Dims& spatial);
 
-// The factors of "alpha * result + beta * what was there", in the type that cuDNN reads them in for arrays of `dtype`.
+// The factors of "alpha * result + beta * previous content", in the type that cuDNN expects for arrays of `dtype`.
 class Scales {
  public:
   explicit Scales(Dtype dtype) : double_(dtype == Dtype::float64) {}

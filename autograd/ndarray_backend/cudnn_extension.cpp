@@ -28,10 +28,9 @@ using cudnn::Pass;
 using cudnn::PlanPtr;
 using cudnn::PoolingProblem;
 
-// ---- convolutions
-// -------------------------------------------------------------------------------------------------------------- Best
-// first. 16-bit products are fast in channels-last memory alone, double ones are known in the other alone; float32
-// stays as it comes.
+// ---- convolutions -------------------------------------------------------------------------------
+// The layouts to try, best first. 16-bit products are fast only in channels-last memory, float64 has plans only for
+// contiguous memory; float32 keeps the layout of the array.
 std::array<Layout, 2> layouts_for(const Array& a) {
   const bool narrow = catena::itemsize(a.dtype()) < 4;
   const bool last = narrow || (a.dtype() == Dtype::float32 && !a.is_c_contiguous() && is_in(a, Layout::channels_last));
@@ -45,7 +44,7 @@ bool takes(const Array& a, const Array& b, std::int64_t result_size) {
   return a.ndim() >= 3 && a.ndim() <= 5 && a.size() > 0 && b.size() > 0 && result_size > 0;
 }
 
-// For arrays of the dtype and on the device of `near`.
+// The plan for arrays of the dtype and on the device of `near`.
 PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, const Shape& w, const Shape& y,
                   const ConvolutionSpec& spec) {
   const ConvolutionProblem p(pass, cudnn_type(near.dtype()), layout, x, w, y, spec);
@@ -54,20 +53,20 @@ PlanPtr find_plan(Pass pass, Layout layout, const Array& near, const Shape& x, c
 }
 
 // ---- pooling ------------------------------------------------------------------------------------
-// With cover_all the last windows may reach further than the padding before the first: how cuDNN counts their elements
-// is not documented.
+// Whether cuDNN can do it. Not with cover_all: the last windows may extend further than the padding before the first
+// element, and cuDNN does not document how it counts their elements.
 bool takes(const PoolingSpec& spec, const Array& a, std::int64_t result_size) {
   if (spec.cover_all || a.ndim() < 3 || a.ndim() > 5 || a.size() == 0 || result_size == 0) return false;
   for (int i = 0; i < spec.size.size(); ++i)
-    if (spec.pad[i] >= spec.size[i]) return false;  // a window of nothing but padding
+    if (spec.pad[i] >= spec.size[i]) return false;  // a window would contain only padding
   return true;
 }
 
-// Null: cuDNN has none in this layout.
+// Null when cuDNN has no plan for this layout.
 Array pooled(bool backward, const Array& a, const Shape& x, const Shape& y, const PoolingSpec& spec) {
   const Layout layout = layout_of(a);
   const PoolingProblem p(backward, cudnn_type(a.dtype()), layout, x, y, spec);
-  constexpr bool kDeterministic = true;  // as the portable kernels are
+  constexpr bool kDeterministic = true;  // as the portable kernels
   const cudnn::PlanRules rules{p.type, kDeterministic, nd::cuda::tf32_allowed(), cudnn::max_workspace_size()};
   const PlanPtr plan = cudnn::find_plan(a.device().id, p.key(), rules, [&p] { return p.describe(); });
   if (plan == nullptr) return {};
@@ -79,9 +78,8 @@ Array pooled(bool backward, const Array& a, const Shape& x, const Shape& y, cons
   return made;
 }
 
-// f() and the record of who did it, or nothing where cuDNN cannot.
-template <class F>
-auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
+// f(), recorded as run by cuDNN; nothing if f throws NotSupported.
+template <class F> auto by_cudnn(F&& f) -> std::optional<decltype(f())> {
   try {
     auto made = f();
     set_last_implementation("cudnn");
@@ -140,15 +138,15 @@ class CudnnExtension final : public NnExtension {
         const Binding bindings[] = {{cudnn::kX, images->data}, {cudnn::kW, gw->data}, {cudnn::kY, given->data}};
         cudnn::execute(*plan, bindings, x);
         set_last_implementation("cudnn");
-        return contiguous(gw);  // as its filter lies: optimizers walk both together
+        return contiguous(gw);  // as the filter: optimizers read both with one index
       }
     }
     return astype(NnExtension::do_convolution_backward_filter(widened(x), widened(gy), kernel, spec), x.dtype());
   }
 
-  // Max pooling stays portable: the positions of the maxima are part of our result (int32 in the window, the first one
-  // of equals). cuDNN gives 8 bits at most, only in some layouts, and says nothing of equals; its gradient wants x and
-  // y, which ours does not keep.
+  // Max pooling is not overridden: its result includes the positions of the maxima (int32 in the window, the first of
+  // equal elements). cuDNN gives 8-bit positions at most, only in some layouts, and does not define the choice among
+  // equal elements; its gradient needs x and y, which this interface does not retain.
 
   Array do_average_pooling(const Array& x, const PoolingSpec& spec, const Dims& out) override {
     const Shape y = image_shape(x.shape(0), x.shape(1), out);
@@ -193,8 +191,7 @@ class CudnnExtension final : public NnExtension {
                                const RnnOutputGradients& g) override {
     if (!cudnn::is_own(result)) return NnExtension::do_rnn_backward(o, spec, result, g);
     if (auto made = by_cudnn([&] { return cudnn::rnn_backward(o, spec, result, g); })) return *made;
-    return NnExtension::do_rnn_backward(o, spec, NnExtension::do_rnn(o, spec),
-                                        g);  // what cuDNN kept is of no use to ours
+    return NnExtension::do_rnn_backward(o, spec, NnExtension::do_rnn(o, spec), g);
   }
 
  private:

@@ -1,17 +1,17 @@
 // NnExtension by cuDNN 9, for float16, bfloat16, float32 and float64 arrays on CUDA: convolutions, average pooling,
-// batch normalization and recurrent networks. What cuDNN cannot do is left to the portable implementation. Internal to
-// this folder.
+// batch normalization and recurrent networks. Cases that cuDNN does not support use the portable implementation.
+// Internal to this folder.
 #pragma once
 
 #include <memory>
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/nn_extension.h>
 
 namespace autograd::internal {
 
-// Null where cuDNN cannot be used, and when CHAINER_CUDNN=0 says that it shall not be.
+// Null when cuDNN cannot be loaded or CHAINER_CUDNN=0 disables it.
 CATENA_EXPORT NnExtension* cudnn_extension();
-// One of its own, whether or not cuDNN can be used: its functions then throw RuntimeError.
+// A new instance, whether or not cuDNN can be loaded: if not, its functions throw RuntimeError.
 CATENA_EXPORT std::unique_ptr<NnExtension> make_cudnn_extension();
 
 }  // namespace autograd::internal

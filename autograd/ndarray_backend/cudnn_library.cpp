@@ -55,7 +55,7 @@ bool is_unsupported(api::cudnn_status status) noexcept {
   return status >= api::cudnn_not_supported && status < api::cudnn_internal_error;
 }
 
-// The last error's text says what about the arguments is wrong.
+// The text of the last error states which argument is wrong.
 void fail(api::cudnn_status status, const char* call) {
   if (is_unsupported(status)) throw NotSupported{};
   const Library& lib = library();

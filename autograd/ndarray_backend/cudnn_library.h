@@ -1,4 +1,4 @@
-// cuDNN itself: its entry points, its errors, its handles. Internal to this folder.
+// The library cuDNN: entry points, errors, handles. Internal to this folder.
 //
 // Thread safety: all functions may be called from any thread; a Handle belongs to the thread that made it.
 #pragma once
@@ -29,34 +29,34 @@ namespace api = nd::cuda::api;
 
 struct Library : api::CudnnFunctions {
   std::string path;
-  std::size_t version = 0;  // 91900
+  std::size_t version = 0;  // e.g. 91900
 };
 // RuntimeError "cuDNN is unavailable: libcudnn.so.9 not found (tried: ...)", always with the same text.
 CATENA_EXPORT const Library& library();
 CATENA_EXPORT bool is_available() noexcept;
-// For tests: from now on calls go to this table, which is never freed. Nothing may have been called before.
+// For tests: all later calls go to this table, which is never freed. No function may have been called before.
 CATENA_EXPORT void replace_library(const Library& table);
 
-// What cuDNN calls not supported: no error, another implementation has to do it.
+// cuDNN's status "not supported": not an error, the caller uses another implementation.
 struct NotSupported {};
 
 bool is_unsupported(api::cudnn_status status) noexcept;
-// Throws for every status but success: NotSupported, OutOfMemoryError, or CudaError with cuDNN's own words.
+// Throws for every status but success: NotSupported, OutOfMemoryError, or CudaError with cuDNN's message.
 [[noreturn]] CATENA_EXPORT void fail(api::cudnn_status status, const char* call);
 inline void check(api::cudnn_status status, const char* call) {
   if (status != api::cudnn_success) [[unlikely]]
     fail(status, call);
 }
-// Calls by their names in the table.
+// Calls an entry point by its name in the table.
 #define CATENA_CUDNN(field, ...)                                                                \
   ::autograd::internal::cudnn::check(::autograd::internal::cudnn::library().field(__VA_ARGS__), \
                                      ::nd::cuda::api::CudnnNames::field)
 
-// A handle of a device, for as long as this lives.
+// A handle of a device, held for the lifetime of this object.
 class Handle {
  public:
   explicit Handle(int device);
-  // Of the device of `near`; what it is used for is enqueued on the current stream there.
+  // For the device of `near`; calls with it are enqueued on the current stream of that device.
   explicit Handle(const Array& near);
   api::cudnn_handle get() const noexcept { return lease_.get(); }
   nd::StreamRef stream() const noexcept { return stream_; }
@@ -66,16 +66,14 @@ class Handle {
   nd::cuda::HandlePool<api::cudnn_handle>::Lease lease_;
 };
 
-// A call that puts work on the stream of a Handle, which is its first argument.
+// A call that enqueues work on the stream of a Handle, its first argument.
 #define CATENA_CUDNN_ENQUEUE(handle, field, ...)                                 \
   ::nd::cuda::enqueue(::nd::cuda::api::CudnnNames::field, (handle).stream(), {}, \
                       [&] { CATENA_CUDNN(field, (handle).get(), __VA_ARGS__); })
 
 // A descriptor of the functions outside the graph interface.
-template <class T>
-using Owned = std::unique_ptr<T, api::cudnn_status (*)(T*)>;
-template <class T>
-Owned<T> own(api::cudnn_status (*create)(T**), api::cudnn_status (*destroy)(T*), const char* call) {
+template <class T> using Owned = std::unique_ptr<T, api::cudnn_status (*)(T*)>;
+template <class T> Owned<T> own(api::cudnn_status (*create)(T**), api::cudnn_status (*destroy)(T*), const char* call) {
   T* made = nullptr;
   check(create(&made), call);
   return {made, destroy};
@@ -85,7 +83,7 @@ Owned<T> own(api::cudnn_status (*create)(T**), api::cudnn_status (*destroy)(T*),
                                    ::autograd::internal::cudnn::library().destroy_##field, \
                                    ::nd::cuda::api::CudnnNames::create_##field)
 using TensorDescriptor = Owned<cudnnTensorStruct>;
-// Strides in elements. Lengths beyond 2^31 are NotSupported.
+// Strides in elements. Lengths above 2^31 are NotSupported.
 CATENA_EXPORT TensorDescriptor tensor_descriptor(int type, const Shape& shape, const Dims& strides);
 
 }  // namespace autograd::internal::cudnn

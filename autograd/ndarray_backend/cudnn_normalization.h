@@ -1,12 +1,12 @@
-// Batch normalization by cuDNN. Internal to this folder. All throw NotSupported where the axes are not what cuDNN
-// knows: the first one and all that follow some kept ones.
+// Batch normalization by cuDNN. Internal to this folder. All functions throw NotSupported unless the axes are the first
+// one and all that follow a block of kept axes, which is what cuDNN offers.
 #pragma once
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/nn_extension.h>
 
 namespace autograd::internal::cudnn {
 
-// As the functions of NnExtension.
+// The functions of NnExtension with these names.
 Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes);
 Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
                                     const Array& inv_std, const Dims& axes);

@@ -46,7 +46,7 @@ std::int64_t Descriptor::get_attribute(int name, int type, std::int64_t room, vo
 Dims packed_strides(const Shape& shape, Layout layout) {
   Dims strides = Dims::filled(shape.size(), 1);
   std::int64_t step = 1;
-  if (layout == Layout::channels_last) step = std::max<std::int64_t>(shape[1], 1);  // the channels lie innermost
+  if (layout == Layout::channels_last) step = std::max<std::int64_t>(shape[1], 1);  // the channels are innermost
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
     if (layout == Layout::channels_last && axis == 1) continue;
     strides[axis] = step;
@@ -90,7 +90,7 @@ Descriptor operation_graph(const Graph& graph, const Target& target) {
   return d;
 }
 
-// Best first; none when the heuristics of that mode know nothing.
+// Best first; empty when the heuristics of that mode have no proposal.
 std::vector<Descriptor> engine_configs(const Descriptor& graph, const Target& target, int mode) {
   Descriptor heuristic(api::cudnn_engine_heuristic);
   if (target.properties != nullptr) heuristic.set_descriptor(api::cudnn_attr_heuristic_properties, *target.properties);
@@ -139,7 +139,7 @@ PlanPtr make_plan(const Target& target, Graph graph, const PlanRules& rules) {
       if (target.handle != nullptr) plan.set(api::cudnn_attr_plan_handle, api::cudnn_type_handle, 1, &target.handle);
       if (target.properties != nullptr) plan.set_descriptor(api::cudnn_attr_plan_properties, *target.properties);
       plan.set_descriptor(api::cudnn_attr_plan_engine_config, config);
-      // The heuristics propose engines that turn out not to fit: the next one may.
+      // The heuristics can propose engines that do not support the graph; the next one may.
       if (plan.try_finalize() != api::cudnn_success) continue;
       std::int64_t bytes = 0;
       plan.get_attribute(api::cudnn_attr_plan_workspace_bytes, api::cudnn_type_int64, 1, &bytes);
@@ -188,7 +188,7 @@ PlanPtr find_plan(int device, const std::vector<std::int64_t>& configuration, co
     const Handle handle(device);
     plan = make_plan({handle.get(), nullptr}, describe(), rules);
   } catch (const NotSupported&) {
-    plan = nullptr;  // which is kept, too
+    plan = nullptr;  // a missing plan is cached, too
   }
   const std::unique_lock lock(mutex);
   if (plans.size() >= kMaxPlans) plans.clear();
@@ -227,7 +227,7 @@ ConvolutionProblem::ConvolutionProblem(Pass pass, int type, Layout layout, const
       dilate(spec.dilate),
       pad(spec.pad) {
   for (int i = 0; i < stride.size(); ++i) {
-    // cover_all lets the last window reach beyond the padding.
+    // With cover_all the last window may extend beyond the padding.
     const std::int64_t reach = (y[i + 2] - 1) * stride[i] + (w[i + 2] - 1) * dilate[i] + 1;
     pad_end.push_back(std::max(pad[i], reach - x[i + 2] - pad[i]));
   }
@@ -246,7 +246,7 @@ std::vector<std::int64_t> ConvolutionProblem::key() const {
 
 namespace {
 
-// alpha * operation + beta * what was there.
+// alpha * operation + beta * previous content.
 void set_scales(Descriptor& operation, int alpha, int beta, int type) {
   const double one64 = 1, zero64 = 0;
   const float one = 1, zero = 0;
@@ -331,7 +331,7 @@ PoolingProblem::PoolingProblem(bool backward, int type, Layout layout, const Sha
 }
 
 std::vector<std::int64_t> PoolingProblem::key() const {
-  constexpr std::int64_t kFamily = 100;  // beyond the passes of convolutions
+  constexpr std::int64_t kFamily = 100;  // greater than the passes of convolutions
   std::vector<std::int64_t> key{kFamily + backward, std::int64_t(layout), alignment, std::int64_t(size.size())};
   for (const Dims* d : std::initializer_list<const Dims*>{&x, &y, &size, &stride, &pad})
     key.insert(key.end(), d->begin(), d->end());

@@ -1,12 +1,11 @@
 // Graphs of cuDNN's backend interface and the plans that execute them. Internal to this folder.
 //
-// A graph is described with descriptors, which needs no GPU; a plan is made of it for a device: the first engine of the
-// heuristics (then of the fallback list) that keeps to the rules below. Plans are kept for the process.
-// - Engines that round their operands to a narrower type, or sum in one, are not used; float32 through tensor cores
-// (TF32) only where
-//   nd::cuda::tf32_allowed().
-// - Engines that add in an order of their own each time are not used where the call asks for deterministic results.
-// - Engines that want more work space than max_workspace_size() are not used.
+// A graph is described with descriptors, which needs no GPU. For a device, a plan is made from it: the first engine of
+// the heuristics (then of the fallback list) that satisfies these rules. Plans are cached for the process.
+// - Engines that round their operands to a narrower type, or accumulate in one, are not used; float32 on tensor cores
+// (TF32) only if nd::cuda::tf32_allowed().
+// - Engines whose order of summation varies are not used if the call requires deterministic results.
+// - Engines that need more work space than max_workspace_size() are not used.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -16,13 +15,13 @@
 #include <span>
 #include <vector>
 
-#include <catena/autograd/backend/nn_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_library.h>
+#include <catena/autograd/nn_extension.h>
 
 namespace autograd::internal::cudnn {
 
 // ---- descriptors --------------------------------------------------------------------------------
-// Owns one. Failures are thrown: NotSupported, OutOfMemoryError, or CudaError with cuDNN's own words.
+// Owns a descriptor. Failures throw NotSupported, OutOfMemoryError, or CudaError with cuDNN's message.
 class CATENA_EXPORT Descriptor {
  public:
   explicit Descriptor(int type);
@@ -31,7 +30,7 @@ class CATENA_EXPORT Descriptor {
   void set_type(int name, int value) { set(name, api::cudnn_type_data_type, 1, &value); }
   void set_integers(int name, const Dims& values) { set(name, api::cudnn_type_int64, values.size(), values.data()); }
   void set_integer(int name, std::int64_t value) { set(name, api::cudnn_type_int64, 1, &value); }
-  void set_fractions(int name, const Dims& values);  // whole numbers
+  void set_fractions(int name, const Dims& values);  // integers
   void set_flag(int name, bool value) { set(name, api::cudnn_type_boolean, 1, &value); }
   void set_enumerator(int name, int type, int value) { set(name, type, 1, &value); }
   void set_descriptor(int name, const Descriptor& value) {
@@ -39,9 +38,9 @@ class CATENA_EXPORT Descriptor {
     set(name, api::cudnn_type_descriptor, 1, &d);
   }
   void finalize();
-  // The status instead of an exception.
+  // Returns the status instead of throwing.
   api::cudnn_status try_finalize() noexcept;
-  // How many elements there are; at most `room` are written.
+  // The number of elements of the attribute; at most `room` are written.
   std::int64_t get_attribute(int name, int type, std::int64_t room, void* elements) const;
   api::cudnn_descriptor get() const noexcept { return handle_.get(); }
 
@@ -51,26 +50,26 @@ class CATENA_EXPORT Descriptor {
 
 enum class Layout : std::uint8_t { contiguous, channels_last };
 
-// A tensor without gaps, whose axes are (N, C, spatial...).
+// A dense tensor with the axes (N, C, spatial...).
 struct TensorSpec {
   std::int64_t id = 0;
   int type = api::cudnn_float;
   Shape shape;
   Layout layout = Layout::contiguous;
   std::int64_t alignment = 16;  // of the first element, in bytes
-  bool is_virtual = false;      // exists between two operations only
+  bool is_virtual = false;      // an intermediate between two operations, without memory
 };
-// In elements.
+// The strides of a dense tensor, in elements.
 CATENA_EXPORT Dims packed_strides(const Shape& shape, Layout layout);
 
-// Operations over tensors, each given once by its number.
+// Operations over tensors; each tensor is identified by its number.
 class CATENA_EXPORT Graph {
  public:
-  // The tensor's descriptor, made at the first mention of its number.
+  // The tensor's descriptor, created when its number is first used.
   const Descriptor& tensor(const TensorSpec& spec);
-  // A descriptor that lives as long as the graph.
+  // A new descriptor that lives as long as the graph.
   Descriptor& add(int type);
-  // The same, as one of the graph's operations.
+  // A new descriptor that is also an operation of the graph.
   Descriptor& add_operation(int type);
   const std::vector<api::cudnn_descriptor>& operations() const noexcept { return operations_; }
 
@@ -82,31 +81,31 @@ class CATENA_EXPORT Graph {
 
 // ---- plans --------------------------------------------------------------------------------------
 struct PlanRules {
-  int type = api::cudnn_float;  // of the operands
+  int type = api::cudnn_float;  // dtype of the operands
   bool deterministic = false;
   bool tf32 = false;
   std::int64_t workspace_limit = 0;
 };
 
 struct Plan {
-  Graph graph;  // these three are what the plan was made of
+  Graph graph;  // the arguments that the plan was made from
   Descriptor operations, config;
   Descriptor plan;
   std::int64_t workspace_bytes = 0;
 };
 using PlanPtr = std::shared_ptr<const Plan>;
 
-// Where a plan is to run: on the device of a handle, or on one that is described by its properties alone, which need
-// not be there.
+// The target of a plan: the device of a handle, or a device described by its properties alone, which need not be
+// present.
 struct Target {
   api::cudnn_handle handle = nullptr;
   const Descriptor* properties = nullptr;
 };
-// Null: no engine keeps the rules.
+// Null when no engine satisfies the rules.
 CATENA_EXPORT PlanPtr make_plan(const Target& target, Graph graph, const PlanRules& rules);
 
-// The plan of a configuration on a device; `describe` gives its graph when it has not been asked for before. Null:
-// cuDNN has none. `key` names the configuration completely but for the device and the rules.
+// The plan of a configuration on a device. describe() gives the graph on the first request. Null when cuDNN has no
+// plan. `key` identifies the configuration completely except for the device and the rules.
 PlanPtr find_plan(int device, const std::vector<std::int64_t>& key, const PlanRules& rules,
                   const std::function<Graph()>& describe);
 
@@ -117,20 +116,20 @@ struct Binding {
 // Enqueues the plan on the current stream of the device of `near`; work space comes from the pool.
 void execute(const Plan& plan, std::span<const Binding> bindings, const Array& near);
 
-// Bytes that one call may take for itself, for the whole process. At first 256 MB.
+// The limit of work space of one call in bytes, for the whole process. Default: 256 MB.
 CATENA_EXPORT std::int64_t max_workspace_size() noexcept;
 CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError when negative
 
 // ---- graphs -------------------------------------------------------------------------------------
-// The numbers of tensors, for bindings.
+// The numbers of tensors, used in bindings.
 enum : std::int64_t { kX = 1, kW, kY, kBias, kProduct };
 
 enum class Pass : std::uint8_t { forward, forward_bias, data, filter };
 
-// A convolution as cuDNN describes it: at least two spatial axes. For the gradients x, w or y stands for what the
-// gradient is of.
+// A convolution as cuDNN describes it, with at least two spatial axes. For gradients, x, w or y stands for the array
+// whose gradient is computed.
 struct ConvolutionProblem {
-  // Of the logical shapes; one spatial axis gets another of length 1 before it.
+  // From logical shapes; a single spatial axis is preceded by one of length 1.
   CATENA_EXPORT ConvolutionProblem(Pass pass, int type, Layout layout, const Shape& x, const Shape& w, const Shape& y,
                                    const ConvolutionSpec& spec);
   CATENA_EXPORT Graph describe() const;
@@ -144,8 +143,7 @@ struct ConvolutionProblem {
   std::int64_t alignment = 16;
 };
 
-// Average pooling that counts the padding, or the gradient of it. As for convolutions, there are two spatial axes at
-// least.
+// Average pooling that counts the padding, or its gradient, with at least two spatial axes as for convolutions.
 struct PoolingProblem {
   CATENA_EXPORT PoolingProblem(bool backward, int type, Layout layout, const Shape& x, const Shape& y,
                                const PoolingSpec& spec);

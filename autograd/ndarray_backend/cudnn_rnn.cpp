@@ -19,7 +19,7 @@ int cell_of(RnnMode mode) {
   throw NotSupported{};
 }
 
-// The lengths of the sequences, which the batches of all times say as well.
+// The lengths of the sequences, computed from the batches of all times.
 std::vector<int> lengths_of(const std::vector<std::int64_t>& batches) {
   std::vector<int> lengths(static_cast<std::size_t>(batches[0]), 0);
   for (const std::int64_t n : batches)
@@ -33,7 +33,7 @@ Owned<cudnnRNNStruct> network_of(const RnnOperands& o, const RnnSpec& spec) {
   const int type = cudnn_type(dtype), math = exact ? api::cudnn_fma_math : api::cudnn_default_math;
   const auto units = static_cast<std::int32_t>(o.hx.shape(2));
   Owned<cudnnRNNStruct> network = CATENA_CUDNN_OWN(rnn);
-  // No descriptor of dropout: what is dropped between layers is decided outside, for every implementation alike.
+  // No dropout descriptor: dropout between layers is applied by the caller, equal for all implementations.
   CATENA_CUDNN(set_rnn, network.get(), api::cudnn_rnn_standard, cell_of(spec.mode), api::cudnn_rnn_double_bias,
                spec.bidirectional ? api::cudnn_bidirectional : api::cudnn_unidirectional, api::cudnn_linear_input, type,
                type, math, static_cast<std::int32_t>(o.x.shape(1)), units, units,
@@ -49,7 +49,7 @@ Owned<cudnnRNNDataStruct> sequences_of(const RnnOperands& o, const std::vector<i
   return data;
 }
 
-// A network with its operands' descriptors, on one handle.
+// A network with the descriptors of its operands, on one handle.
 struct Network {
   Network(const RnnOperands& o, const RnnSpec& spec)
       : handle(o.x),
@@ -75,7 +75,7 @@ struct Network {
   std::size_t workspace_bytes = 0, reserve_bytes = 0, weight_bytes = 0;
 };
 
-// Beyond int there is no descriptor.
+// cuDNN's descriptors store sizes as int.
 void check_sizes(const RnnOperands& o) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   if (o.x.size() > kMost || o.hx.size() > kMost || o.x.shape(0) * o.hx.shape(2) > kMost / 2) throw NotSupported{};
@@ -86,7 +86,7 @@ Array bytes_near(const Array& near, std::size_t bytes) {
 }
 void* data_of(const Array& a) { return a && a.size() > 0 ? a->data : nullptr; }
 
-// f(matrix as an array over the weight space, bias, their index) for all of them.
+// Calls f(matrix as a view of the weight space, bias, index) for all matrices.
 template <class F>
 void each_weight(const Network& net, const Array& weights, const RnnOperands& o, const RnnSpec& spec, F&& f) {
   const std::int64_t matrices = rnn_matrices(spec.mode),
@@ -129,7 +129,7 @@ Array weights_of(const Network& net, const RnnOperands& o, const RnnSpec& spec) 
 
 }  // namespace
 
-// One array is the reserve; the portable implementation keeps more.
+// This implementation saves one array, the reserve space; the portable one saves more.
 bool is_own(const RnnResult& result) { return result.saved.size() == 1; }
 
 RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
@@ -142,7 +142,7 @@ RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
   to.hy = empty_like(hx);
   if (cx) to.cy = empty_like(cx);
   const Array workspace = bytes_near(x, net.workspace_bytes), reserve = bytes_near(x, net.reserve_bytes);
-  // The lengths on the device are not read any more since 8.9.1.
+  // Since cuDNN 8.9.1 the lengths in device memory are not read.
   CATENA_CUDNN_ENQUEUE(net.handle, rnn_forward, net.rnn.get(),
                        spec.training ? api::cudnn_training : api::cudnn_inference, nullptr, net.x.get(), x->data,
                        net.y.get(), to.y->data, net.states.get(), hx->data, to.hy->data, net.states.get(), data_of(cx),
@@ -158,7 +158,7 @@ RnnGradients rnn_backward(const RnnOperands& o, const RnnSpec& spec, const RnnRe
   const Array weights = weights_of(net, o, spec), gradients = new_weights(net, o);
   const Array x = packed(o.x), hx = packed(o.hx), cx = o.cx ? packed(o.cx) : Array(), y = packed(result.y);
   const Array gy = packed(g.gy), ghy = packed(g.ghy), gcy = g.gcy ? packed(g.gcy) : Array();
-  const Array reserve = copy(result.saved[0]);  // cuDNN writes there what the second call needs
+  const Array reserve = copy(result.saved[0]);  // the first call writes data for the second one there
   const Array workspace = bytes_near(x, net.workspace_bytes);
   RnnGradients to;
   to.gx = empty_like(x);

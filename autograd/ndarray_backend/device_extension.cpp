@@ -11,7 +11,7 @@ namespace {
 
 class RecordedGraph final : public DeviceExtension::Recorded {
  public:
-  RecordedGraph(Device device, const std::function<void()>& f) : graph_(f, device) {}
+  RecordedGraph(Device device, const catena::Function<void()>& f) : graph_(f, device) {}
   void replay() override { graph_.replay(); }
 
  private:
@@ -20,16 +20,16 @@ class RecordedGraph final : public DeviceExtension::Recorded {
 
 class CudaDeviceExtension final : public DeviceExtension {
  public:
-  std::unique_ptr<Recorded> record(Device device, const std::function<void()>& f) override {
-    return std::make_unique<RecordedGraph>(device, f);
+  catena::Owned<Recorded> record(Device device, const catena::Function<void()>& f) override {
+    return catena::Owned<Recorded>(new RecordedGraph(device, f));
   }
   bool is_recording() const noexcept override { return nd::cuda::is_recording(); }
-  Array live_scalar(Device device, std::uint64_t first, std::function<std::uint64_t()> refresh) override {
+  Array live_scalar(Device device, std::uint64_t first, catena::Function<std::uint64_t()> refresh) override {
     std::byte* element = nd::cuda::live_bytes(&first, sizeof first, [refresh = std::move(refresh)](std::byte* at) {
       const std::uint64_t value = refresh();
       std::memcpy(at, &value, sizeof value);
     });
-    // The graph owns the memory, and whatever reads it belongs to the graph.
+    // The graph owns the memory, and only operations of the graph read it.
     catena::Storage* storage = nd::wrap_storage(element, sizeof first, device, {});
     const Array a(catena::make_header(storage, element, Dtype::uint64, {}, {}, device, &nd::array_owner()));
     catena::release(storage);

@@ -1,12 +1,12 @@
-// ndarray as the framework's array library.
+// ndarray as the array library of the framework.
 #pragma once
 
 #include <catena/autograd/backend/backend.h>
 
 namespace autograd {
 
-// The adapter of ndarray: arrays are nd::Arrays, shared and never copied, on the device and the streams that nd uses.
-// Made on first use; lives until the process ends. Safe to use from several threads.
+// The adapter of ndarray: its arrays are nd::Arrays, shared without a copy, on nd's devices and streams. Created on
+// first use, never destroyed. Thread-safe.
 CATENA_EXPORT Backend& ndarray_backend();
 
 }  // namespace autograd

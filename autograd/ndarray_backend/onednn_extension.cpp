@@ -16,6 +16,7 @@ NnExtension* onednn_extension() { return nullptr; }
 #include <unordered_map>
 #include <utility>
 
+#include <catena/autograd/array.h>
 #include <catena/kernels/base/parallel.h>
 
 namespace autograd::internal {
@@ -23,9 +24,8 @@ namespace {
 
 using dnnl::memory;
 
-// ---- oneDNN 2 and 3
-// ------------------------------------------------------------------------------------------------------ Version 3
-// dropped the operation descriptors: what they held are arguments of the primitive descriptor.
+// ---- oneDNN 2 and 3 -----------------------------------------------------------------------------
+// Version 3 removed the operation descriptors: their contents are arguments of the primitive descriptor.
 struct Geometry {
   memory::dims stride, dilate, pad, pad_end;
 };
@@ -33,7 +33,7 @@ struct Geometry {
 dnnl::primitive_attr attributes() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(
-      dnnl::scratchpad_mode::user);  // primitives then keep no memory, and ours comes from the pool
+      dnnl::scratchpad_mode::user);  // primitives hold no scratch memory; it is taken from the pool
   return attr;
 }
 
@@ -83,10 +83,10 @@ dnnl::convolution_backward_weights::primitive_desc describe_weights(
 }
 #endif
 
-// ---- what one thread keeps ----------------------------------------------------------------------
+// ---- state of a thread --------------------------------------------------------------------------
 enum class Pass : std::int64_t { forward, forward_bias, data, filter };
 
-// Everything a primitive depends on.
+// The cache key: all parameters that a primitive depends on.
 struct Key {
   std::array<std::int64_t, 26> v{};
   friend bool operator==(const Key&, const Key&) = default;
@@ -109,11 +109,10 @@ const dnnl::engine& engine() {
   return e;
 }
 
-// A thread has its own plans, so that looking one up takes no lock. They refer to oneDNN's own cache, which threads
-// share.
+// Every thread has its own plans, so that a lookup takes no lock. They refer to oneDNN's cache, which threads share.
 struct ThreadState {
   static constexpr std::size_t kMaxPlans = 1024;
-  std::unordered_map<Key, std::unique_ptr<const Plan>, KeyHash> plans;  // null: oneDNN cannot do it
+  std::unordered_map<Key, std::unique_ptr<const Plan>, KeyHash> plans;  // null: oneDNN has no implementation
   dnnl::stream stream{engine()};
 };
 ThreadState& thread_state() {
@@ -136,12 +135,12 @@ memory::format_tag filter_tag(int rank, bool grouped) {
 
 memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
 
-// A convolution is cut into parts of the batch, and where there are fewer images than threads into bands of rows of an
-// image, too: of its first spatial axis. Each part is a convolution of its own, on one thread.
+// A convolution is split over the batch and, if there are fewer images than threads, also into bands of rows (of the
+// first spatial axis). Each part is a convolution of its own on one thread.
 struct Part {
-  std::int64_t image, images;      // first and number
-  std::int64_t src_row, src_rows;  // what the band sees of the input, or makes of its gradient,
-  std::int64_t dst_row, dst_rows;  // and of the output
+  std::int64_t image, images;      // first image, number of images
+  std::int64_t src_row, src_rows;  // rows of the input (or of its gradient) that the band uses
+  std::int64_t dst_row, dst_rows;  // rows of the output
 };
 
 class Problem {
@@ -157,7 +156,7 @@ class Problem {
       g.stride.push_back(spec.stride[i]);
       g.dilate.push_back(spec.dilate[i] - 1);
       g.pad.push_back(spec.pad[i]);
-      // cover_all lets the last window reach beyond the padding.
+      // With cover_all the last window may extend beyond the padding.
       const std::int64_t reach = (y[i + 2] - 1) * spec.stride[i] + (w[i + 2] - 1) * spec.dilate[i] + 1;
       g.pad_end.push_back(std::max(spec.pad[i], reach - x[i + 2] - spec.pad[i]));
     }
@@ -169,11 +168,11 @@ class Problem {
     key.v[n++] = static_cast<std::int64_t>(pass);
     key.v[n++] = rank_;
     for (const memory::dims* d : {&src, &weights, &g.stride, &g.dilate, &g.pad, &g.pad_end})
-      for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3; the output follows from these
+      for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3 entries; they determine the output's shape
     return key;
   }
-  // The whole image, a band of rows of the output with the rows of the input that its windows see, and a band of rows
-  // of the input with the rows of the output whose windows see it.
+  // Three kinds of parts: the whole image; a band of output rows with the input rows that its windows read; a band of
+  // input rows with the output rows whose windows read it.
   void take_image(Part& part) const {
     part.src_row = part.dst_row = 0;
     part.src_rows = src[2];
@@ -187,7 +186,7 @@ class Problem {
     part.src_rows = std::clamp<std::int64_t>(high, 0, src[2]) - part.src_row;
   }
   void take_input_rows(Part& part, std::int64_t first, std::int64_t last) const {
-    const auto next_output = [&](std::int64_t row) {  // the first whose window begins at row or later
+    const auto next_output = [&](std::int64_t row) {  // the first output row whose window begins at `row` or later
       const std::int64_t at = row + g.pad[0];
       return std::clamp<std::int64_t>(at <= 0 ? 0 : (at + g.stride[0] - 1) / g.stride[0], 0, dst[2]);
     };
@@ -196,7 +195,7 @@ class Problem {
     part.dst_row = next_output(first - reach() + 1);
     part.dst_rows = next_output(last) - part.dst_row;
   }
-  // What is left of it for a part.
+  // The convolution of one part.
   Problem part(const Part& part) const {
     Problem p = *this;
     p.src[0] = p.dst[0] = part.images;
@@ -208,11 +207,11 @@ class Problem {
     p.g.pad_end[0] = std::max<std::int64_t>(end, 0);
     return p;
   }
-  // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) takes less time than a direct convolution: it
-  // has a quarter of the multiplications, but transforms the filter, too, which many positions must share. Its rounding
-  // errors are some 1e-6 of the largest value instead of 3e-7.
+  // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) is faster than a direct convolution. It needs
+  // a quarter of the multiplications, but the transformation of the filter has to be amortised over many positions. Its
+  // rounding errors are about 1e-6 of the largest value instead of 3e-7.
   bool suits_winograd() const { return winograd_tiles() >= kWinogradTiles; }
-  // Tiles of the output in one image, 0 where it cannot be used or has too few channels.
+  // Output tiles per image; 0 when the algorithm does not apply or there are too few channels.
   std::int64_t winograd_tiles_of_image() const {
     constexpr std::int64_t kChannels = 64;
     const auto within = [](const memory::dims& d, std::int64_t least, std::int64_t most) {
@@ -232,15 +231,14 @@ class Problem {
   std::int64_t groups;
 
  private:
-  // Rows that a window spans.
+  // Rows that a window spans along the first spatial axis.
   std::int64_t reach() const { return (weights[weights.size() - std::size_t(rank_)] - 1) * (g.dilate[0] + 1) + 1; }
 
   int rank_;
   bool grouped_;
 };
 
-template <class Description>
-std::unique_ptr<const Plan> plan_of(const Description& pd) {
+template <class Description> std::unique_ptr<const Plan> plan_of(const Description& pd) {
   auto plan = std::make_unique<Plan>();
   if constexpr (std::is_same_v<Description, dnnl::convolution_backward_data::primitive_desc>) {
     plan->src = pd.diff_src_desc();
@@ -262,12 +260,12 @@ std::unique_ptr<const Plan> plan_of(const Description& pd) {
   return plan;
 }
 
-// Activations are channels-last, so that what one convolution gives the next one takes as it is. A few channels (the
-// images themselves) are no whole vector: there oneDNN is fast only in layouts of its own choice, and the result is put
-// in order afterwards.
+// Activations are channels-last, so that the next convolution reads the result of the previous one without a reorder.
+// With fewer channels than a vector has lanes (e.g. the input images), oneDNN is fast only in layouts of its own
+// choice, and the result is reordered afterwards.
 //
-// Winograd's convolution has layouts of its own, too, and is worth it nevertheless (64 channels, 56 x 56, float32: 0.84
-// against 1.34 ms per image and thread).
+// Winograd's convolution also uses oneDNN's own layouts and is faster despite the reorder (64 channels, 56 x 56,
+// float32: 0.84 against 1.34 ms per image and thread).
 std::unique_ptr<const Plan> make_plan(const Problem& p, Pass pass, algorithm how) {
   const memory::format_tag last = channels_last_tag(p.rank()), any = memory::format_tag::any;
   const bool few = p.src[1] / p.groups < 16 || p.dst[1] / p.groups < 16;
@@ -299,7 +297,7 @@ const Plan* find_plan(const Problem& p, Pass pass) {
 }
 
 // ---- arrays -------------------------------------------------------------------------------------
-Array channels_last_view(const Array& packed) {  // (n, spatial..., c) seen as (n, c, spatial...)
+Array channels_last_view(const Array& packed) {  // an array (n, spatial..., c) as (n, c, spatial...)
   Dims axes{0, packed.ndim() - 1};
   for (int i = 1; i < packed.ndim() - 1; ++i) axes.push_back(i);
   return transpose(packed, axes);
@@ -330,7 +328,7 @@ Array scratch(const Array& near, const memory::desc& desc) {
 
 memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
 
-// An operand in the layout a primitive wants. Keeps its memory alive.
+// An operand in the layout that a primitive expects. Keeps the memory alive.
 class DnnlArray {
  public:
   DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted) : array_(a), memory_(at(given, a)) {
@@ -352,7 +350,7 @@ DnnlArray activations(const Array& a, const memory::dims& dims, int rank, const 
   return {contiguous(a), described(dims, plain_tag(rank)), wanted};
 }
 
-// What a primitive writes, and the array it is for.
+// The output of a primitive; finish() reorders it into the array if the layouts differ.
 class Result {
  public:
   Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
@@ -384,9 +382,8 @@ void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory
   thread_state().stream.wait();
 }
 
-// What goes wrong inside oneDNN from here on are resources.
-template <class F>
-auto guarded(const char* op, F&& f) {
+// Failures of oneDNN after planning are failures of resources.
+template <class F> auto guarded(const char* op, F&& f) {
   try {
     return f();
   } catch (const dnnl::error& e) {
@@ -397,7 +394,7 @@ auto guarded(const char* op, F&& f) {
 
 // ---- parts --------------------------------------------------------------------------------------
 std::int64_t threads_for(const Problem& p) {
-  constexpr double kLeast = 1e6;  // multiplications
+  constexpr double kLeast = 1e6;  // multiplications per thread
   double work = 1;
   for (std::size_t i = 0; i < p.dst.size(); ++i) work *= double(p.dst[i]);
   for (std::size_t i = p.weights.size() - std::size_t(p.rank()) - 1; i < p.weights.size(); ++i)
@@ -408,9 +405,9 @@ std::int64_t threads_for(const Problem& p) {
 std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
   constexpr std::int64_t kLeastRows = 4;
   const std::int64_t threads = threads_for(p), n = p.dst[0], rows = pass == Pass::data ? p.src[2] : p.dst[2];
-  std::int64_t groups = std::min(n, threads);  // of images
+  std::int64_t groups = std::min(n, threads);  // parts of the batch
   if (p.suits_winograd()) {
-    // What is brought into other layouts should still be in the cache when it is used.
+    // Reordered data should still be in the cache when the convolution reads it.
     constexpr std::int64_t kCached = 1 << 20;  // elements
     const std::int64_t size = n * (p.src[1] * p.src[2] * p.src[3] + p.dst[1] * p.dst[2] * p.dst[3]);
     const std::int64_t most = std::min(n, p.winograd_tiles() / Problem::kWinogradTiles);
@@ -431,8 +428,8 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
   return parts;
 }
 
-// Parts that oneDNN can do, with their problems; none where it cannot. All plans are made here, on the calling thread,
-// so that this is known before the first part begins.
+// The parts of a convolution with their problems; empty when oneDNN cannot compute all of them. All plans are made here
+// on the calling thread, so that this is known before the first part runs.
 struct Cut {
   std::vector<Part> parts;
   std::vector<Problem> problems;
@@ -442,7 +439,7 @@ Cut cut(const Problem& whole, Pass pass) {
   for (const bool by_rows : {true, false}) {
     Cut c{parts_of(whole, pass, by_rows), {}};
     for (const Part& part : c.parts) c.problems.push_back(whole.part(part));
-    // Rows that see nothing but padding are no problem of oneDNN.
+    // oneDNN has no primitive for rows whose windows contain only padding.
     const bool all = std::all_of(c.problems.begin(), c.problems.end(), [&](const Problem& p) {
       return p.src[2] > 0 && p.dst[2] > 0 && p.g.pad[0] >= 0 && find_plan(p, pass) != nullptr;
     });
@@ -458,9 +455,8 @@ Array band_of(const Array& a, const Part& part, std::int64_t row, std::int64_t r
 Array src_of(const Array& a, const Part& part) { return band_of(a, part, part.src_row, part.src_rows); }
 Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.dst_row, part.dst_rows); }
 
-// f(part, problem, plan, its number) for all parts, side by side.
-template <class F>
-void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
+// Runs f(part, problem, plan, index) for all parts in parallel.
+template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
   catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     const catena::SingleThreadedLibraries single;
     guarded(op, [&] {

@@ -1,11 +1,11 @@
 // NnExtension by oneDNN: float32 convolutions over images on the CPU. Internal to this folder.
 #pragma once
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/nn_extension.h>
 
 namespace autograd::internal {
 
-// Null when the library was built without oneDNN.
+// Null when Catena was built without oneDNN.
 NnExtension* onednn_extension();
 
 }  // namespace autograd::internal

@@ -1,4 +1,4 @@
-// Cost of the graph, on arrays too small for the arithmetic to matter.
+// The overhead of the graph, on arrays so small that arithmetic takes no time.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

@@ -24,7 +24,7 @@ Ready forward(const Parameters& p) {
       });
 }
 
-// Gradients reach the images and the filters; the result is that of the filters.
+// Gradients of the images and the filters; the compared result is the gradient of the filters.
 Ready forward_backward(const Parameters& p) {
   return rotating(
       p, [&](std::int64_t seed) { return autograd::Variable(autograd::Array(images(p, "channels", seed))); },

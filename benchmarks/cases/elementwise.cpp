@@ -1,5 +1,5 @@
-// Elementwise work on arrays that no cache holds: the limit is memory, or the function. Every result is newly
-// allocated.
+// Elementwise operations on arrays larger than the caches: limited by memory bandwidth or by the function. Every result
+// is newly allocated.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -13,13 +13,11 @@ const Parameters chain{{"n", 1 << 22}, {"sets", 16}};
 
 using Pair = std::pair<nd::Array, nd::Array>;
 
-template <class F>
-Ready unary(const Parameters& p, F f) {
+template <class F> Ready unary(const Parameters& p, F f) {
   return rotating(
       p, [&](std::int64_t seed) { return uniform({p.at("n")}, seed, -3, 3); }, f);
 }
-template <class F>
-Ready binary(const Parameters& p, F f) {
+template <class F> Ready binary(const Parameters& p, F f) {
   return rotating(
       p, [&](std::int64_t seed) { return Pair(uniform({p.at("n")}, 2 * seed), uniform({p.at("n")}, 2 * seed + 1)); },
       [f](const Pair& s) { return f(s.first, s.second); });

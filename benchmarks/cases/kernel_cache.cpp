@@ -1,4 +1,4 @@
-// Cost of finding a kernel again that was compiled before: one given as text, and one that a fused function becomes.
+// The time of looking up a compiled kernel: one given as text, and one generated from a fused function.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

@@ -1,4 +1,4 @@
-// Products of float32 matrices (m, k) and (k, n), the result allocated.
+// Products of float32 matrices (m, k) and (k, n), including the allocation of the result.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

@@ -1,4 +1,4 @@
-// The memory pool: a large temporary, and a long sequence of allocations and releases of mixed sizes.
+// The memory pool: a large temporary, and a long sequence of allocations and deallocations of mixed sizes.
 #include <cmath>
 
 #include <catena/benchmarks/cases.h>
@@ -6,15 +6,15 @@
 namespace bench {
 namespace {
 
-// Contents are undefined: contenders agree on the number of bytes.
+// The contents are undefined, so contenders compare the number of bytes.
 nd::Array bytes(std::int64_t n) { return nd::array({n}); }
 
 Ready temporary(const Parameters& p) {
   return {repeated([n = p.at("bytes")] { return nd::empty({n}, nd::uint8); }), [p] { return bytes(p.at("bytes")); }};
 }
 
-// Operation i gives the block in a slot back, or fills the slot where it is empty. Slots and sizes (64 bytes to 4 MB,
-// logarithmic) are hashes; the sequence starts again after p["operations"].
+// Operation i frees the block in a slot, or allocates one if the slot is empty. Slots and sizes (64 bytes to 4 MB,
+// logarithmic) are hashes; the sequence repeats after p["operations"].
 Ready trace(const Parameters& p) {
   const std::int64_t n = p.at("operations");
   const auto slot = uniform({n}, 0, 0, double(p.at("live"))).to_vector<float>();

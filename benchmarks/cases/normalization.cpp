@@ -1,4 +1,4 @@
-// Normalization along the rows of a matrix, forward only; no graph is kept.
+// Normalization along the rows of a matrix: forward only, without a graph.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

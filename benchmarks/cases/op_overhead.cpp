@@ -1,4 +1,4 @@
-// Cost of one operation on arrays too small for the arithmetic to matter: dispatch, binding, allocation.
+// The time of one operation on arrays so small that arithmetic takes no time: dispatch, binding, allocation.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

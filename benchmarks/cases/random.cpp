@@ -1,4 +1,4 @@
-// Random numbers. Generators differ, so contenders agree on how many there are.
+// Random numbers. Generators differ, so contenders compare the number of elements.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {

@@ -1,4 +1,4 @@
-// Reductions of a matrix that no cache holds.
+// Reductions of a matrix larger than the caches.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -6,8 +6,7 @@ namespace {
 
 const Parameters full{{"rows", 4096}, {"columns", 4096}, {"sets", 8}}, tiny{{"rows", 12}, {"columns", 10}, {"sets", 2}};
 
-template <class F>
-Ready of_matrix(const Parameters& p, F f) {
+template <class F> Ready of_matrix(const Parameters& p, F f) {
   return rotating(
       p,
       [&](std::int64_t seed) {

@@ -1,4 +1,4 @@
-// Steps of training: the optimizer alone, and forward, backward and update of the networks of examples/mnist.
+// Training steps: the optimizer alone, and forward, backward and update of the networks of examples/mnist.
 #include <cmath>
 #include <memory>
 
@@ -37,8 +37,7 @@ Ready adam(const Parameters& p) {
 
 // ---- networks -----------------------------------------------------------------------------------
 // Weights on [-sqrt(3 / fan_in), sqrt(3 / fan_in)), biases 0.
-template <class Layer>
-void initialize(Layer& layer, std::int64_t seed) {
+template <class Layer> void initialize(Layer& layer, std::int64_t seed) {
   const autograd::Shape shape = layer.W.shape();
   const double range = std::sqrt(3.0 / double(layer.W.size() / shape[0]));
   layer.W.set_data(uniform(shape, seed, -range, range));
@@ -73,15 +72,13 @@ struct CNN : nn::Chain {
   }
 };
 
-template <class Model>
-struct Trained {
+template <class Model> struct Trained {
   Model model;
   training::Adam adam;
   std::vector<std::pair<nd::Array, nd::Array>> batches;
   std::size_t at = 0;
 
-  template <class... A>
-  explicit Trained(const Parameters& p, A... arguments) : model(arguments...) {
+  template <class... A> explicit Trained(const Parameters& p, A... arguments) : model(arguments...) {
     const std::int64_t n = p.at("batch");
     for (std::int64_t s = 0; s < p.at("sets"); ++s)
       batches.emplace_back(uniform({n, 784}, 2 * s), labels(n, 2 * s + 1, 10));
@@ -96,9 +93,8 @@ struct Trained {
   }
 };
 
-// The result is the loss of the second step: forward, backward and update must agree for it.
-template <class Model, class... A>
-Ready steps(const Parameters& p, A... arguments) {
+// The compared result is the loss of the second step, which depends on forward, backward and update.
+template <class Model, class... A> Ready steps(const Parameters& p, A... arguments) {
   auto t = std::make_shared<Trained<Model>>(p, arguments...);
   return {repeated([t] { t->step(); }), [t] {
             t->step();

@@ -1,10 +1,10 @@
-"""What the project asks of its own speed on a CPU with two threads: microseconds at most, and how many times faster than a peer at least.
+"""Speed targets on a CPU with two threads: the maximum in microseconds, and the minimum ratio to each peer.
 
 "*" is every peer. Where the limit is the same vendor library on both sides, 0.97 counts as equal.
 """
 
 EQUAL = 0.97
-# Where a bar asks for less time than bare loops over the same memory take, this share of their speed meets it.
+# If a bar is below the time of plain loops over the same memory, this share of their speed meets it.
 OF_FLOOR = 0.85
 
 BARS = {
@@ -30,12 +30,12 @@ BARS = {
     "pool/temporary": {"us": 1},
     "cold_start/first_result": {"us": 20000},
 }
-# The chain's bar is of eager PyTorch; its compiled form is shown beside it.
+# The chain's bar refers to eager PyTorch; the table also shows its compiled form.
 VARIANT_OF_BAR = {"elementwise/chain_fused": {"torch": "default"}}
 
 
 def asked(case, peer, variant):
-    """The ratio that is asked of a case against a variant of a peer; None where nothing is."""
+    """The minimum ratio of a case to a variant of a peer; None without a bar."""
     bar = BARS.get(case, {})
     if not peer or VARIANT_OF_BAR.get(case, {}).get(peer, variant) != variant:
         return None

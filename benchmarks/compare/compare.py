@@ -1,4 +1,4 @@
-"""This library and its peers, measured in turns in one run. See benchmarks/README.md; compare.sh builds what this needs and calls it."""
+"""Measures Catena and its peers alternately in one run. See benchmarks/README.md; compare.sh builds the contender and calls this."""
 import argparse
 import datetime
 import fnmatch
@@ -51,7 +51,7 @@ def arguments():
 
 
 class Run:
-    """Everything at one number of threads: processes are started when they are first needed, and live until the end."""
+    """All measurements at one number of threads: processes are started when first needed and run until the end."""
 
     def __init__(self, args, threads, pythons, commands):
         self.args, self.threads, self.pythons, self.commands = args, threads, pythons, commands
@@ -61,7 +61,7 @@ class Run:
         self.revive()
 
     def revive(self):
-        """Replaces what has ended."""
+        """Restarts processes that have ended."""
         if self.ours is None or self.ours.process.poll() is not None:
             self.ours = contenders.Ours([self.args.worker, "--device", self.args.device], self.env)
         self.started = {key: c for key, c in self.started.items() if c.process.poll() is None}

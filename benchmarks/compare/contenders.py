@@ -1,4 +1,4 @@
-"""Contenders: processes that keep a case ready and run it when asked, so that contenders can take turns sample by sample."""
+"""Contenders: processes that set up a case and run it on request, so that samples can be taken from them alternately."""
 import math
 import os
 import shlex
@@ -7,12 +7,12 @@ import time
 
 
 class ContenderError(Exception):
-    """What a contender answered instead of a result, or that it ended."""
+    """A contender answered with an error, or ended."""
 
 
 def environment(threads, device):
-    """Of every contender. Values made for other machines would halve the speed of matrix products for everybody; threads that wait must not
-    take a core from the contender whose turn it is."""
+    """The environment of all contenders. OpenBLAS settings for other machines would halve the speed of matrix products; waiting threads
+    must not occupy a core of the contender that is being measured."""
     env = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
     env.update({f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")})
     env.update(OMP_WAIT_POLICY="passive", CATENA_DEVICE=device, PYTHONDONTWRITEBYTECODE="1")
@@ -20,7 +20,7 @@ def environment(threads, device):
 
 
 def thread_states(folder):
-    """A letter per thread: R runs, S sleeps. Nothing where there is no /proc."""
+    """A letter per thread: R runs, S sleeps. Empty without /proc."""
     states = []
     for thread in os.listdir(folder) if os.path.isdir(folder) else []:
         try:
@@ -36,7 +36,7 @@ class Contender:
 
     def __init__(self, name, variant, command, env):
         self.name, self.variant = name, variant
-        # Its standard error goes to a user's terminal: warnings of a library are worth seeing.
+        # Standard error is not redirected, so that warnings of a library are visible.
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, text=True)
 
     def ask(self, request):
@@ -70,8 +70,8 @@ class Contender:
         return us
 
     def rest(self):
-        """Returns when all threads of the process sleep. Those of the OpenBLAS that NumPy brings look for work for some 30 ms after a
-        product, whatever OMP_WAIT_POLICY says, and would take a core from the next contender."""
+        """Returns when all threads of the process sleep. NumPy's OpenBLAS threads spin for about 30 ms after a product, regardless of
+        OMP_WAIT_POLICY, and would occupy a core of the next contender."""
         folder = f"/proc/{self.process.pid}/task"
         deadline = time.perf_counter() + 0.5
         while time.perf_counter() < deadline and any(state == "R" for state in thread_states(folder)):
@@ -85,7 +85,7 @@ class Contender:
 
 
 class Ours(Contender):
-    """This library: its table of cases is the one that counts."""
+    """Catena, whose table defines the cases."""
 
     def __init__(self, command, env):
         super().__init__("catena", "", command, env)
@@ -101,7 +101,7 @@ class Ours(Contender):
 
 
 class ColdStart:
-    """A program that is timed from its start to the first line that it prints."""
+    """A program that is timed from its start to the first line it prints."""
 
     def __init__(self, name, command, env):
         self.name, self.variant, self.command, self.env = name, "default", command, env
@@ -131,7 +131,7 @@ class ColdStart:
 
 
 def same(ours, theirs):
-    """Fingerprints agree: sizes exactly, values as far as float32 arithmetic in another order goes."""
+    """Whether fingerprints agree: sizes exactly, values within the rounding errors of float32 sums in another order."""
     if len(ours) != len(theirs) or ours[0] != theirs[0] or ours[3] != theirs[3]:
         return False
     return all(math.isclose(a, b, rel_tol=2e-3, abs_tol=2e-3 * abs(ours[1])) for a, b in zip(ours[1:3], theirs[1:3]))

@@ -1,4 +1,4 @@
-"""Contenders take turns; figures from their times."""
+"""Alternating measurements of contenders, and figures from their times."""
 import math
 import statistics
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from contenders import ContenderError, same
 
 @dataclass
 class Row:
-    """One case against one variant of a peer; a peer of "" is a case that no peer has."""
+    """One case compared with one variant of a peer; peer "" if no peer has the case."""
     case: str
     variant: str
     peer: str
@@ -20,7 +20,7 @@ class Row:
 
 
 def quartile_spread(values):
-    """The distance of the quartiles over the median."""
+    """The interquartile distance divided by the median."""
     if len(values) < 2:
         return 0.0
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -28,7 +28,7 @@ def quartile_spread(values):
 
 
 def calls_for(contender, sample_us):
-    """So many calls that a sample takes about sample_us."""
+    """The number of calls with which a sample takes about sample_us."""
     calls = 1
     for _ in range(4):
         us = contender.run(calls) * calls
@@ -39,8 +39,8 @@ def calls_for(contender, sample_us):
 
 
 def interleaved(contenders, samples, sample_us):
-    """Microseconds per call of every sample, per contender. Every round asks each of them once; the order turns around from round to round.
-    Finding the number of calls is the warm-up."""
+    """Microseconds per call of every sample, per contender. Every round runs each of them once, in an order that is reversed from
+    round to round. Finding the number of calls is the warm-up."""
     calls = [calls_for(c, sample_us) for c in contenders]
     times = [[] for _ in contenders]
     for round_ in range(samples):
@@ -51,7 +51,7 @@ def interleaved(contenders, samples, sample_us):
 
 
 def measure(case, parameters, ours, peers, threads, samples, sample_us, say):
-    """Rows of a case, and whether a contender's result was another one. Peers that cannot do it are named and left out."""
+    """The rows of a case, and whether a contender's result differed. Peers that cannot run the case are reported and left out."""
     ours.setup(case, parameters)
     expected = ours.result()
     ready, wrong = [], False

@@ -1,4 +1,4 @@
-"""Which peers there are, and virtual environments that hold them."""
+"""The peers and their virtual environments."""
 import os
 import shlex
 import subprocess
@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 class Peer:
     module: str
     script: str
-    venv: str               # peers share one where their requirements allow
+    venv: str               # shared by peers with compatible requirements
     packages: tuple         # one pip command each
     devices: tuple
     first_result: str       # the program of first_result.cpp
@@ -22,7 +22,7 @@ PEERS = {
     "numpy": Peer("numpy", "arrays.py", "current", (("numpy",),), ("cpu",), "import numpy as np; print((np.ones(3) + 1).sum())"),
     "torch": Peer("torch", "pytorch.py", "current", (("numpy", "torch"),), ("cpu", "cuda"),
                   "import torch; print((torch.ones(3, device={device!r}) + 1).sum().item())"),
-    # Chainer's set-up script needs a module that setuptools has given up since, and Chainer a NumPy before 2.
+    # Chainer's set-up script needs a module that newer versions of setuptools lack, and Chainer needs NumPy 1.
     "chainer": Peer("chainer", "chainer_v7.py", "chainer",
                     (("setuptools<81", "wheel", "numpy<2"), ("--no-build-isolation", "chainer==7.8.1")), ("cpu",), ""),
     "cupy": Peer("cupy", "arrays.py", "current", (("numpy", "cupy-cuda13x"),), ("cuda",),
@@ -38,7 +38,7 @@ def imports(python, peer, env):
 
 
 def install(peer, folder):
-    """The words of pip when it fails, else None."""
+    """The output of pip if it fails, else None."""
     python = os.path.join(folder, "bin", "python3")
     if not os.path.exists(python):
         made = subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True, text=True)
@@ -52,7 +52,7 @@ def install(peer, folder):
 
 
 def interpreter(name, venvs, may_install, env, say):
-    """A Python that has the peer: that of its virtual environment, made where needed, else the system's; None where there is none."""
+    """A Python with the peer: that of its virtual environment (created if needed), else the system's; None if neither has it."""
     peer = PEERS[name]
     folder = os.path.join(venvs, peer.venv)
     python = os.path.join(folder, "bin", "python3")
@@ -74,7 +74,7 @@ def interpreter(name, venvs, may_install, env, say):
 
 
 def built(name, venvs, say, flags):
-    """The command of the contender peers/<name>.cpp; None where it cannot be built. flags() may fail, too."""
+    """The command of the contender peers/<name>.cpp; None if it cannot be built. flags() may fail, too."""
     source, header = (os.path.join(HERE, *path) for path in (("peers", f"{name}.cpp"), ("..", "contender.h")))
     program = os.path.join(venvs, name)
     if os.path.exists(program) and os.path.getmtime(program) > max(os.path.getmtime(source), os.path.getmtime(header)):
@@ -105,7 +105,7 @@ def libtorch(python, venvs, env, say):
 
 
 def floor(venvs, say):
-    """Bare loops."""
+    """Plain loops."""
     return built("floor", venvs, say, lambda: ["-O3", "-march=native", "-pthread"])
 
 

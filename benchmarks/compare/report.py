@@ -1,4 +1,4 @@
-"""The table for people, its head, the list for programs, the plot."""
+"""The table with its head, the JSON list, and the plot."""
 import datetime
 import json
 import math
@@ -54,7 +54,7 @@ def head(root, device, versions, samples, load):
 
 
 def best(rows):
-    """Per case, threads and peer the fastest variant, and beside it the one that a bar speaks of."""
+    """The fastest variant per case, number of threads and peer, and the variant to which a bar refers."""
     chosen = {}
     for row in rows:
         key = row.case, row.threads, row.peer
@@ -66,12 +66,12 @@ def best(rows):
 
 
 def floors(rows):
-    """{(case, threads): microseconds of the bare loops}"""
+    """{(case, threads): microseconds of the plain loops}"""
     return {(row.case, row.threads): row.peer_us for row in rows if row.peer == "floor"}
 
 
 def verdict(row, floor_us):
-    """(bar, met) as texts; bars are of two threads."""
+    """(bar, met) as text; bars refer to two threads."""
     if row.threads != 2:
         return "", ""
     ratio, us = bars.asked(row.case, row.peer, row.variant), bars.limit_us(row.case)

@@ -1,8 +1,13 @@
 // Trains a perceptron (784-1000-1000-10) or a small convolutional network on MNIST.
 // test: --generated --epoch 1 --unit 50 --out result --no-progress
-#include <CLI/CLI.hpp>
+#include <getopt.h>
+
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include <catena/catena.h>
 
@@ -39,8 +44,77 @@ struct Arguments {
   bool generated = false, progress = true, capture = false;
 };
 
-template <class Model>
-void train(Model predictor, const Arguments& args) {
+constexpr const char kHelp[] = R"(Catena example: MNIST
+
+  -b, --batchsize N        images per minibatch (100)
+  -e, --epoch N            sweeps over the training images (20)
+  -f, --frequency N        snapshot every so many epochs (-1: at the end)
+  -g, --gpu N              GPU to train on (-1: the CPU)
+  -o, --out FOLDER         folder of the results (result)
+  -r, --resume FILE        snapshot to resume from
+  -u, --unit N             hidden units of the perceptron (1000)
+  -m, --model NAME         mlp or cnn (mlp)
+      --optimizer NAME     adam or momentum (adam)
+      --dropout RATIO      dropout ratio of the perceptron's hidden layers (0)
+      --seed N             of initial weights, order and dropout (0)
+      --generated          generated digit images instead of MNIST
+      --capture            on a GPU, run each update as one CUDA graph
+      --no-progress        no progress bar
+)";
+
+template <class T> void read(const char* name, std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  catena::check<catena::ValueError>(error == std::errc() && end == text.data() + text.size(), name, '"', text,
+                                    "\" is no number that fits");
+}
+void read_choice(const char* name, const std::string& text, const char* a, const char* b, std::string& value) {
+  catena::check<catena::ValueError>(text == a || text == b, name, '"', text, "\" is neither ", a, " nor ", b);
+  value = text;
+}
+
+Arguments parse(int argc, char** argv) {
+  enum { kOptimizer = 256, kDropout, kSeed, kGenerated, kCapture, kNoProgress };
+  const option options[] = {{"batchsize", required_argument, nullptr, 'b'},
+                            {"epoch", required_argument, nullptr, 'e'},
+                            {"frequency", required_argument, nullptr, 'f'},
+                            {"gpu", required_argument, nullptr, 'g'},
+                            {"out", required_argument, nullptr, 'o'},
+                            {"resume", required_argument, nullptr, 'r'},
+                            {"unit", required_argument, nullptr, 'u'},
+                            {"model", required_argument, nullptr, 'm'},
+                            {"optimizer", required_argument, nullptr, kOptimizer},
+                            {"dropout", required_argument, nullptr, kDropout},
+                            {"seed", required_argument, nullptr, kSeed},
+                            {"generated", no_argument, nullptr, kGenerated},
+                            {"capture", no_argument, nullptr, kCapture},
+                            {"no-progress", no_argument, nullptr, kNoProgress},
+                            {"help", no_argument, nullptr, 'h'},
+                            {}};
+  Arguments args;
+  for (int o = 0; (o = getopt_long(argc, argv, "b:e:f:g:o:r:u:m:h", options, nullptr)) != -1;) switch (o) {
+      case 'b': read("--batchsize", optarg, args.batchsize); break;
+      case 'e': read("--epoch", optarg, args.epochs); break;
+      case 'f': read("--frequency", optarg, args.frequency); break;
+      case 'g': read("--gpu", optarg, args.gpu); break;
+      case 'o': args.out = optarg; break;
+      case 'r': args.resume = optarg; break;
+      case 'u': read("--unit", optarg, args.units); break;
+      case 'm': read_choice("--model", optarg, "mlp", "cnn", args.model); break;
+      case kOptimizer: read_choice("--optimizer", optarg, "adam", "momentum", args.optimizer); break;
+      case kDropout: read("--dropout", optarg, args.dropout); break;
+      case kSeed: read("--seed", optarg, args.seed); break;
+      case kGenerated: args.generated = true; break;
+      case kCapture: args.capture = true; break;
+      case kNoProgress: args.progress = false; break;
+      case 'h': std::fputs(kHelp, stdout), std::exit(0);
+      default: std::exit(2);  // getopt_long has printed the error
+    }
+  catena::check<catena::ValueError>(optind == argc, argv[0], "there is no argument \"",
+                                    optind < argc ? argv[optind] : "", '"');
+  return args;
+}
+
+template <class Model> void train(Model predictor, const Arguments& args) {
   nn::Classifier<Model> model(std::move(predictor));
   std::optional<autograd::Device> device;
   if (args.gpu >= 0) device = autograd::Device{autograd::Device::Kind::cuda, static_cast<std::int16_t>(args.gpu)};
@@ -75,26 +149,12 @@ void train(Model predictor, const Arguments& args) {
 
 int main(int argc, char** argv) {
   Arguments args;
-  CLI::App app("Catena example: MNIST");
-  app.add_option("-b,--batchsize", args.batchsize, "images per minibatch")->capture_default_str();
-  app.add_option("-e,--epoch", args.epochs, "sweeps over the training images")->capture_default_str();
-  app.add_option("-f,--frequency", args.frequency, "snapshot every so many epochs (-1: at the end)")
-      ->capture_default_str();
-  app.add_option("-g,--gpu", args.gpu, "GPU to train on (-1: the CPU)")->capture_default_str();
-  app.add_option("-o,--out", args.out, "folder of the results")->capture_default_str();
-  app.add_option("-r,--resume", args.resume, "snapshot to resume from");
-  app.add_option("-u,--unit", args.units, "hidden units of the perceptron")->capture_default_str();
-  app.add_option("-m,--model", args.model, "mlp or cnn")->check(CLI::IsMember({"mlp", "cnn"}))->capture_default_str();
-  app.add_option("--optimizer", args.optimizer, "adam or momentum")
-      ->check(CLI::IsMember({"adam", "momentum"}))
-      ->capture_default_str();
-  app.add_option("--dropout", args.dropout, "dropout ratio of the perceptron's hidden layers")->capture_default_str();
-  app.add_option("--seed", args.seed, "of initial weights, order and dropout")->capture_default_str();
-  app.add_flag("--generated", args.generated, "generated digit images instead of MNIST");
-  app.add_flag("--capture", args.capture, "on a GPU, run each update as one CUDA graph");
-  app.add_flag("!--no-progress", args.progress, "no progress bar");
-  CLI11_PARSE(app, argc, argv);
-
+  try {
+    args = parse(argc, argv);
+  } catch (const catena::Error& e) {
+    std::fprintf(stderr, "train_mnist: %s\n", e.what());
+    return 2;
+  }
   try {
     autograd::seed(args.seed);
     std::printf("GPU: %d\n# unit: %d\n# Minibatch-size: %d\n# epoch: %d\n\n", args.gpu, args.units, args.batchsize,

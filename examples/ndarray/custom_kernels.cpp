@@ -1,5 +1,4 @@
-// Kernels of one's own, given as text: elementwise, reductions, whole CUDA texts. They run on the GPU and on the CPU
-// alike.
+// User-defined kernels, given as text: elementwise, reductions, CUDA source. All run on the GPU and on the CPU.
 #include <cmath>
 #include <iostream>
 
@@ -9,19 +8,19 @@ int main() {
   nd::random::seed(0);
   nd::Array x = nd::random::standard_normal({1 << 20}), y = nd::random::standard_normal({1 << 20});
 
-  // One element in, one element out; T is whatever the arrays are.
+  // One element in, one element out; T is the dtype of the arrays.
   auto squared_diff = nd::ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff");
-  // What is summed, how two values become one, and what is made of the result.
+  // The mapping of an element, the combination of two values, and the function of the result.
   auto l2norm = nd::ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
   std::cout << "norm of the squared differences: " << l2norm(squared_diff(x, y)).item<double>() << "\n";
   std::cout << "norms of rows: " << l2norm(nd::arange(10, {.dtype = nd::float32}).reshape(2, 5), {.axis = 1}) << "\n";
 
-  // A raw array is indexed by the kernel: a sum of neighbours.
+  // A raw array is indexed by the kernel, here for a sum of neighbours.
   auto smooth =
       nd::ElementwiseKernel("raw T x", "T y", "y = (x[max(i - 1, 0LL)] + x[i] + x[min(i + 1, n - 1)]) / 3", "smooth");
   std::cout << "smoothed: " << smooth({nd::array({0., 0., 3., 0., 0., 6.})}, {.size = 6}) << "\n";
 
-  // CUDA as it is: every thread counts one sample.
+  // CUDA source: every thread counts one sample.
   nd::RawKernel histogram(R"(
 extern "C" __global__ void histogram(const double* samples, int* bins, long long n) {
   const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -34,7 +33,7 @@ extern "C" __global__ void histogram(const double* samples, int* bins, long long
   histogram((x.size() + 255) / 256, 256, {x, bins, x.size()});
   std::cout << "samples between -3 and 3: " << bins << "\n";
 
-  // Results of a function, kept per argument values.
+  // Caches the result of a function for each value of its arguments.
   auto window = nd::memoize([](int n) { return nd::sin(nd::arange(n) * (M_PI / n)); });
   std::cout << "the same array: " << std::boolalpha << (window(5).get() == window(5).get()) << "\n";
 }

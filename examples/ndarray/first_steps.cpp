@@ -4,7 +4,7 @@
 #include <catena/ndarray/ndarray.h>
 
 int main() {
-  // Arrays and NumPy's arithmetic: broadcasting, dtypes, views that write through.
+  // Arrays and NumPy's arithmetic: broadcasting, dtypes, views that write to the original array.
   nd::Array a = nd::arange(12).reshape({3, 4});
   nd::Array row = a(1);  // a view: no copy
   row += 100;
@@ -15,7 +15,7 @@ int main() {
   std::cout << "exp(-x * x) / 2 + 1 = " << nd::exp(-x * x) / 2 + 1 << "\n";
   std::cout << "column sums " << nd::sum(a, {.axis = 0}) << ", mean " << a.mean().item<double>() << "\n";
 
-  // Random numbers are counter based: the same seed gives the same bits on every device.
+  // Random numbers are counter-based: the same seed gives the same bits on every device.
   nd::random::seed(0);
   nd::Array noise = nd::random::standard_normal({1000, 1000}, {.dtype = nd::float32});
   nd::Array centred = noise - noise.mean({.axis = 0});

@@ -6,8 +6,8 @@
 namespace catena {
 namespace {
 
-// Freed headers of one thread, linked through their own memory. A header freed on another thread than it came from
-// simply joins that thread's list: the memory is of one size, so nothing has to travel back.
+// Free list of one thread, linked through the freed headers themselves. All headers have one size, so a header that is
+// freed on another thread than the one that allocated it joins the list of the freeing thread.
 struct FreeHeader {
   FreeHeader* next;
 };
@@ -20,9 +20,9 @@ constexpr int kMaxFree = 256;
 #endif
 
 // Constant-initialised and trivially destructible, so it can be used at any time, also by static destructors that free
-// arrays after the thread's other variables are gone. `room` is 0 before a Drain exists for this thread and after it
-// has run. initial-exec: a lookup costs one instruction in a shared library too; 16 bytes fit the reserve for libraries
-// loaded later.
+// arrays after the other thread-local variables are gone. `room` is 0 before this thread has a Drain and after the
+// Drain has run. The initial-exec TLS model makes access one instruction in a shared library too; the 16 bytes fit into
+// the space that the loader reserves for libraries loaded later.
 struct Cache {
   FreeHeader* head;
   int room;
@@ -33,7 +33,7 @@ __attribute__((tls_model("initial-exec")))
 #endif
 constinit thread_local Cache cache{nullptr, 0, false};
 
-// Gives the list back when the thread ends.
+// Frees the list when the thread ends.
 struct Drain {
   Drain() { cache.room = kMaxFree; }
   ~Drain() {
@@ -71,8 +71,7 @@ ArrayHeader* new_header() {
 }
 
 void delete_header(ArrayHeader* h) noexcept {
-  release(
-      h->storage);  // may delete other headers (a Storage can own an array), so the list is looked at only afterwards
+  release(h->storage);  // may free other headers (a Storage can own an array), so the list is read only after it
   h->~ArrayHeader();
   if (cache.room > 0) [[likely]] {
     cache.head = new (h) FreeHeader{cache.head};

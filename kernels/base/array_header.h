@@ -1,7 +1,7 @@
-// The one array header that both libraries hold handles to. nd::Array and autograd::Array are reference-counted
-// pointers to it, so passing an array from one to the other is a tag check and an increment.
+// The array header that both libraries hold handles to. nd::Array and autograd::Array are reference-counted pointers to
+// it, so passing an array from one library to the other is a tag check and an increment.
 //
-// Thread safety: reference counts are atomic; everything else of a header is written only before it is shared.
+// Thread safety: reference counts are atomic; all other fields are written only before the header is shared.
 #pragma once
 
 #include <atomic>
@@ -24,19 +24,19 @@ struct Device {
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Device& d);
 CATENA_EXPORT std::string to_string(const Device& d);  // "cpu:0", "cuda:1"
 
-// Who made an array: the library whose functions understand its storage.
+// Identifies the library whose functions understand the storage of an array.
 struct ArrayOwner {
   const char* name;                       // "ndarray", "reference"
-  std::atomic<void*> framework{nullptr};  // the autograd::Backend that adapts these arrays, once there is one
+  std::atomic<void*> framework{nullptr};  // the autograd::Backend that adapts these arrays, once it is registered
 };
 
-// Memory shared by all views of it. `destroy` returns it to its pool, wherever and whenever the last view dies.
+// Memory shared by all views of it. `destroy` returns it to its pool; it runs on the thread that drops the last view.
 struct Storage {
   std::atomic<std::uint32_t> refs{1};
   Device device;
   std::byte* data = nullptr;
   std::size_t bytes = 0;
-  std::atomic<std::uint64_t> version{0};  // raised by every write path
+  std::atomic<std::uint64_t> version{0};  // incremented by every write
   void (*destroy)(Storage*) = nullptr;
 };
 
@@ -47,19 +47,19 @@ struct ArrayHeader {
   Device device;
   std::int64_t size = 0;       // number of elements
   std::byte* data = nullptr;   // first logical element (view offset included)
-  Storage* storage = nullptr;  // owned reference; null for an empty array
+  Storage* storage = nullptr;  // owned reference; null in an empty array
   const ArrayOwner* owner = nullptr;
   Shape shape;
   Strides strides;
 };
 
-// Headers come from a thread-local free list: an operation on small arrays must cost no malloc.
+// Headers come from a thread-local free list, because an operation on small arrays must not cost a malloc.
 CATENA_EXPORT ArrayHeader* new_header();
 CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage too
 
-// Drops one reference; true when it was the last. Its holder needs no atomic read-modify-write: nobody else can take a
-// new one. (Not for counts that somebody raises without holding a reference, as autograd does with those of a
-// variable.)
+// Drops one reference; true when it was the last. The last reference needs no atomic read-modify-write: no other thread
+// holds a reference that it could copy. Not usable for counts that are incremented without holding a reference, as
+// autograd does with the counts of variables.
 inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
   if (count.load(std::memory_order_acquire) == 1) {
     count.store(0, std::memory_order_relaxed);
@@ -93,6 +93,8 @@ class HeaderRef {
   }
 
   ArrayHeader* get() const noexcept { return h_; }
+  // Returns the pointer without dropping the reference; the handle is null afterwards.
+  ArrayHeader* release() noexcept { return std::exchange(h_, nullptr); }
   ArrayHeader* operator->() const noexcept { return h_; }
   explicit operator bool() const noexcept { return h_ != nullptr; }
 
@@ -100,7 +102,7 @@ class HeaderRef {
   ArrayHeader* h_ = nullptr;
 };
 
-// A header that views `storage` (one more reference is taken; null is allowed for empty arrays).
+// A new header that views `storage`; takes one more reference to it. `storage` may be null for an empty array.
 CATENA_EXPORT ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape,
                                        const Strides& strides, Device device, const ArrayOwner* owner);
 

@@ -13,14 +13,14 @@ constexpr Dtype signed_of_size(std::size_t bytes) {
   return bytes == 1 ? Dtype::int8 : bytes == 2 ? Dtype::int16 : bytes == 4 ? Dtype::int32 : Dtype::int64;
 }
 
-// A signed and an unsigned type meet in the smallest signed type that holds both; beyond 64 bits that is float64.
+// A signed and an unsigned type promote to the smallest signed type that holds both, or to float64 beyond 64 bits.
 constexpr Dtype promote_mixed_sign(Dtype s, Dtype u) {
   if (itemsize(s) > itemsize(u)) return s;
   return itemsize(u) == 8 ? Dtype::float64 : signed_of_size(2 * itemsize(u));
 }
 
-// A float takes an integer type in when its significand is wide enough for it (NumPy counts 16-bit floats as good for 8
-// bits).
+// A float type holds an integer type when its significand is wide enough (NumPy counts 16-bit floats as wide enough for
+// 8-bit integers).
 constexpr Dtype promote_int_float(Dtype i, Dtype f) {
   if (itemsize(i) < itemsize(f)) return f;
   return itemsize(i) <= 2 ? Dtype::float32 : Dtype::float64;
@@ -37,7 +37,7 @@ constexpr Dtype promote(Dtype a, Dtype b) {
   }
   if (ka == kb) {
     if (itemsize(a) != itemsize(b)) return itemsize(a) > itemsize(b) ? a : b;
-    return Dtype::float32;  // float16 and bfloat16: the only two of one kind and one size
+    return Dtype::float32;  // float16 and bfloat16, the only two dtypes of equal kind and size
   }
   if (kb == DtypeKind::floating) return promote_int_float(a, b);
   return promote_mixed_sign(b, a);

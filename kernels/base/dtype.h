@@ -1,4 +1,8 @@
-// Element types: the enumeration, sizes, characters, names, the promotion table and the casting rules (NumPy's).
+// The room kernels/base/: host types that both libraries share: dtype, shape, scalar, index keys, errors, the array
+// header, the thread pool. No kernel, no device, no file format; includes only itself and the element types of
+// kernels/.
+//
+// This header: element types, with their sizes, characters, names, promotion table and casting rules (NumPy's).
 #pragma once
 
 #include <array>
@@ -13,7 +17,7 @@
 
 namespace catena {
 
-// The order is the search order of ufunc loops. The complex types are reserved: no kernel has loops for them yet.
+// The order is the search order of loops of a row. The complex types are reserved: no kernel has loops for them yet.
 enum class Dtype : std::uint8_t {
   bool_,
   int8,
@@ -31,11 +35,11 @@ enum class Dtype : std::uint8_t {
   complex64,
   complex128,
 };
-inline constexpr int kNumDtypes = 13;  // usable ones: everything before complex64
+inline constexpr int kNumDtypes = 13;  // number of supported dtypes: those before complex64
 
 enum class DtypeKind : std::uint8_t { bool_, unsigned_, signed_, floating, complex };
 
-// 'no' and 'equiv' mean the same type; same_kind never goes down the order bool < unsigned < signed < float.
+// no and equiv require equal types; same_kind never casts to an earlier kind of bool < unsigned < signed < float.
 enum class Casting : std::uint8_t { no, equiv, safe, same_kind, unsafe };
 
 namespace internal {
@@ -74,7 +78,8 @@ constexpr bool is_integer(Dtype t) { return kind_of(t) == DtypeKind::signed_ || 
 // One-letter kind as NumPy's dtype.kind prints it: b, u, i, f, c.
 constexpr char kind_char(Dtype t) { return "buifc"[static_cast<int>(kind_of(t))]; }
 
-// The dtype of a type character ('f' -> float32; 'q' and 'Q' name int64 and uint64 too); -1 cast to Dtype if none.
+// The dtype of a type character ('f' -> float32; 'q' and 'Q' also name int64 and uint64); Dtype(-1) for other
+// characters.
 constexpr Dtype dtype_from_char(char c) {
   if (c == 'q') return Dtype::int64;
   if (c == 'Q') return Dtype::uint64;
@@ -86,20 +91,16 @@ constexpr Dtype dtype_from_char(char c) {
 // The dtype of a name ("float32", "half", "int_", "f", ...). Throws TypeError for an unknown name.
 CATENA_EXPORT Dtype dtype_from_name(std::string_view name);
 
-// NumPy's promotion of two dtypes (symmetric). bfloat16 with float16 gives float32; with bool and 8-bit integers
-// bfloat16; with 16-bit integers float32; with wider integers float64, like float16 does.
+// NumPy's promotion of two dtypes; symmetric. bfloat16 with float16 gives float32. bfloat16 with bool and 8-bit
+// integers gives bfloat16, with 16-bit integers float32, with wider integers float64, as float16 does.
 CATENA_EXPORT Dtype promote_types(Dtype a, Dtype b);
 CATENA_EXPORT bool can_cast(Dtype from, Dtype to, Casting casting = Casting::safe);
 CATENA_EXPORT std::string_view name_of(Casting casting);
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, Dtype t);
 
-template <class T>
-struct dtype_traits;  // undefined for types that are no element type
-#define CATENA_DTYPE_OF(T, D)                \
-  template <>                                \
-  struct dtype_traits<T> {                   \
-    static constexpr Dtype value = Dtype::D; \
-  }
+template <class T> struct dtype_traits;  // undefined for types that are not element types
+#define CATENA_DTYPE_OF(T, D) \
+  template <> struct dtype_traits<T> { static constexpr Dtype value = Dtype::D; }
 CATENA_DTYPE_OF(bool, bool_);
 CATENA_DTYPE_OF(signed char, int8);
 CATENA_DTYPE_OF(char, int8);
@@ -117,18 +118,13 @@ CATENA_DTYPE_OF(bfloat16, bfloat16);
 CATENA_DTYPE_OF(float, float32);
 CATENA_DTYPE_OF(double, float64);
 #undef CATENA_DTYPE_OF
-template <class T>
-inline constexpr Dtype dtype_of = dtype_traits<T>::value;
+template <class T> inline constexpr Dtype dtype_of = dtype_traits<T>::value;
 
-// The C++ element type of a dtype, and calling a generic function with it: visit_dtype(d, [](auto tag) { using T =
-// typename decltype(tag)::type; ... }).
-template <Dtype D>
-struct element_type;
-#define CATENA_ELEMENT(D, T)      \
-  template <>                     \
-  struct element_type<Dtype::D> { \
-    using type = T;               \
-  }
+// The C++ element type of a dtype. visit_dtype calls a generic function with it:
+//   visit_dtype(d, [](auto tag) { using T = typename decltype(tag)::type; ... });
+template <Dtype D> struct element_type;
+#define CATENA_ELEMENT(D, T) \
+  template <> struct element_type<Dtype::D> { using type = T; }
 CATENA_ELEMENT(bool_, bool);
 CATENA_ELEMENT(int8, std::int8_t);
 CATENA_ELEMENT(uint8, std::uint8_t);
@@ -144,17 +140,13 @@ CATENA_ELEMENT(float32, float);
 CATENA_ELEMENT(float64, double);
 #undef CATENA_ELEMENT
 
-template <class T>
-struct type_tag {
-  using type = T;
-};
+template <class T> struct type_tag { using type = T; };
 
 namespace internal {
 [[noreturn]] CATENA_EXPORT void throw_no_element_type(Dtype t);
 }
 
-template <class F>
-decltype(auto) visit_dtype(Dtype t, F&& f) {
+template <class F> decltype(auto) visit_dtype(Dtype t, F&& f) {
   switch (t) {
     case Dtype::bool_: return f(type_tag<bool>{});
     case Dtype::int8: return f(type_tag<std::int8_t>{});

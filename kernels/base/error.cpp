@@ -1,8 +1,27 @@
 #include <catena/kernels/base/error.h>
 
+#include <sstream>
+
 namespace catena {
 
-// One out-of-line destructor each: the type information then lives in exactly one library.
+void internal::TextPart::write(std::ostream& out) const {
+  switch (kind_) {
+    case Kind::text: out << text_; break;
+    case Kind::signed_: out << signed_value_; break;
+    case Kind::unsigned_: out << unsigned_value_; break;
+    case Kind::floating: out << floating_; break;
+    case Kind::pointer: out << pointer_; break;
+    case Kind::other: other_.write(out, other_.value); break;
+  }
+}
+
+std::string internal::concat(std::initializer_list<TextPart> parts) {
+  std::ostringstream out;
+  for (const TextPart& part : parts) part.write(out);
+  return out.str();
+}
+
+// The destructors are defined here so that the type information of each class is emitted in exactly one library.
 Error::~Error() = default;
 ValueError::~ValueError() = default;
 TypeError::~TypeError() = default;

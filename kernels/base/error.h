@@ -1,15 +1,17 @@
-// The exception classes of the whole house and the check helpers. Both libraries throw exactly these types, so a
-// program catches them wherever they were thrown, also across shared libraries.
+// The exception classes of both libraries, and the check helpers. Both libraries throw exactly these types, so that a
+// catch clause matches them across shared libraries.
 //
-// Message form: operation, values seen, rule broken, no trailing period:
+// Form of a message: operation, values seen, rule broken, no trailing period:
 //   concatenate: axis 3 is out of range for arrays of rank 2
 #pragma once
 
 #include <cstdint>
-#include <sstream>
+#include <initializer_list>
+#include <iosfwd>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include <catena/kernels/base/export.h>
 
@@ -40,7 +42,7 @@ CATENA_DEFINE_ERROR(NotImplementedError, Error);
 CATENA_DEFINE_ERROR(IOError, Error);
 CATENA_DEFINE_ERROR(LinAlgError, Error);
 CATENA_DEFINE_ERROR(OutOfMemoryError, Error);
-CATENA_DEFINE_ERROR(CompileError, Error);  // of a run-time compiler; carries numbered source and the compiler's log
+CATENA_DEFINE_ERROR(CompileError, Error);  // from a run-time compiler; holds the numbered source and the compiler's log
 
 // A failed type check: `expect` is the printed condition, `actual` the values that broke it.
 class CATENA_EXPORT InvalidType : public Error {
@@ -68,23 +70,71 @@ class CATENA_EXPORT CudaError : public Error {
   std::int64_t code_;
 };
 
-// The text of all parts, streamed one after the other.
-template <class... Parts>
-std::string concat(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return out.str();
+namespace internal {
+
+// One part of a text: a reference to a value and the way to print it. Texts are assembled by one function of the
+// library, so that callers neither include nor instantiate streams.
+class TextPart {
+ public:
+  template <class T> TextPart(const T& v) noexcept {
+    using V = std::remove_cvref_t<T>;
+    if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+      text_ = std::string_view(v);
+    } else if constexpr (sizeof(V) == 1 && std::is_integral_v<V> && !std::is_same_v<V, bool>) {
+      text_ = {reinterpret_cast<const char*>(&v), 1};  // printed as a character, as streams do
+    } else if constexpr (std::is_floating_point_v<V>) {
+      kind_ = Kind::floating;
+      floating_ = static_cast<double>(v);
+    } else if constexpr (std::is_integral_v<V> && std::is_unsigned_v<V>) {
+      kind_ = Kind::unsigned_;
+      unsigned_value_ = v;
+    } else if constexpr (std::is_convertible_v<const T&, std::int64_t> &&
+                         (std::is_integral_v<V> || std::is_enum_v<V>)) {
+      kind_ = Kind::signed_;
+      signed_value_ = static_cast<std::int64_t>(v);
+    } else if constexpr (std::is_convertible_v<const T&, const volatile void*>) {
+      kind_ = Kind::pointer;
+      pointer_ = const_cast<const void*>(static_cast<const volatile void*>(v));
+    } else {
+      kind_ = Kind::other;
+      other_ = {&v, [](std::ostream& out, const void* p) { out << *static_cast<const T*>(p); }};
+    }
+  }
+  void write(std::ostream& out) const;
+
+ private:
+  enum class Kind : unsigned char { text, signed_, unsigned_, floating, pointer, other };
+  struct Other {
+    const void* value;
+    void (*write)(std::ostream&, const void*);
+  };
+  Kind kind_ = Kind::text;
+  union {
+    std::string_view text_ = {};
+    std::int64_t signed_value_;
+    std::uint64_t unsigned_value_;
+    double floating_;
+    const void* pointer_;
+    Other other_;
+  };
+};
+CATENA_EXPORT std::string concat(std::initializer_list<TextPart> parts);
+
+}  // namespace internal
+
+// All parts, streamed into one string.
+template <class... Parts> std::string concat(const Parts&... parts) {
+  return internal::concat({internal::TextPart(parts)...});
 }
 
-// Throws E with "op: parts..." Kept out of line of callers' hot paths: the text is built only here.
+// Throws E with the message "op: parts...". The text is built only here, out of line of the caller's hot path.
 template <class E, class... Parts>
 [[noreturn, gnu::cold, gnu::noinline]] void fail(std::string_view op, const Parts&... parts) {
   throw E(concat(op, ": ", parts...));
 }
 
-// Throws E unless the condition holds; builds no text on success.
-template <class E, class... Parts>
-inline void check(bool condition, std::string_view op, const Parts&... parts) {
+// Throws E unless the condition holds; builds no text when it does.
+template <class E, class... Parts> inline void check(bool condition, std::string_view op, const Parts&... parts) {
   if (!condition) [[unlikely]]
     fail<E>(op, parts...);
 }

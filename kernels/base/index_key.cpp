@@ -13,7 +13,7 @@ SliceRange resolve_slice(std::string_view op, const Slice& slice, std::int64_t n
     return std::clamp(*given < 0 ? *given + n : *given, low, high);
   };
   const std::int64_t start = bound(slice.start, step > 0 ? low : high), stop = bound(slice.stop, step > 0 ? high : low);
-  // The distance is at most n, so a step of any size cannot overflow it.
+  // The distance is at most n, so no step, however large, can overflow it.
   const std::int64_t distance = step > 0 ? stop - start : start - stop;
   const std::int64_t size = step > 0 ? step : (step == INT64_MIN ? INT64_MAX : -step);
   return {start, distance <= 0 ? 0 : (distance - 1) / size + 1, step};
@@ -62,7 +62,7 @@ ViewSpec basic_index(std::string_view op, const Shape& shape, const Strides& str
       case Key::Kind::slice: {
         const SliceRange r = resolve_slice(op, k.slice(), shape[axis]);
         view.shape.push_back(r.length);
-        // With at most one element the step is never taken; multiplying it could overflow.
+        // With at most one element the step is never applied, and multiplying it by the stride could overflow.
         view.strides.push_back(r.length > 1 ? strides[axis] * r.step : strides[axis]);
         if (r.length > 0) view.offset += r.start * strides[axis];
         ++axis;

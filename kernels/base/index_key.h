@@ -11,7 +11,8 @@
 
 namespace catena {
 
-// Python's start:stop:step. An absent bound means the end of the axis that the sign of `step` starts from or runs to.
+// Python's start:stop:step. An absent start is the end of the axis from which a step of that sign starts, an absent
+// stop the end that it runs to.
 //   Slice()  Slice(2, 5)  Slice({}, -1)  Slice({}, {}, -1)
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
@@ -23,7 +24,7 @@ struct Slice {
 
 struct Ellipsis {};
 struct NewAxis {};
-inline constexpr Ellipsis ellipsis{};  // as many full slices as the array still has axes
+inline constexpr Ellipsis ellipsis{};  // as many full slices as there are axes left
 inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
 
 // One item of a basic key. A bool is not an index.
@@ -47,17 +48,18 @@ class Key {
   Slice slice_;
 };
 
-// A view: shape and strides, and the distance in bytes from the first element of the source to that of the view.
+// A view: shape, strides, and the byte offset from the first element of the source to the first element of the view.
 struct ViewSpec {
   Shape shape;
   Strides strides;
   std::int64_t offset = 0;
 };
-// What basic keys select from an array, by NumPy's rules. IndexError: an integer out of range, more keys than axes.
+// The view that basic keys select, by NumPy's rules. IndexError: an integer out of range, more keys than axes.
 // ValueError: a second ellipsis, a step of 0.
 CATENA_EXPORT ViewSpec basic_index(std::string_view op, const Shape& shape, const Strides& strides,
                                    std::span<const Key> keys);
-// Start, length and step that a slice means along an axis of length n (Python's clamping for both signs of the step).
+// A slice of an axis of length n, resolved to start, length and step (clamped as Python does, for both signs of the
+// step).
 struct SliceRange {
   std::int64_t start, length, step;
 };

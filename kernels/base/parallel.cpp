@@ -25,7 +25,7 @@ namespace {
 
 thread_local constinit bool inside_parallel = false;
 
-// Of ours, or of the caller's own OpenMP.
+// Inside a body of parallel_for, or inside a parallel region of the caller's OpenMP.
 bool is_inside_parallel() {
 #ifdef _OPENMP
   if (omp_in_parallel() != 0) return true;
@@ -48,11 +48,10 @@ std::atomic<int>& thread_limit() {
   return limit;
 }
 
-// The steps of a training loop follow each other within microseconds, and waking a thread that sleeps takes tens of
-// them, or puts it on the very core that wakes it. So who waits looks for a while, offering its core to others
-// meanwhile, before it sleeps.
-template <class Condition>
-bool looks_until(Condition&& condition) {
+// The loops of a training step follow each other within microseconds, while waking a blocked thread takes tens of
+// microseconds and may place it on the core of the thread that wakes it. A waiting thread therefore polls for 200 us
+// before it blocks, and yields its core between the polls.
+template <class Condition> bool looks_until(Condition&& condition) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPatience = std::chrono::microseconds(200);
   constexpr int kLooks = 16;
@@ -69,8 +68,9 @@ bool looks_until(Condition&& condition) {
   return false;
 }
 
-// One call of parallel_for. Every thread has a share of the ranges, the same one in all calls of that size, so that it
-// finds in its caches what it left there; who is through with its own takes from the others.
+// One call of parallel_for. Every thread has a fixed share of the ranges, the same in all calls of that size, so that
+// data from the previous call is still in its caches. A thread that has finished its share takes ranges from the other
+// shares.
 class Job {
  public:
   struct alignas(64) Share {
@@ -95,7 +95,7 @@ class Job {
       for (std::int64_t k; (k = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;) run_range(k);
     }
   }
-  // After all ranges have ended.
+  // Valid after all ranges have ended.
   void rethrow() {
     if (error_) std::rethrow_exception(error_);
   }
@@ -110,7 +110,7 @@ class Job {
     }
   }
 
-  std::int64_t length_, longer_;  // ranges of n / ranges elements, the first n % ranges of them one longer
+  std::int64_t length_, longer_;  // a range has n / ranges elements; the first n % ranges ranges have one more
   int threads_;
   Share* shares_;
   void (*body_)(void*, std::int64_t, std::int64_t);
@@ -119,10 +119,11 @@ class Job {
   std::exception_ptr error_;
 };
 
-// Serves one caller at a time. Its threads are never joined: they wait, detached, until the process ends.
+// Serves one caller at a time. Its threads are detached and never joined; between jobs they wait until the process
+// ends.
 class Pool {
  public:
-  // The pool of this process; a child of fork has none of its parent's threads, and begins a new one.
+  // The pool of this process. A child of fork() has none of the parent's threads and creates a new pool.
   static Pool& instance() {
     static const int registered =
         pthread_atfork(nullptr, nullptr, [] { current().store(new Pool, std::memory_order_relaxed); });
@@ -132,7 +133,7 @@ class Pool {
 
   std::mutex& mutex() { return mutex_; }
 
-  // Runs the body on `threads` threads, the calling one among them. The caller holds the mutex.
+  // Runs the body on `threads` threads, including the calling one. The caller holds the mutex.
   void run(std::int64_t n, std::int64_t ranges, int threads, void (*body)(void*, std::int64_t, std::int64_t),
            void* context) {
     start(threads - 1);
@@ -144,7 +145,7 @@ class Pool {
     inside_parallel = true;
     job.work(0);
     inside_parallel = false;
-    // Who has not woken up by now is not needed any more.
+    // The work is done: withdraw the job from workers that have not taken it yet.
     for (std::size_t w = 0; w < helpers; ++w)
       if (workers_[w]->take()) at_work_.fetch_sub(1, std::memory_order_relaxed);
     wait_for_workers();
@@ -187,7 +188,7 @@ class Pool {
       try {
         std::thread([this, number, w = worker.get()] { serve(*w, number); }).detach();
       } catch (const std::system_error&) {
-        return;  // the system gives no more threads: those that are there do the work
+        return;  // the system refuses further threads: the job runs on those that exist
       }
       workers_.push_back(std::move(worker));
     }
@@ -198,7 +199,7 @@ class Pool {
     const SingleThreadedLibraries forever;
     for (;;) {
       worker.wait_for_job().work(number);
-      // The job is the caller's and may be gone after this.
+      // The job lives on the stack of the caller and may be destroyed after this decrement.
       if (at_work_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
         finished_.fetch_add(1, std::memory_order_release);
         finished_.notify_all();
@@ -219,7 +220,7 @@ class Pool {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Job::Share> shares_;
-  alignas(64) std::atomic<int> at_work_{0};  // helpers that have the job, or may still take it
+  alignas(64) std::atomic<int> at_work_{0};  // workers that hold the job or may still take it
   std::atomic<std::uint32_t> finished_{0};
 };
 

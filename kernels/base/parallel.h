@@ -1,5 +1,5 @@
-// The one way to use several cores: a pool of threads that the first loop which needs them starts. Libraries that would
-// bring threads of their own (oneDNN, OpenBLAS) run on one thread each inside of it, see SingleThreadedLibraries.
+// Multithreading of both libraries: a pool of threads, started by the first loop that needs them. Libraries with thread
+// teams of their own (oneDNN, OpenBLAS) run single-threaded inside it, see SingleThreadedLibraries.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace catena {
 
-// Threads that parallel_for may use; OMP_NUM_THREADS, else the number of cores this process may run on.
+// The most threads that parallel_for uses: OMP_NUM_THREADS, else the number of cores on which this process may run.
 CATENA_EXPORT int max_threads() noexcept;
 CATENA_EXPORT void set_max_threads(int n);
 
@@ -18,11 +18,10 @@ CATENA_EXPORT void parallel_for(std::int64_t n, std::int64_t grain, void (*body)
                                 void* context);
 }
 
-// Calls body(begin, end) on disjoint ranges that cover 0..n, each at least `grain` long (but the last); on the calling
-// thread alone when n <= grain, inside another parallel_for or a parallel region of OpenMP, or while another thread has
-// the pool. An exception thrown by a body is rethrown here (the first one).
-template <class F>
-void parallel_for(std::int64_t n, std::int64_t grain, F&& body) {
+// Calls body(begin, end) on disjoint ranges that cover [0, n). Each range has at least `grain` elements, except the
+// last. Runs on the calling thread alone when n <= grain, inside another parallel_for or an OpenMP parallel region, or
+// while another thread uses the pool. The first exception thrown by a body is rethrown here.
+template <class F> void parallel_for(std::int64_t n, std::int64_t grain, F&& body) {
   if (n <= grain) {
     if (n > 0) body(std::int64_t(0), n);
     return;
@@ -33,8 +32,9 @@ void parallel_for(std::int64_t n, std::int64_t grain, F&& body) {
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 
-// While it lives, libraries that parallelise with OpenMP use the calling thread alone. Their own teams would either
-// sleep between two calls, which costs as much as a small product, or keep the cores busy that parallel_for needs next.
+// While an object of this class lives, libraries that parallelise with OpenMP use only the calling thread. Their own
+// teams would either block between two calls, which costs as much as a small matrix product, or busy-wait on the cores
+// that parallel_for needs next.
 class CATENA_EXPORT SingleThreadedLibraries {
  public:
   SingleThreadedLibraries() noexcept;

@@ -15,7 +15,7 @@ void Scalar::store(Dtype t, void* out) const {
   });
 }
 
-// As Python prints it: True, -3, 1.0, 1e+300, nan; a float always looks like one.
+// Prints as Python does: True, -3, 1.0, 1e+300, nan. A float always has a point, an exponent or is nan or inf.
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   switch (s.kind()) {
     case Scalar::Kind::bool_: return out << (s.to<bool>() ? "True" : "False");

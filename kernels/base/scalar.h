@@ -1,11 +1,12 @@
-// A host number as an operand: its value and its kind. Weakly typed: it never raises the dtype of an array of its kind.
+// A host number as an operand: a value and its kind. It is weakly typed: it does not promote an array of its kind.
 #pragma once
 
 #include <cstdint>
 #include <iosfwd>
+#include <type_traits>
 
 #include <catena/kernels/base/dtype.h>
-#include <catena/kernels/numeric.h>
+#include <catena/kernels/convert.h>
 
 namespace catena {
 
@@ -20,8 +21,7 @@ class Scalar {
 
   Scalar() noexcept : Scalar(0) {}
   Scalar(bool v) noexcept : kind_(Kind::bool_) { i_ = v; }
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  Scalar(T v) noexcept {
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Scalar(T v) noexcept {
     if constexpr (std::is_floating_point_v<T>) {
       kind_ = Kind::floating;
       d_ = static_cast<double>(v);
@@ -39,8 +39,7 @@ class Scalar {
   Kind kind() const noexcept { return kind_; }
   bool is_floating() const noexcept { return kind_ == Kind::floating; }
   // The value as T by the library's conversion rules (saturating, wrapping).
-  template <class T>
-  T to() const noexcept {
+  template <class T> T to() const noexcept {
     switch (kind_) {
       case Kind::floating: return convert<T>(d_);
       case Kind::unsigned_: return convert<T>(static_cast<std::uint64_t>(i_));
@@ -51,7 +50,7 @@ class Scalar {
   double to_double() const noexcept { return to<double>(); }
   // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
   CATENA_EXPORT void store(Dtype t, void* out) const;
-  // The dtype it counts as when no array takes part: bool, int64, uint64 or float64.
+  // The dtype it has when no array takes part: bool, int64, uint64 or float64.
   Dtype natural_dtype() const noexcept {
     constexpr Dtype natural[] = {Dtype::bool_, Dtype::int64, Dtype::uint64, Dtype::float64};
     return natural[static_cast<int>(kind_)];

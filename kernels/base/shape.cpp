@@ -1,11 +1,12 @@
 #include <catena/kernels/base/shape.h>
 
+#include <algorithm>
 #include <ostream>
 
 namespace catena {
 namespace {
 
-// Wraps instead of overflowing: strides of an empty array may be meaningless, but must not be undefined behaviour.
+// Wraps instead of overflowing: the strides of an empty array may be meaningless, but computing them must be defined.
 std::int64_t wrapping_multiply(std::int64_t a, std::int64_t b) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
@@ -17,7 +18,7 @@ std::optional<Strides> strides_of_matched_groups(const Shape& shape, const Strid
   Shape old_shape;
   Strides old_strides;
   for (int i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 1) continue;  // such an axis restricts nothing
+    if (shape[i] == 1) continue;  // a length of 1 is compatible with any stride
     old_shape.push_back(shape[i]);
     old_strides.push_back(strides[i]);
   }
@@ -36,13 +37,17 @@ std::optional<Strides> strides_of_matched_groups(const Shape& shape, const Strid
     ni = nj++;
     oi = oj++;
   }
-  // What is left of `to` are axes of length 1.
+  // The remaining axes of `to` have length 1.
   const std::int64_t last = ni > 0 ? result[ni - 1] : static_cast<std::int64_t>(itemsize);
   for (int k = ni; k < to.size(); ++k) result[k] = last;
   return result;
 }
 
 }  // namespace
+
+void Dims::throw_too_many(std::int64_t n) {
+  fail<ValueError>("shape", n, " dimensions exceed the limit of ", kMaxRank);
+}
 
 std::ostream& operator<<(std::ostream& out, const Dims& d) {
   out << '(';
@@ -52,7 +57,8 @@ std::ostream& operator<<(std::ostream& out, const Dims& d) {
 
 std::string to_string(const Dims& d) { return concat(d); }
 
-// As in NumPy, a length of 0 does not excuse the others: their product must fit, so strides and views of it do too.
+// As in NumPy, the product of the non-zero lengths must fit even if another length is 0, so that strides and views of
+// the shape fit too.
 std::int64_t checked_size(const Shape& shape) {
   std::int64_t product = 1;
   bool empty = false;
@@ -178,7 +184,7 @@ Shape resolve_reshape(std::string_view op, const Shape& from, const Shape& reque
   try {
     product = checked_size(known);
   } catch (const ValueError&) {
-    fits = false;  // more elements than any array has
+    fits = false;  // more elements than an array can have
   }
   if (fits && unknown >= 0) {
     fits = product != 0 && size % product == 0;

@@ -1,12 +1,11 @@
-// Shape, strides and axis arithmetic: small inline vectors and pure functions on them.
+// Shape, strides and axis arithmetic: vectors with inline storage and pure functions on them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iosfwd>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +18,7 @@ namespace catena {
 
 inline constexpr int kMaxRank = 32;  // an array of more dimensions is a ValueError
 
-// Up to kMaxRank 64-bit integers, stored inline; copying touches only the used ones.
+// Up to kMaxRank 64-bit integers, stored inline; a copy touches only those in use.
 class Dims {
  public:
   using value_type = std::int64_t;
@@ -28,18 +27,18 @@ class Dims {
   Dims(std::initializer_list<std::int64_t> v) { assign(v.begin(), v.end()); }
   Dims(std::span<const std::int64_t> v) { assign(v.begin(), v.end()); }
   Dims(const std::vector<std::int64_t>& v) { assign(v.begin(), v.end()); }
-  Dims(const Dims& o) noexcept : size_(o.size_) { std::copy_n(o.v_, size_, v_); }
+  Dims(const Dims& o) noexcept : size_(o.size_) { std::memcpy(v_, o.v_, bytes(size_)); }
   Dims& operator=(const Dims& o) noexcept {
     size_ = o.size_;
-    std::copy_n(o.v_, size_, v_);
+    std::memmove(v_, o.v_, bytes(size_));
     return *this;
   }
-  template <class It>
-  void assign(It first, It last) {
-    const auto n = std::distance(first, last);
-    check<ValueError>(n <= kMaxRank, "shape", n, " dimensions exceed the limit of ", kMaxRank);
+  template <class It> void assign(It first, It last) {
+    const std::int64_t n = last - first;
+    if (n > kMaxRank) [[unlikely]]
+      throw_too_many(n);
     size_ = static_cast<std::int32_t>(n);
-    std::copy(first, last, v_);
+    for (std::int64_t* to = v_; first != last; ++first) *to++ = *first;
   }
   static Dims filled(int n, std::int64_t value) {
     Dims d;
@@ -64,26 +63,34 @@ class Dims {
   void push_back(std::int64_t x) { insert(size_, x); }
   void pop_back() noexcept { --size_; }
   void insert(int at, std::int64_t x) {
-    check<ValueError>(size_ < kMaxRank, "shape", size_ + 1, " dimensions exceed the limit of ", kMaxRank);
-    std::copy_backward(v_ + at, v_ + size_, v_ + size_ + 1);
+    if (size_ >= kMaxRank) [[unlikely]]
+      throw_too_many(size_ + 1);
+    std::memmove(v_ + at + 1, v_ + at, bytes(size_ - at));
     v_[at] = x;
     ++size_;
   }
   void erase(int at) noexcept {
-    std::copy(v_ + at + 1, v_ + size_, v_ + at);
+    std::memmove(v_ + at, v_ + at + 1, bytes(size_ - at - 1));
     --size_;
   }
   void resize(int n, std::int64_t value = 0) {
-    check<ValueError>(n <= kMaxRank, "shape", n, " dimensions exceed the limit of ", kMaxRank);
+    if (n > kMaxRank) [[unlikely]]
+      throw_too_many(n);
     for (int i = size_; i < n; ++i) v_[i] = value;
     size_ = n;
   }
 
   friend bool operator==(const Dims& a, const Dims& b) noexcept {
-    return a.size_ == b.size_ && std::equal(a.begin(), a.end(), b.begin());
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i)
+      if (a.v_[i] != b.v_[i]) return false;
+    return true;
   }
 
  private:
+  static std::size_t bytes(int n) noexcept { return static_cast<std::size_t>(n) * sizeof(std::int64_t); }
+  [[noreturn]] CATENA_EXPORT static void throw_too_many(std::int64_t n);
+
   std::int32_t size_;
   std::int64_t v_[kMaxRank];
 };
@@ -103,14 +110,14 @@ inline std::int64_t size_of(const Shape& shape) noexcept {
   return n;
 }
 
-// Byte strides of a C-order (or Fortran-order) array; as NumPy does, zero lengths count as 1.
+// Byte strides of a C-order (or Fortran-order) array. As in NumPy, lengths of 0 count as 1.
 CATENA_EXPORT Strides c_strides(const Shape& shape, std::size_t itemsize);
 CATENA_EXPORT Strides f_strides(const Shape& shape, std::size_t itemsize);
-// Axes of length 1 do not matter; an empty array is contiguous.
+// The strides of axes of length 1 are ignored; an empty array is contiguous.
 CATENA_EXPORT bool is_c_contiguous(const Shape& shape, const Strides& strides, std::size_t itemsize) noexcept;
 CATENA_EXPORT bool is_f_contiguous(const Shape& shape, const Strides& strides, std::size_t itemsize) noexcept;
 
-// Axes given by a user: nothing (= all axes), one int, or a list of ints; negative ones count from the end.
+// An axis argument: none (all axes), one int, or a list of ints. Negative axes count from the end.
 class Axes {
  public:
   Axes() = default;  // all axes
@@ -131,31 +138,31 @@ class Axes {
   Dims v_;
 };
 
-// The axis as 0 <= axis < rank. Throws E (ValueError by default): "<op>: axis 3 is out of range for arrays of rank 2".
-template <class E = ValueError>
-inline int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
+// `axis` normalised to [0, rank). Throws E (ValueError by default): "<op>: axis 3 is out of range for arrays of rank
+// 2".
+template <class E = ValueError> inline int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
   check<E>(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for arrays of rank ", rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
-// All axes normalised and sorted; duplicates are a ValueError. Not given = every axis.
+// All given axes, normalised and sorted; every axis if none is given. ValueError for duplicates.
 CATENA_EXPORT Dims normalize_axes(std::string_view op, const Axes& axes, int rank);
-// shape with the (normalised) axes removed, or kept with length 1.
+// `shape` with the normalised axes removed, or with length 1 if keepdims.
 CATENA_EXPORT Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdims);
 
-// NumPy broadcasting of two shapes; ValueError naming op and both shapes when they do not fit.
+// NumPy broadcasting of two shapes. ValueError naming op and both shapes if they do not broadcast.
 CATENA_EXPORT Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);
-// Strides of an array of `shape` seen at the broadcast shape `to` (0 where repeated). Throws ValueError when it does
-// not fit.
+// Strides of an array of `shape` when broadcast to the shape `to`; 0 along repeated axes. ValueError if it does not
+// broadcast.
 CATENA_EXPORT Strides broadcast_strides(std::string_view op, const Shape& shape, const Strides& strides,
                                         const Shape& to);
 
-// The shape that reshape(from, requested) means, with one -1 inferred; ValueError as NumPy's.
+// The result shape of reshape(from, requested), with one -1 inferred. ValueError in the cases in which NumPy raises it.
 CATENA_EXPORT Shape resolve_reshape(std::string_view op, const Shape& from, const Shape& requested);
-// Strides that view (shape, strides) at `to` without copying, or nothing when a copy is needed.
+// Strides that view (shape, strides) as the shape `to` without a copy, or nullopt when a copy is needed.
 CATENA_EXPORT std::optional<Strides> reshape_strides(const Shape& shape, const Strides& strides, const Shape& to,
                                                      std::size_t itemsize);
 
-// Lowest and one-past-highest byte offset that an array touches, relative to its first element.
+// The lowest and the one-past-highest byte offset of the elements of an array, relative to its first element.
 struct ByteRange {
   std::int64_t begin, end;
 };

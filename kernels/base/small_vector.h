@@ -1,9 +1,8 @@
-// A vector whose first N elements live inside it: argument lists of graph nodes must cost no malloc.
+// A vector with inline storage for N elements: the argument lists of graph nodes must not cost a malloc.
 #pragma once
 
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
 #include <new>
 #include <span>
 #include <utility>
@@ -11,8 +10,7 @@
 
 namespace catena {
 
-template <class T, std::size_t N>
-class SmallVector {
+template <class T, std::size_t N> class SmallVector {
  public:
   using value_type = T;
   using iterator = T*;
@@ -63,14 +61,19 @@ class SmallVector {
   iterator end() noexcept { return data_ + size_; }
   const_iterator begin() const noexcept { return data_; }
   const_iterator end() const noexcept { return data_ + size_; }
+  friend bool operator==(const SmallVector& a, const SmallVector& b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
   operator std::span<const T>() const noexcept { return {data_, size_}; }
   operator std::span<T>() noexcept { return {data_, size_}; }
   std::vector<T> to_vector() const { return {begin(), end()}; }
 
-  template <class... A>
-  T& emplace_back(A&&... a) {
+  template <class... A> T& emplace_back(A&&... a) {
     if (size_ == capacity_) {
-      T value(std::forward<A>(a)...);  // before growing: the arguments may refer to an element
+      T value(std::forward<A>(a)...);  // constructed before growing: the arguments may refer to an element
       grow(capacity_ * 2);
       return *new (data_ + size_++) T(std::move(value));
     }

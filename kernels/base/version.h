@@ -1,4 +1,4 @@
-// The version of the project. This file is its only source: the build reads the three numbers from here.
+// The version of the project. This file is its only source; the build reads the three numbers from here.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace catena {
 // "MAJOR.MINOR.PATCH" of the headers a program was compiled with.
 inline constexpr std::string_view kVersion = "0.1.0";
 
-// The same of the library it runs with.
+// The version of the library that the program runs with.
 CATENA_EXPORT std::string_view version();
 
 }  // namespace catena

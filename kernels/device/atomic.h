@@ -1,12 +1,12 @@
-// Additions to memory that several threads share. Those of float flush numbers too small to be normal to zero.
+// Atomic additions to memory shared by threads. float additions may flush subnormal numbers to zero.
 #pragma once
 
 #include <catena/kernels/numeric.h>
 
 namespace catena::device {
 
-// The 32-bit word that holds a smaller element, and where in it. Memory comes in whole words, so the neighbours are
-// there.
+// The aligned 32-bit word that contains an element of 1 or 2 bytes, and the position of the element in it. Allocations
+// consist of whole words, so the neighbouring bytes may be accessed.
 struct SharedWord {
   uint32_t* word;
   int shift;
@@ -17,9 +17,9 @@ struct SharedWord {
   }
 };
 
-// *to += v. bool: logical or. Elements of 1 and 2 bytes: by exchange of the word around them; integers wrap.
-template <class T>
-ND_FN void atomic_add(T* to, T v) {
+// *to += v. bool: logical or. Elements of 1 and 2 bytes: compare-and-swap of the word that contains them; integers
+// wrap.
+template <class T> ND_FN void atomic_add(T* to, T v) {
   if constexpr (is_same<T, bool>) {
     const SharedWord at(to);
     if (v) atomicOr(at.word, 1u << at.shift);

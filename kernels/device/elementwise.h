@@ -6,17 +6,15 @@
 
 namespace catena::device {
 
-template <class Program, int W, class... L>
-ND_FN void chunk(L&... lane) {
+template <class Program, int W, class... L> ND_FN void chunk(L&... lane) {
   (lane.template fetch<W>(), ...);
   ND_UNROLL
   for (int j = 0; j < W; ++j) Program::run(lane(j)...);
   (lane.template flush<W>(), ...);
 }
 
-// Every operand is contiguous or a scalar: V elements at once where all pointers allow it, then the rest one by one.
-template <class Program, class Index, int V, class... L>
-ND_FN void run_contiguous(Index n, L... lane) {
+// All operands are contiguous or scalars: V elements at once if all pointers are aligned for it, the tail one by one.
+template <class Program, class Index, int V, class... L> ND_FN void run_contiguous(Index n, L... lane) {
   const Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x, step = Index(gridDim.x) * blockDim.x;
   Index done = 0;
   if constexpr (V > 1) {
@@ -39,12 +37,11 @@ template <class Program, class Index, int V, class P, class... Tag, int... K>
 ND_FN void contiguous_over(const P& p, Indices<K...>) {
   run_contiguous<Program, Index, V>(Index(p.n), typename Tag::template lane<V>(p, K)...);
 }
-template <class Program, class Index, int V, class... Tag, class P>
-ND_FN void contiguous(const P& p) {
+template <class Program, class Index, int V, class... Tag, class P> ND_FN void contiguous(const P& p) {
   contiguous_over<Program, Index, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// Any strides; Rank 0: a number of axes that is known at run time.
+// Any strides. Rank 0: the number of axes is known at run time only.
 template <class Program, class Index, int Rank, class P, int... K, class... L>
 ND_FN void run_strided(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Index>::type;
@@ -62,13 +59,12 @@ template <class Program, class Index, int Rank, class P, class... Tag, int... K>
 ND_FN void strided_over(const P& p, Indices<K...> all) {
   run_strided<Program, Index, Rank>(p, all, typename Tag::template lane<1>(p, K)...);
 }
-template <class Program, class Index, int Rank, class... Tag, class P>
-ND_FN void strided(const P& p) {
+template <class Program, class Index, int Rank, class... Tag, class P> ND_FN void strided(const P& p) {
   strided_over<Program, Index, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
-// The same with the position as the first argument of the program. V neighbouring positions at once: every operand that
-// moves is then contiguous.
+// The same with the position as the first argument of the program. V > 1: V neighbouring positions at once; all
+// operands that advance are then contiguous.
 template <class Program, class Width, int Rank, int V, class P, int... K, class... L>
 ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
   using Offset = typename signed_of<Width>::type;
@@ -113,8 +109,7 @@ template <class Program, class Width, int Rank, int V, class P, class... Tag, in
 ND_FN void indexed_over(const P& p, Indices<K...> all) {
   run_indexed<Program, Width, Rank, V>(p, all, typename Tag::template lane<V>(p, K)...);
 }
-template <class Program, class Width, int Rank, int V, class... Tag, class P>
-ND_FN void indexed(const P& p) {
+template <class Program, class Width, int Rank, int V, class... Tag, class P> ND_FN void indexed(const P& p) {
   indexed_over<Program, Width, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 

@@ -1,5 +1,6 @@
-// Launch skeletons of indexing by arrays. Several positions of a scatter may name one element: of the values that are
-// set there any one stays, as in NumPy; values that are added arrive in any order.
+// Launch skeletons of gather and scatter by index arrays. Several positions of a scatter may name the same element:
+// when values are set, any one of them stays, as in NumPy; when they are added, the order of the additions is
+// undefined.
 #pragma once
 
 #include <catena/kernels/device/atomic.h>
@@ -7,9 +8,8 @@
 
 namespace catena::device {
 
-// The number of the element that an index names: modulo the length, as on the host.
-template <class I>
-ND_FN int64_t wrapped(I v, int64_t length) {
+// The element number that an index means: modulo the length, as on the host.
+template <class I> ND_FN int64_t wrapped(I v, int64_t length) {
   if constexpr (is_unsigned_int<I> && sizeof(I) == 8) {
     return int64_t(v < uint64_t(length) ? v : v % uint64_t(length));
   } else {
@@ -23,16 +23,14 @@ ND_FN int64_t wrapped(I v, int64_t length) {
   }
 }
 
-// I: the types of the index arrays.
-template <class Index, int Rank, class... I>
-struct Indexed {
-  // act(element of the base, element of the other side) for every position.
-  template <class P, int... K, class Act>
-  static ND_FN void each(const P& p, Indices<K...>, Act act) {
+// I: element types of the index arrays.
+template <class Index, int Rank, class... I> struct Indexed {
+  // Calls act(address in the base, address in the other operand) for every position.
+  template <class P, int... K, class Act> static ND_FN void each(const P& p, Indices<K...>, Act act) {
     using Offset = typename signed_of<Index>::type;
     const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x;
     for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < n; i += step) {
-      Offset base = 0, other = 0, index[sizeof...(I) + 1] = {};  // one more: there are no empty arrays
+      Offset base = 0, other = 0, index[sizeof...(I) + 1] = {};  // + 1: arrays of length 0 are not allowed
       for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Index c) {
         base += Offset(c) * Offset(p.base_stride[a]);
         other += Offset(c) * Offset(p.other_stride[a]);
@@ -46,21 +44,18 @@ struct Indexed {
     }
   }
 
-  // Elements that are only moved are words of their size.
-  template <int Bytes, class P>
-  static ND_FN void gather(const P& p) {
+  // Elements are only moved, so they are copied as words of their size.
+  template <int Bytes, class P> static ND_FN void gather(const P& p) {
     each(p, make_indices<int(sizeof...(I))>{}, [](const char* base, char* other) {
       *reinterpret_cast<Word<Bytes>*>(other) = *reinterpret_cast<const Word<Bytes>*>(base);
     });
   }
-  template <int Bytes, class P>
-  static ND_FN void scatter(const P& p) {
+  template <int Bytes, class P> static ND_FN void scatter(const P& p) {
     each(p, make_indices<int(sizeof...(I))>{}, [](char* base, const char* other) {
       *reinterpret_cast<Word<Bytes>*>(base) = *reinterpret_cast<const Word<Bytes>*>(other);
     });
   }
-  template <class T, class P>
-  static ND_FN void add(const P& p) {
+  template <class T, class P> static ND_FN void add(const P& p) {
     each(p, make_indices<int(sizeof...(I))>{}, [](char* base, const char* other) {
       atomic_add(reinterpret_cast<T*>(base), *reinterpret_cast<const T*>(other));
     });

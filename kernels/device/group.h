@@ -1,14 +1,13 @@
-// Groups of threads that work on one output or one row together, and their reductions. The order of combination depends
-// only on the size of the group, so results are the same on every launch.
+// Groups of threads that work together on one output or one row, and their reductions. The order of combination depends
+// only on the size of the group, so every launch gives the same result.
 #pragma once
 
 #include <catena/kernels/device/lane.h>
 
 namespace catena::device {
 
-// A value from the lane `distance` above, word by word: accumulators may be structs.
-template <class A>
-ND_FN A shuffle_down(const A& v, int distance) {
+// The value of the lane that is `distance` higher, copied word by word because accumulators may be structs.
+template <class A> ND_FN A shuffle_down(const A& v, int distance) {
   constexpr int words = int((sizeof(A) + 3) / 4);
   uint32_t word[words] = {};
   memcpy(word, &v, sizeof(A));
@@ -18,8 +17,7 @@ ND_FN A shuffle_down(const A& v, int distance) {
   memcpy(&r, word, sizeof(A));
   return r;
 }
-template <class A>
-ND_FN A shuffle_from(const A& v, int lane) {
+template <class A> ND_FN A shuffle_from(const A& v, int lane) {
   constexpr int words = int((sizeof(A) + 3) / 4);
   uint32_t word[words] = {};
   memcpy(word, &v, sizeof(A));
@@ -30,16 +28,14 @@ ND_FN A shuffle_from(const A& v, int lane) {
   return r;
 }
 
-// From the lane `distance` below; the first lanes keep their own.
-template <class A>
-ND_FN A shuffle_up(const A& v, int distance) {
+// The value of the lane that is `distance` lower; the first `distance` lanes keep their own.
+template <class A> ND_FN A shuffle_up(const A& v, int distance) {
   const int lane = int(threadIdx.x) % kWarp;
   return shuffle_from(v, lane >= distance ? lane - distance : lane);
 }
 
-// A binary tree over the 32 lanes; the result is lane 0's.
-template <class Combine, class A>
-ND_FN A reduce_warp(A v) {
+// Combines the 32 lanes as a binary tree; the result is in lane 0.
+template <class Combine, class A> ND_FN A reduce_warp(A v) {
   ND_UNROLL
   for (int distance = kWarp / 2; distance > 0; distance /= 2) v = Combine::combine(v, shuffle_down(v, distance));
   return v;
@@ -51,11 +47,8 @@ struct WarpGroup {
   static ND_FN int rank() { return int(threadIdx.x) % kWarp; }
   static ND_FN int64_t item() { return int64_t(blockIdx.x) * (kBlock / kWarp) + int(threadIdx.x) / kWarp; }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / kWarp); }
-  // Every thread gets the result.
-  template <class Combine, class A>
-  static ND_FN A reduce(A v) {
-    return shuffle_from(reduce_warp<Combine>(v), 0);
-  }
+  // All threads get the result.
+  template <class Combine, class A> static ND_FN A reduce(A v) { return shuffle_from(reduce_warp<Combine>(v), 0); }
 };
 
 // One thread per item.
@@ -64,10 +57,7 @@ struct ThreadGroup {
   static ND_FN int rank() { return 0; }
   static ND_FN int64_t item() { return int64_t(blockIdx.x) * kBlock + threadIdx.x; }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * kBlock; }
-  template <class Combine, class A>
-  static ND_FN A reduce(A v) {
-    return v;
-  }
+  template <class Combine, class A> static ND_FN A reduce(A v) { return v; }
 };
 
 // One block per item.
@@ -76,12 +66,11 @@ struct BlockGroup {
   static ND_FN int rank() { return int(threadIdx.x); }
   static ND_FN int64_t item() { return int64_t(blockIdx.x); }
   static ND_FN int64_t items() { return int64_t(gridDim.x); }
-  template <class Combine, class A>
-  static ND_FN A reduce(A v) {
+  template <class Combine, class A> static ND_FN A reduce(A v) {
     alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
     A* of_warp = reinterpret_cast<A*>(memory);
     v = reduce_warp<Combine>(v);
-    __syncthreads();  // everyone has read what an earlier reduction left here
+    __syncthreads();  // all threads have read the results of an earlier reduction from here
     if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = v;
     __syncthreads();
     A all = of_warp[0];
@@ -90,9 +79,8 @@ struct BlockGroup {
     return all;
   }
 
-  // `before` becomes the combination of the values of the threads below; thread 0 has none and keeps what it holds.
-  template <class Combine, class A>
-  static ND_FN void scan(A v, A& before) {
+  // `before` becomes the combination of the values of the threads with lower numbers; thread 0 keeps its argument.
+  template <class Combine, class A> static ND_FN void scan(A v, A& before) {
     alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
     A* of_warp = reinterpret_cast<A*>(memory);
     const int lane = int(threadIdx.x) % kWarp, warp = int(threadIdx.x) / kWarp;
@@ -101,7 +89,7 @@ struct BlockGroup {
       const A below = shuffle_up(v, distance);
       if (lane >= distance) v = Combine::combine(below, v);
     }
-    __syncthreads();  // everyone has read what an earlier scan left here
+    __syncthreads();  // all threads have read the results of an earlier scan from here
     if (lane == kWarp - 1) of_warp[warp] = v;
     __syncthreads();
     const A below = shuffle_up(v, 1);
@@ -117,10 +105,7 @@ struct BlockGroup {
 
 // Plain addition, for counts.
 struct Plus {
-  template <class A>
-  static ND_FN A combine(A a, A b) {
-    return A(a + b);
-  }
+  template <class A> static ND_FN A combine(A a, A b) { return A(a + b); }
 };
 
 }  // namespace catena::device

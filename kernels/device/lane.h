@@ -1,7 +1,8 @@
-// An operand inside a kernel: where its elements lie, and how they become values of its slot and back.
+// Lanes: an operand inside a kernel, with the address of its elements and their conversion to values of its slot and
+// back.
 //
-// A stored element of any dtype is converted to the dtype of the operand's slot and widened to its compute type on the
-// way in; on the way out it is rounded to the slot and converted to the stored dtype.
+// On load, an element of any stored dtype is converted to the dtype of the operand's slot and widened to its compute
+// type. On store, the value is rounded to the slot and converted to the stored dtype.
 #pragma once
 
 #include <catena/kernels/device/parameters.h>
@@ -10,86 +11,47 @@
 namespace catena::device {
 
 // ---- index sequences and a tuple, which NVRTC has no library for --------------------------------
-template <int... K>
-struct Indices {};
-template <int N, int... K>
-struct MakeIndices {
-  using type = typename MakeIndices<N - 1, N - 1, K...>::type;
-};
-template <int... K>
-struct MakeIndices<0, K...> {
-  using type = Indices<K...>;
-};
-template <int N>
-using make_indices = typename MakeIndices<N>::type;
+template <int... K> struct Indices {};
+template <int N, int... K> struct MakeIndices { using type = typename MakeIndices<N - 1, N - 1, K...>::type; };
+template <int... K> struct MakeIndices<0, K...> { using type = Indices<K...>; };
+template <int N> using make_indices = typename MakeIndices<N>::type;
 
-template <int K, class L>
-struct Held {
-  L lane;
-};
-template <class Seq, class... L>
-struct LaneSet;
-template <int... K, class... L>
-struct LaneSet<Indices<K...>, L...> : Held<K, L>... {
+template <int K, class L> struct Held { L lane; };
+template <class Seq, class... L> struct LaneSet;
+template <int... K, class... L> struct LaneSet<Indices<K...>, L...> : Held<K, L>... {
   ND_FN explicit LaneSet(L... lane) : Held<K, L>{lane}... {}
 };
-template <int K, class L>
-ND_FN L& get(Held<K, L>& held) {
-  return held.lane;
-}
+template <int K, class L> ND_FN L& get(Held<K, L>& held) { return held.lane; }
 
 // ---- conversions --------------------------------------------------------------------------------
-template <class Slot, class Stored>
-ND_FN compute_t<Slot> to_slot(Stored v) {
-  return load(convert<Slot>(v));
-}
-template <class Stored, class Slot>
-ND_FN Stored from_slot(compute_t<Slot> v) {
+template <class Slot, class Stored> ND_FN compute_t<Slot> to_slot(Stored v) { return load(convert<Slot>(v)); }
+template <class Stored, class Slot> ND_FN Stored from_slot(compute_t<Slot> v) {
   Slot s;
   store(s, v);
   return convert<Stored>(s);
 }
-// A value that a later step of the program reads as it would have been stored.
-template <class Slot>
-ND_FN compute_t<Slot> rounded(compute_t<Slot> v) {
+// Rounds a value to its slot, as if it had been stored and loaded again before a later step of the program reads it.
+template <class Slot> ND_FN compute_t<Slot> rounded(compute_t<Slot> v) {
   Slot s;
   store(s, v);
   return load(s);
 }
-// A value of a slot as the operand of a loop of another dtype, or back.
-template <class To, class From>
-ND_FN compute_t<To> recast(compute_t<From> v) {
+// Converts between a value of a slot and an operand of a loop of another dtype.
+template <class To, class From> ND_FN compute_t<To> recast(compute_t<From> v) {
   if constexpr (is_same<compute_t<To>, compute_t<From>>) return v;
   else return load(convert<To>(v));
 }
 
 // ---- memory accesses of W elements at once ------------------------------------------------------
-template <int Bytes>
-struct Word;
-template <>
-struct Word<1> {
-  uint8_t w;
-};
-template <>
-struct Word<2> {
-  uint16_t w;
-};
-template <>
-struct Word<4> {
-  uint32_t w;
-};
-template <>
-struct alignas(8) Word<8> {
-  uint32_t w[2];
-};
-template <>
-struct alignas(16) Word<16> {
-  uint32_t w[4];
-};
-inline constexpr int kAccess = 16;  // bytes of the widest one
+template <int Bytes> struct Word;
+template <> struct Word<1> { uint8_t w; };
+template <> struct Word<2> { uint16_t w; };
+template <> struct Word<4> { uint32_t w; };
+template <> struct alignas(8) Word<8> { uint32_t w[2]; };
+template <> struct alignas(16) Word<16> { uint32_t w[4]; };
+inline constexpr int kAccess = 16;  // bytes of the widest access
 
-template <int W, class T>
-ND_FN void read(T* to, const char* from) {
+template <int W, class T> ND_FN void read(T* to, const char* from) {
   constexpr int bytes = W * int(sizeof(T)), step = bytes < kAccess ? bytes : kAccess;
   ND_UNROLL
   for (int b = 0; b < bytes; b += step) {
@@ -97,8 +59,7 @@ ND_FN void read(T* to, const char* from) {
     memcpy(reinterpret_cast<char*>(to) + b, &word, step);
   }
 }
-template <int W, class T>
-ND_FN void write(char* to, const T* from) {
+template <int W, class T> ND_FN void write(char* to, const T* from) {
   constexpr int bytes = W * int(sizeof(T)), step = bytes < kAccess ? bytes : kAccess;
   ND_UNROLL
   for (int b = 0; b < bytes; b += step) {
@@ -108,13 +69,11 @@ ND_FN void write(char* to, const T* from) {
   }
 }
 
-// ---- lanes
-// ----------------------------------------------------------------------------------------------------------------- All
-// have: advances (false for what does not move with the loop), size (bytes of an element), move(offset), fetch<W>(at)
-// and flush<W>(at) of W elements from number `at` on, aligned<W>(offset), begin_row(offset), and (j): the value of
-// element j of what was fetched, or a reference to it.
-template <class Stored>
-struct Moving {
+// ---- lanes --------------------------------------------------------------------------------------
+// Every lane has: advances (false for an operand that does not move with the loop), size (bytes of an element),
+// move(offset), fetch<W>(at) and flush<W>(at) of W elements starting with number `at`, aligned<W>(offset),
+// begin_row(offset), and (j): the value of fetched element j, or a reference to it.
+template <class Stored> struct Moving {
   static constexpr bool advances = true;
   static constexpr int size = int(sizeof(Stored));
   char* base;
@@ -122,8 +81,7 @@ struct Moving {
   ND_FN explicit Moving(void* data) : base(static_cast<char*>(data)), at(base) {}
   ND_FN void move(int64_t offset) { at = base + offset; }
   ND_FN void begin_row(int64_t) {}
-  template <int W>
-  ND_FN bool aligned(int64_t offset = 0) const {
+  template <int W> ND_FN bool aligned(int64_t offset = 0) const {
     constexpr int bytes = W * size;
     return reinterpret_cast<uint64_t>(base + offset) % uint64_t(bytes < kAccess ? bytes : kAccess) == 0;
   }
@@ -133,63 +91,42 @@ struct Fixed {
   static constexpr int size = 0;
   ND_FN void move(int64_t) {}
   ND_FN void begin_row(int64_t) {}
-  template <int W>
-  ND_FN bool aligned(int64_t = 0) const {
-    return true;
-  }
-  template <int W>
-  ND_FN void fetch(int = 0) {}
-  template <int W>
-  ND_FN void flush(int = 0) const {}
+  template <int W> ND_FN bool aligned(int64_t = 0) const { return true; }
+  template <int W> ND_FN void fetch(int = 0) {}
+  template <int W> ND_FN void flush(int = 0) const {}
 };
 
-// Tags say what an operand is; generated code lists them. lane<V>(p, k) makes the lane of operand k, for up to V
-// elements at once.
-template <class Stored, class Slot>
-struct In {
-  template <int V>
-  struct lane : Moving<Stored> {
+// Tags describe the operands in generated code. lane<V>(p, k) makes the lane of operand k for up to V elements at once.
+template <class Stored, class Slot> struct In {
+  template <int V> struct lane : Moving<Stored> {
     Stored raw[V];
-    template <class P>
-    ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
-    template <int W>
-    ND_FN void fetch(int at = 0) {
-      read<W>(raw + at, this->at);
-    }
-    template <int W>
-    ND_FN void flush(int = 0) const {}
+    template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
+    template <int W> ND_FN void fetch(int at = 0) { read<W>(raw + at, this->at); }
+    template <int W> ND_FN void flush(int = 0) const {}
     ND_FN compute_t<Slot> operator()(int j) const { return to_slot<Slot>(raw[j]); }
   };
 };
-// An input of row kernels with one element for a whole row.
-template <class Stored, class Slot>
-struct PerRow {
-  template <int V>
-  struct lane : Fixed {
+// An input of row kernels that has one element per row.
+template <class Stored, class Slot> struct PerRow {
+  template <int V> struct lane : Fixed {
     const char* base;
     compute_t<Slot> value;
-    template <class P>
-    ND_FN lane(const P& p, int k) : base(static_cast<const char*>(p.data[k])) {}
+    template <class P> ND_FN lane(const P& p, int k) : base(static_cast<const char*>(p.data[k])) {}
     ND_FN void begin_row(int64_t offset) { value = to_slot<Slot>(*reinterpret_cast<const Stored*>(base + offset)); }
     ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };
-template <class Stored, class Slot>
-struct InOut {
-  template <int V>
-  struct lane : Moving<Stored> {
+template <class Stored, class Slot> struct InOut {
+  template <int V> struct lane : Moving<Stored> {
     compute_t<Slot> value[V];
-    template <class P>
-    ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
-    template <int W>
-    ND_FN void fetch(int at = 0) {
+    template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
+    template <int W> ND_FN void fetch(int at = 0) {
       Stored raw[W];
       read<W>(raw, this->at);
       ND_UNROLL
       for (int j = 0; j < W; ++j) value[at + j] = to_slot<Slot>(raw[j]);
     }
-    template <int W>
-    ND_FN void flush(int at = 0) const {
+    template <int W> ND_FN void flush(int at = 0) const {
       Stored raw[W];
       ND_UNROLL
       for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[at + j]);
@@ -198,24 +135,17 @@ struct InOut {
     ND_FN compute_t<Slot>& operator()(int j) { return value[j]; }
   };
 };
-template <class Stored, class Slot>
-struct Out {
-  template <int V>
-  struct lane : InOut<Stored, Slot>::template lane<V> {
-    template <class P>
-    ND_FN lane(const P& p, int k) : InOut<Stored, Slot>::template lane<V>(p, k) {}
-    template <int W>
-    ND_FN void fetch(int = 0) {}
+template <class Stored, class Slot> struct Out {
+  template <int V> struct lane : InOut<Stored, Slot>::template lane<V> {
+    template <class P> ND_FN lane(const P& p, int k) : InOut<Stored, Slot>::template lane<V>(p, k) {}
+    template <int W> ND_FN void fetch(int = 0) {}
   };
 };
-// One element for the whole loop: in the parameters, or where `data` points.
-template <class Stored, class Slot>
-struct Scalar {
-  template <int V>
-  struct lane : Fixed {
+// A scalar operand: one element for the whole loop, in the parameters or at the address `data`.
+template <class Stored, class Slot> struct Scalar {
+  template <int V> struct lane : Fixed {
     compute_t<Slot> value;
-    template <class P>
-    ND_FN lane(const P& p, int k) {
+    template <class P> ND_FN lane(const P& p, int k) {
       Stored raw;
       if (p.data[k] != nullptr) raw = *static_cast<const Stored*>(p.data[k]);
       else memcpy(&raw, p.cell[k].bytes, sizeof(Stored));
@@ -224,22 +154,17 @@ struct Scalar {
     ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };
-// The same, always by address.
-template <class Stored, class Slot>
-struct Shared {
-  template <int V>
-  struct lane : Fixed {
+// A scalar operand that is always at the address `data`.
+template <class Stored, class Slot> struct Shared {
+  template <int V> struct lane : Fixed {
     compute_t<Slot> value;
-    template <class P>
-    ND_FN lane(const P& p, int k) : value(to_slot<Slot>(*static_cast<const Stored*>(p.data[k]))) {}
+    template <class P> ND_FN lane(const P& p, int k) : value(to_slot<Slot>(*static_cast<const Stored*>(p.data[k]))) {}
     ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };
-// Operand number R among the raw ones.
-template <class Stored, int R>
-struct Raw {
-  template <int V>
-  struct lane : Fixed {
+// The raw operand with number R among the raw operands.
+template <class Stored, int R> struct Raw {
+  template <int V> struct lane : Fixed {
     View<Stored> view;
     template <class P>
     ND_FN lane(const P& p, int k) : view{static_cast<Stored*>(p.data[k]), p.raw_length[R], p.raw_stride[R]} {}
@@ -248,19 +173,12 @@ struct Raw {
 };
 
 // ---- positions ----------------------------------------------------------------------------------
-template <class Index>
-struct signed_of;
-template <>
-struct signed_of<uint32_t> {
-  using type = int32_t;
-};
-template <>
-struct signed_of<uint64_t> {
-  using type = int64_t;
-};
+template <class Index> struct signed_of;
+template <> struct signed_of<uint32_t> { using type = int32_t; };
+template <> struct signed_of<uint64_t> { using type = int64_t; };
 
-// Splits position i of a loop of `rank` axes into one coordinate per axis, innermost first: each(axis, coordinate).
-// Rank > 0: known at compile time.
+// Splits position i of a loop of `rank` axes into one coordinate per axis, innermost first, and calls each(axis,
+// coordinate). Rank > 0: the rank is known at compile time.
 template <int Rank, class Index, class F>
 ND_FN void for_each_axis(Index i, const int64_t* length, int64_t rank, F each) {
   if constexpr (Rank > 0) {

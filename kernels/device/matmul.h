@@ -1,15 +1,14 @@
-// Launch skeletons of matrix products for operands of any strides: tiles through shared memory, and two shapes for
-// products with at most four rows. The order in which products are added depends on the lengths of the call alone.
+// Launch skeletons of matrix products for operands of any strides: one through tiles in shared memory, and two for
+// products with at most four rows. The order of additions depends only on the lengths of the call.
 #pragma once
 
 #include <catena/kernels/device/group.h>
 
 namespace catena::device {
 
-// What is computed with: 16-bit floats add up in float32, small integers in 32 bits (the low ones are the same), bool
-// is or of ands.
-template <class T>
-struct Dot {
+// The accumulator type: float32 for 16-bit floats, 32-bit integers for small integers (the low bits are the same),
+// logical or of ands for bool.
+template <class T> struct Dot {
   using A = conditional_t<is_float<compute_t<T>>, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
   static ND_FN A fetch(const char* at) { return A(load(*reinterpret_cast<const T*>(at))); }
   static ND_FN void put(char* at, A v) {
@@ -28,8 +27,7 @@ struct Dot {
   }
 };
 
-template <class T, int Rank>
-struct Matmul {
+template <class T, int Rank> struct Matmul {
   using D = Dot<T>;
   using A = typename D::A;
   using P = MatmulParameters<Rank == 0 ? kGenericRank : Rank>;
@@ -53,14 +51,14 @@ struct Matmul {
     if (p.splits == 1) D::put(at.out + row * p.out_row + column * p.out_column, v);
     else static_cast<A*>(p.partial)[(blockIdx.y * p.batch + at.number) * p.m * p.n + row * p.n + column] = v;
   }
-  // The part of k that blocks of this gridDim.y add up.
+  // The range of k that the blocks with this blockIdx.y add up.
   static ND_FN void part(const P& p, int64_t& begin, int64_t& end) {
     const int64_t length = (p.k + p.splits - 1) / p.splits, last = (blockIdx.y + 1) * length;
     begin = blockIdx.y * length;
     end = last < p.k ? last : p.k;
   }
 
-  // The elements of a tile that a thread fetches: four, neighbours in memory by neighbouring threads.
+  // The four elements of a tile that this thread fetches; neighbouring threads access neighbouring memory.
   struct Share {
     int outer, k, outer_step, k_step;
     ND_FN explicit Share(bool along_k) {
@@ -86,7 +84,7 @@ struct Matmul {
 
   static ND_FN void tile_product(A (&sum)[4][4], const A (*left)[kTile + 4], const A (*right)[kTile + 4]) {
     const int x = int(threadIdx.x) % (kTile / 4) * 4, y = int(threadIdx.x) / (kTile / 4) * 4;
-#pragma unroll 1  // as a whole it would take twice the registers and the time to compile
+#pragma unroll 1  // unrolling it completely would double the registers and the compile time
     for (int d = 0; d < kTileDepth; d += 4) {
       ND_UNROLL
       for (int e = d; e < d + 4; ++e) {
@@ -102,8 +100,8 @@ struct Matmul {
     }
   }
 
-  // A block per tile of results, 4 x 4 of them per thread. The next tiles are fetched while the last ones are
-  // multiplied.
+  // One block per tile of results; each thread computes 4 x 4 of them. The next tiles are fetched while the current
+  // ones are multiplied.
   static ND_FN void tiles(const P& p) {
     alignas(16) __shared__ A left[kTileDepth][kTile + 4], right[kTileDepth][kTile + 4];
     const int64_t down = (p.m + kTile - 1) / kTile, across = (p.n + kTile - 1) / kTile;
@@ -141,7 +139,7 @@ struct Matmul {
     }
   }
 
-  // One column of results, at most four of them, from elements begin, begin + step, ... of k.
+  // Partial sums of one column of results (at most four rows) over elements begin, begin + step, ... of k.
   static ND_FN void narrow(const P& p, const Matrices& at, int64_t column, int64_t begin, int64_t end, int step,
                            A (&sum)[kNarrow]) {
     const char* b = at.b + column * p.b_column;
@@ -153,7 +151,7 @@ struct Matmul {
     }
   }
 
-  // A warp per column: neighbours along k are neighbours in memory.
+  // One warp per column: the elements along k are contiguous.
   static ND_FN void narrow_rows(const P& p) {
     int64_t begin, end;
     part(p, begin, end);
@@ -169,7 +167,7 @@ struct Matmul {
     }
   }
 
-  // 32 neighbouring columns per block, 8 threads each.
+  // 32 neighbouring columns per block, with 8 threads for each.
   static ND_FN void narrow_columns(const P& p) {
     constexpr int height = kBlock / kWarp;
     __shared__ A of_thread[height][kNarrow][kWarp];
@@ -194,7 +192,7 @@ struct Matmul {
     }
   }
 
-  // The second stage: a thread per result adds up the splits.
+  // The second stage: one thread per result adds up the partial sums of the splits.
   static ND_FN void second(const P& p) {
     const int64_t each = p.m * p.n, outputs = each * p.batch;
     for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < outputs; i += int64_t(gridDim.x) * kBlock) {

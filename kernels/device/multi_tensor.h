@@ -1,15 +1,14 @@
-// Launch skeleton of multi-tensor kernels: one launch over a table of tensors, a block per chunk of a tensor.
+// Launch skeleton of multi-tensor kernels: one launch over a table of tensors, one block per chunk of a tensor.
 #pragma once
 
 #include <catena/kernels/device/elementwise.h>
 
 namespace catena::device {
 
-// The body with the hyperparameters of the tensor; `hyper` is a copy, so that no store to a tensor can change it.
-template <class Body>
-struct Update {
-  template <int W, class... L>
-  static ND_FN void chunk(const double* hyper, L&... lane) {
+// Calls the body with the hyperparameters of the tensor. `hyper` is a local copy, so the compiler knows that stores to
+// a tensor do not change it.
+template <class Body> struct Update {
+  template <int W, class... L> static ND_FN void chunk(const double* hyper, L&... lane) {
     (lane.template fetch<W>(), ...);
     ND_UNROLL
     for (int j = 0; j < W; ++j) Body::run(hyper, lane(j)...);
@@ -39,14 +38,14 @@ ND_FN void multi_tensor_over(const MultiTensorParameters& p, Indices<K...>) {
   const TensorChunk at = p.chunks[blockIdx.x];
   const TensorRow<int(sizeof...(Tag))>& tensor =
       static_cast<const TensorRow<int(sizeof...(Tag))>*>(p.tensors)[at.tensor];
+  const double* from = p.hyper != nullptr ? p.hyper + tensor.hyper * kHyper : p.common;
   double hyper[kHyper];
   ND_UNROLL
-  for (int k = 0; k < kHyper; ++k) hyper[k] = p.hyper[tensor.hyper * kHyper + k];
+  for (int k = 0; k < kHyper; ++k) hyper[k] = from[k];
   const int64_t begin = int64_t(at.chunk) * kChunk, last = begin + kChunk, end = last < tensor.n ? last : tensor.n;
   run_update<Body, V>(hyper, begin, end, typename Tag::template lane<V>(tensor, K)...);
 }
-template <class Body, int V, class... Tag>
-ND_FN void multi_tensor(const MultiTensorParameters& p) {
+template <class Body, int V, class... Tag> ND_FN void multi_tensor(const MultiTensorParameters& p) {
   multi_tensor_over<Body, V, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 

@@ -1,28 +1,25 @@
-// Launch skeletons that find the elements which are not zero: how many each piece of the array has, running sums of
-// these counts, and the coordinates, each at its place.
+// Launch skeletons of nonzero: the count of non-zero elements in each piece of the array, the running sums of these
+// counts, and the coordinates, each stored at its final position.
 #pragma once
 
 #include <catena/kernels/device/group.h>
 
 namespace catena::device {
 
-// For every lane: which lanes of the warp hold true, a bit each.
+// A bit mask of the lanes of the warp whose argument is true.
 ND_FN uint32_t ballot(bool v) { return __ballot_sync(0xffffffffu, v); }
-// How many lanes below this one are in `lanes`.
+// The number of lanes in the mask `lanes` that are below this lane.
 ND_FN int rank_among(uint32_t lanes) { return __popc(lanes & ((1u << (threadIdx.x % kWarp)) - 1)); }
 
-template <class T, class Index, int Rank>
-struct Nonzero {
-  template <class P>
-  static ND_FN bool flag(const P& p, int64_t i) {
+template <class T, class Index, int Rank> struct Nonzero {
+  template <class P> static ND_FN bool flag(const P& p, int64_t i) {
     if (i >= p.n) return false;
     const char* in = static_cast<const char*>(p.in);
     return load(*reinterpret_cast<const T*>(in + offset_of<Rank>(Index(i), p.length, p.stride, p.rank))) !=
            compute_t<T>(0);
   }
 
-  template <class P>
-  static ND_FN void count(const P& p) {
+  template <class P> static ND_FN void count(const P& p) {
     for (int64_t piece = blockIdx.x; piece < p.pieces; piece += gridDim.x) {
       int64_t found = 0;
       for (int j = int(threadIdx.x); j < kPiece; j += kBlock) found += flag(p, piece * kPiece + j);
@@ -31,8 +28,7 @@ struct Nonzero {
     }
   }
 
-  template <class P>
-  static ND_FN void write(const P& p) {
+  template <class P> static ND_FN void write(const P& p) {
     constexpr int warps = kBlock / kWarp;
     __shared__ int of_warp[warps];
     const int warp = int(threadIdx.x) / kWarp;
@@ -61,9 +57,8 @@ struct Nonzero {
   }
 };
 
-// A block per row of counts: each becomes the sum of those before it.
-template <class T>
-ND_FN void offsets(const OffsetsParameters& p) {
+// One block per row of counts: each count is replaced by the sum of the counts before it.
+template <class T> ND_FN void offsets(const OffsetsParameters& p) {
   constexpr int items = 8;
   __shared__ T last;
   for (int64_t row = blockIdx.x; row < p.rows; row += gridDim.x) {

@@ -1,4 +1,4 @@
-// Launch skeleton of random fills: a thread makes the four neighbouring elements of one counter and stores them
+// Launch skeleton of random fills: a thread computes the four neighbouring elements of one counter and stores them
 // together.
 #pragma once
 
@@ -7,10 +7,9 @@
 
 namespace catena::device {
 
-// A number of type T as it is stored. Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value
-// below takes its place.
-template <class Body, class Stored, class T>
-ND_FN Stored stored_number(T v) {
+// A random number as a stored element. Rounding to 16 bits can give 1, which is outside [0, 1); it is replaced by the
+// largest value below 1.
+template <class Body, class Stored, class T> ND_FN Stored stored_number(T v) {
   Stored s = convert<Stored>(v);
   if constexpr (is_same<Body, k::random_uniform> && !is_same<Stored, T> && sizeof(Stored) == 2) {
     if (float(s) == 1.0f) s.bits = uint16_t(s.bits - 1);

@@ -1,29 +1,23 @@
-// Launch skeletons of reductions. What is reduced is the result of a program over the inputs, element by element; what
-// is stored is the result of a program over the reduced value. Rank 0 means that the number of axes is known at run
-// time.
+// Launch skeletons of reductions. A program over the inputs computes the elements that are reduced, and another program
+// computes the stored result from the reduced value. Rank 0: the number of axes is known at run time only.
 #pragma once
 
 #include <catena/kernels/device/group.h>
 
 namespace catena::device {
 
-template <class Stored, class Slot>
-ND_FN compute_t<Slot> element_at(const void* data, int64_t offset) {
+template <class Stored, class Slot> ND_FN compute_t<Slot> element_at(const void* data, int64_t offset) {
   return to_slot<Slot>(*reinterpret_cast<const Stored*>(static_cast<const char*>(data) + offset));
 }
 
-// The program where there is none: elements are the one input's, and results are stored as they are.
+// The program of a plain reduction: the element is the value of the only input, the result is stored unchanged.
 struct Unchanged {
-  template <class T>
-  static ND_FN void run(T x, T& y) {
-    y = x;
-  }
+  template <class T> static ND_FN void run(T x, T& y) { y = x; }
 };
 
-// What is reduced: Program::run(inputs..., element) gives elements of type T. A thread takes runs of `Run` neighbouring
-// elements and reads `Width` of them at once; which elements it takes depends on Run alone.
-template <class Program, class T, int Run, int Width, class Seq, class... Tag>
-struct Elements;
+// The elements that are reduced: Program::run(inputs..., element), of type T. A thread takes runs of `Run` neighbouring
+// elements and loads `Width` of them at once; the assignment of elements to threads depends on Run alone.
+template <class Program, class T, int Run, int Width, class Seq, class... Tag> struct Elements;
 template <class Program, class T, int Run, int Width, int... K, class... Tag>
 struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
   static_assert(Run % Width == 0 && Width % 4 == 0);
@@ -31,22 +25,19 @@ struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
   static constexpr int run = Run, width = Width;
 
   LaneSet<Indices<K...>, typename Tag::template lane<Width>...> lanes;
-  int64_t kept[sizeof...(K)];  // where the inputs of this output begin
+  int64_t kept[sizeof...(K)];  // byte offset of each input for the current output
 
-  template <class P>
-  ND_FN explicit Elements(const P& p) : lanes(typename Tag::template lane<Width>(p, K)...) {}
-  // The elements of that output from here on.
-  template <int Kept, class Index, class P>
-  ND_FN void select(const P& p, Index output) {
+  template <class P> ND_FN explicit Elements(const P& p) : lanes(typename Tag::template lane<Width>(p, K)...) {}
+  // Selects the output whose elements the calls below refer to.
+  template <int Kept, class Index, class P> ND_FN void select(const P& p, Index output) {
     ((kept[K] = offset_of<Kept>(output, p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
     (get<K>(lanes).begin_row(kept[K]), ...);
   }
-  // Whether whole runs lie together from element `begin` on, for wide accesses.
-  template <int Reduced, class P>
-  ND_FN bool whole(const P& p, int64_t begin) {
+  // True if runs from element `begin` on are contiguous and aligned, so that wide loads can be used.
+  template <int Reduced, class P> ND_FN bool whole(const P& p, int64_t begin) {
     return Reduced == 1 && (lies_together(p, get<K>(lanes), K, begin) && ...);
   }
-  // `Width` elements from number `first` on, for operator().
+  // Loads `Width` elements starting with number `first`; operator() then gives their values.
   ND_FN void fetch(int64_t first) {
     (move(get<K>(lanes), kept[K], first), ...);
     (get<K>(lanes).template fetch<Width>(), ...);
@@ -56,9 +47,8 @@ struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
     Program::run(get<K>(lanes)(j)..., v);
     return v;
   }
-  // Element i, wherever it lies.
-  template <int Reduced, class Index, class P>
-  ND_FN value single(const P& p, Index i) {
+  // Element i, for any strides.
+  template <int Reduced, class Index, class P> ND_FN value single(const P& p, Index i) {
     using Offset = typename signed_of<Index>::type;
     Offset offset[sizeof...(K)] = {};
     for_each_axis<Reduced>(i, p.reduced_length, p.reduced_rank,
@@ -69,27 +59,23 @@ struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
   }
 
  private:
-  template <class P, class L>
-  ND_FN bool lies_together(const P& p, L& lane, int k, int64_t begin) {
+  template <class P, class L> ND_FN bool lies_together(const P& p, L& lane, int k, int64_t begin) {
     if constexpr (L::advances)
       return p.reduced_stride[k][0] == L::size && lane.template aligned<Width>(kept[k] + begin * L::size);
     else return true;
   }
-  template <class L>
-  static ND_FN void move(L& lane, int64_t start, int64_t first) {
+  template <class L> static ND_FN void move(L& lane, int64_t start, int64_t first) {
     lane.move(start + first * L::size);
   }
 };
 
-// Where results go: Program::run(reduced value of type R, inputs..., result). Its operands are number `First` and those
-// behind it; the last one is the output.
-template <class Program, class R, int First, class Seq, class... Tag>
-struct Results;
+// The stored results: Program::run(reduced value of type R, inputs..., result). Its operands start with number `First`;
+// the last one is the output.
+template <class Program, class R, int First, class Seq, class... Tag> struct Results;
 template <class Program, class R, int First, int... K, class... Tag>
 struct Results<Program, R, First, Indices<K...>, Tag...> {
   using value = compute_t<R>;
-  template <int Kept, class Index, class P>
-  static ND_FN void put(const P& p, Index output, value v) {
+  template <int Kept, class Index, class P> static ND_FN void put(const P& p, Index output, value v) {
     LaneSet<Indices<K...>, typename Tag::template lane<1>...> lanes(typename Tag::template lane<1>(p, First + K)...);
     (get<K>(lanes).move(offset_of<Kept>(output, p.kept_length, p.kept_stride[First + K], p.kept_rank)), ...);
     (get<K>(lanes).template fetch<1>(), ...);
@@ -98,14 +84,12 @@ struct Results<Program, R, First, Indices<K...>, Tag...> {
   }
 };
 
-template <class Body, class E, class Result, class Index, int Kept, int Reduced>
-struct Reduce {
+template <class Body, class E, class Result, class Index, int Kept, int Reduced> struct Reduce {
   using A = typename Body::template accumulator<typename E::value, typename Result::value>;
 
-  // Runs of neighbouring elements, every `size`-th one from that of `rank` on, into four independent accumulators. Runs
-  // that lie together are read at once; which element goes where does not depend on that.
-  template <class P>
-  static ND_FN A fold(const P& p, E& elements, Index begin, Index end, int rank, int size) {
+  // Reduces runs of neighbouring elements into four independent accumulators, every `size`-th run starting with run
+  // `rank`. Contiguous runs are loaded at once; the assignment of elements to accumulators does not depend on that.
+  template <class P> static ND_FN A fold(const P& p, E& elements, Index begin, Index end, int rank, int size) {
     A acc[4];
     ND_UNROLL
     for (int j = 0; j < 4; ++j) acc[j] = Body::template identity<A>();
@@ -131,35 +115,30 @@ struct Reduce {
     }
     return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
   }
-  // Elements begin, begin + step, ... of one output.
-  template <class P>
-  static ND_FN A fold_column(const P& p, E& elements, Index begin, Index end, Index step) {
+  // Reduces elements begin, begin + step, ... of one output.
+  template <class P> static ND_FN A fold_column(const P& p, E& elements, Index begin, Index end, Index step) {
     A acc = Body::template identity<A>();
     for (Index i = begin; i < end; i += step)
       acc = Body::combine(acc, Body::template map<A>(elements.template single<Reduced>(p, i), int64_t(i)));
     return acc;
   }
-  template <class P>
-  static ND_FN void finish(const P& p, Index output, const A& acc) {
+  template <class P> static ND_FN void finish(const P& p, Index output, const A& acc) {
     Result::template put<Kept>(p, output, Body::template finish<typename Result::value>(acc, p.count));
   }
-  template <class P>
-  static ND_FN void result(const P& p, Index output, const A& acc) {
+  template <class P> static ND_FN void result(const P& p, Index output, const A& acc) {
     if (p.splits == 1) finish(p, output, acc);
     else static_cast<A*>(p.partial)[int64_t(output) * p.splits + blockIdx.y] = acc;
   }
-  // The part of the elements that blocks of this gridDim.y work on.
-  template <class P>
-  static ND_FN void part(const P& p, Index& begin, Index& end) {
+  // The range of elements that the blocks with this blockIdx.y reduce.
+  template <class P> static ND_FN void part(const P& p, Index& begin, Index& end) {
     const int64_t share = (p.count + p.splits - 1) / p.splits, length = (share + E::run - 1) / E::run * E::run,
                   first = blockIdx.y * length, last = first + length;
     begin = Index(first < p.count ? first : p.count);
     end = Index(last < p.count ? last : p.count);
   }
 
-  // A group of threads per output: the reduced axes are the inner ones.
-  template <class Group, class P>
-  static ND_FN void rows(const P& p) {
+  // One group of threads per output; used where the innermost axis is reduced.
+  template <class Group, class P> static ND_FN void rows(const P& p) {
     Index begin, end;
     part(p, begin, end);
     E elements(p);
@@ -170,9 +149,8 @@ struct Reduce {
     }
   }
 
-  // 32 neighbouring outputs per block, 8 threads each: the innermost axis is kept.
-  template <class P>
-  static ND_FN void columns(const P& p) {
+  // 32 neighbouring outputs per block, with 8 threads for each; used where the innermost axis is kept.
+  template <class P> static ND_FN void columns(const P& p) {
     constexpr int height = kBlock / kWarp;
     alignas(16) __shared__ unsigned char memory[kBlock * sizeof(A)];
     A* of_thread = reinterpret_cast<A*>(memory);
@@ -197,9 +175,8 @@ struct Reduce {
     }
   }
 
-  // The second stage: one warp per output over its partial accumulators.
-  template <class P>
-  static ND_FN void second(const P& p) {
+  // The second stage: one warp per output combines its partial accumulators.
+  template <class P> static ND_FN void second(const P& p) {
     for (int64_t output = WarpGroup::item(); output < p.outputs; output += WarpGroup::items()) {
       const A* partial = static_cast<const A*>(p.partial) + output * p.splits;
       A acc = Body::template identity<A>();

@@ -1,44 +1,33 @@
-// Launch skeleton of row kernels: a group of threads per row reduces it once or twice and then writes every element. A
-// thread has runs of V neighbouring elements. Where a row is short enough its elements stay in registers, otherwise
-// they are read again in every phase; either way, and whatever the strides, a thread has the same elements, so the
-// order of combination depends on the lengths alone. (Rows over more than kMaxExactRank axes have runs of one element.)
+// Launch skeleton of row kernels: a group of threads reduces a row once or twice and then writes every element of it. A
+// thread has runs of V neighbouring elements (of one element if the row extends over more than kMaxExactRank axes). The
+// elements of short rows stay in registers; those of longer rows are loaded again in every phase. The assignment of
+// elements to threads is the same in both cases and for all strides, so the order of combination depends on the lengths
+// alone.
 #pragma once
 
 #include <catena/kernels/device/group.h>
+#include <catena/kernels/row_operands.h>
 
 namespace catena::device {
 
-template <class Body>
-struct Phase0 {
-  template <class A>
-  static ND_FN A combine(A a, A b) {
-    return Body::combine0(a, b);
-  }
+template <class Body> struct Phase0 {
+  template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
 };
-template <class Body>
-struct Phase1 {
-  template <class A>
-  static ND_FN A combine(A a, A b) {
-    return Body::combine1(a, b);
-  }
+template <class Body> struct Phase1 {
+  template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
 };
 
-// Inputs keep all runs of a thread, outputs one.
-template <class Tag>
-inline constexpr bool keeps_runs = false;
-template <class Stored, class Slot>
-inline constexpr bool keeps_runs<In<Stored, Slot>> = true;
+// Lanes of inputs hold all runs of a thread, those of outputs hold one.
+template <class Tag> inline constexpr bool keeps_runs = false;
+template <class Stored, class Slot> inline constexpr bool keeps_runs<In<Stored, Slot>> = true;
 
-// Runs: how many of them a thread keeps, 0: none.
-template <class Group, class Index, int Kept, int Reduced, int V, int Runs>
-struct RowLoop {
+// Runs: the number of runs that a thread keeps in registers; 0: it loads them in every phase.
+template <class Group, class Index, int Kept, int Reduced, int V, int Runs> struct RowLoop {
   static constexpr int kRuns = Runs > 0 ? Runs : 1;
-  template <class Tag>
-  using lane = typename Tag::template lane<keeps_runs<Tag> ? V * kRuns : V>;
+  template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag> ? V * kRuns : V>;
 
-  // f(number among the kept ones, first element) for the runs of this thread.
-  template <class F>
-  static ND_FN void each_run(Index count, F f) {
+  // Calls f(number of the kept run, first element) for the runs of this thread.
+  template <class F> static ND_FN void each_run(Index count, F f) {
     if constexpr (Runs > 0) {
       ND_UNROLL
       for (int r = 0; r < Runs; ++r) {
@@ -49,9 +38,9 @@ struct RowLoop {
       for (Index first = Index(Group::rank() * V); first < count; first += Index(Group::size * V)) f(0, first);
     }
   }
-  // Operand k of the row that begins at `row`: no run leaves the innermost axis, and all can be moved at once.
-  template <class P, class L>
-  static ND_FN bool whole_runs(const P& p, const L& lane, int k, int64_t row) {
+  // True if wide accesses can be used for operand k in the row that begins at `row`: each run is contiguous, aligned
+  // and within the innermost axis.
+  template <class P, class L> static ND_FN bool whole_runs(const P& p, const L& lane, int k, int64_t row) {
     if constexpr (!L::advances) return true;
     else if constexpr (Reduced == 0) return false;
     bool whole = p.reduced_stride[k][Reduced - 1] == L::size && lane.template aligned<V>(row);
@@ -60,8 +49,7 @@ struct RowLoop {
     for (int a = 0; a + 1 < Reduced; ++a) whole = whole && p.reduced_stride[k][a] % (V * L::size) == 0;
     return whole;
   }
-  template <class P, class L>
-  static ND_FN void move(const P& p, L& lane, int k, int64_t row, Index i) {
+  template <class P, class L> static ND_FN void move(const P& p, L& lane, int k, int64_t row, Index i) {
     if constexpr (L::advances)
       lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
   }
@@ -97,7 +85,7 @@ struct RowLoop {
   }
 };
 
-// A: the type of the accumulators. Operands by position: inputs I, outputs O, per-row outputs Q.
+// A: accumulator types. Operand numbers: inputs I, outputs O, per-row outputs Q.
 template <class Body, class A, class Group, class Index, int Kept, class Loop, int V, bool Again, class P, class Lanes,
           int... K, int... I, int... O, int... Q>
 ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indices<O...>, Indices<Q...>) {
@@ -108,13 +96,13 @@ ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indic
     (get<I>(lanes).begin_row(row[I]), ...);
     const bool whole = ((Loop::whole_runs(p, get<I>(lanes), I, row[I]) && ...) &&
                         (Loop::whole_runs(p, get<O>(lanes), O, row[O]) && ...));
-    Lanes first_of_row = lanes;  // the first element of the row, read before anything is written
+    Lanes first_of_row = lanes;  // the first element of the row, loaded before the first store
     (get<K>(first_of_row).move(row[K]), ...);
     (get<I>(first_of_row).template fetch<1>(), ...);
     const auto fetch = [&](int run, Index first) {
       (Loop::fetch(p, get<I>(lanes), I, row[I], whole, first, run * V), ...);
     };
-    // act(number in the lanes, number in the run) for every element of this thread.
+    // Calls act(index in the lanes, index in the run) for every element of this thread.
     const auto each = [&](bool read, auto act, auto end_of_run) {
       Loop::each_run(count, [&](int run, Index first) {
         if (read) fetch(run, first);
@@ -126,22 +114,31 @@ ND_FN void run_rows(const P& p, Lanes lanes, Indices<K...>, Indices<I...>, Indic
     };
     const auto nothing = [](Index) {};
 
-    A a0 = Body::template identity0<A>(), a1 = A(0);
+    using In = typename Body::template In<A>;
+    const In first{get<I>(first_of_row)(0)...};
+    typename Body::template Stats<A> stats{};
+    A acc = Body::template identity0<A>();
     each(
-        true, [&](int at, int) { a0 = Body::combine0(a0, Body::template map0<A>(get<I>(lanes)(at)...)); }, nothing);
-    a0 = Group::template reduce<Phase0<Body>>(a0);
-    Body::finish0(a0, p.count, get<I>(first_of_row)(0)...);
+        true, [&](int at, int) { acc = Body::combine0(acc, Body::template map0<A>(In{get<I>(lanes)(at)...})); },
+        nothing);
+    set_first(stats, Group::template reduce<Phase0<Body>>(acc));
+    Body::template finish0<A>(stats, p.count, first);
     if constexpr (Body::phases == 2) {
-      a1 = Body::template identity1<A>();
+      acc = Body::template identity1<A>();
       each(
-          Again, [&](int at, int) { a1 = Body::combine1(a1, Body::template map1<A>(get<I>(lanes)(at)..., a0)); },
+          Again,
+          [&](int at, int) { acc = Body::combine1(acc, Body::template map1<A>(In{get<I>(lanes)(at)...}, stats)); },
           nothing);
-      a1 = Group::template reduce<Phase1<Body>>(a1);
+      set_second(stats, Group::template reduce<Phase1<Body>>(acc));
     }
-    Body::finish1(a0, a1, p.count, get<I>(first_of_row)(0)..., get<Q>(first_of_row)(0)...);
+    if constexpr (sizeof...(Q) == 0) Body::template finish1<A>(stats, p.count, first);
+    else
+      Body::template finish1<A>(stats, p.count, first, typename Body::template RowOut<A&>{get<Q>(first_of_row)(0)...});
     if (Group::rank() == 0) (get<Q>(first_of_row).template flush<1>(), ...);
+    using Out = typename Body::template Out<A&>;
     each(
-        Again, [&](int at, int j) { Body::write(get<I>(lanes)(at)..., a0, a1, get<O>(lanes)(j)...); },
+        Again,
+        [&](int at, int j) { Body::template write<A>(In{get<I>(lanes)(at)...}, stats, Out{get<O>(lanes)(j)...}); },
         [&](Index first) { (Loop::flush(p, get<O>(lanes), O, row[O], whole, first), ...); });
   }
 }

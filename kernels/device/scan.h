@@ -1,17 +1,16 @@
-// Launch skeletons of running results along rows, with the bodies of reductions. Long rows are cut into pieces: the
-// result of every piece alone, then what comes before each piece, then the elements. Elements come in order on the left
-// side of every combination.
+// Launch skeletons of scans along rows, with the bodies of reductions. A long row is cut into pieces: first the result
+// of every piece alone, then the combination of the pieces before each piece, then the elements. Earlier elements are
+// always the left operand of a combination.
 #pragma once
 
 #include <catena/kernels/device/reduction.h>
 
 namespace catena::device {
 
-template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank>
-struct Scan {
+template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank> struct Scan {
   using A = typename Body::template accumulator<compute_t<T>, compute_t<R>>;
   using P = ScanParameters<Rank == 0 ? kGenericRank : Rank>;
-  static constexpr int kItems = 4;  // neighbouring elements of a thread
+  static constexpr int kItems = 4;  // neighbouring elements per thread
 
   // A piece of a row.
   struct Piece {
@@ -19,7 +18,7 @@ struct Scan {
     char* out;
     A* partial;
     int64_t begin, end;
-    bool first;  // of its row: nothing comes before it
+    bool first;  // the first piece of its row: no carry is combined with it
   };
   static ND_FN Piece piece_of(const P& p, int64_t row, int64_t number) {
     int64_t in = 0, out = 0;
@@ -43,7 +42,7 @@ struct Scan {
         from_slot<StoredOut, R>(Body::template finish<compute_t<R>>(acc, i + 1));
   }
 
-  // A block per piece of a row.
+  // One block per piece of a row.
   static ND_FN void rows(const P& p) {
     alignas(16) __shared__ unsigned char memory[sizeof(A)];
     A* last = reinterpret_cast<A*>(memory);
@@ -85,9 +84,8 @@ struct Scan {
     }
   }
 
-  // A thread per piece of a row; act(piece) for each.
-  template <class Act>
-  static ND_FN void each_thread(const P& p, Act act) {
+  // Calls act(piece) for every piece of a row, with one thread per piece.
+  template <class Act> static ND_FN void each_thread(const P& p, Act act) {
     for (int64_t item = int64_t(blockIdx.x) * kBlock + threadIdx.x; item < p.rows * p.splits;
          item += int64_t(gridDim.x) * kBlock)
       act(piece_of(p, item % p.rows, item / p.rows));
@@ -113,7 +111,7 @@ struct Scan {
     });
   }
 
-  // A block per row: the results of its pieces become those of all pieces before.
+  // One block per row: replaces the result of each piece by that of all pieces before it.
   static ND_FN void carries(const P& p) {
     alignas(16) __shared__ unsigned char memory[sizeof(A)];
     A* last = reinterpret_cast<A*>(memory);

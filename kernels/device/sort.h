@@ -1,25 +1,18 @@
-// Launch skeletons of stable sorting. An element becomes a key that orders as an unsigned integer; with the place in
-// its row as the second part of the key every order is total. Rows of up to kSortBlock elements are sorted by a bitonic
-// network in shared memory, longer ones by radix, lowest digit first: the number of passes depends on the dtype alone,
-// and no value decides what a thread does, so that the result and the time are the same whatever the data.
+// Launch skeletons of stable sorting. An element is mapped to a key with the order of unsigned integers; the place in
+// the row is the second part of the key, so that no two keys are equal. Rows of up to kSortBlock elements are sorted by
+// a bitonic network in shared memory, longer rows by an LSD radix sort. Neither the number of passes nor the control
+// flow depends on the values, so the run time depends on lengths and dtype alone.
 #pragma once
 
 #include <catena/kernels/device/nonzero.h>
 
 namespace catena::device {
 
-template <class T>
-struct key_bits {
-  using type = unsigned_of<T>;
-};
-template <>
-struct key_bits<bool> {
-  using type = uint8_t;
-};
+template <class T> struct key_bits { using type = unsigned_of<T>; };
+template <> struct key_bits<bool> { using type = uint8_t; };
 
-// NaN is above everything, both zeros are the same.
-template <class T>
-ND_FN typename key_bits<T>::type sort_key(T v) {
+// NaN gets the largest key; -0 and +0 get the same key.
+template <class T> ND_FN typename key_bits<T>::type sort_key(T v) {
   using Bits = typename key_bits<T>::type;
   constexpr Bits sign = Bits(Bits(1) << (8 * sizeof(T) - 1));
   if constexpr (is_float<compute_t<T>>) {
@@ -34,8 +27,7 @@ ND_FN typename key_bits<T>::type sort_key(T v) {
   }
 }
 
-template <class T, int Rank>
-struct Sort {
+template <class T, int Rank> struct Sort {
   using Bits = typename key_bits<T>::type;
   using P = SortParameters<Rank == 0 ? kGenericRank : Rank>;
 
@@ -45,12 +37,11 @@ struct Sort {
   static ND_FN T element(const P& p, int64_t row, int64_t i) {
     return *reinterpret_cast<const T*>(static_cast<const char*>(p.in) + start(p, p.in_stride, row) + i * p.in_step);
   }
-  template <class V>
-  static ND_FN void put(const P& p, int64_t row, int64_t i, V v) {
+  template <class V> static ND_FN void put(const P& p, int64_t row, int64_t i, V v) {
     *reinterpret_cast<V*>(static_cast<char*>(p.out) + start(p, p.out_stride, row) + i * p.out_step) = v;
   }
 
-  // Several rows side by side, each in `padded` slots; what fills a row up has a place behind its elements.
+  // Sorts several rows side by side, each in `padded` slots; padding slots get places behind the elements of the row.
   static ND_FN void block(const P& p) {
     constexpr int each = kSortBlock / kBlock;
     __shared__ Bits key[kSortBlock];
@@ -91,7 +82,7 @@ struct Sort {
         if (p.positions) put(p, row, slot % padded, int64_t(place[slot]));
         else value[j] = element(p, row, place[slot]);
       }
-      __syncthreads();  // the row may be sorted in place: all is read before anything is written
+      __syncthreads();  // sorting may be in place: all elements are read before the first store
       ND_UNROLL
       for (int j = 0; j < each; ++j) {
         const int slot = int(threadIdx.x) + j * kBlock;
@@ -101,7 +92,7 @@ struct Sort {
     }
   }
 
-  // Of long rows: keys, places and values, row by row.
+  // First pass for long rows: stores the keys, places and values of all rows.
   static ND_FN void keys(const P& p) {
     for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count;
          i += int64_t(gridDim.x) * kBlock) {
@@ -122,9 +113,8 @@ struct Sort {
   }
 };
 
-// One digit of 8 bits. A warp has kSortPiece / 8 neighbouring elements of a piece, 32 of them at a time.
-template <class Bits>
-struct Radix {
+// One 8-bit digit. A warp processes kSortPiece / 8 neighbouring elements of a piece, 32 at a time.
+template <class Bits> struct Radix {
   static constexpr int kWarps = kBlock / kWarp;
   static constexpr int kRounds = kSortPiece / kBlock;
 
@@ -147,7 +137,7 @@ struct Radix {
     }
   }
 
-  // The lanes with the same digit as this one.
+  // A bit mask of the lanes that have the same digit as this lane.
   static ND_FN uint32_t peers_of(int digit, bool valid) {
     uint32_t peers = ballot(valid);
     ND_UNROLL
@@ -159,7 +149,7 @@ struct Radix {
   }
 
   static ND_FN void move(const RadixParameters& p) {
-    __shared__ uint32_t found[kWarps][kDigits];  // by the warps, then where the first one of each goes
+    __shared__ uint32_t found[kWarps][kDigits];  // occurrences per warp, then the place of the first of them
     const int warp = int(threadIdx.x) / kWarp, lane = int(threadIdx.x) % kWarp;
     for (int64_t item = blockIdx.x; item < p.rows * p.pieces; item += gridDim.x) {
       const int64_t row = item / p.pieces, piece = item % p.pieces;

@@ -1,34 +1,26 @@
-// The loop of an ElementwiseKernel. The generated function reads `for (Loop _ind(...); _ind.more(); _ind.next())`: on a
-// device a thread goes through its share of the positions in steps of the grid, on the host a call goes through a
-// range.
+// The loop of an ElementwiseKernel. The generated function reads `for (Loop _ind(...); _ind.more(); _ind.next())`. On a
+// device a thread visits its positions in steps of the grid size; on the host a call visits a range.
 #pragma once
 
 #include <catena/kernels/device/user_types.h>
 
 namespace catena::user {
 
-// An operand whose elements are neighbours.
-template <class T>
-struct Flat {
+// A contiguous operand.
+template <class T> struct Flat {
   T* data;
-  template <class L>
-  ND_FN T& at(const L& loop) const {
-    return data[loop.position];
-  }
+  template <class L> ND_FN T& at(const L& loop) const { return data[loop.position]; }
 };
-// An operand of any strides (in bytes).
-template <class T, int Rank>
-struct Strided {
+// An operand of any strides (bytes).
+template <class T, int Rank> struct Strided {
   T* data;
   int64 strides[Rank];
-  template <class L>
-  ND_FN T& at(const L& loop) const {
+  template <class L> ND_FN T& at(const L& loop) const {
     return element(data, offset_at<Rank>(loop.coordinates, strides));
   }
 };
 
-template <int Rank, class Width>
-struct Loop {
+template <int Rank, class Width> struct Loop {
   Range<Rank, Width> range;
   int64 position, end, step;
   int64 coordinates[Rank];

@@ -1,5 +1,5 @@
-// The names that CUDA's compiler supplies to a kernel given as text, for the system's C++ compiler: the CPU backend
-// runs such texts without a barrier or an exchange between threads. Empty for every other compiler.
+// Definitions of CUDA's built-in names for the system's C++ compiler. The CPU backend uses them to run CUDA texts
+// without barriers and without exchange between threads. Empty for every other compiler.
 #pragma once
 
 #if !defined(__CUDACC_RTC__) && !defined(CATENA_CPU_SHIM)
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// The object is compiled with hidden symbols: nothing of it mixes with other objects. What the backend looks up is
-// visible.
+// The object is compiled with hidden symbols so that they do not collide with those of other objects; only the
+// functions that the backend looks up are visible.
 #define __global__ __attribute__((visibility("default")))
 #define __device__ __attribute__((visibility("default")))
 #define __constant__ __attribute__((visibility("default")))
@@ -20,7 +20,7 @@
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
-#define __shared__ thread_local  // of the thread that runs a block
+#define __shared__ thread_local  // one copy per thread, since one thread runs a whole block
 
 struct uint3 {
   unsigned x, y, z;
@@ -31,10 +31,7 @@ struct dim3 {
 };
 
 // ---- arithmetic ---------------------------------------------------------------------------------
-template <class T>
-T __ldg(const T* p) {
-  return *p;
-}
+template <class T> T __ldg(const T* p) { return *p; }
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }
@@ -51,7 +48,7 @@ inline float rsqrtf(float v) { return 1 / sqrtf(v); }
 inline double rsqrt(double v) { return 1 / ::sqrt(v); }
 inline float rsqrt(float v) { return rsqrtf(v); }
 
-// As CUDA has them: of two integers the usual conversions first; of floats NaN is ignored.
+// As in CUDA: integer arguments undergo the usual conversions first; floating minimum and maximum ignore NaN.
 #define CATENA_USER_MINMAX(T)                      \
   inline T min(T a, T b) { return b < a ? b : a; } \
   inline T max(T a, T b) { return a < b ? b : a; }
@@ -77,34 +74,18 @@ inline double max(double a, double b) { return ::fmax(a, b); }
 CATENA_USER_MIXED(float, double, double)
 #undef CATENA_USER_MIXED
 
-// ---- atomic functions
-// ------------------------------------------------------------------------------------------------------------ Blocks
-// run on several threads.
+// ---- atomic functions ---------------------------------------------------------------------------
+// They must be atomic because several threads of the CPU run blocks at the same time.
 namespace catena::user {
-template <class T>
-struct same {
-  using type = T;
-};
-template <class T>
-using same_t = typename same<T>::type;
+template <class T> struct same { using type = T; };
+template <class T> using same_t = typename same<T>::type;
 
-template <int Bytes>
-struct bits_of_size;
-template <>
-struct bits_of_size<2> {
-  using type = unsigned short;
-};
-template <>
-struct bits_of_size<4> {
-  using type = unsigned;
-};
-template <>
-struct bits_of_size<8> {
-  using type = unsigned long long;
-};
+template <int Bytes> struct bits_of_size;
+template <> struct bits_of_size<2> { using type = unsigned short; };
+template <> struct bits_of_size<4> { using type = unsigned; };
+template <> struct bits_of_size<8> { using type = unsigned long long; };
 
-template <class T, class F>
-T update(T* address, F change) {
+template <class T, class F> T update(T* address, F change) {
   using Bits = typename bits_of_size<sizeof(T)>::type;
   Bits* cell = reinterpret_cast<Bits*>(address);
   Bits before = __atomic_load_n(cell, __ATOMIC_RELAXED), after;
@@ -119,8 +100,7 @@ T update(T* address, F change) {
 }  // namespace catena::user
 
 #define CATENA_USER_ATOMIC(name, expression)                            \
-  template <class T>                                                    \
-  T name(T* p, catena::user::same_t<T> v) {                             \
+  template <class T> T name(T* p, catena::user::same_t<T> v) {          \
     return catena::user::update(p, [v](T x) { return T(expression); }); \
   }
 CATENA_USER_ATOMIC(atomicAdd, x + v)
@@ -132,8 +112,7 @@ CATENA_USER_ATOMIC(atomicAnd, x& v)
 CATENA_USER_ATOMIC(atomicOr, x | v)
 CATENA_USER_ATOMIC(atomicXor, x ^ v)
 #undef CATENA_USER_ATOMIC
-template <class T>
-T atomicCAS(T* p, catena::user::same_t<T> expected, catena::user::same_t<T> v) {
+template <class T> T atomicCAS(T* p, catena::user::same_t<T> expected, catena::user::same_t<T> v) {
   return catena::user::update(p, [expected, v](T x) { return x == expected ? v : x; });
 }
 inline unsigned atomicInc(unsigned* p, unsigned last) {
@@ -164,9 +143,8 @@ CATENA_USER_VECTORS(float, float)
 CATENA_USER_VECTORS(double, double)
 #undef CATENA_USER_VECTORS
 
-// ---- what the CPU cannot do
-// ---------------------------------------------------------------------------------------------------------- The
-// compiler refuses a call with these very words, which the backend looks for in its log.
+// ---- functions that are not available on the CPU ------------------------------------------------
+// The compiler rejects a call with exactly this message; the backend searches its log for it.
 #define CATENA_USER_REFUSED(name, ...) __attribute__((error(#name " is not available on the CPU"))) __VA_ARGS__
 CATENA_USER_REFUSED(__syncthreads, void __syncthreads();)
 CATENA_USER_REFUSED(__syncthreads_count, int __syncthreads_count(int);)
@@ -178,8 +156,7 @@ CATENA_USER_REFUSED(__ballot_sync, unsigned __ballot_sync(unsigned, int);)
 CATENA_USER_REFUSED(__any_sync, int __any_sync(unsigned, int);)
 CATENA_USER_REFUSED(__all_sync, int __all_sync(unsigned, int);)
 #define CATENA_USER_SHUFFLE(name) \
-  template <class T>              \
-  __attribute__((error(#name " is not available on the CPU"))) T name(unsigned, T, int, int = 32);
+  template <class T> __attribute__((error(#name " is not available on the CPU"))) T name(unsigned, T, int, int = 32);
 CATENA_USER_SHUFFLE(__shfl_sync)
 CATENA_USER_SHUFFLE(__shfl_up_sync)
 CATENA_USER_SHUFFLE(__shfl_down_sync)

@@ -1,6 +1,6 @@
-// Runs whole CUDA texts on the CPU: the texts of RawKernel and RawModule, whose kernels need no barrier. The backend
-// writes a registration behind the body of every kernel; a shared object made from the text then lists its kernels in
-// catena_user_kernels.
+// Runs complete CUDA texts on the CPU: those of RawKernel and RawModule whose kernels need no barrier. The backend
+// appends a registration to the body of every kernel; the shared object compiled from the text then lists its kernels
+// in catena_user_kernels.
 #pragma once
 
 #include <catena/kernels/device/user_host.h>
@@ -16,19 +16,11 @@ struct Place {
 };
 static thread_local Place place;
 
-template <int... K>
-struct Positions {};
-template <int N, int... K>
-struct MakePositions {
-  using type = typename MakePositions<N - 1, N - 1, K...>::type;
-};
-template <int... K>
-struct MakePositions<0, K...> {
-  using type = Positions<K...>;
-};
+template <int... K> struct Positions {};
+template <int N, int... K> struct MakePositions { using type = typename MakePositions<N - 1, N - 1, K...>::type; };
+template <int... K> struct MakePositions<0, K...> { using type = Positions<K...>; };
 
-template <auto F, class... A, int... K>
-inline void run_block(void* const* parameters, Positions<K...>) {
+template <auto F, class... A, int... K> inline void run_block(void* const* parameters, Positions<K...>) {
   const dim3 size = place.block_dim;
   for (unsigned z = 0; z < size.z; ++z)
     for (unsigned y = 0; y < size.y; ++y)
@@ -48,8 +40,7 @@ void run(void* const* parameters, const unsigned* grid, const unsigned* block, l
   }
 }
 
-template <class... A>
-struct Sizes {
+template <class... A> struct Sizes {
   static constexpr unsigned long of[sizeof...(A) + 1] = {sizeof(A)...};
 };
 }  // namespace catena::user
@@ -60,10 +51,8 @@ __attribute__((visibility("default"))) catena::user::HostKernel* catena_user_ker
 
 namespace catena::user {
 
-template <auto F>
-struct Registered;
-template <class... A, void (*F)(A...)>
-struct Registered<F> : HostKernel {
+template <auto F> struct Registered;
+template <class... A, void (*F)(A...)> struct Registered<F> : HostKernel {
   explicit Registered(const char* of)
       : HostKernel{of, &catena::user::run<F, A...>, Sizes<A...>::of, int(sizeof...(A)), catena_user_kernels} {
     catena_user_kernels = this;

@@ -1,4 +1,4 @@
-// What the launchers of user kernels share with the kernels: plain data.
+// Plain data that the launchers of user kernels and the kernels share.
 #pragma once
 
 #include <catena/kernels/prelude.h>
@@ -8,8 +8,8 @@ namespace catena::user {
 inline constexpr int kElementwiseBlock = 128;  // threads
 inline constexpr int kReductionBlock = 256;
 
-// At the front of the parameters of a reduction; filled in by the backend. With several splits, split s of an output
-// leaves its accumulator at partial[output * splits + s], and a second pass combines them.
+// The first parameter of a reduction; filled in by the backend. With several splits, split s of an output stores its
+// accumulator at partial[output * splits + s], and a second pass combines them.
 struct ReduceWork {
   int64_t outputs, count, splits;
   int64_t width;  // on a device: neighbouring outputs per block, a power of two

@@ -1,7 +1,7 @@
 // The launch skeletons of a ReductionKernel. The generated struct R holds the user's expressions: R::_accumulator_type,
 // _identity, _map, _combine and _finish; every partial result starts from the identity.
 //
-// The order of combination depends on the parameters alone, so results are the same on every launch.
+// The order of combination depends on the parameters alone, so every launch gives the same result.
 #pragma once
 
 #include <catena/kernels/device/user_parameters.h>
@@ -9,45 +9,36 @@
 
 namespace catena::user {
 
-// Operands: inputs have strides along kept and reduced axes.
-template <class T, int Kept, int Reduced>
-struct ReducedInput {
+// Operands: inputs have strides along the kept and the reduced axes.
+template <class T, int Kept, int Reduced> struct ReducedInput {
   T* data;
   int64 kept[Kept];
   int64 reduced[Reduced];
-  template <class O, class I>
-  ND_FN T& at(const O& out, const I& in) const {
+  template <class O, class I> ND_FN T& at(const O& out, const I& in) const {
     return element(data, offset_at<Kept>(out.coordinates, kept) + offset_at<Reduced>(in.coordinates, reduced));
   }
 };
-template <class T, int Kept>
-struct ReducedOutput {
+template <class T, int Kept> struct ReducedOutput {
   T* data;
   int64 kept[Kept];
-  template <class O>
-  ND_FN T& at(const O& out) const {
-    return element(data, offset_at<Kept>(out.coordinates, kept));
-  }
+  template <class O> ND_FN T& at(const O& out) const { return element(data, offset_at<Kept>(out.coordinates, kept)); }
 };
 
-// _out_ind and _in_ind. Positions of the input count with the reduced axes leading.
-template <int Kept>
-struct OutIndex {
+// The user-visible _out_ind and _in_ind. In positions of the input, the reduced axes come first.
+template <int Kept> struct OutIndex {
   int64 position, total;
   int64 coordinates[Kept];
   ND_FN int64 size() const { return total; }
   ND_FN const int64* get() const { return coordinates; }
 };
-template <int Kept, int Reduced>
-struct InIndex {
+template <int Kept, int Reduced> struct InIndex {
   int64 position, total;
   int64 coordinates[Reduced + Kept];
   ND_FN int64 size() const { return total; }
   ND_FN const int64* get() const { return coordinates; }
 };
 
-template <class R, int Kept, int Reduced, class Width, class P>
-struct Reduction {
+template <class R, int Kept, int Reduced, class Width, class P> struct Reduction {
   using A = typename R::_accumulator_type;
   using Out = OutIndex<Kept>;
   using In = InIndex<Kept, Reduced>;
@@ -69,7 +60,7 @@ struct Reduction {
     for (int a = 0; a < Kept; ++a) in.coordinates[Reduced + a] = out.coordinates[a];
     return in;
   }
-  // Elements begin, begin + step, ... of one output.
+  // Reduces elements begin, begin + step, ... of one output.
   static ND_FN A fold(const P& p, const R& body, const Out& out, int64 begin, int64 end, int64 step) {
     A acc = body._identity();
     In in = input_of(p, out);
@@ -89,7 +80,7 @@ struct Reduction {
   }
 
 #if defined(CATENA_USER_HOST)
-  // Items begin to end: output times split.
+  // Processes items [begin, end); an item is one split of one output.
   static void first(const P& p, int64 begin, int64 end) {
     const R body(p);
     for (int64 item = begin; item < end; ++item) {
@@ -101,7 +92,7 @@ struct Reduction {
       else static_cast<A*>(p._work.partial)[item] = acc;
     }
   }
-  // Outputs begin to end of a split reduction.
+  // Second pass: combines the splits of outputs [begin, end).
   static void second(const P& p, int64 begin, int64 end) {
     const R body(p);
     for (int64 output = begin; output < end; ++output) {
@@ -113,7 +104,8 @@ struct Reduction {
     }
   }
 #else
-  // Adds up what the threads of a block hold for `width` outputs; the results are with the first `width` threads.
+  // Combines the accumulators of the threads of a block for `width` outputs; the results are in the first `width`
+  // threads.
   static ND_FN A tree(const R& body, A* of_thread, int width, const A& mine) {
     const int t = int(threadIdx.x), strand = t / width;
     of_thread[t] = mine;
@@ -123,7 +115,7 @@ struct Reduction {
       __syncthreads();
     }
     const A all = of_thread[t % width];
-    __syncthreads();  // before the next round writes there
+    __syncthreads();  // before the next round overwrites the accumulators
     return all;
   }
   static ND_FN void first(const P& p) {
@@ -143,7 +135,7 @@ struct Reduction {
       else static_cast<A*>(p._work.partial)[output * p._work.splits + blockIdx.y] = acc;
     }
   }
-  // A block per output of a split reduction.
+  // One block per output of a reduction with splits.
   static ND_FN void second(const P& p) {
     alignas(16) __shared__ unsigned char memory[kReductionBlock * sizeof(A)];
     const R body(p);

@@ -1,14 +1,14 @@
-// How a shared object made from a CUDA text lists its kernels. It includes nothing: such texts see the names of CUDA
-// alone.
+// The list of kernels in a shared object that was compiled from a CUDA text. This header includes nothing, because such
+// a text must see no names but CUDA's.
 #pragma once
 
 namespace catena::user {
 
 struct HostKernel {
   const char* name;
-  // Runs blocks begin to end, in the order of their numbers; the threads of a block one after the other.
+  // Runs blocks [begin, end) in ascending order; the threads of a block run one after the other.
   void (*run)(void* const* parameters, const unsigned* grid, const unsigned* block, long begin, long end);
-  const unsigned long* bytes;  // of each parameter
+  const unsigned long* bytes;  // size of each parameter
   int parameters;
   HostKernel* next;
 };

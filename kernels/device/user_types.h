@@ -1,5 +1,5 @@
-// What the text of an ElementwiseKernel or a ReductionKernel sees beside CUDA's own names: the 16-bit floats as classes
-// that compute, raw operands, and atomic functions on element types that CUDA has none for.
+// Types for the text of an ElementwiseKernel or a ReductionKernel in addition to CUDA's own: 16-bit floats with
+// arithmetic, raw operands, and atomic functions for element types that CUDA does not support.
 #pragma once
 
 #include <catena/kernels/device/user_host.h>
@@ -14,13 +14,12 @@ using ptrdiff_t = decltype(static_cast<char*>(nullptr) - static_cast<char*>(null
 
 namespace catena::user {
 
-// What elements of dtype int64 are in a kernel, and positions as well: CUDA's min and the like refuse long with long
-// long.
+// The type of int64 elements and of positions. It is long long because CUDA's min and similar functions are ambiguous
+// for a long and a long long.
 using int64 = long long;
 
-// A 16-bit float: computed in float, rounded to nearest even whenever a value is stored.
-template <class S>
-struct Half {
+// A 16-bit float: computed in float, rounded to nearest even at every store.
+template <class S> struct Half {
   S stored;
 
   Half() = default;
@@ -39,64 +38,31 @@ struct Half {
   }
 };
 
-template <class S>
-ND_FN bool isnan(Half<S> x) {
-  return float(x) != float(x);
-}
-template <class S>
-ND_FN bool isinf(Half<S> x) {
-  return m::fabs(float(x)) == limits<float>::max();
-}
-template <class S>
-ND_FN bool isfinite(Half<S> x) {
-  return m::fabs(float(x)) < limits<float>::max();
-}
-template <class S>
-ND_FN bool signbit(Half<S> x) {
-  return (x.stored.bits & 0x8000u) != 0;
-}
-template <class S>
-ND_FN Half<S> copysign(Half<S> x, Half<S> y) {
+template <class S> ND_FN bool isnan(Half<S> x) { return float(x) != float(x); }
+template <class S> ND_FN bool isinf(Half<S> x) { return m::fabs(float(x)) == limits<float>::max(); }
+template <class S> ND_FN bool isfinite(Half<S> x) { return m::fabs(float(x)) < limits<float>::max(); }
+template <class S> ND_FN bool signbit(Half<S> x) { return (x.stored.bits & 0x8000u) != 0; }
+template <class S> ND_FN Half<S> copysign(Half<S> x, Half<S> y) {
   return Half<S>::of_bits((x.stored.bits & 0x7fffu) | (y.stored.bits & 0x8000u));
 }
-// The neighbour of x in the direction of y, in steps of the 16-bit type.
-template <class S>
-ND_FN Half<S> nextafter(Half<S> x, Half<S> y) {
+// The neighbour of x in the direction of y, in the 16-bit type.
+template <class S> ND_FN Half<S> nextafter(Half<S> x, Half<S> y) {
   if (isnan(x)) return x;
   if (isnan(y) || float(x) == float(y)) return y;
   if (float(x) == 0.0f) return Half<S>::of_bits((y.stored.bits & 0x8000u) | 1u);
   const bool away_from_zero = (float(y) > float(x)) == (float(x) > 0.0f);
   return Half<S>::of_bits(away_from_zero ? x.stored.bits + 1u : x.stored.bits - 1u);
 }
-// NaN is ignored unless both are NaN, as CUDA's functions do.
-template <class S>
-ND_FN Half<S> min(Half<S> a, Half<S> b) {
-  return skip_nan_min(float(a), float(b));
-}
-template <class S>
-ND_FN Half<S> max(Half<S> a, Half<S> b) {
-  return skip_nan_max(float(a), float(b));
-}
-template <class S, class B>
-ND_FN Half<S> min(Half<S> a, B b) {
-  return skip_nan_min(float(a), float(b));
-}
-template <class S, class B>
-ND_FN Half<S> max(Half<S> a, B b) {
-  return skip_nan_max(float(a), float(b));
-}
-template <class S, class A>
-ND_FN Half<S> min(A a, Half<S> b) {
-  return skip_nan_min(float(a), float(b));
-}
-template <class S, class A>
-ND_FN Half<S> max(A a, Half<S> b) {
-  return skip_nan_max(float(a), float(b));
-}
+// Ignore NaN unless both operands are NaN, as CUDA's functions do.
+template <class S> ND_FN Half<S> min(Half<S> a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
+template <class S> ND_FN Half<S> max(Half<S> a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
+template <class S, class B> ND_FN Half<S> min(Half<S> a, B b) { return skip_nan_min(float(a), float(b)); }
+template <class S, class B> ND_FN Half<S> max(Half<S> a, B b) { return skip_nan_max(float(a), float(b)); }
+template <class S, class A> ND_FN Half<S> min(A a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
+template <class S, class A> ND_FN Half<S> max(A a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
 
-// Adds by compare-and-swap on the aligned 32-bit word that holds the element.
-template <class S>
-ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
+// Adds by compare-and-swap on the aligned 32-bit word that contains the element.
+template <class S> ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
   unsigned* word = reinterpret_cast<unsigned*>(reinterpret_cast<uint64_t>(p) & ~uint64_t(3));
   const unsigned shift = (reinterpret_cast<uint64_t>(p) & 2) != 0 ? 16 : 0;
   unsigned before = *static_cast<volatile unsigned*>(word), seen;
@@ -110,16 +76,12 @@ ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
   return old;
 }
 
-// The element that lies so many bytes behind `data`.
-template <class T>
-ND_FN T& element(T* data, int64 offset) {
-  return *(T*)((char*)data + offset);
-}
+// The element at byte offset `offset` from `data`.
+template <class T> ND_FN T& element(T* data, int64 offset) { return *(T*)((char*)data + offset); }
 
-// A raw operand: its own shape and strides. x[k] is the element at position k in C order, x[index] the one at an array
-// of one position per axis; both unchecked. Rank 0: any index means the only element.
-template <class T, int Rank, bool Contiguous>
-struct Raw {
+// A raw operand with its own shape and strides. x[k] is the element at position k in C order, x[index] the element at
+// an array of one position per axis; neither is checked. Rank 0: every index gives the only element.
+template <class T, int Rank, bool Contiguous> struct Raw {
   T* data_;
   int64 size_;
   int64 shape_[Rank > 0 ? Rank : 1];
@@ -145,8 +107,7 @@ struct Raw {
       return at(offset + k * strides_[0]);
     }
   }
-  template <class I>
-  ND_FN T& operator[](const I* index) const {
+  template <class I> ND_FN T& operator[](const I* index) const {
     int64 offset = 0;
     ND_UNROLL
     for (int a = 0; a < Rank; ++a) offset += int64(index[a]) * strides_[a];
@@ -157,15 +118,11 @@ struct Raw {
   ND_FN T& at(int64 offset) const { return element(data_, offset); }
 };
 
-// A scalar operand, in a word of the parameters.
-template <class T>
-struct alignas(8) Held {
-  T value;
-};
+// A scalar operand, stored in a word of the parameters.
+template <class T> struct alignas(8) Held { T value; };
 
 // ---- operands that move with a loop -------------------------------------------------------------
-template <int Rank>
-ND_FN int64 offset_at(const int64* coordinates, const int64* strides) {
+template <int Rank> ND_FN int64 offset_at(const int64* coordinates, const int64* strides) {
   int64 offset = 0;
   ND_UNROLL
   for (int a = 0; a < Rank; ++a) offset += coordinates[a] * strides[a];
@@ -173,15 +130,13 @@ ND_FN int64 offset_at(const int64* coordinates, const int64* strides) {
 }
 
 // Shape of a loop; Width is the unsigned type in which positions are split into coordinates.
-template <int Rank, class Width>
-struct Range {
+template <int Rank, class Width> struct Range {
   int64 size;
   int64 shape[Rank];
 };
 
-// Coordinates of a position in C order.
-template <int Rank, class Width>
-ND_FN void locate(int64 position, const int64* shape, int64* coordinates) {
+// Splits a position in C order into coordinates.
+template <int Rank, class Width> ND_FN void locate(int64 position, const int64* shape, int64* coordinates) {
   Width rest = Width(position);
   ND_UNROLL
   for (int a = Rank - 1; a > 0; --a) {
@@ -191,9 +146,8 @@ ND_FN void locate(int64 position, const int64* shape, int64* coordinates) {
   }
   coordinates[0] = int64(rest);
 }
-// Coordinates of the next position.
-template <int Rank>
-ND_FN void advance(const int64* shape, int64* coordinates) {
+// Advances the coordinates to the next position.
+template <int Rank> ND_FN void advance(const int64* shape, int64* coordinates) {
   ++coordinates[Rank - 1];
   ND_UNROLL
   for (int a = Rank - 1; a > 0; --a) {
@@ -209,7 +163,7 @@ using float16 = catena::user::Half<catena::float16>;
 using bfloat16 = catena::user::Half<catena::bfloat16>;
 
 #if CATENA_DEVICE
-// CUDA has the unsigned one alone; the sum is the same.
+// CUDA defines only the unsigned overload; in two's complement the sum has the same bits.
 ND_FN long long atomicAdd(long long* p, long long v) {
   return (long long)atomicAdd(reinterpret_cast<unsigned long long*>(p), (unsigned long long)v);
 }

@@ -6,33 +6,22 @@
 namespace catena::k {
 
 struct bitwise_and {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = T(a & b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = T(a & b); }
 };
 struct bitwise_or {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = T(a | b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = T(a | b); }
 };
 struct bitwise_xor {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = T(a ^ b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = T(a ^ b); }
 };
 struct invert {
-  template <class T>
-  ND_FN static void run(T x, T& y) {
+  template <class T> ND_FN static void run(T x, T& y) {
     if constexpr (is_same<T, bool>) y = !x;
     else y = T(~x);
   }
 };
 struct left_shift {
-  template <class T>
-  ND_FN static void run(T a, T count, T& y) {
+  template <class T> ND_FN static void run(T a, T count, T& y) {
     using U = unsigned_of<T>;
     constexpr U width = U(8 * sizeof(T));
     const bool fits = U(count) < width;
@@ -41,8 +30,7 @@ struct left_shift {
   }
 };
 struct right_shift {
-  template <class T>
-  ND_FN static void run(T a, T count, T& y) {
+  template <class T> ND_FN static void run(T a, T count, T& y) {
     using U = unsigned_of<T>;
     constexpr U width = U(8 * sizeof(T));
     const bool fits = U(count) < width;

@@ -6,34 +6,23 @@
 namespace catena::k {
 
 struct floor_divide {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = catena::floor_divide(a, b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = catena::floor_divide(a, b); }
 };
 struct remainder {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = floor_mod(a, b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = floor_mod(a, b); }
 };
 struct fmod {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = c_mod(a, b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = c_mod(a, b); }
 };
 struct divmod {
-  template <class T>
-  ND_FN static void run(T a, T b, T& quotient, T& rest) {
+  template <class T> ND_FN static void run(T a, T b, T& quotient, T& rest) {
     const T q = catena::floor_divide(a, b), r = floor_mod(a, b);
     quotient = q;
     rest = r;
   }
 };
 struct power {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
+  template <class T> ND_FN static void run(T a, T b, T& y) {
     if constexpr (is_float<T>) y = m::pow(a, b);
     else y = int_power(a, b);
   }

@@ -1,4 +1,4 @@
-// Kinds of floating-point values, signs, and the parts of a number.
+// Classification of floating-point values, signs, and the parts of a number.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -6,42 +6,28 @@
 namespace catena::k {
 
 struct isnan {
-  template <class T>
-  ND_FN static void run(T x, bool& y) {
-    y = x != x;
-  }
+  template <class T> ND_FN static void run(T x, bool& y) { y = x != x; }
 };
 struct isinf {
-  template <class T>
-  ND_FN static void run(T x, bool& y) {
-    y = m::fabs(x) == limits<T>::max();
-  }
+  template <class T> ND_FN static void run(T x, bool& y) { y = m::fabs(x) == limits<T>::max(); }
 };
 struct isfinite {
-  template <class T>
-  ND_FN static void run(T x, bool& y) {
-    y = m::fabs(x) < limits<T>::max();
-  }
+  template <class T> ND_FN static void run(T x, bool& y) { y = m::fabs(x) < limits<T>::max(); }
 };
 // True for negative values, -0.0 and NaN with its sign set.
 struct signbit {
-  template <class T>
-  ND_FN static void run(T x, bool& y) {
+  template <class T> ND_FN static void run(T x, bool& y) {
     using U = typename uint_of_size<sizeof(T)>::type;
     y = (bit_cast<U>(x) >> (8 * sizeof(T) - 1)) != 0;
   }
 };
 struct copysign {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = m::copysign(a, b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = m::copysign(a, b); }
 };
 
 // Fraction and integral part, both with the sign of x.
 struct modf {
-  template <class T>
-  ND_FN static void run(T x, T& fraction, T& whole) {
+  template <class T> ND_FN static void run(T x, T& fraction, T& whole) {
     const T w = m::trunc(x);
     const T rest = m::fabs(x) == limits<T>::max() ? T(0) : x - w;
     fraction = m::copysign(rest, x);
@@ -49,10 +35,9 @@ struct modf {
   }
 };
 
-// x = mantissa 2^exponent with 0.5 <= |mantissa| < 1; 0, infinities and NaN are their own mantissa, with exponent 0.
+// x = mantissa 2^exponent with 0.5 <= |mantissa| < 1. For 0, infinities and NaN the mantissa is x and the exponent 0.
 struct frexp {
-  template <class T>
-  ND_FN static void run(T x, T& mantissa, int32_t& exponent) {
+  template <class T> ND_FN static void run(T x, T& mantissa, int32_t& exponent) {
     using U = typename uint_of_size<sizeof(T)>::type;
     constexpr int digits = sizeof(T) == 4 ? 23 : 52, bias = sizeof(T) == 4 ? 126 : 1022;
     constexpr U exponent_bits = sizeof(T) == 4 ? U(0x7f800000u) : U(0x7ff0000000000000u);
@@ -64,15 +49,14 @@ struct frexp {
   }
 };
 
-// x 2^exponent, rounded once.
+// x 2^exponent, with one rounding.
 struct ldexp {
-  template <class T, class N>
-  ND_FN static void run(T x, N exponent, T& y) {
+  template <class T, class N> ND_FN static void run(T x, N exponent, T& y) {
     const int n = int(exponent > N(3000) ? N(3000) : (exponent < N(-3000) ? N(-3000) : exponent));
     if constexpr (sizeof(T) == 4) {
       y = static_cast<float>(double(x) * power_of_two(n > 400 ? 400 : (n < -400 ? -400 : n)));
     } else {
-      // In up to three exact steps; going down, the last one alone may reach the subnormal numbers and round.
+      // Up to three steps, exact but for the last one downwards, which alone can reach the subnormal numbers and round.
       const int step = n > 1023 ? 1023 : (n < -1022 ? -969 : 0);
       const int rest = n - step, step2 = rest > 1023 ? 1023 : (rest < -1022 ? -969 : 0);
       const int last = rest - step2;
@@ -83,17 +67,15 @@ struct ldexp {
   static ND_FN double power_of_two(int n) { return bit_cast<double>(uint64_t(1023 + n) << 52); }
 };
 
-// The neighbour of a towards b. One row for each 16-bit type: bodies see both as float, whose neighbours are others.
+// The neighbour of a in the direction of b. The 16-bit types have rows of their own: other bodies see them as float, in
+// which the neighbours are different numbers.
 struct nextafter {
-  template <class T>
-  ND_FN static void run(T a, T b, T& y) {
-    y = m::nextafter(a, b);
-  }
+  template <class T> ND_FN static void run(T a, T b, T& y) { y = m::nextafter(a, b); }
 };
-template <class Half>
-ND_FN float next_half(float a, float b) {
+template <class Half> ND_FN float next_half(float a, float b) {
   const uint16_t bits = Half(a).bits;
-  // Away from 0 is one more as an integer, toward it one less; from 0 it is the smallest number of b's sign.
+  // Away from 0 the bit pattern grows by one, toward 0 it shrinks by one; from 0 the result is the smallest subnormal
+  // with the sign of b.
   const bool away = (a > 0.0f) == (b > a);
   const uint16_t smallest = uint16_t(b < 0.0f ? 0x8001 : 0x0001);
   const uint16_t next = a == 0.0f ? smallest : uint16_t(away ? bits + 1 : bits - 1);

@@ -1,4 +1,4 @@
-// Logic on any type: what is not 0 counts as true, NaN included. And selection by a condition.
+// Logic on any type, and selection by a condition. Every value except 0 counts as true, NaN included.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -6,32 +6,19 @@
 namespace catena::k {
 
 struct logical_and {
-  template <class T>
-  ND_FN static void run(T a, T b, bool& y) {
-    y = (a != T(0)) & (b != T(0));
-  }
+  template <class T> ND_FN static void run(T a, T b, bool& y) { y = (a != T(0)) & (b != T(0)); }
 };
 struct logical_or {
-  template <class T>
-  ND_FN static void run(T a, T b, bool& y) {
-    y = (a != T(0)) | (b != T(0));
-  }
+  template <class T> ND_FN static void run(T a, T b, bool& y) { y = (a != T(0)) | (b != T(0)); }
 };
 struct logical_xor {
-  template <class T>
-  ND_FN static void run(T a, T b, bool& y) {
-    y = (a != T(0)) != (b != T(0));
-  }
+  template <class T> ND_FN static void run(T a, T b, bool& y) { y = (a != T(0)) != (b != T(0)); }
 };
 struct logical_not {
-  template <class T>
-  ND_FN static void run(T x, bool& y) {
-    y = x == T(0);
-  }
+  template <class T> ND_FN static void run(T x, bool& y) { y = x == T(0); }
 };
 struct where {
-  template <class T>
-  ND_FN static void run(bool condition, T a, T b, T& y) {
+  template <class T> ND_FN static void run(bool condition, T a, T b, T& y) {
     if constexpr (is_same<T, bool>) y = (condition & a) | (!condition & b);
     else y = condition ? a : b;
   }

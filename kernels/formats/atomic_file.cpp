@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t kBufferSize = 64 * 1024;
 
-// The target of a symbolic link, whether it exists or not; other paths as they are. A chain of links ends after 40, as
-// in the system.
+// The target of a symbolic link, whether it exists or not; any other path unchanged. Follows at most 40 links, like
+// Linux.
 std::string follow_links(std::string path) {
   for (int depth = 0; depth < 40; ++depth) {
     char target[4096];
@@ -49,7 +49,8 @@ AtomicFile::AtomicFile(std::string_view op, std::string_view path)
   }
 }
 
-// A number is appended while another writer of this process, or a dead one of the same id, holds the name.
+// Appends a number while the name is in use by another writer of this process or by the left-over file of a dead
+// process with the same id.
 void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
   const std::string stem = concat(path_, ".tmp-", ::getpid());
   for (int i = 0; i < 1000; ++i) {
@@ -62,7 +63,7 @@ void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
     temporary_.clear();
     refuse("cannot create a file beside it", error);
   }
-  // Best effort: a file system without permissions is no reason not to save.
+  // Best effort: a file system without permissions must not make the save fail.
   if (keep_mode) static_cast<void>(::fchmod(fd_, mode) == 0);
 }
 
@@ -138,8 +139,8 @@ void AtomicFile::commit() {
   sync_folder();
 }
 
-// Makes the new name survive a crash. Not every file system can, so what fails here is not an error: the file itself is
-// written.
+// Makes the new name survive a crash. Errors are ignored: not every file system supports fsync of a folder, and the
+// file itself has been written.
 void AtomicFile::sync_folder() const {
   const std::size_t slash = path_.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);

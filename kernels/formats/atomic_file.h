@@ -1,4 +1,4 @@
-// A file that appears whole or not at all.
+// A file that is written completely or not at all.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace catena {
 
-// Writes `<path>.tmp-<process id>` beside the destination; commit() makes it durable and gives it its name in one step.
-// Without a commit (an exception, a failed write) the destructor removes the temporary, and a file of that name stays
-// what it was.
+// Writes `<path>.tmp-<process id>` beside the destination; commit() makes it durable and renames it to the destination.
+// Without a commit (an exception, a failed write) the destructor removes the temporary file and an existing destination
+// stays unchanged.
 //
 //   AtomicFile file("save_npz", "model.npz");
 //   file.write(text.data(), text.size());
 //   file.commit();
 //
-// A symbolic link is followed; an existing file keeps its permissions. What is no regular file (a pipe, /dev/null) is
-// written to directly. One object belongs to one thread; several objects may write the same path, the last commit wins.
+// A symbolic link is followed; an existing file keeps its permissions. A path that is not a regular file (a pipe,
+// /dev/null) is written directly. An object is used by one thread; several objects may write the same path, the last
+// commit wins.
 class CATENA_EXPORT AtomicFile final : public ByteSink {
  public:
   AtomicFile(std::string_view op, std::string_view path);
@@ -28,7 +29,7 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
   void write(const void* from, std::size_t n) override;
   bool can_patch() const override { return !direct_; }
   void patch(std::uint64_t position, const void* from, std::size_t n) override;
-  // Flush, fsync, rename, fsync of the folder. Called once, as the last thing.
+  // Flush, fsync, rename, fsync of the folder. To be called once, after the last write.
   void commit();
   // `save_npz: "model.npz"`
   const std::string& context() const noexcept { return context_; }
@@ -47,7 +48,7 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
   std::vector<char> buffer_;
 };
 
-// The whole of `content` as the file `path`.
+// Writes `content` as the complete content of the file `path`.
 CATENA_EXPORT void write_file_atomically(std::string_view op, std::string_view path, std::string_view content);
 
 }  // namespace catena

@@ -106,7 +106,7 @@ void FileAccess::read_at(std::uint64_t position, void* to, std::size_t n) const 
   while (done < n) {
     const ssize_t k = ::pread(fd_, static_cast<char*>(to) + done, std::min<std::size_t>(n - done, 1 << 30),
                               static_cast<off_t>(position + done));
-    // The file may have been cut short since it was opened.
+    // The file may have been truncated since it was opened.
     check<IOError>(k != 0, context_, "the file ends at byte ", position + done, ", it had ", size_,
                    " bytes when it was opened");
     if (k > 0) done += static_cast<std::size_t>(k);

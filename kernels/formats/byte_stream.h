@@ -1,8 +1,7 @@
-// Sequential byte input and output, and random access to a file or a piece of memory: what the file codecs read and
-// write.
+// Byte streams of the file codecs: sequential input and output, and random access to a file or a block of memory.
 //
-// Every one carries a context such as `load: "a.npy"`: the operation and the name of the source. Errors start with it.
-// What the system refuses is an IOError; content that breaks its format is a ValueError.
+// Every stream has a context such as `load: "a.npy"`: the operation and the name of the source, which error messages
+// start with. A failed system call is an IOError; content that violates its format is a ValueError.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +31,7 @@ class CATENA_EXPORT ByteSource {
   const std::string& context() const noexcept { return context_; }
   // Reads up to n bytes and returns their number, which is less than n only at the end.
   virtual std::size_t read(void* to, std::size_t n) = 0;
-  // The bytes still to come, where that is known without reading them. Readers check sizes claimed by a file against it
+  // The number of bytes left, if it is known without reading them. Readers compare sizes claimed by a file with it
   // before they allocate.
   virtual std::optional<std::uint64_t> remaining() const = 0;
 
@@ -48,14 +47,14 @@ class CATENA_EXPORT ByteSink {
   virtual ~ByteSink();
 
   virtual void write(const void* from, std::size_t n) = 0;
-  // Whether bytes written earlier may be replaced.
+  // Whether bytes that have been written may be replaced.
   virtual bool can_patch() const { return false; }
-  // Replaces n bytes at `position`, counted from the first byte written to this sink; all of them have been written
+  // Replaces n bytes at `position`, counted from the first byte written to this sink; all n must have been written
   // before.
   virtual void patch(std::uint64_t position, const void* from, std::size_t n);
 };
 
-// Memory that outlives the source.
+// Reads memory, which must outlive the source.
 class CATENA_EXPORT MemorySource final : public ByteSource {
  public:
   MemorySource(std::string context, std::span<const std::byte> bytes) : ByteSource(std::move(context)), rest_(bytes) {}
@@ -66,7 +65,7 @@ class CATENA_EXPORT MemorySource final : public ByteSource {
   std::span<const std::byte> rest_;
 };
 
-// A file; its size is known unless it is a pipe or a device.
+// Reads a file. Its size is known unless it is a pipe or a device.
 class CATENA_EXPORT FileSource final : public ByteSource {
  public:
   FileSource(std::string_view op, const std::string& path);
@@ -79,7 +78,7 @@ class CATENA_EXPORT FileSource final : public ByteSource {
   std::optional<std::uint64_t> remaining_;
 };
 
-// A standard stream from its present position on; it is not known how much it holds.
+// Reads a standard stream from its current position; the number of bytes left is unknown.
 class CATENA_EXPORT StreamSource final : public ByteSource {
  public:
   StreamSource(std::string context, std::istream& in) : ByteSource(std::move(context)), in_(in) {}
@@ -90,7 +89,7 @@ class CATENA_EXPORT StreamSource final : public ByteSource {
   std::istream& in_;
 };
 
-// Collects what is written.
+// Collects the written bytes in memory.
 class CATENA_EXPORT MemorySink final : public ByteSink {
  public:
   void write(const void* from, std::size_t n) override;
@@ -113,7 +112,7 @@ class CATENA_EXPORT StreamSink final : public ByteSink {
   std::ostream& out_;
 };
 
-// Reads anywhere, from several threads at once.
+// Random access, also from several threads at once.
 class CATENA_EXPORT RandomAccess {
  public:
   RandomAccess() = default;
@@ -122,11 +121,11 @@ class CATENA_EXPORT RandomAccess {
   virtual ~RandomAccess();
 
   virtual std::uint64_t size() const = 0;
-  // Fills all n bytes; the caller has checked that they lie within size().
+  // Reads exactly n bytes; the caller has checked that they lie within size().
   virtual void read_at(std::uint64_t position, void* to, std::size_t n) const = 0;
 };
 
-// Memory that outlives the object.
+// Access to memory, which must outlive the object.
 class CATENA_EXPORT MemoryAccess final : public RandomAccess {
  public:
   explicit MemoryAccess(std::span<const std::byte> bytes) : bytes_(bytes) {}

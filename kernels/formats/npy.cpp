@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kAlignment = 64;
-constexpr std::uint32_t kMaxHeader = 1 << 20;         // no array of 32 axes needs a hundredth of it
-constexpr std::size_t kChunk = std::size_t(1) << 22;  // step in which memory grows for sources of unknown length
+constexpr std::uint32_t kMaxHeader = 1 << 20;         // bytes; an array of 32 axes needs less than 1 % of it
+constexpr std::size_t kChunk = std::size_t(1) << 22;  // bytes by which memory grows for sources of unknown length
 constexpr bool kNativeBigEndian = std::endian::native == std::endian::big;
 
 std::uint32_t little_endian(const unsigned char* b, int n) {
@@ -27,7 +27,7 @@ struct ElementType {
   std::size_t itemsize;
 };
 
-// The numbers the library knows, by kind and size; everything else that has a fixed size stays raw.
+// The dtypes of the library, by kind and size. Other elements of fixed size have no dtype and stay raw bytes.
 std::optional<Dtype> dtype_of_code(char kind, std::uint64_t bytes, char order) {
   if (kind == 'V') return bytes == 2 && order != '>' ? std::optional(Dtype::bfloat16) : std::nullopt;
   for (int i = 0; i < kNumDtypes; ++i) {
@@ -84,14 +84,15 @@ void swap_bytes(std::byte* data, std::uint64_t bytes, std::size_t width) {
   for (std::byte* p = data; p < data + bytes; p += width) std::reverse(p, p + width);
 }
 
-// The unit whose bytes are reversed between byte orders; 1 where there is nothing to reverse.
+// The width of the unit whose bytes are swapped between byte orders; 1 where nothing is swapped.
 std::size_t swap_width(const NpyHeader& h) {
   const char kind = h.descr[1];
   if (h.big_endian == kNativeBigEndian || kind == 'S' || kind == 'V') return 1;
   return kind == 'U' ? 4 : kind == 'c' ? h.itemsize / 2 : h.itemsize;
 }
 
-// Fortran order to C order: `to` is filled in order, the source position is carried like an odometer.
+// Fortran order to C order: `to` is filled sequentially; the source position is advanced axis by axis, like an
+// odometer.
 void transpose(const std::byte* from, std::byte* to, const Shape& shape, std::size_t width) {
   const Strides step = f_strides(shape, width);
   Dims at = Dims::filled(shape.size(), 0);
@@ -112,13 +113,13 @@ void read_exactly(ByteSource& source, void* to, std::uint64_t done, std::uint64_
 void make_native(const NpyHeader& h, std::byte* data) {
   const std::size_t width = swap_width(h);
   if (width > 1) swap_bytes(data, h.data_bytes(), width);
-  if (h.dtype == Dtype::bool_)  // any other byte would be no value of a C++ bool
+  if (h.dtype == Dtype::bool_)  // a C++ bool with any other byte would be undefined
     for (std::uint64_t i = 0; i < h.size; ++i) data[i] = std::byte(data[i] != std::byte(0));
 }
 
 bool needs_transpose(const NpyHeader& h) { return h.fortran_order && h.shape.size() > 1 && h.size > 0; }
 
-// All the data, in the order of the file. Memory grows with what arrives where the length of the source is unknown.
+// All data, in the order of the file. If the length of the source is unknown, memory grows with the data that arrives.
 std::vector<std::byte> read_raw(ByteSource& source, const NpyHeader& h) {
   const std::uint64_t total = h.data_bytes();
   std::vector<std::byte> data;
@@ -136,7 +137,7 @@ std::vector<std::byte> read_raw(ByteSource& source, const NpyHeader& h) {
   return data;
 }
 
-// What the data may have: the header was read just before, so `remaining` counts from its end.
+// Checks the size in the header against the source. The header has just been read, so remaining() counts from its end.
 void check_claim(const ByteSource& source, const NpyHeader& h) {
   std::uint64_t bytes = 0;
   const bool fits =
@@ -220,12 +221,12 @@ std::string npy_text(const NpyArray& array) {
 }
 
 std::string npy_header(std::string_view descr, const Shape& shape) {
-  constexpr std::size_t kGrowthDigits = 21;  // NumPy leaves room for the first length to grow in place
+  constexpr std::size_t kGrowthDigits = 21;  // NumPy reserves space for the first length to grow in place
   std::string text = concat("{'descr': '", descr, "', 'fortran_order': False, 'shape': ", shape, ", }");
   if (!shape.empty()) text.append(kGrowthDigits - std::min(kGrowthDigits, std::to_string(shape[0]).size()), ' ');
   const std::size_t unpadded = kMagic.size() + 4 + text.size() + 1;
   text.append(kAlignment - unpadded % kAlignment,
-              ' ');  // as in NumPy never none, but a whole 64 where the length is right already
+              ' ');  // NumPy pads a header that is already aligned by another 64 bytes
   text += '\n';
   std::string header(kMagic);
   header += {'\1', '\0', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
@@ -250,7 +251,7 @@ void write_npy(ByteSink& sink, Dtype dtype, const Shape& shape, std::span<const 
 
 void write_npy_text(ByteSink& sink, std::string_view utf8) {
   std::vector<char32_t> points = code_points_of(utf8);
-  if (points.empty()) points.push_back(0);  // NumPy's shortest text has one code point
+  if (points.empty()) points.push_back(0);  // the shortest text that NumPy stores has one code point
   const std::string header = npy_header(concat("<U", points.size()), {});
   sink.write(header.data(), header.size());
   sink.write(points.data(), points.size() * 4);

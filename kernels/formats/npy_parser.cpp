@@ -5,7 +5,7 @@
 namespace catena {
 namespace {
 
-// A reader of the few Python literals a header has: strings, True and False, tuples of integers.
+// Parser of the Python literals that occur in a header: strings, True and False, tuples of integers.
 class Parser {
  public:
   Parser(const std::string& context, std::string_view text) : context_(context), text_(text) {}
@@ -39,7 +39,7 @@ class Parser {
   }
 
  private:
-  // The next character that is no white space; NUL at the end.
+  // The next character that is not white space; NUL at the end.
   char peek() {
     while (at_ < text_.size() && std::string_view(" \t\n\r\f\v").find(text_[at_]) != std::string_view::npos) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -55,7 +55,7 @@ class Parser {
   }
 
   std::string string() {
-    if (peek() == 'u' || peek() == 'b') ++at_;  // from Python 2, and from careless writers
+    if (peek() == 'u' || peek() == 'b') ++at_;  // Python 2 and some other writers prefix strings
     const char quote = peek();
     if (quote != '\'' && quote != '"') wrong("a string");
     const std::size_t end = text_.find(quote, at_ + 1);
@@ -108,7 +108,7 @@ class Parser {
     if (error != std::errc()) wrong("an integer");
     if (value < 0) fail<ValueError>(context_, "shape has the negative length ", value);
     at_ += static_cast<std::size_t>(end - begin);
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 marked long integers
+    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 marks long integers with an L
     return value;
   }
 
@@ -117,7 +117,7 @@ class Parser {
                      printable(text_.substr(std::min(at_, text_.size()), 16)), "): expected ", expected);
   }
 
-  // Error messages go to terminals and logs: bytes that are no printable ASCII become '?'.
+  // For error messages, which go to terminals and logs: bytes that are not printable ASCII become '?'.
   static std::string printable(std::string_view text) {
     std::string result(text.substr(0, 80));
     for (char& c : result)
@@ -162,8 +162,9 @@ std::string utf8_of(std::span<const char32_t> points) {
 }
 
 std::vector<char32_t> code_points_of(std::string_view utf8) {
-  constexpr char32_t kSmallest[] = {0, 0x80, 0x800,
-                                    0x10000};  // by the number of continuation bytes: a longer form is invalid
+  constexpr char32_t kSmallest[] = {
+      0, 0x80, 0x800,
+      0x10000};  // the least code point by number of continuation bytes: longer encodings of a code point are invalid
   std::vector<char32_t> points;
   points.reserve(utf8.size());
   for (std::size_t i = 0; i < utf8.size();) {

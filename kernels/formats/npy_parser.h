@@ -1,4 +1,4 @@
-// The two text formats inside npy data: the Python dictionary of the header and UTF-32 strings. Internal to the codec.
+// The two text formats inside npy data: the Python dictionary of the header, and UTF-32 strings. Internal to npy.cpp.
 #pragma once
 
 #include <span>
@@ -16,12 +16,11 @@ struct NpyDictionary {
   Shape shape;
 };
 
-// Parses {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } with its keys in any order and spacing, padded
-// with white space. As NumPy demands, it has these three keys and no other. ValueError starting with `context`
-// otherwise.
+// Parses {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }: exactly these three keys, as NumPy requires, in
+// any order and spacing, padded with white space. Otherwise ValueError starting with `context`.
 NpyDictionary parse_npy_dictionary(const std::string& context, std::string_view text);
 
-// Conversion between UTF-8 and code points; ValueError for what is no Unicode text.
+// Conversion between UTF-8 and code points; ValueError for invalid Unicode.
 std::string utf8_of(std::span<const char32_t> points);
 std::vector<char32_t> code_points_of(std::string_view utf8);
 

@@ -17,7 +17,7 @@ std::vector<std::string> NpzReader::keys() const {
   return result;
 }
 
-// As in NumPy the name of the member is accepted too.
+// As in NumPy, the full member name ("<key>.npy") is accepted too.
 const ZipMember* NpzReader::find(std::string_view key) const {
   const ZipMember* m = zip_.find(member_name(key));
   return m ? m : zip_.find(key);

@@ -1,4 +1,4 @@
-// npz archives: a zip file whose members are npy data, "<key>.npy" each.
+// npz archives: zip files whose members are npy data named "<key>.npy".
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace catena {
 
-// Reading a key reads its member from the archive, every time. Different keys may be read from several threads at once.
+// Each read of a key reads its member from the archive again. Several threads may read at once.
 class CATENA_EXPORT NpzReader {
  public:
   NpzReader(std::string_view op, const std::string& path) : zip_(op, path) {}
@@ -22,10 +22,10 @@ class CATENA_EXPORT NpzReader {
   // The member names without ".npy", in the order of the archive.
   std::vector<std::string> keys() const;
   bool contains(std::string_view key) const { return find(key) != nullptr; }
-  // KeyError if there is no such key.
+  // Reads one array. KeyError if there is no such key.
   NpyArray read(std::string_view key) const;
-  // The npy stream of a key, for read_npy_header and read_npy_data straight into memory of one's own; finish_npy ends
-  // it.
+  // The npy stream of a key, for callers that use read_npy_header and read_npy_data to read into their own memory; to
+  // be ended with finish_npy.
   std::unique_ptr<ByteSource> open(std::string_view key) const;
 
  private:
@@ -33,16 +33,16 @@ class CATENA_EXPORT NpzReader {
   ZipReader zip_;
 };
 
-// Reads what a member may hold behind its array, so that its CRC is checked.
+// Reads the rest of the member after its array, so that its CRC is checked.
 CATENA_EXPORT void finish_npy(ByteSource& source);
 
-// Writes keys one after the other, see ZipWriter.
+// Writes one key after the other, see ZipWriter.
 class CATENA_EXPORT NpzWriter {
  public:
   NpzWriter(ByteSink& out, bool compressed)
       : zip_(out), method_(compressed ? ZipMethod::deflated : ZipMethod::stored) {}
 
-  // ValueError for a key that was added before.
+  // ValueError if the key was added before.
   void add(std::string_view key, Dtype dtype, const Shape& shape, std::span<const std::byte> c_order_bytes);
   void add_text(std::string_view key, std::string_view utf8);
   void finish() { zip_.finish(); }

@@ -1,9 +1,9 @@
-// Zip archives as npz files are: members stored or deflated, zip64 where sizes need it, no encryption, one volume.
+// Zip archives as npz files use them: members stored or deflated, zip64 where sizes need it, no encryption, one volume.
 //
-// The reader trusts nothing: the central directory, the local headers and the extents of the members must agree and may
-// not overlap, a member cannot claim to expand beyond what deflate can do with its compressed size, and what it expands
-// to must have exactly that size and its CRC. The writer is deterministic (every member is dated 1980-01-01, as NumPy
-// does it): equal content, equal bytes.
+// The reader does not trust its input: the central directory, the local headers and the extents of the members must
+// agree, members must not overlap, a member must not claim to expand beyond what deflate can reach from its compressed
+// size, and its expanded content must have exactly the claimed size and CRC. The writer is deterministic (every member
+// is dated 1980-01-01, as NumPy does): equal content gives equal bytes.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,11 @@ namespace catena {
 enum class ZipMethod : std::uint16_t { stored = 0, deflated = 8 };
 
 struct ZipMember {
-  std::string name;  // bytes as in the archive; UTF-8 when written here or by Python
+  std::string name;  // bytes as in the archive; UTF-8 if written by this library or by Python
   std::uint64_t size = 0;
   std::uint64_t compressed_size = 0;
   std::uint64_t header_offset = 0;
-  std::uint64_t extent_end = 0;  // where the next member or the central directory begins
+  std::uint64_t extent_end = 0;  // offset at which the next member or the central directory begins
   std::uint32_t crc = 0;
   std::uint16_t method = 0;
   std::uint16_t flags = 0;
@@ -35,23 +35,23 @@ struct ZipMember {
 // Members may be read from several threads at once.
 class CATENA_EXPORT ZipReader {
  public:
-  // Opens the file and reads its central directory. IOError if the system refuses; ValueError if it is no sound
-  // archive.
+  // Opens the file and reads its central directory. IOError if a system call fails; ValueError if the archive is
+  // invalid.
   ZipReader(std::string_view op, const std::string& path);
-  // The same for an archive that lies elsewhere; `context` begins the error messages, see io_context.
+  // The same for an archive accessed through `archive`; `context` starts the error messages, see io_context.
   ZipReader(std::string context, std::unique_ptr<RandomAccess> archive);
   ZipReader(ZipReader&&) noexcept;
   ZipReader& operator=(ZipReader&&) noexcept;
   ~ZipReader();
 
   const std::string& context() const noexcept { return context_; }
-  // In the order of the central directory. Of members with one name only the last is there.
+  // In the order of the central directory. Of members with the same name only the last is listed.
   const std::vector<ZipMember>& members() const noexcept { return members_; }
-  // The member of that name, or null.
+  // The member of that name, or nullptr.
   const ZipMember* find(std::string_view name) const;
 
-  // The content of a member, as a stream that must not outlive the reader. Checks are made on the way; the CRC with the
-  // last byte.
+  // A stream of the content of a member; must not outlive the reader. Checks are made while it is read, the CRC check
+  // with the last byte.
   std::unique_ptr<ByteSource> open(const ZipMember& member) const;
   std::vector<std::byte> read(const ZipMember& member) const;
 
@@ -64,12 +64,13 @@ class CATENA_EXPORT ZipReader {
   std::string context_;
   std::unique_ptr<RandomAccess> archive_;
   std::vector<ZipMember> members_;
-  std::unordered_map<std::string_view, std::size_t> index_;  // views into members_, which no longer changes
+  std::unordered_map<std::string_view, std::size_t>
+      index_;  // keys view into members_, which does not change after the constructor
 };
 
-// Writes members one after the other. A sink that can patch (AtomicFile, MemorySink) gets the bytes as they come; for
-// others a member is held in memory, compressed, until it ends. The archive begins with the first byte of its sink.
-//
+// Writes one member after the other. A sink that can patch (AtomicFile, MemorySink) receives the bytes as they are
+// written; for other sinks the compressed member is held in memory until it ends. The archive starts at the first byte
+// of its sink.
 //   AtomicFile file("savez", "a.npz");
 //   ZipWriter zip(file);
 //   write_npy(zip.begin("x.npy", ZipMethod::stored), dtype, shape, bytes);
@@ -81,11 +82,11 @@ class CATENA_EXPORT ZipWriter {
   explicit ZipWriter(ByteSink& out);
   ~ZipWriter();
 
-  // The sink of the next member's content, valid until end(). ValueError for a name that is empty, too long, or was
+  // The sink for the content of the next member, valid until end(). ValueError for a name that is empty, too long, or
   // used before.
   ByteSink& begin(std::string_view name, ZipMethod method);
   void end();
-  // The central directory. Afterwards the archive is complete; the sink stays open.
+  // Writes the central directory and completes the archive; the sink stays open.
   void finish();
 
  private:

@@ -1,4 +1,5 @@
-// The records of the zip format (APPNOTE 6.3) that reader and writer share. Internal to the codec.
+// The records of the zip format (APPNOTE 6.3) that reader and writer share. Internal to zip_reader.cpp and
+// zip_writer.cpp.
 #pragma once
 
 #include <cstddef>
@@ -22,18 +23,16 @@ inline constexpr std::size_t kLocator64Size = 20;
 inline constexpr std::uint16_t kExtra64 = 0x0001;
 inline constexpr std::uint16_t kFlagEncrypted = 1;
 inline constexpr std::uint16_t kFlagUtf8 = 1 << 11;
-inline constexpr std::uint32_t kIn64 = 0xffffffff;  // "see the zip64 field"
+inline constexpr std::uint32_t kIn64 = 0xffffffff;  // marks a value that is in the zip64 field
 inline constexpr std::uint16_t kIn64Short = 0xffff;
 
 // Little-endian fields of 2, 4 or 8 bytes.
-template <class T>
-T get(const std::byte* p) {
+template <class T> T get(const std::byte* p) {
   std::uint64_t v = 0;
   for (std::size_t i = 0; i < sizeof(T); ++i) v |= static_cast<std::uint64_t>(p[i]) << (8 * i);
   return static_cast<T>(v);
 }
-template <class T>
-void put(std::string& s, T value) {
+template <class T> void put(std::string& s, T value) {
   for (std::size_t i = 0; i < sizeof(T); ++i)
     s += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i) & 0xff);
 }

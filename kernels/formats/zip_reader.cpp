@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/zip.h>
@@ -14,11 +16,11 @@ namespace {
 
 using namespace zip_format;
 
-constexpr std::uint64_t kMaxDeflateRatio = 1032;  // deflate spends at least 2 bits on 258 bytes
+constexpr std::uint64_t kMaxDeflateRatio = 1032;  // deflate encodes at most 258 bytes in 2 bits
 constexpr std::size_t kMaxComment = 0xffff;
 constexpr std::size_t kInputSize = 64 * 1024;
 
-// Names in error messages: bytes that are no printable ASCII become '?'.
+// Names in error messages: bytes that are not printable ASCII become '?'.
 std::string printable(std::string_view name) {
   std::string s(name.substr(0, 200));
   for (char& c : s)
@@ -32,7 +34,7 @@ std::string member_context(const std::string& archive, const ZipMember& m) {
 
 struct Directory {
   std::uint64_t count, offset, size;
-  std::uint64_t end;  // where the records that follow the directory begin
+  std::uint64_t end;  // offset at which the records behind the directory begin
 };
 
 class DirectoryFinder {
@@ -56,7 +58,7 @@ class DirectoryFinder {
   }
 
  private:
-  // The last end record whose comment fits into what follows it.
+  // The last end record whose comment fits into the bytes behind it.
   std::uint64_t find_end_record() {
     const std::uint64_t size = archive_.size();
     check<ValueError>(size >= kEndSize, context_, "is no zip archive: it has only ", size, " bytes");
@@ -74,7 +76,8 @@ class DirectoryFinder {
     if (end_record < kLocator64Size + kEnd64Size) return;
     std::byte locator[kLocator64Size];
     archive_.read_at(end_record - kLocator64Size, locator, sizeof(locator));
-    if (get<std::uint32_t>(locator) != kLocator64Signature) return;  // the values happen to be the largest ones
+    if (get<std::uint32_t>(locator) != kLocator64Signature)
+      return;  // no zip64 record: the fields really hold their largest values
     const auto at = get<std::uint64_t>(locator + 8);
     check<ValueError>(at <= end_record - kLocator64Size - kEnd64Size, context_, "zip64 end record at ", at,
                       " lies beyond its locator");
@@ -88,7 +91,7 @@ class DirectoryFinder {
   const RandomAccess& archive_;
 };
 
-// Takes the 64-bit values of the fields that say so from the zip64 extra field, in the order of the format.
+// Reads the 64-bit values of the fields that are marked kIn64 from the zip64 extra field, in the order of the format.
 void apply_extra64(const std::string& context, std::span<const std::byte> extra, ZipMember& m) {
   while (extra.size() >= 4) {
     const auto id = get<std::uint16_t>(extra.data());
@@ -107,7 +110,7 @@ void apply_extra64(const std::string& context, std::span<const std::byte> extra,
   }
 }
 
-// The claims of a directory entry that can be judged without reading the member.
+// Checks those claims of a directory entry that can be checked without reading the member.
 void check_sizes(const std::string& context, const ZipMember& m) {
   if (m.method == static_cast<std::uint16_t>(ZipMethod::stored)) {
     check<ValueError>(m.size == m.compressed_size || (m.flags & kFlagEncrypted), member_context(context, m),
@@ -141,14 +144,14 @@ class MemberSource final : public ByteSource {
     n = static_cast<std::size_t>(std::min<std::uint64_t>(n, member_.size - produced_));
     if (inflating_) inflate_exactly(static_cast<Bytef*>(to), n);
     else read_stored(to, n);
-    if (n) crc_ = crc32_z(crc_, static_cast<const Bytef*>(to), n);  // zlib takes a null pointer for a new start
+    if (n) crc_ = crc32_z(crc_, static_cast<const Bytef*>(to), n);  // zlib restarts the CRC for a null pointer
     produced_ += n;
     if (produced_ == member_.size && !finished_) finish();
     return n;
   }
 
  private:
-  // The local header must tell the same as the directory; the data lies behind it and before the next member.
+  // The local header must agree with the directory; the data lies behind it and ends before the next member.
   std::uint64_t find_data() const {
     check<ValueError>(!(member_.flags & kFlagEncrypted), context(), "is encrypted");
     check<ValueError>(member_.method == 0 || member_.method == 8, context(), "compression method ", member_.method,
@@ -176,7 +179,7 @@ class MemberSource final : public ByteSource {
     input_left_ -= n;
   }
 
-  // Refills the input; false when it is used up.
+  // Refills the input buffer; false when the compressed data is used up.
   bool refill() {
     if (z_.avail_in > 0) return true;
     const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(input_.size(), input_left_));
@@ -189,7 +192,7 @@ class MemberSource final : public ByteSource {
     return true;
   }
 
-  // One call of zlib; returns the bytes it gave.
+  // One call of inflate(); returns the number of bytes it produced.
   std::size_t inflate_some(Bytef* to, std::size_t n) {
     const bool more = refill();
     z_.next_out = to;
@@ -286,7 +289,8 @@ void ZipReader::parse_directory(std::span<const std::byte> directory, std::uint6
                     " entries");
 }
 
-// A member may reach up to the header of the next one. Two entries for one place are the trick of a zip bomb.
+// A member may reach up to the header of the next one. Several entries that share data are a known construction of zip
+// bombs and are refused.
 void ZipReader::find_extents(std::uint64_t directory_offset) {
   std::vector<std::size_t> order(members_.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
@@ -323,7 +327,7 @@ std::unique_ptr<ByteSource> ZipReader::open(const ZipMember& member) const {
 }
 
 std::vector<std::byte> ZipReader::read(const ZipMember& member) const {
-  const auto source = open(member);  // first, so that a member that cannot be read allocates nothing
+  const auto source = open(member);  // opened first, so that nothing is allocated for an unreadable member
   std::vector<std::byte> content(static_cast<std::size_t>(member.size));
   std::byte nothing{};
   source->read(content.empty() ? &nothing : content.data(), content.size());

@@ -1,6 +1,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <unordered_set>
 
 #include <catena/kernels/base/error.h>
@@ -12,8 +13,8 @@ namespace {
 
 using namespace zip_format;
 
-// The choices of Python's zipfile, so that archives written here are byte for byte those of NumPy where zlib agrees.
-constexpr std::uint64_t kLimit = 0x7fffffff;  // larger values go into zip64 fields
+// The parameters of Python's zipfile, so that archives equal NumPy's byte for byte where zlib compresses alike.
+constexpr std::uint64_t kLimit = 0x7fffffff;  // larger values are written to zip64 fields
 constexpr std::uint16_t kVersion = 20, kVersion64 = 45;
 constexpr std::uint16_t kMadeByUnix = 3 << 8;
 constexpr std::uint16_t kDate = 1 << 5 | 1;  // 1980-01-01
@@ -32,7 +33,7 @@ struct Entry {
         std::all_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     return ascii ? 0 : kFlagUtf8;
   }
-  // From "version needed" to "uncompressed size": the part that both records of a member share.
+  // The fields from "version needed" to "uncompressed size", which local header and directory entry share.
   void put_common(std::string& r, bool in64, bool version64) const {
     put<std::uint16_t>(r, version64 ? kVersion64 : kVersion);
     put<std::uint16_t>(r, flags());
@@ -44,7 +45,7 @@ struct Entry {
     put<std::uint32_t>(r, in64 ? kIn64 : static_cast<std::uint32_t>(size));
     put<std::uint16_t>(r, static_cast<std::uint16_t>(name.size()));
   }
-  // The sizes are not known when the header is first written, so the zip64 field is always there.
+  // The sizes are unknown when the header is first written, so the zip64 field is always present.
   std::string local_header() const {
     std::string r;
     put<std::uint32_t>(r, kLocalSignature);

@@ -30,8 +30,7 @@ struct cross_entropy_bwd {
 
 // y[n, c, d] = c == label ? on : off, where the labels have been broadcast to the loop (N, C, D).
 struct one_hot {
-  template <class I, class L, class T>
-  ND_FN static void run(const I& i, L label, T off, T on, T& y) {
+  template <class I, class L, class T> ND_FN static void run(const I& i, L label, T off, T on, T& y) {
     y = i[1] == int64_t(label) ? on : off;
   }
 };

@@ -23,24 +23,19 @@ ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_
 }
 
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN over all.
-template <class T>
-ND_FN bool wins_window(T v, T best) {
-  return (v > best) | ((v != v) & (best == best));
-}
+template <class T> ND_FN bool wins_window(T v, T best) { return (v > best) | ((v != v) & (best == best)); }
 
 // Step by step through the positions, `v` being what lies at one of each window. What is counted is the distance from
 // the winner to the present position: that takes no number of the position, and is subtracted from the last one in the
 // end.
 struct max_pool_first {
-  template <class T>
-  ND_FN static void run(T v, T& best, int32_t& distance) {
+  template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
     best = v;
     distance = 0;
   }
 };
 struct max_pool_step {
-  template <class T>
-  ND_FN static void run(T v, T& best, int32_t& distance) {
+  template <class T> ND_FN static void run(T v, T& best, int32_t& distance) {
     const bool better = wins_window(v, best);
     best = better ? v : best;
     distance = better ? 0 : distance + 1;
@@ -70,8 +65,7 @@ struct max_pool_2d {
 
 // What the windows send to one position after the other; `ahead` is how many come before the winner's.
 struct max_pool_step_bwd {
-  template <class T>
-  ND_FN static void run(T gy, int32_t& ahead, T& gx) {
+  template <class T> ND_FN static void run(T gy, int32_t& ahead, T& gx) {
     gx = ahead == 0 ? gy : T(0);
     --ahead;
   }

@@ -3,137 +3,80 @@
 #pragma once
 
 #include <catena/kernels/numeric.h>
+#include <catena/kernels/row_operands.h>
 
 namespace catena::k {
 
 struct softmax {
   static constexpr int phases = 2;
-  template <class A>
-  ND_FN static A identity0() {
-    return limits<A>::min();
-  }
-  template <class A>
-  ND_FN static A map0(A x) {
-    return x;
-  }
-  template <class A>
-  ND_FN static A combine0(A a, A b) {
-    return nan_max(a, b);
-  }
-  template <class A>
-  ND_FN static void finish0(A&, int64_t, A) {}
-  template <class A>
-  ND_FN static A identity1() {
-    return A(0);
-  }
-  template <class A>
-  ND_FN static A map1(A x, A max) {
-    return m::exp(x - max);
-  }
-  template <class A>
-  ND_FN static A combine1(A a, A b) {
-    return a + b;
-  }
-  template <class A>
-  ND_FN static void finish1(A&, A& sum, int64_t, A) {
-    sum = A(1) / sum;
-  }
-  template <class A>
-  ND_FN static void write(A x, A max, A scale, A& y) {
-    y = m::exp(x - max) * scale;
+  template <class T> struct In { T x; };
+  template <class T> struct Stats { T max, scale; };
+  template <class T> struct Out { T y; };
+  template <class A> ND_FN static A identity0() { return limits<A>::min(); }
+  template <class A> ND_FN static A map0(const In<A>& in) { return in.x; }
+  template <class A> ND_FN static A combine0(A a, A b) { return nan_max(a, b); }
+  template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static A identity1() { return A(0); }
+  template <class A> ND_FN static A map1(const In<A>& in, const Stats<A>& row) { return m::exp(in.x - row.max); }
+  template <class A> ND_FN static A combine1(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish1(Stats<A>& row, int64_t, const In<A>&) { row.scale = A(1) / row.scale; }
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
+    out.y = m::exp(in.x - row.max) * row.scale;
   }
   // The same when y holds the exponential that map1 has made.
-  template <class A>
-  ND_FN static void write_kept(A, A scale, A& y) {
-    y *= scale;
-  }
+  template <class A> ND_FN static void write_kept(const Stats<A>& row, Out<A&> out) { out.y *= row.scale; }
 };
 
 struct log_softmax {
   static constexpr int phases = 2;
-  template <class A>
-  ND_FN static A identity0() {
-    return limits<A>::min();
+  using same_phases = softmax;
+  template <class T> struct In { T x; };
+  template <class T> struct Stats { T max, log_sum; };
+  template <class T> struct Out { T y; };
+  template <class A> ND_FN static A identity0() { return limits<A>::min(); }
+  template <class A> ND_FN static A map0(const In<A>& in) { return in.x; }
+  template <class A> ND_FN static A combine0(A a, A b) { return nan_max(a, b); }
+  template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static A identity1() { return A(0); }
+  template <class A> ND_FN static A map1(const In<A>& in, const Stats<A>& row) { return m::exp(in.x - row.max); }
+  template <class A> ND_FN static A combine1(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish1(Stats<A>& row, int64_t, const In<A>&) {
+    row.log_sum = m::log(row.log_sum);
   }
-  template <class A>
-  ND_FN static A map0(A x) {
-    return x;
-  }
-  template <class A>
-  ND_FN static A combine0(A a, A b) {
-    return nan_max(a, b);
-  }
-  template <class A>
-  ND_FN static void finish0(A&, int64_t, A) {}
-  template <class A>
-  ND_FN static A identity1() {
-    return A(0);
-  }
-  template <class A>
-  ND_FN static A map1(A x, A max) {
-    return m::exp(x - max);
-  }
-  template <class A>
-  ND_FN static A combine1(A a, A b) {
-    return a + b;
-  }
-  template <class A>
-  ND_FN static void finish1(A&, A& sum, int64_t, A) {
-    sum = m::log(sum);
-  }
-  template <class A>
-  ND_FN static void write(A x, A max, A log_sum, A& y) {
-    y = (x - max) - log_sum;
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
+    out.y = (in.x - row.max) - row.log_sum;
   }
 };
 
 // gx = y (gy - sum(y gy))
 struct softmax_bwd {
   static constexpr int phases = 1;
-  template <class A>
-  ND_FN static A identity0() {
-    return A(0);
-  }
-  template <class A>
-  ND_FN static A map0(A y, A gy) {
-    return y * gy;
-  }
-  template <class A>
-  ND_FN static A combine0(A a, A b) {
-    return a + b;
-  }
-  template <class A>
-  ND_FN static void finish0(A&, int64_t, A, A) {}
-  template <class A>
-  ND_FN static void finish1(A&, A&, int64_t, A, A) {}
-  template <class A>
-  ND_FN static void write(A y, A gy, A sum, A, A& gx) {
-    gx = y * (gy - sum);
+  template <class T> struct In { T y, gy; };
+  template <class T> struct Stats { T sum; };
+  template <class T> struct Out { T gx; };
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(const In<A>& in) { return in.y * in.gy; }
+  template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void finish1(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
+    out.gx = in.y * (in.gy - row.sum);
   }
 };
 
 // gx = gy - exp(y) sum(gy)
 struct log_softmax_bwd {
   static constexpr int phases = 1;
-  template <class A>
-  ND_FN static A identity0() {
-    return A(0);
-  }
-  template <class A>
-  ND_FN static A map0(A, A gy) {
-    return gy;
-  }
-  template <class A>
-  ND_FN static A combine0(A a, A b) {
-    return a + b;
-  }
-  template <class A>
-  ND_FN static void finish0(A&, int64_t, A, A) {}
-  template <class A>
-  ND_FN static void finish1(A&, A&, int64_t, A, A) {}
-  template <class A>
-  ND_FN static void write(A y, A gy, A sum, A, A& gx) {
-    gx = gy - m::exp(y) * sum;
+  template <class T> struct In { T y, gy; };
+  template <class T> struct Stats { T sum; };
+  template <class T> struct Out { T gx; };
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(const In<A>& in) { return in.gy; }
+  template <class A> ND_FN static A combine0(A a, A b) { return a + b; }
+  template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void finish1(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>& row, Out<A&> out) {
+    out.gx = in.gy - m::exp(in.y) * row.sum;
   }
 };
 

@@ -7,64 +7,25 @@
 namespace catena::k {
 
 struct all {
-  template <class T, class R>
-  using accumulator = uint8_t;
-  template <class A>
-  ND_FN static A identity() {
-    return 1;
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return x != T(0);
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return A(a & b);
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t) {
-    return a != 0;
-  }
+  template <class T, class R> using accumulator = uint8_t;
+  template <class A> ND_FN static A identity() { return 1; }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }
+  template <class A> ND_FN static A combine(A a, A b) { return A(a & b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a != 0; }
 };
 struct any {
-  template <class T, class R>
-  using accumulator = uint8_t;
-  template <class A>
-  ND_FN static A identity() {
-    return 0;
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return x != T(0);
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return A(a | b);
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t) {
-    return a != 0;
-  }
+  template <class T, class R> using accumulator = uint8_t;
+  template <class A> ND_FN static A identity() { return 0; }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }
+  template <class A> ND_FN static A combine(A a, A b) { return A(a | b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a != 0; }
 };
 struct count_nonzero {
-  template <class T, class R>
-  using accumulator = int64_t;
-  template <class A>
-  ND_FN static A identity() {
-    return 0;
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return x != T(0);
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return a + b;
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t) {
-    return a;
-  }
+  template <class T, class R> using accumulator = int64_t;
+  template <class A> ND_FN static A identity() { return 0; }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }
+  template <class A> ND_FN static A combine(A a, A b) { return a + b; }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 
 }  // namespace catena::k

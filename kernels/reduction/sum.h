@@ -7,85 +7,33 @@
 namespace catena::k {
 
 struct sum {
-  template <class T, class R>
-  using accumulator = R;
-  template <class A>
-  ND_FN static A identity() {
-    return A(0);
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return A(x);
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return wrap_add(a, b);
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t) {
-    return a;
-  }
+  template <class T, class R> using accumulator = R;
+  template <class A> ND_FN static A identity() { return A(0); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
+  template <class A> ND_FN static A combine(A a, A b) { return wrap_add(a, b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 struct prod {
-  template <class T, class R>
-  using accumulator = R;
-  template <class A>
-  ND_FN static A identity() {
-    return A(1);
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return A(x);
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return wrap_mul(a, b);
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t) {
-    return a;
-  }
+  template <class T, class R> using accumulator = R;
+  template <class A> ND_FN static A identity() { return A(1); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
+  template <class A> ND_FN static A combine(A a, A b) { return wrap_mul(a, b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 // The mean of nothing is NaN.
 struct mean {
-  template <class T, class R>
-  using accumulator = R;
-  template <class A>
-  ND_FN static A identity() {
-    return A(0);
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return A(x);
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return a + b;
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t count) {
-    return a / R(count);
-  }
+  template <class T, class R> using accumulator = R;
+  template <class A> ND_FN static A identity() { return A(0); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
+  template <class A> ND_FN static A combine(A a, A b) { return a + b; }
+  template <class R, class A> ND_FN static R finish(A a, int64_t count) { return a / R(count); }
 };
 struct sum_squares {
-  template <class T, class R>
-  using accumulator = R;
-  template <class A>
-  ND_FN static A identity() {
-    return A(0);
-  }
-  template <class A, class T>
-  ND_FN static A map(T x, int64_t) {
-    return wrap_mul(A(x), A(x));
-  }
-  template <class A>
-  ND_FN static A combine(A a, A b) {
-    return wrap_add(a, b);
-  }
-  template <class R, class A>
-  ND_FN static R finish(A a, int64_t) {
-    return a;
-  }
+  template <class T, class R> using accumulator = R;
+  template <class A> ND_FN static A identity() { return A(0); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return wrap_mul(A(x), A(x)); }
+  template <class A> ND_FN static A combine(A a, A b) { return wrap_add(a, b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 
 }  // namespace catena::k

@@ -23,7 +23,7 @@ Level level_of(const Scalar& s) {
   }
 }
 
-// What the arrays among the inputs are together, and whether scalars take part.
+// The joint dtype of the arrays among the inputs, and whether there are scalars.
 struct Summary {
   bool any_array = false, any_scalar = false;
   Dtype arrays = Dtype::bool_;  // promotion of all array dtypes
@@ -40,15 +40,15 @@ struct Summary {
     }
   }
   bool is_weak(const Scalar& s) const { return any_array && level_of(s) <= level_of(arrays); }
-  // The dtype an input counts as.
+  // The dtype with which an input takes part in the choice of a loop.
   Dtype of(const Input& in) const {
     if (in.is_array()) return in.array().dtype;
     return is_weak(in.scalar()) ? arrays : in.scalar().natural_dtype();
   }
 };
 
-// Integer parameters of a kernel (strides, axes, exponents) have slots of their own type beside floating arrays: a weak
-// scalar that is no float matches them, too. Whether its value fits is asked once the loop is known.
+// Beside floating arrays, integer parameters of a kernel (strides, axes, exponents) have slots with integer types: a
+// weak bool or integer scalar matches those too. Whether its value fits is checked once the loop is known.
 bool parameter_matches(const Summary& all, const Input& in, Dtype slot) {
   return !in.is_array() && all.is_weak(in.scalar()) && level_of(in.scalar()) <= level_of(slot) &&
          level_of(slot) != Level::floating && level_of(all.arrays) == Level::floating;
@@ -64,7 +64,7 @@ bool holds_safely(const Summary& all, std::span<const Input> inputs, const Loop&
   for (std::size_t k = 0; k < inputs.size(); ++k) {
     const Dtype slot = loop.type[k];
     if (can_cast(all.of(inputs[k]), slot) || parameter_matches(all, inputs[k], slot)) continue;
-    // Parameters beside integer arrays may have a wider or narrower integer type of their own.
+    // Beside integer arrays, such a parameter may have a wider or narrower integer type than the arrays.
     if (!inputs[k].is_array() && all.is_weak(inputs[k].scalar()) && level_of(slot) == Level::integer) continue;
     return false;
   }
@@ -107,7 +107,7 @@ int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summa
   }
   for (int i = 0; i < n; ++i)
     if (holds_exactly(all, inputs, def.loop_table[i])) return i;
-  // bfloat16 stands last in the search order, but what it promotes to may be itself.
+  // bfloat16 loops are last in the search order, but inputs whose common dtype is bfloat16 must use them.
   Dtype joint = all.arrays;
   for (const Input& in : inputs) joint = promote_types(joint, all.of(in));
   if (joint == Dtype::bfloat16) {
@@ -129,7 +129,7 @@ int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
   const auto n = static_cast<int>(inputs.size());
   check<TypeError>(n >= def.nin && n <= def.nin + def.ninout, def.name, "takes ", int(def.nin), " inputs, ", n,
                    " were given");
-  // Nearly always: arrays only, for all of which there is a loop. Their dtypes are compared as one number.
+  // Fast path: all inputs are arrays and a loop has exactly their dtypes. The dtypes are compared as one 64-bit number.
   if (n > 0 && n <= 8) {
     std::uint64_t wanted = 0;
     bool only_arrays = true;
@@ -153,7 +153,7 @@ int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
 }
 
 int choose_loop_by_output(const KernelDef& def, Dtype dtype) {
-  // A kernel without pure outputs is chosen by what it updates.
+  // Without pure outputs, the dtypes of the in-outs decide.
   const int begin = def.nout > 0 ? def.first_output() : int(def.nin);
   const int end = def.first_output() + def.nout;
   for (int i = 0; i < def.num_loops; ++i) {
@@ -175,7 +175,7 @@ Dtype result_type(std::span<const Input> inputs) {
 
 namespace {
 
-// Widens `loop` to hold `shape`; false when they do not broadcast.
+// Broadcasts `loop` with `shape`, in place; false if they do not broadcast.
 bool broadcast_into(Shape& loop, const Shape& shape) {
   if (shape == loop) return true;
   const int missing = shape.size() - loop.size();
@@ -210,7 +210,7 @@ bool broadcast_into(Shape& loop, const Shape& shape) {
   fail<ValueError>(op, "shapes ", text, " do not broadcast together");
 }
 
-// Strides of `a` seen at the shape `loop`, to which it is known to broadcast.
+// The strides of `a` at the shape `loop`, to which it is known to broadcast.
 void loop_strides(const ArrayHeader& a, const Shape& loop, Strides& strides) {
   const int rank = loop.size(), shift = rank - a.shape.size();
   strides.resize(rank);
@@ -281,10 +281,42 @@ bool BoundCall::bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* 
   return true;
 }
 
+namespace {
+
+// Strides of a contiguous axis with elements of `itemsize` bytes; itemsize 0: a scalar.
+const Strides& flat_strides(std::size_t itemsize) {
+  static const Strides table[17] = {{0}, {1},  {2},  {3},  {4},  {5},  {6},  {7}, {8},
+                                    {9}, {10}, {11}, {12}, {13}, {14}, {15}, {16}};
+  return table[itemsize];
+}
+
+}  // namespace
+
+void BoundCall::bind_alike(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
+                           const ArrayHeader& model) {
+  loop_.resize(1);
+  loop_[0] = model.size;
+  std::size_t k = 0;
+  for (const Input& in : inputs) {
+    if (in.is_array()) {
+      const ArrayHeader& a = in.array();
+      new (&operand_[k]) BoundOperand{a.data, a.dtype, false, &loop_, &flat_strides(itemsize(a.dtype))};
+    } else {
+      in.scalar().store(slots[k], cell_[k].bytes);
+      new (&operand_[k]) BoundOperand{cell_[k].bytes, slots[k], true, &loop_, &flat_strides(0)};
+    }
+    ++k;
+  }
+  for (const ArrayHeader* out : outputs)
+    new (&operand_[k++]) BoundOperand{out->data, out->dtype, false, &loop_, &flat_strides(itemsize(out->dtype))};
+  n_ = static_cast<int>(k);
+}
+
 void BoundCall::bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
-                     const Dtype* slots, std::uint16_t raw, bool keep_axes) {
+                     const Dtype* slots, std::uint16_t raw, bool keep_axes, const ArrayHeader* alike) {
   const auto total = inputs.size() + outputs.size();
   check<ValueError>(total <= kMaxOperands, op, total, " operands exceed the limit of ", kMaxOperands);
+  if (alike != nullptr && raw == 0 && !keep_axes) return bind_alike(inputs, outputs, slots, *alike);
   if (raw == 0 && !keep_axes && bind_flat(inputs, outputs, slots)) return;
   construct(total);
   const auto is_raw = [raw](std::size_t k) { return ((raw >> k) & 1) != 0; };

@@ -1,6 +1,6 @@
-// Binding: from arrays and scalars as a user passes them to operands that a backend can execute. Pure functions; loop
-// choice, broadcasting, casting rules, overlap and their messages are decided here once, for ndarray, the adapter and
-// autograd.
+// Binding: turns arrays and scalars as a user passes them into operands that a backend can execute. Loop choice,
+// broadcasting, casting rules, the test for overlap and their error messages are here, for ndarray and the framework.
+// Pure functions.
 #pragma once
 
 #include <span>
@@ -11,9 +11,10 @@
 
 namespace catena {
 
-// An input as given: an array or a host scalar.
+// An input as the user passes it: an array or a host scalar.
 class Input {
  public:
+  Input() noexcept = default;  // the number 0
   Input(const ArrayHeader& a) noexcept : array_(&a) {}
   Input(const Scalar& s) noexcept : scalar_(s) {}
   bool is_array() const noexcept { return array_ != nullptr; }
@@ -25,31 +26,34 @@ class Input {
   Scalar scalar_;
 };
 
-// Index of the first loop of `def` whose inputs (and in-outs) can hold `inputs` without loss. A host scalar is weak:
-// within its kind it takes the arrays' dtype (an integer that does not fit is a ValueError), above their kind it counts
-// as int64 or float64. No loop: TypeError "<name>: no loop for (float32, bool)".
+// Index of the first loop of `def` whose inputs (and in-outs) can hold `inputs` without loss. Host scalars are weak: a
+// scalar whose kind is not above that of the arrays takes their dtype (ValueError for an integer that does not fit), a
+// scalar of a higher kind counts as int64 or float64. TypeError "<name>: no loop for (float32, bool)" if there is none.
 CATENA_EXPORT int choose_loop(const KernelDef& def, std::span<const Input> inputs);
-// The loop whose outputs all have `dtype`; inputs are then cast unsafely. TypeError when there is none.
+// The first loop whose outputs all have `dtype`; the caller then casts the inputs unsafely. TypeError if there is none.
 CATENA_EXPORT int choose_loop_by_output(const KernelDef& def, Dtype dtype);
-// The result dtype of arrays and weak scalars together (NumPy's result_type).
+// NumPy's result_type: the common dtype of arrays and weak scalars.
 CATENA_EXPORT Dtype result_type(std::span<const Input> inputs);
 
-// Common shape of all inputs; ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
+// The common shape of all inputs; ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
 CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> inputs);
 
-// A bound elementwise call, on the caller's stack. Operands point into it.
+// A bound elementwise call, on the caller's stack. The operands it returns point into it.
 class BoundCall {
  public:
   BoundCall() {}
   BoundCall(const BoundCall&) = delete;
   BoundCall& operator=(const BoundCall&) = delete;
 
-  // Inputs (arrays broadcast, scalars stored as the dtype of their slot in `slots`) and then outputs, which must have
-  // exactly the common shape of inputs and outputs (ValueError). Bit k of `raw`: operand k keeps its own shape. When
-  // all arrays are C-contiguous and of one shape (or hold one element) the loop is one-dimensional, unless `keep_axes`:
-  // for indexed kernels whose body asks for positions along axes.
+  // Binds the inputs (arrays are broadcast, scalars are stored as elements of the dtype in `slots`), then the outputs,
+  // which must have exactly the common shape of inputs and outputs (ValueError). Bit k of `raw`: operand k keeps its
+  // own shape. If all arrays are C-contiguous and either have one shape or hold one element, the loop is
+  // one-dimensional, unless `keep_axes` is set: the bodies of indexed kernels may need positions along axes. `alike`:
+  // an array; the caller guarantees that all arrays have its shape and are C-contiguous, and their shapes are not
+  // examined.
   CATENA_EXPORT void bind(std::string_view op, std::span<const Input> inputs, std::span<ArrayHeader* const> outputs,
-                          const Dtype* slots, std::uint16_t raw = 0, bool keep_axes = false);
+                          const Dtype* slots, std::uint16_t raw = 0, bool keep_axes = false,
+                          const ArrayHeader* alike = nullptr);
 
   const Shape& loop() const noexcept { return loop_; }
   std::span<const BoundOperand> operands() const noexcept { return {operand_, std::size_t(n_)}; }
@@ -57,10 +61,12 @@ class BoundCall {
  private:
   void construct(std::size_t n);
   bool bind_flat(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots);
+  void bind_alike(std::span<const Input> inputs, std::span<ArrayHeader* const> outputs, const Dtype* slots,
+                  const ArrayHeader& model);
 
   int n_ = 0;
   Shape loop_;
-  // Constructed as far as they are used: an operation on a few elements would notice the rest.
+  // Only operands in use are constructed: constructing all of them is measurable in operations on a few elements.
   union {
     BoundOperand operand_[kMaxOperands];
   };
@@ -70,19 +76,20 @@ class BoundCall {
   ScalarCell cell_[kMaxOperands];
 };
 
-// An operand over an array as it is: its own shape and strides.
+// An operand for an array with its own shape and strides.
 inline BoundOperand operand_of(const ArrayHeader& a) noexcept { return {a.data, a.dtype, false, &a.shape, &a.strides}; }
 
-// True when writing `out` element by element could change elements of `in` that are still to be read: the two share
-// bytes and are not the same view. Decided by byte ranges: may say yes for interleaved views that never meet.
+// True if writing `out` element by element could change elements of `in` that have not been read yet: the two share
+// bytes and are not the same view. Decided by byte ranges, so it may be true for interleaved views without common
+// elements.
 CATENA_EXPORT bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept;
 
 // Throws TypeError unless `from` casts to the output dtype `to` under `casting`:
 // "add: cannot cast the result from float64 to int32 under casting 'same_kind'".
 CATENA_EXPORT void check_output_cast(std::string_view op, Dtype from, Dtype to, Casting casting);
 
-// Merges neighbouring axes that are contiguous with each other for every operand; lengths of 1 vanish. In place;
-// returns the rank.
+// Merges neighbouring axes that are contiguous with each other in every operand, and removes axes of length 1. In
+// place; returns the new rank.
 CATENA_EXPORT int merge_axes(Shape& loop, std::span<Strides> strides);
 
 }  // namespace catena

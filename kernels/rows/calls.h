@@ -1,36 +1,39 @@
-// The structural calls: plain descriptions of reductions, rows, multi-tensor updates, gathers, products and random
-// fills, over operands that were bound and checked before. Both backends of ndarray execute them.
+// Bound calls: plain descriptions of reductions, row kernels, multi-tensor updates, gathers, products and random fills
+// over operands that have been bound and checked. Both backends of ndarray execute them.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 
+#include <catena/kernels/base/function.h>
 #include <catena/kernels/rows/program.h>
 
 namespace catena {
 
-// out = reduction of `in` over `axes` (sorted, normalised). `out` has the rank of `in`, with length 1 and stride 0
-// along the reduced axes. Any operand dtypes: values are converted to and from the types of the loop.
+struct ArrayHeader;
+class TensorTable;
+
+// out = reduction of `in` over `axes` (sorted, non-negative). `out` has the rank of `in`, with length 1 and stride 0
+// along the reduced axes. Operands may have any dtype: values are converted to and from the types of the loop.
 struct ReduceCall {
   const KernelDef* kernel = nullptr;
   int loop = 0;
   BoundOperand in, out;
   Dims axes;
-  // Elementwise programs around the reduction, in the same pass: what is reduced is the one output of `pre` (then `in`
-  // has no data: it gives the shape, the dtype and, by its strides, the order in which elements are best visited), what
-  // is stored is the one output of `post`, whose input 0 is the reduced value. Null: none. The other inputs of `pre`
-  // have one stride per axis of in.shape, those of `post` one per axis of out.shape. No in-outs; kernels are
+  // Elementwise programs before and after the reduction, in the same pass; null: none. `pre` has one output, which is
+  // reduced. `in` then has no data; it gives the shape and the dtype, and its strides give the order in which elements
+  // are best visited. `post` has one output, which is stored; its input 0 is the reduced value. The other inputs of
+  // `pre` have one stride per axis of in.shape, those of `post` one per axis of out.shape. No in-outs; all kernels are
   // elementwise.
   const Program* pre = nullptr;
   std::span<const BoundOperand> pre_inputs;
   const Program* post = nullptr;
-  std::span<const BoundOperand> post_inputs;  // its inputs from 1 on
+  std::span<const BoundOperand> post_inputs;  // the inputs of `post` from 1 on
 };
 
-// A row kernel over `axes` of `shape`. Every operand is given by one stride per axis of `shape`; per-row outputs have
-// stride 0 along `axes`. Any operand dtypes.
+// A row kernel over `axes` of `shape`. Every operand has one stride per axis of `shape`; per-row outputs have stride 0
+// along `axes`. Operands may have any dtype.
 struct RowCall {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -42,25 +45,24 @@ struct RowCall {
 inline constexpr int kMaxHyper = 8;
 using Hyper = std::array<double, kMaxHyper>;
 
-// One body over many contiguous tensors in one launch. BoundOperand dtypes are those of the loop.
-struct TensorEntry {
-  std::array<std::byte*, kMaxOperands> data{};
-  std::int64_t n = 0;
-  std::int32_t hyper = 0;  // index into MultiTensorCall::hyper
-};
+// One body over many C-contiguous tensors in one launch; dtypes are those of the loop. A caller that updates the same
+// tensors repeatedly keeps the table, of which then only the changed entries are written (tensor_table.h).
 struct MultiTensorCall {
   const KernelDef* kernel = nullptr;
   int loop = 0;
-  std::span<const TensorEntry> tensors;
+  std::span<ArrayHeader* const> operands;  // of the first tensor, in the kernel's order, then of the next
   std::span<const Hyper> hyper;
-  // Where the call may be recorded and run again (CUDA graphs): gives the hyperparameters of a later run. Null: those
-  // of the first.
-  const std::function<void(std::span<Hyper>)>* refresh = nullptr;
+  std::span<const std::int32_t> hyper_of;  // index into `hyper` for each tensor; empty: all use the first
+  // For calls that may be captured and run again (CUDA graphs): writes the hyperparameters of a later run. Null: every
+  // run uses those of the first.
+  const Function<void(std::span<Hyper>)>* refresh = nullptr;
+  TensorTable* table =
+      nullptr;  // set when an executor receives the call; the framework may pass null for a temporary table
 };
 
-// Indexing by arrays. Over the loop shape, element i lies at
-//   base + sum_k i_k * base.strides[k] + sum_j wrap(index_j[i], length_j) * stride_j,
-// where every index array has been broadcast to the loop shape. Indices of any integer dtype; they wrap modulo the
+// Indexing by arrays. Over the loop shape, element i of the base is at
+//   base + sum_k i_k * base.strides[k] + sum_j wrap(index_j[i], length_j) * stride_j.
+// All index arrays have been broadcast to the loop shape. Indices may have any integer dtype; they wrap modulo the
 // length.
 struct IndexAxis {
   BoundOperand index;
@@ -69,20 +71,21 @@ struct IndexAxis {
 };
 struct GatherCall {
   Shape loop;
-  BoundOperand base;  // the array that is read (gather) or written (scatter)
+  BoundOperand base;  // read by a gather, written by a scatter
   std::span<const IndexAxis> axes;
-  BoundOperand other;  // gather: the output, scatter: the values; of the dtype of base
+  BoundOperand other;  // the output of a gather, the values of a scatter; has the dtype of base
 };
 enum class ScatterMode : std::uint8_t { set, add };
 
-// out = a @ b over the last two axes; leading axes have been broadcast: all three have the same rank >= 2. One dtype.
-// float16 and bfloat16 accumulate in float32 and round once.
+// out = a @ b over the last two axes. Leading axes have been broadcast: all three operands have the same rank >= 2, and
+// one dtype. float16 and bfloat16 accumulate in float32 and round once.
 struct MatmulCall {
   BoundOperand a, b, out;
 };
 
-// Running combination along one axis with the bodies of a reduction row: out_i = finish(combine(map(x_0), ...,
-// map(x_i))). `in` and `out` have one shape; any dtypes: values are converted to and from the types of the loop.
+// Running reduction along one axis with the bodies of a reduction row: out_i = finish(combine(map(x_0), ...,
+// map(x_i))). `in` and `out` have the same shape and any dtypes: values are converted to and from the types of the
+// loop.
 struct ScanCall {
   const KernelDef* kernel = nullptr;
   int loop = 0;
@@ -90,16 +93,16 @@ struct ScanCall {
   int axis = 0;
 };
 
-// Stable ascending order along one axis; NaN comes last, in its order of appearance. `in` and `out` have one shape.
+// Stable ascending sort along one axis; NaN last, in order of appearance. `in` and `out` have the same shape.
 struct SortCall {
   BoundOperand in;
-  BoundOperand out;  // of the dtype of `in`, or int64: the positions along the axis
+  BoundOperand out;  // has the dtype of `in`, or int64 for positions along the axis
   bool positions = false;
   int axis = 0;
 };
 
-// Positions of the elements that are not zero, in C order. `count` of them, as counted before; `out` is int64,
-// C-contiguous, of shape (rank of `in`, count): one row per axis.
+// Positions of the `count` non-zero elements, in C order; the caller has counted them. `out` is int64, C-contiguous, of
+// shape (rank of `in`, count): one row per axis.
 struct NonzeroCall {
   BoundOperand in;
   std::int64_t count = 0;
@@ -107,9 +110,9 @@ struct NonzeroCall {
 };
 
 // Counter-based random numbers (kernels/random.h). Element i uses counter offset + i / 4 of the Philox stream of
-// `seed`, whatever the launch. `out` is C-contiguous.
+// `seed`, whatever the launch shape. `out` is C-contiguous.
 enum class RandomKind : std::uint8_t {
-  bits,      // uint32 or uint64: raw
+  bits,      // uint32 or uint64: raw bits
   uniform,   // floating: [0, 1)
   normal,    // floating: mean 0, deviation 1 (Box-Muller)
   integers,  // integer dtypes: [low, high)
@@ -120,10 +123,10 @@ struct RandomCall {
   std::int64_t low = 0, high = 0;
   BoundOperand out;
   std::int64_t n = 0;
-  // Where the call may be recorded and run again: gives the offset of a later run. Null: it cannot be recorded.
-  const std::function<std::uint64_t()>* refresh = nullptr;
+  // For calls that may be captured and run again: gives the offset of a later run. Null: the call cannot be captured.
+  const Function<std::uint64_t()>* refresh = nullptr;
 };
-// Counters that a call consumes: offset advances by this much.
+// The number of counters that n elements consume; the offset advances by it.
 constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std::uint64_t>((n + 3) / 4); }
 
 }  // namespace catena

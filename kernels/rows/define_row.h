@@ -1,344 +1,255 @@
-// Row kernels: what define.h is for the other kinds.
+// Row kernels. A body names its operands (kernels/nn/softmax.h is the shortest example):
+//
+//   struct layer_norm_fwd {
+//     static constexpr int phases = 2;
+//     template <class T> struct In { T x; PerRow<T> origin; T gamma, ...; };  // inputs in their order; PerRow: see
+//     below template <class T> struct Stats { T center, scale; };                   // what phase 0 leaves, what phase
+//     1 leaves template <class T> struct RowOut { T center, scale; };                  // outputs of one element per
+//     row, if any template <class T> struct Out { T y; }; identity0, map0(in), combine0(a, b), finish0(stats, count,
+//     first) identity1, map1(in, stats), combine1(a, b)                              // with two phases finish1(stats,
+//     count, first, row_out)                                   // `first`: the first element of the row write(in,
+//     stats, out) write_kept(stats, out)  // if the output follows from what map1 gave, which it then holds
+//   };
+//
+// Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in
+// a register. Templates keep their first parameter T, the type all operands are computed in.
 #pragma once
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/row_operands.h>
+#include <catena/kernels/rows/define_reduction.h>
+#include <catena/kernels/rows/tiled_loop.h>
 
 namespace catena::define {
 
-// Combine functions of the two phases under one name, so that both use combine_lanes.
-template <class Body>
-struct Phase0 {
-  template <class A>
-  static ND_FN A combine(A a, A b) {
-    return Body::combine0(a, b);
-  }
+// Combine functions of the two phases under one name, for combine_lanes.
+template <class Body> struct Phase0 {
+  template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
 };
-template <class Body>
-struct Phase1 {
-  template <class A>
-  static ND_FN A combine(A a, A b) {
-    return Body::combine1(a, b);
-  }
+template <class Body> struct Phase1 {
+  template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
 };
 
-template <class Body, fixed_string S, class In, class Out, class PerRow>
-struct Row;
+// Bodies with the phases of another one say so by `using same_phases = ...`: the loops of that one do for both.
+template <class Body> struct phases_of { using type = Body; };
+template <class Body>
+requires requires { typename Body::same_phases; }
+struct phases_of<Body> {
+  using type = typename Body::same_phases;
+};
+
+// Whether member K of an aggregate is a PerRow<T>: whether it can be made from something that becomes nothing else.
+struct Anything {
+  template <class U> operator U() const;
+};
+template <class T> struct OnlyPerRow { operator PerRow<T>() const; };
+template <std::size_t> using AnythingAt = Anything;
+template <class In, class T, std::size_t... Before> constexpr bool is_per_row(std::index_sequence<Before...>) {
+  return requires { In{AnythingAt<Before>{}..., OnlyPerRow<T>{}}; };
+}
+
+template <class Body, fixed_string S, class In, class Out, class RowOut> struct Row;
 template <class Body, fixed_string S, std::size_t... I, std::size_t... O, std::size_t... P>
 struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::index_sequence<P...>> {
   using A = computed_t<S, 0>;
   static constexpr int nin = int(sizeof...(I)), nout = int(sizeof...(O));
-  struct alignas(64) Stats {
-    A lane[kLanes];  // once position is not 0
-    A a0, a1;
-    std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
+  static_assert(((signature_of<S>.type[I] == signature_of<S>.type[0]) && ...));
+  static_assert(((signature_of<S>.type[nin + O] == signature_of<S>.type[0]) && ...));
+  using In = typename Body::template In<A>;
+  using Out = typename Body::template Out<A&>;
+  using Stats = typename Body::template Stats<A>;
+  struct alignas(64) Memory {
+    RowProgress progress;
+    Stats stats;
+    alignas(64) A lane[kLanes];  // once position is not 0
   };
-  template <std::size_t K>
-  using Type = computed_t<S, int(K)>;
-  using Inputs = Tiles<Type<I>...>;
-  using Outputs = Tiles<Type<nin + O>...>;
-  template <std::size_t K>
-  static ND_FN Type<K>& first(std::byte* const* p) {
-    return *reinterpret_cast<Type<K>*>(p[K]);
-  }
 
-  // ---- layouts ----
-  // The usual one: inputs that the body calls per_row (bit k: input k) have stride 0, and all others are contiguous.
-  // Blocks of it are read where they lie, blocks of other layouts pass through tiles.
-  static constexpr unsigned per_row() {
-    if constexpr (requires { Body::per_row; }) return Body::per_row;
-    else return 0;
-  }
-  template <std::size_t K>
-  static constexpr bool is_per_row = ((per_row() >> K) & 1) != 0;
-  template <std::size_t K>
-  using Input = Lane<Type<K>, is_per_row<K>>;
-  static ND_FN bool usual_inputs(const std::int64_t* s) {
-    return ((s[I] == (is_per_row<I> ? 0 : std::int64_t(sizeof(Type<I>)))) && ...);
-  }
-  static ND_FN bool contiguous_outputs(const std::int64_t* s) {
-    return ((s[nin + O] == std::int64_t(sizeof(Type<nin + O>))) && ...);
-  }
-  // A row of m < N elements in the usual layout, as a block of N.
-  template <std::size_t K, int N>
-  static ND_FN Input<K> padded(Tile<Type<K>>& t, std::byte* p, int m) {
-    if constexpr (!is_per_row<K>) {
-      const Type<K>* from = reinterpret_cast<const Type<K>*>(p);
-      for (int j = 0; j < N; ++j) t.v[j] = from[0];
-      memcpy(t.v, from, std::size_t(m) * sizeof(Type<K>));
-      p = reinterpret_cast<std::byte*>(t.v);
+  // ---- operands ----
+  template <std::size_t K> static constexpr bool per_row = is_per_row<In, A>(std::make_index_sequence<K>());
+  template <std::size_t K> using Input = Lane<A, per_row<K>>;
+  template <int N> struct alignas(64) Block { A v[N]; };
+  // The last m elements of an input of n: as the end of a whole block of N where there is one, otherwise alone and
+  // filled up.
+  template <std::size_t K, int N> static ND_FN Input<K> last_block(Block<N>& t, std::byte* p, std::int64_t n) {
+    if constexpr (!per_row<K>) {
+      const A* from = reinterpret_cast<const A*>(p);
+      if (n < N) {
+        for (int j = 0; j < N; ++j) t.v[j] = from[0];
+        memcpy(t.v, from, std::size_t(n) * sizeof(A));
+        p = reinterpret_cast<std::byte*>(t.v);
+      } else {
+        p += (n - N) * std::int64_t(sizeof(A));
+      }
     }
     return Input<K>(p);
   }
-  template <std::size_t K>
-  static ND_FN Input<K> block_at(std::byte* p, std::int64_t i) {
-    return Input<K>(is_per_row<K> ? p : p + i * std::int64_t(sizeof(Type<K>)));
-  }
-  static ND_FN void fill_repeated(Inputs& tiles, std::byte* const* p, const std::int64_t* s) {
-    ((s[I] == 0 ? fill_tile(tile<I>(tiles), p[I]) : void()), ...);
-  }
 
   // ---- phases ----
-  template <int Phase>
-  static ND_FN A identity() {
+  template <int Phase> static ND_FN A identity() {
     if constexpr (Phase == 0) return Body::template identity0<A>();
     else return Body::template identity1<A>();
   }
-  template <int Phase>
-  static ND_FN A map(A a0, const Type<I>&... x) {
-    if constexpr (Phase == 0) return Body::template map0<A>(x...);
-    else return Body::template map1<A>(x..., a0);
+  template <int Phase> static ND_FN A map(const Stats& stats, const In& in) {
+    if constexpr (Phase == 0) return Body::template map0<A>(in);
+    else return Body::template map1<A>(in, stats);
   }
-  template <int Phase>
-  static ND_FN A fold(A a, A b) {
-    if constexpr (Phase == 0) return Body::combine0(a, b);
-    else return Body::combine1(a, b);
+  template <int Phase> static ND_FN A join(A a, A b) {
+    if constexpr (Phase == 0) return Body::template combine0<A>(a, b);
+    else return Body::template combine1<A>(a, b);
   }
-  // Where a phase leaves what it has mapped.
-  struct Nowhere {
-    ND_FN void put(std::int64_t, A) const {}
-  };
-  struct Strided {
-    std::byte* p;
-    std::int64_t stride;
-    ND_FN void put(std::int64_t i, A value) const { *reinterpret_cast<A*>(p + i * stride) = value; }
-  };
-  struct Contiguous {
-    A* p;
-    ND_FN void put(std::int64_t i, A value) const { p[i] = value; }
-  };
-  template <int Phase, class Kept>
-  static ND_FN void fold_block(A* lane, A a0, std::int64_t i, const Kept& kept, const Input<I>&... x) {
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_block(A* lane, const Stats& stats, std::int64_t i, A* kept, const Input<I>&... x) {
 #pragma GCC ivdep
     for (int l = 0; l < kLanes; ++l) {
-      const A mapped = map<Phase>(a0, x[i + l]...);
-      kept.put(i + l, mapped);
-      lane[l] = fold<Phase>(lane[l], mapped);
+      const A mapped = map<Phase>(stats, In{x[i + l]...});
+      if constexpr (Keeps) kept[i + l] = mapped;
+      lane[l] = join<Phase>(lane[l], mapped);
     }
   }
   // Several blocks in one go, so that the lanes stay in registers meanwhile.
-  template <int Phase, class Kept, int... B>
-  static ND_FN void fold_blocks(A* lane, A a0, std::int64_t i, const Kept& kept, std::integer_sequence<int, B...>,
-                                const Input<I>&... x) {
-    (fold_block<Phase>(lane, a0, i + B * kLanes, kept, x...), ...);
-  }
-  template <int Phase, class Kept>
-  static ND_FN std::int64_t fold_whole_blocks(A* lane, A a0, std::int64_t n, const Kept& kept, const Input<I>&... x) {
-    constexpr int kTogether = 8;
+  template <int Phase, bool Keeps>
+  static ND_FN std::int64_t fold_blocks(A* lane, const Stats& stats, std::int64_t n, A* kept, const Input<I>&... x) {
+    constexpr int kTogether = 32 / int(sizeof(A));
     std::int64_t i = 0;
     for (; i + kTogether * kLanes <= n; i += kTogether * kLanes)
-      fold_blocks<Phase>(lane, a0, i, kept, std::make_integer_sequence<int, kTogether>(), x...);
-    for (; i + kLanes <= n; i += kLanes) fold_block<Phase>(lane, a0, i, kept, x...);
+#pragma GCC unroll 8
+      for (int b = 0; b < kTogether; ++b) fold_block<Phase, Keeps>(lane, stats, i + b * kLanes, kept, x...);
+    for (; i + kLanes <= n; i += kLanes) fold_block<Phase, Keeps>(lane, stats, i, kept, x...);
     return i;
   }
-  // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Then m of them, from
-  // `first` on, go to the lanes from 0 on.
+  // All lanes are mapped at once: what a vectorised map gives must not depend on the position. Element j of the end
+  // lies at 2 * kLanes - m + j or, where the end is all there is, at kLanes + j.
   struct alignas(64) End {
-    A mapped[2 * kLanes];
+    A mapped[3 * kLanes];
   };
-  template <int Phase>
-  static ND_FN void map_end(End& end, A a0, const Input<I>&... x) {
-    for (int l = 0; l < kLanes; ++l) end.mapped[l] = map<Phase>(a0, x[l]...);
-    for (int l = kLanes; l < 2 * kLanes; ++l) end.mapped[l] = A(0);
+  template <int Phase> static ND_FN void map_end(End& end, const Stats& stats, const Input<I>&... x) {
+    for (int l = 0; l < kLanes; ++l) end.mapped[kLanes + l] = map<Phase>(stats, In{x[l]...});
+    for (int l = 0; l < kLanes; ++l) end.mapped[l] = end.mapped[2 * kLanes + l] = A(0);
   }
-  template <int Phase, class Kept>
-  static ND_FN void fold_end(A* lane, const End& end, int first, std::int64_t i, int m, const Kept& kept) {
-    const A* mapped = end.mapped + first;
-    for (int l = 0; l < kLanes; ++l) {
-      const A folded = fold<Phase>(lane[l], mapped[l]);
-      lane[l] = l < m ? folded : lane[l];
-    }
-    for (int l = 0; l < m; ++l) kept.put(i + l, mapped[l]);
-  }
-  // A row, or a segment of one, in the usual layout. Its last elements are those of a whole block that ends with them;
-  // it is mapped first, because what is kept may take the place of an input.
-  template <int Phase, class Kept>
-  static ND_FN void fold_usual(A* lane, A a0, std::byte* const* p, std::int64_t n, const Kept& kept) {
-    const int m = int(n % kLanes), first = n < kLanes ? 0 : kLanes - m;
-    End end;
-    if (m > 0) {
-      Inputs tiles;
-      if (n < kLanes) map_end<Phase>(end, a0, padded<I, kLanes>(tile<I>(tiles), p[I], m)...);
-      else map_end<Phase>(end, a0, block_at<I>(p[I], n - kLanes)...);
-    }
-    const std::int64_t i = fold_whole_blocks<Phase>(lane, a0, n, kept, Input<I>(p[I])...);
-    if (m > 0) fold_end<Phase>(lane, end, first, i, m, kept);
-  }
-  template <int Phase>
-  static ND_FN void map_lanes(A* mapped, A a0, const Type<I>*... x) {
-    for (int l = 0; l < kLanes; ++l) mapped[l] = map<Phase>(a0, x[l]...);
-  }
-  template <int Phase, class Kept>
-  static ND_FN void fold_by_tiles(A* lane, A a0, int at, std::byte* const* p, const std::int64_t* s, std::int64_t n,
-                                  const Kept& kept) {
-    Inputs tiles;
-    fill_repeated(tiles, p, s);
-    for (std::int64_t i = 0; i < n;) {
-      const int m = int(n - i < kLanes - at ? n - i : kLanes - at);
-      alignas(64) A mapped[kLanes];
-      map_lanes<Phase>(mapped, a0,
-                       reinterpret_cast<const Type<I>*>(input_block(tile<I>(tiles), p[I], s[I], i, m, kLanes))...);
-      if (m == kLanes) {
-        for (int l = 0; l < kLanes; ++l) lane[l] = fold<Phase>(lane[l], mapped[l]);
-      } else {
-        for (int l = 0; l < m; ++l) lane[at + l] = fold<Phase>(lane[at + l], mapped[l]);
-      }
-      for (int l = 0; l < m; ++l) kept.put(i + l, mapped[l]);
-      i += m;
-      at = (at + m) % kLanes;
-    }
-  }
-  // `usual` is where the mapped values go when the layout is the usual one, `other` when it is not.
-  template <int Phase, class Usual, class Other>
-  static ND_FN void phase(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n, bool is_usual,
-                          const Usual& usual, const Other& other) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    const A a0 = st.a0;
+  template <int Phase, bool Keeps> static ND_FN void fold_any(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    const Stats stats = row.stats;
     alignas(64) A lane[kLanes];
-    if (st.position == 0)
+    if (row.progress.position == 0)
       for (int l = 0; l < kLanes; ++l) lane[l] = identity<Phase>();
     else
-      for (int l = 0; l < kLanes; ++l) lane[l] = st.lane[l];
-    const int at = int(st.position % kLanes);
-    st.position += n;
-    if (at == 0 && is_usual) {
-      fold_usual<Phase>(lane, a0, p, n, usual);
-    } else {
-      fold_by_tiles<Phase>(lane, a0, at, p, s, n, other);
+      for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[l];
+    const int at = int(row.progress.position % kLanes), m = int(n % kLanes);
+    row.progress.position += n;
+    A* kept = Keeps ? reinterpret_cast<A*>(p[nin]) : nullptr;
+    // The end is mapped first, because what is kept may take the place of an input.
+    End end;
+    if (m > 0) {
+      Block<kLanes> tiles[nin];
+      map_end<Phase>(end, stats, last_block<I, kLanes>(tiles[I], p[I], n)...);
     }
-    for (int l = 0; l < kLanes; ++l) st.lane[l] = lane[l];
+    const std::int64_t i = fold_blocks<Phase, Keeps>(lane, stats, n, kept, Input<I>(p[I])...);
+    if (m > 0) {
+      const A* mapped = end.mapped + (n < kLanes ? kLanes : 2 * kLanes - m);
+      for (int l = 0; l < kLanes; ++l) {
+        const A joined = join<Phase>(lane[l], mapped[l - at]);
+        lane[l] = l >= at && l < at + m ? joined : lane[l];
+      }
+      if constexpr (Keeps) memcpy(kept + i, mapped, std::size_t(m) * sizeof(A));
+    }
+    for (int l = 0; l < kLanes; ++l) row.lane[l] = lane[l];
   }
-  template <int Phase, template <class> class Combine>
-  static ND_FN A combined(Stats& st) {
-    if (st.position == 0) return identity<Phase>();
-    st.position = 0;
+  template <int Phase, template <class> class Combine> static ND_FN A combined(Memory& row) {
+    if (row.progress.position == 0) return identity<Phase>();
+    row.progress.position = 0;
     A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = st.lane[l];
+    for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[l];
     return combine_lanes<Combine<Body>>(lane);
   }
 
-  // ---- write ----
-  template <class... X>
-  static ND_FN void write_block(A a0, A a1, Type<nin + O>*... y, const X&... x) {
-#pragma GCC ivdep
-    for (int i = 0; i < kVectorBlock; ++i) Body::write(x[i]..., a0, a1, y[i]...);
+  // ---- the functions of the table ----
+  static void init(std::byte* memory) {
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    row.stats = Stats{};
+    row.progress.position = 0;
   }
-  static ND_FN std::int64_t write_whole_blocks(A a0, A a1, std::int64_t n, Type<nin + O>*... y, const Input<I>&... x) {
-    const std::int64_t whole = n / kVectorBlock * kVectorBlock;
+  CATENA_MULTIARCH static void fold0(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    fold_any<0, false>(memory, p, n);
+  }
+  CATENA_MULTIARCH static void finish0(std::byte* memory, std::byte* const* p, std::int64_t count) {
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    set_first(row.stats, combined<0, Phase0>(row));
+    Body::template finish0<A>(row.stats, count, In{*reinterpret_cast<const A*>(p[I])...});
+  }
+  CATENA_MULTIARCH static void fold1(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    if constexpr (Body::phases == 2) fold_any<1, false>(memory, p, n);
+    else (void)memory, (void)p, (void)n;
+  }
+  CATENA_MULTIARCH static void finish1(std::byte* memory, std::byte* const* p, std::int64_t count) {
+    Memory& row = *reinterpret_cast<Memory*>(memory);
+    if constexpr (Body::phases == 2) set_second(row.stats, combined<1, Phase1>(row));
+    const In in{*reinterpret_cast<const A*>(p[I])...};
+    if constexpr (sizeof...(P) == 0) Body::template finish1<A>(row.stats, count, in);
+    else
+      Body::template finish1<A>(row.stats, count, in,
+                                typename Body::template RowOut<A&>{*reinterpret_cast<A*>(p[nin + nout + P])...});
+  }
+  static ND_FN void write_block(const Stats& stats, std::int64_t n, A* const* y, const Input<I>&... x) {
 #pragma GCC ivdep
-    for (std::int64_t i = 0; i < whole; ++i) Body::write(x[i]..., a0, a1, y[i]...);
-    return whole;
+    for (std::int64_t i = 0; i < n; ++i) Body::template write<A>(In{x[i]...}, stats, Out{y[O][i]...});
   }
   // The last elements as those of a whole block that ends with them, made first: an output may take the place of an
   // input.
-  static ND_FN void write_usual(A a0, A a1, std::byte* const* p, std::int64_t n) {
-    const int m = int(n % kVectorBlock), first = n < kVectorBlock ? 0 : kVectorBlock - m;
-    Outputs out;
+  CATENA_MULTIARCH static void store(const std::byte* memory, std::byte* const* p, std::int64_t n) {
+    const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
+    const std::int64_t m = n % kVectorBlock, whole = n - m;
+    Block<kVectorBlock> ends[nout > 0 ? nout : 1];
     if (m > 0) {
-      Inputs tiles;
-      if (n < kVectorBlock) write_block(a0, a1, tile<O>(out).v..., padded<I, kVectorBlock>(tile<I>(tiles), p[I], m)...);
-      else write_block(a0, a1, tile<O>(out).v..., block_at<I>(p[I], n - kVectorBlock)...);
+      Block<kVectorBlock> tiles[nin];
+      A* const y[] = {ends[O].v...};
+      write_block(stats, kVectorBlock, y, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
     }
-    const std::int64_t i =
-        write_whole_blocks(a0, a1, n, reinterpret_cast<Type<nin + O>*>(p[nin + O])..., Input<I>(p[I])...);
+    A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
+    write_block(stats, whole, y, Input<I>(p[I])...);
     if (m > 0)
-      (memcpy(p[nin + O] + i * std::int64_t(sizeof(Type<nin + O>)), tile<O>(out).v + first,
-              std::size_t(m) * sizeof(Type<nin + O>)),
-       ...);
+      (memcpy(y[O] + whole, ends[O].v + (n < kVectorBlock ? 0 : kVectorBlock - m), std::size_t(m) * sizeof(A)), ...);
   }
-  static ND_FN void write_by_tiles(A a0, A a1, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    Inputs tiles;
-    Outputs out;
-    fill_repeated(tiles, p, s);
-    for (std::int64_t i = 0; i < n; i += kVectorBlock) {
-      const int m = int(n - i < kVectorBlock ? n - i : kVectorBlock);
-      std::byte* const q[] = {input_block(tile<I>(tiles), p[I], s[I], i, m, kVectorBlock)...,
-                              output_block(tile<O>(out), p[nin + O], s[nin + O], i, m)...};
-      write_block(a0, a1, reinterpret_cast<Type<nin + O>*>(q[nin + O])..., reinterpret_cast<const Type<I>*>(q[I])...);
-      ((q[nin + O] == reinterpret_cast<std::byte*>(tile<O>(out).v)
-            ? scatter_tile(tile<O>(out), p[nin + O] + i * s[nin + O], s[nin + O], m)
-            : void()),
-       ...);
-    }
-  }
-
-  // ---- the functions of the table ----
-  static void init(std::byte* stats) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    st.a0 = st.a1 = A(0);
-    st.position = 0;
-  }
-  CATENA_MULTIARCH static void phase0(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    phase<0>(stats, p, s, n, usual_inputs(s), Nowhere(), Nowhere());
-  }
-  CATENA_MULTIARCH static void finish0(std::byte* stats, std::byte* const* p, std::int64_t count) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    st.a0 = combined<0, Phase0>(st);
-    Body::finish0(st.a0, count, static_cast<const Type<I>&>(first<I>(p))...);
-  }
-  CATENA_MULTIARCH static void phase1(std::byte* stats, std::byte* const* p, const std::int64_t* s, std::int64_t n) {
-    if constexpr (Body::phases == 2) phase<1>(stats, p, s, n, usual_inputs(s), Nowhere(), Nowhere());
-    else (void)stats, (void)p, (void)s, (void)n;
-  }
-  CATENA_MULTIARCH static void finish1(std::byte* stats, std::byte* const* p, std::int64_t count) {
-    Stats& st = *reinterpret_cast<Stats*>(stats);
-    if constexpr (Body::phases == 2) st.a1 = combined<1, Phase1>(st);
-    Body::finish1(st.a0, st.a1, count, static_cast<const Type<I>&>(first<I>(p))..., first<nin + nout + P>(p)...);
-  }
-  CATENA_MULTIARCH static void write(const std::byte* stats, std::byte* const* p, const std::int64_t* s,
-                                     std::int64_t n) {
-    const Stats& st = *reinterpret_cast<const Stats*>(stats);
-    if (usual_inputs(s) && contiguous_outputs(s)) write_usual(st.a0, st.a1, p, n);
-    else write_by_tiles(st.a0, st.a1, p, s, n);
-  }
-  // Bodies with write_kept(a0, a1, y) make their output from what phase 1 has mapped.
   static constexpr bool keeps = requires { &Body::template write_kept<A>; };
-  CATENA_MULTIARCH static void phase1_kept(std::byte* stats, std::byte* const* p, const std::int64_t* s,
-                                           std::int64_t n) {
-    if constexpr (keeps)
-      phase<1>(stats, p, s, n, usual_inputs(s) && contiguous_outputs(s), Contiguous{reinterpret_cast<A*>(p[nin])},
-               Strided{p[nin], s[nin]});
-    else (void)stats, (void)p, (void)s, (void)n;
+  CATENA_MULTIARCH static void fold_kept(std::byte* memory, std::byte* const* p, std::int64_t n) {
+    if constexpr (keeps) fold_any<1, true>(memory, p, n);
+    else (void)memory, (void)p, (void)n;
   }
-  CATENA_MULTIARCH static void write_kept(const std::byte* stats, std::byte* const* p, const std::int64_t* s,
-                                          std::int64_t n) {
+  CATENA_MULTIARCH static void store_kept(const std::byte* memory, std::byte* const* p, std::int64_t n) {
     if constexpr (keeps) {
-      const A a0 = reinterpret_cast<const Stats*>(stats)->a0, a1 = reinterpret_cast<const Stats*>(stats)->a1;
+      const Stats stats = reinterpret_cast<const Memory*>(memory)->stats;
       A* y = reinterpret_cast<A*>(p[nin]);
-      if (contiguous_outputs(s))
-        for (std::int64_t i = 0; i < n; ++i) Body::write_kept(a0, a1, y[i]);
-      else
-        for (std::int64_t i = 0; i < n; ++i) Body::write_kept(a0, a1, *reinterpret_cast<A*>(p[nin] + i * s[nin]));
+      for (std::int64_t i = 0; i < n; ++i) Body::template write_kept<A>(stats, Out{y[i]});
     } else {
-      (void)stats, (void)p, (void)s, (void)n;
+      (void)memory, (void)p, (void)n;
     }
   }
-  static constexpr RowLoop table = {sizeof(Stats),
+  using Phases = Row<typename phases_of<Body>::type, S, std::index_sequence<I...>, std::index_sequence<O...>,
+                     std::index_sequence<P...>>;
+  static constexpr RowLoop table = {sizeof(Memory),
+                                    dtype_of<A>,
                                     Body::phases,
+                                    nin,
+                                    nout,
+                                    std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
                                     &init,
-                                    &phase0,
-                                    &finish0,
-                                    &phase1,
+                                    {&Phases::fold0, Body::phases == 2 ? &Phases::fold1 : nullptr},
+                                    &Phases::finish0,
                                     &finish1,
-                                    &write,
-                                    keeps ? &phase1_kept : nullptr,
-                                    keeps ? &write_kept : nullptr};
+                                    &store,
+                                    keeps ? &fold_kept : nullptr,
+                                    keeps ? &store_kept : nullptr};
 };
 
-template <class Body, class L>
-struct RowLoops;
-template <class Body, fixed_string... S>
-struct RowLoops<Body, loops<S...>> {
-  static constexpr const Signature& first = LoopTable<loops<S...>>::first;
+template <class Body, class L> struct RowLoops;
+template <class Body, fixed_string... S> struct RowLoops<Body, loops<S...>> {
+  static constexpr const Signature& first = first_signature(loops<S...>{});
   static constexpr Loop table[] = {
-      {signature_of<S>.type, nullptr, nullptr, nullptr,
-       &Row<Body, compute_signature(S), std::make_index_sequence<std::size_t(first.count[0])>,
-            std::make_index_sequence<std::size_t(first.count[2])>,
-            std::make_index_sequence<std::size_t(first.count[3])>>::table,
-       nullptr}...};
+      {.type = signature_of<S>.type,
+       .row = &Row<Body, compute_signature<S>, std::make_index_sequence<std::size_t(first.count[0])>,
+                   std::make_index_sequence<std::size_t(first.count[2])>,
+                   std::make_index_sequence<std::size_t(first.count[3])>>::table}...};
 };
-template <class Body, class L>
-constexpr KernelDef row(const char* name, const char* header) {
-  return LoopTable<L>::def(name, header, KernelKind::row, RowLoops<Body, L>::table);
+template <class Body, class L> constexpr KernelDef row(const char* name, const char* header) {
+  return make_row(name, header, KernelKind::row, RowLoops<Body, L>::table, L{});
 }
 
 }  // namespace catena::define

@@ -1,5 +1,5 @@
-// The text of the kernel headers, as they were at build time. Run-time compilers (NVRTC, the system's C++ compiler) get
-// it as named in-memory headers, so no source folder and no include path is needed where the program runs.
+// The text of the kernel headers at build time. Run-time compilers (NVRTC, the system's C++ compiler) receive it as
+// named in-memory headers, so the machine that runs a program needs neither sources nor include paths.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace catena {
 
-// FNV-1a, 64 bits. It may be continued: fnv1a(b, fnv1a(a)) is the hash of a followed by b.
+// 64-bit FNV-1a. It can be continued: fnv1a(b, fnv1a(a)) is the hash of a followed by b.
 constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 14695981039346656037ULL) {
   for (char c : text) {
     hash ^= static_cast<unsigned char>(c);
@@ -24,9 +24,9 @@ constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 146959
 struct EmbeddedHeader {
   const char* path;  // as in an #include: "catena/kernels/elementwise/arithmetic.h"
   std::span<const std::string_view>
-      pieces;          // compilers limit the length of a string literal, so a text comes in pieces
-  std::size_t size;    // of the whole text
-  std::uint64_t hash;  // fnv1a of the whole text
+      pieces;          // the text in parts, because compilers limit the length of a string literal
+  std::size_t size;    // of the complete text
+  std::uint64_t hash;  // fnv1a of the complete text
 
   std::string text() const {
     std::string whole;
@@ -36,11 +36,11 @@ struct EmbeddedHeader {
   }
 };
 
-// Every header under kernels/ except those of base/, formats/ and rows/, ordered by path. The table and the texts live
-// as long as the program.
+// All headers under kernels/ except those of base/, formats/ and rows/, sorted by path. Table and texts have static
+// storage duration.
 CATENA_EXPORT std::span<const EmbeddedHeader> embedded_headers();
 
-// The header of that path, or null.
+// The header with that path, or nullptr.
 CATENA_EXPORT const EmbeddedHeader* find_embedded_header(std::string_view path);
 
 }  // namespace catena

@@ -1,10 +1,10 @@
-// All families of rows, a line of code generation each. An explicit list: a static library then works without
-// whole-archive.
+// All families of rows. The list is explicit, without registration by static initialisers, so that linking a static
+// library needs no whole-archive.
 #pragma once
 
-#include <catena/kernels/rows/elementwise_families.h>
 #include <catena/kernels/rows/families/activation.h>
 #include <catena/kernels/rows/families/dropout.h>
+#include <catena/kernels/rows/families/elementwise.h>
 #include <catena/kernels/rows/families/extremum.h>
 #include <catena/kernels/rows/families/im2col.h>
 #include <catena/kernels/rows/families/logical.h>

@@ -1,12 +1,16 @@
-// What a registered kernel is: one row that names a body, the dtypes it has loops for, and the host loops compiled from
-// it. A backend never has a method per operation; it executes rows.
+// The room kernels/rows/: rows and their calls. A row makes a body known to the libraries: its name, the dtypes it has
+// loops for, and the host loops compiled from it (loops_*.cpp). The constants rows::<name> (families/), the registry,
+// the embedded text of the bodies, programs over rows, binding and the descriptions of calls are here. Bodies are in
+// the rooms of their families; executing a call is the work of a backend, which has no method per operation. May use
+// kernels/base/ and the headers of kernels/.
 //
-// Loop signatures are text, one character per operand (NumPy's dtype characters, 'E' = bfloat16):
+// This header: the row itself. Loop signatures are text with one character per operand (NumPy's dtype characters; 'E'
+// is bfloat16):
 //   "ff->f"        two inputs, one output
 //   "f&ff->"       one input, two in-out operands (bodies take them by reference)
-//   "*fll->f"      '*': the operand is raw (indexed kernels: the body gets a View and reads where it likes)
+//   "*fll->f"      '*': the operand is raw (indexed kernels: the body gets a View and may read any element)
 //   "@f&f->"       '@': a 0-d input shared by all tensors of a multi-tensor call
-//   "ff->f;ff"     ';': then come outputs of one element per row (row kernels)
+//   "ff->f;ff"     outputs behind ';' have one element per row (row kernels)
 #pragma once
 
 #include <array>
@@ -31,9 +35,9 @@ constexpr KernelId kernel_id(std::string_view name) {  // FNV-1a
   return h;
 }
 
-// Elementwise: element i of operand k lies at ptr[k] + i * stride[k] (bytes), in the compute type of its slot. Any
-// strides; outputs may be identical to inputs but not overlap them otherwise. The result does not depend on strides or
-// on n.
+// Elementwise: element i of operand k is at ptr[k] + i * stride[k] (bytes), in the compute type of its slot. Strides
+// are arbitrary. An output may be identical to an input but must not overlap it otherwise. Results do not depend on the
+// strides or on n.
 using ElementwiseFn = void (*)(std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
 
 // Indexed: positions begin..end of the loop shape in C order. Non-raw operands have been broadcast to the loop shape;
@@ -46,12 +50,12 @@ struct IndexedCall {
 };
 using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int64_t end);
 
-// Reduction: accumulators are opaque cells of acc_bytes, aligned to 64 bytes at the start of an array of them. Order of
-// combination: element i goes to lane i % kLanes, lanes are combined as a binary tree. `reduce` and `accumulate` follow
-// the same order, so the result does not depend on which axis is the contiguous one.
+// Reduction: accumulators are opaque cells of acc_bytes bytes; an array of them is aligned to 64 bytes. Order of
+// combination: element i goes to lane i % kLanes, and the lanes are combined as a binary tree. `reduce` and
+// `accumulate` follow the same order, so the result does not depend on which axis is contiguous.
 inline constexpr int kLanes = 32;
-// What a scan visits: `width` neighbouring rows, of each the elements `index` to index + n. Element i of row j lies at
-// in + i * in_step + j * in_stride, its result (compute type of the loop's output) goes to out + i * out_step + j *
+// The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
+// i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.
 struct ScanBlock {
   const std::byte* in;
@@ -60,46 +64,80 @@ struct ScanBlock {
   std::int64_t out_step, out_stride;
   std::int64_t index, n, width;
 };
+// The loops are compiled for contiguous elements of a few types; other operands pass through tiles
+// (reduction_loop.cpp).
 struct ReductionLoop {
   std::size_t acc_bytes;
+  Dtype in, element;  // compute type of the loop's input; the type that `fold` and `fold_rows` read, which is that or a
+                      // wider one
+  Dtype result, out;  // the type that `store` writes; compute type of the loop's output
   void (*init)(std::byte* acc, std::int64_t n);
-  // n elements, at ptr + i * stride, numbered from `index`, into one accumulator (n <= a chunk; the caller combines
-  // chunks).
-  void (*reduce)(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index, std::int64_t n);
-  // element j, all numbered `index`, into accumulator j.
-  void (*accumulate)(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index, std::int64_t n);
+  // Reduces n elements, numbered from `index`, into `acc`, in one or several parts. `lanes` (kLanes accumulators)
+  // carries the state from the first part to the last and is unused if one part is both. All parts except the last are
+  // multiples of kLanes elements.
+  void (*fold)(std::byte* acc, std::byte* lanes, const std::byte* elements, std::int64_t index, std::int64_t n,
+               bool first, bool last);
+  void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
   void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
-  // out[j] (compute type of the loop's output) from acc[j] of `count` elements.
-  void (*finish)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
-  // Running results: accumulator j goes on with row j, one element after the other, and element 0 replaces what it
-  // held.
+  void (*store)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
+  // Running results: accumulator j continues with row j, element by element; the element with number 0 overwrites the
+  // previous content. Null if the row lacks the trait may_scan.
   void (*scan)(std::byte* acc, const ScanBlock& block);
+
+  // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
+  CATENA_EXPORT void reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
+                            std::int64_t n) const;
+  // Adds element j to accumulator j, for n elements that all have the number `index`.
+  CATENA_EXPORT void accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
+                                std::int64_t n) const;
+  // Computes out[j], in the compute type of the loop's output, from acc[j], which has reduced `count` elements.
+  CATENA_EXPORT void finish(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride,
+                            std::int64_t n) const;
 };
 
-// Row: two phases of reduction over one set of axes, then a write of every element. A row arrives in segments; all
-// operands are compute types; per-row operands have stride 0. `stats` holds the two accumulators and their lanes.
+// Row: one or two phases of reduction over one set of axes, then a write of every element. A row is passed in segments;
+// all operands have one compute type, and inputs with one element per row have stride 0. The loops are compiled for
+// contiguous operands; others pass through tiles (row_loop.cpp).
+struct RowProgress {
+  std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
+};
 struct RowLoop {
-  std::size_t stats_bytes;
-  int phases;  // 1 or 2
+  std::size_t stats_bytes;  // of the accumulators and their lanes, which start with a RowProgress
+  Dtype type;
+  int phases, nin, nout;
+  std::uint16_t per_row;  // bit k: input k has one element per row
   void (*init)(std::byte* stats);
-  void (*phase0)(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
-  void (*finish0)(std::byte* stats, std::byte* const* ptr, std::int64_t count);  // ptr: first element of the row
-  void (*phase1)(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
-  void (*finish1)(std::byte* stats, std::byte* const* ptr, std::int64_t count);  // also writes the per-row outputs
-  void (*write)(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
-  // For bodies whose output follows from what phase 1 has mapped (null for others): phase 1 leaves that in the output,
-  // where the second function finishes it. The same bits as phase1 and write, but nothing is mapped twice; the output
-  // must keep its elements in between.
-  void (*phase1_kept)(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
-  void (*write_kept)(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n);
+  // Reduces n elements from `position` on. If `position` is not a multiple of kLanes, n extends at most to the next
+  // multiple.
+  void (*fold[2])(std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  // Run on the combined accumulators of a phase; ptr: first element of the row. finish1 also writes the per-row
+  // outputs.
+  void (*finish0)(std::byte* stats, std::byte* const* ptr, std::int64_t count);
+  void (*finish1)(std::byte* stats, std::byte* const* ptr, std::int64_t count);
+  void (*store)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  // For bodies whose output can be computed from the values that phase 1 maps (null for others): fold_kept stores the
+  // mapped values in the output and store_kept finishes them there. The result has the same bits, but no element is
+  // mapped twice. The output must not change in between.
+  void (*fold_kept)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  void (*store_kept)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
+
+  bool keeps() const { return fold_kept != nullptr; }
+  CATENA_EXPORT void phase0(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
+  CATENA_EXPORT void phase1(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
+  CATENA_EXPORT void phase1_kept(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                                 std::int64_t n) const;
+  CATENA_EXPORT void write(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                           std::int64_t n) const;
+  CATENA_EXPORT void write_kept(const std::byte* stats, std::byte* const* ptr, const std::int64_t* stride,
+                                std::int64_t n) const;
 };
 
-// Multi-tensor: n contiguous elements of one tensor (compute types; '@' operands point at one element); `hyper` is its
-// block of hyperparameters.
+// Multi-tensor: n contiguous elements of one tensor, in compute types; '@' operands point at one element. `hyper` is
+// the block of hyperparameters of the tensor.
 using MultiTensorFn = void (*)(const double* hyper, std::byte* const* ptr, std::int64_t n);
 
 struct Loop {
-  std::array<Dtype, kMaxOperands> type;  // inputs, in-outs, outputs, per-row outputs, as they are stored
+  std::array<Dtype, kMaxOperands> type;  // stored dtypes: inputs, in-outs, outputs, per-row outputs
   ElementwiseFn elementwise = nullptr;   // exactly one of these five is set
   IndexedFn indexed = nullptr;
   const ReductionLoop* reduction = nullptr;
@@ -107,26 +145,26 @@ struct Loop {
   MultiTensorFn multi_tensor = nullptr;
 };
 
-// What is special about a row; a decision never asks for its id or its name.
+// Special properties of a row. Code decides by these, never by the id or the name of a row.
 enum RowTraits : std::uint8_t {
   no_traits = 0,
-  refuses_bool = 1,  // no meaning for bools that everybody shares: bool operands do not climb to int8
+  refuses_bool = 1,  // TypeError for bool operands instead of promotion to int8: libraries differ on the result
   is_copy = 2,       // the output is the input
   is_random = 4,     // numbers of a Philox stream: the inputs begin with its seed and offset
-  may_scan = 8,      // reductions that are used as running results
+  may_scan = 8,      // the reduction can be used as a scan
 };
 
 struct KernelDef {
   KernelId id;
-  const char* name;    // also the functor's name: catena::k::<name>
-  const char* header;  // where the body stands: "catena/kernels/elementwise/arithmetic.h"
+  const char* name;    // equals the name of the functor catena::k::<name>
+  const char* header;  // the header with the body: "catena/kernels/elementwise/arithmetic.h"
   KernelKind kind;
   std::uint8_t nin, ninout, nout, nrow;
   std::uint16_t raw;     // bit k: operand k is raw
   std::uint16_t shared;  // bit k: operand k is a '@' operand
   RowTraits traits;
   bool transcendental;  // host loops run on whole vectors only, so that a value does not depend on its position
-  bool has_identity;    // reductions: an empty input gives the identity
+  bool has_identity;    // reductions: the result of an empty input is the identity
   const Loop* loop_table;
   std::uint16_t num_loops;
 
@@ -142,23 +180,22 @@ struct KernelDef {
   }
 };
 
-// What kind of public function stands on a row (family.h).
+// The kind of public function that is made from a row (family.h).
 enum class RowUse : std::uint8_t { unary, binary, unary_test, binary_test, own, internal };
 struct RegisteredRow {
   const KernelDef* row;
   RowUse use;
   operator const KernelDef&() const { return *row; }
 };
-// Every row. Tests, code generation and tools find them here; there is no second list.
+// All rows. Tests, code generation and tools use this list; there is no other.
 CATENA_EXPORT std::span<const RegisteredRow> all_rows();
-// The row of that id or name, for tools and tests (product code writes rows::add); throws KeyError naming it when there
-// is none.
+// The row with that id or name; KeyError naming it if there is none. For tools and tests; other code uses the constants
+// rows::<name>.
 CATENA_EXPORT const KernelDef& find_kernel(KernelId id);
 CATENA_EXPORT const RegisteredRow& find_row(std::string_view name);
 inline const KernelDef& find_kernel(std::string_view name) { return find_row(name); }
 
-template <std::size_t N>
-struct fixed_string {
+template <std::size_t N> struct fixed_string {
   char text[N] = {};
   constexpr fixed_string(const char (&s)[N]) {
     for (std::size_t i = 0; i < N; ++i) text[i] = s[i];
@@ -166,7 +203,7 @@ struct fixed_string {
   constexpr std::string_view view() const { return {text, N - 1}; }
 };
 
-// "ff->f" of a loop of `def`.
+// The signature of a loop of `def`, such as "ff->f".
 CATENA_EXPORT std::string signature(const KernelDef& def, const Loop& loop);
 
 }  // namespace catena

@@ -1,6 +1,6 @@
 #include <catena/kernels/nn/activation.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/activation.h>
 
 namespace catena::rows {

@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/arithmetic.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/arithmetic.h>
 
 namespace catena::rows {
@@ -19,18 +19,18 @@ using Clips =
 
 }  // namespace
 
-constexpr KernelDef add = elementwise<k::add, All2>("add", kHeader);
-constexpr KernelDef subtract = elementwise<k::subtract, Numbers2>("subtract", kHeader).with(refuses_bool);
-constexpr KernelDef multiply = elementwise<k::multiply, All2>("multiply", kHeader);
-constexpr KernelDef true_divide = elementwise<k::true_divide, Quotients>("true_divide", kHeader);
-constexpr KernelDef negative = elementwise<k::negative, Numbers1>("negative", kHeader).with(refuses_bool);
-constexpr KernelDef absolute = elementwise<k::absolute, All1>("absolute", kHeader);
-constexpr KernelDef reciprocal = elementwise<k::reciprocal, Numbers1>("reciprocal", kHeader);
-constexpr KernelDef square = elementwise<k::square, Numbers1>("square", kHeader);
+constexpr KernelDef add = elementwise<k::add, All2, by_width>("add", kHeader);
+constexpr KernelDef subtract = elementwise<k::subtract, Numbers2, by_width>("subtract", kHeader).with(refuses_bool);
+constexpr KernelDef multiply = elementwise<k::multiply, All2, by_width>("multiply", kHeader);
+constexpr KernelDef true_divide = elementwise<k::true_divide, Quotients, as_float64>("true_divide", kHeader);
+constexpr KernelDef negative = elementwise<k::negative, Numbers1, by_width>("negative", kHeader).with(refuses_bool);
+constexpr KernelDef absolute = elementwise<k::absolute, All1, widened>("absolute", kHeader);
+constexpr KernelDef reciprocal = elementwise<k::reciprocal, Numbers1, widened>("reciprocal", kHeader);
+constexpr KernelDef square = elementwise<k::square, Numbers1, by_width>("square", kHeader);
 constexpr KernelDef sqrt = elementwise<k::sqrt, Floats1>("sqrt", kHeader);
 constexpr KernelDef rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
-constexpr KernelDef sign = elementwise<k::sign, Numbers1>("sign", kHeader);
-constexpr KernelDef clip = elementwise<k::clip, Clips>("clip", kHeader);
-constexpr KernelDef copy = elementwise<k::copy, All1>("copy", kHeader).with(is_copy);
+constexpr KernelDef sign = elementwise<k::sign, Numbers1, widened>("sign", kHeader);
+constexpr KernelDef clip = elementwise<k::clip, Clips, widened_but_bytes>("clip", kHeader);
+constexpr KernelDef copy = elementwise<k::copy, All1, as_bits>("copy", kHeader).with(is_copy);
 
 }  // namespace catena::rows

@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/bitwise.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/bitwise.h>
 
 namespace catena::rows {
@@ -14,11 +14,11 @@ using BoolsAndInts2 = join_loops<Bool2, Ints2>::type;
 
 }  // namespace
 
-constexpr KernelDef bitwise_and = elementwise<k::bitwise_and, BoolsAndInts2>("bitwise_and", kHeader);
-constexpr KernelDef bitwise_or = elementwise<k::bitwise_or, BoolsAndInts2>("bitwise_or", kHeader);
-constexpr KernelDef bitwise_xor = elementwise<k::bitwise_xor, BoolsAndInts2>("bitwise_xor", kHeader);
-constexpr KernelDef invert = elementwise<k::invert, join_loops<Bool1, Ints1>::type>("invert", kHeader);
-constexpr KernelDef left_shift = elementwise<k::left_shift, Ints2>("left_shift", kHeader);
-constexpr KernelDef right_shift = elementwise<k::right_shift, Ints2>("right_shift", kHeader);
+constexpr KernelDef bitwise_and = elementwise<k::bitwise_and, BoolsAndInts2, by_bits>("bitwise_and", kHeader);
+constexpr KernelDef bitwise_or = elementwise<k::bitwise_or, BoolsAndInts2, by_bits>("bitwise_or", kHeader);
+constexpr KernelDef bitwise_xor = elementwise<k::bitwise_xor, BoolsAndInts2, by_bits>("bitwise_xor", kHeader);
+constexpr KernelDef invert = elementwise<k::invert, join_loops<Bool1, Ints1>::type, by_width>("invert", kHeader);
+constexpr KernelDef left_shift = elementwise<k::left_shift, Ints2, by_width>("left_shift", kHeader);
+constexpr KernelDef right_shift = elementwise<k::right_shift, Ints2, widened>("right_shift", kHeader);
 
 }  // namespace catena::rows

@@ -10,27 +10,23 @@
 namespace catena {
 namespace {
 
-constexpr std::int64_t kTile =
-    512;  // strided operands pass through tiles of that many elements, so that conversions vectorise
+// Strided operands pass through tiles of that many elements, so that conversions vectorise.
+constexpr std::int64_t kTile = 512;
+constexpr std::int64_t kWidest = 16;
 
 // Integers of one width convert alike to all others, so pairs that differ only in that share their code: a target is
 // taken as unsigned, and so is a source that is not widened.
 template <class T>
 inline constexpr bool any_integer = std::is_integral_v<T> && !is_same<T, bool>;  // (is_int is about compute types)
-template <class T, bool kInteger>
-struct without_sign {
-  using type = T;
-};
-template <class T>
-struct without_sign<T, true> {
-  using type = unsigned_of<T>;
-};
-template <class From, class To>
-struct canonical {
+template <class T, bool kInteger> struct without_sign { using type = T; };
+template <class T> struct without_sign<T, true> { using type = unsigned_of<T>; };
+template <class From, class To> struct canonical {
   static constexpr bool widens = any_integer<To> && sizeof(From) < sizeof(To);
   static constexpr bool exact_source = is_same<To, bool> || (any_integer<To> && !widens);
   static constexpr bool exact_target = any_integer<From> || is_same<From, bool>;
-  using from = typename without_sign<From, any_integer<From> && exact_source>::type;
+  using integer_from = typename without_sign<From, any_integer<From> && exact_source>::type;
+  // Loops over bool do not vectorise, those over the byte that it is do.
+  using from = std::conditional_t<is_same<From, bool>, std::uint8_t, integer_from>;
   using to = typename without_sign<To, any_integer<To> && exact_target>::type;
 };
 
@@ -43,14 +39,41 @@ CATENA_MULTIARCH void convert_block(const std::byte* in, std::byte* out, std::in
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
 }
+template <class From, class To> constexpr BlockFn direct_block() {
+  return &convert_block<typename canonical<From, To>::from, typename canonical<From, To>::to>;
+}
+// 16-bit floats are converted by way of float, by definition; so only float itself has loops of its own for them.
+template <class From, class To> void convert_by_float(const std::byte* in, std::byte* out, std::int64_t n) {
+  alignas(64) std::byte tile[kTile * sizeof(float)];
+  for (std::int64_t i = 0; i < n; i += kTile) {
+    const std::int64_t m = n - i < kTile ? n - i : kTile;
+    direct_block<From, float>()(in + i * std::int64_t(sizeof(From)), tile, m);
+    direct_block<float, To>()(tile, out + i * std::int64_t(sizeof(To)), m);
+  }
+}
+template <class T> inline constexpr bool is_half = is_same<T, float16> || is_same<T, bfloat16>;
+template <class From, class To> constexpr BlockFn block_function() {
+  if constexpr ((is_half<From> && !is_same<To, float>) || (is_half<To> && !is_same<From, float>))
+    return &convert_by_float<From, To>;
+  else return direct_block<From, To>();
+}
 
 template <class Bits>
-void copy_strided(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
-                  std::int64_t n) {
+void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                   std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i, in += in_stride, out += out_stride) {
     Bits bits;
     std::memcpy(&bits, in, sizeof(bits));
     std::memcpy(out, &bits, sizeof(bits));
+  }
+}
+void copy_strided(std::int64_t size, const std::byte* in, std::int64_t in_stride, std::byte* out,
+                  std::int64_t out_stride, std::int64_t n) {
+  switch (size) {
+    case 1: return copy_elements<std::uint8_t>(in, in_stride, out, out_stride, n);
+    case 2: return copy_elements<std::uint16_t>(in, in_stride, out, out_stride, n);
+    case 4: return copy_elements<std::uint32_t>(in, in_stride, out, out_stride, n);
+    default: return copy_elements<std::uint64_t>(in, in_stride, out, out_stride, n);
   }
 }
 
@@ -60,39 +83,39 @@ void copy(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int6
   if (in_stride == size && out_stride == size) {
     if (in != out && n > 0) std::memmove(out, in, static_cast<std::size_t>(n * size));
   } else {
-    copy_strided<Bits>(in, in_stride, out, out_stride, n);
+    copy_elements<Bits>(in, in_stride, out, out_stride, n);
   }
 }
 
-template <class From, class To>
-void convert_strided(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
-                     std::int64_t n) {
-  using FromBits = typename uint_of_size<sizeof(From)>::type;
-  using ToBits = typename uint_of_size<sizeof(To)>::type;
-  constexpr std::int64_t from_size = sizeof(From), to_size = sizeof(To);
-  const BlockFn block = &convert_block<typename canonical<From, To>::from, typename canonical<From, To>::to>;
-  if (in_stride == from_size && out_stride == to_size) return block(in, out, n);
-  alignas(64) std::byte tile_in[kTile * from_size];
-  alignas(64) std::byte tile_out[kTile * to_size];
+void convert_by_tiles(BlockFn block, std::int64_t from_size, std::int64_t to_size, const std::byte* in,
+                      std::int64_t in_stride, std::byte* out, std::int64_t out_stride, std::int64_t n) {
+  alignas(64) std::byte tile_in[kTile * kWidest], tile_out[kTile * kWidest];
   if (in_stride == 0 && n > 0) {
     block(in, tile_out, 1);
-    return copy_strided<ToBits>(tile_out, 0, out, out_stride, n);
+    return copy_strided(to_size, tile_out, 0, out, out_stride, n);
   }
   for (std::int64_t i = 0; i < n; i += kTile) {
     const std::int64_t m = n - i < kTile ? n - i : kTile;
     const std::byte* from = in + i * in_stride;
     if (in_stride != from_size) {
-      copy_strided<FromBits>(from, in_stride, tile_in, from_size, m);
+      copy_strided(from_size, from, in_stride, tile_in, from_size, m);
       from = tile_in;
     }
     std::byte* to = out + i * out_stride;
     block(from, out_stride == to_size ? to : tile_out, m);
-    if (out_stride != to_size) copy_strided<ToBits>(tile_out, to_size, to, out_stride, m);
+    if (out_stride != to_size) copy_strided(to_size, tile_out, to_size, to, out_stride, m);
   }
 }
+template <class From, class To>
+void convert_strided(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                     std::int64_t n) {
+  constexpr std::int64_t from_size = sizeof(From), to_size = sizeof(To);
+  constexpr BlockFn block = block_function<From, To>();
+  if (in_stride == from_size && out_stride == to_size) return block(in, out, n);
+  convert_by_tiles(block, from_size, to_size, in, in_stride, out, out_stride, n);
+}
 
-template <std::size_t From, std::size_t To>
-constexpr CastFn entry() {
+template <std::size_t From, std::size_t To> constexpr CastFn entry() {
   using F = typename element_type<static_cast<Dtype>(From)>::type;
   using T = typename element_type<static_cast<Dtype>(To)>::type;
   // Same bits: equal types, integers of one width, and bool (stored as 0 or 1) to an 8-bit integer.
@@ -103,12 +126,10 @@ constexpr CastFn entry() {
 }
 
 using Row = std::array<CastFn, kNumDtypes>;
-template <std::size_t From, std::size_t... To>
-constexpr Row make_row(std::index_sequence<To...>) {
+template <std::size_t From, std::size_t... To> constexpr Row make_row(std::index_sequence<To...>) {
   return {entry<From, To>()...};
 }
-template <std::size_t... From>
-constexpr std::array<Row, kNumDtypes> make_table(std::index_sequence<From...> all) {
+template <std::size_t... From> constexpr std::array<Row, kNumDtypes> make_table(std::index_sequence<From...> all) {
   return {make_row<From>(all)...};
 }
 constexpr std::array<Row, kNumDtypes> kTable = make_table(std::make_index_sequence<kNumDtypes>{});

@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/division.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/division.h>
 
 namespace catena::rows {
@@ -15,10 +15,10 @@ using Pairs = loops<"bb->bb", "BB->BB", "hh->hh", "HH->HH", "ii->ii", "II->II", 
 
 }  // namespace
 
-constexpr KernelDef floor_divide = elementwise<k::floor_divide, Numbers2>("floor_divide", kHeader);
-constexpr KernelDef remainder = elementwise<k::remainder, Numbers2>("remainder", kHeader);
-constexpr KernelDef fmod = elementwise<k::fmod, Numbers2>("fmod", kHeader);
-constexpr KernelDef divmod = elementwise<k::divmod, Pairs>("divmod", kHeader);
-constexpr KernelDef power = transcendental<k::power, Numbers2>("power", kHeader);
+constexpr KernelDef floor_divide = elementwise<k::floor_divide, Numbers2, widened>("floor_divide", kHeader);
+constexpr KernelDef remainder = elementwise<k::remainder, Numbers2, widened>("remainder", kHeader);
+constexpr KernelDef fmod = elementwise<k::fmod, Numbers2, widened>("fmod", kHeader);
+constexpr KernelDef divmod = elementwise<k::divmod, Pairs, widened>("divmod", kHeader);
+constexpr KernelDef power = transcendental<k::power, Numbers2, widened>("power", kHeader);
 
 }  // namespace catena::rows

@@ -1,6 +1,6 @@
 #include <catena/kernels/nn/dropout.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/dropout.h>
 
 namespace catena::rows {

@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/explog.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/explog.h>
 
 namespace catena::rows {

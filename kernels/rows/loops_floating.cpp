@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/floating.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/floating.h>
 
 namespace catena::rows {
@@ -14,6 +14,8 @@ using Splits = loops<"e->ee", "E->EE", "f->ff", "d->dd">;
 using Mantissas = loops<"e->ei", "E->Ei", "f->fi", "d->di">;
 using Scalings = loops<"ei->e", "Ei->E", "fi->f", "el->e", "El->E", "fl->f", "di->d", "dl->d">;
 
+constexpr char wide_exponent(char type, bool) { return type == 'i' ? 'l' : type; }
+
 }  // namespace
 
 constexpr KernelDef isnan = elementwise<k::isnan, FloatPredicates1>("isnan", kHeader);
@@ -23,7 +25,7 @@ constexpr KernelDef signbit = elementwise<k::signbit, FloatPredicates1>("signbit
 constexpr KernelDef copysign = elementwise<k::copysign, Floats2>("copysign", kHeader);
 constexpr KernelDef modf = elementwise<k::modf, Splits>("modf", kHeader);
 constexpr KernelDef frexp = elementwise<k::frexp, Mantissas>("frexp", kHeader);
-constexpr KernelDef ldexp = elementwise<k::ldexp, Scalings>("ldexp", kHeader);
+constexpr KernelDef ldexp = elementwise<k::ldexp, Scalings, wide_exponent>("ldexp", kHeader);
 constexpr KernelDef nextafter = elementwise<k::nextafter, loops<"ff->f", "dd->d">>("nextafter", kHeader);
 constexpr KernelDef nextafter_float16 = elementwise<k::nextafter_float16, loops<"ee->e">>("nextafter_float16", kHeader);
 constexpr KernelDef nextafter_bfloat16 =

@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/hyperbolic.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/hyperbolic.h>
 
 namespace catena::rows {

@@ -1,6 +1,6 @@
 #include <catena/kernels/nn/im2col.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/im2col.h>
 
 namespace catena::rows {

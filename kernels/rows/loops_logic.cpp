@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/logic.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/logic.h>
 
 namespace catena::rows {
@@ -15,10 +15,10 @@ using Selections = loops<"???->?", "?bb->b", "?BB->B", "?hh->h", "?HH->H", "?ii-
 
 }  // namespace
 
-constexpr KernelDef logical_and = elementwise<k::logical_and, Predicates2>("logical_and", kHeader);
-constexpr KernelDef logical_or = elementwise<k::logical_or, Predicates2>("logical_or", kHeader);
-constexpr KernelDef logical_xor = elementwise<k::logical_xor, Predicates2>("logical_xor", kHeader);
-constexpr KernelDef logical_not = elementwise<k::logical_not, Predicates1>("logical_not", kHeader);
-constexpr KernelDef where = elementwise<k::where, Selections>("where", kHeader);
+constexpr KernelDef logical_and = elementwise<k::logical_and, Predicates2, predicate<by_bits>>("logical_and", kHeader);
+constexpr KernelDef logical_or = elementwise<k::logical_or, Predicates2, predicate<by_bits>>("logical_or", kHeader);
+constexpr KernelDef logical_xor = elementwise<k::logical_xor, Predicates2, predicate<by_bits>>("logical_xor", kHeader);
+constexpr KernelDef logical_not = elementwise<k::logical_not, Predicates1, predicate<by_bits>>("logical_not", kHeader);
+constexpr KernelDef where = elementwise<k::where, Selections, as_bits>("where", kHeader);
 
 }  // namespace catena::rows

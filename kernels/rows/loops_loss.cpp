@@ -1,6 +1,6 @@
 #include <catena/kernels/nn/loss.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/loss.h>
 
 namespace catena::rows {

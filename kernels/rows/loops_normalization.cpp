@@ -1,5 +1,6 @@
 #include <catena/kernels/nn/normalization.h>
 
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/define_row.h>
 #include <catena/kernels/rows/families/normalization.h>
 

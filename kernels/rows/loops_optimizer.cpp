@@ -1,6 +1,6 @@
 #include <catena/kernels/training/optimizer.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_multi_tensor.h>
 #include <catena/kernels/rows/families/optimizer.h>
 
 namespace catena::rows {

@@ -1,6 +1,7 @@
 #include <catena/kernels/nn/pooling.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
+#include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/pooling.h>
 
 namespace catena::rows {

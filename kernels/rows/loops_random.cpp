@@ -1,6 +1,6 @@
 #include <catena/kernels/random.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/random.h>
 
 namespace catena::rows {
@@ -11,6 +11,7 @@ using namespace define;
 constexpr const char* kHeader = "catena/kernels/random.h";
 
 // Inputs: seed and offset; integers also take low and high. The loop is chosen by its output.
+constexpr char result_as_int64(char type, bool output) { return output ? as_int64(type, true) : type; }
 
 }  // namespace
 
@@ -22,8 +23,8 @@ constexpr KernelDef random_normal =
     indexed<k::random_normal, loops<"LL->f", "LL->d">>("random_normal", kHeader).with(is_random);
 constexpr KernelDef random_integers =
     indexed<k::random_integers,
-            loops<"LLll->b", "LLll->B", "LLll->h", "LLll->H", "LLll->i", "LLll->I", "LLll->l", "LLll->L">>(
-        "random_integers", kHeader)
+            loops<"LLll->b", "LLll->B", "LLll->h", "LLll->H", "LLll->i", "LLll->I", "LLll->l", "LLll->L">,
+            result_as_int64>("random_integers", kHeader)
         .with(is_random);
 
 }  // namespace catena::rows

@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/rounding.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/rounding.h>
 
 namespace catena::rows {

@@ -1,6 +1,6 @@
 #include <catena/kernels/search.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/search.h>
 
 namespace catena::rows {

@@ -1,6 +1,6 @@
 #include <catena/kernels/reduction/statistics.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_reduction.h>
 #include <catena/kernels/rows/families/statistics.h>
 
 namespace catena::rows {
@@ -15,6 +15,6 @@ using Variances =
 
 }  // namespace
 
-constexpr KernelDef var = reduction<k::var, Variances>("var", kHeader, false);
+constexpr KernelDef var = reduction<k::var, Variances, as_float64>("var", kHeader, false);
 
 }  // namespace catena::rows

@@ -1,6 +1,6 @@
 #include <catena/kernels/reduction/sum.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_reduction.h>
 #include <catena/kernels/rows/families/sum.h>
 
 namespace catena::rows {
@@ -18,9 +18,9 @@ using Means =
 
 }  // namespace
 
-constexpr KernelDef sum = reduction<k::sum, Sums>("sum", kHeader, true).with(may_scan);
-constexpr KernelDef prod = reduction<k::prod, Sums>("prod", kHeader, true).with(may_scan);
-constexpr KernelDef mean = reduction<k::mean, Means>("mean", kHeader, false);
-constexpr KernelDef sum_squares = reduction<k::sum_squares, Sums>("sum_squares", kHeader, true);
+constexpr KernelDef sum = reduction<k::sum, Sums, as_int64, may_scan>("sum", kHeader, true);
+constexpr KernelDef prod = reduction<k::prod, Sums, as_int64, may_scan>("prod", kHeader, true);
+constexpr KernelDef mean = reduction<k::mean, Means, as_float64>("mean", kHeader, false);
+constexpr KernelDef sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader, true);
 
 }  // namespace catena::rows

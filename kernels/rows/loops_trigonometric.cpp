@@ -1,6 +1,6 @@
 #include <catena/kernels/elementwise/trigonometric.h>
 
-#include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/families/trigonometric.h>
 
 namespace catena::rows {

@@ -1,5 +1,5 @@
-// CATENA_MULTIARCH in front of a function: compiled for the baseline, AVX2 and AVX-512, chosen when the program starts.
-// What it calls must be inlined into it (ND_FN, always_inline) to be compiled likewise.
+// CATENA_MULTIARCH before a function: the function is compiled for the baseline, AVX2 and AVX-512, and one version is
+// chosen at program start. Functions that it calls must be inlined (ND_FN, always_inline) to be compiled the same way.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && \

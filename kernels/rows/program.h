@@ -1,9 +1,8 @@
-// Programs and operands: what a backend is asked to execute.
+// Programs and bound operands: the work that a backend executes.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <span>
 
 #include <catena/kernels/base/scalar.h>
@@ -22,9 +21,9 @@ struct Step {
   const Loop& resolved() const { return kernel->loop_table[loop]; }
 };
 
-// Steps over kernels. Slots are numbered: inputs, in-outs, outputs, temporaries. A slot has its own dtype, and every
-// store to it rounds to that dtype, so a fused float16 chain gives what the eager one gives. An eager operation is a
-// program of one step.
+// Steps over kernels. Slots are numbered in the order inputs, in-outs, outputs, temporaries. Each slot has a dtype, and
+// every store to it rounds to that dtype, so a fused float16 chain gives the result of the eager one. An eager
+// operation is a program of one step.
 struct Program {
   std::span<const Step> steps;
   std::span<const Dtype> slots;
@@ -34,7 +33,7 @@ struct Program {
   int num_temporaries() const { return static_cast<int>(slots.size()) - num_operands(); }
 };
 
-// The one-step program of an eager operation; lives on the stack of the call.
+// The one-step program of an eager operation, on the stack of the call.
 class EagerProgram {
  public:
   EagerProgram(const KernelDef& def, int loop) : step_{&def, static_cast<std::uint16_t>(loop), kIdentity} {
@@ -55,9 +54,9 @@ class EagerProgram {
   Program program_;
 };
 
-// A strided reference to memory, not owning. Elementwise operands have been broadcast: one stride per axis of the loop
-// shape. Raw operands (and operands of structural calls) carry their own shape. An immediate operand is a host scalar:
-// `data` points to host memory holding one element of `dtype`, and strides are all 0.
+// A non-owning strided reference to memory. Elementwise operands have been broadcast: one stride per axis of the loop
+// shape. Raw operands and operands of bound calls have their own shape. An immediate operand is a host scalar: `data`
+// points to host memory with one element of `dtype`, and all strides are 0.
 struct BoundOperand {
   std::byte* data = nullptr;
   Dtype dtype = Dtype::float64;
@@ -66,7 +65,7 @@ struct BoundOperand {
   const Strides* strides = nullptr;
 };
 
-// A scalar stored as an element, with the lifetime of the call.
+// Storage for a scalar as an element, for the duration of a call.
 struct ScalarCell {
   alignas(16) std::byte bytes[16];
   ScalarCell() = default;

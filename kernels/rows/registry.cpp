@@ -20,7 +20,7 @@ struct Entry {
   const RegisteredRow* row;
 };
 
-// Sorted by id, so that a look-up is a binary search; built once.
+// Sorted by id, so that a look-up is a binary search. Built once.
 const std::vector<Entry>& index_by_id() {
   static const std::vector<Entry> index = [] {
     std::vector<Entry> v;

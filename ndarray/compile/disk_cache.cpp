@@ -26,12 +26,12 @@ using catena::concat;
 constexpr std::uint64_t kDefaultLimit = 1'000'000'000;
 constexpr std::string_view kSuffix = ".kernel";
 
-// A record: header, key, value, fnv1a of all that. One changed byte always changes an fnv1a: each of its steps is a
-// bijection.
+// A record is header, key, value, and an fnv1a of all that precedes it. A change of a single byte always changes the
+// hash, because every step of fnv1a is a bijection.
 struct Header {
   char magic[8] = {'c', 'a', 't', 'e', 'n', 'a', ' ', 'k'};
   std::uint32_t version = 1;
-  std::uint32_t header_bytes = sizeof(Header);  // also tells the byte order
+  std::uint32_t header_bytes = sizeof(Header);  // also detects the other byte order
   std::uint64_t key_bytes = 0, value_bytes = 0;
 };
 constexpr std::size_t kHashBytes = sizeof(std::uint64_t);
@@ -50,7 +50,7 @@ std::string encode(std::string_view key, std::string_view value) {
 struct Decoded {
   std::string_view key, value;
 };
-// Nothing when the record is not one that encode() wrote.
+// Nothing if the record was not written by encode() or is damaged.
 std::optional<Decoded> decode(std::string_view record) {
   const Header expected;
   Header header;
@@ -70,7 +70,7 @@ std::optional<Decoded> decode(std::string_view record) {
 
 class File {
  public:
-  // Neither a pipe nor a device that took the place of a record may stop us.
+  // The flags keep open() from blocking on a pipe or a terminal under the name of a record.
   explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~File() {
     if (fd_ >= 0) ::close(fd_);
@@ -83,7 +83,7 @@ class File {
   int fd_;
 };
 
-// The whole file, or less when it cannot be read to its end.
+// The complete file, or less if it cannot be read to its end.
 std::string read_all(int fd, std::size_t size) {
   std::string text(size, '\0');
   std::size_t have = 0;
@@ -116,7 +116,7 @@ DiskCacheSettings disk_cache_settings() {
   const char *xdg = environment("XDG_CACHE_HOME"), *home = environment("HOME");
   if (directory != nullptr) {
     if (*directory != '\0' && std::string_view(directory) != "off") settings.directory = concat(directory, "/kernels");
-  } else if (xdg != nullptr && *xdg == '/') {  // its specification: a relative path is to be ignored
+  } else if (xdg != nullptr && *xdg == '/') {  // the XDG specification says that relative paths are ignored
     settings.directory = concat(xdg, "/catena/kernels");
   } else if (home != nullptr) {
     settings.directory = concat(home, "/.cache/catena/kernels");
@@ -143,13 +143,13 @@ std::optional<std::string> DiskCache::find(std::string_view key) {
     const std::string record = size <= limit_ ? read_all(file, size) : std::string();
     if (const std::optional<Decoded> found = decode(record)) {
       if (found->key == key) {
-        ::futimens(file, nullptr);  // used now; without permission it only looks older than it is
+        ::futimens(file, nullptr);  // marks the record as used; without permission it only looks older than it is
         ++hits_;
         return std::string(found->value);
       }
     } else {
       ++bad_records_;
-      // Another process may have put a good one in its place by now.
+      // Another process may have replaced the record by a valid one.
       struct stat now {};
       if (::stat(path.c_str(), &now) == 0 && now.st_ino == status.st_ino && now.st_dev == status.st_dev)
         ::unlink(path.c_str());
@@ -197,8 +197,8 @@ void DiskCache::failed(const std::string& why) {
                  why.c_str());
 }
 
-// The files are counted at the first write and whenever this process has added a sixteenth of the limit: others write
-// here as well.
+// The sizes of the files are summed at the first write, and again whenever this process has written a sixteenth of the
+// limit, because other processes write to the folder too.
 void DiskCache::keep_limit(std::uint64_t written) {
   const std::lock_guard lock(mutex_);
   written_since_ += written;
@@ -223,14 +223,14 @@ void DiskCache::keep_limit(std::uint64_t written) {
       records.push_back({status.st_mtim, static_cast<std::uint64_t>(status.st_size), at->path()});
       total += records.back().bytes;
     } else if (status.st_mtim.tv_sec < long_ago) {
-      ::unlink(at->path().c_str());  // what a process left that ended in the middle of a write
+      ::unlink(at->path().c_str());  // left over from a process that ended while writing
     }
   }
   if (total > limit_) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
       return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
     });
-    // Somewhat more than needed, so that not every write has to look.
+    // Frees somewhat more than needed, so that not every write has to scan the folder.
     for (const Record& r : records) {
       if (total <= limit_ - limit_ / 8) break;
       if (::unlink(r.path.c_str()) == 0 || errno == ENOENT) total -= r.bytes;

@@ -1,15 +1,14 @@
 #include <catena/ndarray/core/array.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <functional>
 #include <ostream>
 
-#include <catena/kernels/rows/cast.h>
-#include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/stream.h>
-#include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 
@@ -30,78 +29,7 @@ std::ostream& operator<<(std::ostream& out, const Flags& f) {
              << "\n  OWNDATA : " << text(f.owndata);
 }
 
-// ---- copies between arrays ----------------------------------------------------------------------
 namespace internal {
-namespace {
-
-Array empty_on(const Shape& shape, Dtype dtype, Device device) { return Array(new_array(shape, dtype, device)); }
-
-// A C-order copy on the device of `a`, converted to `dtype`.
-Array converted(const Array& a, Dtype dtype) {
-  Array result = empty_on(a.shape(), dtype, a.device());
-  assign("astype", result, a);
-  return result;
-}
-
-// The backend that can copy between two devices: CUDA knows the host, the CPU knows only itself.
-void copy_bytes(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes) {
-  const Device device = to_device.kind == Device::Kind::cuda ? to_device : from_device;
-  backend(device.kind).copy(to, to_device, from, from_device, bytes, current_stream(device));
-}
-
-void wait_for(Device device) {
-  if (device.kind != Device::Kind::cpu) backend(device.kind).synchronize(current_stream(device));
-}
-
-// Several elements of the array share memory, as in the result of broadcast_to.
-bool repeats_elements(const Array& a) {
-  for (int i = 0; i < a.ndim(); ++i)
-    if (a.strides()[i] == 0 && a.shape()[i] > 1) return a.size() > 0;
-  return false;
-}
-
-void assign_scalar(std::string_view op, const Array& to, const Scalar& value) {
-  const catena::KernelDef& def = catena::rows::copy;
-  const int loop = catena::choose_loop_by_output(def, to.dtype());
-  const catena::Input input(value);
-  catena::ArrayHeader* const output = to.get();
-  catena::BoundCall call;
-  call.bind(op, {&input, 1}, {&output, 1}, def.loop_table[loop].type.data());
-  launch(def, loop, call.operands(), call.loop(), to.device());
-}
-
-// Same shape, one device, no harmful overlap.
-void assign_array(std::string_view op, const Array& to, const Array& from) {
-  if (to.dtype() == from.dtype() && to.is_c_contiguous() && from.is_c_contiguous()) {
-    if (to->data != from->data) copy_bytes(to->data, to.device(), from->data, from.device(), to.nbytes());
-    return;
-  }
-  const catena::KernelDef& def = catena::rows::copy;
-  const int loop = catena::choose_loop_by_output(def, to.dtype());
-  const catena::Input input(*from.get());
-  catena::ArrayHeader* const output = to.get();
-  catena::BoundCall call;
-  call.bind(op, {&input, 1}, {&output, 1}, def.loop_table[loop].type.data());
-  record_use(*from.get());
-  record_use(*to.get());
-  launch(def, loop, call.operands(), call.loop(), to.device());
-}
-
-// `from` seen at the shape of `to`; extra leading axes of length 1 are dropped.
-Array broadcast_for(std::string_view op, const Array& from, const Array& to) {
-  Array source = from;
-  while (source.ndim() > to.ndim() && source.shape()[0] == 1) {
-    Shape shape = source.shape();
-    Strides strides = source.strides();
-    shape.erase(0);
-    strides.erase(0);
-    source = make_view(source, shape, strides);
-  }
-  if (source.shape() == to.shape()) return source;
-  return make_view(source, to.shape(), catena::broadcast_strides(op, source.shape(), source.strides(), to.shape()));
-}
-
-}  // namespace
 
 Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes, Dtype dtype) {
   std::byte* data = base->data;
@@ -109,47 +37,6 @@ Array make_view(const Array& base, const Shape& shape, const Strides& strides, s
   return Array(catena::make_header(base->storage, data, dtype, shape, strides, base.device(), base->owner));
 }
 
-void assign(std::string_view op, const Array& to, const Operand& from) {
-  if (!from.is_array()) {
-    if (to.size() == 0) return;
-    assign_scalar(op, to, from.scalar());
-    touch(to);
-    return;
-  }
-  if (from.header() == to.get()) return;
-  Array source = broadcast_for(op, from.array(), to);
-  check<ValueError>(!repeats_elements(to), op, "an array of shape ", to.shape(), " and strides ", to.strides(),
-                    " has elements that share memory, so arrays cannot be assigned to it");
-  if (to.size() == 0) return;
-  if (!(source.device() == to.device())) source = source.to_device(to.device());
-  if (catena::overlaps(*source.get(), *to.get())) source = converted(source, source.dtype());
-  assign_array(op, to, source);
-  touch(to);
-}
-
-Array contiguous(const Array& a) { return a.is_c_contiguous() ? a : converted(a, a.dtype()); }
-
-void to_host(const Array& a, void* c_order) {
-  if (a.size() == 0) return;
-  const Array source = contiguous(a);
-  copy_bytes(static_cast<std::byte*>(c_order), cpu_device, source->data, source.device(), source.nbytes());
-  wait_for(source.device());
-}
-
-void from_host(const Array& a, const void* c_order) {
-  if (a.size() == 0) return;
-  if (!a.is_c_contiguous()) {
-    const Array packed = empty_on(a.shape(), a.dtype(), a.device());
-    from_host(packed, c_order);
-    assign("from_host", a, packed);
-    return;
-  }
-  copy_bytes(a->data, a.device(), static_cast<const std::byte*>(c_order), cpu_device, a.nbytes());
-  wait_for(a.device());
-  touch(a);
-}
-
-// ---- accessor and wrapping ----------------------------------------------------------------------
 void check_accessor(const Array& a, Dtype dtype, int rank) {
   check<TypeError>(a.dtype() == dtype, "accessor", "the array has dtype ", a.dtype(), ", the accessor is for ", dtype);
   check<ValueError>(a.ndim() == rank, "accessor", "the array has rank ", a.ndim(), ", the accessor is for rank ", rank);
@@ -235,19 +122,6 @@ void Array::throw_element_type(Dtype t, const char* op) const {
 
 void Operand::throw_null() { fail<TypeError>("operand", "the array is null"); }
 
-void Array::item_to(Dtype t, void* value) const {
-  check<ValueError>(size() == 1, "item", "an array of shape ", shape(), " has ", size(), " elements, not one");
-  const catena::CastFn cast = catena::cast_function(dtype(), t);
-  alignas(16) std::byte element[16];
-  const std::byte* from = h_->data;
-  if (device().kind != Device::Kind::cpu) {
-    internal::copy_bytes(element, cpu_device, from, device(), itemsize());
-    internal::wait_for(device());
-    from = element;
-  }
-  cast(from, 0, static_cast<std::byte*>(value), 0, 1);
-}
-
 Scalar Array::item() const {
   return visit_dtype(dtype(), [this](auto tag) { return Scalar(item<typename decltype(tag)::type>()); });
 }
@@ -260,18 +134,7 @@ Array::operator bool() const {
   return item<bool>();
 }
 
-void Array::fill(const Scalar& value) const { internal::assign("fill", *this, value); }
-
-void Array::operator=(const Operand& value) && { internal::assign("assignment", *this, value); }
-
 // ---- shape --------------------------------------------------------------------------------------
-Array Array::reshape(const Shape& requested) const {
-  const Shape to = catena::resolve_reshape("reshape", shape(), requested);
-  if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
-    return internal::make_view(*this, to, *s);
-  return internal::make_view(internal::contiguous(*this), to, catena::c_strides(to, itemsize()));
-}
-
 Array Array::transpose() const {
   if (ndim() < 2) return *this;
   Shape shape = h_->shape;
@@ -308,11 +171,6 @@ Array Array::swapaxes(int axis1, int axis2) const {
 }
 
 Array Array::ravel() const { return reshape(Shape{-1}); }
-
-Array Array::flatten() const {
-  const Array packed = internal::converted(*this, dtype());
-  return internal::make_view(packed, Shape{size()}, catena::c_strides(Shape{size()}, itemsize()));
-}
 
 Array Array::squeeze(const Axes& axes) const {
   const Dims& given = axes.values();
@@ -359,31 +217,6 @@ Array Array::view(Dtype to) const {
                     " bytes, which is no multiple of ", new_item, ", the itemsize of ", to);
   shape.back() = shape.back() * old_item / new_item;
   return internal::make_view(*this, shape, catena::c_strides(shape, catena::itemsize(to)), 0, to);
-}
-
-// ---- copies -------------------------------------------------------------------------------------
-Array Array::to_device(Device to) const {
-  if (device() == to) return *this;
-  const Array source = internal::contiguous(*this);
-  Array result = internal::empty_on(shape(), dtype(), to);
-  if (size() > 0) internal::copy_bytes(result->data, to, source->data, source.device(), nbytes());
-  return result;
-}
-
-Array Array::copy(Order order) const {
-  const Device to = current_device();
-  const Array source = to_device(to);
-  if (order == Order::C) return source.get() == get() ? internal::converted(source, dtype()) : source;
-  Shape reversed = shape();
-  std::reverse(reversed.begin(), reversed.end());
-  Array result = internal::empty_on(reversed, dtype(), to).transpose();
-  internal::assign("copy", result, source);
-  return result;
-}
-
-Array Array::astype(Dtype to, const AstypeOptions& options) const {
-  if (to == dtype() && !options.copy) return *this;
-  return internal::converted(*this, to);
 }
 
 }  // namespace nd

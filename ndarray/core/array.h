@@ -1,14 +1,18 @@
-// nd::Array: an n-dimensional array on one device.
+// The room ndarray/core/: nd::Array, its storage, and the names of namespace nd for the types of kernels/base/. Nothing
+// here launches work: calculation is declared here and implemented in ndarray/engine/ and ndarray/routines/. May use
+// kernels/base/ and kernels/rows/; memory comes from the pools of ndarray/device/.
 //
-// Handle semantics. An Array is a reference-counted handle, as a name is in Python: copying it shares the array, copy()
-// copies the elements, and views (indexing, reshape, transpose...) share the memory of their source and keep it alive.
-// `row = b` makes the handle `row` mean another array; `a(0) = b`, an assignment to the temporary view, writes the
-// elements; `row += b` writes too. Constness belongs to the handle: a const Array cannot be rebound, but its elements
-// can be written through any copy of it. A default-constructed or moved-from Array is null; every operation on it but
-// is_null, assignment and destruction is undefined, except that functions given a null operand throw TypeError.
+// This header: nd::Array, an n-dimensional array on one device.
 //
-// Thread safety: handles may be copied and dropped on any thread; reading one array from several threads is safe;
-// writing elements is the caller's to order. One Array object must not be rebound while another thread uses it.
+// Handle semantics. An Array is a reference-counted handle, like a name in Python: copying the handle shares the array,
+// copy() copies the elements, and views (indexing, reshape, transpose...) share the memory of their source and keep it
+// alive. `row = b` makes the handle `row` refer to another array; `a(0) = b`, an assignment to a temporary view, writes
+// the elements, as does `row += b`. Constness belongs to the handle: a const Array cannot be rebound, but its elements
+// can be written through any copy of it. A default-constructed or moved-from Array is null: only is_null, assignment
+// and destruction are defined for it; functions given a null operand throw TypeError.
+//
+// Thread safety: handles may be copied and destroyed on any thread. Several threads may read one array; the caller must
+// order writes with other accesses. An Array object must not be rebound while another thread uses it.
 #pragma once
 
 #include <array>
@@ -36,23 +40,21 @@ struct AstypeOptions {
   bool copy = true;
 };
 
-// How an array lies in memory. Axes of length 1 do not matter; an empty array is contiguous in both senses.
+// Memory layout of an array. Axes of length 1 are ignored; an empty array is contiguous in both senses.
 struct Flags {
   bool c_contiguous = false;
   bool f_contiguous = false;
-  bool owndata = false;  // the array starts at the first byte of its storage and fills it: true for new arrays, false
-                         // for a part of one
+  bool owndata = false;  // the array starts at the first byte of its storage and fills it: true for new arrays
 
-  // By NumPy's names "C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA"; KeyError for another.
+  // Value by NumPy's name: "C_CONTIGUOUS", "F_CONTIGUOUS" or "OWNDATA"; KeyError for other names.
   CATENA_EXPORT bool operator[](std::string_view name) const;
 };
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // three lines "  NAME : value"
 
-template <class E, int N>
-class Accessor;
+template <class E, int N> class Accessor;
 
 namespace internal {
-// A key that is an array of indices or a mask, and lists of keys that contain one.
+// True for a key that is an index array or a mask, and for lists of keys that contain one.
 template <class K>
 inline constexpr bool is_index_array =
     std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>> ||
@@ -80,7 +82,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     return *this;
   }
   // Assignment to a temporary, as in a(0) = b, writes the elements: `value` is broadcast and cast unsafely. ValueError
-  // when the shapes do not fit (extra leading axes of length 1 of `value` are ignored).
+  // if it does not broadcast (extra leading axes of length 1 of `value` are ignored).
   void operator=(const Operand& value) &&;
 
   bool is_null() const noexcept { return h_ == nullptr; }
@@ -88,7 +90,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // ---- attributes ----
   const Shape& shape() const noexcept { return h_->shape; }
   const Strides& strides() const noexcept { return h_->strides; }  // in bytes
-  // Length of one axis; negative axes count from the end. IndexError when there is no such axis.
+  // Length of one axis; negative axes count from the end. IndexError if there is no such axis.
   std::int64_t shape(int axis) const;
   int ndim() const noexcept { return h_->shape.size(); }
   std::int64_t size() const noexcept { return h_->size; }
@@ -100,73 +102,63 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   bool is_f_contiguous() const noexcept;
   bool owndata() const noexcept;  // see Flags
   Flags flags() const noexcept { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
-  // Whether both arrays are views of one storage and their byte ranges meet. May be true for interleaved views without
-  // common elements.
+  // True if both arrays are views of one storage and their byte ranges overlap. It may be true for interleaved views
+  // without common elements.
   bool shares_memory(const Array& o) const noexcept;
   std::int64_t len() const;  // length of axis 0; TypeError for a 0-d array
-  // Raised by every write to the memory that this array is a view of.
+  // Incremented by every write to the memory that this array views.
   std::uint64_t version() const noexcept;
 
   // ---- elements ----
-  // The first logical element, in the memory of device(). For a const element type only reading is announced; otherwise
-  // the version is raised here, once. TypeError when E is not the element type.
-  template <class E>
-  E* data() const {
+  // Pointer to the first logical element, in the memory of device(). If E is not const, the array counts as written:
+  // its version is incremented once, by this call. TypeError if E is not the element type.
+  template <class E> E* data() const {
     check_element_type(catena::dtype_of<std::remove_const_t<E>>, "data");
     if constexpr (!std::is_const_v<E>) bump_version();
     return reinterpret_cast<E*>(h_->data);
   }
-  // The only element, converted to E by the library's rules. ValueError for another size than 1. Waits for the device.
-  template <class E>
-  E item() const {
+  // The only element, converted to E by the library's rules. ValueError if the size is not 1. Waits for the device.
+  template <class E> E item() const {
     E value{};
     item_to(catena::dtype_of<E>, &value);
     return value;
   }
-  Scalar item() const;  // the same as a host number
+  Scalar item() const;  // the only element as a host scalar
   // All elements in C order, converted to E. Waits for the device.
-  template <class E>
-  std::vector<E> to_vector() const;
-  // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError when E is not the element
-  // type, ValueError when N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor
-  // keeps the memory alive. Use E = const float to read only (otherwise the version is raised here).
-  template <class E, int N>
-  Accessor<E, N> accessor() const {
-    return Accessor<E, N>(*this);
-  }
-  // Truth value: false when empty, element != 0 when there is one; otherwise ValueError. Waits for the device.
+  template <class E> std::vector<E> to_vector() const;
+  // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError if E is not the element type,
+  // ValueError if N is not the rank or the array is not in host memory; v(i, j) throws IndexError. The accessor keeps
+  // the memory alive. Use E = const float for reading; otherwise this call increments the version.
+  template <class E, int N> Accessor<E, N> accessor() const { return Accessor<E, N>(*this); }
+  // Truth value: false for an empty array, element != 0 for one element, ValueError for more. Waits for the device.
   explicit operator bool() const;
 
   // ---- basic indexing: always a view ----
   // a(0), a(Slice(1, 5)), a(ellipsis, newaxis, -1)... IndexError for an integer out of range or too many keys;
   // ValueError for a second ellipsis or a step of 0. Missing trailing keys are full slices.
-  template <std::convertible_to<Key>... K>
-  Array operator()(const K&... keys) const {
+  template <std::convertible_to<Key>... K> Array operator()(const K&... keys) const {
     const std::array<Key, sizeof...(K)> list{Key(keys)...};
     return index(list);
   }
-  template <std::convertible_to<Key> K>
-  Array operator[](const K& key) const {
-    return (*this)(key);
-  }
+  template <std::convertible_to<Key> K> Array operator[](const K& key) const { return (*this)(key); }
   Array index(std::span<const Key> keys) const;  // in routines/indexing.cpp
 
-  // ---- integer arrays or masks among the keys: a proxy that reads as a copy and writes through, see
-  // routines/indexing.h ----
+  // ---- advanced indexing: see routines/indexing.h ----
+  // With integer arrays or masks among the keys: a proxy that reads as a copy and writes through.
   class IndexProxy;
   template <class... K>
   requires(internal::advanced_keys<K...>) IndexProxy operator()(const K&... keys) const;
   template <class K>
   requires(internal::advanced_keys<K>) IndexProxy operator[](const K& key) const;
 
-  // ---- shape: views wherever strides allow ----
-  // C order; one length may be -1. ValueError when the sizes differ. Copies when the strides do not allow a view.
+  // ---- shape: views where the strides allow it ----
+  // In C order; one length may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
   Array reshape(const Shape& shape) const;
   template <std::integral... I>
   requires(sizeof...(I) > 0) Array reshape(I... lengths)
   const { return reshape(Shape{static_cast<std::int64_t>(lengths)...}); }
   Array transpose() const;  // axes reversed
-  // ValueError for a wrong number of axes or a repeated one; IndexError for one out of range.
+  // ValueError for a wrong number of axes or a repeated axis; IndexError for an axis out of range.
   Array transpose(const Dims& axes) const;
   template <std::integral... I>
   requires(sizeof...(I) > 0) Array transpose(I... axes)
@@ -175,21 +167,21 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array swapaxes(int axis1, int axis2) const;  // ValueError for an axis out of range
   Array ravel() const;                         // reshape(-1)
   Array flatten() const;                       // always a copy
-  Array squeeze(const Axes& axes = {}) const;  // ValueError when a given axis is longer than 1 or out of range
-  Array view() const;                          // another handle to a header of its own over the same memory
-  // The same bytes as elements of another dtype. With another itemsize the last axis is rescaled: ValueError unless the
-  // array is C-contiguous and the bytes of that axis are a multiple.
+  Array squeeze(const Axes& axes = {}) const;  // ValueError if a given axis is longer than 1 or out of range
+  Array view() const;                          // a new header over the same memory
+  // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
+  // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.
   Array view(Dtype dtype) const;
 
   // ---- copies ----
   Array copy(Order order = Order::C) const;  // on the current device
-  // Elements converted unsafely, C order; the same array when the dtype is the same and options.copy is false.
+  // Elements cast unsafely, in C order. The same array if the dtype is equal and options.copy is false.
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
-  Array to_device(Device device) const;  // the same array when it is there already
-  // Every element := value, converted unsafely.
+  Array to_device(Device device) const;  // the same array if it is there already
+  // Sets every element to `value`, cast unsafely.
   void fill(const Scalar& value) const;
 
-  // ---- calculation: as the free functions of the same name ----
+  // ---- calculation: see the free functions of the same names ----
   Array sum(const ReduceOptions& options) const;
   Array prod(const ReduceOptions& options) const;
   Array mean(const ReduceOptions& options) const;
@@ -217,11 +209,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array take(const Array& indices, std::optional<int> axis = {}) const;  // in routines/indexing.cpp
   Array take(const std::vector<std::int64_t>& indices, std::optional<int> axis = {}) const;
   std::vector<Array> nonzero() const;  // in routines/sorting.cpp
-  // Sorts the elements along an axis in place, as nd::sort does.
+  // Sorts the elements along an axis in place, in the order of nd::sort.
   void sort(int axis = -1) const;
 
   // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
-  // An operand that is an expiring array nobody else refers to may lend its memory to the result.
+  // The result may reuse the memory of an operand that is an rvalue and holds the only reference to its array.
 #define ND_ARRAY_BINARY(op)                                               \
   friend CATENA_EXPORT Array operator op(const Operand&, const Operand&); \
   Array& operator op##=(const Operand& b)&;                               \
@@ -237,7 +229,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   ND_ARRAY_BINARY(<<)
   ND_ARRAY_BINARY(>>)
 #undef ND_ARRAY_BINARY
-  // Comparisons give arrays of bools; == is never a test of identity.
+  // Comparisons give bool arrays; == does not test identity.
   friend CATENA_EXPORT Array operator==(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator!=(const Operand&, const Operand&);
   friend CATENA_EXPORT Array operator<(const Operand&, const Operand&);
@@ -258,12 +250,12 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   void item_to(Dtype t, void* value) const;
 };
 
-// ---- options of the calculation methods and of the functions they name ----
+// ---- options of the calculation methods and of the free functions ----
 struct ReduceOptions {
   Axes axis = {};                   // default: all axes
-  std::optional<Dtype> dtype = {};  // of the result, and of the calculation
+  std::optional<Dtype> dtype = {};  // of the result and of the calculation
   Array out = {};                   // must have the shape of the result; any dtype
-  bool keepdims = false;            // reduced axes stay with length 1
+  bool keepdims = false;            // keep reduced axes with length 1
 };
 struct VarOptions {
   Axes axis = {};
@@ -284,9 +276,9 @@ struct TestOptions {
   bool keepdims = false;
 };
 
-// ---- operands: what elementwise functions take
-// ----------------------------------------------------------------------------- An array or a host scalar, for the
-// duration of a call. Scalars are weakly typed: they never raise the dtype of an array of their kind.
+// ---- operands ---------------------------------------------------------------------------------------
+// An argument of elementwise functions, for the duration of a call: an array or a host scalar. Scalars are weakly
+// typed: they do not promote an array of their kind.
 class Operand {
  public:
   Operand(const Array& a) : array_(a.get()) {
@@ -301,12 +293,12 @@ class Operand {
 
   bool is_array() const noexcept { return array_ != nullptr; }
   catena::ArrayHeader* header() const noexcept { return array_; }  // null for a scalar
-  Array array() const noexcept {                                   // another handle to the array
+  Array array() const noexcept {                                   // a new handle to the array
     array_->refs.fetch_add(1, std::memory_order_relaxed);
     return Array(array_);
   }
   const Scalar& scalar() const noexcept { return scalar_; }
-  Array* expiring() const noexcept { return expiring_; }  // the handle, when it was given as an rvalue
+  Array* expiring() const noexcept { return expiring_; }  // the handle if it was passed as an rvalue, else null
   operator catena::Input() const noexcept { return array_ ? catena::Input(*array_) : catena::Input(scalar_); }
 
  private:
@@ -323,8 +315,7 @@ CATENA_EXPORT void check_accessor(const Array& a, Dtype dtype, int rank);
 [[noreturn]] CATENA_EXPORT void throw_accessor_index(int axis, std::int64_t index, std::int64_t length);
 }  // namespace internal
 
-template <class E, int N>
-class Accessor {
+template <class E, int N> class Accessor {
  public:
   explicit Accessor(const Array& a) : hold_(a) {
     internal::check_accessor(a, catena::dtype_of<std::remove_const_t<E>>, N);
@@ -366,14 +357,13 @@ CATENA_EXPORT Array wrap(void* data, const Shape& shape, Dtype dtype, const Wrap
                          void (*destroy)(void* context, void* data), void* context);
 }
 
-// An array over memory that is not the library's, without a copy; it must stay valid as long as any view of the array
-// lives. ValueError for a negative length or strides that do not match the shape's rank.
-template <class E>
-Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
+// An array over memory of the caller, without a copy; the memory must stay valid as long as any view of the array
+// lives. ValueError for a negative length or strides whose number is not the rank.
+template <class E> Array wrap(E* data, const Shape& shape, const WrapOptions& options = {}) {
   return internal::wrap(data, shape, catena::dtype_of<E>, options, nullptr, nullptr);
 }
-// The same; deleter(data) is called once, when the last view is gone, on whichever thread drops it. It is called also
-// if wrap throws.
+// The same; deleter(data) is called exactly once, when the last view is destroyed, on the thread that destroys it. It
+// is also called if wrap throws.
 template <class E, std::invocable<E*> Deleter>
 Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& options = {}) {
   return internal::wrap(
@@ -389,32 +379,29 @@ Array wrap(E* data, const Shape& shape, Deleter deleter, const WrapOptions& opti
 // ---- for implementations ------------------------------------------------------------------------
 namespace internal {
 
-// A view of `base`: any shape and strides within its storage, the first element offset_bytes behind base's. Nothing is
-// checked. A view without elements points at the start of its base (never outside the storage).
+// A view of `base` with any shape and strides within its storage; its first element is offset_bytes behind that of
+// base. Nothing is checked. A view without elements points at the first element of `base` (never outside the storage).
 CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes,
                               Dtype dtype);
 inline Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
   return make_view(base, shape, strides, offset_bytes, base.dtype());
 }
-// to[...] = from: broadcast, unsafe cast, safe under overlap, across devices; raises the version. Messages begin with
-// `op`.
+// to[...] = from: broadcasts, casts unsafely, resolves overlap, works across devices, increments the version. Messages
+// begin with `op`.
 CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& from);
-// Raises the version of the memory behind `a`: every write path calls it.
-inline void touch(const Array& a) noexcept {
-  if (catena::Storage* s = a->storage) s->version.fetch_add(1, std::memory_order_relaxed);
-}
-// All elements in C order and in the array's own dtype, to and from host memory. These wait for the device.
+// All elements in C order and in the array's own dtype, to or from host memory. Both wait for the device.
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
 CATENA_EXPORT void from_host(const Array& a, const void* c_order);
-// `a` itself when C-contiguous, otherwise a copy in C order on the same device.
+// `a` itself if it is C-contiguous, otherwise a C-order copy on the same device.
 CATENA_EXPORT Array contiguous(const Array& a);
 
 }  // namespace internal
 
-inline void Array::bump_version() const noexcept { internal::touch(*this); }
+inline void Array::bump_version() const noexcept {
+  if (catena::Storage* s = h_->storage) s->version.fetch_add(1, std::memory_order_relaxed);
+}
 
-template <class E>
-std::vector<E> Array::to_vector() const {
+template <class E> std::vector<E> Array::to_vector() const {
   const Array same = astype(catena::dtype_of<E>, {.copy = false});
   std::vector<E> values(static_cast<std::size_t>(size()));
   if constexpr (std::is_same_v<E, bool>) {  // std::vector<bool> packs its elements

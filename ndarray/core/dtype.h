@@ -1,7 +1,7 @@
-// The names of namespace nd that come from kernels/base: element types, shapes, scalars, devices and exceptions.
+// The names of namespace nd for the types of kernels/base/: element types, shapes, scalars, devices and exceptions.
 //
-// nd::float32 is a dtype (a value of the enumeration Dtype), as in NumPy; the C++ types that have no name of their own
-// in the language are nd::float16_t and nd::bfloat16_t, beside std::int32_t and the like.
+// nd::float32 is a dtype (a value of the enumeration Dtype), as in NumPy. The C++ element types without a name in the
+// language are nd::float16_t and nd::bfloat16_t.
 #pragma once
 
 #include <catena/kernels/base/array_header.h>

@@ -1,4 +1,4 @@
-// The keys of basic indexing under the names of this library.
+// The keys of basic indexing in namespace nd.
 #pragma once
 
 #include <catena/kernels/base/index_key.h>

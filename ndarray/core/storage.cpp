@@ -1,10 +1,13 @@
 #include <catena/ndarray/core/storage.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
+#include <utility>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
 
 namespace nd {
@@ -13,7 +16,7 @@ namespace {
 constinit catena::ArrayOwner owner{"ndarray"};
 
 struct ForeignStorage : Storage {
-  std::function<void()> deleter;
+  catena::Function<void()> deleter;
 };
 
 void destroy_foreign(Storage* s) {
@@ -21,13 +24,13 @@ void destroy_foreign(Storage* s) {
   try {
     if (f->deleter) f->deleter();
   } catch (...) {
-    // A deleter has no caller to report to.
+    // Destroying the last view cannot report an exception of the deleter.
   }
   delete f;
 }
 
 void destroy_raw(Storage* s) {
-  backend(s->device.kind).deallocate(s->device.id, s->data, s->bytes);
+  runtime(s->device.kind).deallocate(s->device.id, s->data, s->bytes);
   delete s;
 }
 
@@ -36,24 +39,24 @@ Storage* allocate_raw(std::size_t bytes, Device device) {
   s->device = device;
   s->bytes = bytes;
   s->destroy = &destroy_raw;
-  s->data = backend(device.kind).allocate(device.id, bytes);
+  s->data = runtime(device.kind).allocate(device.id, bytes);
   catena::check<catena::OutOfMemoryError>(s->data != nullptr, "allocate", "out of memory on ", device, ": requested ",
                                           bytes, " bytes");
   return s.release();
 }
 
-// The flag keeps the lock away from nearly every allocation.
+// True if a user's allocator is set; without one, new_storage does not take the lock.
 std::atomic<bool> has_allocator{false};
 std::mutex allocator_mutex;
-std::shared_ptr<const Allocator>& allocator_slot() {
-  static auto& slot = *new std::shared_ptr<const Allocator>;
+catena::Shared<const Allocator>& allocator_slot() {
+  static auto& slot = *new catena::Shared<const Allocator>;
   return slot;
 }
 
 [[gnu::noinline]] Storage* new_storage_elsewhere(std::size_t bytes, Device device) {
   if (bytes == 0) return nullptr;
   if (has_allocator.load(std::memory_order_acquire))
-    if (const std::shared_ptr<const Allocator> a = get_allocator()) return (*a)(bytes, device);
+    if (const catena::Shared<const Allocator> a = get_allocator()) return (*a)(bytes, device);
   return memory_pool(device.kind).allocate(bytes, device.id, current_stream(device).handle);
 }
 
@@ -70,7 +73,7 @@ Storage* new_storage(std::size_t bytes, Device device) {
   return new_storage_elsewhere(bytes, device);
 }
 
-Storage* wrap_storage(void* data, std::size_t bytes, Device device, std::function<void()> deleter) {
+Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Function<void()> deleter) {
   auto* s = new ForeignStorage;
   s->device = device;
   s->data = static_cast<std::byte*>(data);
@@ -80,19 +83,19 @@ Storage* wrap_storage(void* data, std::size_t bytes, Device device, std::functio
   return s;
 }
 
-void set_allocator(std::shared_ptr<const Allocator> allocator) {
+void set_allocator(catena::Shared<const Allocator> allocator) {
   const std::lock_guard lock(allocator_mutex);
   has_allocator.store(allocator != nullptr, std::memory_order_release);
   allocator_slot() = std::move(allocator);
 }
 
-std::shared_ptr<const Allocator> get_allocator() {
+catena::Shared<const Allocator> get_allocator() {
   const std::lock_guard lock(allocator_mutex);
   return allocator_slot();
 }
 
-std::shared_ptr<const Allocator> raw_allocator() {
-  static const auto raw = std::make_shared<const Allocator>(&allocate_raw);
+catena::Shared<const Allocator> raw_allocator() {
+  static const auto raw = catena::Shared<const Allocator>::make(&allocate_raw);
   return raw;
 }
 
@@ -100,7 +103,7 @@ namespace internal {
 
 ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device) {
   const auto item = static_cast<std::int64_t>(catena::itemsize(dtype));
-  // Strides and size in one pass; whatever is unusual is left to the checked functions.
+  // Size and strides in one pass; unusual shapes go to the checked functions.
   ArrayHeader* h = catena::new_header();
   const int rank = shape.size();
   std::int64_t step = item;
@@ -116,7 +119,7 @@ ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device) {
     if (!plain) [[unlikely]] {
       h->size = catena::checked_size(shape);
       h->strides = catena::c_strides(shape, catena::itemsize(dtype));
-      // 2^63 bytes are more than any device has, but an array of so many elements is a shape.
+      // 2^63 bytes are more than any device has, but the shape itself is valid, so this is OutOfMemoryError.
       catena::check<catena::OutOfMemoryError>(!__builtin_mul_overflow(h->size, item, &step), "empty", "shape ", shape,
                                               " of ", dtype, " needs more than 2^63 - 1 bytes");
     }

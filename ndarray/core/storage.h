@@ -1,14 +1,14 @@
-// Memory of arrays: storages from the pool or around foreign memory, and fresh arrays over them.
+// Memory of arrays: storages from a pool or over foreign memory, and new arrays over them.
 //
-// Thread safety: all functions may be called from any thread; set_allocator concerns the whole process.
+// Thread safety: all functions may be called from any thread; set_allocator applies to the whole process.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <utility>
 
 #include <catena/kernels/base/array_header.h>
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace nd {
 
@@ -21,26 +21,28 @@ using catena::Strides;
 
 // The tag of arrays made by this library.
 CATENA_EXPORT const catena::ArrayOwner& array_owner() noexcept;
-// The same, to register the framework's adapter in.
+// The same, writable: the framework registers its adapter there.
 CATENA_EXPORT catena::ArrayOwner& mutable_array_owner() noexcept;
 
-// Memory for `bytes` bytes on a device, one reference; null for 0 bytes. OutOfMemoryError when there is none left.
+// Memory of `bytes` bytes on a device, with one reference; null for 0 bytes. OutOfMemoryError if there is not enough
+// memory.
 CATENA_EXPORT Storage* new_storage(std::size_t bytes, Device device);
 
-// A storage around memory that something else owns. The deleter runs when the last array over it dies, on whatever
-// thread that happens; it may be empty.
-CATENA_EXPORT Storage* wrap_storage(void* data, std::size_t bytes, Device device, std::function<void()> deleter);
+// A storage over memory that something else owns. The deleter, which may be empty, runs when the last array over it is
+// destroyed, on the thread that destroys it.
+CATENA_EXPORT Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Function<void()> deleter);
 
-// Where new_storage gets memory: the pool (null, the default), each block from the device (raw_allocator()), or a
-// user's. One reference, `bytes` > 0; throws when there is none left.
-using Allocator = std::function<Storage*(std::size_t bytes, Device device)>;
-CATENA_EXPORT void set_allocator(std::shared_ptr<const Allocator> allocator);
-CATENA_EXPORT std::shared_ptr<const Allocator> get_allocator();
-CATENA_EXPORT std::shared_ptr<const Allocator> raw_allocator();
+// The source of new_storage's memory: null (the default) is the pool, raw_allocator() takes every block from the
+// device, others are the user's. An allocator returns one reference for `bytes` > 0 and throws if there is not enough
+// memory.
+using Allocator = catena::Function<Storage*(std::size_t bytes, Device device)>;
+CATENA_EXPORT void set_allocator(catena::Shared<const Allocator> allocator);
+CATENA_EXPORT catena::Shared<const Allocator> get_allocator();
+CATENA_EXPORT catena::Shared<const Allocator> raw_allocator();
 
 class AllocatorScope {
  public:
-  explicit AllocatorScope(std::shared_ptr<const Allocator> allocator) : before_(get_allocator()) {
+  explicit AllocatorScope(catena::Shared<const Allocator> allocator) : before_(get_allocator()) {
     set_allocator(std::move(allocator));
   }
   ~AllocatorScope() { set_allocator(std::move(before_)); }
@@ -48,12 +50,12 @@ class AllocatorScope {
   AllocatorScope& operator=(const AllocatorScope&) = delete;
 
  private:
-  std::shared_ptr<const Allocator> before_;
+  catena::Shared<const Allocator> before_;
 };
 
 namespace internal {
 
-// An uninitialised C-contiguous array with one reference. ValueError for a shape that is none.
+// An uninitialised C-contiguous array with one reference. ValueError for an invalid shape.
 CATENA_EXPORT ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device);
 
 }  // namespace internal

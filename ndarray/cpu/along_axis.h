@@ -1,12 +1,12 @@
-// The rows of two arrays along one axis: what scans and sorts share among threads.
+// The rows of two arrays along one axis: the work that scans and sorts distribute over threads.
 #pragma once
 
 #include <catena/ndarray/cpu/walk.h>
 
 namespace nd::cpu {
 
-// `in` and `out` have one shape. Units of the walk are the first elements of their rows: the positions along all other
-// axes.
+// `in` and `out` have the same shape. A unit of the walk is the first element of a row, that is, a position along all
+// other axes.
 inline Walk walk_rows(catena::BoundOperand in, catena::BoundOperand out, int axis) {
   catena::Shape shape = *in.shape;
   catena::Strides in_strides = *in.strides, out_strides = *out.strides;

@@ -22,8 +22,7 @@ Dtype bits_of(std::size_t itemsize) {
   return itemsize == 1 ? Dtype::uint8 : itemsize == 2 ? Dtype::uint16 : itemsize == 4 ? Dtype::uint32 : Dtype::uint64;
 }
 
-template <class T>
-void fill(std::byte* to, const std::byte* from, std::int64_t n) {
+template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
   T value;
   std::memcpy(&value, from, sizeof(T));
   std::fill_n(reinterpret_cast<T*>(to), n, value);
@@ -55,7 +54,7 @@ Transposition find_transposition(const Shape& shape, const Strides& to, const St
   return t;
 }
 
-// One matrix or many of them: `outer` are the other axes.
+// A transposing copy of one matrix, or of one for each position along the other axes, `outer`.
 class TransposedCopy {
  public:
   TransposedCopy(std::byte* to, const Strides& to_strides, const std::byte* from, const Strides& from_strides,
@@ -103,7 +102,7 @@ class TransposedCopy {
                     static_cast<std::size_t>(item_));
   }
 
-  // Strips of a few rows of `to`: each reads one or two lines of every row of `from`.
+  // In strips of a few rows of `to`: each strip reads one or two cache lines of every row of `from`.
   void run_in_cache() const {
     const std::int64_t strip = std::max<std::int64_t>(128 / item_, 16), strips = (rows_ + strip - 1) / strip;
     const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / (strip * columns_ * item_));
@@ -122,9 +121,9 @@ class TransposedCopy {
     return aligned && columns_ * item_ >= kLine && n_outer_ * rows_ * columns_ * item_ >= kStreamedBytes;
   }
 
-  // Strips of two lines of columns: `from` is read along its rows, each of which the processor follows, a page of each
-  // and then the next strip; `to` gets whole lines, neighbours together: they lie in one row of the memory, others in
-  // other pages.
+  // For outputs beyond the caches. In strips of two cache lines of columns and chunks of a page of rows: `from` is read
+  // along a few rows at a time, which the hardware prefetcher can follow; `to` gets whole cache lines by non-temporal
+  // stores, neighbouring lines together so that they hit the same DRAM row.
   void run_streamed() const {
     constexpr std::int64_t kPage = 4096, kWidth = 2 * kLine, kRows = 32;
     const std::int64_t line = kLine / item_, width = kWidth / item_, chunk = kPage / item_;
@@ -155,7 +154,7 @@ class TransposedCopy {
   std::int64_t rows_, columns_, to_row_, from_row_, item_, n_outer_;
 };
 
-// Rows of a length that the compiler knows are a few moves each.
+// With a row length known at compile time, the copy of a row is a few move instructions.
 template <std::size_t kBytes>
 void copy_known(std::byte* to, std::int64_t to_row, const std::byte* from, std::int64_t from_row, std::int64_t rows) {
   for (std::int64_t r = 0; r < rows; ++r) std::memcpy(to + r * to_row, from + r * from_row, kBytes);

@@ -35,7 +35,7 @@ DeviceProperties describe_machine() {
   std::ifstream list("/proc/cpuinfo");
   for (std::string line; p.name.empty() && std::getline(list, line);)
     if (line.starts_with("model name")) p.name = line.substr(std::min(line.size(), line.find(':') + 2));
-  if (p.name.empty()) p.name = "CPU";  // some architectures do not tell
+  if (p.name.empty()) p.name = "CPU";  // some architectures report no name
   p.processors = get_nprocs();
   p.max_threads_per_processor = 1;
   struct sysinfo memory {};
@@ -53,16 +53,16 @@ const DeviceProperties& CpuBackend::properties(int) const {
   return machine;
 }
 
-// Large blocks come in huge pages where the system has them: the first touch of fresh memory then costs a fraction.
+// Large blocks use huge pages where the system has them, which makes the first access to new memory much cheaper.
 std::byte* CpuBackend::allocate(int, std::size_t bytes) {
   const bool huge = bytes >= 2 * kHugePage;
   const std::size_t alignment = huge ? kHugePage : kAlignment;
-  // More than a process can address: not even asked for.
+  // More than a process can address.
   if (bytes > std::size_t(1) << 47) return nullptr;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* p = std::aligned_alloc(alignment, rounded);
 #ifdef MADV_HUGEPAGE
-  if (p && huge) static_cast<void>(madvise(p, rounded, MADV_HUGEPAGE));  // only advice
+  if (p && huge) static_cast<void>(madvise(p, rounded, MADV_HUGEPAGE));  // a hint; failure does not matter
 #endif
   return static_cast<std::byte*>(p);
 }
@@ -80,7 +80,7 @@ void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, De
   catena::check<catena::RuntimeError>(to_device.kind == Device::Kind::cpu && from_device.kind == Device::Kind::cpu,
                                       "copy", "the cpu backend cannot copy from ", from_device, " to ", to_device);
   if (bytes == 0) return;
-  if (to < from + bytes && from < to + bytes) {  // overlapping: no order between threads would be right
+  if (to < from + bytes && from < to + bytes) {  // overlapping ranges cannot be split over threads
     std::memmove(to, from, bytes);
     return;
   }
@@ -91,7 +91,7 @@ void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, De
 }
 
 void CpuBackend::synchronize(StreamRef) {}
-void* CpuBackend::create_stream(int, bool) { return new char; }  // nothing but an identity
+void* CpuBackend::create_stream(int, bool) { return new char; }  // a unique address as handle
 void CpuBackend::destroy_stream(StreamRef stream) noexcept { delete static_cast<char*>(stream.handle); }
 bool CpuBackend::stream_done(StreamRef) { return true; }
 

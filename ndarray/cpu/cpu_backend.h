@@ -1,15 +1,20 @@
-// The CPU backend: executes programs and structural calls with the host loops of the kernel registry.
+// The room ndarray/cpu/: the CPU backend. It implements the interfaces of ndarray/device/ and ndarray/user_kernel/ with
+// the host loops of the rows, with routines for calls that have no row (copies, gather and scatter, sorting, nonzero,
+// matrix products), and with the system's compiler for kernels given as text. No decision about shapes, dtypes or
+// overlap: operands arrive bound. May use kernels/, ndarray/device/, ndarray/user_kernel/ and ndarray/compile/.
 //
-// Results do not depend on strides, on the number of threads or on how an operation was split: f(view) equals f(copy)
-// bit for bit. (Vendor matrix products are excepted; see gemm.h.) Work is done when a call returns; streams and events
-// only mark times. Thread safety: all members may be called from any thread.
+// This header: the backend itself. Results do not depend on strides, on the number of threads or on how an operation is
+// split: f(view) equals f(copy) bit for bit. (Matrix products by vendor libraries are an exception, see gemm.h.) Work
+// is complete when a call returns; streams and events only record times. Thread safety: all members may be called from
+// any thread.
 #pragma once
 
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/device/text_kernels.h>
 
 namespace nd::cpu {
 
-class CATENA_EXPORT CpuBackend final : public Backend {
+class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public TextKernels {
  public:
   Device::Kind kind() const noexcept override { return Device::Kind::cpu; }
   int device_count() const noexcept override { return 1; }
@@ -45,7 +50,9 @@ class CATENA_EXPORT CpuBackend final : public Backend {
   void nonzero(const catena::NonzeroCall& call, StreamRef stream) override;
   void matmul(const catena::MatmulCall& call, StreamRef stream) override;
   void random(const catena::RandomCall& call, StreamRef stream) override;
-  void user_kernel(const UserKernelCall& call, StreamRef stream) override;
+
+  TextKernels* text_kernels() noexcept override { return this; }
+  void run_kernel(const UserKernelCall& call, StreamRef stream) override;
   std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) override;
 };
 

@@ -1,12 +1,13 @@
-// Indexing by arrays. Gathering reads every element of the loop at its own place; scattering writes there, in C order
-// of the loop, so that of several values for one element the last one stays (set) or all are added in that order (add),
-// whatever the number of threads.
+// Gather and scatter by index arrays. A gather reads the base at each position of the loop. A scatter writes it, in C
+// order of the loop, so that of several values for one element the last stays (set) or all are added in that order
+// (add), whatever the number of threads.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/cast.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
@@ -61,8 +62,8 @@ OffsetFn offset_function(Dtype t) {
   }
 }
 
-// Positions of the loop in runs of its innermost axis; f gets, for a run of n elements, where they are in `base` (one
-// offset and a stride, or a list of offsets) and in `other`.
+// Visits the positions of the loop in runs of its innermost axis. f receives, for a run of n elements, their location
+// in `base` (one offset and a stride, or a list of offsets) and in `other`.
 class IndexedWalk {
  public:
   explicit IndexedWalk(const GatherCall& call)
@@ -91,7 +92,7 @@ class IndexedWalk {
   std::int64_t base_stride(int axis) const { return base_[axis]; }
   int rank() const { return loop_.size(); }
 
-  // Runs of the outer positions begin..end, of each the innermost elements from..to.
+  // Visits outer positions [begin, end) and, of each, the innermost elements [from, to).
   template <class Run, class List>
   void visit(std::int64_t begin, std::int64_t end, std::int64_t from, std::int64_t to, Run&& run, List&& list) const {
     const int rank = loop_.size();
@@ -149,7 +150,7 @@ class IndexedWalk {
     for (int a = loop_.size() - 1; a >= 0; --a)
       if (loop_[a] == 1) erase_axis(a);
   }
-  // Neighbouring axes become one where all operands allow it.
+  // Merges neighbouring axes where all operands allow it.
   void merge_plain_axes() {
     for (int a = loop_.size() - 1; a > 0; --a) {
       const std::int64_t n = loop_[a];
@@ -169,9 +170,8 @@ class IndexedWalk {
   OffsetFn add_[kMaxIndices];
 };
 
-// Splits the loop into ranges of outer positions, or of the innermost axis; f(begin, end, from, to).
-template <class F>
-void split(const IndexedWalk& walk, bool by_inner, F&& f) {
+// Splits the loop into ranges of outer positions, or of the innermost axis; calls f(begin, end, from, to).
+template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
   const int rank = walk.rank();
   const std::int64_t inner = rank > 0 ? walk.loop()[rank - 1] : 1;
   const std::int64_t outer = catena::size_of(walk.loop()) / std::max<std::int64_t>(inner, 1);
@@ -184,8 +184,7 @@ void split(const IndexedWalk& walk, bool by_inner, F&& f) {
   }
 }
 
-template <class T>
-void gather_as(const IndexedWalk& walk) {
+template <class T> void gather_as(const IndexedWalk& walk) {
   constexpr std::int64_t item = sizeof(T);
   split(walk, false, [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
@@ -204,21 +203,16 @@ void gather_as(const IndexedWalk& walk) {
 }
 
 struct Set {
-  template <class T>
-  static void run(T& to, const T& v) {
-    to = v;
-  }
+  template <class T> static void run(T& to, const T& v) { to = v; }
 };
 struct Add {
-  template <class T>
-  static void run(T& to, const T& v) {
+  template <class T> static void run(T& to, const T& v) {
     if constexpr (std::is_same_v<T, bool>) to = to || v;
     else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
   }
 };
 
-template <class Op, class T>
-void scatter_as(const IndexedWalk& walk, bool by_inner) {
+template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_inner) {
   const auto job = [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,
@@ -253,7 +247,7 @@ void CpuBackend::gather(const GatherCall& call, StreamRef) {
 void CpuBackend::scatter(const GatherCall& call, catena::ScatterMode mode, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
-  // Along an axis that no index depends on every position writes elements of its own, so threads may share that axis.
+  // Positions along an axis without an index array write different elements, so that axis can be split over threads.
   const int last = walk.rank() - 1;
   const bool by_inner = last >= 0 && !walk.is_indexed(last) && walk.base_stride(last) != 0;
   if (mode == catena::ScatterMode::set) {

@@ -11,11 +11,13 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -35,9 +37,8 @@ using catena::concat;
 
 std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
 
-// ---- the cache folder
-// ------------------------------------------------------------------------------------------------------------- Beside
-// that of the CUDA kernels; empty when there is none.
+// ---- the cache folder ---------------------------------------------------------------------------
+// Beside that of the CUDA kernels; empty if the cache is disabled.
 fs::path cache_folder() {
   const std::string kernels = cuda::disk_cache_settings().directory;
   return kernels.empty() ? fs::path() : fs::path(kernels).parent_path() / "host";
@@ -47,7 +48,8 @@ cuda::DiskCache& disk() {
   return cache;
 }
 
-// A folder of this process alone, gone at the end of the scope: in the cache folder, or where temporary files go.
+// A folder for this process only, in the cache folder or the system's folder for temporary files; removed at the end of
+// the scope.
 class Workplace {
  public:
   explicit Workplace(const std::string& what) {
@@ -62,7 +64,7 @@ class Workplace {
                                  "\" (", std::strerror(errno), ")"));
   }
   ~Workplace() {
-    std::error_code ignored;  // what stays is only in the way of nobody
+    std::error_code ignored;  // a folder that cannot be removed does no harm
     fs::remove_all(path_, ignored);
   }
   Workplace(const Workplace&) = delete;
@@ -91,7 +93,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What processes left that ended while they compiled.
+// Removes the folders of processes that ended during a compilation.
 void remove_leftovers() {
   std::error_code error;
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -126,8 +128,8 @@ std::string hash_text(std::uint64_t hash) {
 }
 std::string headers_hash() { return hash_text(cuda::embedded_text_hash()); }
 
-// The folder to include from. Kept in the cache under the hash of its contents; another process may be writing the same
-// one.
+// The include folder with the embedded headers. It is kept in the cache under the hash of its contents; another process
+// may be writing the same one.
 fs::path header_folder(const std::string& what, const Workplace& workplace) {
   const fs::path kept = fs::path(disk().directory()) / ("include-" + headers_hash()),
                  made = workplace.path() / "include";
@@ -135,15 +137,15 @@ fs::path header_folder(const std::string& what, const Workplace& workplace) {
   write_headers(what, made);
   if (!disk().enabled() || workplace.path().parent_path() != fs::path(disk().directory())) return made;
   std::error_code error;
-  fs::remove_all(kept, error);  // a damaged one
+  fs::remove_all(kept, error);  // remove a damaged one
   fs::rename(made, kept, error);
   return error ? (headers_are_in(kept) ? kept : made) : kept;
 }
 
 // ---- the compiler -------------------------------------------------------------------------------
 struct Compiler {
-  std::vector<std::string> command;  // the program's path, and options that came with it
-  std::string identity;              // changes when the program does
+  std::vector<std::string> command;  // path of the program, and the options given with it
+  std::string identity;              // changes with the program
 };
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -151,7 +153,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-// As a shell would find it; empty when there is no such program.
+// Searches the PATH as a shell does; empty if there is no such program.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
   const char* path = std::getenv("PATH");
@@ -184,7 +186,7 @@ Compiler find_compiler(const std::string& what) {
              "); CATENA_HOST_COMPILER names one"));
 }
 
-// What -march=native means here: objects must not be taken to another processor.
+// The processor that -march=native means; objects must not be used on another one.
 const std::string& processor() {
   static const std::string name = [] {
     std::ifstream in("/proc/cpuinfo");
@@ -210,7 +212,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// Runs a program with its output in a file. Nothing, or how it failed: "exit status 1".
+// Runs a program with its output in a file. Returns an empty string, or how it failed: "exit status 1".
 std::string run(const std::vector<std::string>& command, const fs::path& log) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -226,7 +228,8 @@ std::string run(const std::vector<std::string>& command, const fs::path& log) {
   if (error != 0) return std::strerror(error);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return {};  // a program that ignores SIGCHLD never learns the status; the missing object tells
+    if (errno != EINTR)
+      return {};  // if SIGCHLD is ignored, the status is unavailable; then a missing object shows the failure
   if (WIFEXITED(status)) return WEXITSTATUS(status) == 0 ? std::string() : concat("exit status ", WEXITSTATUS(status));
   return concat("signal ", WTERMSIG(status));
 }
@@ -255,7 +258,7 @@ std::string compile(const HostCompileRequest& request, const Compiler& compiler,
   return read_file(object);
 }
 
-// Null, with the reason, when it cannot be loaded.
+// Null, with the reason, if the object cannot be loaded.
 std::shared_ptr<const HostModule> load(const fs::path& object, std::string* reason) {
   void* handle = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return std::make_shared<const HostModule>(handle);
@@ -264,7 +267,7 @@ std::shared_ptr<const HostModule> load(const fs::path& object, std::string* reas
   return nullptr;
 }
 
-// Objects run in this process: those that somebody else may have written are not touched.
+// Objects run in this process, so objects that another user may have written are not loaded.
 bool is_ours(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) != 0 || status.st_uid == ::geteuid();

@@ -1,13 +1,13 @@
-// Compiles C++ text for the CPU with the system's compiler while the program runs, and loads it.
+// Compiles C++ text with the system's compiler at run time and loads the result.
 //
-// The compiler is $CATENA_HOST_COMPILER if that is set (a program, options may follow), else the first that is found of
-// $CXX, c++, g++ and clang++. Objects are kept in the folder host/ of the cache (see ndarray/compile/disk_cache.h),
-// found by text, options, compiler and processor; without a cache they live in a temporary folder. The text may include
-// every header of kernels/ but those of base/, formats/ and rows/.
+// The compiler is $CATENA_HOST_COMPILER if it is set (a program, optionally with options), else the first found of
+// $CXX, c++, g++ and clang++. Objects are kept in the folder host/ of the cache (see ndarray/compile/disk_cache.h)
+// under a key of text, options, compiler and processor; without a cache they are in a temporary folder. The text may
+// include every header of kernels/ except those of base/, formats/ and rows/.
 //
-// -O3 -march=native -ffp-contract=off, and errno is kept: without contraction and without vector versions of exp and
-// the like the width of the registers does not show in the results, which therefore depend neither on the position of
-// an element nor on the processor.
+// Compiled with -O3 -march=native -ffp-contract=off and with errno preserved. Without contraction and without vector
+// versions of functions such as exp, the register width does not affect results, so they depend neither on the position
+// of an element nor on the processor.
 //
 // Thread safety: all functions may be called from any thread; independent compilations run in parallel.
 #pragma once
@@ -22,14 +22,14 @@
 
 namespace nd::cpu {
 
-// A shared object, loaded. It is unloaded with the last reference.
+// A loaded shared object; unloaded with the last reference.
 class CATENA_EXPORT HostModule {
  public:
   explicit HostModule(void* handle) noexcept : handle_(handle) {}
   ~HostModule();
   HostModule(const HostModule&) = delete;
   HostModule& operator=(const HostModule&) = delete;
-  // Of a function or variable with C linkage; null when there is none.
+  // A function or variable with C linkage; null if there is none.
   void* symbol(const std::string& name) const noexcept;
   std::size_t size_of(const void* symbol) const noexcept;  // bytes
 
@@ -38,16 +38,16 @@ class CATENA_EXPORT HostModule {
 };
 
 struct HostCompileRequest {
-  std::string what;  // in messages: "ElementwiseKernel squared_diff"
-  std::string name;  // of the file
+  std::string what;  // used in messages: "ElementwiseKernel squared_diff"
+  std::string name;  // of the source file
   std::string source;
-  std::vector<std::string> options;  // after ours
-  // What the numbered text of an error message shows instead of `source`, whose #line directives then speak of it.
+  std::vector<std::string> options;  // appended to the default options
+  // The text to print in error messages instead of `source`; the #line directives of `source` refer to it.
   std::string shown;
 };
 
-// CompileError "<what>: <command> failed (exit status 1)", then the compiler's words and the numbered source.
-// RuntimeError "<what>: there is no C++ compiler (tried: ...)". IOError when there is no place for the files.
+// CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and the numbered source.
+// RuntimeError "<what>: there is no C++ compiler (tried: ...)". IOError if the files cannot be written.
 CATENA_EXPORT std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request);
 
 struct HostCompilerStatistics {

@@ -10,7 +10,7 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
-// Walks over the tokens of a C++ text; comments, white space and preprocessor lines are skipped.
+// Steps through the tokens of a C++ text; skips comments, white space and preprocessor lines.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) { next(); }
@@ -23,7 +23,7 @@ class Scanner {
     skip_blank();
     end_ = begin_ == text_.size() ? begin_ : end_of_token();
   }
-  // From an opening bracket to behind the closing one.
+  // Moves from an opening bracket to the position behind the closing one.
   void skip_group() {
     const char open = text_[begin_], close = open == '(' ? ')' : '}';
     int depth = 0;
@@ -53,7 +53,7 @@ class Scanner {
     }
     line_start_ = false;
   }
-  // A backslash continues the line.
+  // End of a preprocessor line, which a backslash continues.
   std::size_t end_of_line() const {
     std::size_t end = begin_;
     do end = text_.find('\n', end + 1);
@@ -89,7 +89,7 @@ class Scanner {
   bool line_start_ = true;
 };
 
-// Behind __global__: the name of the kernel, if a body follows, with the scanner at its closing brace.
+// Called behind __global__: the name of the kernel if a body follows, with the scanner at its closing brace.
 std::string_view kernel_with_body(Scanner& scan) {
   std::string_view name, before;
   for (; !scan.done(); scan.next()) {

@@ -1,4 +1,4 @@
-// Finds the kernels in a CUDA text and writes a registration behind each. Internal to ndarray/cpu.
+// Finds the kernels in a CUDA text and inserts a registration behind each. Internal to ndarray/cpu.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace nd::cpu {
 
-// `code` with a registration right behind the body of every kernel that is no template, in its line: line numbers stay,
-// and what the preprocessor removes goes with the kernel.
+// `code` with a registration behind the body of every kernel that is not a template. It is inserted in the same line,
+// so line numbers do not change and the preprocessor removes it together with its kernel.
 std::string with_registrations(std::string_view code);
 
-// A definition that lists the kernel under its name; `suffix` tells definitions apart.
+// A definition that registers the kernel under its name; `suffix` makes the definition unique.
 std::string registration(std::string_view kernel, std::string_view suffix);
 
 }  // namespace nd::cpu

@@ -1,5 +1,5 @@
-// The portable matrix product: blocked, packed, with a small kernel that the compiler vectorises. It is the only one
-// for integers and bool, the fallback for floats, and its results do not depend on the number of threads.
+// The portable matrix product: blocked and packed, around a small kernel that the compiler vectorises. It is used for
+// integers and bool and as the fallback for floats. Its results do not depend on the number of threads.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -13,16 +13,14 @@
 namespace nd::cpu {
 namespace {
 
-// How products are summed. Unsigned types wrap, as integers of their width should.
-template <class T>
-struct Ring {
+// Multiplication and addition of elements. Unsigned types wrap like integers of their width.
+template <class T> struct Ring {
   using Element = T;
   static constexpr bool is_bool = false;
   static T add(T a, T b) { return T(a + b); }
 };
 struct Bool {};
-template <>
-struct Ring<Bool> {
+template <> struct Ring<Bool> {
   using Element = std::uint8_t;
   static constexpr bool is_bool = true;
   static std::uint8_t add(std::uint8_t a, std::uint8_t b) { return a | b; }
@@ -31,10 +29,9 @@ struct Ring<Bool> {
 constexpr std::int64_t kKc = 256, kMc = 168, kNc = 4096;
 constexpr int kMostRows = 14;
 
-// One tile: c (rows x columns of it) = or += a (rows x k) @ b, a panel of `nr` columns. Row i of a begins at a[i], its
-// elements are `a_step` apart.
-template <class T>
-struct Tile {
+// One tile: c (`rows` x `columns`) = or += a (rows x k) @ b, where b is a panel of `nr` columns. Row i of a begins at
+// a[i]; its elements are `a_step` apart.
+template <class T> struct Tile {
   const T* a[kMostRows];
   std::int64_t a_step;
   const T* b;
@@ -42,11 +39,11 @@ struct Tile {
   T* c;
   std::int64_t ldc;
   int rows, columns;
-  bool first;  // nothing is read from c
+  bool first;  // store to c instead of adding
 };
 
-// mr x nv vectors of accumulators: with two, as many as the registers hold beside the operands; one is for the last
-// columns. Panels of b have the width of two.
+// Uses mr x nv accumulator vectors. nv = 2 fills the registers that the operands leave; nv = 1 is for the last columns.
+// Panels of b have the width of two vectors.
 template <class R, bool packed, int bytes, int mr, int nv>
 inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::Element>& t) {
   using T = typename R::Element;
@@ -61,7 +58,7 @@ inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::
     for (int v = 0; v < nv; ++v) std::memcpy(&row[v], b + v * lanes, bytes);
 #pragma GCC unroll 14
     for (int i = 0; i < mr; ++i) {
-      const V x = (packed ? t.a[0][at + i] : t.a[i][at]) - V{};  // x + 0 would not be x for -0
+      const V x = (packed ? t.a[0][at + i] : t.a[i][at]) - V{};  // not x + 0, which would change -0
 #pragma GCC unroll 2
       for (int v = 0; v < nv; ++v) {
         if constexpr (R::is_bool) acc[i][v] |= x & row[v];
@@ -83,14 +80,12 @@ inline __attribute__((always_inline)) void multiply_tile(const Tile<typename R::
   }
 }
 
-template <class R>
-struct Micro {
+template <class R> struct Micro {
   using Multiply = void (*)(const Tile<typename R::Element>&);
   int mr, lanes;
   Multiply multiply[2][2];  // [row i of a begins at a[0] + i][at most `lanes` columns]
 };
-template <class R, bool packed, int nv>
-void multiply_16(const Tile<typename R::Element>& t) {
+template <class R, bool packed, int nv> void multiply_16(const Tile<typename R::Element>& t) {
   multiply_tile<R, packed, 16, 6, nv>(t);
 }
 #ifdef CATENA_HAS_MULTIARCH
@@ -111,8 +106,7 @@ __attribute__((target("arch=x86-64-v4"))) void multiply_64(const Tile<typename R
       }                                                                 \
     }                                                                   \
   }
-template <class R>
-Micro<R> choose_micro() {
+template <class R> Micro<R> choose_micro() {
 #ifdef CATENA_HAS_MULTIARCH
   if (__builtin_cpu_supports("x86-64-v4")) return CATENA_MICRO(64, 14);
   if (__builtin_cpu_supports("x86-64-v3")) return CATENA_MICRO(32, 6);
@@ -121,8 +115,8 @@ Micro<R> choose_micro() {
 }
 #undef CATENA_MICRO
 
-// Panels of `width` lines, k deep, padded with zeros. Element (line, p) of the source lies at line * line_step + p *
-// k_step.
+// Packs panels of `width` lines, k deep, padded with zeros. Element (line, p) of the source is at line * line_step + p
+// * k_step.
 template <class T>
 void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64_t lines, std::int64_t k, int width,
           T* to) {
@@ -142,9 +136,8 @@ void pack(const T* from, std::int64_t line_step, std::int64_t k_step, std::int64
   }
 }
 
-// c = op(a) @ op(b) in terms of elements.
-template <class R>
-class Multiplication {
+// c = op(a) @ op(b) for element types.
+template <class R> class Multiplication {
  public:
   using T = typename R::Element;
 
@@ -160,7 +153,7 @@ class Multiplication {
         b_column_(g.transpose_b ? g.ldb : 1),
         b_k_(g.transpose_b ? 1 : g.ldb) {}
 
-  // b is packed to where a thread's stack has room, and a is read as it lies.
+  // b is packed into a buffer on the thread's stack; a is read in place.
   bool run_small() const {
     constexpr std::size_t kRoom = 16 * 1024;
     const std::int64_t panels = (g_.n + nr_ - 1) / nr_;
@@ -189,7 +182,7 @@ class Multiplication {
                                pack(b_ + (j0 + begin * nr) * b_column_ + p0 * b_k_, b_column_, b_k_,
                                     std::min(nc - begin * nr, (end - begin) * nr), kc, nr_, pb + begin * nr * kc);
                              });
-        // Strips of c: rows by blocks, columns by panels, so that a flat matrix uses all threads, too.
+        // Strips of c: rows by blocks, columns by panels, so that a matrix with few rows also uses all threads.
         const std::int64_t strips = std::min<std::int64_t>(panels, blocks >= threads ? 1 : threads);
         catena::parallel_for(blocks * strips, mc * kc * nc > 64 * 1024 ? 1 : blocks * strips,
                              [&](std::int64_t begin, std::int64_t end) {
@@ -212,14 +205,14 @@ class Multiplication {
     static const Micro<R> chosen = choose_micro<R>();
     return chosen;
   }
-  // Rows of a: as they lie, or in panels of mr.
+  // Rows of a: in place, or packed in panels of mr.
   struct Rows {
     const T* data;
     std::int64_t row, step, panel;
     bool as_they_lie;
   };
 
-  // Rows i0... of c, panels q0 to q1 of the packed b, which begins at column j0.
+  // Multiplies rows i0... of c with panels q0 to q1 of the packed b, which begins at column j0.
   void multiply_block(const Rows& a, std::int64_t i0, std::int64_t rows, std::int64_t k, const T* pb, std::int64_t j0,
                       std::int64_t q0, std::int64_t q1, bool first) const {
     const int mr = micro_.mr, nr = nr_;
@@ -236,7 +229,8 @@ class Multiplication {
         t.rows = static_cast<int>(std::min<std::int64_t>(mr, rows - i));
         const T* base = a.as_they_lie ? a.data + i * a.row : a.data + i / mr * a.panel;
         for (int r = 0; r < mr; ++r)
-          t.a[r] = base + (a.as_they_lie ? std::min(r, t.rows - 1) : r) * a.row;  // rows beyond are not written
+          t.a[r] = base + (a.as_they_lie ? std::min(r, t.rows - 1) : r) *
+                              a.row;  // surplus rows repeat the last one and are not stored
         t.c = c_ + (i0 + i) * g_.ldc + j;
         micro_.multiply[!a.as_they_lie][t.columns <= micro_.lanes](t);
       }
@@ -245,15 +239,14 @@ class Multiplication {
 
   const Gemm& g_;
   const Micro<R>& micro_;
-  int nr_;  // the width of a panel
+  int nr_;  // width of a panel
   const T* a_;
   const T* b_;
   T* c_;
   std::int64_t a_row_, a_k_, b_column_, b_k_;
 };
 
-template <class R>
-void run(const Gemm& g) {
+template <class R> void run(const Gemm& g) {
   const Multiplication<R> m(g);
   if (!m.run_small()) m.run();
 }

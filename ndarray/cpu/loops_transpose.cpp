@@ -1,4 +1,4 @@
-// The inner loops of transposing copies: square blocks of vectors, transposed by rounds of interleaving.
+// The inner loops of transposing copies: square blocks, held in vectors, are transposed by rounds of interleaving.
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -11,10 +11,9 @@
 namespace nd::cpu {
 namespace {
 
-// N x N elements in vectors of `bytes` bytes. Vectors pass by reference: by value they would depend on the instruction
-// set.
-template <class T, int bytes>
-struct Block {
+// Transposes N x N elements in vectors of `bytes` bytes. Vectors are passed by reference, because passing them by value
+// depends on the instruction set.
+template <class T, int bytes> struct Block {
   static constexpr int N = bytes / int(sizeof(T));
   typedef T V __attribute__((vector_size(bytes)));
 
@@ -46,11 +45,11 @@ CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte
                              std::int64_t rows, std::int64_t columns) {
   using B = Block<T, bytes>;
   constexpr std::int64_t N = B::N, size = sizeof(T);
-  constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one line of each side
+  constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one cache line on each side
   const std::int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
   for (std::int64_t j0 = 0; j0 < whole_columns; j0 += kCacheBlock) {
     const std::int64_t j1 = j0 + kCacheBlock < whole_columns ? j0 + kCacheBlock : whole_columns;
-    // Rows of `from` lie far apart: no hardware sees what comes next.
+    // The rows of `from` are far apart, which hardware prefetchers do not follow.
     for (std::int64_t j = j1; j < j1 + kCacheBlock && j < columns; ++j)
       for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
     for (std::int64_t i = 0; i < whole_rows; i += N)
@@ -70,14 +69,12 @@ struct Call {
   std::size_t itemsize;
 };
 
-template <class T, int widest>
-CATENA_INLINE void run_as(const Call& c) {
+template <class T, int widest> CATENA_INLINE void run_as(const Call& c) {
   constexpr int bytes =
-      16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would leave the registers
+      16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would not fit the registers
   transpose<T, bytes>(c.to, c.to_row, c.from, c.from_row, c.rows, c.columns);
 }
-template <int widest>
-CATENA_INLINE void run(const Call& c) {
+template <int widest> CATENA_INLINE void run(const Call& c) {
   switch (c.itemsize) {
     case 1: return run_as<std::uint8_t, widest>(c);
     case 2: return run_as<std::uint16_t, widest>(c);
@@ -86,7 +83,7 @@ CATENA_INLINE void run(const Call& c) {
   }
 }
 
-// Not target_clones: the block's size goes with the instruction set, too.
+// Written out instead of target_clones, because the block size depends on the instruction set.
 void run_16(const Call& c) { run<16>(c); }
 #ifdef CATENA_HAS_MULTIARCH
 __attribute__((target("arch=x86-64-v3"))) void run_32(const Call& c) { run<32>(c); }

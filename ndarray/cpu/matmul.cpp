@@ -1,5 +1,5 @@
-// Batched, strided matrix products in terms of the calls of gemm.h. Transposed operands are passed as such; what no
-// library takes (strides along both axes, 16-bit floats) is packed first.
+// Batched, strided matrix products in terms of gemm.h. Transposed operands are passed as such; operands that no library
+// supports (strides along both axes, 16-bit floats) are packed first.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -28,9 +28,9 @@ struct Implementation {
   bool (*multiply)(Dtype, const Gemm&);
 };
 
-// What is fastest, measured on processors with AVX2 and AVX-512; null: the portable product. A product of up to 32^3 is
-// over before a library has set up. Then OpenBLAS is ahead of oneDNN up to 100^3, unless it does not know the processor
-// and runs its kernels for SSE3: those are slower than the portable product.
+// The fastest implementation, as measured on processors with AVX2 and AVX-512; null: the portable product. Up to 32^3
+// the set-up of a library takes longer than the product. Up to 100^3 OpenBLAS is faster than oneDNN, unless it does not
+// know the processor and falls back to its SSE3 kernels, which are slower than the portable product.
 const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
   static constexpr Implementation openblas{"openblas", gemm_openblas}, onednn{"onednn", gemm_onednn};
   constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
@@ -42,13 +42,13 @@ const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
   return has_openblas && (thin || knows) ? &openblas : nullptr;
 }
 
-// c in parts that are products of their own, each on one thread.
+// c split into parts that are independent products, each run by one thread.
 class Parts {
  public:
   Parts(const Gemm& g, double work) : g_(g) {
     constexpr double kLeast = 1e6;
     const auto most = static_cast<std::int64_t>(std::min<double>(catena::max_threads(), std::max(1.0, work / kLeast)));
-    // Of the ways to cut, the one with the least to read: every part reads its rows of a and its columns of b.
+    // Of the possible grids, the one that reads least: every part reads its rows of a and its columns of b.
     std::int64_t least = INT64_MAX;
     for (std::int64_t rows = 1; rows <= most; ++rows) {
       if (most % rows != 0) continue;
@@ -57,7 +57,7 @@ class Parts {
     }
   }
   std::int64_t count() const { return rows_ * columns_; }
-  // Nothing is left for parts beyond the last block.
+  // Parts beyond the last block are empty.
   Gemm part(std::int64_t i, std::int64_t item) const {
     Gemm p = g_;
     const auto [r0, r1] = range(g_.m, rows_, kRows, i / columns_);
@@ -73,7 +73,7 @@ class Parts {
  private:
   static constexpr std::int64_t
       kRows = 16,
-      kColumns = 64;  // parts are whole blocks of the kernels in the libraries, but for the last ones
+      kColumns = 64;  // parts consist of whole blocks of the libraries' kernels, except the last ones
   static std::int64_t longest(std::int64_t n, std::int64_t parts, std::int64_t block) {
     const std::int64_t blocks = (n + block - 1) / block;
     return (blocks + parts - 1) / parts * block;
@@ -111,14 +111,14 @@ void run_gemm(Dtype dtype, const Gemm& g) {
   last_implementation.store(by ? by->name : "portable", std::memory_order_relaxed);
 }
 
-// A matrix as it lies in memory: rows x columns with byte strides.
+// A matrix in memory: rows x columns with byte strides.
 struct Matrix {
   std::byte* data;
   std::int64_t rows, columns, row_stride, column_stride;
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
-// Stored row after row: its leading dimension in elements, or 0.
+// The leading dimension in elements of a matrix that is stored row by row, else 0.
 std::int64_t leading_dimension(const Matrix& m, std::int64_t item) {
   if (m.columns > 1 && m.column_stride != item) return 0;
   if (m.rows <= 1) return std::max<std::int64_t>(m.columns, 1);
@@ -143,12 +143,12 @@ Matrix packed_like(const Matrix& m, std::byte* memory, std::int64_t item) {
   return {memory, m.rows, m.columns, m.columns * item, item};
 }
 
-// One product; `dtype` is what is computed in.
+// One product; `dtype` is the dtype of the computation.
 class Product {
  public:
   Product(Dtype memory, Dtype compute, const Matrix& a, const Matrix& b, const Matrix& c)
       : memory_(memory), compute_(compute), item_(static_cast<std::int64_t>(itemsize(compute))) {
-    // A column-major result is the row-major result of the transposed product.
+    // A column-major result is computed as the row-major result of the transposed product.
     const bool swap =
         memory == compute && leading_dimension(c, item_) == 0 && leading_dimension(c.transposed(), item_) != 0;
     a_ = swap ? b.transposed() : a;
@@ -228,13 +228,13 @@ void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
   Shape batch;
   batch.assign(call.out.shape->begin(), call.out.shape->begin() + (rank - 2));
   Strides strides[3] = {a.strides, b.strides, c.strides};
-  // Lengths of 1 in an operand are repeated.
+  // Axes of length 1 are repeated.
   const BoundOperand* operand[3] = {&call.a, &call.b, &call.out};
   for (int o = 0; o < 3; ++o)
     for (int i = 0; i < batch.size(); ++i)
       if ((*operand[o]->shape)[i] == 1) strides[o][i] = 0;
   catena::merge_axes(batch, strides);
-  // One matrix for all products, and the others stacked: a single tall product.
+  // One matrix b for all products while those of a and c are stacked: a single product with more rows.
   while (!batch.empty() && strides[1].back() == 0) {
     const std::int64_t rows = a.matrix.rows;
     if (strides[0].back() != rows * a.matrix.row_stride || strides[2].back() != rows * c.matrix.row_stride) break;
@@ -252,7 +252,7 @@ void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
     }
     Product(memory, compute, m[0], m[1], m[2]).run();
   };
-  // Small products run side by side, large ones use all threads themselves.
+  // Small products run in parallel with each other; a large product uses all threads itself.
   const double work = static_cast<double>(a.matrix.rows) * static_cast<double>(a.matrix.columns) *
                       static_cast<double>(b.matrix.columns);
   constexpr double kLarge = 4e6, kSmall = 1e5;

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <vector>
 
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/tensor_table.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 
@@ -11,9 +11,7 @@ namespace {
 using catena::compute_dtype;
 using catena::itemsize;
 
-constexpr std::int64_t kPiece = 16 * 1024;  // elements of one tensor that are updated without looking for the next
-
-// One piece of one tensor, whose types the loop cannot take as they are.
+// Processes a piece of one tensor through tiles, because its stored types are not the compute types of the loop.
 void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const double* hyper, std::byte* const* data,
                std::int64_t n) {
   const int n_op = def.num_operands();
@@ -51,26 +49,25 @@ void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const dou
 void CpuBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef) {
   const catena::KernelDef& def = *call.kernel;
   const catena::Loop& loop = def.loop_table[call.loop];
+  const catena::TensorTable& table = *call.table;
   const int n_op = def.num_operands();
+  std::int64_t item[catena::kMaxOperands];  // bytes between elements
   bool tiled = false;
-  for (int k = 0; k < n_op; ++k) tiled |= is_half(loop.type[std::size_t(k)]);
-  // first[t]: number of pieces before tensor t.
-  std::vector<std::int64_t> first(call.tensors.size() + 1, 0);
-  for (std::size_t t = 0; t < call.tensors.size(); ++t)
-    first[t + 1] = first[t] + (call.tensors[t].n + kPiece - 1) / kPiece;
-  catena::parallel_for(first.back(), 2, [&](std::int64_t b, std::int64_t e) {
-    auto t = static_cast<std::size_t>(std::upper_bound(first.begin(), first.end(), b) - first.begin()) - 1;
-    for (std::int64_t piece = b; piece < e; ++piece) {
-      while (piece >= first[t + 1]) ++t;
-      const catena::TensorEntry& entry = call.tensors[t];
-      const std::int64_t begin = (piece - first[t]) * kPiece, n = std::min(kPiece, entry.n - begin);
-      static constexpr catena::Hyper none{};
-      const double* hyper = call.hyper.empty() ? none.data() : call.hyper[std::size_t(entry.hyper)].data();
+  for (int k = 0; k < n_op; ++k) {
+    const Dtype t = loop.type[std::size_t(k)];
+    item[k] = ((def.shared >> k) & 1) ? 0 : static_cast<std::int64_t>(itemsize(t));
+    tiled |= is_half(t);
+  }
+  const std::span<const catena::TensorTable::Chunk> chunks = table.chunks();
+  catena::parallel_for(std::int64_t(chunks.size()), 2, [&](std::int64_t b, std::int64_t e) {
+    for (std::int64_t i = b; i < e; ++i) {
+      const catena::TensorTable::Chunk& chunk = chunks[std::size_t(i)];
+      const auto t = std::size_t(chunk.tensor);
+      const std::int64_t begin = chunk.chunk * catena::TensorTable::kChunk;
+      const std::int64_t n = std::min(catena::TensorTable::kChunk, table.elements(t) - begin);
+      const double* hyper = call.hyper[std::size_t(table.hyper(t))].data();
       std::byte* ptr[catena::kMaxOperands];
-      for (int k = 0; k < n_op; ++k) {
-        const auto item = static_cast<std::int64_t>(itemsize(loop.type[std::size_t(k)]));
-        ptr[k] = entry.data[std::size_t(k)] + (((def.shared >> k) & 1) ? 0 : begin * item);
-      }
+      for (int k = 0; k < n_op; ++k) ptr[k] = table.data(t, k) + begin * item[k];
       if (tiled) run_tiled(def, loop, hyper, ptr, n);
       else loop.multi_tensor(hyper, ptr, n);
     }

@@ -1,5 +1,5 @@
-// Positions of nonzero elements. The elements are cut into blocks of whole runs of the last axis; what a block finds
-// goes behind what the blocks before it have counted.
+// Positions of non-zero elements. The array is cut into blocks of whole runs of the last axis; the blocks are counted
+// first, and each block then writes behind the positions of the blocks before it.
 #include <algorithm>
 #include <utility>
 
@@ -16,14 +16,12 @@ using catena::Shape;
 constexpr std::int64_t kBlock = 16 * 1024;
 constexpr std::int64_t kTile = 1024;
 
-template <class E>
-bool is_nonzero(const std::byte* p) {
-  if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // a bool, too, is no more than its byte
+template <class E> bool is_nonzero(const std::byte* p) {
+  if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // of a bool too, only the byte is examined
   else return catena::load(*reinterpret_cast<const E*>(p)) != 0;
 }
 
-template <class E>
-class Finder {
+template <class E> class Finder {
  public:
   explicit Finder(const catena::NonzeroCall& call)
       : call_(call),
@@ -58,9 +56,9 @@ class Finder {
   }
 
  private:
-  // f(first element, its position along the last axis, count, positions along the other axes) on every run of a block.
-  template <class F>
-  void visit(std::int64_t block, F&& f) const {
+  // Calls f(first element, its position along the last axis, count, positions along the other axes) for every run of a
+  // block.
+  template <class F> void visit(std::int64_t block, F&& f) const {
     std::int64_t position[catena::kMaxRank];
     const std::int64_t end = std::min((block + 1) * runs_per_block_, runs_ * pieces_);
     for (std::int64_t k = block * runs_per_block_; k < end; ++k) {
@@ -98,7 +96,7 @@ class Finder {
   const int rank_;
   const std::int64_t length_, step_;                      // of the last axis
   Shape outer_;                                           // the other axes
-  std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // a run longer than kBlock is cut into pieces
+  std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // runs longer than kBlock are cut into pieces
 };
 
 }  // namespace

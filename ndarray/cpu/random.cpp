@@ -7,7 +7,7 @@
 namespace nd::cpu {
 namespace {
 
-// Rounding to 16 bits may give 1, which lies outside [0, 1): the largest value below it takes its place.
+// Rounding to 16 bits can give 1, which is outside [0, 1); it is replaced by the largest value below 1.
 void keep_below_one(const catena::BoundOperand& out, std::int64_t n) {
   const bool is_float16 = out.dtype == catena::Dtype::float16;
   const std::uint16_t one = is_float16 ? 0x3c00 : 0x3f80;

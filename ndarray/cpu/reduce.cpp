@@ -9,6 +9,7 @@
 // Where a program gives the elements, it runs over a chunk of one output, or over a row of them, right before they are
 // combined.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <optional>

@@ -141,7 +141,7 @@ class RowEngine {
     }
     scratch_bytes_ = at;
     // Phase 1 may leave its results in an output that can be addressed as a whole.
-    kept_mapped_ = table_.phase1_kept != nullptr && (buffered_ || slot_[n_in_].direct);
+    kept_mapped_ = table_.keeps() && (buffered_ || slot_[n_in_].direct);
     if (all_direct && one_segment && !buffered_ && count_ > 0) plan_turns();
   }
 
@@ -185,8 +185,7 @@ class RowEngine {
   }
 
   // f(offset, stride, n, position) for the runs of a row, each at most `most` long.
-  template <class F>
-  void for_each_run(std::int64_t most, F&& f) const {
+  template <class F> void for_each_run(std::int64_t most, F&& f) const {
     const std::int64_t inner = reduced_.empty() ? 1 : reduced_.back();
     std::int64_t position[catena::kMaxRank] = {};
     for (std::int64_t i = 0; i < count_; i += inner) {
@@ -207,24 +206,24 @@ class RowEngine {
   // ---- the three passes, given where the elements are
   // ------------------------------------------------------------------------- visit(f) calls f(ptr, stride, n, pass)
   // over the row; first: pointers for the finishing functions.
-  template <class Visit>
-  void run_pass(int pass, std::byte* stats, std::byte* const* first, Visit&& visit) const {
+  template <class Visit> void run_pass(int pass, std::byte* stats, std::byte* const* first, Visit&& visit) const {
     if (pass == 0) {
       table_.init(stats);
       visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
       table_.finish0(stats, first, count_);
     } else if (pass == 1) {
-      const auto phase1 = kept_mapped_ ? table_.phase1_kept : table_.phase1;
       if (table_.phases == 2)
-        visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { phase1(stats, p, st, n); });
+        visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) {
+          kept_mapped_ ? table_.phase1_kept(stats, p, st, n) : table_.phase1(stats, p, st, n);
+        });
       table_.finish1(stats, first, count_);
     } else if (n_out_ > 0) {
-      const auto write = kept_mapped_ ? table_.write_kept : table_.write;
-      visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { write(stats, p, st, n); });
+      visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) {
+        kept_mapped_ ? table_.write_kept(stats, p, st, n) : table_.write(stats, p, st, n);
+      });
     }
   }
-  template <class Visit>
-  void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
+  template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
     for (int pass = 0; pass < 3; ++pass) run_pass(pass, stats, first, visit);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/along_axis.h>
 #include <catena/ndarray/cpu/convert.h>
@@ -117,6 +118,8 @@ class Scanner {
 }  // namespace
 
 void CpuBackend::scan(const catena::ScanCall& call, StreamRef) {
+  catena::check<catena::TypeError>(call.kernel->is(catena::may_scan), "scan", call.kernel->name,
+                                   " has no running results");
   if (catena::size_of(*call.in.shape) == 0) return;
   const Scanner scanner(call);
   const Walk rows = walk_rows(call.in, call.out, call.axis);

@@ -23,43 +23,49 @@ constexpr std::int64_t kRadixFrom = 16;  // elements per digit; with fewer, the 
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
 
-// The bits of an element as an unsigned number in the order of the elements: zeros are equal, every NaN is the largest
-// number.
-template <class E>
-struct OrderOf {
-  using Bits = typename catena::uint_of_size<sizeof(E)>::type;
-  static constexpr int kBits = 8 * sizeof(E);
-  static constexpr Bits kSign = Bits(Bits(1) << (kBits - 1));
-  static Bits key(Bits bits) {
-    if constexpr (std::is_same_v<E, bool>) {
-      return bits;
-    } else if constexpr (std::is_integral_v<E>) {
-      return std::is_signed_v<E> ? Bits(bits ^ kSign) : bits;
-    } else {
-      const Bits magnitude = Bits(bits & Bits(~kSign));
-      if (magnitude > catena::bit_cast<Bits>(E(std::numeric_limits<float>::infinity()))) return Bits(~Bits(0));
-      if (magnitude == 0) return kSign;
-      return bits & kSign ? Bits(~bits) : Bits(bits | kSign);
-    }
-  }
-};
+// How the bits of an element become an unsigned number in the order of the elements: integers by their sign bit, floats
+// so that zeros are equal and every NaN is the largest number. `infinity` tells floats of one width apart.
+template <class B> inline constexpr B kSign = B(B(1) << (8 * sizeof(B) - 1));
+template <class B> B float_order(B bits, B infinity) {
+  const B magnitude = B(bits & B(~kSign<B>));
+  if (magnitude > infinity) return B(~B(0));
+  if (magnitude == 0) return kSign<B>;
+  return bits & kSign<B> ? B(~bits) : B(bits | kSign<B>);
+}
+template <class B> struct Order {
+  B flip = 0;  // of integers
+  B infinity = 0;
+  bool floating = false;
 
-// What is moved about: an element, or the key of one with its position.
-template <class E>
-struct Value {
-  typename OrderOf<E>::Bits bits;
-  auto key() const { return OrderOf<E>::key(bits); }
+  B operator()(B bits) const { return floating ? float_order(bits, infinity) : B(bits ^ flip); }
 };
-template <class E, class P>
-struct Place {
-  typename OrderOf<E>::Bits order;
+template <class E> using BitsOf = typename catena::uint_of_size<sizeof(E)>::type;
+template <class E> BitsOf<E> infinity_of() {
+  return catena::bit_cast<BitsOf<E>>(E(std::numeric_limits<float>::infinity()));
+}
+template <class E> Order<BitsOf<E>> order_of() {
+  if constexpr (!std::is_integral_v<E>) return {0, infinity_of<E>(), true};
+  else return {std::is_signed_v<E> ? kSign<BitsOf<E>> : BitsOf<E>(0), 0, false};
+}
+
+// What is moved about: an integer as its number, a float, whose number does not hold all of its bits, or the number of
+// an element with its position. Integers of one width share the code, and so do positions.
+template <class B> struct Integer {
+  B order;
+  B key() const { return order; }
+};
+template <class E> struct Float {
+  BitsOf<E> bits;
+  BitsOf<E> key() const { return float_order(bits, infinity_of<E>()); }
+};
+template <class B, class P> struct Place {
+  B order;
   P position;
-  auto key() const { return order; }
+  B key() const { return order; }
 };
 
 // n elements of `row`, with room for as many in `spare`; returns where they lie in order.
-template <class Item>
-Item* sort_items(Item* row, Item* spare, std::int64_t n) {
+template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   using Bits = decltype(row->key());
   constexpr int digits = sizeof(Bits);
   if (n < kRadixFrom * digits) {
@@ -94,28 +100,34 @@ struct RowsToSort {
   }
 };
 
-template <class E>
-void load_item(Value<E>& to, const std::byte* from, std::int64_t) {
-  std::memcpy(&to.bits, from, sizeof(E));
+template <class B> B load_bits(const std::byte* from) {
+  B bits;
+  std::memcpy(&bits, from, sizeof(B));
+  return bits;
 }
-template <class E, class P>
-void load_item(Place<E, P>& to, const std::byte* from, std::int64_t i) {
-  typename OrderOf<E>::Bits bits;
-  std::memcpy(&bits, from, sizeof(E));
-  to = {OrderOf<E>::key(bits), P(i)};
+template <class B> void load_item(Integer<B>& to, const Order<B>& order, const std::byte* from, std::int64_t) {
+  to.order = B(load_bits<B>(from) ^ order.flip);
 }
-template <class E>
-void store_item(const Value<E>& from, std::byte* to) {
+template <class E> void load_item(Float<E>& to, const Order<BitsOf<E>>&, const std::byte* from, std::int64_t) {
+  to.bits = load_bits<BitsOf<E>>(from);
+}
+template <class B, class P>
+void load_item(Place<B, P>& to, const Order<B>& order, const std::byte* from, std::int64_t i) {
+  to = {order(load_bits<B>(from)), P(i)};
+}
+template <class B> void store_item(const Integer<B>& from, const Order<B>& order, std::byte* to) {
+  const B bits = B(from.order ^ order.flip);
+  std::memcpy(to, &bits, sizeof(B));
+}
+template <class E> void store_item(const Float<E>& from, const Order<BitsOf<E>>&, std::byte* to) {
   std::memcpy(to, &from.bits, sizeof(E));
 }
-template <class E, class P>
-void store_item(const Place<E, P>& from, std::byte* to) {
+template <class B, class P> void store_item(const Place<B, P>& from, const Order<B>&, std::byte* to) {
   const std::int64_t position = from.position;
   std::memcpy(to, &position, sizeof(position));
 }
 
-template <class Item>
-void sort_rows(const RowsToSort& call) {
+template <class Item, class B> void sort_rows(const RowsToSort& call, const Order<B>& order) {
   const std::int64_t n = call.length;
   const std::size_t row_bytes = round_up_64(std::size_t(n) * sizeof(Item));
   const std::int64_t together = call.together(sizeof(Item));
@@ -134,11 +146,11 @@ void sort_rows(const RowsToSort& call) {
                                            std::byte* out = ptr[1] + j * stride[1];
                                            for (std::int64_t i = 0; i < n; ++i)
                                              for (std::int64_t k = 0; k < w; ++k)
-                                               load_item(row(k)[i], in + i * call.in_step + k * stride[0], i);
+                                               load_item(row(k)[i], order, in + i * call.in_step + k * stride[0], i);
                                            for (std::int64_t k = 0; k < w; ++k) {
                                              const Item* sorted = sort_items(row(k), spare, n);
                                              for (std::int64_t i = 0; i < n; ++i)
-                                               store_item(sorted[i], out + i * call.out_step + k * stride[1]);
+                                               store_item(sorted[i], order, out + i * call.out_step + k * stride[1]);
                                            }
                                          }
                                        });
@@ -154,9 +166,13 @@ void CpuBackend::sort(const catena::SortCall& call, StreamRef) {
                        (*call.out.strides)[call.axis]};
   catena::visit_dtype(call.in.dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
-    if (!call.positions) return sort_rows<Value<E>>(all);
-    if (all.length <= std::numeric_limits<std::uint32_t>::max()) return sort_rows<Place<E, std::uint32_t>>(all);
-    return sort_rows<Place<E, std::int64_t>>(all);
+    using B = BitsOf<E>;
+    const Order<B> order = order_of<E>();
+    if (call.positions && all.length <= std::numeric_limits<std::uint32_t>::max())
+      return sort_rows<Place<B, std::uint32_t>>(all, order);
+    if (call.positions) return sort_rows<Place<B, std::int64_t>>(all, order);
+    if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(all, order);
+    else return sort_rows<Float<E>>(all, order);
   });
 }
 

@@ -3,19 +3,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/host_compiler.h>
-#include <catena/ndarray/user_kernel/memoize.h>
+#include <catena/ndarray/user_kernel/memo_map.h>
 
 namespace nd::cpu {
 namespace {
 
-// Positions, or elements to reduce, that are worth a thread.
+// Positions, or elements to reduce, per thread.
 constexpr std::int64_t kGrain = 16384;
-// A reduction to fewer outputs is split; the parts do not depend on the number of threads, hence results do not.
+// Reductions to fewer outputs are split. The parts do not depend on the number of threads, so neither do the results.
 constexpr std::int64_t kManyOutputs = 64;
 
 using Entry = void (*)(const void* parameters, std::int64_t begin, std::int64_t end);
@@ -46,7 +47,7 @@ std::shared_ptr<const Compiled> find(const UserKernelCall& call) {
 void run_reduction(const UserKernelCall& call, const Compiled& kernel) {
   catena::user::ReduceWork work{call.size, call.count, 1, 1, nullptr};
   if (call.size < kManyOutputs) work.splits = std::clamp<std::int64_t>(call.count / kGrain, 1, kManyOutputs);
-  // Accumulators of the user's type: aligned as malloc does, written before they are read.
+  // Accumulators of the user's type: aligned as by malloc, and written before they are read.
   std::unique_ptr<std::byte[]> partial;
   if (work.splits > 1) {
     partial.reset(new std::byte[static_cast<std::size_t>(call.size * work.splits * kernel.accumulator_bytes)]);
@@ -66,7 +67,7 @@ void run_reduction(const UserKernelCall& call, const Compiled& kernel) {
 
 }  // namespace
 
-void CpuBackend::user_kernel(const UserKernelCall& call, StreamRef) {
+void CpuBackend::run_kernel(const UserKernelCall& call, StreamRef) {
   const std::shared_ptr<const Compiled> kernel = find(call);
   if (call.text->kind == KernelText::Kind::reduction) return run_reduction(call, *kernel);
   const void* parameters = call.words.data();

@@ -1,7 +1,8 @@
-// Whole CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and is run
+// Complete CUDA texts on the CPU: every kernel of a text gets a registration (kernels/device/user_module.h) and is run
 // block by block.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/device/user_registry.h>
@@ -24,7 +25,7 @@ std::string source_of(const ModuleText& text) {
   return source;
 }
 
-// The compiler refuses what needs the other threads of a block; its words become ours.
+// Replaces the compiler's error for operations between the threads of a block by one that names the operation.
 [[noreturn]] void rethrow(const ModuleText& text, const catena::CompileError& e) {
   const std::string log = e.what();
   constexpr std::string_view kRefused = " is not available on the CPU";
@@ -49,7 +50,7 @@ class CpuModule final : public DeviceModule {
     expressions_ = text.name_expressions;
   }
 
-  // Without C linkage a kernel is known by an expression alone, as on CUDA.
+  // Kernels without C linkage are found only by their name expression, as on CUDA.
   const void* function(const std::string& name) override {
     const bool expression = std::find(expressions_.begin(), expressions_.end(), name) != expressions_.end();
     if (expression || module_->symbol(name) != nullptr)
@@ -73,7 +74,7 @@ class CpuModule final : public DeviceModule {
     }
     const std::int64_t blocks = std::int64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2];
     const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
-    constexpr std::int64_t kGrain = 4096;  // threads of the kernel that are worth one of ours
+    constexpr std::int64_t kGrain = 4096;  // threads of the kernel per thread of the CPU
     catena::parallel_for(blocks, std::max<std::int64_t>(kGrain / threads, 1), [&](std::int64_t b, std::int64_t e) {
       kernel.run(values.data(), shape.grid.data(), shape.block.data(), b, e);
     });

@@ -1,4 +1,4 @@
-// Walking several strided operands over one loop shape: axes are ordered and merged once, then runs of the innermost
+// Walks over several strided operands of one loop shape: axes are ordered and merged once, then runs of the innermost
 // axis are visited.
 #pragma once
 
@@ -18,7 +18,8 @@ inline constexpr int kMaxWalk = catena::kMaxSlots;
 // Thread safety: run() is const and may be called on disjoint ranges from several threads.
 class Walk {
  public:
-  // `first_output`: the operands from there on decide the order of the axes before the others do.
+  // `first_output`: number of the first operand that determines the order of the axes; earlier ones are considered
+  // after all from there on.
   Walk(std::span<const catena::BoundOperand> operands, const catena::Shape& loop, int first_output)
       : n_(static_cast<int>(operands.size())) {
     loop_ = loop;
@@ -29,10 +30,10 @@ class Walk {
     order_axes(first_output);
     catena::merge_axes(loop_, {stride_, std::size_t(n_)});
     rank_ = loop_.size();
-    // A short innermost axis would mean a call per few elements: then the axis before it is walked inside.
+    // With a short innermost axis each call would process few elements, so the axis before it is walked inside.
     panel_ = rank_ >= 2 && loop_[rank_ - 1] < kShort && loop_[rank_ - 2] >= 2 * kShort;
-    // An operand whose neighbours lie along the axis before (a transposed one): its cache lines serve several rows if
-    // those are visited a few columns at a time.
+    // If the neighbours of an operand lie along the second innermost axis (a transposed operand), its cache lines serve
+    // several rows when these are visited a few columns at a time.
     for (int k = 0; rank_ >= 2 && !panel_ && k < n_; ++k) {
       const std::int64_t row = std::llabs(stride_[k][rank_ - 2]), column = std::llabs(stride_[k][rank_ - 1]);
       blocked_ |= row != 0 && row < 64 && column >= 64 && loop_[rank_ - 1] >= 2 * kBlock;
@@ -40,16 +41,15 @@ class Walk {
   }
 
   int rank() const { return rank_; }
-  // What threads share among them: elements, or whole rows.
+  // The units that are distributed over threads: elements, or whole rows.
   std::int64_t units() const { return by_rows() ? catena::size_of(loop_) / loop_[rank_ - 1] : catena::size_of(loop_); }
   std::int64_t elements_per_unit() const { return by_rows() ? loop_[rank_ - 1] : 1; }
 
-  // Units that are worth another thread, when so many elements are.
+  // The least number of units per thread, given the least number of elements.
   std::int64_t grain(std::int64_t elements) const { return std::max<std::int64_t>(1, elements / elements_per_unit()); }
 
-  // f(ptr, stride, n) on every run of units begin..end.
-  template <class F>
-  void run(std::int64_t begin, std::int64_t end, F&& f) const {
+  // Calls f(ptr, stride, n) for every run in units [begin, end).
+  template <class F> void run(std::int64_t begin, std::int64_t end, F&& f) const {
     if (rank_ == 0) {
       static constexpr std::int64_t zero[kMaxWalk] = {};
       if (begin < end) f(data_, zero, std::int64_t(1));
@@ -64,16 +64,15 @@ class Walk {
     });
   }
 
-  // For work that is dear to start: where the innermost axis has at most `longest` elements, threads then share rows of
-  // it, and run_rows() visits several at once. True when that is so.
+  // For work with a high cost per call: if the innermost axis has at most `longest` elements, threads share whole rows
+  // of it and run_rows() visits several at once. Returns whether that is so.
   bool share_rows(std::int64_t longest) {
     rows_ = !panel_ && !blocked_ && rank_ >= 2 && loop_[rank_ - 1] <= longest && loop_[rank_ - 2] >= 2;
     return rows_;
   }
-  // f(ptr, row_stride, stride, rows, n): element i of row r of operand k lies at ptr[k] + r * row_stride[k] + i *
+  // Calls f(ptr, row_stride, stride, rows, n): element i of row r of operand k is at ptr[k] + r * row_stride[k] + i *
   // stride[k].
-  template <class F>
-  void run_rows(std::int64_t begin, std::int64_t end, F&& f) const {
+  template <class F> void run_rows(std::int64_t begin, std::int64_t end, F&& f) const {
     std::byte* ptr[kMaxWalk];
     std::int64_t stride[kMaxWalk];
     for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 1];
@@ -86,12 +85,11 @@ class Walk {
  private:
   static constexpr std::int64_t kShort = 16;
   static constexpr std::int64_t kBlock = 64;
-  static constexpr std::int64_t kPanel = 512;  // rows of a panel stay in the cache while its columns are visited
+  static constexpr std::int64_t kPanel = 512;  // rows of a panel that stay in the cache while its columns are visited
 
-  // f(base, stride, at, n) for positions at to at + n of the axis along which units lie, base being the start of that
-  // axis.
-  template <class F>
-  void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
+  // Calls f(base, stride, at, n) for positions [at, at + n) of the axis along which units lie; `base` is the start of
+  // that axis.
+  template <class F> void each_span(std::int64_t begin, std::int64_t end, F&& f) const {
     const int inner_axis = by_rows() ? rank_ - 2 : rank_ - 1;
     const std::int64_t inner = loop_[inner_axis];
     std::int64_t position[catena::kMaxRank];
@@ -122,8 +120,7 @@ class Walk {
     }
   }
 
-  template <class F>
-  void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
+  template <class F> void run_panel(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
     std::byte* ptr[kMaxWalk];
     std::int64_t stride[kMaxWalk];
     for (int k = 0; k < n_; ++k) stride[k] = stride_[k][rank_ - 2];
@@ -136,8 +133,7 @@ class Walk {
     }
   }
 
-  template <class F>
-  void run_blocked(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
+  template <class F> void run_blocked(std::byte* const* base, std::int64_t at, std::int64_t n, F&& f) const {
     std::byte* ptr[kMaxWalk];
     std::int64_t stride[kMaxWalk];
     const std::int64_t columns = loop_[rank_ - 1];
@@ -152,9 +148,9 @@ class Walk {
 
   bool by_rows() const { return panel_ || blocked_ || rows_; }
 
-  // Largest strides outermost. Elements are independent, so any order gives the same values.
+  // Orders the axes by descending strides. Elements are independent, so the order does not change values.
   void order_axes(int first_output) {
-    const auto goes_before = [&](int a, int b) {  // axis b, which stands after a, belongs before it
+    const auto goes_before = [&](int a, int b) {  // true if axis b, which comes after a, must come before it
       for (int i = 0; i < n_; ++i) {
         const int k = (i + first_output) % n_;
         const std::int64_t sa = std::llabs(stride_[k][a]), sb = std::llabs(stride_[k][b]);

@@ -1,4 +1,4 @@
-// Scratch memory of one call: from the pool, 64-byte aligned, given back at the end of the scope.
+// Scratch memory of one call: from the pool, aligned to 64 bytes, freed at the end of the scope.
 #pragma once
 
 #include <cstddef>

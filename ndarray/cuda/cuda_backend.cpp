@@ -20,17 +20,17 @@ api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); 
 
 bool is_pinned(const std::byte* p) {
   unsigned type = 0;
-  // Ordinary host memory is unknown to the driver, which calls that an invalid value.
+  // The driver does not know pageable host memory and reports it as an invalid value.
   const api::cu_result status = driver().pointer_get_attribute(&type, api::cu_pointer_memory_type, address_of(p));
   return status == api::cu_success && type == api::cu_memory_host;
 }
 
-// An asynchronous copy by the driver: what it copies, `bytes` and the stream are its arguments.
+// An asynchronous copy by the driver, given the entry point, the number of bytes, the stream and further arguments.
 #define CATENA_COPY(field, bytes, stream, ...)                                 \
   enqueue(api::DriverNames::field, stream, {static_cast<std::int64_t>(bytes)}, \
           [&] { CATENA_CU(field, __VA_ARGS__, bytes, stream_of(stream)); })
 
-// Later work of `waiting` comes after all work that `stream` has so far.
+// Orders later work of `waiting` after all work enqueued on `stream` so far.
 void order_after(StreamRef waiting, StreamRef stream) {
   const PooledEvent reached = pooled_event(stream.device.id);
   use_device(stream.device.id);
@@ -39,8 +39,8 @@ void order_after(StreamRef waiting, StreamRef stream) {
   CATENA_CU(stream_wait_event, stream_of(waiting), reached.get(), 0);
 }
 
-// Direct access between two devices, asked for once per ordered pair; where the hardware has none the driver copies
-// through the host.
+// Enables direct access between two devices, once per ordered pair; without hardware support the driver copies through
+// the host.
 void enable_peer_access(int device, int peer) {
   static std::mutex mutex;
   static auto& asked = *new std::set<std::pair<int, int>>;
@@ -58,8 +58,8 @@ void copy_between_devices(std::byte* to, int to_device, const std::byte* from, i
                           StreamRef stream) {
   enable_peer_access(to_device, from_device);
   enable_peer_access(from_device, to_device);
-  // The stream belongs to one of the two; the other's current stream may still write the source or use the memory of
-  // the target.
+  // The stream belongs to one of the two devices; the current stream of the other may still write the source or use the
+  // memory of the target.
   const int other = stream.device.id == to_device ? from_device : to_device;
   const StreamRef other_stream = current_stream(Device{Device::Kind::cuda, static_cast<std::int16_t>(other)});
   order_after(stream, other_stream);
@@ -86,7 +86,7 @@ std::byte* CudaBackend::allocate(int device, std::size_t bytes) {
   return reinterpret_cast<std::byte*>(p);
 }
 
-// An error here would be that of earlier work, which the next call reports: there is nobody to tell.
+// The status is ignored: it would be an error of earlier work, which the next call reports.
 void CudaBackend::deallocate(int device, std::byte* data, std::size_t) noexcept {
   if (!is_healthy()) return;
   if (driver().context_set_current(primary_context(device)) == api::cu_success) driver().memory_free(address_of(data));
@@ -122,9 +122,8 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
   }
 }
 
-// ---- streams and events
-// ----------------------------------------------------------------------------------------------------------- The
-// default stream of a device stands for all of it.
+// ---- streams and events -------------------------------------------------------------------------
+// Synchronizing the default stream synchronizes the whole device.
 void CudaBackend::synchronize(StreamRef stream) {
   forbid_recording("synchronize", "it would have to wait for the device");
   use_device(stream.device.id);

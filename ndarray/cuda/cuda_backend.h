@@ -1,17 +1,21 @@
-// The CUDA backend: executes programs and structural calls with kernels that are compiled at run time, on streams of
-// the driver.
+// The room ndarray/cuda/: the CUDA backend. Its rooms: api/ (prototypes of NVIDIA's libraries), runtime/ (contexts,
+// launches, modules, staging, graphs), compiler/ (texts, NVRTC, kernel cache), plans/ (from calls to launches) and
+// vendor/ (cuBLASLt, cuRAND, cuSOLVER, NCCL). It implements the interfaces of ndarray/device/ and ndarray/user_kernel/;
+// no code above uses the driver.
 //
-// Work is enqueued; a call returns before it is done. Reductions, rows and scans combine in an order that follows from
-// shapes, strides and the number of processors, never from timing: equal calls give equal bits on one kind of device.
-// (A view may round otherwise than its copy.) Scratch memory comes from the pool, ordered by the stream. Thread safety:
-// all members may be called from any thread.
+// This header: the backend itself. It executes programs and bound calls with kernels that are compiled at run time, on
+// streams of the driver. Work is enqueued; a call returns before it is done. The order of combination in reductions,
+// row kernels and scans depends on shapes, strides and the number of processors, never on timing: equal calls give
+// equal bits on one kind of device. (A view may round differently from its copy.) Scratch memory comes from the pool,
+// ordered by the stream. Thread safety: all members may be called from any thread.
 #pragma once
 
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/device/text_kernels.h>
 
 namespace nd::cuda {
 
-class CATENA_EXPORT CudaBackend final : public Backend {
+class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public TextKernels {
  public:
   CudaBackend();  // RuntimeError "CUDA is unavailable: <why>"
 
@@ -50,7 +54,9 @@ class CATENA_EXPORT CudaBackend final : public Backend {
   void nonzero(const catena::NonzeroCall& call, StreamRef stream) override;
   void matmul(const catena::MatmulCall& call, StreamRef stream) override;
   void random(const catena::RandomCall& call, StreamRef stream) override;
-  void user_kernel(const UserKernelCall& call, StreamRef stream) override;
+
+  TextKernels* text_kernels() noexcept override { return this; }
+  void run_kernel(const UserKernelCall& call, StreamRef stream) override;
   std::unique_ptr<DeviceModule> load_module(const ModuleText& text, int device) override;
 };
 

@@ -1,9 +1,10 @@
-// Kernels given as text, on CUDA: compiled by NVRTC, kept by kernel_cache.h's module on disk and here in memory.
+// Kernels given as text on CUDA: compiled by NVRTC, kept in memory here and on disk by the kernel store.
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/core/storage.h>
@@ -12,7 +13,7 @@
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/module.h>
-#include <catena/ndarray/user_kernel/memoize.h>
+#include <catena/ndarray/user_kernel/memo_map.h>
 
 namespace nd::cuda {
 namespace {
@@ -21,7 +22,7 @@ using catena::check;
 using catena::user::kElementwiseBlock;
 using catena::user::kReductionBlock;
 
-constexpr std::size_t kParameterBytes = 4096;  // what every driver accepts
+constexpr std::size_t kParameterBytes = 4096;  // limit that every driver accepts
 
 struct Compiled {
   std::unique_ptr<LoadedModule> module;
@@ -49,14 +50,14 @@ std::shared_ptr<const Compiled> find(const UserKernelCall& call, int device) {
                      [&] { return compile_kernel(*call.text, *call.variant, device); });
 }
 
-// More blocks than fill the device several times over are not launched: the kernels step through the rest.
+// The number of blocks is limited to several times what fills the device; kernels loop over the remaining items.
 unsigned blocks_for(std::int64_t items, int per_block, int device) {
   const std::int64_t most =
       std::int64_t(properties(device).processors) * properties(device).max_threads_per_processor / 128 * 4;
   return static_cast<unsigned>(std::clamp<std::int64_t>((items + per_block - 1) / per_block, 1, most));
 }
 
-// Neighbouring outputs per block: 32 where those have neighbouring elements, more where there is little to reduce.
+// Neighbouring outputs per block: 32 where their elements are neighbours; more where an output has few elements.
 std::int64_t width_of(const UserKernelCall& call) {
   const auto strands = static_cast<std::int64_t>(
       std::bit_ceil(static_cast<std::uint64_t>(std::clamp<std::int64_t>(call.count, 1, 256))));
@@ -64,11 +65,12 @@ std::int64_t width_of(const UserKernelCall& call) {
   return call.columns && call.size >= 32 ? std::max<std::int64_t>(few, 32) : few;
 }
 
-// Parts per output, when there are too few outputs to occupy a device. By the call's numbers alone: results do not
-// depend on the device.
+// Parts per output, used if there are too few outputs to fill a device. Depends only on the call, so that results do
+// not depend on the device.
 std::int64_t splits_of(const UserKernelCall& call, std::int64_t width) {
   constexpr std::int64_t kBlocks = 512,
-                         kRounds = 16;  // blocks that occupy a device; elements per thread that are worth one
+                         kRounds =
+                             16;  // blocks that fill a device; elements per thread below which a split does not pay
   const std::int64_t blocks = (call.size + width - 1) / width, per_block = kReductionBlock / width * kRounds;
   return std::clamp<std::int64_t>(std::min(call.count / per_block, kBlocks / blocks), 1, 256);
 }
@@ -82,7 +84,7 @@ void run_reduction(const UserKernelCall& call, const Compiled& kernel, StreamRef
     partial = new_storage(static_cast<std::size_t>(call.size * work.splits) * kernel.accumulator_bytes, stream.device);
     work.partial = partial->data;
   }
-  // Freed behind the launches: its memory is given again in the order of the stream.
+  // Freed behind the launches: the pool reuses the memory in the order of the stream.
   const std::unique_ptr<Storage, void (*)(Storage*)> hold(partial, [](Storage* s) { catena::release(s); });
   std::vector<std::int64_t> words(call.words.begin(), call.words.end());
   std::memcpy(words.data(), &work, sizeof work);
@@ -113,7 +115,7 @@ class CudaModule final : public DeviceModule {
     const auto& kernel = *static_cast<const LoadedKernel*>(function);
     std::vector<void*> values;
     for (const ArgumentBytes& a : arguments) values.push_back(const_cast<std::byte*>(a.data()));
-    constexpr unsigned kGranted = 48 * 1024;  // more has to be asked for
+    constexpr unsigned kGranted = 48 * 1024;  // more shared memory must be requested explicitly
     if (shape.shared_bytes > kGranted) {
       use_device(stream.device.id);
       CATENA_CU(function_set_attribute, kernel.function, api::cu_function_max_dynamic_shared_bytes,
@@ -134,7 +136,7 @@ class CudaModule final : public DeviceModule {
 
 }  // namespace
 
-void CudaBackend::user_kernel(const UserKernelCall& call, StreamRef stream) {
+void CudaBackend::run_kernel(const UserKernelCall& call, StreamRef stream) {
   const int device = stream.device.id;
   check<ValueError>(call.words.size_bytes() <= kParameterBytes, call.text->name, "its parameters take ",
                     call.words.size_bytes(), " bytes for arrays of these ranks; a kernel can have ", kParameterBytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/runtime.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -10,16 +11,12 @@
 
 namespace nd::internal {
 
-void poison([[maybe_unused]] const Block& b) {
 #if defined(__SANITIZE_ADDRESS__)
+void poison(const Block& b) {
   if (b.arena->pool.host) ASAN_POISON_MEMORY_REGION(b.data, b.capacity);
-#endif
 }
-void unpoison([[maybe_unused]] const std::byte* data, [[maybe_unused]] std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-  ASAN_UNPOISON_MEMORY_REGION(data, bytes);
+void unpoison(const std::byte* data, std::size_t bytes) { ASAN_UNPOISON_MEMORY_REGION(data, bytes); }
 #endif
-}
 
 // ---- FreeLists ----------------------------------------------------------------------------------
 int FreeLists::bin_of(std::size_t bytes) {
@@ -81,13 +78,18 @@ namespace {
 constexpr std::size_t kManyBlocks = 64;  // objects that are made at once
 }
 
+void Arena::reserve_blocks(std::size_t n) {
+  if (unused_ >= n) [[likely]]
+    return;
+  object_store_.push_back(std::make_unique<Block[]>(kManyBlocks));
+  for (std::size_t i = 0; i < kManyBlocks; ++i) delete_block(&object_store_.back()[i]);
+}
+
 Block* Arena::new_block() {
-  if (!objects_) {
-    object_store_.push_back(std::make_unique<Block[]>(kManyBlocks));
-    for (std::size_t i = 0; i < kManyBlocks; ++i) delete_block(&object_store_.back()[i]);
-  }
+  reserve_blocks(1);
   Block* b = objects_;
   objects_ = b->next;
+  --unused_;
   b->next = b->previous = b->before = b->after = nullptr;
   b->arena = this;
   b->refs.store(0, std::memory_order_relaxed);  // nobody's before it is handed out
@@ -136,6 +138,7 @@ void Arena::merge_and_insert(Block* b) {
 Block* Arena::take(std::size_t capacity) {
   const std::lock_guard lock(mutex_);
   if (!pending_.empty()) collect_pending(false);
+  reserve_blocks(1);  // a block that was found is not lost for want of an object for its rest
   Block* b = (capacity <= kSharedLimit ? shared_ : large_).best_fit(capacity);
   if (b) split(b, capacity);
   return b;
@@ -143,6 +146,7 @@ Block* Arena::take(std::size_t capacity) {
 
 Block* Arena::add_segment(std::byte* data, std::size_t bytes, bool shared, std::size_t capacity) {
   const std::lock_guard lock(mutex_);
+  reserve_blocks(2);
   Block* b = new_block();
   b->data = data;
   b->capacity = bytes;
@@ -238,12 +242,10 @@ std::size_t Arena::release_free_segments() {
       });
   }
   std::size_t bytes = 0;
+  for (const Segment& s : segments) bytes += s.bytes;
   PoolState& owner = pool;
-  const int from = device;
-  for (const Segment& s : segments) {
-    bytes += s.bytes;
-    owner.deallocate(from, s.data, s.bytes);  // the last one may end the pool, and this arena with it
-  }
+  for (const Segment& s : segments)
+    owner.deallocate(*this, s.data, s.bytes);  // the last one may end the pool, and this arena with it
   return bytes;
 }
 

@@ -60,8 +60,7 @@ class FreeLists {
   void insert(Block* b);
   void remove(Block* b);
   Block* best_fit(std::size_t bytes);  // removed from its bin; null when none is large enough
-  template <class F>
-  void for_each(F&& f) {
+  template <class F> void for_each(F&& f) {
     for (Block* head : bin_)
       for (Block* b = head; b != nullptr;) {
         Block* next = b->next;
@@ -90,18 +89,20 @@ struct DeviceCounters {
 // Free blocks of one (device, stream).
 class Arena {
  public:
-  Arena(PoolState& pool, DeviceCounters& counters, int device, void* stream)
-      : pool(pool), counters(counters), device(device), stream(stream) {}
+  Arena(PoolState& pool, DeviceCounters& counters, int device, void* stream, Arena* next)
+      : pool(pool), counters(counters), device(device), stream(stream), next(next) {}
 
   PoolState& pool;
   DeviceCounters& counters;
   const int device;
   void* const stream;
+  Arena* const next;              // made before this one
   std::atomic<bool> held{false};  // recorded work uses its memory: nothing goes back to the device
 
   // A used block of that capacity (a multiple of the unit), or null when the free ones do not suffice.
   Block* take(std::size_t capacity);
-  // Memory from the device becomes a used block of `capacity` bytes; the rest of the segment becomes free.
+  // Memory from the device becomes a used block of `capacity` bytes; the rest of the segment becomes free. When there
+  // is no memory for the objects, the arena has not taken it.
   Block* add_segment(std::byte* data, std::size_t bytes, bool shared, std::size_t capacity);
   // A block returns; merged with free neighbours.
   void give(Block* b);
@@ -122,8 +123,14 @@ class Arena {
     std::vector<void*> events;
   };
   FreeLists& lists(const Block& b) { return b.shared ? shared_ : large_; }
+  void reserve_blocks(std::size_t n);  // that many calls of new_block allocate nothing
   Block* new_block();
-  void delete_block(Block* b) { b->capacity = 0, b->next = objects_, objects_ = b; }
+  void delete_block(Block* b) {
+    b->capacity = 0;
+    b->next = objects_;
+    objects_ = b;
+    ++unused_;
+  }
   MemoryBlock show(const Block& b) const;
   void split(Block* b, std::size_t capacity);
   void merge_and_insert(Block* b);
@@ -134,6 +141,7 @@ class Arena {
   FreeLists shared_, large_;
   std::vector<Pending> pending_;
   Block* objects_ = nullptr;  // unused Block objects
+  std::size_t unused_ = 0;    // their number
   std::vector<std::unique_ptr<Block[]>> object_store_;
 };
 
@@ -144,6 +152,7 @@ struct ThreadCache {
   void* stream = nullptr;
   PoolState* pool = nullptr;
   std::uint32_t epoch = 0;
+  std::uint64_t attached = 0;           // the thread's attachments before this one
   std::atomic<std::int64_t> bytes{0};   // in bins
   std::atomic<std::int64_t> blocks{0};  // in bins
   std::atomic<std::int64_t> used{0};    // change of used bytes that the pool's counter does not have yet
@@ -153,18 +162,19 @@ struct ThreadCache {
 // Everything of a pool; lives until the pool, its segments and the caches of threads are gone.
 class PoolState {
  public:
-  explicit PoolState(Backend& backend);
+  explicit PoolState(Runtime& backend);
   ~PoolState();
 
-  Backend& backend;
+  Runtime& backend;
   const bool host;                                  // host memory: streams do not matter, and blocks can be poisoned
   const std::size_t unit;                           // capacities are multiples of it
   alignas(64) std::atomic<std::uint32_t> epoch{0};  // raised to make threads give back what they keep
   alignas(64) std::atomic<bool> closed{false};
 
+  // Takes the pool's lock only for the first call of a device and stream.
   Arena& arena(int device, void* stream);
   DeviceCounters& counters(int device);
-  Block* allocate(std::size_t bytes, int device, void* stream, ThreadCache* cache);
+  Block* allocate(std::size_t bytes, int device, void* stream);
   void empty_caches();
   void free_all_blocks(int device);
   void close();
@@ -175,22 +185,30 @@ class PoolState {
   PoolStatistics statistics(int device) const;
   MemorySnapshot snapshot() const;
   void reset_peaks();
-  void deallocate(int device, std::byte* data, std::size_t bytes);
+  void deallocate(Arena& arena, std::byte* data, std::size_t bytes);
 
  private:
-  std::byte* grow(std::size_t bytes, int device);
+  DeviceCounters& locked_counters(int device);
+  Arena* find_arena(int device, void* stream) const;
+  std::byte* grow(std::size_t bytes, Arena& arena);
   Block* allocate_segment(Arena& arena, std::size_t requested, std::size_t capacity);
   [[noreturn]] void fail_out_of_memory(std::size_t requested, int device) const;
 
   std::atomic<std::int64_t> refs_{1};
-  mutable std::mutex mutex_;  // of the lists below; taken before the mutex of an arena
-  std::vector<std::unique_ptr<Arena>> arenas_;
+  mutable std::mutex mutex_;                    // of the lists below; taken before the mutex of an arena
+  std::vector<std::unique_ptr<Arena>> arenas_;  // until the end of the pool
+  std::atomic<Arena*> newest_arena_{nullptr};   // the same ones, linked by `next`, for look-ups without the lock
   std::vector<std::unique_ptr<DeviceCounters>> devices_;
   std::vector<ThreadCache*> caches_;
 };
 
 // Marks host memory as not to be touched while it is free (address sanitizer).
+#if defined(__SANITIZE_ADDRESS__)
 void poison(const Block& b);
 void unpoison(const std::byte* data, std::size_t bytes);
+#else
+inline void poison(const Block&) {}
+inline void unpoison(const std::byte*, std::size_t) {}
+#endif
 
 }  // namespace nd::internal

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 namespace {
@@ -17,7 +18,7 @@ constinit thread_local Current current;
 
 void check_device(std::string_view op, Device device) {
   if (device == cpu_device) return;
-  const int n = backend(device.kind).device_count();
+  const int n = runtime(device.kind).device_count();
   catena::check<catena::ValueError>(device.id >= 0 && device.id < n, op, device, " does not exist, there ",
                                     n == 1 ? "is " : "are ", n, device.kind == Device::Kind::cpu ? " cpu" : " cuda",
                                     n == 1 ? " device" : " devices");
@@ -27,13 +28,13 @@ void check_device(std::string_view op, Device device) {
 
 bool is_available(Device::Kind kind) noexcept {
   try {
-    return backend(kind).device_count() > 0;
+    return runtime(kind).device_count() > 0;
   } catch (const catena::Error&) {
     return false;
   }
 }
 
-int device_count(Device::Kind kind) { return is_available(kind) ? backend(kind).device_count() : 0; }
+int device_count(Device::Kind kind) { return is_available(kind) ? runtime(kind).device_count() : 0; }
 
 Device default_device() {
   static const Device device = [] {
@@ -75,17 +76,17 @@ Device device_from_name(std::string_view name) {
 
 void synchronize(Device device) {
   check_device("synchronize", device);
-  backend(device.kind).synchronize({device, nullptr});
+  runtime(device.kind).synchronize({device, nullptr});
 }
 
 MemoryInfo memory_info(Device device) {
   check_device("memory_info", device);
-  return backend(device.kind).memory_info(device.id);
+  return runtime(device.kind).memory_info(device.id);
 }
 
 const DeviceProperties& properties(Device device) {
   check_device("properties", device);
-  return backend(device.kind).properties(device.id);
+  return runtime(device.kind).properties(device.id);
 }
 
 bool can_access_peer(Device device, Device peer) {

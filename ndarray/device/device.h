@@ -1,25 +1,29 @@
-// Devices: the current one of a thread, scopes, what there is.
+// The room ndarray/device/: devices and their memory: current device and stream, events, memory pools and hooks, and
+// the two interfaces that a backend implements (runtime.h: what a device is, executor.h: what it executes).
+// Implementations of the interfaces are in ndarray/cpu/ and ndarray/cuda/; only backends.cpp and the functions for CUDA
+// memory include them. Its headers may use kernels/ and ndarray/core/.
 //
-// Thread safety: the current device belongs to the calling thread; everything may be called from any thread.
+// This header: devices and the current device of a thread. Functions may be called from any thread; the current device
+// belongs to the calling thread.
 #pragma once
 
-#include <string>
+#include <string_view>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/types.h>
 
 namespace nd {
 
 inline constexpr Device cpu_device{Device::Kind::cpu, 0};
 
-// Where new arrays go on this thread. At first the default device: what $CATENA_DEVICE names ("cpu", "cuda:1"); without
-// it cuda:0 where it can be used, else cpu:0.
+// The device of new arrays of this thread. Initially the default device: $CATENA_DEVICE ("cpu", "cuda:1"), or if it is
+// not set, cuda:0 if usable, else cpu:0.
 CATENA_EXPORT Device current_device();
-// RuntimeError "CUDA is unavailable: <why>", ValueError for a number that no device has.
+// RuntimeError "CUDA is unavailable: <why>"; ValueError for a device number that does not exist.
 CATENA_EXPORT void set_current_device(Device device);
 CATENA_EXPORT Device default_device();
 
-// Number of devices of a kind; 0 when the kind is unavailable.
+// Number of devices of a kind; 0 if the kind is unavailable.
 CATENA_EXPORT int device_count(Device::Kind kind);
 CATENA_EXPORT bool is_available(Device::Kind kind) noexcept;
 // "cpu", "cpu:0", "cuda" (= cuda:0), "cuda:1"; ValueError otherwise.
@@ -33,7 +37,7 @@ CATENA_EXPORT const DeviceProperties& properties(Device device);
 // Whether kernels of `device` can read and write the memory of `peer` in place.
 CATENA_EXPORT bool can_access_peer(Device device, Device peer);
 
-// Makes a device current until the end of the scope, then restores the one before, also when an exception passes.
+// Makes a device current until the end of the scope and then restores the previous one, also when an exception passes.
 class CATENA_EXPORT DeviceScope {
  public:
   explicit DeviceScope(Device device) : before_(current_device()) { set_current_device(device); }

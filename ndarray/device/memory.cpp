@@ -1,5 +1,6 @@
 #include <catena/ndarray/device/memory.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -9,19 +10,20 @@
 #include <catena/kernels/rows/program.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/device/executor.h>
 #include <catena/ndarray/device/memory_pool.h>
 
 namespace nd {
 namespace {
 
-// The copy belongs to the device that is not the host.
+// The copy is enqueued on the device that is not the host.
 void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
           StreamRef stream) {
   const Device worker = to_device.kind == Device::Kind::cpu ? from_device : to_device;
   catena::check<catena::ValueError>(stream.device == to_device || stream.device == from_device, "memory copy",
                                     "the stream belongs to ", stream.device, ", the memory to ", from_device, " and ",
                                     to_device);
-  backend(worker.kind).copy(to, to_device, from, from_device, bytes, stream);
+  runtime(worker.kind).copy(to, to_device, from, from_device, bytes, stream);
 }
 
 void used(const MemoryPointer& p, StreamRef stream) {
@@ -29,8 +31,8 @@ void used(const MemoryPointer& p, StreamRef stream) {
 }
 
 std::mutex pinned_mutex;
-std::shared_ptr<const PinnedAllocator>& pinned_allocator() {
-  static auto& slot = *new std::shared_ptr<const PinnedAllocator>;
+catena::Shared<const PinnedAllocator>& pinned_allocator() {
+  static auto& slot = *new catena::Shared<const PinnedAllocator>;
   return slot;
 }
 
@@ -80,7 +82,7 @@ void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const S
   const catena::ScalarCell cell(catena::Scalar(int(value)), Dtype::uint8);
   const catena::BoundOperand operands[] = {{const_cast<std::byte*>(cell.bytes), Dtype::uint8, true, &shape, &fixed},
                                            {ptr(), Dtype::uint8, false, &shape, &contiguous}};
-  backend(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
+  executor(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
   used(*this, stream.ref());
   storage_->version.fetch_add(1, std::memory_order_relaxed);
 }
@@ -128,12 +130,12 @@ Device device_from_pointer(const void* p) {
 
 namespace {
 
-// Pinned memory belongs to all contexts, but the driver wants one to be current.
+// Pinned memory is usable by all contexts, but the driver requires a current one to allocate it.
 void use_some_device() { cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0); }
 
 }  // namespace
 
-PinnedMemoryPool::PinnedMemoryPool() : pool_(std::make_shared<cuda::PinnedPool>()) {}
+PinnedMemoryPool::PinnedMemoryPool() : pool_(catena::Shared<cuda::PinnedPool>::make()) {}
 
 MemoryPointer PinnedMemoryPool::allocate(std::size_t size) {
   if (size == 0) return {};
@@ -156,14 +158,13 @@ void PinnedMemoryPool::free_all_blocks() {
 std::size_t PinnedMemoryPool::n_free_blocks() const { return pool_->n_free_blocks(); }
 
 PinnedMemoryPool& pinned_memory_pool() {
-  // The pool under it is never destroyed and has no counter.
-  static auto& pool =
-      *new PinnedMemoryPool(std::shared_ptr<cuda::PinnedPool>(std::shared_ptr<void>(), &cuda::pinned_pool()));
+  // The pool of the backend: never destroyed, and without a reference count of its own.
+  static auto& pool = *new PinnedMemoryPool(catena::Shared<cuda::PinnedPool>::borrowed(&cuda::pinned_pool()));
   return pool;
 }
 
 MemoryPointer alloc_pinned_memory(std::size_t size) {
-  std::shared_ptr<const PinnedAllocator> allocator;
+  catena::Shared<const PinnedAllocator> allocator;
   {
     const std::lock_guard lock(pinned_mutex);
     allocator = pinned_allocator();
@@ -173,7 +174,7 @@ MemoryPointer alloc_pinned_memory(std::size_t size) {
 
 void set_pinned_memory_allocator(PinnedAllocator allocator) {
   const std::lock_guard lock(pinned_mutex);
-  pinned_allocator() = allocator ? std::make_shared<const PinnedAllocator>(std::move(allocator)) : nullptr;
+  pinned_allocator() = allocator ? catena::Shared<const PinnedAllocator>::make(std::move(allocator)) : nullptr;
 }
 
 }  // namespace nd

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/types.h>
 
 namespace nd {
 

@@ -1,10 +1,14 @@
 #include <catena/ndarray/device/memory_pool.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <new>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/device/arena.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 
@@ -19,6 +23,7 @@ constexpr std::size_t kSlots = 4;
 
 struct ThreadState {
   ThreadCache slot[kSlots];
+  std::uint64_t attachments = 0;
   MemoryHookScope* hooks = nullptr;
 };
 
@@ -31,6 +36,10 @@ __attribute__((tls_model("initial-exec")))
 constinit thread_local ThreadState* thread_state = nullptr;
 constinit thread_local bool thread_ended = false;
 
+[[gnu::noinline]] void flush_used(ThreadCache& c) {
+  c.arena->counters.add_used(c.used.exchange(0, std::memory_order_relaxed));
+}
+
 void empty_cache(ThreadCache& c) {
   Block* list = nullptr;
   for (Block*& head : c.bin) {
@@ -42,7 +51,7 @@ void empty_cache(ThreadCache& c) {
   }
   c.bytes.store(0, std::memory_order_relaxed);
   c.blocks.store(0, std::memory_order_relaxed);
-  c.arena->counters.add_used(c.used.exchange(0, std::memory_order_relaxed));
+  flush_used(c);
   if (list) c.arena->give_list(list);
 }
 
@@ -78,7 +87,8 @@ struct ThreadEnd {
 
 ThreadState* state_of_thread() { return thread_state ? thread_state : make_thread_state(); }
 
-// The slot of that arena, after what happened to its pool in the meantime has been seen to. Null: use the arena itself.
+// The slot of that arena, after what happened to its pool in the meantime has been seen to. A new arena takes the place
+// of the one attached longest ago when no slot is free. Null: use the arena itself.
 ThreadCache* current_cache(Arena& arena) {
   ThreadState* t = state_of_thread();
   if (!t) return nullptr;
@@ -103,11 +113,12 @@ ThreadCache* current_cache(Arena& arena) {
   }
   if (pool.closed.load(std::memory_order_acquire)) return nullptr;
   if (!free_slot) {
-    // Out of four arenas in use at once, the one attached longest ago goes.
-    free_slot = &t->slot[0];
+    free_slot = std::min_element(std::begin(t->slot), std::end(t->slot),
+                                 [](const ThreadCache& a, const ThreadCache& b) { return a.attached < b.attached; });
     drop_cache(*free_slot);
   }
   free_slot->arena = &arena;
+  free_slot->attached = t->attachments++;
   free_slot->device = arena.device;
   free_slot->stream = arena.stream;
   free_slot->pool = &pool;
@@ -121,25 +132,21 @@ void add(std::atomic<std::int64_t>& counter, std::int64_t delta) {  // of the on
   counter.store(counter.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
 }
 
-void count_used(ThreadCache& c, std::int64_t delta) {
-  add(c.used, delta);
-  const std::int64_t sum = c.used.load(std::memory_order_relaxed);
-  if (sum > kThreadDelta || sum < -kThreadDelta) [[unlikely]] {
-    c.used.store(0, std::memory_order_relaxed);
-    c.arena->counters.add_used(sum);
-  }
+inline void count_used(ThreadCache& c, std::int64_t delta) {
+  const std::int64_t sum = c.used.load(std::memory_order_relaxed) + delta;
+  c.used.store(sum, std::memory_order_relaxed);
+  if (sum > kThreadDelta || sum < -kThreadDelta) [[unlikely]]
+    flush_used(c);
 }
 
 // Calls f(hook) for the hooks of this thread, the outermost first; what they allocate is not reported.
-template <class F>
-void call_hooks(F&& f);
+template <class F> void call_hooks(F&& f);
 
 }  // namespace
 }  // namespace internal
 
 struct HookChain {
-  template <class F>
-  static void call(MemoryHookScope* s, F& f) {
+  template <class F> static void call(MemoryHookScope* s, F& f) {
     if (!s) return;
     call(s->outer_, f);
     f(*s->hook_);
@@ -149,8 +156,7 @@ struct HookChain {
 namespace internal {
 namespace {
 
-template <class F>
-void call_hooks(F&& f) {
+template <class F> void call_hooks(F&& f) {
   ThreadState* t = thread_state;
   if (!t || !t->hooks) return;
   MemoryHookScope* hooks = t->hooks;
@@ -207,10 +213,12 @@ void free_block(catena::Storage* s) {
 #if !defined(__SANITIZE_ADDRESS__)
   ThreadState* t = thread_state;
   if (t && b->small_class >= 0 && !t->hooks && !b->streams) [[likely]] {
-    ThreadCache& c = t->slot[0];
     const auto capacity = static_cast<std::int64_t>(b->capacity);
-    if (c.arena == b->arena && c.epoch == c.pool->epoch.load(std::memory_order_relaxed) &&
-        c.bytes.load(std::memory_order_relaxed) + capacity <= kThreadBytes) [[likely]] {
+    for (ThreadCache& c : t->slot) {
+      if (c.arena != b->arena) continue;
+      if (c.epoch != c.pool->epoch.load(std::memory_order_relaxed) ||
+          c.bytes.load(std::memory_order_relaxed) + capacity > kThreadBytes) [[unlikely]]
+        break;
       Block*& head = c.bin[std::size_t(b->small_class)];
       b->next = head;
       head = b;
@@ -259,7 +267,7 @@ bool DeviceCounters::reserve(std::size_t bytes) {
 }
 
 // ---- PoolState ----------------------------------------------------------------------------------
-PoolState::PoolState(Backend& backend)
+PoolState::PoolState(Runtime& backend)
     : backend(backend), host(backend.kind() == Device::Kind::cpu), unit(host ? 64 : 512) {}
 PoolState::~PoolState() = default;
 
@@ -267,19 +275,31 @@ void PoolState::release() {
   if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
-DeviceCounters& PoolState::counters(int device) {
-  const std::lock_guard lock(mutex_);
+DeviceCounters& PoolState::locked_counters(int device) {
   while (devices_.size() <= std::size_t(device)) devices_.push_back(std::make_unique<DeviceCounters>());
   return *devices_[std::size_t(device)];
 }
 
+DeviceCounters& PoolState::counters(int device) {
+  const std::lock_guard lock(mutex_);
+  return locked_counters(device);
+}
+
+Arena* PoolState::find_arena(int device, void* stream) const {
+  for (Arena* a = newest_arena_.load(std::memory_order_acquire); a != nullptr; a = a->next)
+    if (a->device == device && a->stream == stream) return a;
+  return nullptr;
+}
+
 Arena& PoolState::arena(int device, void* stream) {
   if (host) stream = nullptr;  // its work is done when a call returns
-  DeviceCounters& c = counters(device);
+  if (Arena* known = find_arena(device, stream)) [[likely]]
+    return *known;
   const std::lock_guard lock(mutex_);
-  for (const auto& a : arenas_)
-    if (a->device == device && a->stream == stream) return *a;
-  arenas_.push_back(std::make_unique<Arena>(*this, c, device, stream));
+  if (Arena* known = find_arena(device, stream)) return *known;
+  Arena* before = newest_arena_.load(std::memory_order_relaxed);
+  arenas_.push_back(std::make_unique<Arena>(*this, locked_counters(device), device, stream, before));
+  newest_arena_.store(arenas_.back().get(), std::memory_order_release);
   return *arenas_.back();
 }
 
@@ -293,31 +313,39 @@ void PoolState::detach(ThreadCache& cache) {
   std::erase(caches_, &cache);
 }
 
-std::byte* PoolState::grow(std::size_t bytes, int device) {
-  DeviceCounters& c = counters(device);
+// Null when there is no more. What fails on the way, a hook's exception included, leaves the totals as they were and
+// nothing allocated.
+std::byte* PoolState::grow(std::size_t bytes, Arena& arena) {
+  DeviceCounters& c = arena.counters;
   if (!c.reserve(bytes)) return nullptr;
-  MemoryEvent e{{backend.kind(), static_cast<std::int16_t>(device)}, bytes, bytes, nullptr};
-  call_hooks([&](MemoryHook& h) { h.alloc_preprocess(e); });
+  const auto cancel = [&] { c.total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed); };
+  MemoryEvent e{{backend.kind(), static_cast<std::int16_t>(arena.device)}, bytes, bytes, nullptr};
   try {
-    e.data = backend.allocate(device, bytes);
+    call_hooks([&](MemoryHook& h) { h.alloc_preprocess(e); });
+    e.data = backend.allocate(arena.device, bytes);
   } catch (...) {
-    c.total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+    cancel();
     throw;
   }
   if (!e.data) {
-    c.total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+    cancel();
     return nullptr;
   }
   retain();
   raise_to(c.peak_total, c.total.load(std::memory_order_relaxed));
-  call_hooks([&](MemoryHook& h) { h.alloc_postprocess(e); });
+  try {
+    call_hooks([&](MemoryHook& h) { h.alloc_postprocess(e); });
+  } catch (...) {
+    deallocate(arena, e.data, bytes);
+    throw;
+  }
   return e.data;
 }
 
-void PoolState::deallocate(int device, std::byte* data, std::size_t bytes) {
+void PoolState::deallocate(Arena& arena, std::byte* data, std::size_t bytes) {
   unpoison(data, bytes);
-  backend.deallocate(device, data, bytes);
-  counters(device).total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  backend.deallocate(arena.device, data, bytes);
+  arena.counters.total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
   release();
 }
 
@@ -325,8 +353,16 @@ Block* PoolState::allocate_segment(Arena& arena, std::size_t requested, std::siz
   const bool shared = capacity <= kSharedLimit;
   const std::size_t usual = (capacity + kSegment - 1) / kSegment * kSegment;
   for (int attempt = 0;; ++attempt) {
-    for (const std::size_t bytes : {usual, capacity})  // near the limit only what is needed
-      if (std::byte* data = grow(bytes, arena.device)) return arena.add_segment(data, bytes, shared, capacity);
+    for (const std::size_t bytes : {usual, capacity}) {  // near the limit only what is needed
+      std::byte* data = grow(bytes, arena);
+      if (data == nullptr) continue;
+      try {
+        return arena.add_segment(data, bytes, shared, capacity);
+      } catch (...) {
+        deallocate(arena, data, bytes);
+        throw;
+      }
+    }
     if (attempt == 1) fail_out_of_memory(requested, arena.device);
     free_all_blocks(arena.device);
   }
@@ -345,10 +381,10 @@ void PoolState::fail_out_of_memory(std::size_t requested, int device) const {
       s.free_bytes, ", total ", s.total_bytes, ", limit ", limit ? std::to_string(limit) : std::string("none"));
 }
 
-Block* PoolState::allocate(std::size_t bytes, int device, void* stream, ThreadCache* cache) {
+Block* PoolState::allocate(std::size_t bytes, int device, void* stream) {
   if (bytes > kLargest) fail_out_of_memory(bytes, device);
-  Arena& a = cache ? *cache->arena : arena(device, stream);
-  if (!cache && bytes <= kSmallLimit) cache = current_cache(a);
+  Arena& a = arena(device, stream);
+  ThreadCache* cache = bytes <= kSmallLimit ? current_cache(a) : nullptr;
   Block* b = nullptr;
   std::int16_t small = -1;
   std::size_t capacity = bytes;
@@ -449,14 +485,14 @@ void PoolState::reset_peaks() {
 }  // namespace internal
 
 // ---- MemoryPool ---------------------------------------------------------------------------------
-MemoryPool::MemoryPool(Backend& backend) : state_(new internal::PoolState(backend)) {}
+MemoryPool::MemoryPool(Runtime& backend) : state_(new internal::PoolState(backend)) {}
 
 MemoryPool::~MemoryPool() {
   state_->close();
   state_->release();
 }
 
-Backend& MemoryPool::backend() const noexcept { return state_->backend; }
+Runtime& MemoryPool::backend() const noexcept { return state_->backend; }
 
 namespace {
 
@@ -464,10 +500,10 @@ namespace {
                                                  void* stream) {
   using namespace internal;
   if (bytes == 0) return nullptr;
-  if (!has_hooks()) return hand_out(state.allocate(bytes, device, stream, nullptr), bytes);
+  if (!has_hooks()) return hand_out(state.allocate(bytes, device, stream), bytes);
   MemoryEvent e{{state.backend.kind(), static_cast<std::int16_t>(device)}, bytes, 0, nullptr};
   call_hooks([&](MemoryHook& h) { h.malloc_preprocess(e); });
-  Block* b = state.allocate(bytes, device, stream, nullptr);
+  Block* b = state.allocate(bytes, device, stream);
   e.block_bytes = b->capacity;
   e.data = b->data;
   catena::Storage* s = hand_out(b, bytes);
@@ -486,18 +522,18 @@ catena::Storage* MemoryPool::allocate(std::size_t bytes, int device, void* strea
   using namespace internal;
   ThreadState* t = thread_state;
   if (t && !t->hooks && bytes - 1 < kSmallLimit) [[likely]] {
-    ThreadCache& c = t->slot[0];
-    if (c.pool == state_ && c.device == device && (c.stream == stream || state_->host) &&
-        c.epoch == state_->epoch.load(std::memory_order_relaxed)) [[likely]] {
+    for (ThreadCache& c : t->slot) {
+      if (c.pool != state_ || c.device != device || (c.stream != stream && !state_->host)) continue;
       Block*& head = c.bin[std::size_t(class_of(bytes))];
-      if (Block* b = head) [[likely]] {
-        head = b->next;
-        const auto capacity = static_cast<std::int64_t>(b->capacity);
-        add(c.bytes, -capacity);
-        add(c.blocks, -1);
-        count_used(c, capacity);
-        return hand_out(b, bytes);
-      }
+      Block* const b = head;
+      if (b == nullptr || c.epoch != state_->epoch.load(std::memory_order_relaxed)) [[unlikely]]
+        break;
+      head = b->next;
+      const auto capacity = static_cast<std::int64_t>(b->capacity);
+      add(c.bytes, -capacity);
+      add(c.blocks, -1);
+      count_used(c, capacity);
+      return hand_out(b, bytes);
     }
   }
   return allocate_slow(*state_, bytes, device, stream);

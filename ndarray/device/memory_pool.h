@@ -1,4 +1,4 @@
-// The memory pool: one class for host and device memory, above Backend::allocate.
+// The memory pool: one class for host and device memory, above Runtime::allocate.
 //
 // Small blocks (up to 64 KB) come from bins of the calling thread without a lock. Beyond them every (device, stream)
 // has an arena: free blocks in bins by size, best fit, split and merged with their neighbours. Nothing goes back to the
@@ -15,8 +15,8 @@
 #include <cstdint>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/ndarray/device/backend.h>
 #include <catena/ndarray/device/memory_hook.h>
+#include <catena/ndarray/device/types.h>
 
 namespace nd {
 
@@ -49,7 +49,7 @@ class PoolState;
 class CATENA_EXPORT MemoryPool {
  public:
   // The backend must outlive the pool and every block of it.
-  explicit MemoryPool(Backend& backend);
+  explicit MemoryPool(Runtime& backend);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
@@ -77,7 +77,7 @@ class CATENA_EXPORT MemoryPool {
   // Both peaks start again at the present values.
   void reset_peaks();
 
-  Backend& backend() const noexcept;
+  Runtime& backend() const noexcept;
 
   // Work on `stream` (of the block's device) has been enqueued that uses the block. Storages of other origin are
   // ignored.

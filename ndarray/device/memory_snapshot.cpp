@@ -40,7 +40,7 @@ const char* name_of(State state) {
   return "";
 }
 
-// "0x7f0000000000"; a stream of operator<< would write a null pointer as 0.
+// "0x7f0000000000"; operator<< would write a null pointer as 0.
 struct Hex {
   const void* p;
   friend std::ostream& operator<<(std::ostream& out, Hex h) {
@@ -49,8 +49,7 @@ struct Hex {
 };
 
 // [item,item,...]
-template <class Items, class Write>
-void write_list(std::ostream& out, const Items& items, Write&& write) {
+template <class Items, class Write> void write_list(std::ostream& out, const Items& items, Write&& write) {
   const char* separator = "[";
   for (const auto& item : items) {
     out << std::exchange(separator, ",");

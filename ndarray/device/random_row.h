@@ -1,4 +1,4 @@
-// What both backends look up for a random fill.
+// The row of a random fill, looked up by both backends.
 #pragma once
 
 #include <catena/kernels/rows/bind.h>
@@ -7,8 +7,8 @@
 
 namespace nd {
 
-// The registry's row, and its loop that writes the call's dtype; 16-bit floats are rounded from float32. TypeError
-// where there is none.
+// The row and its loop for the dtype of the call; 16-bit floats use the float32 loop and are rounded. TypeError if
+// there is no loop.
 struct RandomRow {
   const catena::KernelDef& kernel;
   int loop;

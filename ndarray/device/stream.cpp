@@ -1,13 +1,16 @@
 #include <catena/ndarray/device/stream.h>
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 namespace {
 
-// The streams of open scopes, at most one per device: a short list, empty in nearly every program.
+// The streams of the open StreamScopes of this thread, at most one per device; almost always empty or very short.
 thread_local std::vector<StreamRef> chosen;
 
 void choose(StreamRef stream) {
@@ -24,24 +27,24 @@ void choose(StreamRef stream) {
 Stream::Stream(StreamOptions options) {
   ref_.device = current_device();
   if (options.null) return;
-  Backend& b = backend(ref_.device.kind);
+  Runtime& b = runtime(ref_.device.kind);
   ref_.handle = b.create_stream(ref_.device.id, options.non_blocking);
   owned_ = std::shared_ptr<void>(ref_.handle, [&b, d = ref_.device](void* handle) { b.destroy_stream({d, handle}); });
 }
 
 Stream Stream::null_stream(Device device) { return Stream(StreamRef{device, nullptr}); }
 
-bool Stream::done() const { return backend(ref_.device.kind).stream_done(ref_); }
-void Stream::synchronize() const { backend(ref_.device.kind).synchronize(ref_); }
+bool Stream::done() const { return runtime(ref_.device.kind).stream_done(ref_); }
+void Stream::synchronize() const { runtime(ref_.device.kind).synchronize(ref_); }
 
-void Stream::add_callback(std::function<void(const Stream&, int)> f) const {
+void Stream::add_callback(catena::Function<void(const Stream&, int)> f) const {
   struct Call {
     Stream stream;
-    std::function<void(const Stream&, int)> f;
+    catena::Function<void(const Stream&, int)> f;
   };
   auto call = std::make_unique<Call>(Call{*this, std::move(f)});
-  // From here on the call belongs to the backend, which runs or drops it exactly once.
-  backend(ref_.device.kind)
+  // From here on the backend owns the function object and runs or drops it exactly once.
+  runtime(ref_.device.kind)
       .add_callback(
           ref_,
           [](void* p, int status, bool drop) {
@@ -58,27 +61,27 @@ Event Stream::record() const {
   return e;
 }
 
-void Stream::record(const Event& event) const { backend(ref_.device.kind).record_event(event.ptr(), ref_); }
-void Stream::wait_event(const Event& event) const { backend(ref_.device.kind).wait_event(ref_, event.ptr()); }
+void Stream::record(const Event& event) const { runtime(ref_.device.kind).record_event(event.ptr(), ref_); }
+void Stream::wait_event(const Event& event) const { runtime(ref_.device.kind).wait_event(ref_, event.ptr()); }
 
 Event::Event(EventOptions options) : device_(current_device()), timing_(!options.disable_timing) {
   catena::check<catena::ValueError>(!options.interprocess || options.disable_timing, "Event",
                                     "an interprocess event needs disable_timing");
-  Backend& b = backend(device_.kind);
+  Runtime& b = runtime(device_.kind);
   owned_ = std::shared_ptr<void>(b.create_event(device_.id, options),
                                  [&b, id = device_.id](void* e) { b.destroy_event(id, e); });
 }
 
-bool Event::done() const { return backend(device_.kind).event_done(ptr()); }
-void Event::record() const { backend(device_.kind).record_event(ptr(), {device_, nullptr}); }
-void Event::synchronize() const { backend(device_.kind).synchronize_event(ptr()); }
+bool Event::done() const { return runtime(device_.kind).event_done(ptr()); }
+void Event::record() const { runtime(device_.kind).record_event(ptr(), {device_, nullptr}); }
+void Event::synchronize() const { runtime(device_.kind).synchronize_event(ptr()); }
 
 double get_elapsed_time(const Event& start, const Event& stop) {
   catena::check<catena::RuntimeError>(start.timing() && stop.timing(), "get_elapsed_time",
                                       "an event was made with disable_timing");
   catena::check<catena::ValueError>(start.device() == stop.device(), "get_elapsed_time", "the events belong to ",
                                     start.device(), " and ", stop.device());
-  return backend(start.device().kind).elapsed_ms(start.ptr(), stop.ptr());
+  return runtime(start.device().kind).elapsed_ms(start.ptr(), stop.ptr());
 }
 
 StreamRef current_stream(Device device) {

@@ -1,14 +1,14 @@
-// Streams and events. On the CPU work is done when a call returns, so streams are always done and events mark times.
+// Streams and events. On the CPU work is complete when a call returns, so its streams are always done and events only
+// record times.
 //
-// Thread safety: the current stream belongs to the calling thread. Stream and Event objects are handles; using one
+// Thread safety: the current stream belongs to the calling thread. Stream and Event objects are handles: using one
 // object from two threads at once needs a lock, using copies of its ref() does not.
 #pragma once
 
-#include <functional>
-#include <memory>
-
-#include <catena/ndarray/device/backend.h>
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/types.h>
 
 namespace nd {
 
@@ -16,10 +16,10 @@ class Event;
 
 struct StreamOptions {
   bool null = false;          // the default stream of the device
-  bool non_blocking = false;  // no implicit order with the default stream
+  bool non_blocking = false;  // not implicitly ordered with the default stream
 };
 
-// A stream of the device that is current when it is made. Copies share it; the last one destroys it.
+// A stream of the device that is current at construction. Copies share the stream; the last one destroys it.
 class CATENA_EXPORT Stream {
  public:
   Stream(StreamOptions options = {});
@@ -30,11 +30,11 @@ class CATENA_EXPORT Stream {
   Device device() const noexcept { return ref_.device; }
   bool is_null() const noexcept { return ref_.handle == nullptr; }
 
-  bool done() const;  // all work has finished; does not block
+  bool done() const;  // true if all work has finished; does not block
   void synchronize() const;
-  // Runs f(stream, status) on a host thread after all earlier work; callbacks of a stream run in order. It must not
-  // call CUDA.
-  void add_callback(std::function<void(const Stream&, int)> f) const;
+  // Calls f(stream, status) on a host thread after all earlier work of the stream; callbacks of a stream run in order.
+  // f must not call CUDA.
+  void add_callback(catena::Function<void(const Stream&, int)> f) const;
   Event record() const;
   void record(const Event& event) const;
   void wait_event(const Event& event) const;
@@ -44,10 +44,10 @@ class CATENA_EXPORT Stream {
  private:
   explicit Stream(StreamRef ref) : ref_(ref) {}
   StreamRef ref_;
-  std::shared_ptr<void> owned_;
+  catena::Shared<void> owned_;
 };
 
-// A point in the work of a stream.
+// An event: a point in the work of a stream.
 class CATENA_EXPORT Event {
  public:
   Event(EventOptions options = {});
@@ -63,14 +63,14 @@ class CATENA_EXPORT Event {
  private:
   Device device_;
   bool timing_;
-  std::shared_ptr<void> owned_;
+  catena::Shared<void> owned_;
 };
 
-// Milliseconds between two events; RuntimeError when one of them keeps no time, and when one was not recorded
-// (CudaError on CUDA).
+// Milliseconds between two events. RuntimeError (CudaError on CUDA) if one of them has no timing or was not recorded.
 CATENA_EXPORT double get_elapsed_time(const Event& start, const Event& stop);
 
-// The stream that operations of this thread use on a device; the default stream unless a StreamScope is open.
+// The stream that operations of this thread use on a device: that of the innermost StreamScope, else the default
+// stream.
 CATENA_EXPORT StreamRef current_stream(Device device);
 CATENA_EXPORT StreamRef current_stream();  // of the current device
 

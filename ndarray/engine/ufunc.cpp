@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/memory_pool.h>
-#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 
@@ -20,7 +21,7 @@ namespace {
 
 constexpr int kMaxInputs = 8, kMaxOutputs = 4;
 
-// Inputs in the form that kernels/rows/bind.h takes, on the stack.
+// Inputs in the form that kernels/rows/bind.h expects, on the stack.
 class Inputs {
  public:
   Inputs(const KernelDef& def, std::span<const Operand> in) : n_(in.size()) {
@@ -32,7 +33,7 @@ class Inputs {
   catena::Input& operator[](std::size_t k) { return list_[k].input; }
 
  private:
-  union Cell {  // a catena::Input has no default constructor, and only n_ of them are needed
+  union Cell {  // constructs only the n_ inputs in use
     catena::Input input;
     Cell() {}
   };
@@ -41,11 +42,8 @@ class Inputs {
   std::array<Cell, kMaxInputs> list_;
 };
 
-[[noreturn, gnu::cold, gnu::noinline]] void fail_devices(std::string_view op, Device a, Device b) {
-  fail<ValueError>(op, "arrays are on ", a, " and ", b, "; all arrays of an operation must be on one device");
-}
-
-// What releases memory of the pool: only such memory is known to have no other users than its arrays.
+// Type of the function that frees a storage. Memory of the pool is recognised by it; only such memory has no users
+// besides its arrays.
 using Destroy = void (*)(catena::Storage*);
 Destroy pool_destroy() {
   static const Destroy destroy = [] {
@@ -57,9 +55,8 @@ Destroy pool_destroy() {
   return destroy;
 }
 
-// Whether the memory of an expiring operand can become that of a result: nobody else can see it change. On the CPU
-// only: there a fresh block costs cache misses, whereas on a device work of other streams might still read the old
-// contents.
+// True if the result may reuse the memory of an expiring operand: no other reference to it exists. On the CPU only,
+// where a new block costs cache misses; on a device, work of other streams might still read the old content.
 bool can_lend(const Operand& o, const Shape& shape, Dtype dtype) {
   if (o.expiring() == nullptr) return false;
   const ArrayHeader& h = *o.header();
@@ -75,7 +72,7 @@ Array* find_lender(std::span<const Operand> in, const Shape& shape, Dtype dtype)
   return nullptr;
 }
 
-// ---- the fast path: what nearly every operation on small arrays is, with nothing built that is not needed ----
+// ---- fast path: operations on small arrays, with as little set-up as possible ----
 
 bool same_shape(const Shape& a, const Shape& b) {
   if (a.size() != b.size()) return false;
@@ -84,8 +81,7 @@ bool same_shape(const Shape& a, const Shape& b) {
   return true;
 }
 
-// An array to which all are alike, if every array is C-contiguous, of one shape, on one device and not empty; else
-// null.
+// An array that all others match, if every array is C-contiguous, not empty, and of one shape and device; else null.
 const ArrayHeader* flat_model(std::span<const Operand> in) {
   const ArrayHeader* model = nullptr;
   for (const Operand& o : in) {
@@ -99,21 +95,15 @@ const ArrayHeader* flat_model(std::span<const Operand> in) {
   return model;
 }
 
-// Strides of one axis along which elements of that many bytes are neighbours; 0 for a scalar.
-const Strides& flat_strides(std::size_t itemsize) {
-  static const Strides table[9] = {{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}};
-  return table[itemsize];
-}
-
-// The loop that has the dtype of all arrays for every input, as choose_loop would find it; -1 when that is not so
-// simple. Beside arrays of floats every scalar is weak and fits.
+// The loop whose inputs all have the dtype of the arrays, if choose_loop would find it; else -1. Beside floating arrays
+// every scalar is weak and fits.
 int exact_loop(const KernelDef& def, std::span<const Operand> in, const ArrayHeader* first) {
   if (in.size() != def.nin) return -1;
   for (const Operand& o : in) {
     const ArrayHeader* h = o.header();
     if (h ? h->dtype != first->dtype : !catena::is_floating(first->dtype)) return -1;
   }
-  for (int i = def.num_loops - 1; i >= 0; --i) {  // at most one can match, and the floats stand last
+  for (int i = def.num_loops - 1; i >= 0; --i) {  // at most one loop matches; float loops are last
     const auto& type = def.loop_table[i].type;
     std::size_t k = 0;
     while (k < in.size() && type[k] == first->dtype) ++k;
@@ -122,44 +112,24 @@ int exact_loop(const KernelDef& def, std::span<const Operand> in, const ArrayHea
   return -1;
 }
 
-// One-dimensional operands over flat arrays and scalars. `out`: an array alike, or null.
+// A call on arrays that all match `model`. `out`: one of them, or null.
 Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, const ArrayHeader& model,
                  const Array* out) {
-  constexpr std::size_t kMost = 3;  // inputs
-  const Dtype* slots = def.loop_table[loop].type.data();
-  const auto nin = in.size();
-  const Dtype out_dtype = out ? out->dtype() : slots[nin];
-  Shape shape;
-  shape.resize(1, model.size);
-  catena::ScalarCell cell[kMost];
-  catena::BoundOperand operand[kMost + 1];
-  for (std::size_t k = 0; k < nin; ++k) {
-    if (const ArrayHeader* h = in[k].header()) {
-      operand[k] = {h->data, h->dtype, false, &shape, &flat_strides(catena::itemsize(h->dtype))};
-    } else {
-      in[k].scalar().store(slots[k], cell[k].bytes);
-      operand[k] = {cell[k].bytes, slots[k], true, &shape, &flat_strides(0)};
-    }
-  }
+  const Dtype out_dtype = out ? out->dtype() : def.loop_table[loop].type[in.size()];
   Array* lender = out ? nullptr : find_lender(in, model.shape, out_dtype);
   Array result;
   if (out) result = *out;
   else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device));
-  operand[nin] = {lender ? lender->get()->data : result->data, out_dtype, false, &shape,
-                  &flat_strides(catena::itemsize(out_dtype))};
-  if (model.device.kind != Device::Kind::cpu) [[unlikely]] {
-    for (const Operand& o : in)
-      if (o.is_array()) record_use(*o.header());
-    record_use(lender ? *lender->get() : *result.get());
-  }
-  launch(def, loop, {operand, nin + 1}, shape, model.device);
+  ArrayHeader* const output = lender ? lender->get() : result.get();
+  const catena::EagerProgram program(def, loop);
+  const catena::Program& steps = program;
+  execute(catena::call::Elementwise{&steps, Inputs(def, in), {&output, 1}, def.name, &model});
   if (lender) result = std::move(*lender);
-  if (lender || out) touch(result);
   return result;
 }
 
-// Differences and negatives of bools have no meaning that everybody shares, so they do not climb to int8 as other
-// functions do.
+// Array libraries differ on differences and negatives of bools, so bool operands are refused instead of being promoted
+// to int8.
 void check_not_bool(const KernelDef& def, std::span<const catena::Input> inputs) {
   if (!def.is(catena::refuses_bool)) return;
   for (const catena::Input& in : inputs)
@@ -177,10 +147,10 @@ int choose_loop_for(const KernelDef& def, std::span<const catena::Input> inputs)
 
 namespace {
 
-// With `dtype` given: the first loop with that output whose inputs hold the operands safely, else the first with that
-// output.
+// For a given options.dtype: the first loop with that output dtype whose inputs hold the operands safely, else the
+// first loop with that output dtype.
 int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> inputs, Dtype dtype) {
-  bool fixed_output = def.num_loops > 1;  // predicates: the output says nothing about the loop
+  bool fixed_output = def.num_loops > 1;  // predicates: the output does not identify the loop
   for (int i = 1; i < def.num_loops; ++i)
     fixed_output &= def.loop_table[i].type[std::size_t(def.first_output())] ==
                     def.loop_table[0].type[std::size_t(def.first_output())];
@@ -201,7 +171,7 @@ int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> in
   return catena::choose_loop_by_output(def, dtype);
 }
 
-// The common shape of inputs and given outputs, which those outputs must have already.
+// The common shape of inputs and given outputs; ValueError if a given output does not have it.
 Shape common_shape(const KernelDef& def, std::span<const catena::Input> inputs, std::span<const Array> out) {
   Shape shape = catena::broadcast_shape(def.name, inputs);
   for (const Array& o : out) {
@@ -219,7 +189,7 @@ void check_outputs(const KernelDef& def, int loop, std::span<const Array> out, C
     if (out[k].is_null()) continue;
     catena::check_output_cast(def.name, def.loop_table[loop].type[std::size_t(def.first_output()) + k], out[k].dtype(),
                               casting);
-    check_output_layout(def.name, out[k]);
+    check_output_layout(def.name, *out[k].get());
     for (std::size_t j = 0; j < k; ++j)
       check<ValueError>(out[j].is_null() || !out[k].shares_memory(out[j]), def.name, "outputs ", j, " and ", k,
                         " share memory");
@@ -228,32 +198,11 @@ void check_outputs(const KernelDef& def, int loop, std::span<const Array> out, C
 
 }  // namespace
 
-void record_use(const ArrayHeader& a) {
-  if (a.device.kind != Device::Kind::cpu && a.storage) MemoryPool::record_stream(*a.storage, current_stream(a.device));
-}
-
-void launch(const KernelDef& def, int loop, std::span<const catena::BoundOperand> operands, const Shape& shape,
-            Device device) {
-  const catena::EagerProgram program(def, loop);
-  backend(device.kind).elementwise(program, operands, shape, current_stream(device));
-}
-
 Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out) {
-  const ArrayHeader* first = nullptr;
-  const auto look = [&](const ArrayHeader* h) {
-    if (h == nullptr || h->size == 0) return;
-    if (first == nullptr) first = h;
-    else if (!(h->device == first->device)) fail_devices(op, first->device, h->device);
-  };
-  for (const Operand& o : in) look(o.header());
-  for (const Array& o : out) look(o.get());
-  return first ? first->device : current_device();
-}
-
-void check_output_layout(std::string_view op, const Array& out) {
-  for (int i = 0; i < out.ndim(); ++i)
-    check<ValueError>(out.strides()[i] != 0 || out.shape()[i] <= 1 || out.size() == 0, op, "the output of shape ",
-                      out.shape(), " and strides ", out.strides(), " has elements that share memory");
+  OneDevice one(op);
+  for (const Operand& o : in) one.add(o.header());
+  for (const Array& o : out) one.add(o.get());
+  return one.get();
 }
 
 void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Array> out, std::optional<Dtype> dtype,
@@ -267,40 +216,22 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
   const Shape shape = common_shape(def, inputs, out);
   const Device device = common_device(def.name, in, out);
 
-  std::array<Array, kMaxInputs> copies;  // inputs that an output would overwrite while they are read
+  std::array<Array, kMaxOutputs> results;
   std::array<ArrayHeader*, kMaxOutputs> outputs;
-  std::array<Array, kMaxOutputs> fresh;
   for (std::size_t k = 0; k < out.size(); ++k) {
-    if (out[k].is_null()) {
-      fresh[k] = Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device));
-    } else {
-      for (std::size_t i = 0; i < in.size(); ++i)
-        if (copies[i].is_null() && in[i].is_array() && catena::overlaps(*in[i].header(), *out[k].get())) {
-          copies[i] = in[i].array().astype(in[i].header()->dtype);
-          inputs[i] = catena::Input(*copies[i].get());
-        }
-    }
-    outputs[k] = out[k].is_null() ? fresh[k].get() : out[k].get();
+    results[k] =
+        out[k].is_null() ? Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device)) : out[k];
+    outputs[k] = results[k].get();
   }
-  if (catena::size_of(shape) != 0) {
-    catena::BoundCall call;
-    call.bind(def.name, inputs, {outputs.data(), out.size()}, slots);
-    if (device.kind != Device::Kind::cpu) {
-      for (const Operand& o : in)
-        if (o.is_array()) record_use(*o.header());
-      for (std::size_t k = 0; k < out.size(); ++k) record_use(*outputs[k]);
-    }
-    launch(def, loop, call.operands(), call.loop(), device);
-  }
-  for (std::size_t k = 0; k < out.size(); ++k) {
-    if (out[k].is_null()) out[k] = std::move(fresh[k]);
-    else touch(out[k]);
-  }
+  const catena::EagerProgram program(def, loop);
+  const catena::Program& steps = program;
+  execute(catena::call::Elementwise{&steps, inputs, {outputs.data(), out.size()}, def.name});
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::move(results[k]);
 }
 
 namespace {
 
-// The fast path where it applies, with an output or without. Null when it does not.
+// Executes the call on the fast path, with or without an output; a null array if it does not apply.
 Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
   const ArrayHeader* model = in.size() <= 3 ? flat_model(in) : nullptr;
   if (model == nullptr) return {};

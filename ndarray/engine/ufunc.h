@@ -1,12 +1,11 @@
-// The engine of elementwise functions: loop choice, broadcasting, casting rules, allocation, overlap and device checks,
-// in one place.
+// The engine of elementwise functions: loop choice, broadcasting, casting rules, allocation, overlap and device checks.
 //
-// An operation runs on the device of its arrays, which must be one (ValueError naming both); arrays without elements
-// are not asked, and scalars alone compute on the current device. New results are C-contiguous. Errors are thrown
-// before any output is touched.
+// An operation runs on the device of its arrays, which must be the same (ValueError naming both). Arrays without
+// elements are ignored in that check, and scalars alone compute on the current device. New results are C-contiguous.
+// Errors are thrown before any output is modified.
 //
-// Thread safety: everything here may be called from any thread; writing an array that another thread uses is the
-// caller's to order.
+// Thread safety: all functions may be called from any thread; the caller must order writes to an array with other
+// accesses.
 #pragma once
 
 #include <optional>
@@ -17,15 +16,16 @@
 #include <vector>
 
 #include <catena/ndarray/core/array.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd {
 
 struct UfuncOptions {
-  Array out = {};                        // must have the common shape of all operands, itself included
-  std::optional<Dtype> dtype = {};       // chooses the loop by its output; inputs are then converted unsafely
+  Array out = {};                        // must have the common shape of all operands, including itself
+  std::optional<Dtype> dtype = {};       // chooses the loop by its output dtype; inputs are then cast unsafely
   Casting casting = Casting::same_kind;  // from the result of the loop to `out`
 };
-// Of functions with two results.
+// Options of functions with two results.
 struct UfuncPairOptions {
   std::pair<Array, Array> out = {};  // both or none
   std::optional<Dtype> dtype = {};
@@ -36,8 +36,8 @@ struct UfuncPairOptions {
 // "??->?".
 class CATENA_EXPORT ufunc {
  public:
-  // By name; aliases (abs, mod, divide...) give their target. KeyError when there is none, TypeError when the kernel of
-  // that name is not a plain elementwise function.
+  // By name; aliases (abs, mod, divide...) give the function they stand for. KeyError if there is no kernel of that
+  // name, TypeError if it is not a plain elementwise function.
   explicit ufunc(std::string_view name);
 
   std::string_view name() const noexcept { return def_->name; }
@@ -47,10 +47,10 @@ class CATENA_EXPORT ufunc {
   std::vector<std::string> types() const;  // loop signatures such as "ff->f", in search order
   std::string to_string() const;           // <ufunc 'add'>
 
-  // `args` are nin inputs, or nin inputs and all nout outputs (TypeError otherwise). options.out only for functions
-  // with one result and not beside outputs among the arguments (ValueError). Returns the outputs.
+  // `args` are nin inputs, or nin inputs and all nout outputs (TypeError otherwise). options.out is for functions with
+  // one result and cannot be combined with outputs in `args` (ValueError). Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const UfuncOptions& options = {}) const;
-  // Of functions with one output; TypeError for others.
+  // For functions with one output; TypeError for others.
   Array operator()(const Operand& x, const UfuncOptions& options = {}) const;
   Array operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) const;
 
@@ -60,32 +60,24 @@ class CATENA_EXPORT ufunc {
 
 namespace internal {
 
-// The general call: `out` has one array per output of the kernel, null ones are allocated.
+// The general call: `out` has one array per output of the kernel; null arrays are allocated.
 CATENA_EXPORT void apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, std::span<Array> out,
                                std::optional<Dtype> dtype, Casting casting);
-// Kernels with one output. An expiring input that nobody else refers to may become the result.
+// For kernels with one output. The result may reuse the memory of an expiring input that holds the only reference to
+// it.
 CATENA_EXPORT Array apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, const UfuncOptions& options);
 CATENA_EXPORT std::pair<Array, Array> apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in,
                                                   const UfuncPairOptions& options);
-// The same without options: what operators use.
+// The same without options, for operators.
 CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
-// The loop that a call on such inputs uses (without options.dtype). TypeError where there is none.
+// The loop that a call with these inputs uses (without options.dtype). TypeError if there is none.
 CATENA_EXPORT int choose_loop_for(const catena::KernelDef& def, std::span<const catena::Input> inputs);
-// Executes bound operands as one step, on the current stream of `device`.
-CATENA_EXPORT void launch(const catena::KernelDef& def, int loop, std::span<const catena::BoundOperand> operands,
-                          const Shape& shape, Device device);
-// Tells the pool that the current stream of its device uses the memory of `a`, so that freeing it is safe. Nothing on
-// the CPU.
-CATENA_EXPORT void record_use(const catena::ArrayHeader& a);
-
-// The device of all arrays that have elements; ValueError "<op>: arrays are on cpu:0 and cuda:0..." when they are on
-// several; the current device when there is none. Null arrays among `out` are skipped.
+// The device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays are on
+// cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.
 CATENA_EXPORT Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out = {});
-// ValueError when several elements of `out` share memory (a broadcast view).
-CATENA_EXPORT void check_output_layout(std::string_view op, const Array& out);
 
 }  // namespace internal
 }  // namespace nd

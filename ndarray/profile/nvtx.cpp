@@ -13,10 +13,10 @@ namespace {
 
 namespace api = cuda::api;
 
-// What the tool may fill in. It asks for the tables of several modules of which only the core's marks and ranges are
-// called here; slots for the rest are there because tools take a missing module for a broken program.
+// The function tables that a tool may fill in. A tool asks for the tables of several modules; only the marks and ranges
+// of the core module are called here, but tools reject a program in which a module is missing.
 struct Slots {
-  static constexpr unsigned kCount = 64;  // more than any module has functions
+  static constexpr unsigned kCount = 64;  // more than the number of functions of any module
   std::array<std::array<api::nvtx_function, kCount>, api::nvtx_modules> functions{};
   std::array<std::array<api::nvtx_function*, kCount>, api::nvtx_modules> tables{};
 };
@@ -39,11 +39,11 @@ const void* get_export_table(std::uint32_t id) {
   return id == api::nvtx_table_version ? static_cast<const void*>(&version) : nullptr;
 }
 
-// A tool that cannot be opened must not stop the program: then nobody listens.
+// False if no tool is attached. A tool that cannot be opened must not stop the program.
 bool attach_tool() {
   Slots& s = slots();
   for (std::size_t m = 0; m < s.tables.size(); ++m)
-    for (std::size_t k = 1; k < Slots::kCount; ++k) s.tables[m][k] = &s.functions[m][k];  // there is no function 0
+    for (std::size_t k = 1; k < Slots::kCount; ++k) s.tables[m][k] = &s.functions[m][k];  // function numbers start at 1
   const char* path = std::getenv("NVTX_INJECTION64_PATH");
   if (path == nullptr || *path == '\0') return false;
   void* const library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
@@ -52,9 +52,8 @@ bool attach_tool() {
   return initialize != nullptr && initialize(get_export_table) != 0;
 }
 
-// Null: nobody listens.
-template <class F>
-F function_of(int slot) {
+// The function of the tool in a slot; null if no tool is attached.
+template <class F> F function_of(int slot) {
   return nvtx::is_listening()
              ? reinterpret_cast<F>(slots().functions[api::nvtx_module_core][static_cast<std::size_t>(slot)])
              : nullptr;

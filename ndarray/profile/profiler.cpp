@@ -29,7 +29,7 @@ void initialize(const std::string& config_file, const std::string& output_file, 
 
 }  // namespace profiler
 
-// There is nobody to tell of a failure here, and collecting ends with the program anyway.
+// A destructor cannot report a failure, and collection ends with the program in any case.
 ProfileScope::~ProfileScope() {
   if (cuda::is_healthy() && cuda::driver().profiler_stop != nullptr) cuda::driver().profiler_stop();
 }

@@ -19,10 +19,9 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kGrain = 16384;
 
-// An array whose element k is value(k): computed on the host, then moved to the current device. `value` returns E or
-// its compute type.
-template <class E, class F>
-Array generate(std::int64_t n, Dtype dtype, F value) {
+// An array with element k = value(k), computed on the host and copied to the current device. `value` returns E or its
+// compute type.
+template <class E, class F> Array generate(std::int64_t n, Dtype dtype, F value) {
   const Array a(internal::new_array(Shape{n}, dtype, cpu_device));
   E* to = reinterpret_cast<E*>(a->data);
   catena::parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -31,10 +30,10 @@ Array generate(std::int64_t n, Dtype dtype, F value) {
   return a.to_device(current_device());
 }
 
-// The view of diagonal k of a matrix.
+// Diagonal k of a matrix, as a view.
 Array diagonal_view(const Array& a, std::int64_t k) {
   const std::int64_t rows = a.shape()[0], columns = a.shape()[1];
-  std::int64_t n = 0;  // before any arithmetic on k, which may be as large as integers go
+  std::int64_t n = 0;  // checked before any arithmetic on k, which may be any int64
   if (k >= 0 && k < columns) n = std::min(rows, columns - k);
   if (k < 0 && k > -rows) n = std::min(rows + k, columns);
   const std::int64_t offset = n == 0 ? 0 : (k >= 0 ? k * a.strides()[1] : -k * a.strides()[0]);
@@ -156,7 +155,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
       const bool value[2] = {start.to<bool>(), (start.to_double() + step.to_double()) != 0};
       return generate<bool>(n, dtype, [&](std::int64_t k) { return value[k]; });
     } else if constexpr (std::is_integral_v<E>) {
-      // Modulo 2^64, then truncated: the same as computing modulo 2^n.
+      // Computed modulo 2^64 and truncated, which equals computing modulo 2^n.
       const auto first = static_cast<std::uint64_t>(start.to<E>()), by = static_cast<std::uint64_t>(step.to<E>());
       return generate<E>(n, dtype, [=](std::int64_t k) { return first + static_cast<std::uint64_t>(k) * by; });
     } else {
@@ -181,7 +180,7 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   const Array values = generate<double>(num, Dtype::float64, [&](std::int64_t k) {
     if (num == 1) return start;
     if (options.endpoint && k == num - 1) return stop;
-    // A step that underflows to 0 would make all samples equal.
+    // If the step underflows to 0, computing by the step would make all samples equal.
     return start +
            (step == 0 ? static_cast<double>(k) * distance / static_cast<double>(div) : static_cast<double>(k) * step);
   });

@@ -1,7 +1,12 @@
-// Making arrays: by shape, from host data, ranges, matrices. All are new, C-contiguous unless said otherwise, and on
-// the current device.
+// The room ndarray/routines/: the functions that users call, by NumPy's chapters: creation, manipulation, joining,
+// indexing, math, reduction, statistics, sorting, linalg, random, io, print. A routine checks its arguments and
+// describes calls; it launches nothing itself but goes through ndarray/engine/. May use kernels/, ndarray/core/,
+// ndarray/device/ and ndarray/engine/; random also cuRAND through ndarray/cuda/vendor/.
 //
-// A shape with a negative length or too many elements is a ValueError; memory that cannot be had an OutOfMemoryError.
+// This header: new arrays by shape, from host data, of ranges, and matrices. Results are on the current device and,
+// unless stated otherwise, C-contiguous.
+//
+// ValueError for a shape with a negative length or too many elements, OutOfMemoryError if there is not enough memory.
 #pragma once
 
 #include <concepts>
@@ -24,11 +29,11 @@ struct CreateOptions {
 struct ArrayOptions {
   std::optional<Dtype> dtype = {};
   bool copy = true;
-  int ndmin = 0;  // axes of length 1 are put in front until there are so many
+  int ndmin = 0;  // the least rank: axes of length 1 are prepended
 };
 struct EyeOptions {
-  std::optional<std::int64_t> M = {};  // columns; default: as many as rows
-  std::int64_t k = 0;                  // which diagonal: above the main one for k > 0
+  std::optional<std::int64_t> M = {};  // columns; default: N
+  std::int64_t k = 0;                  // number of the diagonal; above the main one for k > 0
   Dtype dtype = Dtype::float64;
 };
 struct LinspaceOptions {
@@ -42,7 +47,7 @@ struct LogspaceOptions {
 };
 struct MeshgridOptions {
   std::string_view indexing = "xy";  // or "ij"
-  bool copy = true;                  // false: broadcast views
+  bool copy = true;                  // false: broadcast views instead of copies
 };
 
 // ---- by shape: float64 unless a dtype is given --------------------------------------------------
@@ -58,29 +63,25 @@ inline Array zeros(const Shape& shape, Dtype dtype = Dtype::float64) {
 inline Array ones(const Shape& shape, Dtype dtype = Dtype::float64) {
   return ones(shape, CreateOptions{.dtype = dtype});
 }
-template <std::integral I>
-Array empty(I n, Dtype dtype = Dtype::float64) {
+template <std::integral I> Array empty(I n, Dtype dtype = Dtype::float64) {
   return empty(Shape{static_cast<std::int64_t>(n)}, dtype);
 }
-template <std::integral I>
-Array zeros(I n, Dtype dtype = Dtype::float64) {
+template <std::integral I> Array zeros(I n, Dtype dtype = Dtype::float64) {
   return zeros(Shape{static_cast<std::int64_t>(n)}, dtype);
 }
-template <std::integral I>
-Array ones(I n, Dtype dtype = Dtype::float64) {
+template <std::integral I> Array ones(I n, Dtype dtype = Dtype::float64) {
   return ones(Shape{static_cast<std::int64_t>(n)}, dtype);
 }
 
-// Shape and (unless given) dtype of `a`; C order, on the current device.
+// With the shape and (unless given) the dtype of `a`; C order, on the current device.
 CATENA_EXPORT Array empty_like(const Array& a, std::optional<Dtype> dtype = {});
 CATENA_EXPORT Array zeros_like(const Array& a, std::optional<Dtype> dtype = {});
 CATENA_EXPORT Array ones_like(const Array& a, std::optional<Dtype> dtype = {});
 CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype = {});
 
 namespace internal {
-// The dtype of a C++ value as NumPy sees it: an int is an int64, everything else what it is.
-template <class E>
-constexpr Dtype literal_dtype() {
+// The dtype of a C++ type, as in NumPy: int64 for int, otherwise the dtype of the type.
+template <class E> constexpr Dtype literal_dtype() {
   if constexpr (std::is_same_v<E, int>) return Dtype::int64;
   else return catena::dtype_of<E>;
 }
@@ -92,31 +93,28 @@ CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shap
 [[noreturn]] CATENA_EXPORT void throw_wrong_count(std::size_t n, const Shape& shape);
 }  // namespace internal
 
-// Every element is `value`. The dtype is that of the value unless given: int (as int64), float32 for a float, float64
-// for a double...
+// Every element is `value`. The dtype, unless given, is that of the value: int64 for an int, float32 for a float,
+// float64 for a double...
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options = {});
-template <internal::Element E>
-Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
+template <internal::Element E> Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
   return full(shape, Scalar(value),
               {.dtype = options.dtype.value_or(internal::literal_dtype<E>()), .order = options.order});
 }
 
 // ---- from data ----------------------------------------------------------------------------------
-// Another array, converted unsafely; with copy = false the array itself or a view where nothing has to change.
+// A copy of another array, cast unsafely; with copy = false the array itself or a view, if nothing has to change.
 CATENA_EXPORT Array array(const Array& a, const ArrayOptions& options = {});
-// A host number: 0-d.
-template <internal::Element E>
-Array array(E value, const ArrayOptions& options = {}) {
+// A 0-d array of a host number.
+template <internal::Element E> Array array(E value, const ArrayOptions& options = {}) {
   const Scalar s(value);
   const Array a = full(Shape{}, s, {.dtype = options.dtype.value_or(internal::literal_dtype<E>())});
   return options.ndmin > 0 ? array(a, {.copy = false, .ndmin = options.ndmin}) : a;
 }
 // n host elements in C order, copied. The dtype is that of E unless given.
-template <internal::Element E>
-Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
+template <internal::Element E> Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
   return internal::from_elements(data, catena::dtype_of<E>, shape, options);
 }
-// A vector; ValueError when it does not have as many elements as the shape.
+// A vector; ValueError if its number of elements is not that of the shape.
 template <internal::Element E>
 Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions& options = {}) {
   if (std::int64_t(values.size()) != catena::size_of(shape)) internal::throw_wrong_count(values.size(), shape);
@@ -127,14 +125,12 @@ Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions
     return internal::from_elements(values.data(), catena::dtype_of<E>, shape, options);
   }
 }
-template <internal::Element E>
-Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
+template <internal::Element E> Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
   return array(values, Shape{std::int64_t(values.size())}, options);
 }
 // Nested lists: array({1.0, 2.0}), array({{1, 2}, {3, 4}}). Integer literals give int64, as in NumPy. ValueError for
-// uneven lists.
-template <internal::Element E>
-Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
+// nested lists of different lengths.
+template <internal::Element E> Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
   const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
   return internal::from_elements(values.begin(), catena::dtype_of<E>, Shape{std::int64_t(values.size())},
                                  {.dtype = dtype, .ndmin = options.ndmin});
@@ -169,49 +165,42 @@ Array array(std::initializer_list<std::initializer_list<std::initializer_list<E>
                                  {.dtype = dtype, .ndmin = options.ndmin});
 }
 
-// The array itself when it has that dtype already, else a converted copy.
+// The array itself if it already has that dtype, else a converted copy.
 CATENA_EXPORT Array asarray(const Array& a, std::optional<Dtype> dtype = {});
 inline Array asanyarray(const Array& a, std::optional<Dtype> dtype = {}) { return asarray(a, dtype); }
-// The array itself when it is C-contiguous and has that dtype, else a copy in C order. 0-d stays 0-d.
+// The array itself if it is C-contiguous and has that dtype, else a copy in C order. 0-d arrays stay 0-d.
 CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype = {});
 
 // ---- ranges -------------------------------------------------------------------------------------
-// start + k * step, for k < ceil((stop - start) / step). int64 unless a number is floating (float64) or a dtype is
-// given, in which the values are then computed. ValueError for a step of 0 or a length that is no number; TypeError for
-// more than two bools.
+// start + k * step for 0 <= k < ceil((stop - start) / step). The values are computed in the dtype, which is, unless
+// given, float64 if an argument is floating, else int64. ValueError for a step of 0 or a length that is NaN or too
+// large; TypeError for more than two bools.
 CATENA_EXPORT Array arange(const Scalar& stop, const CreateOptions& options = {});
 CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options = {});
 CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step,
                            const CreateOptions& options = {});
 
-// num numbers evenly spaced from start to stop (the last one exactly, with endpoint), computed in float64 and converted
+// num evenly spaced numbers from start to stop (the last one is exactly stop if endpoint), computed in float64 and cast
 // unsafely. ValueError for num < 0.
 CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
-// The same, and the step: NaN when there is none.
+// The same, and the step; NaN if there is no step.
 CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50,
                                                         const LinspaceOptions& options = {});
 // base to the powers linspace(start, stop, num).
 CATENA_EXPORT Array logspace(double start, double stop, std::int64_t num = 50, const LogspaceOptions& options = {});
 
-// Coordinate arrays over the grid of 1-D arrays (ValueError for others): one per array, all of the common shape. "xy"
-// swaps the first two axes, "ij" does not (ValueError for another word). One array comes back unchanged.
+// Coordinate arrays over the grid of 1-D arrays (ValueError for other ranks), one per array, all of the common shape.
+// "xy" swaps the first two axes, "ij" does not (ValueError for other strings). A single array is returned unchanged.
 CATENA_EXPORT std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions& options = {});
 
-// ---- matrices
-// ---------------------------------------------------------------------------------------------------------------- Ones
-// where column - row == k, else zeros.
+// ---- matrices -----------------------------------------------------------------------------------
+// Ones where column - row == k, else zeros.
 CATENA_EXPORT Array eye(std::int64_t N, const EyeOptions& options = {});
 CATENA_EXPORT Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
-// 1-D: the square matrix with v on diagonal k. 2-D: that diagonal, as a view. ValueError for other ranks.
+// 1-D: a square matrix with v on diagonal k. 2-D: diagonal k as a view. ValueError for other ranks.
 CATENA_EXPORT Array diag(const Array& v, std::int64_t k = 0);
 CATENA_EXPORT Array diagflat(const Array& v, std::int64_t k = 0);  // diag(ravel(v), k)
-template <internal::Element E>
-Array diag(const std::vector<E>& v, std::int64_t k = 0) {
-  return diag(array(v), k);
-}
-template <internal::Element E>
-Array diagflat(const std::vector<E>& v, std::int64_t k = 0) {
-  return diag(array(v), k);
-}
+template <internal::Element E> Array diag(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
+template <internal::Element E> Array diagflat(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
 
 }  // namespace nd

@@ -6,7 +6,6 @@
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/joining.h>
@@ -23,17 +22,34 @@ Array Array::index(std::span<const Key> keys) const {
   return internal::make_view(*this, view.shape, view.strides, view.offset);
 }
 
-IndexKey::IndexKey(const std::vector<std::int64_t>& indices) : key_(nd::array(indices)) {}
-IndexKey::IndexKey(const std::vector<bool>& mask) : key_(nd::array(mask)) {}
+namespace {
+
+template <class T> Array on_host(const std::vector<T>& values) {
+  const DeviceScope host(cpu_device);
+  return nd::array(values);
+}
+
+}  // namespace
+
+IndexKey::IndexKey(const std::vector<std::int64_t>& indices)
+    : is_array_(true), is_vector_(true), array_(on_host(indices)) {}
+IndexKey::IndexKey(const std::vector<bool>& mask) : is_array_(true), is_vector_(true), array_(on_host(mask)) {}
 
 namespace {
+
+// The keys with vectors replaced by arrays on `device`.
+std::vector<IndexKey> keys_on(Device device, std::span<const IndexKey> keys) {
+  std::vector<IndexKey> list;
+  for (const IndexKey& k : keys) list.push_back(k.is_vector() ? IndexKey(k.array().to_device(device)) : k);
+  return list;
+}
 
 // ---- masks to index arrays ----------------------------------------------------------------------
 bool is_mask(const IndexKey& key) {
   return key.is_array() && !key.array().is_null() && key.array().dtype() == Dtype::bool_;
 }
 
-// Axes of the array that a key indexes; an ellipsis takes what is left.
+// The number of axes that a key indexes; an ellipsis takes the rest.
 int consumed_axes(const IndexKey& key) {
   if (key.is_array()) return is_mask(key) ? key.array().ndim() : 1;
   return key.basic().kind() == Key::Kind::integer || key.basic().kind() == Key::Kind::slice;
@@ -47,15 +63,16 @@ void check_mask(std::string_view op, const Array& mask, const Array& a, int axis
                     " on of an array of shape ", a.shape());
 }
 
-// An array and keys without masks that select the same elements.
+// An array and keys without masks that select the same elements as the original keys.
 struct Unmasked {
   Array base;
   std::vector<IndexKey> keys;
 };
 
-// Every mask becomes the positions of its true elements, one index array per axis. Those of a leading mask are counted
-// in the flattened axes where that is a view: one index array is cheaper than several.
-Unmasked without_masks(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+// Replaces every mask by the positions of its true elements, one index array per axis. The axes of a leading mask are
+// flattened if that is a view, because one index array is cheaper than several.
+Unmasked without_masks(std::string_view op, const Array& a, std::span<const IndexKey> given) {
+  const std::vector<IndexKey> keys = keys_on(a.device(), given);
   Unmasked u{a, {}};
   int consuming = 0, axis = 0;
   for (const IndexKey& k : keys) consuming += consumed_axes(k);
@@ -84,11 +101,11 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
 // ---- keys to a gather ---------------------------------------------------------------------------
 struct IndexArray {
   Array indices;
-  std::int64_t length, stride;  // of the axis that they index
-  Strides strides;              // seen at the shape of the result
+  std::int64_t length, stride;  // of the indexed axis
+  Strides strides;              // broadcast to the shape of the result
 };
 
-// A selection by index arrays: the array after its basic keys, the index arrays, the shape of the result.
+// A selection by index arrays: the array with basic keys applied, the index arrays, and the shape of the result.
 struct Selection {
   Array base;
   Strides base_strides;
@@ -120,10 +137,11 @@ std::int64_t wrapped(std::string_view op, std::int64_t index, int axis, std::int
   return r < 0 ? r + length : r;
 }
 
-// Where integers and arrays stand among the keys decides where the shape of the indices goes.
+// Computes the position of the broadcast index shape in the result shape from the positions of integers and arrays
+// among the keys.
 struct Placement {
   bool seen = false, ended = false, together = true;
-  int at = 0;  // result axes before the first of them
+  int at = 0;  // result axes before the first index
 
   void item(bool indexes, int result_axes) {
     if (!indexes) {
@@ -136,7 +154,8 @@ struct Placement {
   }
 };
 
-// Basic keys are applied first; index arrays meanwhile keep their axes whole, integers become wrapped integers.
+// Keys split into basic keys, which are applied first and keep the axes of index arrays whole, and the index arrays.
+// Integers beside index arrays are wrapped and stay basic keys.
 struct SplitKeys {
   std::vector<Key> basic;
   std::vector<std::pair<int, const Array*>> arrays;  // axis of the view, indices
@@ -148,7 +167,7 @@ SplitKeys split_keys(std::string_view op, const Array& a, std::span<const IndexK
   for (const IndexKey& k : keys)
     consuming += k.is_array() || k.basic().kind() == Key::Kind::integer || k.basic().kind() == Key::Kind::slice;
   SplitKeys s;
-  int axis = 0, view_axis = 0, kept = 0;  // of the array, of the view, of the view without index arrays
+  int axis = 0, view_axis = 0, kept = 0;  // in the array, in the view, in the view without indexed axes
   for (const IndexKey& k : keys) {
     if (k.is_array()) {
       check_indices(op, k.array());
@@ -214,7 +233,7 @@ std::vector<Key> basic_keys(std::span<const IndexKey> keys) {
   return list;
 }
 
-// The one device of the array, the indices and the other operand.
+// The common device of the array, the indices and the other operand.
 Device device_of(std::string_view op, const Selection& s, const Array& other) {
   std::vector<Operand> all{s.base};
   for (const IndexArray& i : s.arrays) all.emplace_back(i.indices);
@@ -222,65 +241,46 @@ Device device_of(std::string_view op, const Selection& s, const Array& other) {
   return internal::common_device(op, all);
 }
 
-// Runs a gather or scatter; `other` has been broadcast to the shape of the selection.
-template <class Run>
-void with_call(const Selection& s, const Array& other, Run&& run) {
-  std::vector<catena::IndexAxis> axes;
-  for (const IndexArray& i : s.arrays)
-    axes.push_back({{i.indices->data, i.indices.dtype(), false, &s.shape, &i.strides}, i.length, i.stride});
-  catena::GatherCall call;
-  call.loop = s.shape;
-  call.base = {s.base->data, s.base.dtype(), false, &s.base.shape(), &s.base_strides};
-  call.axes = axes;
-  call.other = catena::operand_of(*other.get());
-  internal::record_use(*s.base.get());
-  for (const IndexArray& i : s.arrays) internal::record_use(*i.indices.get());
-  internal::record_use(*other.get());
-  run(call);
-}
+// The index arrays of a selection for a call, broadcast to the shape of the selection.
+class Indices {
+ public:
+  explicit Indices(const Selection& s) {
+    for (const IndexArray& i : s.arrays) {
+      views_.push_back(internal::make_view(i.indices, s.shape, i.strides));
+      list_.push_back({views_.back().get(), i.length, i.stride});
+    }
+  }
+  operator std::span<const catena::call::Index>() const { return list_; }
 
-void gather_into(const Selection& s, const Array& out, Device device) {
-  if (out.size() == 0) return;
-  with_call(s, out, [&](const catena::GatherCall& call) { backend(device.kind).gather(call, current_stream(device)); });
+ private:
+  std::vector<Array> views_;
+  std::vector<catena::call::Index> list_;
+};
+
+void gather_into(const Selection& s, const Array& out) {
+  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, Indices(s), &s.shape, out.get()});
 }
 
 Array gather(std::string_view op, const Selection& s) {
   const Device device = device_of(op, s, {});
   const Array out(internal::new_array(s.shape, s.base.dtype(), device));
-  gather_into(s, out, device);
+  gather_into(s, out);
   return out;
 }
 
-// `value` as an array of that dtype; a scalar is converted unsafely, too.
-Array as_array(const Operand& value, Dtype dtype, Device device) {
-  if (value.is_array()) return value.array().astype(dtype, {.copy = false});
-  const Array a(internal::new_array(Shape{}, dtype, device));
-  a.fill(value.scalar());
-  return a;
+// `value` without leading axes of length 1 that exceed `rank`.
+Array trimmed(Array value, int rank) {
+  while (value.ndim() > rank && value.shape()[0] == 1) value = value(0);
+  return value;
 }
 
-// `value` at the shape of the selection; leading axes of length 1 that it has too many are dropped.
-Array broadcast_value(std::string_view op, Array value, const Shape& shape) {
-  while (value.ndim() > shape.size() && value.shape()[0] == 1) value = value(0);
-  return internal::make_view(value, shape, catena::broadcast_strides(op, value.shape(), value.strides(), shape));
-}
-
-void scatter(std::string_view op, const Array& a, Selection s, const Operand& value, catena::ScatterMode mode) {
-  internal::check_output_layout(op, a);
-  const Device device = device_of(op, s, value.is_array() ? value.array() : Array());
-  Array source = broadcast_value(op, as_array(value, a.dtype(), device), s.shape);
-  if (s.base.size() == 0 || source.size() == 0) return;
-  // What is read must not change on the way.
-  if (source.shares_memory(a)) source = source.astype(source.dtype());
-  for (IndexArray& i : s.arrays) {
-    if (!i.indices.shares_memory(a)) continue;
-    const Array own = internal::make_view(i.indices, s.shape, i.strides).astype(i.indices.dtype());
-    i.indices = own;
-    i.strides = own.strides();
-  }
-  with_call(s, source,
-            [&](const catena::GatherCall& call) { backend(device.kind).scatter(call, mode, current_stream(device)); });
-  internal::touch(a);
+void scatter(std::string_view op, const Array& a, const Selection& s, const Operand& value, catena::ScatterMode mode) {
+  internal::check_output_layout(op, *a.get());
+  const Array source = value.is_array() ? trimmed(value.array(), s.shape.size()) : Array();
+  if (!source.is_null()) catena::broadcast_strides(op, source.shape(), source.strides(), s.shape);  // throws
+  static_cast<void>(device_of(op, s, source));
+  const catena::Input values = source.is_null() ? catena::Input(value.scalar()) : catena::Input(*source.get());
+  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, Indices(s), &s.shape, values});
 }
 
 std::vector<IndexKey> along_axis(const Array& indices, int axis) {
@@ -311,8 +311,9 @@ void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& 
     return;
   }
   const Array view = a.index(basic_keys(keys));
-  const Array source = broadcast_value("scatter_add", as_array(value, a.dtype(), a.device()), view.shape());
-  internal::apply_in_place(catena::rows::add, view, source);
+  Array source(internal::new_array(value.is_array() ? value.header()->shape : Shape{}, a.dtype(), a.device()));
+  internal::convert_into("scatter_add", value, *source.get());
+  internal::apply_in_place(catena::rows::add, view, trimmed(source, view.ndim()));
 }
 
 void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis) {
@@ -344,11 +345,8 @@ Array take(const Array& a, const Array& indices, const TakeOptions& options) {
   const Array& out = options.out;
   check<TypeError>(out.dtype() == a.dtype(), "take", "the output has dtype ", out.dtype(), ", must have ", a.dtype());
   check<ValueError>(out.shape() == s.shape, "take", "the output has shape ", out.shape(), ", the result has ", s.shape);
-  internal::check_output_layout("take", out);
-  const Device device = device_of("take", s, out);
-  if (out.shares_memory(source) || out.shares_memory(indices)) internal::assign("take", out, gather("take", s));
-  else gather_into(s, out, device);
-  internal::touch(out);
+  internal::check_output_layout("take", *out.get());
+  gather_into(s, out);
   return out;
 }
 
@@ -432,7 +430,7 @@ Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {
             column = catena::normalize_axis("diagonal", axis2, a.ndim());
   check<ValueError>(row != column, "diagonal", "axes ", axis1, " and ", axis2, " are the same");
   const std::int64_t rows = a.shape()[row], columns = a.shape()[column];
-  std::int64_t length = 0, first = 0;  // an offset of any size: nothing is computed before it is known to lie inside
+  std::int64_t length = 0, first = 0;  // for any int64 offset: computed only after the range check
   if (offset >= 0 && offset < columns) {
     length = std::min(rows, columns - offset);
     first = offset * a.strides()[column];

@@ -2,52 +2,56 @@
 // diagonal, choose...
 //
 //   a(1, Slice(0, 5))          a view; a(1) = b and a(1) += b write through it
-//   a(i), a(Slice(), i, j)     i, j integer arrays or std::vector<std::int64_t>: reads as a copy, a(i) = b writes the
-//   elements a(a > 0), a(Slice(), m)    masks, arrays of bool or std::vector<bool>: the same with the elements where
-//   the mask is true
+//   a(i), a(Slice(), i, j)     i, j integer arrays or std::vector<std::int64_t>: a copy; a(i) = b writes the elements
+//   a(a > 0), a(Slice(), m)    masks, arrays of bool or std::vector<bool>: the same for the elements where it is true
 //
-// Index arrays are broadcast together to one shape (IndexError when they do not fit); integers beside them count as 0-d
-// index arrays. In the result that shape replaces the indexed axes where these are neighbours among the keys, otherwise
-// it comes first. Indices wrap: each is taken modulo the length of its axis, never out of bounds (IndexError only for
-// an axis of length 0). Index arrays of another dtype than integer are an IndexError. All arrays must be on one device
-// (ValueError).
+// Index arrays are broadcast together (IndexError if they do not broadcast); integers beside them count as 0-d index
+// arrays. In the result, the broadcast shape replaces the indexed axes if these are adjacent among the keys, otherwise
+// it comes first. Indices wrap: each is taken modulo the length of its axis and is never out of bounds (IndexError only
+// for an axis of length 0). IndexError for index arrays that are neither integer nor bool. All arrays must be on one
+// device (ValueError).
 //
-// A mask of rank k stands for the k index arrays that nonzero() makes of it, and so may be combined with other keys; it
-// must have exactly the lengths of the k axes at its place (IndexError). Their elements come in C order of the mask.
-// Masks wait for the device.
+// A mask of rank k is equivalent to the k index arrays that nonzero() returns for it, so it can be combined with other
+// keys. Its shape must equal the lengths of the k axes at its position (IndexError). The selected elements are in C
+// order of the mask. Masks wait for the device.
 //
-// Thread safety: may be called from any thread; writing an array that another thread uses is the caller's to order.
+// Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once
 
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <variant>
+#include <utility>
 #include <vector>
 
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
 
-// One item of a key: a basic one or an array of indices.
+// One item of a key: a basic key or an index array. A vector stays on the host until the device of the indexed array is
+// known.
 class IndexKey {
  public:
   template <class K>
   requires(std::is_convertible_v<const K&, Key> && !internal::is_index_array<K>) IndexKey(const K& key)
       : key_(Key(key)) {}
-  IndexKey(const Array& indices) : key_(indices) {}
+  IndexKey(const Array& indices) : is_array_(true), array_(indices) {}
   CATENA_EXPORT IndexKey(const std::vector<std::int64_t>& indices);
   CATENA_EXPORT IndexKey(const std::vector<bool>& mask);
 
-  bool is_array() const noexcept { return std::holds_alternative<Array>(key_); }
-  const Array& array() const { return std::get<Array>(key_); }
-  const Key& basic() const { return std::get<Key>(key_); }
+  bool is_array() const noexcept { return is_array_; }
+  bool is_vector() const noexcept { return is_vector_; }  // then array() is on the host
+  const Array& array() const noexcept { return array_; }
+  const Key& basic() const noexcept { return key_; }
 
  private:
-  std::variant<Key, Array> key_;
+  bool is_array_ = false, is_vector_ = false;
+  Key key_ = 0;
+  Array array_;
 };
 
-// What a(i) gives: the selected elements, until they are asked for. Not to be kept: write Array b = a(i) for a copy.
+// The result of a(i): refers to the selected elements without copying them. It must not be stored: Array b = a(i) makes
+// a copy.
 class CATENA_EXPORT Array::IndexProxy {
  public:
   IndexProxy(const Array& a, std::vector<IndexKey> keys) : array_(a), keys_(std::move(keys)) {}
@@ -60,12 +64,12 @@ class CATENA_EXPORT Array::IndexProxy {
     return operand_;
   }
 
-  // Writes `value`, broadcast to the shape of the selection (ValueError) and converted unsafely. Of several values for
-  // one element the last stays on the CPU; on other devices one of them does.
+  // Writes `value`, broadcast to the shape of the selection (ValueError) and cast unsafely. If several values go to one
+  // element, the last one stays on the CPU, an undefined one on other devices.
   void operator=(const Operand& value) &&;
   void operator=(const IndexProxy& value) && { std::move(*this) = Operand(value); }
-  // Reads, calculates in the array's dtype (as in-place operators do) and writes: repeated elements change once.
-  // scatter_add adds them all.
+  // Reads, calculates in the array's dtype (as in-place operators do) and writes; an element that is selected several
+  // times changes once. scatter_add adds all contributions.
   void operator+=(const Operand& value) &&;
   void operator-=(const Operand& value) &&;
   void operator*=(const Operand& value) &&;
@@ -74,7 +78,7 @@ class CATENA_EXPORT Array::IndexProxy {
  private:
   Array array_;
   std::vector<IndexKey> keys_;
-  mutable Array operand_;  // keeps what an Operand refers to
+  mutable Array operand_;  // keeps the operand alive
 };
 using IndexProxy = Array::IndexProxy;
 
@@ -85,20 +89,20 @@ requires(internal::advanced_keys<K...>) Array::IndexProxy Array::operator()(cons
 template <class K>
 requires(internal::advanced_keys<K>) Array::IndexProxy Array::operator[](const K& key) const { return (*this)(key); }
 
-// The elements that the keys select: a view for basic keys, a copy when there is an index array.
+// The elements that the keys select: a view for basic keys, a copy if there is an index array.
 CATENA_EXPORT Array getitem(const Array& a, std::span<const IndexKey> keys);
 inline Array getitem(const Array& a, std::initializer_list<IndexKey> keys) {
   return getitem(a, std::span(keys.begin(), keys.size()));
 }
-// a[keys] = value, broadcast and converted unsafely. ValueError when the shapes do not fit.
+// a[keys] = value, broadcast and cast unsafely. ValueError if it does not broadcast.
 CATENA_EXPORT void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value);
 inline void setitem(const Array& a, std::initializer_list<IndexKey> keys, const Operand& value) {
   setitem(a, std::span(keys.begin(), keys.size()), value);
 }
 
-// a[keys] += value, where elements that are selected several times receive every contribution: scatter_add(a, i, 1),
-// scatter_add(a, {i, j}, v), scatter_add(a, {Slice(), i}, v). `value` is converted to the dtype of `a` (unsafely) and
-// broadcast to the shape of the selection (ValueError). On the CPU contributions are added in C order.
+// a[keys] += value, where an element that is selected several times receives every contribution: scatter_add(a, i, 1),
+// scatter_add(a, {i, j}, v), scatter_add(a, {Slice(), i}, v). `value` is cast unsafely to the dtype of `a` and
+// broadcast to the shape of the selection (ValueError). On the CPU, contributions are added in C order.
 CATENA_EXPORT void scatter_add(const Array& a, std::span<const IndexKey> keys, const Operand& value);
 inline void scatter_add(const Array& a, std::initializer_list<IndexKey> keys, const Operand& value) {
   scatter_add(a, std::span(keys.begin(), keys.size()), value);
@@ -106,52 +110,51 @@ inline void scatter_add(const Array& a, std::initializer_list<IndexKey> keys, co
 inline void scatter_add(const Array& a, const IndexKey& key, const Operand& value) {
   scatter_add(a, std::span(&key, 1), value);
 }
-// The same along one axis: all earlier axes are taken whole. ValueError for an axis out of range.
+// The same along one axis, for all positions along the earlier axes. ValueError for an axis out of range.
 CATENA_EXPORT void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis);
 
 struct TakeOptions {
-  std::optional<int> axis = {};  // default: of the flattened array
-  Array out = {};  // TypeError for another dtype than that of `a`, ValueError for another shape than the result's
+  std::optional<int> axis = {};  // default: index the flattened array
+  Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
 };
-// The elements at `indices` along an axis, as a copy of shape a.shape[:axis] + indices.shape + a.shape[axis+1:].
-// ValueError for an axis out of range. A 0-d array counts as one of length 1.
+// A copy of the elements at `indices` along an axis, of shape a.shape[:axis] + indices.shape + a.shape[axis+1:].
+// ValueError for an axis out of range. A 0-d array counts as an array of length 1.
 CATENA_EXPORT Array take(const Array& a, const Array& indices, const TakeOptions& options = {});
 CATENA_EXPORT Array take(const Array& a, const std::vector<std::int64_t>& indices, const TakeOptions& options = {});
 inline Array take(const Array& a, std::initializer_list<std::int64_t> indices, const TakeOptions& options = {}) {
   return take(a, std::vector<std::int64_t>(indices), options);
 }
-// One index: the axis goes away.
+// One index: the axis is removed.
 namespace internal {
 CATENA_EXPORT Array take_one(const Array& a, std::int64_t index, const TakeOptions& options);
 }
-template <std::integral I>
-Array take(const Array& a, I index, const TakeOptions& options = {}) {
+template <std::integral I> Array take(const Array& a, I index, const TakeOptions& options = {}) {
   return internal::take_one(a, static_cast<std::int64_t>(index), options);
 }
 
-// The elements at `indices` along an axis (of the flattened array when there is none), one for each of them: with the
-// ranks of both equal (ValueError), all other axes broadcast. Indices of any integer dtype (IndexError), modulo the
-// length.
+// Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
+// the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise) and
+// wrap.
 CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis);
 
-// The elements of the flattened array where the condition (any dtype, tested as nonzero), flattened too, holds.
-// ValueError when that has more elements. Waits for the device.
+// The elements of the flattened array where the flattened condition (any dtype, nonzero is true) holds. ValueError if
+// the condition has more elements. Waits for the device.
 CATENA_EXPORT Array extract(const Array& condition, const Array& a);
 
 struct CompressOptions {
   std::optional<int> axis = {};  // default: of the flattened array
-  Array out = {};  // TypeError for another dtype than that of `a`, ValueError for another shape than the result's
+  Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
 };
-// The slices along an axis where the condition, of rank 1 and not longer than the axis (ValueError), holds. Waits for
-// the device.
+// The slices along an axis where the condition holds; it has rank 1 and is not longer than the axis (ValueError). Waits
+// for the device.
 CATENA_EXPORT Array compress(const Array& condition, const Array& a, const CompressOptions& options = {});
 
-// N arrays of rank 1 as index arrays of an open grid: the k-th gets length 1 on all axes but axis k, so that a(g[0],
-// g[1]) is the product of the rows and columns. A mask stands for the positions of its true elements (which waits for
-// the device); an array without elements becomes int64. ValueError for another rank.
+// Index arrays of an open grid from N arrays of rank 1 (ValueError for other ranks): the k-th result has length 1 on
+// all axes but axis k, so that a(g[0], g[1]) selects all pairs of rows and columns. A mask is replaced by the positions
+// of its true elements, which waits for the device; an array without elements becomes int64.
 CATENA_EXPORT std::vector<Array> ix_(const std::vector<Array>& args);
 
-// The diagonal of every matrix that axes axis1 and axis2 span, as a writable view: the other axes, then the diagonal.
+// The diagonals of the matrices over axes axis1 and axis2, as a writable view: first the other axes, then the diagonal.
 // offset > 0: above the main diagonal. ValueError for rank < 2, axes out of range or equal.
 CATENA_EXPORT Array diagonal(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 
@@ -159,9 +162,9 @@ struct ChooseOptions {
   Array out = {};                   // must have the shape of the result; any dtype of the same kind
   std::string_view mode = "raise";  // or "wrap" (modulo) or "clip"
 };
-// result[i] = choices[a[i]][i], with `a` and the choices broadcast together; the dtype is that of all choices.
-// ValueError for an index out of range in mode "raise", which waits for the device, and for no choices; TypeError for
-// another mode or indices that are no integers.
+// result[i] = choices[a[i]][i], with `a` and the choices broadcast together; the dtype is the promotion of all choices.
+// ValueError for no choices and for an index out of range in mode "raise", which waits for the device; TypeError for
+// another mode or indices that are not integers.
 CATENA_EXPORT Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOptions& options = {});
 
 }  // namespace nd

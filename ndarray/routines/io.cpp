@@ -15,7 +15,7 @@ using catena::fail;
 
 namespace {
 
-// The elements in C order on the host; of arrays that lie so already, where they are.
+// The elements of an array in C order on the host: its own memory if possible, else a copy.
 class HostElements {
  public:
   explicit HostElements(const Array& a) {
@@ -37,7 +37,7 @@ class HostElements {
 };
 
 Array read_array(catena::ByteSource& source) {
-  if (!source.remaining()) {  // a size in a header is then no more than a claim: memory grows with what comes
+  if (!source.remaining()) {  // the size in the header is an unchecked claim: memory grows with the data
     const catena::NpyArray n = catena::read_npy(source);
     check<ValueError>(n.dtype.has_value(), source.context(), "element type '", n.descr, "' is not supported");
     const Array a(internal::new_array(n.shape, *n.dtype, current_device()));
@@ -142,7 +142,7 @@ void savez_compressed(std::ostream& out, const NamedArrays& arrays) {
 }
 
 NpzFile::NpzFile(const std::string& path)
-    : path_(path), reader_(std::make_shared<const catena::NpzReader>("loadz", path)) {}
+    : path_(path), reader_(catena::Shared<const catena::NpzReader>::make("loadz", path)) {}
 
 const catena::NpzReader& NpzFile::reader() const {
   check<ValueError>(reader_ != nullptr, catena::io_context("loadz", path_), "has been closed");

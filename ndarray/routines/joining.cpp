@@ -89,7 +89,7 @@ Array column_stack(const std::vector<Array>& arrays) {
   return join("column_stack", columns, 1);
 }
 
-// ---- cutting ------------------------------------------------------------------------------------
+// ---- splitting ----------------------------------------------------------------------------------
 namespace {
 
 std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) {

@@ -1,5 +1,5 @@
-// Joining arrays and cutting them. Joined arrays are new and C-contiguous, and their dtype is the promotion of all; cut
-// ones are views.
+// Joining and splitting arrays. Joined arrays are new and C-contiguous, and their dtype is the promotion of all; parts
+// are views.
 #pragma once
 
 #include <concepts>
@@ -11,26 +11,25 @@
 
 namespace nd {
 
-// One after the other along an axis. TypeError for a null or 0-d array; ValueError for no arrays, different ranks,
-// lengths that differ on another axis, several devices; IndexError for an axis out of range.
+// Joins arrays along an axis. TypeError for a null or 0-d array; ValueError for no arrays, different ranks, different
+// lengths on another axis, several devices; IndexError for an axis out of range.
 CATENA_EXPORT Array concatenate(const std::vector<Array>& arrays, int axis = 0);
-// Arrays of one shape (ValueError) along a new axis, whose position may be negative (of rank + 1). IndexError when it
-// is out of range.
+// Joins arrays of one shape (ValueError) along a new axis. A negative axis counts from the rank + 1 of the result;
+// IndexError if it is out of range.
 CATENA_EXPORT Array stack(const std::vector<Array>& arrays, int axis = 0);
-// atleast_2d of each, joined along axis 0. Errors of these four: as of concatenate.
+// atleast_2d of each array, joined along axis 0. Errors of this and the next three functions: as for concatenate.
 CATENA_EXPORT Array vstack(const std::vector<Array>& arrays);
-// atleast_1d of each, joined along axis 0 when the first is 1-D then, else along axis 1.
+// atleast_1d of each array, joined along axis 0 if the first is 1-D, else along axis 1.
 CATENA_EXPORT Array hstack(const std::vector<Array>& arrays);
-// atleast_3d of each, joined along axis 2.
+// atleast_3d of each array, joined along axis 2.
 CATENA_EXPORT Array dstack(const std::vector<Array>& arrays);
-// 1-D arrays become columns, 2-D ones stay (ValueError for others); joined along axis 1.
+// 1-D arrays as columns and 2-D arrays (ValueError for others), joined along axis 1.
 CATENA_EXPORT Array column_stack(const std::vector<Array>& arrays);
 
-// How to cut: into a number of parts, or before the given positions.
+// How to split: into a number of parts, or before the given positions.
 class Sections {
  public:
-  template <std::integral I>
-  Sections(I parts) : is_count_(true), count_(static_cast<std::int64_t>(parts)) {}
+  template <std::integral I> Sections(I parts) : is_count_(true), count_(static_cast<std::int64_t>(parts)) {}
   Sections(std::initializer_list<std::int64_t> positions) : positions_(positions) {}
   Sections(const std::vector<std::int64_t>& positions) : positions_(positions) {}
 
@@ -44,12 +43,14 @@ class Sections {
   std::vector<std::int64_t> positions_;
 };
 
-// Parts along an axis. A number of parts must divide the length (ValueError); positions are clamped as those of slices,
-// so they may lie behind the end or go back. ValueError for a number below 1, IndexError for an axis out of range.
+// Splits along an axis. A number of parts must divide the length (ValueError). Positions are clamped like those of
+// slices, so they may be beyond the end or decrease. ValueError for fewer than 1 parts, IndexError for an axis out of
+// range.
 CATENA_EXPORT std::vector<Array> split(const Array& a, const Sections& indices_or_sections, int axis = 0);
-// The same without the rule about division: the first n % parts parts are longer by one, surplus parts are empty.
+// The same for lengths that the number of parts does not divide: the first n % parts parts are longer by one; surplus
+// parts are empty.
 CATENA_EXPORT std::vector<Array> array_split(const Array& a, const Sections& indices_or_sections, int axis = 0);
-// split along axis 0 (rank >= 2), along axis 0 of 1-D arrays and axis 1 of others (rank >= 1), along axis 2 (rank >=
+// split along axis 0 (rank >= 2); along axis 0 of 1-D arrays and axis 1 of others (rank >= 1); along axis 2 (rank >=
 // 3). ValueError for a lower rank.
 CATENA_EXPORT std::vector<Array> vsplit(const Array& a, const Sections& indices_or_sections);
 CATENA_EXPORT std::vector<Array> hsplit(const Array& a, const Sections& indices_or_sections);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
@@ -20,30 +19,23 @@ Device device_of(std::string_view op, const Array& a, const Array& b, const Arra
   return internal::common_device(op, in, {&out, 1});
 }
 
-// out = a @ b, shapes and dtypes as catena::MatmulCall wants them.
-void multiply_into(const Array& a, const Array& b, const Array& out, Device device) {
-  if (out.size() == 0) return;
-  const catena::MatmulCall call{catena::operand_of(*a.get()), catena::operand_of(*b.get()),
-                                catena::operand_of(*out.get())};
-  internal::record_use(*a.get());
-  internal::record_use(*b.get());
-  internal::record_use(*out.get());
-  backend(device.kind).matmul(call, current_stream(device));
-  internal::touch(out);
+// out = a @ b; all arrays have one dtype.
+void multiply_into(const Array& a, const Array& b, const Array& out) {
+  internal::execute(catena::call::Matmul{a.get(), b.get(), out.get()});
 }
 
-// The product of two matrices of any strides, as an array of `shape`; into `out` when that is given.
+// The product of two matrices of any strides, as an array of `shape`; stored in `out` if that is given.
 Array matrix_product(std::string_view op, const Array& a, const Array& b, const Shape& shape, const Array& out = {}) {
   const Dtype dtype = promote_types(a.dtype(), b.dtype());
   const Device device = device_of(op, a, b, out);
   const Shape flat{a.shape()[0], b.shape()[1]};
   const Array left = a.astype(dtype, {.copy = false}), right = b.astype(dtype, {.copy = false});
   if (!out.is_null() && !out.shares_memory(left) && !out.shares_memory(right)) {
-    multiply_into(left, right, out.reshape(flat), device);
+    multiply_into(left, right, out.reshape(flat));
     return out;
   }
   const Array result(internal::new_array(flat, dtype, device));
-  multiply_into(left, right, result, device);
+  multiply_into(left, right, result);
   if (out.is_null()) return result.reshape(shape);
   internal::assign(op, out.reshape(shape), result.reshape(shape));
   return out;
@@ -64,7 +56,7 @@ std::int64_t product_of(const Shape& shape, const Dims& axes) {
   return n;
 }
 
-// The axes that are not among `axes`.
+// The axes that are not in `axes`.
 Dims other_axes(int rank, const Dims& axes) {
   Dims rest;
   for (int i = 0; i < rank; ++i)
@@ -77,7 +69,7 @@ Dims joined(Dims first, const Dims& second) {
   return first;
 }
 
-// The sum over axes of a and axes of b, pair by pair; all normalised.
+// Sum of products over pairs of axes of a and b; axes are normalised.
 Array contract(std::string_view op, const Array& a, const Array& b, const Dims& axes_a, const Dims& axes_b,
                const Array& out = {}) {
   for (int k = 0; k < axes_a.size(); ++k) {
@@ -139,9 +131,9 @@ Array outer(const Array& a, const Array& b, const OuterOptions& options) {
 
 namespace {
 
-// In the order given, so that they pair up with those of the other operand.
+// Normalised but not sorted, so that the axes of both operands stay paired.
 Dims contracted_axes(const Dims& axes, int rank) {
-  catena::normalize_axes("tensordot", axes, rank);  // finds axes given twice
+  catena::normalize_axes("tensordot", axes, rank);  // checks for repeated axes
   Dims result;
   for (std::int64_t axis : axes) result.push_back(catena::normalize_axis("tensordot", axis, rank));
   return result;
@@ -192,7 +184,7 @@ Array matmul(const Array& a, const Array& b) {
   shape.push_back(left.shape()[left.ndim() - 2]);
   shape.push_back(right.shape().back());
   const Array result(internal::new_array(shape, dtype, device));
-  multiply_into(left, right, result, device);
+  multiply_into(left, right, result);
   if (b.ndim() == 1) shape.pop_back();
   if (a.ndim() == 1) shape.erase(shape.size() - (b.ndim() == 1 ? 1 : 2));
   return a.ndim() == 1 || b.ndim() == 1 ? result.reshape(shape) : result;

@@ -1,8 +1,8 @@
-// Comparisons and tests: elementwise functions whose result is bool. What math.h says of operands, broadcasting,
-// options and errors holds here too, except that options.dtype must be bool: the loop is chosen by the inputs.
+// Comparisons and tests: elementwise functions with bool results. Operands, broadcasting, options and errors are as in
+// math.h, except that options.dtype must be bool: the inputs choose the loop.
 #pragma once
 
-#include <catena/kernels/rows/elementwise_families.h>
+#include <catena/kernels/rows/families/elementwise.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd {

@@ -1,7 +1,7 @@
-// Changing shapes, axes and order, repeating and padding. Functions said to give a view share memory with their
-// argument wherever the strides allow it; "the same array" means another handle to the argument itself. dtypes never
-// change; results are C-contiguous unless they are views. Axes may be negative. Functions of the same name as a method
-// of Array are that method.
+// Changing shapes, axes and order, repeating and padding. Functions described as giving a view share memory with their
+// argument if the strides allow it; "the same array" is another handle to the argument. dtypes never change; results
+// other than views are C-contiguous. Negative axes count from the end. Functions with the name of a method of Array
+// call that method.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ namespace nd {
 // ---- copying ------------------------------------------------------------------------------------
 struct CopytoOptions {
   Casting casting = Casting::same_kind;
-  Array where = {};  // elements of dst are written where this, broadcast to dst, is not 0
+  Array where = {};  // elements of dst are written where this, broadcast to dst, is nonzero
 };
-// dst[...] = src, broadcast. TypeError when the dtype of src does not cast to that of dst (of a scalar: the smallest
-// that holds it), ValueError when src or where does not broadcast to dst.
+// dst[...] = src, broadcast. TypeError if the dtype of src (for a scalar: the smallest that holds it) does not cast to
+// that of dst, ValueError if src or where does not broadcast to dst.
 CATENA_EXPORT void copyto(const Array& dst, const Operand& src, const CopytoOptions& options = {});
 
 // ---- shape --------------------------------------------------------------------------------------
 inline Array reshape(const Array& a, const Shape& newshape) { return a.reshape(newshape); }
 inline Array ravel(const Array& a) { return a.ravel(); }
 inline Array squeeze(const Array& a, const Axes& axis = {}) { return a.squeeze(axis); }
-// An axis of length 1 before position `axis` of the result (negative: of its rank, ndim + 1); a view. ValueError when
-// out of range.
+// Inserts an axis of length 1 before position `axis` of the result (a negative axis counts from ndim + 1); a view.
+// ValueError if it is out of range.
 CATENA_EXPORT Array expand_dims(const Array& a, int axis);
-// () -> (1,); other arrays themselves. With several arrays: all of them.
+// () -> (1,); other arrays unchanged. The overload takes and returns several arrays.
 CATENA_EXPORT Array atleast_1d(const Array& a);
 // () -> (1, 1), (n,) -> (1, n).
 CATENA_EXPORT Array atleast_2d(const Array& a);
@@ -45,50 +45,46 @@ CATENA_EXPORT std::vector<Array> atleast_3d(const std::vector<Array>& arrays);
 inline Array transpose(const Array& a) { return a.transpose(); }
 inline Array transpose(const Array& a, const Dims& axes) { return a.transpose(axes); }
 inline Array swapaxes(const Array& a, int axis1, int axis2) { return a.swapaxes(axis1, axis2); }
-// The axis moved before position `start` of the original axes (0 <= start <= ndim); a view, or the same array when
-// nothing moves. ValueError when either is out of range.
+// Moves an axis before position `start` of the original axes (0 <= start <= ndim); a view, or the same array if the
+// order does not change. ValueError if either is out of range.
 CATENA_EXPORT Array rollaxis(const Array& a, int axis, int start = 0);
 // Axes source[k] become axes destination[k], the others keep their order; a view. ValueError for axes out of range or
-// given twice and for lists of different lengths.
+// repeated, and for lists of different lengths.
 CATENA_EXPORT Array moveaxis(const Array& a, const Axes& source, const Axes& destination);
 
-// ---- broadcasting: views with strides of 0 where elements repeat
-// ----------------------------------------------------------------- ValueError when the array does not fit the shape.
+// ---- broadcasting: views with stride 0 along repeated axes --------------------------------------
+// ValueError if the array does not broadcast to the shape.
 CATENA_EXPORT Array broadcast_to(const Array& array, const Shape& shape);
-// All at their common shape; ValueError when there is none.
+// All arrays at their common shape; ValueError if there is none.
 CATENA_EXPORT std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
 
-// ---- repeating
-// ------------------------------------------------------------------------------------------------------------- The
-// array `reps` times along each axis; the shorter one of shape and reps gets leading ones. Always a copy. ValueError
-// for a negative number.
+// ---- repeating ----------------------------------------------------------------------------------
+// Repeats the array reps[k] times along axis k; the shorter of shape and reps is extended by leading ones. Always a
+// copy. ValueError for a negative number.
 CATENA_EXPORT Array tile(const Array& a, const Dims& reps);
 inline Array tile(const Array& a, std::int64_t reps) { return tile(a, Dims{reps}); }
-// Every element (along an axis; without one of the flattened array) `repeats` times. A list needs an axis and one
-// number for each of its elements. ValueError for negative numbers, a list of another length or without an axis, an
-// axis out of range.
+// Repeats every element `repeats` times along an axis (of the flattened array without one). A list needs an axis and
+// has one number for each position along it. ValueError for negative numbers, a list of another length or without an
+// axis, an axis out of range.
 CATENA_EXPORT Array repeat(const Array& a, std::int64_t repeats, std::optional<int> axis = {});
 CATENA_EXPORT Array repeat(const Array& a, const std::vector<std::int64_t>& repeats, std::optional<int> axis = {});
 
-// ---- rearranging
-// ----------------------------------------------------------------------------------------------------------- Views
-// with the elements of an axis in reverse. ValueError for an axis out of range (fliplr: axis 1, flipud: axis 0).
+// ---- rearranging --------------------------------------------------------------------------------
+// Views with the elements of an axis reversed. ValueError for an axis out of range (fliplr: axis 1, flipud: axis 0).
 CATENA_EXPORT Array flip(const Array& a, int axis);
 CATENA_EXPORT Array fliplr(const Array& a);
 CATENA_EXPORT Array flipud(const Array& a);
-// A copy with elements moved by `shift` places along an axis, the last ones to the front; without an axis of the
-// flattened array. An array without elements comes back itself. ValueError for an axis out of range.
+// A copy with the elements moved by `shift` positions along an axis (of the flattened array without one); elements
+// moved past the end continue at the start. An array without elements is returned itself. ValueError for an axis out of
+// range.
 CATENA_EXPORT Array roll(const Array& a, std::int64_t shift, std::optional<int> axis = {});
-// Turned by k quarters in the plane of two axes, from the first towards the second; a view. ValueError for rank < 2,
-// axes out of range or equal, or another number of axes than two.
+// Rotates by k times 90 degrees in the plane of two axes, from the first towards the second; a view. ValueError for
+// rank < 2, axes out of range or equal, or a number of axes other than two.
 CATENA_EXPORT Array rot90(const Array& a, int k = 1, const Dims& axes = {0, 1});
 
-// ---- padding
-// --------------------------------------------------------------------------------------------------------------- A
-// number for every side of every axis: one for all, {before, after} for all axes, or {{before, after}, ...} axis by
-// axis.
-template <class T>
-class PadSides {
+// ---- padding ------------------------------------------------------------------------------------
+// A value for each side of each axis: one for all, {before, after} for all axes, or {{before, after}, ...} per axis.
+template <class T> class PadSides {
  public:
   using Pair = std::pair<T, T>;
   template <class V>
@@ -105,16 +101,16 @@ class PadSides {
 };
 
 struct PadOptions {
-  PadSides<Scalar> constant_values = Scalar(0);  // converted to the dtype of the array
+  PadSides<Scalar> constant_values = Scalar(0);  // cast to the dtype of the array
 };
-// A copy with elements added before and after the ends of each axis. Axes are padded in order, so the values of later
-// axes fill the corners. ValueError for negative widths or a list of sides that is neither one nor one per axis;
+// A copy with elements added before and after each axis. Axes are padded in order, so the values of later axes fill the
+// corners. ValueError for negative widths or a list of sides whose length is neither 1 nor the rank;
 // NotImplementedError for a mode other than "constant".
 CATENA_EXPORT Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::string_view mode = "constant",
                         const PadOptions& options = {});
 
 namespace internal {
-// The view a[..., start:start+length, ...] along an axis; the caller keeps within its length.
+// The view a[..., start:start+length, ...] along an axis. The range is not checked.
 CATENA_EXPORT Array part(const Array& a, int axis, std::int64_t start, std::int64_t length);
 }  // namespace internal
 

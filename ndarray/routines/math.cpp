@@ -1,6 +1,7 @@
 #include <catena/ndarray/routines/math.h>
 
 #include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/logic.h>
 
@@ -34,13 +35,13 @@ std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options)
   return internal::apply_ufunc(catena::rows::frexp, {&x, 1}, options);
 }
 
-// The 16-bit floats have rows of their own: a neighbour must be that of the stored number, not of its float.
+// The 16-bit floats have rows of their own, because the neighbour of the stored number is not that of its float value.
 Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options) {
   const Operand in[2] = {x1, x2};
   const catena::Input inputs[2] = {x1, x2};
   const Dtype dtype = options.dtype.value_or(catena::result_type(inputs));
   if (dtype == Dtype::bfloat16) return internal::apply_ufunc(catena::rows::nextafter_bfloat16, in, options);
-  // Each array alone must fit float16: int8 and uint8 do, though together they are int16.
+  // Each array dtype alone must fit float16: int8 and uint8 do, although their promotion is int16.
   const bool small_arrays = !options.dtype && x1.is_array() && x2.is_array() &&
                             catena::can_cast(x1.header()->dtype, Dtype::float16) &&
                             catena::can_cast(x2.header()->dtype, Dtype::float16);
@@ -55,10 +56,16 @@ Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const U
 }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
-  // The condition takes no part in promotion, and a scalar one is no weak operand: it becomes an array of bools first.
+  // The condition takes no part in promotion and a scalar condition is not weak, so it is first converted to a bool
+  // array on the device of the others.
   Array test;
-  if (condition.is_array()) test = condition.array().astype(Dtype::bool_, {.copy = false});
-  else test = full({}, condition.scalar(), {.dtype = Dtype::bool_});
+  if (condition.is_array()) {
+    test = condition.array().astype(Dtype::bool_, {.copy = false});
+  } else {
+    const Operand others[2] = {x, y};
+    test = Array(internal::new_array({}, Dtype::bool_, internal::common_device("where", others)));
+    internal::convert_into("where", condition.scalar(), *test.get());
+  }
   const Operand in[3] = {test, x, y};
   return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
 }

@@ -1,20 +1,20 @@
 // Elementwise functions: arithmetic, exponentials, trigonometry, rounding, bits, selection. (Comparisons and tests:
 // logic.h.)
 //
-// All take arrays and host scalars, broadcast them, and return a new C-contiguous array of the common shape, or
-// options.out. The dtype of the result is that of the first loop that holds the inputs without loss: functions that
-// need floats turn bool and 8-bit integers into float16, 16-bit ones into float32, wider ones into float64. A scalar
-// never raises the dtype of an array of its kind.
+// The functions take arrays and host scalars, broadcast them, and return a new C-contiguous array of the common shape,
+// or options.out. The result dtype is that of the first loop that holds the inputs without loss: functions with loops
+// for floats only convert bool and 8-bit integers to float16, 16-bit integers to float32 and wider integers to float64.
+// A scalar does not promote an array of its kind.
 //   nd::exp(x)   nd::add(a, 1, {.out = a})   nd::multiply(a, b, {.dtype = nd::float64})
 // Errors: ValueError for shapes that do not broadcast, an output of another shape, arrays on different devices, an
-// integer scalar that does not fit the arrays' dtype; TypeError where there is no loop or the result does not cast to
+// integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the result does not cast to
 // the output under options.casting.
 //
-// Most are declared from the lines of kernels/rows/families/*.h, where each says what its result is at the edges. A new
-// function is one line there, beside its kernel.
+// Most functions are declared from the lines of kernels/rows/families/*.h, which state the results of special cases. A
+// new function is one line there, beside its kernel.
 #pragma once
 
-#include <catena/kernels/rows/elementwise_families.h>
+#include <catena/kernels/rows/families/elementwise.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd {
@@ -39,21 +39,20 @@ CATENA_ELEMENTWISE_ROWS(ND_DECLARE)
 // floor_divide and remainder in one pass.
 CATENA_EXPORT std::pair<Array, Array> divmod(const Operand& x1, const Operand& x2,
                                              const UfuncPairOptions& options = {});
-// (fraction, integral part), both with the sign of x, which must be a float or turns into one.
+// (fraction, integral part), both with the sign of x, which is a float or converted to one.
 CATENA_EXPORT std::pair<Array, Array> modf(const Operand& x, const UfuncPairOptions& options = {});
 // (mantissa in [0.5, 1), int32 exponent) with x = mantissa * 2^exponent; (0, 0) for 0.
 CATENA_EXPORT std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options = {});
-// The float after x1 in the direction of x2; x1 itself where they are equal.
+// The next float after x1 in the direction of x2; x1 itself if they are equal.
 CATENA_EXPORT Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
-// a_min where x < a_min, a_max where that is > a_max (which wins if they cross); NaN passes through, NaN bounds do not
-// clip.
+// a_min where x < a_min, a_max where x > a_max; a_max wins if the bounds cross. NaN stays NaN, NaN bounds do not clip.
 CATENA_EXPORT Array clip(const Operand& a, const Operand& a_min, const Operand& a_max,
                          const UfuncOptions& options = {});
-// x where the condition (any dtype, tested as nonzero) holds, else y; all three broadcast. The dtype is that of x and y
-// together.
+// x where the condition (any dtype, nonzero is true) holds, else y; all three broadcast. The dtype is the promotion of
+// x and y.
 CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Operand& y);
 
-// Other names.
+// Aliases.
 inline Array abs(const Operand& x, const UfuncOptions& options = {}) { return absolute(x, options); }
 inline Array degrees(const Operand& x, const UfuncOptions& options = {}) { return rad2deg(x, options); }
 inline Array radians(const Operand& x, const UfuncOptions& options = {}) { return deg2rad(x, options); }

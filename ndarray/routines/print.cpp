@@ -23,7 +23,7 @@ std::string formatted(const char* format, int digits, double v) {
   char small[64];
   const int n = std::snprintf(small, sizeof small, format, digits, v);
   if (n < int(sizeof small)) return {small, std::size_t(n)};
-  std::string text(std::size_t(n), '\0');  // 1e300 in full
+  std::string text(std::size_t(n), '\0');  // large enough for 1e300 without exponent
   std::snprintf(text.data(), std::size_t(n) + 1, format, digits, v);
   return text;
 }
@@ -43,16 +43,15 @@ Decimal from_scientific(const std::string& text) {
   return d;
 }
 
-template <class E>
-Decimal shortest(double magnitude) {
+template <class E> Decimal shortest(double magnitude) {
   if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
     char text[64];
     const auto end =
         std::to_chars(text, text + sizeof text, static_cast<E>(magnitude), std::chars_format::scientific).ptr;
     return from_scientific(std::string(text, end));
   } else {
-    // Five digits identify every value of 16 bits. At powers of two, where values lie closer together below than above,
-    // the next decimal above may be read back where the nearest one is not.
+    // Five digits identify every 16-bit value. At powers of two the spacing below is finer than above; there the next
+    // decimal above may identify the value when the nearest decimal does not.
     const auto identifies = [&](const std::string& text) {
       return static_cast<float>(E(std::strtof(text.c_str(), nullptr))) == static_cast<float>(magnitude);
     };
@@ -69,9 +68,9 @@ Decimal shortest(double magnitude) {
 
 void trim_zeros(std::string& s) { s.erase(s.find_last_not_of('0') + 1); }
 
-// A number in two parts at its point; the fraction has the trailing zeros only of a fixed number of digits.
+// A number split at its decimal point; the fraction has trailing zeros only if the number of digits is fixed.
 struct Parts {
-  std::string whole, fraction;  // with the sign, without the point
+  std::string whole, fraction;  // the whole part includes the sign; neither includes the point
   std::string exponent;         // "+08"
 };
 
@@ -84,9 +83,8 @@ Parts split_text(const std::string& text) {
   return p;
 }
 
-// At most `precision` digits behind the point.
-template <class E>
-Parts positional(double v, int precision) {
+// With at most `precision` digits behind the point.
+template <class E> Parts positional(double v, int precision) {
   const Decimal d = shortest<E>(std::abs(v));
   const int behind = static_cast<int>(d.digits.size()) - d.exponent;
   Parts p;
@@ -102,17 +100,15 @@ Parts positional(double v, int precision) {
   return p;
 }
 
-template <class E>
-Parts scientific(double v, int precision) {
+template <class E> Parts scientific(double v, int precision) {
   const int digits = static_cast<int>(shortest<E>(std::abs(v)).digits.size()) - 1;
   Parts p = split_text(formatted("%.*e", std::min(digits, precision), v));
   trim_zeros(p.fraction);
   return p;
 }
 
-// One number by itself, as NumPy's scalars print.
-template <class E>
-std::string number(double v) {
+// A single number, as NumPy prints its scalars.
+template <class E> std::string number(double v) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   const double magnitude = std::abs(v);
@@ -130,9 +126,8 @@ std::string number(double v) {
   return sign + d.digits.substr(0, std::size_t(d.exponent)) + "." + d.digits.substr(std::size_t(d.exponent));
 }
 
-// The common form of all floats of an array: scientific or not, and the widths on both sides of the point.
-template <class E>
-class FloatFormat {
+// The common format of all floats of an array: scientific or not, and the widths on both sides of the point.
+template <class E> class FloatFormat {
  public:
   FloatFormat(const std::vector<E>& values, const PrintOptions& options) : precision_(options.precision) {
     double low = std::numeric_limits<double>::infinity(), high = 0;
@@ -196,7 +191,7 @@ class FloatFormat {
 
   int precision_;
   bool scientific_ = false;
-  int left_ = 0, right_ = 0, exponent_ = 0;  // of the whole part, behind the point, digits of the exponent
+  int left_ = 0, right_ = 0, exponent_ = 0;  // width of the whole part, width of the fraction, digits of the exponent
 };
 
 // ---- elements -----------------------------------------------------------------------------------
@@ -214,7 +209,7 @@ std::vector<std::string> words_of(const Array& a, const PrintOptions& options) {
     words.reserve(values.size());
     if constexpr (std::is_same_v<E, bool>) {
       for (const bool v : values) words.emplace_back(v ? "True" : "False");
-      if (a.ndim() > 0)  // True gets its space even where there is no False
+      if (a.ndim() > 0)  // True has a leading space even if the array has no False
         for (std::string& w : words) w.insert(0, 5 - w.size(), ' ');
     } else if constexpr (std::is_integral_v<E>) {
       for (const E v : values) words.push_back(std::to_string(v));
@@ -227,7 +222,7 @@ std::vector<std::string> words_of(const Array& a, const PrintOptions& options) {
   return words;
 }
 
-// The elements that a summary shows: of long axes only both ends.
+// The elements shown in a summary: both ends of each long axis.
 Array corners(Array a, int edge) {
   for (int i = 0; i < a.ndim(); ++i) {
     const std::int64_t n = a.shape()[i];
@@ -256,7 +251,7 @@ class Layout {
 
  private:
   bool shortens(int axis) const { return summarised_ && shape_[axis] > 2 * edge_; }
-  // Elements of an axis that are shown; "..." stands before number edge_ of them.
+  // Number of elements shown of an axis; "..." precedes element edge_ of them.
   std::int64_t shown(int axis) const { return shortens(axis) ? 2 * edge_ : shape_[axis]; }
 
   std::string block(int axis, const std::string& indent, int width) {
@@ -283,7 +278,7 @@ class Layout {
     const std::int64_t n = shown(axis);
     std::string done, current = indent;
     const auto add = [&](const std::string& word) {
-      // A word that is too long for any line gains nothing from a new one.
+      // A word that is longer than any line is not moved to a new line.
       if (current.size() > indent.size() && int(current.size() + word.size()) > limit) {
         while (!current.empty() && current.back() == ' ') current.pop_back();
         done += current + "\n";

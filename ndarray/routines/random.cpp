@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,9 +13,11 @@
 #include <vector>
 
 #include <catena/kernels/random.h>
+#include <catena/kernels/rows/calls.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>
@@ -33,7 +36,7 @@ std::uint64_t entropy() {
   return (static_cast<std::uint64_t>(device()) << 32) | device();
 }
 
-// The finalizer of splitmix64: neighbouring numbers become unrelated ones.
+// The finaliser of splitmix64: consecutive numbers give unrelated results.
 std::uint64_t mixed(std::uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -56,7 +59,7 @@ struct States {
   std::mutex mutex;
   std::map<std::pair<Device::Kind, int>, std::unique_ptr<Generator>> list;
 };
-// Never destroyed: threads may still draw numbers at exit.
+// Never destroyed: other threads may still draw numbers at exit.
 States& states() {
   static States& all = *new States;
   return all;
@@ -66,8 +69,8 @@ void check_floating(std::string_view op, Dtype dtype) {
   check<TypeError>(catena::is_floating(dtype), op, "samples cannot have the dtype ", dtype, ", which is not floating");
 }
 
-// The largest number below `high` (for step -1) or the smallest above it that the dtype has; `high` may lie between two
-// of them.
+// The largest number of the dtype below `high` (direction -1) or the smallest above it (direction 1). `high` itself
+// need not be a number of the dtype.
 double neighbour(Dtype dtype, double high, int direction) {
   return visit_dtype(dtype, [&](auto tag) -> double {
     using E = typename decltype(tag)::type;
@@ -80,7 +83,7 @@ double neighbour(Dtype dtype, double high, int direction) {
       const E e = E(static_cast<float>(high));
       const double value = static_cast<float>(e);
       if (direction < 0 ? value < high : value > high) return value;
-      // Steps of the bits of a magnitude are steps to the next one.
+      // Adding 1 to the bits of a magnitude gives the next larger one.
       auto bits = std::bit_cast<std::uint16_t>(e);
       const bool negative = (bits & 0x8000u) != 0;
       if ((bits & 0x7fffu) == 0) bits = direction < 0 ? 0x8001u : 0x0001u;
@@ -95,33 +98,45 @@ double neighbour(Dtype dtype, double high, int direction) {
 }  // namespace
 
 // ---- state --------------------------------------------------------------------------------------
+struct Generator::State {
+  std::uint64_t seed, offset;
+  std::shared_ptr<CurandSource> curand;  // null: Philox
+};
+struct Generator::Guarded {
+  std::mutex mutex;
+  State state;
+};
+
 Generator::Generator() : Generator(entropy()) {}
 
+Generator::Generator(std::uint64_t seed, std::uint64_t offset) : guarded_(new Guarded{{}, {seed, offset, nullptr}}) {}
+
 Generator::Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method)
-    : state_{seed ? *seed : entropy(), 0, nullptr} {
-  state_.curand = std::make_shared<CurandSource>(state_.seed, method, current_device());
+    : Generator(seed ? *seed : entropy()) {
+  State& state = guarded_->state;
+  state.curand = std::make_shared<CurandSource>(state.seed, method, current_device());
 }
 
-Generator::Generator(const Generator& o) : state_(o.copy()) {}
+Generator::Generator(const Generator& o) : guarded_(new Guarded{{}, o.copy()}) {}
 
 Generator& Generator::operator=(const Generator& o) {
   State copied = o.copy();
-  const std::lock_guard lock(mutex_);
-  std::swap(state_, copied);
+  const std::lock_guard lock(guarded_->mutex);
+  std::swap(guarded_->state, copied);
   return *this;
 }
 
 Generator::~Generator() = default;
 
 Generator::State Generator::state() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return state_;
+  const std::lock_guard lock(guarded_->mutex);
+  return guarded_->state;
 }
 
 Generator::State Generator::begin(std::int64_t n) noexcept {
-  const std::lock_guard lock(mutex_);
-  State before = state_;
-  state_.offset += catena::random_counters(n);
+  const std::lock_guard lock(guarded_->mutex);
+  State before = guarded_->state;
+  guarded_->state.offset += catena::random_counters(n);
   return before;
 }
 
@@ -142,10 +157,11 @@ std::optional<cuda::CurandMethod> Generator::method() const noexcept {
 
 void Generator::reseed(std::optional<std::uint64_t> seed) {
   const std::uint64_t chosen = seed ? *seed : entropy();
-  const std::lock_guard lock(mutex_);
-  if (state_.curand) state_.curand->reseed(chosen);
-  state_.seed = chosen;
-  state_.offset = 0;
+  const std::lock_guard lock(guarded_->mutex);
+  State& state = guarded_->state;
+  if (state.curand) state.curand->reseed(chosen);
+  state.seed = chosen;
+  state.offset = 0;
 }
 
 Generator& get_random_state() {
@@ -157,7 +173,7 @@ Generator& get_random_state() {
   return *state;
 }
 
-// The objects stay, others may hold references to them.
+// The objects stay, because callers may hold references to them.
 void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
@@ -167,8 +183,7 @@ void reset_states() {
 
 // ---- samples ------------------------------------------------------------------------------------
 Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low, std::int64_t high) {
-  const Device device = current_device();
-  const Array a(internal::new_array(size, dtype, device));
+  const Array a(internal::new_array(size, dtype, current_device()));
   if (a.size() == 0) return a;
   if (const std::shared_ptr<CurandSource> curand = state().curand) {
     curand->draw(kind, a, low, high);
@@ -176,15 +191,7 @@ Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype,
     return a;
   }
   const State before = begin(a.size());
-  catena::RandomCall call;
-  call.kind = kind;
-  call.seed = before.seed;
-  call.offset = before.offset;
-  call.low = low;
-  call.high = high;
-  call.out = catena::operand_of(*a.get());
-  call.n = a.size();
-  backend(device.kind).random(call, current_stream(device));
+  internal::execute(catena::call::Random{kind, before.seed, before.offset, low, high, a.get()});
   return a;
 }
 
@@ -199,7 +206,7 @@ Array Generator::uniform(double low, double high, const Shape& size, const Sampl
   Array a = sample(catena::RandomKind::uniform, size, options.dtype);
   a *= high - low;
   a += low;
-  // Rounding may have reached `high`.
+  // Rounding may have produced `high`.
   if (low < high) minimum(a, neighbour(options.dtype, high, -1), {.out = a});
   if (low > high) maximum(a, neighbour(options.dtype, high, 1), {.out = a});
   return a;
@@ -235,8 +242,8 @@ Array Generator::lognormal(const Operand& mean, const Operand& sigma, const std:
 
 Array Generator::gumbel(double loc, double scale, const Shape& size, const SampleOptions& options) {
   check_floating("gumbel", options.dtype);
-  // In at least float32, so that 1 - U is never 0; a U of 0 becomes half of the smallest step, whose logarithm is
-  // finite.
+  // Computed in at least float32, so that 1 - U is never 0. U = 0 is replaced by half of the smallest step, whose
+  // logarithm is finite.
   const Dtype compute = options.dtype == Dtype::float64 ? Dtype::float64 : Dtype::float32;
   const double half_step = compute == Dtype::float64 ? 0x1p-54 : 0x1p-25;
   const Array u = maximum(sample(catena::RandomKind::uniform, size, compute), half_step);
@@ -245,7 +252,7 @@ Array Generator::gumbel(double loc, double scale, const Shape& size, const Sampl
 
 namespace {
 
-// [low, high] as far as the dtype holds it.
+// Checks that [low, high] is within the dtype.
 void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype dtype) {
   check<TypeError>(catena::is_integer(dtype), op, "samples cannot have the dtype ", dtype,
                    ", which is no integer dtype");
@@ -272,8 +279,8 @@ Array Generator::random_integers(std::int64_t low, std::optional<std::int64_t> h
   check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
   check_range("random_integers", first, last, options.dtype);
   if (last != INT64_MAX) return sample(catena::RandomKind::integers, size, options.dtype, first, last + 1);
-  // The end of the range is no int64. Shifted by one it is, unless all of int64 is asked for, which the kernel knows as
-  // an empty range.
+  // last + 1 is not an int64. The range is shifted down by one; if it is all of int64, it is passed to the kernel as
+  // the empty range 0, 0, which stands for that.
   if (first == INT64_MIN) return sample(catena::RandomKind::integers, size, options.dtype, 0, 0);
   Array a = sample(catena::RandomKind::integers, size, options.dtype, first - 1, last);
   a += 1;
@@ -286,7 +293,7 @@ Array Generator::permutation(std::int64_t n) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[std::size_t(i)] = i;
   const State before = begin(n);
-  for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher and Yates
+  for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher-Yates shuffle
     const catena::philox_words<2> words(before.seed, before.offset, i);
     const std::int64_t j =
         catena::integer_from_words(words, static_cast<int>(i & 3), i, before.seed, before.offset, 0, i + 1);

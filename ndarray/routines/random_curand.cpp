@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/logic.h>
@@ -24,13 +25,12 @@ void CurandSource::reseed(std::uint64_t seed) {
   generator_.set_seed(seed);
 }
 
-// The library keeps the place in the sequence in memory of its own, which each fill changes: fills follow one another,
-// also on different streams.
-template <class F>
-void CurandSource::fill(F&& f) {
+// The library keeps the position of the sequence in its own memory, which each fill changes. Fills are therefore
+// ordered, also across streams.
+template <class F> void CurandSource::fill(F&& f) {
   const std::lock_guard lock(mutex_);
   const StreamRef stream = current_stream(device());
-  Backend& b = backend(stream.device.kind);
+  Runtime& b = runtime(stream.device.kind);
   if (!(stream == last_)) b.wait_event(stream, filled_->ptr());
   f();
   b.record_event(filled_->ptr(), stream);
@@ -44,12 +44,12 @@ void CurandSource::draw(catena::RandomKind kind, const Array& out, std::int64_t 
     cuda::forbid_recording("random", "replays would not go on in cuRAND's sequence");
   if (kind == catena::RandomKind::uniform) return uniform(out);
   if (kind == catena::RandomKind::normal) return normal(out);
-  // The range from 0 to 0 stands for all of int64.
+  // The range 0, 0 stands for all of int64.
   integers(out, static_cast<std::uint64_t>(low),
            static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) - 1);
 }
 
-// The library's numbers lie on (0, 1].
+// cuRAND's uniform numbers are in (0, 1].
 void CurandSource::uniform(const Array& out) {
   const Dtype compute = catena::compute_dtype(out.dtype());
   const Array u = out.dtype() == compute ? out : empty(out.shape(), compute);
@@ -57,7 +57,7 @@ void CurandSource::uniform(const Array& out) {
   subtract(1.0, u, {.out = out});
 }
 
-// Normal numbers come in pairs: of an odd count one is left over.
+// Normal numbers are generated in pairs; for an odd count one more is generated and dropped.
 void CurandSource::normal(const Array& out) {
   const Dtype compute = catena::compute_dtype(out.dtype());
   const std::int64_t n = out.size();
@@ -67,7 +67,7 @@ void CurandSource::normal(const Array& out) {
   if (!direct) internal::assign("random", out, pairs(Slice({}, n)).reshape(out.shape()));
 }
 
-// low + a number of [0, most], all equally likely: as many bits as `most` has, drawn again while they exceed it.
+// low + a uniform number in [0, most]: as many random bits as `most` has, redrawn while the number exceeds `most`.
 void CurandSource::integers(const Array& out, std::uint64_t low, std::uint64_t most) {
   const Dtype word = most <= std::numeric_limits<std::uint32_t>::max() ? Dtype::uint32 : Dtype::uint64;
   const std::uint64_t mask = most == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() >> std::countl_zero(most);
@@ -78,11 +78,11 @@ void CurandSource::integers(const Array& out, std::uint64_t low, std::uint64_t m
     setitem(a, {above}, bitwise_and(words(above.size(), word), mask));
   }
   a = a.astype(Dtype::uint64, {.copy = false});
-  a += low;  // modulo 2^64, as the two's complement of int64 asks for
+  a += low;  // modulo 2^64, which is correct for int64 in two's complement
   internal::assign("random", out, a.reshape(out.shape()));
 }
 
-// Random bits, as uint32 or uint64.
+// Random bits as uint32 or uint64.
 Array CurandSource::words(std::int64_t n, Dtype dtype) {
   const Array halves = empty({dtype == Dtype::uint64 ? 2 * n : n}, Dtype::uint32);
   fill([&] { generator_.generate(halves); });

@@ -1,8 +1,8 @@
-// A generator of cuRAND behind nd::random::Generator: what the library gives, in the shapes, dtypes and ranges of the
-// samplers.
+// A cuRAND generator behind nd::random::Generator: converts the library's numbers to the shapes, dtypes and ranges of
+// the samplers.
 //
-// Thread safety: all members may be called from any thread; each call takes numbers of its own, in an order that is not
-// defined.
+// Thread safety: all members may be called from any thread; each call takes its own numbers, in an undefined order of
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,15 @@ class CurandSource {
 
   cuda::CurandMethod method() const noexcept { return generator_.method(); }
   Device device() const noexcept { return generator_.device(); }
-  // Begins the sequence of that seed.
+  // Starts the sequence of that seed.
   void reseed(std::uint64_t seed);
 
-  // Fills a C-contiguous array as RandomCall does, but for uniform numbers, which rounding may take to 1. ValueError
-  // when the array is not on the generator's device, RuntimeError while a CUDA graph is recorded.
+  // Fills a C-contiguous array as a RandomCall does, except that rounding may turn uniform numbers into 1. ValueError
+  // if the array is not on the generator's device, RuntimeError during the capture of a CUDA graph.
   void draw(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high);
 
  private:
-  template <class F>
-  void fill(F&& f);
+  template <class F> void fill(F&& f);
   void uniform(const Array& out);
   void normal(const Array& out);
   void integers(const Array& out, std::uint64_t low, std::uint64_t most);
@@ -40,7 +39,7 @@ class CurandSource {
 
   std::mutex mutex_;
   cuda::CurandGenerator generator_;
-  std::optional<Event> filled_;  // the last fill, on the stream last_
+  std::optional<Event> filled_;  // the last fill, on stream last_
   StreamRef last_;
 };
 

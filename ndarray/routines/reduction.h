@@ -2,38 +2,37 @@
 //
 // options.axis: nothing (all axes, a 0-d result), one axis or a list; negative axes count from the end.
 // options.keepdims keeps reduced axes with length 1. options.out must have the shape of the result and may have any
-// dtype. Errors: ValueError for an axis that is out of range or given twice and for an output of another shape or
-// device; TypeError for a null array. Results do not depend on the layout of the array in memory, and the same call
-// gives the same bits every time.
+// dtype. Errors: ValueError for an axis that is out of range or repeated and for an output of another shape or device;
+// TypeError for a null array. Results do not depend on the memory layout of the array, and equal calls give equal bits.
 #pragma once
 
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
 
-// bool and signed integers give int64, unsigned ones uint64, floats their own dtype (float16 and bfloat16 accumulate in
-// float32). Integers wrap. Nothing sums to 0 and multiplies to 1. options.dtype: elements are converted to it before
-// they are joined.
+// bool and signed integers give int64, unsigned integers uint64, floats their own dtype (float16 and bfloat16
+// accumulate in float32). Integers wrap. The empty sum is 0, the empty product 1. options.dtype: elements are converted
+// to it before they are combined.
 CATENA_EXPORT Array sum(const Array& a, const ReduceOptions& options = {});
 CATENA_EXPORT Array prod(const Array& a, const ReduceOptions& options = {});
 
-// Extreme elements, of the array's own dtype; NaN wins over every number. ValueError for an empty reduction.
+// Extreme elements, in the dtype of the array; NaN if there is a NaN. ValueError for an empty reduction.
 CATENA_EXPORT Array amax(const Array& a, const ReduceOptions& options = {});
 CATENA_EXPORT Array amin(const Array& a, const ReduceOptions& options = {});
 inline Array max(const Array& a, const ReduceOptions& options = {}) { return amax(a, options); }
 inline Array min(const Array& a, const ReduceOptions& options = {}) { return amin(a, options); }
 
-// int64 positions of the first extreme element, counted in C order over the reduced axes; the first NaN wins.
-// ValueError for an empty reduction, TypeError for an options.dtype that is no integer.
+// int64 positions of the first extreme element, counted in C order over the reduced axes; that of the first NaN if
+// there is one. ValueError for an empty reduction, TypeError if options.dtype is not an integer dtype.
 CATENA_EXPORT Array argmax(const Array& a, const ArgReduceOptions& options = {});
 CATENA_EXPORT Array argmin(const Array& a, const ArgReduceOptions& options = {});
 
-// Whether any or all elements are nonzero (NaN is), as bool. Nothing gives false and true.
+// Whether any or all elements are nonzero (NaN is), as bool. Empty reductions give false for any and true for all.
 CATENA_EXPORT Array any(const Array& a, const TestOptions& options = {});
 CATENA_EXPORT Array all(const Array& a, const TestOptions& options = {});
 
-// The number of nonzero elements (NaN counts): of the whole array as a host number, which waits for the device; over
-// axes as int64.
+// The number of nonzero elements (NaN is nonzero): of the whole array as a host number, which waits for the device, or
+// over axes as int64.
 CATENA_EXPORT std::int64_t count_nonzero(const Array& a);
 CATENA_EXPORT Array count_nonzero(const Array& a, const TestOptions& options);
 

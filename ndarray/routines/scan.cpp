@@ -2,8 +2,6 @@
 
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
@@ -14,7 +12,7 @@ namespace {
 using catena::check;
 using catena::KernelDef;
 
-// The loop that joins elements of `a`, converted to `dtype` if that is given, and the dtype of its result.
+// The loop for elements of `a`, converted to `dtype` if that is given, and the dtype of its result.
 struct ScanLoop {
   Array source;
   int loop;
@@ -23,7 +21,7 @@ struct ScanLoop {
 ScanLoop scan_loop(const KernelDef& def, const Array& a, std::optional<Dtype> dtype) {
   for (int i = 0; dtype && i < def.num_loops; ++i)
     if (def.loop_table[i].type[0] == *dtype && def.loop_table[i].type[1] == *dtype) return {a, i, *dtype};
-  // No loop computes in that dtype: elements are converted to it first, the result last.
+  // No loop computes in that dtype: the elements are converted to it first, and the result at the end.
   const Array source = dtype ? a.astype(*dtype, {.copy = false}) : a;
   const catena::Input input(*source.get());
   const int loop = catena::choose_loop(def, {&input, 1});
@@ -33,27 +31,12 @@ ScanLoop scan_loop(const KernelDef& def, const Array& a, std::optional<Dtype> dt
 void check_scan_output(std::string_view op, const Array& a, const Array& out, const Shape& shape) {
   if (out.is_null()) return;
   check<ValueError>(out.shape() == shape, op, "the output has shape ", out.shape(), ", the result ", shape);
-  internal::check_output_layout(op, out);
+  internal::check_output_layout(op, *out.get());
   const Operand operand(a);
   internal::common_device(op, {&operand, 1}, {&out, 1});
 }
 
-// out = running combination of `a` along the axis; the two have one shape and no element in common.
-void run_scan(const KernelDef& def, int loop, const Array& a, const Array& out, int axis) {
-  if (a.size() == 0) return;
-  catena::ScanCall call;
-  call.kernel = &def;
-  call.loop = loop;
-  call.in = catena::operand_of(*a.get());
-  call.out = catena::operand_of(*out.get());
-  call.axis = axis;
-  internal::record_use(*a.get());
-  internal::record_use(*out.get());
-  backend(a.device().kind).scan(call, current_stream(a.device()));
-  internal::touch(out);
-}
-
-// `initial`: a first element along the axis that stands for the result of nothing.
+// `initial`: prepended along the axis, as the result for no elements.
 Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, const ScanOptions& o,
            std::optional<Scalar> initial) {
   Shape shape = a.shape();
@@ -71,7 +54,7 @@ Array scan(std::string_view op, const KernelDef& def, const Array& a, int axis, 
     internal::make_view(out, first, out.strides()).fill(*initial);
     rest = internal::make_view(out, a.shape(), out.strides(), step);
   }
-  run_scan(def, how.loop, how.source, rest, axis);
+  internal::execute(catena::call::Scan{&def, how.loop, how.source.get(), axis, rest.get()});
   if (o.out.is_null() || direct) return out;
   internal::assign(op, o.out, out);
   return o.out;
@@ -83,7 +66,7 @@ Array accumulate(std::string_view op, const KernelDef& def, const Array& a, cons
   return scan(op, def, a, catena::normalize_axis(op, *o.axis, a.ndim()), o, {});
 }
 
-// `a` with `value` in place of every NaN.
+// A copy of `a` with every NaN replaced by `value`.
 Array without_nan(std::string_view op, const Array& a, int value) {
   check<TypeError>(!a.is_null(), op, "the array is null");
   return catena::is_floating(a.dtype()) ? where(isnan(a), value, a) : a;

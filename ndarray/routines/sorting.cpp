@@ -3,7 +3,7 @@
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
-#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/logic.h>
@@ -21,7 +21,7 @@ void check_kind(std::string_view op, std::string_view kind) {
   check<ValueError>(known, op, "kind is '", kind, "', must be 'quicksort', 'mergesort', 'heapsort' or 'stable'");
 }
 
-// The array and its axis, flattened where no axis is given.
+// The array and its axis; the flattened array and axis 0 if no axis is given.
 struct AlongAxis {
   AlongAxis(std::string_view op, const Array& a, std::optional<int> given) {
     check<TypeError>(!a.is_null(), op, "the array is null");
@@ -34,20 +34,11 @@ struct AlongAxis {
 
 Array run_sort(const AlongAxis& a, bool positions) {
   const Array out(internal::new_array(a.array.shape(), positions ? Dtype::int64 : a.array.dtype(), a.array.device()));
-  if (out.size() == 0) return out;
-  catena::SortCall call;
-  call.in = catena::operand_of(*a.array.get());
-  call.out = catena::operand_of(*out.get());
-  call.positions = positions;
-  call.axis = a.axis;
-  internal::record_use(*a.array.get());
-  internal::record_use(*out.get());
-  backend(out.device().kind).sort(call, current_stream(out.device()));
-  internal::touch(out);
+  internal::execute(catena::call::Sort{a.array.get(), a.axis, positions, out.get()});
   return out;
 }
 
-// A whole sort puts every kth element in its place.
+// Sorts completely, which puts every kth element in its place.
 Array run_partition(std::string_view op, const Array& a, const std::vector<std::int64_t>& kth,
                     const PartitionOptions& options, bool positions) {
   const AlongAxis along(op, a, options.axis);
@@ -57,7 +48,7 @@ Array run_partition(std::string_view op, const Array& a, const std::vector<std::
   return run_sort(along, positions);
 }
 
-// `values` as an array: a scalar gets the dtype that an array of it alone would have.
+// `values` as an array; a scalar gets its natural dtype.
 Array as_values(const Operand& values, Device device) {
   if (values.is_array()) return values.array();
   const Array a(internal::new_array(Shape{}, values.scalar().natural_dtype(), device));
@@ -74,20 +65,15 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
   const Dtype common = catena::promote_types(a.dtype(), v.dtype());
   const Array sorted = a.astype(common, {.copy = false}), wanted = v.astype(common, {.copy = false});
   const Array out(internal::new_array(v.shape(), Dtype::int64, device));
-  if (out.size() == 0) return out;
   const catena::KernelDef& def = catena::rows::searchsorted;
   int loop = 0;
   while (def.loop_table[loop].type[0] != common) ++loop;
   const catena::Input inputs[] = {catena::Input(*sorted.get()), catena::Input(*wanted.get()),
                                   catena::Input(Scalar(right))};
   catena::ArrayHeader* const output = out.get();
-  catena::BoundCall call;
-  call.bind(op, inputs, {&output, 1}, def.loop_table[loop].type.data(), def.raw);
-  internal::record_use(*sorted.get());
-  internal::record_use(*wanted.get());
-  internal::record_use(*out.get());
-  internal::launch(def, loop, call.operands(), call.loop(), device);
-  internal::touch(out);
+  const catena::EagerProgram program(def, loop);
+  const catena::Program& steps = program;
+  internal::execute(catena::call::Elementwise{&steps, inputs, {&output, 1}, op});
   return out;
 }
 
@@ -96,15 +82,7 @@ Array nonzero_rows(const Array& a) {
   check<TypeError>(!a.is_null(), "nonzero", "the array is null");
   const std::int64_t count = count_nonzero(a);
   const Array out(internal::new_array(Shape{a.ndim(), count}, Dtype::int64, a.device()));
-  if (out.size() == 0) return out;
-  catena::NonzeroCall call;
-  call.in = catena::operand_of(*a.get());
-  call.count = count;
-  call.out = catena::operand_of(*out.get());
-  internal::record_use(*a.get());
-  internal::record_use(*out.get());
-  backend(a.device().kind).nonzero(call, current_stream(a.device()));
-  internal::touch(out);
+  internal::execute(catena::call::Nonzero{a.get(), out.get()});
   return out;
 }
 

@@ -1,11 +1,11 @@
 // Sorting, searching and counting. (argmax, argmin and count_nonzero: reduction.h.)
 //
-// The order is ascending; NaN stands behind all numbers. Every sort is stable: equal elements, zeros of both signs and
-// NaNs among themselves keep their order. Results do not depend on the layout of the array in memory. Errors:
-// ValueError for an axis out of range (a 0-d array has none) and arrays on different devices; TypeError for a null
-// array.
+// The order is ascending; NaN comes after all numbers. All sorts are stable: equal elements, which include zeros of
+// both signs and NaNs among themselves, keep their order. Results do not depend on the memory layout of the array.
+// Errors: ValueError for an axis out of range (a 0-d array has none) and arrays on different devices; TypeError for a
+// null array.
 //
-// Thread safety: may be called from any thread; writing an array that another thread uses is the caller's to order.
+// Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once
 
 #include <optional>
@@ -17,25 +17,25 @@
 namespace nd {
 
 struct SortOptions {
-  std::optional<int> axis = -1;  // nothing: the array is flattened
+  std::optional<int> axis = -1;  // absent: the array is flattened
   std::string_view kind =
-      {};  // "quicksort", "mergesort", "heapsort" or "stable"; all are the same here (ValueError for another name)
+      {};  // "quicksort", "mergesort", "heapsort" or "stable", all equivalent (ValueError for other names)
 };
-// A sorted copy, of the shape of the array. (a.sort(axis) sorts in place.)
+// A sorted copy with the shape of the array. (a.sort(axis) sorts in place.)
 CATENA_EXPORT Array sort(const Array& a, const SortOptions& options = {});
-// The int64 positions along the axis that sort: take_along_axis(a, argsort(a), -1) is sort(a).
+// The int64 positions that sort along the axis: take_along_axis(a, argsort(a), -1) equals sort(a).
 CATENA_EXPORT Array argsort(const Array& a, const SortOptions& options = {});
 // sort(a, {.axis = 0}).
 CATENA_EXPORT Array msort(const Array& a);
-// The int64 positions that sort by the last of several keys, where that is equal by the one before it, and so on. All
-// keys have one shape (ValueError); TypeError when there is none.
+// The int64 positions that sort by several keys, of which the last is the primary one. All keys have one shape
+// (ValueError); TypeError for no keys.
 CATENA_EXPORT Array lexsort(const std::vector<Array>& keys, int axis = -1);
 
 struct PartitionOptions {
-  std::optional<int> axis = -1;  // nothing: the array is flattened
+  std::optional<int> axis = -1;  // absent: the array is flattened
 };
-// A copy with element kth (of a sorted array) in its place, no greater one before and no smaller one behind it; with
-// several kth that holds for each. Negative ones count from the end. ValueError for one out of range.
+// A copy in which element kth is the one of the sorted array, with no greater element before it and no smaller one
+// behind it; with several kth this holds for each. Negative kth count from the end. ValueError for kth out of range.
 CATENA_EXPORT Array partition(const Array& a, const std::vector<std::int64_t>& kth,
                               const PartitionOptions& options = {});
 inline Array partition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {
@@ -49,31 +49,32 @@ inline Array argpartition(const Array& a, std::int64_t kth, const PartitionOptio
 }
 
 struct SearchOptions {
-  std::string_view side = "left";  // before equal elements, or "right": behind them (ValueError for another word)
+  std::string_view side = "left";  // "left": before equal elements, "right": behind them (ValueError for other strings)
   Array sorter = {};               // integer positions that sort `a`, as argsort gives them
 };
-// Where the values would have to be inserted into the sorted array `a` of rank 1 to keep it sorted: int64, of the shape
-// of `values`. Both are compared in their common dtype. An array that is not sorted gives meaningless places, no error.
-// ValueError for another rank or a sorter of another shape than that of `a`, TypeError for a sorter that is not of an
-// integer dtype.
+// The positions at which `values` would have to be inserted into the sorted array `a` of rank 1 to keep it sorted:
+// int64, with the shape of `values`. Both are compared in their common dtype. If `a` is not sorted the positions are
+// meaningless, without an error. ValueError for another rank or a sorter of a shape other than that of `a`, TypeError
+// for a sorter that is not of an integer dtype.
 CATENA_EXPORT Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options = {});
 
 struct DigitizeOptions {
-  bool right = false;  // the bin of a value includes its right edge, not its left one
+  bool right = false;  // bins include their right edge instead of their left one
 };
-// The number of the bin of every element: i for bins[i-1] <= x < bins[i], or bins[i-1] > x >= bins[i] when they
-// decrease; 0 or len(bins) beyond their ends. ValueError when the bins are not of rank 1 or neither increase nor
-// decrease, which is found out on the host: waits for the device.
+// The bin number of every element: i for bins[i-1] <= x < bins[i], or bins[i-1] > x >= bins[i] if the bins decrease; 0
+// or len(bins) beyond their ends. ValueError if the bins are not of rank 1 or not monotonic; that check runs on the
+// host and waits for the device.
 CATENA_EXPORT Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& options = {});
 
-// The positions of all elements that are not 0 (NaN is not), in C order: one int64 array per axis. A 0-d array counts
-// as one of length 1. All of these wait for the device, which tells their number.
+// The positions of all elements that are not 0 (NaN is not 0), in C order: one int64 array per axis. A 0-d array counts
+// as an array of length 1. This function and the next three wait for the device, because the number of positions
+// determines the shape.
 CATENA_EXPORT std::vector<Array> nonzero(const Array& a);
 // The same; where(condition, x, y) is in math.h.
 inline std::vector<Array> where(const Array& condition) { return nonzero(condition); }
 // Positions in the flattened array.
 CATENA_EXPORT Array flatnonzero(const Array& a);
-// One row per element that is not 0: its position along every axis; shape (count, rank).
+// One row per nonzero element with its position along every axis; shape (count, rank).
 CATENA_EXPORT Array argwhere(const Array& a);
 
 }  // namespace nd

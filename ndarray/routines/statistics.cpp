@@ -15,25 +15,26 @@ using catena::check;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// The dtype in which the variance of elements of `t` is computed: 16-bit floats are rounded only at the very end.
+// The dtype in which the variance of elements of `t` is computed; 16-bit floats are computed in float32 and rounded
+// once.
 Dtype working_dtype(Dtype t) {
   if (t == Dtype::float64 || !catena::is_floating(t)) return Dtype::float64;
   return Dtype::float32;
 }
 
-// Var, or its square root, of elements converted to o.dtype.
+// The variance of elements converted to o.dtype, or its square root.
 Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root) {
   check<TypeError>(!a.is_null(), op, "the array is null");
   const Dtype result_dtype = o.dtype ? *o.dtype : (catena::is_floating(a.dtype()) ? a.dtype() : Dtype::float64);
   const Dtype working = working_dtype(result_dtype);
   const catena::KernelDef& def = catena::rows::var;
-  // Conversion to a dtype in which nothing is computed happens element by element before, as in NumPy.
+  // If no loop computes in o.dtype, elements are converted to it first, as in NumPy.
   const Array source = o.dtype && *o.dtype != working ? a.astype(*o.dtype, {.copy = false}) : a;
   const Dims axes = catena::normalize_axes(op, o.axis, a.ndim());
   const Shape shape = catena::reduced_shape(a.shape(), axes, o.keepdims);
   if (!o.out.is_null()) {
     check<ValueError>(o.out.shape() == shape, op, "the output has shape ", o.out.shape(), ", the result ", shape);
-    internal::check_output_layout(op, o.out);
+    internal::check_output_layout(op, *o.out.get());
     const Operand operand(a);
     internal::common_device(op, {&operand, 1}, {&o.out, 1});
   }
@@ -47,7 +48,7 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
   if (o.ddof != 0) result *= n / std::max(n - o.ddof, 0.0);
   if (root) sqrt(result, {.out = result});
   if (o.out.is_null()) return result.astype(result_dtype, {.copy = false});
-  // Through the result's dtype, so that an output does not change how often is rounded.
+  // Converted to the result dtype before `out`, so that an output does not change the number of roundings.
   internal::assign(op, o.out, result.astype(result_dtype, {.copy = false}));
   return o.out;
 }

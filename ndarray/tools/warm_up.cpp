@@ -1,5 +1,5 @@
 // catena-warm-up --arch 90 [--list]: compiles every registered kernel in its usual forms into the disk cache, for
-// programs that will run on such a GPU. Needs NVRTC, but neither a GPU nor a driver.
+// programs that will run on GPUs of that architecture. Needs NVRTC, but neither a GPU nor a driver.
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Arguments {
   int arch = 0;
   bool list = false, help = false;
 };
-// Arch 0: not understood.
+// arch is 0 if the arguments are invalid.
 Arguments parse(int argc, char** argv) {
   Arguments a;
   for (int k = 1; k < argc; ++k) {

@@ -10,7 +10,7 @@ namespace {
 using catena::check;
 using Form = BoundParameter::Form;
 
-// The common shape of all arrays that move with the loop, or (size,).
+// The common shape of all arrays that are not raw, or (size,).
 Shape loop_shape(const internal::KernelArguments& arguments, std::string_view name,
                  const std::optional<std::int64_t>& size) {
   Shape shape;
@@ -31,7 +31,7 @@ Shape loop_shape(const internal::KernelArguments& arguments, std::string_view na
   return {*size};
 }
 
-// Shapes of given outputs are checked, others are made.
+// Checks the shapes of given outputs and allocates the others.
 void prepare_outputs(internal::KernelArguments& arguments, const KernelText& text, const Shape& shape, bool sized) {
   for (std::size_t k = text.nin; k < arguments.size(); ++k) {
     const KernelParameter& p = arguments.parameter(k);

@@ -3,24 +3,24 @@
 //   auto squared_diff = nd::ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff");
 //   nd::Array z = squared_diff(x, y);
 //
-// The text is C++ for one element. Every parameter is known in it by its name: an input as the current element, an
-// output as a reference to it, a raw one (parameter_list.h) as an array of its own shape: x[k] by position in C order,
-// x[index] by an array of one position per axis, x.size(), x.shape()[axis], x.strides()[axis] in bytes, unchecked.
-// Placeholder letters are type names. Besides there are
+// The text is C++ code for one element. It sees every parameter under its name: an input as the value of the current
+// element, an output as a reference to it, a raw parameter (parameter_list.h) as an array of its own shape: x[k] by
+// position in C order, x[index] by an array of one position per axis, x.size(), x.shape()[axis], x.strides()[axis] in
+// bytes; none of these checks its index. Placeholder letters are type names. Also defined are
 //   i                   position in the loop, in C order        n, _ind.size()   number of positions
 //   _ind.get()[axis]    position along an axis; needs reduce_dims = false
-// and CUDA's functions, atomicAdd and the like among them: threads run in any order, and their writes to one raw
-// element race.
+// and CUDA's functions, including atomicAdd and the like: threads run in any order, so plain writes to the same element
+// of a raw parameter are a data race.
 //
 // On CUDA, NVRTC compiles the text; on the CPU, the system's C++ compiler does ($CATENA_HOST_COMPILER, else $CXX, c++,
-// g++ or clang++ from the PATH). Nothing is compiled before it is needed; the result is kept in memory per text, dtypes
-// and ranks, and on disk. Elements are float16 and bfloat16 classes there that compute in float and round when stored;
-// integers are int, long long and the like.
+// g++ or clang++ from the PATH). It is compiled at the first call that needs it; compiled code is kept in memory per
+// text, dtypes and ranks, and on disk. float16 and bfloat16 elements are classes that compute in float and round at
+// each store; integers are int, long long and the like.
 //
-// Errors of a call: TypeError for a wrong number of arguments, an array whose dtype does not fit its parameter, or a
-// placeholder that no array determines; ValueError for shapes that do not fit, arrays on several devices and a missing
-// or superfluous size; CompileError with the compiler's words. RuntimeError when the CPU has no compiler, naming the
-// kernel and what was tried.
+// Errors of a call: TypeError for a wrong number of arguments, an array whose dtype does not match its parameter, or a
+// placeholder that no array determines; ValueError for shapes that do not match, arrays on several devices, and a
+// missing or superfluous size; CompileError with the compiler's output. RuntimeError naming the kernel and the commands
+// tried if there is no compiler for the CPU.
 //
 // Thread safety: a kernel is immutable and may be called from any thread.
 #pragma once
@@ -42,33 +42,31 @@ namespace nd {
 struct KernelText;
 
 struct ElementwiseKernelOptions {
-  bool reduce_dims = true;                // axes that lie behind each other in memory may become one
-  std::string preamble = {};              // at file scope, in front of the kernel
-  std::vector<std::string> options = {};  // of the compiler
-  std::string loop_prep = {};             // before and after the loop of every thread
+  bool reduce_dims = true;                // axes that are contiguous with each other are merged
+  std::string preamble = {};              // placed at file scope before the kernel
+  std::vector<std::string> options = {};  // for the compiler
+  std::string loop_prep = {};             // code before and after the loop of every thread
   std::string after_loop = {};
 };
 
 struct ElementwiseCallOptions {
-  std::optional<std::int64_t> size =
-      {};                             // of the loop: given exactly when no array but raw ones is among the arguments
-  std::optional<Stream> stream = {};  // default: the current one
+  std::optional<std::int64_t> size = {};  // of the loop; required exactly if all array arguments are raw
+  std::optional<Stream> stream = {};      // default: the current one
 };
 
 class CATENA_EXPORT ElementwiseKernel {
  public:
-  // ValueError for parameter lists that are none and a name that is no identifier.
+  // ValueError for invalid parameter lists and a name that is not an identifier.
   ElementwiseKernel(std::string_view in_params, std::string_view out_params, std::string_view operation,
                     std::string_view name = "kernel", const ElementwiseKernelOptions& options = {});
 
-  // `args`: the inputs, arrays or scalars, or inputs and outputs. All arrays but raw ones are broadcast together; given
-  // outputs must have the common shape. Returns the outputs.
+  // `args`: the inputs (arrays or scalars), or inputs and outputs. All arrays except raw ones are broadcast together;
+  // given outputs must have the common shape. Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const ElementwiseCallOptions& options = {}) const;
-  // The same of kernels with one output, or none (a null array); TypeError for others.
+  // For kernels with one output, or none (returns a null array); TypeError for others.
   Array operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const;
   Array operator()(const Operand& x, const ElementwiseCallOptions& options) const { return (*this)({x}, options); }
-  template <std::convertible_to<Operand>... A>
-  Array operator()(const A&... args) const {
+  template <std::convertible_to<Operand>... A> Array operator()(const A&... args) const {
     return (*this)({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
   }
 
@@ -87,7 +85,7 @@ class CATENA_EXPORT ElementwiseKernel {
   const KernelText* text_;
 };
 
-// The older name of the class.
+// The older name of the class, from namespace elementwise.
 namespace elementwise {
 using nd::ElementwiseKernel;
 }

@@ -8,7 +8,7 @@
 #include <catena/kernels/rows/bind.h>
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
 
@@ -25,8 +25,8 @@ constexpr std::string_view kName = "fused function";
 
 struct Value {
   Dtype dtype;
-  int argument = -1;                    // which argument, when it is one
-  std::optional<Scalar> constant = {};  // a host scalar
+  int argument = -1;                    // number of the argument, or -1
+  std::optional<Scalar> constant = {};  // set for a host scalar
 };
 struct TracedStep {
   const KernelDef* kernel;
@@ -35,7 +35,7 @@ struct TracedStep {
   int out;
 };
 
-// Stands for an array in the choice of a loop, which looks at dtypes only.
+// A placeholder array for the choice of a loop, which reads nothing but its dtype.
 const catena::ArrayHeader& header_of(Dtype dtype) {
   static const auto* headers = [] {
     auto* all = new std::array<catena::ArrayHeader, catena::kNumDtypes>;
@@ -80,10 +80,10 @@ struct Trace::State {
 
 namespace {
 
-// From a trace to a program: which value stands in which slot.
+// Turns a trace into a program by assigning values to slots.
 class Assembly {
  public:
-  // `argument_first`: argument 0 is input 0, whether a step reads it or not.
+  // `argument_first`: argument 0 is input 0 even if no step reads it.
   Assembly(Trace::State& trace, std::vector<int> results, std::vector<Array> targets, bool argument_first = false)
       : trace_(trace), results_(std::move(results)), targets_(std::move(targets)) {
     look_up_uses();
@@ -100,35 +100,19 @@ class Assembly {
   const std::vector<catena::Input>& inputs() const { return inputs_; }
   Dtype dtype_of_result() const { return value(results_[0]).dtype; }
 
-  // As an elementwise call.
+  // Executes the program as an elementwise call.
   std::vector<Array> execute() {
     const Device device = common_device(kName, trace_.arguments, targets_);
     const Shape shape = catena::broadcast_shape(kName, inputs_);
-    std::vector<Array> outputs = targets_, copies;
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      if (outputs[k].is_null()) {
-        outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
-        continue;
-      }
-      check_output_layout(kName, outputs[k]);
-      for (catena::Input& in : inputs_)
-        if (in.is_array() && catena::overlaps(in.array(), *outputs[k].get())) {
-          copies.push_back(argument_with(in.array()).copy());
-          in = catena::Input(*copies.back().get());
-        }
-    }
+    std::vector<Array> outputs = targets_;
     std::vector<catena::ArrayHeader*> headers;
-    for (const Array& o : outputs) headers.push_back(o.get());
-    catena::BoundCall call;
-    call.bind(kName, inputs_, headers, slots_.data());
-    if (catena::size_of(call.loop()) != 0) {
-      for (const catena::Input& in : inputs_)
-        if (in.is_array()) record_use(in.array());
-      for (const Array& o : outputs) record_use(*o.get());
-      backend(device.kind).elementwise(program(), call.operands(), call.loop(), current_stream(device));
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      if (outputs[k].is_null()) outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
+      else check_output_layout(kName, *outputs[k].get());
+      headers.push_back(outputs[k].get());
     }
-    for (std::size_t k = 0; k < outputs.size(); ++k)
-      if (!targets_[k].is_null()) touch(outputs[k]);
+    const catena::Program steps = program();
+    internal::execute(catena::call::Elementwise{&steps, inputs_, headers, kName});
     return outputs;
   }
 
@@ -145,8 +129,8 @@ class Assembly {
     }
   }
 
-  // Every result is written by a step of its own. What goes into an argument is written when nothing there is read any
-  // more.
+  // Ensures that every result is written by a step of its own, and that a step which writes to an argument comes after
+  // the last step that reads it.
   void separate_results() {
     for (std::size_t k = 0; k < results_.size(); ++k) {
       const int v = results_[k];
@@ -179,7 +163,8 @@ class Assembly {
     return slot;
   }
 
-  // Arrays as they are; a constant in the dtype of each operand that reads it, as an eager call stores it.
+  // Arrays are inputs unchanged. A constant becomes an input for each operand that reads it, in the dtype of that
+  // operand, as in an eager call.
   void assign_inputs(bool argument_first) {
     slot_.assign(trace_.values.size(), -1);
     operand_slots_.resize(trace_.steps.size());
@@ -195,7 +180,7 @@ class Assembly {
         } else if (v.argument >= 0) {
           slot = slot_of_argument(step.in[k]);
         }
-        operand_slots_[j].push_back(slot);  // -1: the value of a step, which gets its slot later
+        operand_slots_[j].push_back(slot);  // -1: the value of a step, whose slot is assigned later
       }
     }
   }
@@ -207,7 +192,7 @@ class Assembly {
     for (int v : results_) slot_[std::size_t(v)] = add_slot(value(v).dtype);
   }
 
-  // A slot whose last reader has passed serves the next value of its dtype.
+  // A temporary slot is reused for a later value of the same dtype once its last reader has run.
   void assign_temporaries() {
     std::vector<int> unused;
     for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
@@ -247,19 +232,13 @@ class Assembly {
     }
   }
 
-  Array argument_with(const catena::ArrayHeader& h) const {
-    for (const Operand& o : trace_.arguments)
-      if (o.header() == &h) return o.array();
-    catena::fail<catena::RuntimeError>(kName, "an input is no argument");
-  }
-
   Trace::State& trace_;
   std::vector<int> results_;
-  std::vector<Array> targets_;  // null: a new array
+  std::vector<Array> targets_;  // null: allocate a new array
   std::vector<catena::Input> inputs_;
   std::vector<Dtype> slots_;
-  std::vector<int> last_read_, written_by_;  // the step, of each value; -1: none
-  std::vector<int> slot_;                    // of each value, -1: none yet
+  std::vector<int> last_read_, written_by_;  // step number for each value; -1: none
+  std::vector<int> slot_;                    // slot of each value; -1: not assigned yet
   std::vector<std::vector<int>> operand_slots_;
   std::vector<int> temporaries_;
   std::vector<catena::Step> steps_;
@@ -278,10 +257,10 @@ const KernelDef& row_of(Reduction r) {
   catena::fail<ValueError>(kName, "there is no reduction number ", int(r));
 }
 
-// The map of the reduced value, traced with an array of its dtype.
+// The post map, traced with a placeholder of the reduced value's dtype.
 class PostMap {
  public:
-  PostMap(const std::function<Traced(const Traced&)>& map, Dtype reduced)
+  PostMap(const catena::Function<Traced(const Traced&)>& map, Dtype reduced)
       : dtype_(reduced), stand_in_(new_array({}, reduced, cpu_device)), operand_(stand_in_), trace_({&operand_, 1}) {
     if (!map) return;
     const Traced result = map(trace_.argument(0));
@@ -289,8 +268,8 @@ class PostMap {
     assembly_.emplace(trace_.state(), std::vector{result.value()}, std::vector<Array>(1), true);
     dtype_ = assembly_->dtype_of_result();
   }
-  Dtype dtype() const { return dtype_; }  // of the results
-  // Null where there is no map.
+  Dtype dtype() const { return dtype_; }  // dtype of the results
+  // Null if there is no post map.
   const Assembly* assembly() const { return assembly_ ? &*assembly_ : nullptr; }
 
  private:
@@ -301,7 +280,7 @@ class PostMap {
   std::optional<Assembly> assembly_;
 };
 
-// What nd::sum and its like do with an array, done with the results of a program.
+// A reduction over the results of a program, with the rules of nd::sum and the other reductions.
 class ReducedProgram {
  public:
   ReducedProgram(const Assembly& elements, const FusedReduce& how)
@@ -313,11 +292,10 @@ class ReducedProgram {
         elements.inputs().size() + (post_.assembly() ? post_.assembly()->inputs().size() - 1 : 0);
     check<ValueError>(operands < std::size_t(catena::kMaxOperands), kName, operands,
                       " arguments and constants and 1 results exceed the limit of ", catena::kMaxOperands);
-    bound_.bind(kName, elements.inputs(), {}, elements.program().slots.data(), 0, true);
+    shape_ = catena::broadcast_shape(kName, elements.inputs());
   }
 
   Array run(std::span<const Operand> arguments, const TestOptions& options) {
-    shape_ = bound_.loop();
     axes_ = catena::normalize_axes(def_.name, options.axis, shape_.size());
     const Shape shape = catena::reduced_shape(shape_, axes_, options.keepdims);
     check<ValueError>(def_.has_identity || catena::size_of(shape_) != 0 || catena::size_of(shape) == 0, def_.name,
@@ -328,15 +306,11 @@ class ReducedProgram {
     if (!target.is_null()) {
       check<ValueError>(target.shape() == shape, def_.name, "the output has shape ", target.shape(), ", the result ",
                         shape);
-      check_output_layout(def_.name, target);
+      check_output_layout(def_.name, *target.get());
     }
-    const bool in_place = !target.is_null() && apart(*target.get());
-    const Array out = in_place ? target : Array(new_array(shape, post_.dtype(), device));
-    if (out.size() != 0) launch(out, device);
-    if (target.is_null()) return out;
-    if (in_place) touch(target);
-    else assign(def_.name, target, out);
-    return target;
+    const Array out = target.is_null() ? Array(new_array(shape, post_.dtype(), device)) : target;
+    if (out.size() != 0) launch(out);
+    return out;
   }
 
  private:
@@ -345,70 +319,35 @@ class ReducedProgram {
     const catena::Input input(header_of(element));
     return catena::choose_loop(def_, {&input, 1});
   }
-  bool apart(const catena::ArrayHeader& out) const {
-    return std::none_of(elements_.inputs().begin(), elements_.inputs().end(), [&](const catena::Input& in) {
-      return in.is_array() && (in.array().data == out.data || catena::overlaps(in.array(), out));
-    });
-  }
-
-  void launch(const Array& out, Device device) {
-    std::vector<Strides> strides;
-    for (const catena::BoundOperand& o : bound_.operands()) strides.push_back(*o.strides);
-    strides.push_back(guide_strides(bound_.operands(), shape_, elements_.dtype_of_result()));
-    Shape in_shape = shape_, out_shape = catena::reduced_shape(shape_, axes_, true);
-    Strides out_strides = reduced_strides(*out.get(), shape_.size(), axes_);
-    if (axes_.empty()) {  // every element alone, as over an axis of length 1
-      axes_.push_back(in_shape.size());
-      for (Shape* s : {&in_shape, &out_shape}) s->push_back(1);
-      out_strides.push_back(0);
-      for (Strides& s : strides) s.push_back(0);
-    }
-    std::vector<catena::BoundOperand> inputs(bound_.operands().begin(), bound_.operands().end());
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      inputs[k].shape = &in_shape;
-      inputs[k].strides = &strides[k];
-    }
-
+  void launch(const Array& out) {
     const catena::Program before = elements_.program();
-    catena::Program after;
-    const Strides none = Strides::filled(out_shape.size(), 0);
-    std::vector<catena::BoundOperand> constants;
-    catena::ScalarCell cells[catena::kMaxOperands];
-    catena::ReduceCall call;
-    if (const Assembly* post = post_.assembly()) {
-      after = post->program();
-      for (std::size_t k = 1; k < post->inputs().size(); ++k) {
-        post->inputs()[k].scalar().store(after.slots[k], cells[k].bytes);
-        constants.push_back({cells[k].bytes, after.slots[k], true, &out_shape, &none});
-      }
-      call.post = &after;
-      call.post_inputs = constants;
-    }
+    catena::call::Reduce call;
     call.kernel = &def_;
     call.loop = loop_;
+    call.inputs = elements_.inputs();
     call.axes = axes_;
-    call.in = {nullptr, elements_.dtype_of_result(), false, &in_shape, &strides.back()};
-    call.out = {out->data, out.dtype(), false, &out_shape, &out_strides};
+    call.out = out.get();
     call.pre = &before;
-    call.pre_inputs = inputs;
-    for (const catena::Input& in : elements_.inputs())
-      if (in.is_array()) record_use(in.array());
-    record_use(*out.get());
-    backend(device.kind).reduce(call, current_stream(device));
+    catena::Program after;
+    if (const Assembly* post = post_.assembly()) {
+      after = post->program();
+      call.post = &after;
+      call.post_inputs = std::span(post->inputs()).subspan(1);
+    }
+    execute(call);
   }
 
   const KernelDef& def_;
   const Assembly& elements_;
   int loop_;
   PostMap post_;
-  catena::BoundCall bound_;
   Shape shape_;
   Dims axes_;
 };
 
 }  // namespace
 
-Trace::Trace(std::span<const Operand> arguments) : state_(std::make_unique<State>()) {
+Trace::Trace(std::span<const Operand> arguments) : state_(new State) {
   check<TypeError>(std::any_of(arguments.begin(), arguments.end(), [](const Operand& o) { return o.is_array(); }),
                    kName, "at least one argument must be an array");
   state_->arguments = arguments;

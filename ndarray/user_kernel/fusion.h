@@ -1,4 +1,4 @@
-// fuse: a function written with array operations becomes one elementwise kernel, or one reduction.
+// fuse: turns a function of array operations into one elementwise kernel or one reduction.
 //
 //   auto gelu_like = nd::fuse([](auto x, auto y) { return nd::tanh(x * y + 1) / (nd::exp(-x) + 2); });
 //   nd::Array z = gelu_like(a, b);           // one kernel on CUDA, one pass through blocks of 1024 elements on the CPU
@@ -6,36 +6,36 @@
 //   axpy(y, x, 0.5);                          // writes y
 //   auto distance = nd::fuse([](auto x, auto y) { return nd::square(x - y); },
 //                            {.reduce = nd::Reduction::sum, .post_map = [](auto s) { return nd::sqrt(s); }});
-//   nd::Array d = distance(a, b, {.axis = 1});  // what nd::sqrt(nd::sum(nd::square(a - b), {.axis = 1})) gives; a - b
-//   is nowhere stored
+//   nd::Array d = distance(a, b, {.axis = 1});  // nd::sqrt(nd::sum(nd::square(a - b), {.axis = 1})), nothing stored
 //
-// The function is called with Traced values instead of arrays: it may use the elementwise functions of math.h and
-// logic.h, their operators, where, clip and astype. It cannot ask for elements or shapes. Dtypes follow step by step
-// from the rules of each function, and every step rounds to its dtype, so the result has the bits of the unfused
-// computation (on the CPU; on CUDA where the functions do). Assigning to a parameter taken by reference (+= and the
-// like) writes the argument. The function is traced anew in every call, so what it captures may change; compiled
-// kernels are found again by the steps and dtypes.
+// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h and
+// logic.h, operators, where, clip and astype; elements and shapes are not available. Dtypes follow the rules of each
+// function step by step, and every step rounds to its dtype, so the result has the same bits as the unfused computation
+// (always on the CPU; on CUDA if each function does). Assigning to a parameter taken by reference (+= and the like)
+// writes the argument. Every call traces the function again, so its captures may change; compiled kernels are found by
+// the steps and dtypes of the trace.
 //
-// A fused reduction has one result, whose elements are reduced as nd::sum, prod, amax, amin, all and any reduce an
-// array, dtypes included; on the CPU with the same bits (on CUDA, too, where the first argument of the whole shape is
-// C-contiguous). The post map, a function of one value, is applied to what they give. On CUDA all is one kernel, or two
-// where few results are made of many elements; on the CPU blocks of elements are reduced while they are in the cache.
+// A fused reduction has one result; its elements are reduced as nd::sum, prod, amax, amin, all and any reduce an array,
+// with the same dtypes. On the CPU the result has the same bits; on CUDA it does if the first argument of the full
+// shape is C-contiguous. The post map, a function of one value, is applied to the reduced value. On CUDA the whole
+// computation is one kernel, or two if few results are computed from many elements; on the CPU, blocks of elements are
+// reduced while they are in the cache.
 //
-// Errors: TypeError for arguments without an array, or for an assignment to a scalar or in a reduction; ValueError for
-// more than 16 arguments, results and constants, or more than 32 values alive at once; and those of the functions and
-// of the reduction. Thread safety: as that of the function.
+// Errors: TypeError for arguments without an array, for an assignment to a scalar, and for an assignment in a
+// reduction; ValueError for more than 16 arguments, results and constants, or more than 32 values alive at once; and
+// the errors of the functions and of the reduction. Thread safety: that of the function itself.
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <catena/kernels/rows/families.h>
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
+#include <catena/kernels/rows/families/elementwise.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
@@ -52,7 +52,7 @@ class CATENA_EXPORT Traced {
   Dtype dtype() const;
   Traced astype(Dtype dtype) const;
 
-  // For Trace.
+  // Used by Trace.
   Traced(internal::Trace* trace, int value) noexcept : trace_(trace), value_(value) {}
   internal::Trace* trace() const noexcept { return trace_; }
   int value() const noexcept { return value_; }
@@ -66,10 +66,9 @@ class CATENA_EXPORT Traced {
 class TracedOperand {
  public:
   TracedOperand(const Traced& x) noexcept : trace_(x.trace()), value_(x.value()) {}
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
-  TracedOperand(T v) : constant_(v) {}
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> TracedOperand(T v) : constant_(v) {}
   TracedOperand(const Scalar& v) : constant_(v) {}
-  internal::Trace* trace() const noexcept { return trace_; }  // null: a constant
+  internal::Trace* trace() const noexcept { return trace_; }  // null for a constant
   int value() const noexcept { return value_; }
   const Scalar& constant() const noexcept { return constant_; }
 
@@ -81,32 +80,32 @@ class TracedOperand {
 
 enum class Reduction : std::uint8_t { sum, prod, amax, amin, all, any };
 
-// How the results of a fused function are reduced.
+// The reduction of the results of a fused function.
 struct FusedReduce {
   Reduction reduce = Reduction::sum;
-  std::function<Traced(const Traced&)> post_map = {};  // of the reduced value; null: none
+  catena::Function<Traced(const Traced&)> post_map = {};  // function of the reduced value; null: none
 };
 
 namespace internal {
 
 CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_list<TracedOperand> in);
-// `value` in the dtype of `target`; TypeError when that is another kind of number (casting 'same_kind').
+// `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
 CATENA_EXPORT Traced trace_assigned(const Traced& value, const Traced& target);
 
 // The steps of one call.
 class CATENA_EXPORT Trace {
  public:
-  // The arguments must outlive it.
+  // The arguments must outlive this object.
   explicit Trace(std::span<const Operand> arguments);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
   Traced argument(std::size_t k);
-  // The traced parameters after the call (what was assigned to is written back), and the values that the function
-  // returned.
+  // The traced parameters after the call (assigned ones are written back to the arguments), and the values that the
+  // function returned.
   std::vector<Array> run(std::span<const Traced> parameters, std::span<const Traced> results);
-  // The same with one result, reduced; nothing may have been assigned to.
+  // The same for one result, which is reduced; no parameter may have been assigned to.
   Array reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how,
                const TestOptions& options);
 
@@ -114,38 +113,31 @@ class CATENA_EXPORT Trace {
   State& state() noexcept { return *state_; }
 
  private:
-  std::unique_ptr<State> state_;
+  catena::Owned<State> state_;
 };
 
 inline std::vector<Traced> traced_results(const Traced& t) { return {t}; }
-template <class... T>
-std::vector<Traced> traced_results(const std::tuple<T...>& t) {
+template <class... T> std::vector<Traced> traced_results(const std::tuple<T...>& t) {
   return std::apply([](const auto&... v) { return std::vector<Traced>{v...}; }, t);
 }
-template <class A, class B>
-std::vector<Traced> traced_results(const std::pair<A, B>& t) {
-  return {t.first, t.second};
-}
+template <class A, class B> std::vector<Traced> traced_results(const std::pair<A, B>& t) { return {t.first, t.second}; }
 
 }  // namespace internal
 
-// What fuse gives: callable with arrays and scalars. Returns what the function returns with arrays in place of traced
-// values: an Array, a vector of them for a tuple, nothing.
-template <class F>
-class Fused {
+// The result of fuse: callable with arrays and scalars. Returns what the function returns, with arrays in place of
+// traced values: an Array, a vector of them for a tuple, or nothing.
+template <class F> class Fused {
  public:
   explicit Fused(F f) : f_(std::move(f)) {}
 
-  template <class... A>
-  auto operator()(const A&... arguments) const {
+  template <class... A> auto operator()(const A&... arguments) const {
     const Operand operands[] = {Operand(arguments)...};
     internal::Trace trace(operands);
     return call(trace, std::make_index_sequence<sizeof...(A)>{});
   }
 
  private:
-  template <std::size_t... K>
-  auto call(internal::Trace& trace, std::index_sequence<K...>) const {
+  template <std::size_t... K> auto call(internal::Trace& trace, std::index_sequence<K...>) const {
     Traced parameters[] = {trace.argument(K)...};
     if constexpr (std::is_void_v<decltype(f_(parameters[K]...))>) {
       f_(parameters[K]...);
@@ -161,21 +153,16 @@ class Fused {
   F f_;
 };
 
-template <class F>
-Fused<F> fuse(F f) {
-  return Fused<F>(std::move(f));
-}
+template <class F> Fused<F> fuse(F f) { return Fused<F>(std::move(f)); }
 
 namespace internal {
 
-template <std::size_t>
-using OperandNumber = const Operand&;
+template <std::size_t> using OperandNumber = const Operand&;
 
-// The call with sizeof...(K) arguments: written out, as a list of options in braces can stand behind no other pack.
-template <class Self, class Arguments>
-class ReducedCall;
-template <class Self, std::size_t... K>
-class ReducedCall<Self, std::index_sequence<K...>> {
+// The call operator with sizeof...(K) parameters. It is written out because an argument in braces (the options) cannot
+// be deduced behind a parameter pack.
+template <class Self, class Arguments> class ReducedCall;
+template <class Self, std::size_t... K> class ReducedCall<Self, std::index_sequence<K...>> {
  public:
   Array operator()(OperandNumber<K>... arguments, const TestOptions& options = {}) const {
     const Operand operands[] = {arguments...};
@@ -186,8 +173,7 @@ class ReducedCall<Self, std::index_sequence<K...>> {
     return trace.reduce(parameters, result, self.how_, options);
   }
 };
-template <class Self, class Numbers>
-class ReducedCalls;
+template <class Self, class Numbers> class ReducedCalls;
 template <class Self, std::size_t... N>
 class ReducedCalls<Self, std::index_sequence<N...>> : public ReducedCall<Self, std::make_index_sequence<N + 1>>... {
  public:
@@ -196,8 +182,8 @@ class ReducedCalls<Self, std::index_sequence<N...>> : public ReducedCall<Self, s
 
 }  // namespace internal
 
-// What fuse gives with a reduction: callable with up to 15 arrays and scalars, and then with options (axis, out,
-// keepdims) as nd::sum.
+// The result of fuse with a reduction: callable with up to 15 arrays and scalars, followed by options (axis, out,
+// keepdims) as for nd::sum.
 template <class F>
 class FusedReduction
     : public internal::ReducedCalls<FusedReduction<F>, std::make_index_sequence<catena::kMaxOperands - 1>> {
@@ -205,17 +191,13 @@ class FusedReduction
   FusedReduction(F f, FusedReduce how) : f_(std::move(f)), how_(std::move(how)) {}
 
  private:
-  template <class, class>
-  friend class internal::ReducedCall;
+  template <class, class> friend class internal::ReducedCall;
 
   F f_;
   FusedReduce how_;
 };
 
-template <class F>
-FusedReduction<F> fuse(F f, FusedReduce how) {
-  return {std::move(f), std::move(how)};
-}
+template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::move(f), std::move(how)}; }
 
 // ---- functions of traced values: those of math.h and logic.h ------------------------------------
 #define ND_TRACE_unary(name) \
@@ -246,7 +228,7 @@ inline Traced abs(const Traced& x) { return absolute(x); }
 inline Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
   return internal::trace_step(catena::rows::clip, {a, a_min, a_max});
 }
-// The condition is tested as nonzero.
+// The condition is true where it is not 0.
 CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y);
 
 template <class T>
@@ -255,17 +237,19 @@ concept TracedConstant = std::is_arithmetic_v<T>;
   inline Traced operator op(const Traced& a, const Traced& b) { return name(a, b); }               \
   inline Traced operator op(const Traced& a, TracedConstant auto b) { return name(a, Scalar(b)); } \
   inline Traced operator op(TracedConstant auto a, const Traced& b) { return name(Scalar(a), b); }
-// Assignment keeps the dtype, as that to an array does.
+// Assignment keeps the dtype of its target, as with arrays.
 #define ND_TRACE_ARITHMETIC(op, name)                                                         \
   ND_TRACE_OPERATOR(op, name)                                                                 \
   inline Traced& operator op##=(Traced& a, const TracedOperand& b) {                          \
     return a = internal::trace_assigned(internal::trace_step(catena::rows::name, {a, b}), a); \
   }
 // clang-format off
-ND_TRACE_ARITHMETIC(+, add) ND_TRACE_ARITHMETIC(-, subtract) ND_TRACE_ARITHMETIC(*, multiply) ND_TRACE_ARITHMETIC(/, true_divide)
-ND_TRACE_ARITHMETIC(%, remainder) ND_TRACE_ARITHMETIC(&, bitwise_and) ND_TRACE_ARITHMETIC(|, bitwise_or)
+ND_TRACE_ARITHMETIC(+, add) ND_TRACE_ARITHMETIC(-, subtract) ND_TRACE_ARITHMETIC(*, multiply)
+ND_TRACE_ARITHMETIC(/, true_divide) ND_TRACE_ARITHMETIC(%, remainder)
+ND_TRACE_ARITHMETIC(&, bitwise_and) ND_TRACE_ARITHMETIC(|, bitwise_or)
 ND_TRACE_ARITHMETIC(^, bitwise_xor) ND_TRACE_ARITHMETIC(<<, left_shift) ND_TRACE_ARITHMETIC(>>, right_shift)
-ND_TRACE_OPERATOR(==, equal) ND_TRACE_OPERATOR(!=, not_equal) ND_TRACE_OPERATOR(<, less) ND_TRACE_OPERATOR(<=, less_equal)
+ND_TRACE_OPERATOR(==, equal) ND_TRACE_OPERATOR(!=, not_equal)
+ND_TRACE_OPERATOR(<, less) ND_TRACE_OPERATOR(<=, less_equal)
 ND_TRACE_OPERATOR(>, greater) ND_TRACE_OPERATOR(>=, greater_equal)
 // clang-format on
 #undef ND_TRACE_ARITHMETIC

@@ -1,9 +1,12 @@
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/device/text_kernels.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd::internal {
@@ -48,7 +51,7 @@ void KernelArguments::check_count(std::size_t given) const {
                   " arguments with its outputs; ", given, " were given");
 }
 
-// Explicit outputs first, then inputs from left to right say what placeholders mean; scalars never do.
+// Placeholders are determined by explicit outputs first, then by inputs from left to right; never by scalars.
 void KernelArguments::resolve_types() {
   constexpr auto kUnknown = static_cast<std::size_t>(-1);
   std::array<std::size_t, 128> fixed_by;
@@ -82,7 +85,7 @@ void KernelArguments::resolve_types() {
 void KernelArguments::check_outputs() const {
   for (std::size_t k = text_.nin; k < size(); ++k) {
     if (!is_moving(k)) continue;
-    check_output_layout(text_.name, arrays_[k]);
+    check_output_layout(text_.name, *array(k));
     for (std::size_t j = text_.nin; j < k; ++j)
       check<ValueError>(!is_moving(j) || !arrays_[k].shares_memory(arrays_[j]), text_.name, "the outputs ",
                         parameter(j).name, " and ", parameter(k).name, " share memory");
@@ -120,7 +123,7 @@ bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vect
   words.push_back(h->size);
   for (const Dims* dims : {&h->shape, &h->strides}) {
     words.insert(words.end(), dims->begin(), dims->end());
-    if (dims->empty()) words.push_back(0);  // the struct has one element there
+    if (dims->empty()) words.push_back(0);  // the struct has one element there, as arrays of length 0 are not allowed
   }
   variant.parameters.push_back(
       {dtype(k), h->c_contiguous ? Form::raw_contiguous : Form::raw, static_cast<std::uint8_t>(h->shape.size())});
@@ -128,10 +131,12 @@ bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vect
 }
 
 void KernelArguments::launch(const UserKernelCall& call) const {
-  for (const Array& a : arrays_)
-    if (!a.is_null()) record_use(*a.get());
-  backend(device_.kind).user_kernel(call, current_stream(device_));
-  for (std::size_t k = text_.nin; k < size(); ++k) touch(arrays_[k]);
+  std::vector<const ArrayHeader*> arrays;
+  for (const Array& a : arrays_) arrays.push_back(a.get());
+  const std::span<const ArrayHeader* const> all(arrays);
+  const StreamRef stream = stream_for(device_);
+  launch_on(stream, all.first(text_.nin), all.subspan(text_.nin),
+            [&] { text_kernels(device_.kind).run_kernel(call, stream); });
 }
 
 std::vector<Array> KernelArguments::outputs() const {

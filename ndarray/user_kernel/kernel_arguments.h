@@ -1,4 +1,4 @@
-// Arguments of a kernel given as text, checked against its parameters. Internal to ndarray/kernel.
+// Arguments of a kernel given as text, checked against its parameters. Internal to ndarray/user_kernel.
 #pragma once
 
 #include <optional>
@@ -10,34 +10,35 @@
 
 namespace nd::internal {
 
-// ValueError unless the name is an identifier and all parameters have different names.
+// ValueError unless the name is an identifier and the parameters have distinct names.
 void check_kernel(const KernelText& text);
 
-// The rules that elementwise and reduction kernels share. Messages begin with the kernel's name.
+// The rules that elementwise and reduction kernels share. Messages start with the kernel's name.
 class KernelArguments {
  public:
-  // `args`: the inputs, or inputs and all outputs (TypeError otherwise); they must live as long as this. A stream
-  // becomes the current one until the end of the call; ValueError when it belongs to another device than the arrays.
+  // `args`: the inputs, or inputs and all outputs (TypeError otherwise); they must outlive this object. A given stream
+  // becomes the current one until the end of the call; ValueError if it belongs to another device than the arrays.
   KernelArguments(const KernelText& text, std::span<const Operand> args, const std::optional<Stream>& stream);
 
   std::size_t size() const noexcept { return text_.parameters.size(); }
   const KernelParameter& parameter(std::size_t k) const noexcept { return text_.parameters[k]; }
   Dtype dtype(std::size_t k) const noexcept { return dtypes_[k]; }
   Device device() const noexcept { return device_; }
-  // Null for scalars, and for outputs that are still to be made.
+  // Null for scalars and for outputs that have not been allocated yet.
   const catena::ArrayHeader* array(std::size_t k) const noexcept { return arrays_[k].get(); }
   bool is_moving(std::size_t k) const noexcept { return array(k) != nullptr && !parameter(k).raw; }
 
-  // An output must not have elements that share memory, neither with each other nor with another output.
+  // Checks that no two elements of an output share memory, and that no two outputs overlap.
   void check_outputs() const;
-  // Makes the output `k`.
+  // Allocates output `k`.
   void allocate(std::size_t k, const Shape& shape);
-  // Replaces inputs that an output would change while they are read. With `positions_differ` no input may be an output.
+  // Copies inputs that writing an output would change. With `positions_differ`, an input identical to an output is
+  // copied too.
   void separate(bool positions_differ);
 
-  // Appends a scalar or raw operand to the parameters of the call; false for one that moves with the loop.
+  // Appends a scalar or raw operand to the parameters of the call. False for an operand that advances with the loop.
   bool add_fixed(std::size_t k, KernelVariant& variant, std::vector<std::int64_t>& words) const;
-  // Executes the call, which has been bound.
+  // Executes a bound call.
   void launch(const UserKernelCall& call) const;
   std::vector<Array> outputs() const;
 

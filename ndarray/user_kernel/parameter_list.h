@@ -1,8 +1,8 @@
 // The parameter lists of user-defined kernels: "float32 x, T y, raw T table".
 //
-// A definition is `[raw] TYPE NAME`. TYPE is the canonical name of a dtype (float32, int64, bool...) or a single
-// letter, a placeholder: equal letters stand for one common dtype, found from the arrays of each call. A raw parameter
-// is not broadcast; the kernel indexes it.
+// A definition is `[raw] TYPE NAME`. TYPE is the canonical name of a dtype (float32, int64, bool...) or a placeholder,
+// a single letter: equal letters stand for one dtype, which the arrays of each call determine. A raw parameter is not
+// broadcast; the kernel indexes it.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,13 @@ struct KernelParameter {
   bool output = false;
 };
 
-// The definitions of a list; the empty text has none. ValueError, beginning with `op`, for a definition of fewer than
-// two words, a leading word that is not `raw`, a TYPE that is neither a canonical dtype name nor a letter, and a NAME
-// that is no identifier, is reserved (i, n and everything that begins with an underscore) or stands in the list
-// already.
+// The definitions of a list; empty for an empty text. ValueError starting with `op` for a definition of fewer than two
+// words, a leading word other than `raw`, a TYPE that is neither a canonical dtype name nor a letter, and a NAME that
+// is not an identifier, is reserved (i, n and names with a leading underscore) or occurs twice.
 CATENA_EXPORT std::vector<KernelParameter> parse_parameters(std::string_view op, std::string_view text,
                                                             bool outputs = false);
 
-// Whether the text is an identifier of C.
+// True if the text is a C identifier.
 CATENA_EXPORT bool is_identifier(std::string_view text) noexcept;
 
 }  // namespace nd

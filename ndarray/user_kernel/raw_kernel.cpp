@@ -5,16 +5,18 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <memory>
 
+#include <catena/ndarray/device/text_kernels.h>
 #include <catena/ndarray/engine/ufunc.h>
-#include <catena/ndarray/user_kernel/memoize.h>
+#include <catena/ndarray/user_kernel/memo_map.h>
 
 namespace nd {
 
 using catena::check;
 using catena::concat;
 
-// A text with what was loaded from it, per device and for all kernels.
+// A text and the modules loaded from it, per device; shared by all its kernels.
 struct RawKernel::Program {
   struct Loaded {
     Device device;
@@ -29,7 +31,7 @@ struct RawKernel::Program {
 
   explicit Program(ModuleText t) : text(std::move(t)) {}
   std::shared_ptr<const Loaded> on(Device device) {
-    return table->find(device, [&] { return Loaded{device, backend(device.kind).load_module(text, device.id)}; });
+    return table->find(device, [&] { return Loaded{device, text_kernels(device.kind).load_module(text, device.id)}; });
   }
 
   ModuleText text;
@@ -59,7 +61,8 @@ LaunchDims::LaunchDims(std::initializer_list<std::int64_t> lengths) {
 }
 
 RawKernel::RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options)
-    : program_(std::make_shared<Program>(ModuleText{concat("RawKernel ", name), std::string(code), options, {}, {}})),
+    : program_(
+          catena::Shared<Program>::make(ModuleText{concat("RawKernel ", name), std::string(code), options, {}, {}})),
       name_(name) {
   if (!is_identifier(name)) program_->text.name_expressions.push_back(name_);
 }
@@ -84,10 +87,11 @@ void RawKernel::operator()(const LaunchDims& grid, const LaunchDims& block, std:
   const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
   const int most = loaded->module->attributes(function).max_threads_per_block;
   check<ValueError>(threads <= most, name_, "a block of ", threads, " threads; the kernel can have ", most);
-  for (const Operand& a : arrays) internal::record_use(*a.header());
-  loaded->module->launch(function, shape, values, options.stream ? options.stream->ref() : current_stream(device));
-  for (const KernelArgument& a : args)
-    if (!a.array().is_null()) internal::touch(a.array());
+  // It is unknown which arrays a kernel writes, so all of them count as written.
+  std::vector<const catena::ArrayHeader*> written;
+  for (const Operand& a : arrays) written.push_back(a.header());
+  const StreamRef stream = options.stream ? options.stream->ref() : internal::stream_for(device);
+  internal::launch_on(stream, {}, written, [&] { loaded->module->launch(function, shape, values, stream); });
 }
 
 void RawKernel::linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
@@ -108,12 +112,12 @@ KernelAttributes RawKernel::attributes() const {
 void RawKernel::compile() const { static_cast<void>(attributes()); }
 
 RawModule::RawModule(std::string_view code, const RawModuleOptions& options)
-    : program_(std::make_shared<RawKernel::Program>(
+    : program_(catena::Shared<RawKernel::Program>::make(
           ModuleText{"RawModule", std::string(code), options.options, options.name_expressions, {}})) {}
 
 RawModule RawModule::load(std::string image) {
   check<ValueError>(!image.empty(), "RawModule", "the compiled code is empty");
-  return RawModule(std::make_shared<RawKernel::Program>(ModuleText{"RawModule", {}, {}, {}, std::move(image)}));
+  return RawModule(catena::Shared<RawKernel::Program>::make(ModuleText{"RawModule", {}, {}, {}, std::move(image)}));
 }
 RawModule RawModule::load_file(const std::string& path) { return load(read_file(path)); }
 

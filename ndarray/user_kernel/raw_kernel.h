@@ -1,4 +1,4 @@
-// Kernels given as whole CUDA C++ texts.
+// Kernels given as complete CUDA C++ texts.
 //
 //   nd::RawKernel saxpy(R"(
 //     extern "C" __global__ void saxpy(float a, const float* x, float* y, long long n) {
@@ -7,30 +7,31 @@
 //     })", "saxpy");
 //   saxpy({(n + 255) / 256}, {256}, {2.0f, x, y, n});
 //
-// The text is compiled for a device when a kernel of it is first wanted there; compiled code is kept on disk. An array
-// argument is a bare pointer to its first element: shapes, strides and dtypes are the caller's to mind. Everything else
-// is passed with the very bytes of its C++ type (nd::Scalar has none: an int is 4 bytes, a double 8). Launches go to
-// the current stream.
+// The text is compiled for a device when one of its kernels is first used there; compiled code is kept on disk. An
+// array argument is passed as a pointer to its first element; the caller is responsible for shapes, strides and dtypes.
+// Other arguments are passed with the bytes of their C++ type (an int has 4 bytes, a double 8; nd::Scalar is not
+// accepted). Launches use the current stream.
 //
-// The CPU runs the same texts as long as they need no barrier and no exchange between the threads of a block: blocks
-// run in parallel, the threads of one block one after the other. __syncthreads, __shfl_sync and the like are a
-// CompileError that names them. In a text for the CPU a kernel stands for itself, not behind a macro, and dynamic
-// shared memory does not exist.
+// The CPU runs texts that need no barrier and no exchange between the threads of a block: blocks run in parallel, the
+// threads of a block one after the other. __syncthreads, __shfl_sync and the like are a CompileError that names them.
+// In texts for the CPU, kernels must not be defined by a macro, and there is no dynamic shared memory.
 //
-// Thread safety: everything here may be called from any thread.
+// Thread safety: all functions may be called from any thread.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include <catena/kernels/base/pointers.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/device/memory.h>
 #include <catena/ndarray/device/stream.h>
@@ -43,7 +44,7 @@ class KernelArgument {
  public:
   KernelArgument(const Array& a) : KernelArgument(a->data) { array_ = a; }
   KernelArgument(const MemoryPointer& p) : KernelArgument(p.ptr()) {}
-  // Numbers, pointers and plain structs, by value.
+  // Numbers, pointers and trivially copyable structs, passed by value.
   template <class T>
   requires(std::is_trivially_copyable_v<T> && !std::derived_from<T, catena::HeaderRef> && !std::same_as<T, Scalar>)
       KernelArgument(const T& value)
@@ -52,7 +53,7 @@ class KernelArgument {
   }
 
   ArgumentBytes bytes() const noexcept { return bytes_; }
-  const Array& array() const noexcept { return array_; }  // null when it is none
+  const Array& array() const noexcept { return array_; }  // null if the argument is not an array
 
  private:
   catena::SmallVector<std::byte, 16> bytes_;
@@ -63,8 +64,7 @@ class KernelArgument {
 class CATENA_EXPORT LaunchDims {
  public:
   LaunchDims(std::initializer_list<std::int64_t> lengths);
-  template <std::integral I>
-  LaunchDims(I length) : LaunchDims({static_cast<std::int64_t>(length)}) {}
+  template <std::integral I> LaunchDims(I length) : LaunchDims({static_cast<std::int64_t>(length)}) {}
   const std::array<unsigned, 3>& lengths() const noexcept { return lengths_; }
 
  private:
@@ -85,15 +85,16 @@ class RawModule;
 
 class CATENA_EXPORT RawKernel {
  public:
-  // The kernel `name` of a text of its own, with these options of the compiler. Nothing is compiled yet.
+  // The kernel `name` of a text, with these options for the compiler. Compiles nothing yet.
   RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options = {});
 
-  // Runs grid x block threads on the device of the array arguments, or on the current one when there is none.
-  // ValueError for arrays on several devices and blocks of too many threads, TypeError for arguments that do not fit
-  // (where the parameters are known: on the CPU), KeyError when the text has no such kernel, CompileError.
+  // Runs grid x block threads on the device of the array arguments, or on the current device if there are none.
+  // ValueError for arrays on several devices and for blocks of too many threads, TypeError for arguments that do not
+  // match the parameters (on the CPU, where the parameters are known), KeyError if the text has no such kernel,
+  // CompileError.
   void operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
                   const RawLaunchOptions& options = {}) const;
-  // The same over at least `size` threads: blocks of min(size, block_max_size) threads, at most 65536 blocks.
+  // The same over at least `size` threads, in blocks of min(size, block_max_size) threads and at most 65536 blocks.
   void linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
                      const LinearLaunchOptions& options = {}) const;
 
@@ -104,35 +105,36 @@ class CATENA_EXPORT RawKernel {
  private:
   friend class RawModule;
   struct Program;
-  RawKernel(std::shared_ptr<Program> program, std::string_view name) : program_(std::move(program)), name_(name) {}
+  RawKernel(catena::Shared<Program> program, std::string_view name) : program_(std::move(program)), name_(name) {}
 
-  std::shared_ptr<Program> program_;
+  catena::Shared<Program> program_;
   std::string name_;
 };
 
 struct RawModuleOptions {
-  std::vector<std::string> options = {};           // of the compiler
-  std::vector<std::string> name_expressions = {};  // instances of kernel templates to have: "scale<float>"
+  std::vector<std::string> options = {};           // for the compiler
+  std::vector<std::string> name_expressions = {};  // template instances to compile: "scale<float>"
 };
 
 // A text, or compiled code, with several kernels and variables.
 class CATENA_EXPORT RawModule {
  public:
   explicit RawModule(std::string_view code, const RawModuleOptions& options = {});
-  // Compiled code for CUDA: a cubin, fatbin or PTX text, from memory or a file (IOError). The CPU has no use for it:
-  // NotImplementedError at the first use there.
+  // Compiled code for CUDA: a cubin, fatbin or PTX text, from memory or a file (IOError). NotImplementedError at the
+  // first use on the CPU.
   static RawModule load(std::string image);
   static RawModule load_file(const std::string& path);
 
-  // A kernel by its name or name expression; it shares the module. What does not exist shows at its first use.
+  // A kernel by its name or name expression; it shares the module. A name that does not exist is an error at its first
+  // use.
   RawKernel get_function(std::string_view name) const;
-  // A __device__ or __constant__ variable on the current device; keeps the module loaded. KeyError when there is none.
+  // A __device__ or __constant__ variable on the current device; keeps the module loaded. KeyError if there is none.
   MemoryPointer get_global(const std::string& name) const;
   void compile() const;  // for the current device
 
  private:
-  explicit RawModule(std::shared_ptr<RawKernel::Program> program) : program_(std::move(program)) {}
-  std::shared_ptr<RawKernel::Program> program_;
+  explicit RawModule(catena::Shared<RawKernel::Program> program) : program_(std::move(program)) {}
+  catena::Shared<RawKernel::Program> program_;
 };
 
 }  // namespace nd

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
@@ -49,7 +50,7 @@ void prepare_outputs(internal::KernelArguments& arguments, const KernelText& tex
     if (arguments.array(k) == nullptr) arguments.allocate(k, shape);
 }
 
-// Strides of all moving operands along the kept and the reduced axes; those of inputs come first.
+// Strides of all operands that advance with the loop, along the kept and the reduced axes; inputs come first.
 struct Layout {
   Shape kept, reduced;
   std::vector<Strides> kept_strides, reduced_strides;

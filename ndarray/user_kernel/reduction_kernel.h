@@ -3,11 +3,11 @@
 //   auto l2norm = nd::ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
 //   nd::Array norms = l2norm(x, {.axis = 1});
 //
-// map_expr gives the value of an element, under the names of the inputs; reduce_expr combines two values, `a` and `b`;
-// post_map_expr is a statement that makes the outputs from the result, `a`. Values have the type reduce_type, by
-// default that of the first output. They are combined in any order, and every partial result starts from the identity:
-// reduce_expr must be associative and commutative, and the identity a true one. Everything else is as in
-// elementwise_kernel.h: parameters, raw operands, compilers, errors. Besides there are
+// map_expr computes the value of an element from the inputs, by their names; reduce_expr combines two values, `a` and
+// `b`; post_map_expr is a statement that computes the outputs from the reduced value, `a`. Values have the type
+// reduce_type, by default that of the first output. The order of combination is undefined and every partial result
+// starts from the identity, so reduce_expr must be associative and commutative, and `identity` its neutral element.
+// Parameters, raw operands, compilers and errors are as in elementwise_kernel.h. Also defined are
 //   _in_ind.size(), _out_ind.size()   numbers of elements of the (broadcast) input and of an output
 //   _i                                position in the output, in C order
 //   _j                                position in the input with the reduced axes leading (map_expr only)
@@ -16,12 +16,14 @@
 // Thread safety: a kernel is immutable and may be called from any thread.
 #pragma once
 
+#include <optional>
+
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 
 namespace nd {
 
 struct ReductionKernelOptions {
-  std::string reduce_type = {};  // a C++ type, placeholders and what the preamble defines included
+  std::string reduce_type = {};  // a C++ type; may use placeholders and definitions of the preamble
   bool reduce_dims = true;
   std::string preamble = {};
   std::vector<std::string> options = {};
@@ -29,30 +31,29 @@ struct ReductionKernelOptions {
 
 struct ReductionCallOptions {
   Axes axis = {};  // default: all axes
-  Array out = {};  // of kernels with one output
+  Array out = {};  // for kernels with one output
   bool keepdims = false;
   std::optional<Stream> stream = {};
 };
 
 class CATENA_EXPORT ReductionKernel {
  public:
-  // Without an identity values start default-constructed, and a reduction of nothing is a ValueError. ValueError as for
-  // elementwise kernels, and when there is no output.
+  // Without an identity, accumulators start default-constructed, and a reduction of no elements is a ValueError. Other
+  // ValueErrors as for elementwise kernels, and if there is no output.
   ReductionKernel(std::string_view in_params, std::string_view out_params, std::string_view map_expr,
                   std::string_view reduce_expr, std::string_view post_map_expr,
                   std::optional<std::string_view> identity, std::string_view name = "reduce_kernel",
                   const ReductionKernelOptions& options = {});
 
-  // `args`: the inputs, or inputs and outputs. Inputs are broadcast together, at least one of them an array that is not
-  // raw (ValueError); given outputs must have the reduced shape. Raw arrays are possible when the reduced axes are the
-  // leading ones (NotImplementedError otherwise). options.out: NotImplementedError with several outputs, ValueError
-  // beside outputs among the arguments. Returns the outputs.
+  // `args`: the inputs, or inputs and outputs. Inputs are broadcast together; at least one must be an array that is not
+  // raw (ValueError); given outputs must have the reduced shape. With raw arrays the reduced axes must be the leading
+  // ones (NotImplementedError otherwise). options.out: NotImplementedError with several outputs, ValueError if `args`
+  // contains outputs. Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const ReductionCallOptions& options = {}) const;
-  // The same of kernels with one output; TypeError for others.
+  // For kernels with one output; TypeError for others.
   Array operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options = {}) const;
   Array operator()(const Operand& x, const ReductionCallOptions& options) const { return (*this)({x}, options); }
-  template <std::convertible_to<Operand>... A>
-  Array operator()(const A&... args) const {
+  template <std::convertible_to<Operand>... A> Array operator()(const A&... args) const {
     return (*this)({static_cast<Operand>(args)...}, ReductionCallOptions{});
   }
 

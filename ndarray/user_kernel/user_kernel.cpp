@@ -1,9 +1,11 @@
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include <catena/kernels/device/user_parameters.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd {
 namespace {
@@ -23,12 +25,12 @@ std::string_view kind_name(const KernelText& text) {
   return text.kind == KernelText::Kind::elementwise ? "elementwise" : "reduction";
 }
 
-// A fragment of the user as statements: it may end in a comment, and needs no semicolon.
+// A code fragment of the user as statements: it may end in a comment and needs no final semicolon.
 std::string statements(const std::string& fragment, std::string_view indent) {
   return fragment.empty() ? std::string() : concat(indent, fragment, "\n", indent, ";\n");
 }
 
-// All contents of a text, so that no two different ones give the same.
+// The complete content of a text as one string; different texts give different strings.
 std::string contents(const KernelText& t) {
   std::string all = concat(int(t.kind), ' ', t.nin, ' ', t.parameters.size(), ' ', t.options.size(), ' ', t.reduce_dims,
                            ' ', t.identity.has_value());
@@ -90,7 +92,8 @@ class Generator {
     source() += concat("  ", skeleton, "::first", rest);
     add_signature(made_.second, catena::user::kReductionBlock);
     source() += concat("  ", skeleton, "::second", rest);
-    // A device's variable is known by its size, one of the host by its value.
+    // The size of the accumulator: the size of a device variable can be queried, for the host the value of a variable
+    // is used.
     source() += concat("extern \"C\" {\n__device__ ", on_host() ? "long " : "char ", made_.accumulator,
                        on_host() ? " = sizeof(_type_reduce)" : "[sizeof(_type_reduce)]", ";\n}\n");
     return std::move(made_);
@@ -100,12 +103,11 @@ class Generator {
   bool on_host() const { return target_ == SourceFor::host; }
   std::string& source() { return made_.source; }
 
-  template <class F>
-  void for_each(F&& f) const {
+  template <class F> void for_each(F&& f) const {
     for (std::size_t k = 0; k < text_.parameters.size(); ++k) f(text_.parameters[k], variant_.parameters[k]);
   }
 
-  // Header, placeholders, preamble.
+  // Includes, placeholders, preamble.
   void add_front() {
     source() += concat("#include <catena/kernels/device/user_", kind_name(text_), ".h>\n");
     std::string defined;
@@ -140,9 +142,8 @@ class Generator {
     return text;
   }
 
-  // The current elements under the names of their parameters.
-  template <class F>
-  void add_elements(std::string_view indices, F&& wanted) {
+  // Declares the current elements under the names of their parameters.
+  template <class F> void add_elements(std::string_view indices, F&& wanted) {
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
       if (p.raw || b.form == Form::scalar || !wanted(p)) return;
       source() += concat("    ", p.output ? "" : "const ", c_type(b.dtype), p.output ? "& " : " ", p.name, " = _p.",
@@ -150,7 +151,7 @@ class Generator {
     });
   }
 
-  // Opens a function over the parameters, _p.
+  // Begins a function whose parameter is the struct _p.
   void add_signature(const std::string& name, int block) {
     source() += "extern \"C\" __global__ void ";
     if (on_host())
@@ -226,9 +227,5 @@ std::string describe(const KernelText& text) {
 }
 
 DeviceModule::~DeviceModule() = default;
-
-std::unique_ptr<DeviceModule> Backend::load_module(const ModuleText& text, int) {
-  throw NotImplementedError(concat(text.name, ": this device runs no kernels given as text"));
-}
 
 }  // namespace nd

@@ -74,8 +74,8 @@ constexpr ElementwiseRow kELU = {.label = "ELU",
                                  .gradient =
                                      [](int, const ElementwiseValues& v) {
                                        const Array& x = v.x0.data();
-                                       // exp of min(x, 0): the branch that is masked out must not overflow, or its own
-                                       // derivative would be inf times 0.
+                                       // exp of min(x, 0): the masked branch must not overflow, or its derivative would
+                                       // be inf * 0.
                                        const Variable slope = exp(-relu(-v.x0)) * v.c[0];
                                        return masked(v.gy, greater_equal(x, 0)) + masked(v.gy * slope, less(x, 0));
                                      },
@@ -97,7 +97,7 @@ constexpr ElementwiseRow kHardSigmoid = {.label = "HardSigmoid",
                                                return v.result(catena::rows::hard_sigmoid_bwd, {v.x0, v.gy});
                                              }};
 
-// The two functions differ in their rows and in their rules only.
+// The two functions differ only in their rows and their rules.
 class SoftmaxNode : public FunctionNode {
  public:
   explicit SoftmaxNode(int axis) : axis_(axis) {}

@@ -1,10 +1,10 @@
 #include <catena/nn/functions/connection.h>
 
-#include <catena/autograd/backend/nn_extension.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
 
 namespace nn {
@@ -37,7 +37,7 @@ class LinearFunction final : public FunctionNode {
     expect(in_types.size() >= 2, in_types.size() <= 3);
     expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
     expect(in_types[0].ndim >= 2, in_types[1].ndim == 2);
-    // The flattened length of x: an empty batch has one, too.
+    // The product of the lengths after the first axis; x.size() / x.shape(0) fails for an empty batch.
     std::int64_t features = 1;
     for (int i = 1; i < in_types.shape(0).size(); ++i) features *= in_types.shape(0)[i];
     expect(variable(features, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
@@ -72,7 +72,7 @@ class LinearFunction final : public FunctionNode {
   }
 };
 
-// Convolution and its two derivatives are linear in each operand, so each one's backward rule is made of the other two.
+// Convolution and its two derivatives are linear in each operand, so the backward rule of each uses the other two.
 class Convolution final : public FunctionNode {
  public:
   explicit Convolution(const ConvolutionSpec& spec) : spec_(spec) {}

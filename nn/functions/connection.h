@@ -12,7 +12,7 @@ using autograd::Variable;
 // y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M).
 CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
 
-// An int or a pair (vertical, horizontal).
+// A length for both axes or a pair (vertical, horizontal).
 struct Pair {
   int y, x;
   constexpr Pair(int both) : y(both), x(both) {}
@@ -22,11 +22,11 @@ struct Pair {
 
 struct ConvolutionOptions {
   Pair stride = 1, pad = 0, dilate = 1;
-  bool cover_all = false;  // every input pixel lies in some window
+  bool cover_all = false;  // the last window may extend beyond the padding, so that every input pixel lies in a window
 };
 // Cross-correlation: x (n, c, h, w), W (m, c, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad - dilated kh) /
-// stride + 1. InvalidType for other ranks, channel numbers or dtypes; a window larger than the padded image is an
-// AssertionError.
+// stride + 1. InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a window larger than the
+// padded image.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
 

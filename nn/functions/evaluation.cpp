@@ -33,7 +33,7 @@ class Accuracy final : public FunctionNode {
     const Array &y = in[0], &t = in[1];
     const Array predicted = autograd::reshape(autograd::reduce(catena::rows::argmax, y, 1), t.shape());
     const Array hit = apply(catena::rows::equal, {predicted, t});
-    // Counts do not fit 16-bit floats.
+    // Counts can exceed the range of 16-bit floats.
     const Dtype counting = catena::compute_dtype(y.dtype());
     if (!ignore_label_) return {autograd::astype(autograd::mean(autograd::astype(hit, counting)), y.dtype())};
     const Array valid = apply(catena::rows::not_equal, {t, *ignore_label_});

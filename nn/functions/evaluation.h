@@ -1,4 +1,4 @@
-// Measures without gradients; the result has the dtype of y.
+// Evaluation measures without gradients; the result has the dtype of y.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@ namespace nn {
 
 using autograd::Variable;
 
-// The fraction of samples whose argmax over axis 1 of y equals t (int32); samples with ignore_label count in neither
-// part. No sample left: 0. The first of equal maxima is taken.
+// The fraction of samples whose argmax over axis 1 of y equals t (int32). Samples with ignore_label are not counted; 0
+// if none is left. Of equal maxima the first counts.
 CATENA_EXPORT Variable accuracy(const Variable& y, const Variable& t, std::optional<int> ignore_label = {});
 
 }  // namespace nn

@@ -26,7 +26,7 @@ using catena::ValueError;
 
 namespace {
 
-// Scores as (N, C, D), all axes after the class as one.
+// The scores as (N, C, D): all axes after the classes are merged.
 Shape flat_shape(const Shape& x) {
   std::int64_t d = 1;
   for (int a = 2; a < x.size(); ++a) d *= x[a];
@@ -58,7 +58,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     autograd::apply_indexed(catena::rows::cross_entropy_pick, operands, {&loss, 1});
     norm_ = normaliser(x, t);
     if (!mean_) return {autograd::reshape(loss, t.shape())};
-    // The sum of a 16-bit batch may not fit its dtype; the mean does.
+    // The sum over a 16-bit batch can exceed the range of its dtype; the mean does not.
     const Array total = autograd::reduce(catena::rows::sum, loss, {}, false, norm_.dtype());
     return {autograd::astype(total / norm_, x.dtype())};
   }
@@ -98,7 +98,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     return autograd::astype(w, x.dtype());
   }
 
-  // What the sum is divided by, as a 0-d array: a count taken on the device never comes to the host.
+  // The divisor of the sum as a 0-d array: a count computed on the device is not copied to the host.
   Array normaliser(const Array& x, const Array& t) const {
     const Dtype dtype = catena::compute_dtype(x.dtype());
     if (!mean_) return autograd::full({}, 1.0, dtype, x.device());
@@ -109,7 +109,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     return apply(catena::rows::maximum, {count, 1.0});
   }
 
-  // The output's gradient seen at (N, 1, D).
+  // The output's gradient, viewed as (N, 1, D).
   static Array spread(const Array& gy, const Shape& shape) {
     return gy.ndim() == 0 ? autograd::broadcast_to(gy, {shape[0], 1, shape[2]})
                           : autograd::reshape(gy, {shape[0], 1, shape[2]});
@@ -128,14 +128,14 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     return constant_variable(autograd::reshape(gx, x.shape()));
   }
 
-  // (softmax(x) - onehot(t)) scale gy, where only the softmax and gy depend on anything.
+  // (softmax(x) - onehot(t)) * scale * gy, where only softmax(x) and gy are differentiable.
   Variable rule(const Variable& x, const Array& t, const Variable& gy) const {
     const Shape shape = flat_shape(x.shape());
     const Array labels = autograd::reshape(t, {shape[0], 1, shape[2]});
     const Array onehot = autograd::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {labels, 0.0, 1.0};
     autograd::apply_indexed(catena::rows::one_hot, operands, {&onehot, 1});
-    // weight[t] where the label is valid, over the normaliser: the one-hot picks the weight.
+    // scale is weight[t] / normaliser for valid labels, else 0; weight[t] is computed as a sum over the one-hot axis.
     const Array weight = autograd::sum(onehot * autograd::reshape(weights(x.data()), {1, shape[1], 1}), 1, true);
     const Array valid = apply(catena::rows::not_equal, {labels, options_.ignore_label});
     const Array scale =

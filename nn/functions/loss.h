@@ -1,4 +1,4 @@
-// Losses.
+// Loss functions.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ using autograd::Array;
 using autograd::Variable;
 
 struct SoftmaxCrossEntropyOptions {
-  bool normalize = true;    // divide by the number of labels that are not ignored, else by the batch size
-  bool cache_score = true;  // keep the softmax for backward instead of computing it again
+  bool normalize = true;    // divide by the number of labels that are not ignored; false: by the batch size
+  bool cache_score = true;  // keep the softmax for backward instead of recomputing it
   Array class_weight = {};  // (C), of the dtype of x
   int ignore_label = -1;
   std::string reduce = "mean";  // or "no": one loss per label

@@ -29,7 +29,7 @@ class Dropout final : public FunctionNode {
     autograd::apply_indexed(catena::rows::dropout, operands, {&y, 1});
     return {y};
   }
-  // Multiplication by the same mask, which follows from the seed.
+  // Multiplies by the same mask, recomputed from the seed.
   Variables backward(const Targets&, const Variables& gy) override {
     return autograd::apply_node<Dropout>({gy[0]}, ratio_, seed_, offset_);
   }

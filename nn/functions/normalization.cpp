@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include <catena/autograd/backend/nn_extension.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/rows/families.h>
 
@@ -26,10 +26,10 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// The parameters have the shape of axes 1..k of x; statistics go over the others.
+// The parameters have the shape of axes 1..k of x; the statistics are computed over the other axes.
 struct Layout {
-  Dims axes;     // reduced
-  Shape kept;    // x's shape with length 1 along them: how parameters broadcast
+  Dims axes;     // axes of the statistics
+  Shape kept;    // x's shape with length 1 along `axes`, to which parameters are reshaped
   Shape params;  // the shape of the parameters
   double count;  // elements per statistic
 };
@@ -106,7 +106,7 @@ class BatchNormalization final : public FunctionNode {
     return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
   }
 
-  // The same on Variables; the statistics are computed again, so that their own derivatives take part.
+  // The same on Variables. The statistics are recomputed, so that they are differentiated, too.
   Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
                  const Layout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
@@ -163,10 +163,10 @@ class FixedBatchNormalization final : public FunctionNode {
   double eps_;
 };
 
-// The parameters have the shape of the last axes of x; statistics go over these.
+// The parameters have the shape of the last axes of x; the statistics are computed over these.
 struct LayerLayout {
-  Dims axes, others;  // reduced, and the rest
-  Shape kept;         // the parameters' shape with length 1 in front: how they broadcast
+  Dims axes, others;  // axes of the statistics; the remaining axes
+  Shape kept;         // the parameters' shape with leading axes of length 1, for broadcasting
   double count = 1;   // elements per statistic
 };
 
@@ -242,8 +242,8 @@ class LayerNormalization final : public FunctionNode {
     return {constant_variable(g[0]), parameter(ggamma), parameter(autograd::sum(gy.data(), l.others))};
   }
 
-  // The same on Variables; the statistics are computed again, so that their own derivatives take part. Nothing depends
-  // on the origin.
+  // The same on Variables. The statistics are recomputed, so that they are differentiated, too. The result does not
+  // depend on the origin.
   Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
                  const LayerLayout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
@@ -276,8 +276,8 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
 
 Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps,
                              EpsAddedTo where) {
-  // Without eps inside the root a row of equal elements would have an infinite slope there.
-  constexpr double kTiny = 1e-37;  // a normal number in float32, far below every variance
+  // Without an eps inside the root, a row of equal elements would have an infinite derivative.
+  constexpr double kTiny = 1e-37;  // a normal number in float32, far below any variance
   const bool inside = where == EpsAddedTo::variance;
   return autograd::apply_node<LayerNormalization>({x, gamma, beta}, inside ? eps : kTiny, inside ? 0.0 : eps)[0];
 }

@@ -1,4 +1,4 @@
-// Normalization.
+// Batch and layer normalization.
 #pragma once
 
 #include <catena/autograd/variable.h>
@@ -10,26 +10,24 @@ using autograd::Variable;
 
 struct BatchNormalizationOptions {
   double eps = 2e-5;
-  // Updated in place when given: running <- decay running + (1 - decay) statistic, the variance scaled by m / max(m -
-  // 1, 1).
+  // Updated in place if given: running = decay * running + (1 - decay) * statistic; the variance is multiplied by m /
+  // max(m - 1, 1) for m elements per statistic.
   Array running_mean = {}, running_var = {};
   double decay = 0.9;
 };
-// gamma (x - mean) / sqrt(var + eps) + beta, with the biased statistics of the batch. gamma and beta have the shape of
-// the axes 1..k of x; the statistics go over axis 0 and the axes after k. Gradients reach x, gamma and beta.
+// gamma (x - mean) / sqrt(var + eps) + beta, with the biased variance of the batch. gamma and beta have the shape of
+// the axes 1..k of x; the statistics are computed over axis 0 and the axes after k. Gradients of x, gamma and beta.
 CATENA_EXPORT Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            const BatchNormalizationOptions& options = {});
-// The same with given statistics; gradients reach mean and var, too.
+// The same with given statistics; mean and var get gradients, too.
 CATENA_EXPORT Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                                  const Variable& mean, const Variable& var, double eps = 2e-5);
 
-// What eps keeps away from 0: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) +
-// beta.
+// Where eps is added: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) + beta.
 enum class EpsAddedTo { variance, deviation };
-// The statistics, the variance biased, go over the last axes of x, whose shape gamma and beta have (InvalidType unless
-// all have one floating dtype and at least one axis). Statistics of 16-bit floats are float32. The differences from the
-// mean are exact to some rounding errors of the row's deviation, whatever the mean is. Gradients reach x, gamma and
-// beta.
+// Mean and biased variance are computed over the last axes of x, whose shape gamma and beta have. InvalidType unless
+// all have one floating dtype and at least one axis. Statistics of 16-bit floats are float32. The error of x - mean is
+// a few rounding errors of the row's deviation, independent of the size of the mean. Gradients of x, gamma and beta.
 CATENA_EXPORT Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            double eps = 1e-5, EpsAddedTo where = EpsAddedTo::variance);
 

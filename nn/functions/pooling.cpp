@@ -1,7 +1,7 @@
 #include <catena/nn/functions/pooling.h>
 
-#include <catena/autograd/backend/nn_extension.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/nn_extension.h>
 
 namespace nn {
 
@@ -31,8 +31,8 @@ class Pooling : public FunctionNode {
 
 Dims spatial_of(const autograd::Shape& s) { return {s[2], s[3]}; }
 
-// Which element of a window won is fixed by the forward pass. Given that, pooling and its gradient are linear and each
-// the adjoint of the other: what is picked by index is spread by index.
+// The forward pass determines the maximum of each window. For fixed indexes, pooling (a gather) and its gradient (a
+// scatter) are linear and adjoint to each other.
 class MaxPoolingSpread final : public FunctionNode {
  public:
   MaxPoolingSpread(const PoolingSpec& spec, const Array& indexes, const Dims& spatial)

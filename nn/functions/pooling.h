@@ -9,15 +9,15 @@ namespace nn {
 
 struct MaxPoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
-  Pair pad = 0;                     // with -infinity
+  Pair pad = 0;                     // padded with -infinity
   bool cover_all = true;
 };
-// The first maximum of a window in row-major order receives the gradient.
+// The gradient goes to the first maximum of a window in row-major order.
 CATENA_EXPORT Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options = {});
 
 struct AveragePoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
-  Pair pad = 0;                     // counts in the divisor kh kw
+  Pair pad = 0;                     // zeros that count in the divisor kh kw
 };
 CATENA_EXPORT Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& options = {});
 

@@ -16,10 +16,10 @@ struct BatchNormalizationLinkOptions {
 };
 struct BatchNormalizationCallOptions {
   std::optional<bool> test = {};  // default: the opposite of the thread's train mode
-  bool finetune = false;          // plain averages over all calls instead of moving ones
+  bool finetune = false;          // plain averages over all calls instead of moving averages
 };
 
-// Normalizes with the statistics of the batch and keeps moving averages of them; with test set, uses the averages.
+// Normalizes with the statistics of the batch and updates moving averages of them; in test mode it uses the averages.
 class CATENA_EXPORT BatchNormalization : public Link {
  public:
   using Options = BatchNormalizationLinkOptions;

@@ -1,9 +1,9 @@
 // Classifier: a predictor with its loss and accuracy.
 #pragma once
 
-#include <functional>
 #include <utility>
 
+#include <catena/kernels/base/function.h>
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/loss.h>
 #include <catena/nn/link.h>
@@ -12,19 +12,18 @@
 namespace nn {
 
 struct ClassifierOptions {
-  std::function<Variable(const Variable& y, const Variable& t)> lossfun = [](const Variable& y, const Variable& t) {
+  catena::Function<Variable(const Variable& y, const Variable& t)> lossfun = [](const Variable& y, const Variable& t) {
     return softmax_cross_entropy(y, t);
   };
-  std::function<Variable(const Variable& y, const Variable& t)> accfun = [](const Variable& y, const Variable& t) {
+  catena::Function<Variable(const Variable& y, const Variable& t)> accfun = [](const Variable& y, const Variable& t) {
     return accuracy(y, t);
   };
   bool compute_accuracy = true;
 };
 
-// Calls the predictor with all arguments but the last, which is the labels; reports "loss" and "accuracy"; returns the
-// loss. The predictor is owned: moved or copied in.
-template <class Predictor>
-class Classifier : public Chain {
+// Calls the predictor with all arguments except the last, the labels. Reports "loss" and "accuracy" and returns the
+// loss. The predictor is moved or copied in and owned.
+template <class Predictor> class Classifier : public Chain {
  public:
   using Options = ClassifierOptions;
   explicit Classifier(Predictor predictor_, Options options_ = {})
@@ -32,7 +31,7 @@ class Classifier : public Chain {
 
   NN_MEMBERS(predictor)
 
-  // At least 2 arguments: ValueError otherwise.
+  // ValueError for fewer than 2 arguments.
   Variable operator()(const Variables& args) {
     catena::check<catena::ValueError>(args.size() >= 2, "Classifier", args.size(),
                                       " arguments were given; inputs and labels are needed");

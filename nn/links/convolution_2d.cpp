@@ -1,9 +1,11 @@
 #include <catena/nn/links/convolution_2d.h>
 
+#include <cmath>
+
 namespace nn {
 
 Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, const Options& o)
-    : W(scaled_initializer(o.initialW, o.wscale)),
+    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale))),
       out_channels(out),
       ksize(k),
       geometry{.stride = o.stride, .pad = o.pad, .dilate = o.dilate} {

@@ -10,14 +10,13 @@ namespace nn {
 
 struct Convolution2DOptions {
   Pair stride = 1, pad = 0, dilate = 1;
-  double wscale = 1.0;
+  double wscale = 1.0;        // the initial weights are multiplied by its square root
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)
   Initializer initial_bias = 0.0;
   bool nobias = false;
 };
 
-// W (out, in, kh, kw), b (out); see convolution_2d(). Without a number of input channels W is created by the first
-// call.
+// W (out, in, kh, kw), b (out); see convolution_2d(). Without a number of input channels the first call creates W.
 class CATENA_EXPORT Convolution2D : public Link {
  public:
   using Options = Convolution2DOptions;

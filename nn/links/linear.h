@@ -9,13 +9,13 @@
 namespace nn {
 
 struct LinearOptions {
-  double wscale = 1.0;        // scales the initial weights
+  double wscale = 1.0;        // the initial weights are multiplied by its square root
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
   Initializer initial_bias = 0.0;
   bool nobias = false;
 };
 
-// y = x W^T + b with W (out, in), b (out); see linear(). Without an input size W is created by the first call.
+// y = x W^T + b with W (out, in), b (out); see linear(). Without an input size the first call creates W.
 class CATENA_EXPORT Linear : public Link {
  public:
   using Options = LinearOptions;

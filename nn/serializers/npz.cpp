@@ -1,16 +1,17 @@
 #include <catena/nn/serializers/npz.h>
 
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/kernels/formats/npz.h>
 
 namespace nn::serializers {
 
 DictionarySerializer::DictionarySerializer(std::string path)
-    : DictionarySerializer(std::make_shared<std::vector<Entry>>(), std::move(path)) {}
-DictionarySerializer::DictionarySerializer(std::shared_ptr<std::vector<Entry>> entries, std::string path)
+    : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), std::move(path)) {}
+DictionarySerializer::DictionarySerializer(catena::Shared<std::vector<Entry>> entries, std::string path)
     : Serializer(std::move(path)), entries_(std::move(entries)) {}
 
-std::unique_ptr<Serializer> DictionarySerializer::child(std::string path) const {
-  return std::unique_ptr<Serializer>(new DictionarySerializer(entries_, std::move(path)));
+catena::Owned<Serializer> DictionarySerializer::child(std::string path) const {
+  return catena::Owned<Serializer>(new DictionarySerializer(entries_, std::move(path)));
 }
 void DictionarySerializer::store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
                                  std::span<const std::byte> bytes) {
@@ -21,14 +22,14 @@ void DictionarySerializer::store_text(const std::string& path, std::string_view 
 }
 
 NpzDeserializer::NpzDeserializer(const std::string& filename, std::string path, bool strict)
-    : NpzDeserializer(std::make_shared<const catena::NpzReader>("load_npz", filename), filename, std::move(path),
+    : NpzDeserializer(catena::Shared<const catena::NpzReader>::make("load_npz", filename), filename, std::move(path),
                       strict) {}
-NpzDeserializer::NpzDeserializer(std::shared_ptr<const catena::NpzReader> npz, std::string filename, std::string path,
+NpzDeserializer::NpzDeserializer(catena::Shared<const catena::NpzReader> npz, std::string filename, std::string path,
                                  bool strict)
     : Serializer(std::move(path), strict), npz_(std::move(npz)), filename_(std::move(filename)) {}
 
-std::unique_ptr<Serializer> NpzDeserializer::child(std::string path) const {
-  return std::unique_ptr<Serializer>(new NpzDeserializer(npz_, filename_, std::move(path), is_strict()));
+catena::Owned<Serializer> NpzDeserializer::child(std::string path) const {
+  return catena::Owned<Serializer>(new NpzDeserializer(npz_, filename_, std::move(path), is_strict()));
 }
 std::optional<catena::NpyArray> NpzDeserializer::fetch(const std::string& path) const {
   if (!npz_->contains(path)) return {};

@@ -1,16 +1,22 @@
-// npz files, exchangeable with the reference in both directions: same keys, shapes and dtypes.
+// npz files that Chainer can read, and that it has written: same keys, shapes and dtypes.
 #pragma once
 
-#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include <catena/kernels/formats/npz.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
+
+namespace catena {
+class NpzReader;
+}
 
 namespace nn::serializers {
 
-// Flattens an object into entries in memory, in the order in which serialize() names them.
+// Collects the entries of an object in memory, in the order in which serialize() visits them.
 class CATENA_EXPORT DictionarySerializer : public Serializer {
  public:
   struct Entry {
@@ -27,32 +33,32 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
   const std::vector<Entry>& entries() const noexcept { return *entries_; }
 
  protected:
-  DictionarySerializer(std::shared_ptr<std::vector<Entry>> entries, std::string path);
-  std::unique_ptr<Serializer> child(std::string path) const override;
+  DictionarySerializer(catena::Shared<std::vector<Entry>> entries, std::string path);
+  catena::Owned<Serializer> child(std::string path) const override;
   void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
              std::span<const std::byte> bytes) override;
   void store_text(const std::string& path, std::string_view text) override;
   std::string source() const override { return "DictionarySerializer"; }
 
  private:
-  std::shared_ptr<std::vector<Entry>> entries_;
+  catena::Shared<std::vector<Entry>> entries_;
 };
 
 class CATENA_EXPORT NpzDeserializer : public Serializer {
  public:
-  // Opens `filename`; IOError or ValueError naming it when it is missing or no npz file.
+  // Opens `filename`. IOError when it cannot be read, ValueError when it is not an npz file; both name it.
   explicit NpzDeserializer(const std::string& filename, std::string path = "", bool strict = true);
   bool is_writer() const noexcept override { return false; }
   std::vector<std::string> keys() const override;
 
  protected:
-  NpzDeserializer(std::shared_ptr<const catena::NpzReader> npz, std::string filename, std::string path, bool strict);
-  std::unique_ptr<Serializer> child(std::string path) const override;
+  NpzDeserializer(catena::Shared<const catena::NpzReader> npz, std::string filename, std::string path, bool strict);
+  catena::Owned<Serializer> child(std::string path) const override;
   std::optional<catena::NpyArray> fetch(const std::string& path) const override;
   std::string source() const override { return "load_npz: \"" + filename_ + "\""; }
 
  private:
-  std::shared_ptr<const catena::NpzReader> npz_;
+  catena::Shared<const catena::NpzReader> npz_;
   std::string filename_;
 };
 
@@ -60,16 +66,14 @@ namespace internal {
 CATENA_EXPORT void write_npz(const std::string& filename, const DictionarySerializer& s, bool compression);
 }
 
-// Writes exactly `filename` (no extension is appended), atomically: a failed save leaves the previous file whole.
-template <class T>
-void save_npz(const std::string& filename, T& object, bool compression = true) {
+// Writes `filename` (no extension is appended) atomically: if saving fails, the previous file is unchanged.
+template <class T> void save_npz(const std::string& filename, T& object, bool compression = true) {
   DictionarySerializer s;
   s.save(object);
   internal::write_npz(filename, s, compression);
 }
-// Strict: a missing key is a KeyError naming it; extra keys are ignored.
-template <class T>
-void load_npz(const std::string& filename, T& object, bool strict = true) {
+// strict: KeyError naming a missing key; additional keys are ignored.
+template <class T> void load_npz(const std::string& filename, T& object, bool strict = true) {
   NpzDeserializer s(filename, "", strict);
   s.load(object);
 }

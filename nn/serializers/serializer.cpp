@@ -40,7 +40,7 @@ std::optional<NpyArray> Serializer::require(std::string_view key) const {
 
 namespace {
 
-// What a stored array may be loaded into: within its kind, or from integers to floats.
+// A stored dtype may be loaded into one of the same kind, or an integer into a float.
 void check_load_cast(const std::string& where, Dtype from, Dtype to) {
   check<TypeError>(!(catena::is_floating(from) && !catena::is_floating(to)), where, "cannot load ", from,
                    " values into an array of ", to);
@@ -89,8 +89,7 @@ void Serializer::operator()(std::string_view key, Array& value) {
   autograd::copy_across(value, value.backend().from_host(bytes.data(), value.shape(), value.dtype(), value.device()));
 }
 
-template <class T>
-void Serializer::number(std::string_view key, T& value) {
+template <class T> void Serializer::number(std::string_view key, T& value) {
   constexpr Dtype dtype = catena::dtype_of<T>;
   if (is_writer()) {
     store(join(key), dtype, {}, std::as_bytes(std::span<const T>(&value, 1)));
@@ -108,7 +107,7 @@ void Serializer::number(std::string_view key, T& value) {
 void Serializer::operator()(std::string_view key, bool& value) { number(key, value); }
 void Serializer::operator()(std::string_view key, std::int64_t& value) { number(key, value); }
 void Serializer::operator()(std::string_view key, double& value) { number(key, value); }
-// The format has one integer type: 64 bits, signed.
+// The format has one integer type, int64.
 void Serializer::operator()(std::string_view key, std::int32_t& value) {
   std::int64_t wide = value;
   number(key, wide);

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
@@ -101,7 +102,8 @@ BOOST_AUTO_TEST_CASE(errors) {
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  const auto items = [](const test::GoldenCall& c) {
+  const auto golden = test::Golden::open("array");
+  const auto items = [&golden](const test::GoldenCall& c) {
     std::vector<IndexItem> result;
     for (const nlohmann::json& token : c.json()["index"]) {
       const auto bound = [](const nlohmann::json& j) {
@@ -115,16 +117,16 @@ BOOST_AUTO_TEST_CASE(golden_values) {
       } else if (token.contains("slice")) {
         result.emplace_back(Slice(bound(token["slice"][0]), bound(token["slice"][1]), bound(token["slice"][2])));
       } else {
-        result.emplace_back(test::to_array(test::Golden::open("array")->array(token["array"].get<std::string>())));
+        result.emplace_back(test::to_array(golden.array(token["array"].get<std::string>())));
       }
     }
     return result;
   };
-  const auto is_mask = [](const nlohmann::json& json) {
-    if (json["function"] != "get_item") return false;
+  const auto mask = [](const nlohmann::json& json) {
+    if (json["function"] != "get_item") return "";
     for (const nlohmann::json& token : json["index"])
-      if (token.is_object() && token.contains("mask")) return true;  // masks need nonzero, which is not there yet
-    return false;
+      if (token.is_object() && token.contains("mask")) return "mask";
+    return "";
   };
   test::run_golden(
       "array",
@@ -136,8 +138,11 @@ BOOST_AUTO_TEST_CASE(golden_values) {
        {"broadcast", [](const test::GoldenCall& c) { return broadcast(c.xs()); }},
        {"broadcast_to", [](const test::GoldenCall& c) { return Variables{broadcast_to(c.x(0), c.dims("shape"))}; }},
        {"concat", [](const test::GoldenCall& c) { return Variables{concat(c.xs(), int(c.integer("axis", 1)))}; }},
+       {"cast",
+        [](const test::GoldenCall& c) { return Variables{cast(c.x(0), catena::dtype_from_name(c.text("typ", "")))}; }},
+       {"where", [](const test::GoldenCall& c) { return Variables{where(c.array(0), c.x(1), c.x(2))}; }},
        {"get_item", [&](const test::GoldenCall& c) { return Variables{get_item(c.x(0), items(c))}; }}},
-      {.skip = is_mask});
+      {.lacks = mask});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/random.h>
+#include <catena/tests/support/backend_calls.h>
 
 using namespace autograd;
 using catena::TypeError;
@@ -65,13 +66,13 @@ BOOST_AUTO_TEST_CASE(a_seed_repeats_and_threads_differ) {
 
 BOOST_AUTO_TEST_CASE(bits_and_integers) {
   Array out = empty({2, 9}, Dtype::uint32);
-  out.backend().random(catena::RandomKind::bits, 3, 1, 0, 0, out, nullptr);
+  test::calls::random(catena::RandomKind::bits, 3, 1, 0, 0, out);
   const auto bits = to_vector<std::uint32_t>(out);
   for (std::size_t i = 0; i < bits.size(); ++i)
     BOOST_TEST(bits[i] == (number<catena::k::random_bits, std::uint32_t>(std::int64_t(i), 3, 1)));
   for (Dtype t : {Dtype::int8, Dtype::int32, Dtype::uint64, Dtype::int64}) {
     Array ints = empty({50}, t);
-    ints.backend().random(catena::RandomKind::integers, 3, 1, 2, 9, ints, nullptr);
+    test::calls::random(catena::RandomKind::integers, 3, 1, 2, 9, ints);
     const auto v = to_vector<std::int64_t>(ints);
     for (std::size_t i = 0; i < v.size(); ++i)
       BOOST_TEST(v[i] == (number<catena::k::random_integers, std::int64_t>(std::int64_t(i), 3, 1, std::int64_t(2),
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(bits_and_integers) {
   // a view is filled as if it were packed
   Array wide = zeros({4, 6});
   const Array part = slice(wide, 1, 0, 6, 2);
-  wide.backend().random(catena::RandomKind::uniform, 3, 1, 0, 0, part, nullptr);
+  test::calls::random(catena::RandomKind::uniform, 3, 1, 0, 0, part);
   BOOST_TEST(to_vector<float>(part)[4] == (number<uniform, float>(4, 3, 1)));
   BOOST_TEST(to_vector<float>(wide)[1] == 0);
 }

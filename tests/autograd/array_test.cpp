@@ -5,6 +5,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/rows/families.h>
+#include <catena/tests/support/framework_devices.h>
 
 using namespace autograd;
 using catena::AssertionError;
@@ -14,8 +15,7 @@ using catena::ValueError;
 namespace {
 
 Array floats(const std::vector<float>& v, const Shape& shape) { return array(v, shape); }
-template <class T>
-void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
@@ -216,9 +216,9 @@ BOOST_AUTO_TEST_CASE(text) {
 }
 
 BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
-  if (default_backend().name() != "reference") return;  // which has devices to mix on any machine
-  const Device other{Device::Kind::cuda, 0};
-  const Array a = ones({2}), b = ones({2}, Dtype::float32, other);
+  if (!test::has_cuda()) return;
+  const Device other = test::kCuda;
+  const Array a = ones({2}, Dtype::float32, test::kCpu), b = ones({2}, Dtype::float32, other);
   BOOST_TEST((b.device() == other));
   BOOST_CHECK_EXCEPTION(a + b, ValueError,
                         [](const ValueError& e) { return message_has(e, "add: arrays live on cpu:0 and on cuda:0"); });

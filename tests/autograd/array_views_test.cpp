@@ -9,8 +9,7 @@ using catena::ValueError;
 
 namespace {
 
-template <class T>
-void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }

@@ -5,6 +5,8 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/rows/families.h>
+#include <catena/kernels/rows/tensor_table.h>
+#include <catena/tests/support/backend_calls.h>
 
 using namespace autograd;
 using catena::EagerProgram;
@@ -15,8 +17,7 @@ using catena::ValueError;
 
 namespace {
 
-template <class T>
-void check_values(const Array& a, const std::vector<T>& expected) {
+template <class T> void check_values(const Array& a, const std::vector<T>& expected) {
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
@@ -72,7 +73,7 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
               y = random_uniform({700}, -4, 4, Dtype::float16, g);
   Array out = empty({3, 700}, Dtype::float16);
   const Input in[] = {*x.get(), *y.get()};
-  default_backend().elementwise(program, in, {&out, 1});
+  test::calls::elementwise(program, in, {&out, 1});
   check_values<double>(out, to_vector<double>(x * y + x));
 }
 
@@ -82,11 +83,11 @@ BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
   const Array half = astype(floats({.5, 1.5, 2.5}, {3}), Dtype::float16);
   Array out = zeros({2, 3}, Dtype::float64);
   const Input in[] = {*ints.get(), *half.get()};
-  default_backend().elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), in, {&out, 1});
+  test::calls::elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), in, {&out, 1});
   check_values<double>(out, {1.5, 3.5, 5.5, 1.5, 3.5, 5.5});
   Array small = zeros({1, 3});
   const Input wide[] = {*out.get(), *half.get()};
-  BOOST_CHECK_THROW(default_backend().elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), wide, {&small, 1}),
+  BOOST_CHECK_THROW(test::calls::elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), wide, {&small, 1}),
                     ValueError);
 }
 
@@ -129,17 +130,56 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
   for (Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
     const Array g[] = {astype(numbers({3}), t), astype(ones({2, 2}), t), empty({0}, t)};
     const Array p[] = {zeros({3}, t), astype(numbers({2, 2}), t), empty({0}, t)};
-    const std::span<const Array> tensors[] = {g, p};
+    catena::ArrayHeader* const operands[] = {g[0].get(), p[0].get(), g[1].get(), p[1].get(), g[2].get(), p[2].get()};
     const catena::Hyper hyper[] = {{0.5}, {2.0}};
     const std::int32_t which[] = {0, 1, 0};
-    default_backend().multi_tensor(sgd, loop_of(sgd, t), tensors, hyper, which, nullptr);
+    catena::MultiTensorCall call{&sgd, loop_of(sgd, t), operands, hyper, which, nullptr, nullptr};
+    const std::uint64_t version = p[0]->storage->version, of_input = g[0]->storage->version;
+    default_backend().multi_tensor(call);
     check_values<double>(p[0], {0, -.5, -1});
     check_values<double>(p[1], {-2, -1, 0, 1});
-    const Array strided[] = {transpose(astype(numbers({2, 2}), t))};
-    const std::span<const Array> bad[] = {std::span<const Array>(g + 1, 1), strided};
-    BOOST_CHECK_THROW(default_backend().multi_tensor(sgd, loop_of(sgd, t), bad, hyper,
-                                                     std::span<const std::int32_t>(which, 1), nullptr),
-                      TypeError);
+    BOOST_TEST(p[0]->storage->version > version);
+    BOOST_TEST(g[0]->storage->version == of_input);
+
+    // A kept table: the same operands again, then another gradient, another size, one tensor less.
+    catena::TensorTable table;
+    call.table = &table;
+    for (int i = 0; i < 2; ++i) default_backend().multi_tensor(call);
+    check_values<double>(p[0], {0, -1.5, -3});
+    catena::ArrayHeader* const fewer[] = {g[1].get(), p[1].get()};
+    call.operands = fewer;
+    call.hyper_of = {};
+    default_backend().multi_tensor(call);
+    check_values<double>(p[1], {-6.5, -5.5, -4.5, -3.5});
+    const Array other = astype(numbers({2, 2}), t);
+    catena::ArrayHeader* const moved[] = {other.get(), p[1].get()};
+    call.operands = moved;
+    default_backend().multi_tensor(call);
+    check_values<double>(p[1], {-6.5, -6, -5.5, -5});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(multi_tensor_refuses_what_does_not_fit) {
+  const KernelDef& sgd = catena::rows::sgd_update;
+  const Array g = ones({2, 2}, Dtype::float32), small = ones({3}, Dtype::float32), wide = ones({2, 2}, Dtype::float64);
+  const catena::Hyper hyper{0.5};
+  catena::TensorTable table;
+  for (catena::TensorTable* kept : {static_cast<catena::TensorTable*>(nullptr), &table}) {
+    const Array p = zeros({2, 2}, Dtype::float32), strided = transpose(p);
+    const auto update = [&](std::vector<catena::ArrayHeader*> operands, std::vector<std::int32_t> which = {}) {
+      default_backend().multi_tensor({&sgd, loop_of(sgd, Dtype::float32), operands, {&hyper, 1}, which, nullptr, kept});
+    };
+    update({g.get(), p.get()});
+    BOOST_CHECK_THROW(update({g.get(), strided.get()}), TypeError);  // the same memory and size as p
+    BOOST_CHECK_THROW(update({g.get(), p.get(), wide.get(), p.get()}), TypeError);
+    BOOST_CHECK_THROW(update({small.get(), p.get()}), ValueError);
+    BOOST_CHECK_THROW(update({g.get(), p.get(), g.get()}), ValueError);
+    BOOST_CHECK_THROW(update({g.get(), p.get()}, {1}), ValueError);
+    BOOST_CHECK_THROW(update({g.get(), p.get()}, {0, 0}), ValueError);
+    update({});
+    check_values<double>(p, {-.5, -.5, -.5, -.5});
+    update({g.get(), p.get()});  // nothing of what was refused is left in a kept table
+    check_values<double>(p, {-1, -1, -1, -1});
   }
 }
 
@@ -148,33 +188,33 @@ BOOST_AUTO_TEST_CASE(gathers_along_several_axes) {
   const Array indices[] = {array<int>({0, 2}, {2, 1, 1}), array<int>({1, -1, 2}, {3, 1})};
   Array out = empty({2, 3, 5});
   // a[[[0], [2]], [1, -1, 2]]
-  default_backend().gather(a, indices, {0, 1}, {2, 3, 5}, {-1, -1, 2}, out);
+  test::calls::gather(a, indices, {0, 1}, {2, 3, 5}, {-1, -1, 2}, out);
   check_values<float>(slice(out, 2, 0, 1), {5, 15, 10, 45, 55, 50});
   const Array misaligned[] = {array<int>({0, 2}, {2}), array<int>({1, 2}, {2})};
-  BOOST_CHECK_THROW(default_backend().gather(a, misaligned, {0, 1}, {2, 5}, {-1, 2}, empty({2, 5})), ValueError);
+  BOOST_CHECK_THROW(test::calls::gather(a, misaligned, {0, 1}, {2, 5}, {-1, 2}, empty({2, 5})), ValueError);
   // index arrays may have any axes of the loop: a[:, i, :] with the index axis last
   const Array last[] = {array<int>({3, 0}, {2})};
   Array moved = empty({3, 5, 2});
-  default_backend().gather(a, last, {1}, {3, 5, 2}, {0, 2, -1}, moved);
+  test::calls::gather(a, last, {1}, {3, 5, 2}, {0, 2, -1}, moved);
   check_values<float>(slice(slice(moved, 0, 1, 2), 1, 0, 2), {35, 20, 36, 21});
 }
 
 BOOST_AUTO_TEST_CASE(scatters_set_and_add) {
   Array a = zeros({4});
   const Array i[] = {array<int>({1, 3, 1, -1}, {4})};
-  default_backend().scatter(catena::ScatterMode::add, a, i, {0}, {4}, {-1}, *floats({1, 2, 4, 8}, {4}).get());
+  test::calls::scatter(catena::ScatterMode::add, a, i, {0}, {4}, {-1}, *floats({1, 2, 4, 8}, {4}).get());
   check_values<float>(a, {0, 5, 0, 10});
-  default_backend().scatter(catena::ScatterMode::set, a, i, {0}, {4}, {-1}, Scalar(7));
+  test::calls::scatter(catena::ScatterMode::set, a, i, {0}, {4}, {-1}, Scalar(7));
   check_values<float>(a, {0, 7, 0, 7});
   // values broadcast and are converted
   Array m = zeros({3, 2}, Dtype::float64);
   const Array rows[] = {array<std::int64_t>({2, 0}, {2, 1})};
   const Array values = array<int>({1, 2}, {2});
-  default_backend().scatter(catena::ScatterMode::add, m, rows, {0}, {2, 2}, {-1, 1}, *values.get());
+  test::calls::scatter(catena::ScatterMode::add, m, rows, {0}, {2, 2}, {-1, 1}, *values.get());
   check_values<double>(m, {1, 2, 0, 0, 1, 2});
   // through a view
   Array big = zeros({6});
-  default_backend().scatter(catena::ScatterMode::set, slice(big, 0, 0, 6, 2), i, {0}, {4}, {-1}, Scalar(1));
+  test::calls::scatter(catena::ScatterMode::set, slice(big, 0, 0, 6, 2), i, {0}, {4}, {-1}, Scalar(1));
   BOOST_TEST(to_vector<float>(big)[2] == 1);
   BOOST_TEST(to_vector<float>(big)[1] == 0);
 }
@@ -185,12 +225,12 @@ BOOST_AUTO_TEST_CASE(products_of_views) {
   check_values<float>(matmul(left, right), to_vector<float>(matmul(copy(left), copy(right))));
   check_values<float>(matmul(transpose(b), transpose(a)), to_vector<float>(transpose(matmul(a, b))));
   Array out = zeros({8, 4});
-  default_backend().matmul(a, b, slice(out, 0, 0, 8, 2));
+  test::calls::matmul(a, b, slice(out, 0, 0, 8, 2));
   check_values<float>(slice(out, 0, 0, 8, 2), to_vector<float>(matmul(a, b)));
   check_values<float>(slice(out, 0, 1, 8, 2), std::vector<float>(16));
   Array square = numbers({3, 3});
   const Array expected = matmul(square, square);
-  default_backend().matmul(square, square, square);
+  test::calls::matmul(square, square, square);
   check_values<float>(square, to_vector<float>(expected));
   const Array row = numbers({1, 3});
   check_values<float>(matmul(broadcast_to(row, {2, 3}), numbers({3, 2})), {10, 13, 10, 13});
@@ -201,21 +241,20 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   const Array a = numbers({4, 6});
   Array out = zeros({8});
   const KernelDef& sum = catena::rows::sum;
-  default_backend().reduce(sum, loop_of(sum, Dtype::float32), transpose(a), {0}, slice(out, 0, 0, 8, 2));
+  test::calls::reduce(sum, loop_of(sum, Dtype::float32), transpose(a), {0}, slice(out, 0, 0, 8, 2));
   check_values<float>(out, {15, 0, 51, 0, 87, 0, 123, 0});
   Array kept = empty({1, 6});
-  default_backend().reduce(sum, loop_of(sum, Dtype::float32), a, {0}, kept);
+  test::calls::reduce(sum, loop_of(sum, Dtype::float32), a, {0}, kept);
   check_values<float>(kept, {36, 40, 44, 48, 52, 56});
   // reduced onto a part of itself
   Array self = numbers({3, 2});
-  default_backend().reduce(sum, loop_of(sum, Dtype::float32), self, {0}, reshape(slice(self, 0, 0, 1), {2}));
+  test::calls::reduce(sum, loop_of(sum, Dtype::float32), self, {0}, reshape(slice(self, 0, 0, 1), {2}));
   check_values<float>(self, {6, 9, 2, 3, 4, 5});
   const KernelDef& softmax = catena::rows::softmax;
   Array x = zeros({2, 2, 3});
   const Array view = transpose(x, Dims{2, 0, 1});
   const Input in(*view.get());
-  default_backend().rows(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1},
-                         {&view, 1});  // in place
+  test::calls::rows(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1}, {&view, 1});  // in place
   check_values<float>(x, std::vector<float>(12, .25f));
 }
 
@@ -230,7 +269,7 @@ BOOST_AUTO_TEST_CASE(reductions_of_what_a_program_gives) {
   const catena::Program program{steps, slots, 3, 0, 1};
   const auto reduced = [&](const Array& x, const Array& b, const Dims& axes, const Array& out) {
     const Input in[] = {*x.get(), *b.get(), catena::Scalar(2)};
-    default_backend().reduce(sum, loop(sum), program, in, axes, out);
+    test::calls::reduce(sum, loop(sum), program, in, axes, out);
   };
   const std::vector<float> x = to_vector<float>(a);
   for (const Array& b : {row, column}) {

@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/tests/support/allocations.h>
+#include <catena/tests/support/framework_devices.h>
 
 using namespace autograd;
 
@@ -116,13 +117,9 @@ BOOST_AUTO_TEST_CASE(unchain_of_a_function) {
 }
 
 BOOST_AUTO_TEST_CASE(mixed_devices_are_named) {
-  Array there;
-  try {
-    there = to_device(ones({2}), {Device::Kind::cuda, 0});
-  } catch (const catena::Error&) {
-    return;
-  }
-  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(ones({2}), Device{})), Variable(there)}),
+  if (!test::has_cuda()) return;
+  const Array there = to_device(ones({2}), test::kCuda);
+  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(ones({2}), test::kCpu)), Variable(there)}),
                         catena::ValueError, [](const catena::ValueError& e) {
                           const std::string text = e.what();
                           return text.find("Pair") != std::string::npos && text.find("cpu:0") != std::string::npos &&

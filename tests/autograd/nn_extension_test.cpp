@@ -4,7 +4,8 @@
 #include <cmath>
 #include <functional>
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/array.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/kernels/base/parallel.h>
 
 using namespace autograd;

@@ -6,7 +6,6 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
-#include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
 using test::spread;
@@ -121,28 +120,6 @@ BOOST_AUTO_TEST_CASE(matmul_values_and_derivatives) {
     }
   BOOST_CHECK_THROW(matmul(Variable(ones({2, 3})), Variable(ones({2, 3}))), catena::InvalidType);
   BOOST_CHECK_THROW(matmul(Variable(ones({2, 3, 4})), Variable(ones({4, 3}))), catena::InvalidType);
-}
-
-BOOST_AUTO_TEST_CASE(golden_values) {
-  const auto skip_weights = [](const nlohmann::json& json) {
-    return json["input_names"].size() > 1 && json["function"] == "mean";
-  };
-  test::run_golden(
-      "math",
-      {{"sum",
-        [](const test::GoldenCall& c) { return Variables{sum(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-       {"mean",
-        [](const test::GoldenCall& c) { return Variables{mean(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-       {"max",
-        [](const test::GoldenCall& c) { return Variables{max(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-       {"min",
-        [](const test::GoldenCall& c) { return Variables{min(c.x(0), c.axes("axis"), c.flag("keepdims", false))}; }},
-       {"matmul",
-        [](const test::GoldenCall& c) {
-          return Variables{
-              matmul(c.x(0), c.x(1), {.transa = c.flag("transa", false), .transb = c.flag("transb", false)})};
-        }}},
-      {.once_only = {"max", "min"}, .skip = skip_weights});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // Variable: properties, text, gradients as data, copies between devices, unchaining, lifetime.
 #include <catena/autograd/variable.h>
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <sstream>
@@ -12,24 +13,27 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/tests/support/framework_devices.h>
 
 using namespace autograd;
 
 namespace {
 
-const Device kGpu{Device::Kind::cuda, 0};
-bool has_gpu() {
-  try {
-    return bool(to_device(ones({1}), kGpu));
-  } catch (const catena::Error&) {
-    return false;
-  }
-}
+using test::kCuda;
 std::vector<float> floats(const Array& a) { return to_vector<float>(a); }
 #define CHECK_VALUES(array, ...) \
   BOOST_TEST(floats(array) == (std::vector<float> __VA_ARGS__), boost::test_tools::per_element())
 
 std::string last_warning;
+
+struct Counted final : FunctionNode {
+  static inline std::atomic<int> live{0};
+  Counted() { ++live; }
+  ~Counted() override { --live; }
+  std::string label() const override { return "Counted"; }
+  Arrays forward(const Arrays& x) override { return {copy(x[0])}; }
+  Variables backward(const Targets&, const Variables& gy) override { return gy; }
+};
 
 }  // namespace
 
@@ -82,7 +86,7 @@ BOOST_AUTO_TEST_CASE(setting_a_gradient_validates) {
   BOOST_CHECK(x.grad().get() == g.get());
   x.set_grad(Array());
   BOOST_CHECK(!x.grad());
-  if (has_gpu()) BOOST_CHECK_THROW(x.set_grad(to_device(g, x.device() == kGpu ? Device{} : kGpu)), catena::TypeError);
+  if (const auto other = test::other_device()) BOOST_CHECK_THROW(x.set_grad(to_device(g, *other)), catena::TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(texts) {
@@ -161,15 +165,22 @@ BOOST_AUTO_TEST_CASE(copydata_and_addgrad) {
 }
 
 BOOST_AUTO_TEST_CASE(between_devices) {
-  if (!has_gpu()) return;
   Variable x(to_device(array<float>({1, 2}, {2}), Device{}), {.grad = to_device(array<float>({3, 4}, {2}), Device{})});
+  if (!test::has_cuda()) {
+    BOOST_CHECK_EXCEPTION(x.to_gpu(0), catena::RuntimeError,
+                          [](const catena::RuntimeError& e) { return test::says_that_cuda_is_unavailable(e.what()); });
+    BOOST_CHECK(x.device() == Device{});
+    CHECK_VALUES(x.data(), {1, 2});
+    CHECK_VALUES(x.grad(), {3, 4});
+    return;
+  }
   Variable y(to_device(zeros({2}), Device{}));
   const Array a = x.data();
   x.to_cpu();
   BOOST_CHECK(x.data().get() == a.get());  // already there
   x.to_gpu(0);
-  BOOST_CHECK(x.device() == kGpu);
-  BOOST_CHECK(x.grad().device() == kGpu);
+  BOOST_CHECK(x.device() == kCuda);
+  BOOST_CHECK(x.grad().device() == kCuda);
   CHECK_VALUES(x.grad(), {3, 4});
   y.copydata(x);
   BOOST_CHECK(y.device() == Device{});
@@ -179,7 +190,7 @@ BOOST_AUTO_TEST_CASE(between_devices) {
   BOOST_CHECK(y.grad().device() == Device{});
   CHECK_VALUES(y.grad(), {6, 8});
   x.addgrad(y);
-  BOOST_CHECK(x.grad().device() == kGpu);
+  BOOST_CHECK(x.grad().device() == kCuda);
   CHECK_VALUES(x.grad(), {9, 12});
   x.to_cpu();
   BOOST_CHECK(x.device() == Device{});
@@ -275,16 +286,43 @@ BOOST_AUTO_TEST_CASE(very_deep_chains) {
 }
 
 BOOST_AUTO_TEST_CASE(handles_may_be_dropped_on_other_threads) {
+  constexpr int kThreads = 8, kLength = 400;
   Variable x(ones({8}));
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t) {
-    Variables list;
+  const std::uint32_t before = x.data()->refs;
+  Arrays data;  // of every variable of the graph
+  std::vector<Variables> own(kThreads);
+  {
+    // One chain, of which every thread has every eighth variable, and a branch of its own that begins in it.
     Variable y = x;
-    for (int i = 0; i < 100; ++i) list.push_back(y = square(y + t));
-    threads.emplace_back([own = std::move(list)]() mutable { own.clear(); });
+    for (int i = 0; i < kLength; ++i) {
+      y = apply_node<Counted>({y})[0];
+      own[std::size_t(i % kThreads)].push_back(y);
+      data.push_back(y.data());
+    }
+    for (Variables& list : own) {
+      list.push_back(square(apply_node<Counted>({y})[0] + x));
+      data.push_back(list.back().data());
+    }
   }
+  BOOST_TEST(Counted::live == kLength + kThreads);
+  for (const Array& a : data) BOOST_TEST(a->refs >= 2u);
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (Variables& list : own)
+    threads.emplace_back([&ready, mine = std::move(list)]() mutable {
+      for (++ready; ready < kThreads;) std::this_thread::yield();
+      mine.clear();
+    });
+  own.clear();
   for (std::thread& t : threads) t.join();
-  BOOST_TEST(x.data()->refs.load() >= 1u);
+  BOOST_TEST(Counted::live == 0);
+  for (const Array& a : data) BOOST_TEST(a->refs == 1u);
+  BOOST_TEST(x.data()->refs == before);
+  // What is left is whole.
+  Variable z = square(x + 1);
+  z.set_grad(ones({8}));
+  z.backward();
+  CHECK_VALUES(x.grad(), {4, 4, 4, 4, 4, 4, 4, 4});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

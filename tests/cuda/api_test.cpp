@@ -18,21 +18,13 @@ namespace {
 using namespace nd::cuda;
 
 // Same arguments and result; enumerations are passed as int.
-template <class T, bool = std::is_enum_v<T>>
-struct plain {
-  using type = T;
-};
-template <class T>
-struct plain<T, true> {
+template <class T, bool = std::is_enum_v<T>> struct plain { using type = T; };
+template <class T> struct plain<T, true> {
   static_assert(sizeof(T) == sizeof(int));
   using type = int;
 };
-template <class T>
-struct plain<T*, false> {
-  using type = typename plain<T>::type*;
-};
-template <class R, class... A>
-struct plain<R(A...), false> {
+template <class T> struct plain<T*, false> { using type = typename plain<T>::type*; };
+template <class R, class... A> struct plain<R(A...), false> {
   using type = typename plain<R>::type(typename plain<A>::type...);
 };
 #define CATENA_COMPARE(symbol, field, ...) \

@@ -1,6 +1,7 @@
 // CUDA graphs over arrays.
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
 #include <cstring>
 #include <optional>
 

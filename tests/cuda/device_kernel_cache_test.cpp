@@ -66,8 +66,7 @@ std::set<fs::path> records() {
   return files;
 }
 // Those that `work` adds.
-template <class Work>
-std::vector<fs::path> added_records(Work work) {
+template <class Work> std::vector<fs::path> added_records(Work work) {
   const std::set<fs::path> before = records();
   work();
   const std::set<fs::path> after = records();
@@ -102,13 +101,13 @@ GeneratedKernel generated(std::uint64_t number) {
   k.parameter_bytes = 8;
   return k;
 }
-const Kernel& find(std::uint64_t number) {
+const LoadedKernel& find(std::uint64_t number) {
   return find_kernel(0, key_of(number), [number] { return generated(number); });
 }
 
 nd::StreamRef null_stream() { return {{nd::Device::Kind::cuda, 0}, nullptr}; }
 // What a kernel of one pointer writes there.
-int result_of(const Kernel& kernel) {
+int result_of(const LoadedKernel& kernel) {
   use_device(0);
   api::cu_deviceptr memory = 0;
   CATENA_CU(memory_allocate, &memory, sizeof(int));
@@ -148,7 +147,7 @@ void spoil_code(const fs::path& record, const std::string& kernel_name) {
 
 BOOST_AUTO_TEST_CASE(a_kernel_is_compiled_once_and_found) {
   const Change change;
-  const Kernel& kernel = find(1);
+  const LoadedKernel& kernel = find(1);
   BOOST_CHECK_EQUAL(kernel.name, "write_1");
   BOOST_CHECK_EQUAL(kernel.parameter_bytes, 8u);
   BOOST_CHECK_GT(kernel.max_threads, 0);

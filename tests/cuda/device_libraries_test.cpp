@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/ndarray.h>
@@ -269,7 +271,10 @@ BOOST_AUTO_TEST_CASE(what_libraries_and_copies_put_on_a_stream_is_on_record) {
   to.memset_async(1, 1000, stream);  // a kernel
   const std::string all = recent_launches();
   BOOST_TEST(all.substr(all.find(start.str()) + start.str().size(), 4) == "copy");
-  if (nd::device_count(nd::Device::Kind::cuda) < 2) return;
+  if (nd::device_count(nd::Device::Kind::cuda) < 2) {
+    std::cout << "skipped: a copy between two devices (there is one)\n";
+    return;
+  }
   const nd::Array other = a.to_device({nd::Device::Kind::cuda, 1});
   BOOST_TEST(recent_launches().find("cuMemcpyPeerAsync(2640)") != std::string::npos);
 }
@@ -307,14 +312,39 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
 }
 
 BOOST_AUTO_TEST_CASE(profiles_are_begun_and_ended) {
-  nd::profiler::start();
-  nd::profiler::stop();
+  std::optional<cuda_device::Control> control;
+  if (cuda_device::Control::available()) control.emplace().reset_records();
+  else std::cout << "not counted: the profiler's calls, which the software CUDA device counts\n";
+  const auto check_calls = [&](std::uint64_t started, std::uint64_t stopped) {
+    if (!control) return;
+    BOOST_TEST(control->calls("cuProfilerStart") == started);
+    BOOST_TEST(control->calls("cuProfilerStop") == stopped);
+  };
+  BOOST_CHECK_NO_THROW(nd::profiler::start());
+  check_calls(1, 0);
+  BOOST_CHECK_NO_THROW(nd::profiler::stop());
+  check_calls(1, 1);
+  {
+    const nd::ProfileScope profile;
+    check_calls(2, 1);
+  }
+  check_calls(2, 2);
+  bool caught = false;
   try {
     const nd::ProfileScope profile;
+    check_calls(3, 2);
     throw std::runtime_error("stop");
   } catch (const std::runtime_error& e) {
-    BOOST_TEST(std::string(e.what()) == "stop");
+    caught = std::string(e.what()) == "stop";
   }
+  BOOST_TEST(caught);
+  check_calls(3, 3);
+  if (!control) return;
+  control->fail("cuProfilerStart", 1, api::cu_error_invalid_value);
+  BOOST_CHECK_EXCEPTION(nd::ProfileScope(), catena::CudaError,
+                        [](const catena::CudaError& e) { return e.symbol() == "CUDA_ERROR_INVALID_VALUE"; });
+  control->clear_faults();
+  check_calls(4, 3);  // what was not begun is not ended
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,6 @@
-# The software CUDA device, and the kernels of tests/support/cuda_device/manifest.txt for it: generated as text and compiled for the CPU
-# at build time. Included by tests/CMakeLists.txt after the tests.
+# The software CUDA device, and the kernels of tests/support/cuda_device/manifest.h for it: generated as text and compiled for the CPU at
+# build time. Included by tests/CMakeLists.txt after the tests.
 set(cuda_device "${CATENA_ROOT}/tests/support/cuda_device")
-set(manifest "${cuda_device}/manifest.txt")
-set_source_files_properties("${cuda_device}/manifest.cpp" PROPERTIES COMPILE_DEFINITIONS "CATENA_KERNEL_MANIFEST=\"${manifest}\"")
 if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
   include("${cuda_device}/library.cmake")
 
@@ -30,7 +28,7 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/generated_kernels")
   file(MAKE_DIRECTORY "${folder}")
-  set(files 32)
+  set(files 16)
   set(generated "${folder}/table.cpp")
   math(EXPR last "${files} - 1")
   foreach(k RANGE ${last})
@@ -39,7 +37,7 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
   add_custom_command(
     OUTPUT ${generated}
     COMMAND generate_kernels "${folder}" ${files}
-    DEPENDS generate_kernels "${manifest}"
+    DEPENDS generate_kernels
     COMMENT "Generating the kernels that the build compiles for the software CUDA device"
     VERBATIM)
   add_library(software_cuda_kernels SHARED ${generated})
@@ -50,21 +48,26 @@ if("ndarray" IN_LIST CATENA_COMPONENTS AND NOT CATENA_THREAD_SANITIZER)
   set_target_properties(software_cuda_kernels PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${software_cuda}")
 
   software_cuda_tests(software_compiler software_check)
-  # Programs that run those kernels themselves.
-  foreach(name shim codegen structural_kernels row_kernels)
-    if(TARGET test_cuda_${name})
-      target_link_libraries(test_cuda_${name} PRIVATE software_cuda_kernels software_cuda)
-    endif()
-  endforeach()
-  # Programs that the device runs them for.
+  # The program that runs those kernels itself, and those that the device runs them for.
+  target_link_libraries(test_cuda_execute PRIVATE software_cuda_kernels software_cuda)
   get_property(programs DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
-  list(FILTER programs INCLUDE REGEX "^test_(ndarray|cuda|integration)_|_ndarray$")
+  list(FILTER programs INCLUDE REGEX "^test_(ndarray|cuda|integration)(_|$)|_ndarray$")
   foreach(program IN LISTS programs)
     add_dependencies(${program} software_cuda_kernels)
   endforeach()
 endif()
 
-# Some 2000 compilations: 45 s on two free cores, several minutes where others use them too.
-if(TARGET test_cuda_nvrtc)
-  set_tests_properties(cuda/nvrtc PROPERTIES TIMEOUT 900)
+# Thousands of compilations: several minutes in one process. They are cut into entries that run side by side and remember what they have
+# compiled; cuda/nvrtc itself runs behind them and finds what all of them have.
+if(TEST cuda/nvrtc)
+  set(nvrtc_shards 8)
+  math(EXPR last "${nvrtc_shards} - 1")
+  foreach(k RANGE ${last})
+    catena_test_entry(cuda/nvrtc_${k} test_cuda_nvrtc cuda/nvrtc_test.cpp LABELS cpu nvrtc
+      ENVIRONMENT CATENA_DEVICE=cpu "CATENA_TEST_BUILD_DIR=${CMAKE_CURRENT_BINARY_DIR}" "CATENA_TEST_SHARD=${k}/${nvrtc_shards}"
+      ARGUMENTS --run_test=all_kernels)
+    set_tests_properties(cuda/nvrtc_${k} PROPERTIES FIXTURES_SETUP compile_records)
+  endforeach()
+  set_property(TEST cuda/nvrtc APPEND PROPERTY ENVIRONMENT "CATENA_TEST_BUILD_DIR=${CMAKE_CURRENT_BINARY_DIR}")
+  set_tests_properties(cuda/nvrtc PROPERTIES FIXTURES_REQUIRED compile_records)
 endif()

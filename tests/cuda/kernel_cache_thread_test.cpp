@@ -29,8 +29,7 @@ struct Kernel {
 };
 Kernel compiled(std::uint64_t k) { return {k, "kernel_" + std::to_string(k)}; }
 
-template <class Work>
-void run_threads(int threads, Work work) {
+template <class Work> void run_threads(int threads, Work work) {
   std::vector<std::jthread> all;
   for (int t = 0; t < threads; ++t) all.emplace_back([&work, t] { work(t); });
 }

@@ -16,6 +16,7 @@
 
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
@@ -58,8 +59,7 @@ std::string message_in_child(const char* variable, const char* value, const std:
 }
 
 // True when the library can be opened; otherwise says why the test is skipped.
-template <class Open>
-bool have(Open open) {
+template <class Open> bool have(Open open) {
   try {
     open();
     return true;

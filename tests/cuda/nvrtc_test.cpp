@@ -1,6 +1,10 @@
 // Every registered (kernel, loop) pair, every form of generated kernels and every kernel of the structural calls is
 // compiled by the real compiler, for sm_80, sm_90 and the newest architecture it knows (the structural calls: for the
 // oldest and the newest of these). Needs no GPU and no driver.
+//
+// What was compiled before is remembered (compile_records.h). With CATENA_TEST_SHARD=<k>/<n> the suite all_kernels is
+// about every nth batch of kernels only: the ctest entries cuda/nvrtc_<k> run side by side, and cuda/nvrtc behind them
+// finds the records of all, so what it asserts is about all kernels.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -18,6 +22,7 @@
 #include <catena/ndarray/cuda/compiler/codegen.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/tests/cuda/compile_records.h>
 #include <catena/tests/support/cuda_device/manifest.h>
 
 #if __has_include(<nvrtc.h>)
@@ -31,21 +36,14 @@ using namespace nd::cuda;
 using catena::KernelDef;
 using catena::KernelKind;
 using catena::Loop;
+using cuda_device::key_of;
 
 #ifdef CATENA_HAS_TOOLKIT_HEADER
 // Our declarations against the toolkit's: same arguments; results and the program type by what they are.
-template <class T>
-struct plain {
-  using type = T;
-};
-template <>
-struct plain<nvrtcResult> {
-  using type = int;
-};
-template <class F>
-struct plain_function;
-template <class R, class... A>
-struct plain_function<R(A...)> {
+template <class T> struct plain { using type = T; };
+template <> struct plain<nvrtcResult> { using type = int; };
+template <class F> struct plain_function;
+template <class R, class... A> struct plain_function<R(A...)> {
   using type = typename plain<R>::type(typename plain<A>::type...);
 };
 #define CATENA_COMPARE(symbol, field, ...)                                        \
@@ -92,16 +90,6 @@ struct Job {
   std::string_view form;
   GeneratedKernel kernel;
 };
-
-KernelKey key_of(const KernelDef& def, const Loop& loop, Form form, int rank, int reduced_rank = 1) {
-  KernelKey key;
-  key.program = kernel_hash(def, loop);
-  key.dtypes = loop.type;
-  key.form = form;
-  key.rank = std::uint8_t(rank);
-  key.reduced_rank = std::uint8_t(reduced_rank);
-  return key;
-}
 
 void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jobs, std::vector<Job>& more) {
   const Loop& loop = def.loop_table[loop_number];
@@ -164,10 +152,21 @@ struct Totals {
   std::mutex mutex;
   std::map<std::string_view, Usage> usage;  // by form
   int kernels = 0, failures = 0;
-  std::size_t bytes = 0;
   std::string problems;
   std::vector<std::string> spills;
+
+  void add(const Job& job, const KernelResources& found) {
+    ++kernels;
+    usage[job.form].add(found);
+    if (found.spill_stores > 0)
+      spills.push_back(catena::concat(job.pair, " ", job.form, ": ", found.spill_stores, " bytes"));
+  }
 };
+
+test::CompileRecords& records() {
+  static test::CompileRecords all(test::CompileRecords::file_of_environment());
+  return all;
+}
 
 void compile_alone(const Job& job, int arch, Totals& totals) {
   try {
@@ -181,29 +180,26 @@ void compile_alone(const Job& job, int arch, Totals& totals) {
   }
 }
 
-void compile_batch(std::span<const Job> jobs, int arch, Totals& totals) {
+void compile_batch(std::span<const Job* const> jobs, int arch, Totals& totals) {
   std::vector<GeneratedKernel> kernels;
-  for (const Job& job : jobs) kernels.push_back(job.kernel);
+  for (const Job* job : jobs) kernels.push_back(job->kernel);
   try {
-    const Module module = compile({batch_source(kernels), jobs.front().pair + " and others", {}, arch, {}});
+    const Module module = compile({batch_source(kernels), jobs.front()->pair + " and others", {}, arch, {}});
     const std::lock_guard lock(totals.mutex);
-    if (module.ptx) totals.problems += "\n" + jobs.front().pair + ": compiled to PTX only";
-    for (const Job& job : jobs) {
+    if (module.ptx) totals.problems += "\n" + jobs.front()->pair + ": compiled to PTX only";
+    for (const Job* job : jobs) {
       const auto found = std::find_if(module.resources.begin(), module.resources.end(),
-                                      [&](const KernelResources& r) { return r.name == job.kernel.name; });
+                                      [&](const KernelResources& r) { return r.name == job->kernel.name; });
       if (found == module.resources.end()) {
         ++totals.failures;
-        totals.problems += "\n" + job.pair + ": the assembler does not report " + job.kernel.name;
+        totals.problems += "\n" + job->pair + ": the assembler does not report " + job->kernel.name;
         continue;
       }
-      ++totals.kernels;
-      totals.usage[job.form].add(*found);
-      if (found->spill_stores > 0)
-        totals.spills.push_back(catena::concat(job.pair, " ", job.form, ": ", found->spill_stores, " bytes"));
+      totals.add(*job, *found);
+      records().add(test::compilation_hash(job->kernel.source(), arch), *found);
     }
-    totals.bytes += module.code.size();
-  } catch (const catena::Error&) {
-    for (const Job& job : jobs) compile_alone(job, arch, totals);  // finds the guilty one
+  } catch (const catena::CompileError&) {
+    for (const Job* job : jobs) compile_alone(*job, arch, totals);  // finds the guilty one
   }
 }
 
@@ -215,25 +211,54 @@ void print_usage(const Totals& totals) {
   for (const std::string& spill : totals.spills) std::cout << "  spills: " << spill << "\n";
 }
 
-// All jobs for one architecture, in batches, on two threads. No kernel may spill.
+constexpr std::size_t kBatch = 24;
+
+// "2/8": every eighth batch from the third on, counted over all lists. Without shards all are one.
+struct Shard {
+  std::size_t number = 0, count = 1;
+};
+Shard this_shard() {
+  Shard shard;
+  const char* text = std::getenv("CATENA_TEST_SHARD");
+  if (text == nullptr) return shard;
+  char slash = 0;
+  std::istringstream in(text);
+  in >> shard.number >> slash >> shard.count;
+  catena::check<catena::ValueError>(in && slash == '/' && shard.number < shard.count, "CATENA_TEST_SHARD", "'", text,
+                                    "' is no <k>/<n> with k < n");
+  return shard;
+}
+
+// The jobs of this shard for one architecture: those without a record in batches, on two threads. No kernel may spill.
 void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
-  constexpr std::size_t batch = 48;
+  static std::size_t batches = 0;  // of the lists before this one
+  const Shard shard = this_shard();
   Totals totals;
+  std::vector<const Job*> missing;
+  std::size_t wanted = 0;
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    if ((batches + k / kBatch) % shard.count != shard.number) continue;
+    ++wanted;
+    const KernelResources* known = records().find(test::compilation_hash(jobs[k].kernel.source(), arch));
+    if (known != nullptr && known->name == jobs[k].kernel.name) totals.add(jobs[k], *known);
+    else missing.push_back(&jobs[k]);
+  }
+  batches += (jobs.size() + kBatch - 1) / kBatch;
   std::atomic<std::size_t> next{0};
   const auto start = std::chrono::steady_clock::now();
   const auto work = [&] {
-    for (std::size_t first; (first = next.fetch_add(batch)) < jobs.size();)
-      compile_batch(std::span(jobs).subspan(first, std::min(batch, jobs.size() - first)), arch, totals);
+    for (std::size_t first; (first = next.fetch_add(kBatch)) < missing.size();)
+      compile_batch(std::span(missing).subspan(first, std::min(kBatch, missing.size() - first)), arch, totals);
   };
   std::thread other(work);
   work();
   other.join();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::cout << what << ": " << totals.kernels << " of " << jobs.size() << " kernels compiled for sm_" << arch << " in "
-            << seconds << " s, " << totals.bytes / 1024 << " KB\n";
+  std::cout << what << ": " << totals.kernels << " of " << jobs.size() << " kernels for sm_" << arch << ", "
+            << missing.size() << " of them compiled now in " << seconds << " s\n";
   print_usage(totals);
   BOOST_CHECK_MESSAGE(totals.problems.empty(), totals.failures << " kernels failed for sm_" << arch << totals.problems);
-  BOOST_CHECK_EQUAL(totals.kernels, jobs.size());
+  BOOST_CHECK_EQUAL(totals.kernels, wanted);
   BOOST_CHECK_MESSAGE(totals.spills.empty(), totals.spills.size() << " kernels for sm_" << arch << " spill");
 }
 
@@ -245,35 +270,6 @@ std::vector<int> architectures() {
 }
 
 // ---- kernels of the structural calls ------------------------------------------------------------
-constexpr Dtype kDtypes[] = {Dtype::bool_,    Dtype::int8,    Dtype::uint8,  Dtype::int16,  Dtype::uint16,
-                             Dtype::int32,    Dtype::uint32,  Dtype::int64,  Dtype::uint64, Dtype::float16,
-                             Dtype::bfloat16, Dtype::float32, Dtype::float64};
-
-Job job_of(Form form, std::initializer_list<Dtype> dtypes, int rank, int reduced_rank = 1, bool index32 = true) {
-  KernelKey key;
-  key.form = form;
-  std::copy(dtypes.begin(), dtypes.end(), key.dtypes.begin());
-  key.rank = std::uint8_t(rank);
-  key.reduced_rank = std::uint8_t(reduced_rank);
-  key.index32 = index32;
-  return {std::string(catena::name_of(*dtypes.begin())), name_of(form), generate(key)};
-}
-
-void add_indexing(std::vector<Job>& jobs) {
-  using D = Dtype;
-  for (Form form : {Form::gather, Form::scatter}) {
-    for (Dtype word : {D::uint8, D::uint16, D::uint32, D::uint64, D::complex128})
-      jobs.push_back(job_of(form, {word, D::int64}, 2));
-    for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
-      jobs.push_back(job_of(form, {D::uint32, index}, 1));
-    jobs.push_back(job_of(form, {D::uint32}, 3, 0));
-    jobs.push_back(job_of(form, {D::uint32, D::int64, D::int32}, 4, 2));
-    jobs.push_back(job_of(form, {D::uint32, D::int64}, 0, 1, false));
-  }
-  for (Dtype t : kDtypes) jobs.push_back(job_of(Form::scatter_add, {t, D::int64}, 2));
-  jobs.push_back(job_of(Form::scatter_add, {D::float32, D::int64, D::int32}, 0, 2, false));
-}
-
 void add_scans(std::vector<Job>& jobs) {
   constexpr Form forms[] = {Form::scan_rows, Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums,
                             Form::scan_carries};
@@ -307,23 +303,16 @@ void add_random(std::vector<Job>& jobs) {
 
 std::vector<Job> structural_jobs() {
   std::vector<Job> jobs;
-  add_indexing(jobs);
+  for (const KernelKey& key : cuda_device::structural_keys())
+    jobs.push_back({std::string(catena::name_of(key.dtypes[0])), name_of(key.form), generate(key)});
   add_scans(jobs);
   add_random(jobs);
-  for (Dtype t : kDtypes) {
-    for (Form form : {Form::matmul_tiles, Form::matmul_rows, Form::matmul_columns, Form::matmul_second,
-                      Form::nonzero_count, Form::nonzero_write, Form::sort_block, Form::sort_keys, Form::sort_result})
-      jobs.push_back(job_of(form, {t}, 1));
-  }
-  for (Form form : {Form::matmul_tiles, Form::nonzero_write, Form::sort_block})
-    jobs.push_back(job_of(form, {Dtype::float32}, 0, 1, false));
-  for (Dtype t : {Dtype::uint32, Dtype::int64}) jobs.push_back(job_of(Form::offsets, {t}, 1));
-  for (Dtype t : {Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64})
-    for (Form form : {Form::sort_count, Form::sort_move}) jobs.push_back(job_of(form, {t}, 1));
   return jobs;
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_SUITE(all_kernels)
 
 BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   if (!have_compiler()) return;
@@ -475,6 +464,44 @@ BOOST_AUTO_TEST_CASE(the_executed_kernels_compile) {
   std::vector<Job> jobs;
   for (std::size_t k = 0; k < manifest.size(); k += 10) jobs.push_back({"manifest", "of the manifest", manifest[k]});
   compile_all(jobs, 90, "kernels that tests execute on the CPU");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// What is damaged, or written by another compiler or from another text, is no record.
+BOOST_AUTO_TEST_CASE(records_of_compilations) {
+  if (!have_compiler()) return;
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / catena::concat("catena_compile_records_", getpid()) / "records.txt";
+  const std::string source =
+      "#include <catena/kernels/elementwise/arithmetic.h>\nextern \"C\" __global__ void f() {}\n";
+  const std::uint64_t hash = test::compilation_hash(source, 80);
+  BOOST_TEST(hash != test::compilation_hash(source, 90));
+  BOOST_TEST(hash != test::compilation_hash(source + " ", 80));
+  test::CompileRecords(file).add(hash, {"f", 17, 8, 4, 12, 256});
+  test::CompileRecords(file).add(hash + 1, {"g", 1, 2, 3, 4, 5});
+  const test::CompileRecords both(file);
+  BOOST_TEST(both.size() == 2u);
+  const KernelResources* f = both.find(hash);
+  BOOST_REQUIRE(f != nullptr);
+  BOOST_TEST(f->name == "f");
+  BOOST_TEST((f->registers == 17 && f->stack == 8 && f->spill_stores == 4 && f->spill_loads == 12 && f->shared == 256));
+  BOOST_TEST(both.find(hash + 2) == nullptr);
+
+  std::ifstream in(file);
+  std::string first, second;
+  std::getline(in, first);
+  std::getline(in, second);
+  for (std::size_t k = 0; k < first.size(); ++k) {
+    std::string damaged = first;
+    damaged[k] = damaged[k] == '7' ? '1' : '7';
+    std::ofstream(file) << damaged << "\n" << second << "\n";
+    const test::CompileRecords rest(file);
+    BOOST_TEST((rest.size() == 1u && rest.find(hash + 1) != nullptr), damaged);
+  }
+  std::ofstream(file) << first << "\n" << second.substr(0, second.size() - 3);  // cut off
+  BOOST_TEST(test::CompileRecords(file).size() == 1u);
+  std::filesystem::remove_all(file.parent_path());
 }
 
 BOOST_AUTO_TEST_CASE(errors_show_the_source_and_the_log) {

@@ -1,4 +1,5 @@
 // Kernels of every kind, executed on the CPU from their generated text in three thread orders, against the host loops.
+#include <catena/ndarray/cuda/plans/multi_tensor.h>
 #include <catena/tests/cuda/structural_kernels.h>
 
 #include <cmath>
@@ -485,19 +486,31 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
     }
     for (Order order : kOrders) {
       std::vector<std::vector<HostArray>> actual = start;
-      std::vector<catena::TensorEntry> entries;
+      std::vector<catena::ArrayHeader> headers(actual.size() * operands);
+      std::vector<catena::ArrayHeader*> pointers;
+      std::vector<std::int32_t> which;
       for (std::size_t t = 0; t < actual.size(); ++t) {
-        catena::TensorEntry entry;
-        for (std::size_t k = 0; k < operands; ++k) entry.data[k] = actual[t][k].data();
-        entry.n = sizes[t];
-        entry.hyper = std::int32_t(t % 2);
-        entries.push_back(entry);
+        for (std::size_t k = 0; k < operands; ++k) {
+          catena::ArrayHeader& h = headers[t * operands + k];
+          h.dtype = row.loop.type[k];
+          h.size = actual[t][k].shape[0];
+          h.data = actual[t][k].data();
+          pointers.push_back(&h);
+        }
+        which.push_back(std::int32_t(t % 2));
       }
-      nd::cuda::MultiTensorPlan plan = nd::cuda::plan_multi_tensor({&row.def, row.number, entries, hyper});
-      std::vector<std::uint64_t> table(plan.table.size() / 8 + 1);
-      std::memcpy(table.data(), plan.table.data(), plan.table.size());
-      plan.set_table(table.data());
-      run_plan(plan.launch, order);
+      catena::TensorTable table;
+      const catena::MultiTensorCall call{&row.def, row.number, pointers, hyper, which, nullptr, &table};
+      table.update(call);
+      nd::cuda::TableImage image;
+      const nd::cuda::TableImage::Range changed = image.update(call);
+      BOOST_TEST(changed.begin == 0u);
+      BOOST_TEST(changed.end == image.bytes().size());
+      std::vector<std::uint64_t> memory(image.bytes().size() / 8);
+      std::memcpy(memory.data(), image.bytes().data(), image.bytes().size());
+      nd::cuda::LaunchPlan plan = nd::cuda::plan_multi_tensor(row.def, row.number);
+      image.complete(plan, call, memory.data());
+      run_plan(plan, order);
       for (std::size_t t = 0; t < actual.size(); ++t)
         for (std::size_t k = 0; k < operands; ++k)
           BOOST_CHECK_MESSAGE(actual[t][k].content() == expected[t][k].content(),
@@ -508,4 +521,53 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
   check("adam_update", "f&fff->");
   check("adam_update", "e&eee->");
   check("scale_by", "@f&f->");
+}
+
+// What a call copies to the device: what differs from the last one, from the first such word to the last one.
+BOOST_AUTO_TEST_CASE(multi_tensor_tables_change_where_the_call_does) {
+  const Row row("sgd_update", "f&f->");
+  alignas(64) float memory[4][64] = {};
+  constexpr std::size_t kTensors = 3, kWord = 8, kRow = (2 + 2) * kWord;
+  std::vector<catena::ArrayHeader> headers(2 * kTensors);
+  std::vector<catena::ArrayHeader*> pointers;
+  for (catena::ArrayHeader& h : headers) {
+    h.dtype = Dtype::float32;
+    h.size = 10;
+    h.data = reinterpret_cast<std::byte*>(memory[0]);
+    pointers.push_back(&h);
+  }
+  std::vector<catena::Hyper> hyper{{0.5}};
+  std::vector<std::int32_t> which;
+  catena::TensorTable table;
+  nd::cuda::TableImage image;
+  const auto update = [&] {
+    const catena::MultiTensorCall call{&row.def, row.number, pointers, hyper, which, nullptr, &table};
+    table.update(call);
+    const auto range = image.update(call);
+    return std::pair(range.begin, range.end);
+  };
+  using Range = std::pair<std::size_t, std::size_t>;
+  const auto nothing = [](const Range& r) { return r.first == r.second; };
+  const std::size_t rows_at = kTensors * sizeof(catena::TensorTable::Chunk);
+  BOOST_TEST((update() == Range(0, rows_at + kTensors * kRow)));
+  BOOST_TEST(nothing(update()));
+  hyper[0][0] = 0.25;  // a parameter of the launch
+  BOOST_TEST(nothing(update()));
+  headers[2].data = reinterpret_cast<std::byte*>(memory[1]);  // the gradient of tensor 1
+  BOOST_TEST((update() == Range(rows_at + kRow, rows_at + kRow + kWord)));
+  headers[1].data = headers[4].data = reinterpret_cast<std::byte*>(memory[2]);
+  BOOST_TEST((update() == Range(rows_at + kWord, rows_at + 2 * kRow + kWord)));
+  BOOST_TEST(nothing(update()));
+  headers[4].size = headers[5].size = 9;  // the sizes are part of the chunks
+  BOOST_TEST((update() == Range(0, rows_at + kTensors * kRow)));
+  hyper.push_back({2.0});
+  which = {0, 1, 0};
+  const std::size_t hyper_at = rows_at + kTensors * kRow;
+  BOOST_TEST((update() == Range(0, hyper_at + 2 * sizeof(catena::Hyper))));
+  hyper[1][0] = 4.0;
+  BOOST_TEST((update() == Range(hyper_at + sizeof(catena::Hyper), hyper_at + sizeof(catena::Hyper) + kWord)));
+  pointers.resize(4);
+  which.resize(2);
+  BOOST_TEST(update().first == 0u);
+  BOOST_TEST(image.bytes().size() == 2 * sizeof(catena::TensorTable::Chunk) + 2 * kRow + 2 * sizeof(catena::Hyper));
 }

@@ -40,8 +40,7 @@ struct Checked : OnDevice {
     for (cu_deviceptr p : {a, b}) STATUS(memory_free, p);
   }
 
-  template <class F>
-  void check_report(const F& f, const std::string& expected) {
+  template <class F> void check_report(const F& f, const std::string& expected) {
     const std::string words = test::last_words([&] {
       f();
       STATUS(context_synchronize);

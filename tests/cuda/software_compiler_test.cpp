@@ -56,14 +56,12 @@ class Loaded {
 struct Geometry {
   unsigned grid[3], block[3], shared_bytes = 0;
 };
-template <class... A>
-void launch(cu_function f, const Geometry& s, A... arguments) {
+template <class... A> void launch(cu_function f, const Geometry& s, A... arguments) {
   void* parameters[] = {&arguments..., nullptr};
   CU(launch_kernel, f, s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.shared_bytes, nullptr,
      parameters, nullptr);
 }
-template <class T>
-cu_deviceptr upload(const std::vector<T>& values) {
+template <class T> cu_deviceptr upload(const std::vector<T>& values) {
   const cu_deviceptr to = allocate(values.size() * sizeof(T));
   CU(copy_to_device, to, values.data(), values.size() * sizeof(T));
   return to;
@@ -87,8 +85,7 @@ std::vector<C> run_add(const nd::cuda::GeneratedKernel& kernel, const std::vecto
 }
 
 // Lines that compiling something adds to the file of what the manifest lacks.
-template <class F>
-std::string missing_lines(const F& f) {
+template <class F> std::string missing_lines(const F& f) {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("catena_missing_" + std::to_string(getpid()))).string();
   std::filesystem::remove(path);
@@ -154,18 +151,18 @@ BOOST_AUTO_TEST_CASE(batches) {
   BOOST_CHECK(!contains(missing, kKnown));
 }
 
-// Lines and the descriptions in front of texts say the same.
+// What is said in front of the texts that the build compiles is enough to generate them again.
 BOOST_AUTO_TEST_CASE(the_manifest_describes_its_kernels) {
-  const std::vector<std::string> lines = manifest_lines();
-  BOOST_CHECK_GT(lines.size(), 0u);
-  BOOST_CHECK(std::is_sorted(lines.begin(), lines.end()));
-  BOOST_CHECK(std::adjacent_find(lines.begin(), lines.end()) == lines.end());
-  for (const std::string& line : lines) {
-    const std::string source = generate(line).source();
+  std::size_t rows = 0;
+  for (const nd::cuda::GeneratedKernel& kernel : manifest()) {
+    const std::string source = kernel.source();
     const Segments parts = split(source);
     BOOST_REQUIRE_EQUAL(parts.segments.size(), 1u);
-    if (parts.segments[0].complete()) BOOST_CHECK_EQUAL(parts.segments[0].description, line);
+    if (!parts.segments[0].complete()) continue;
+    BOOST_CHECK_EQUAL(generate(std::string(parts.segments[0].description)).source(), source);
+    ++rows;
   }
+  BOOST_CHECK_GT(rows, 1000u);
   BOOST_CHECK_THROW(generate("add ff->f sideways rank=1"), catena::ValueError);
   BOOST_CHECK_THROW(generate("add ff->f contiguous length=1"), catena::ValueError);
   BOOST_CHECK_THROW(generate("add fff->f contiguous rank=1"), catena::ValueError);

@@ -26,10 +26,7 @@ constexpr int kReadLine = __LINE__ + 1;
 [[gnu::noinline]] int read_by_host(const volatile int* p) { return *p; }
 
 // Any entry point with zeros for arguments.
-template <class R, class... A>
-R call_with_zeros(R (*function)(A...)) {
-  return function(A{}...);
-}
+template <class R, class... A> R call_with_zeros(R (*function)(A...)) { return function(A{}...); }
 
 struct NamedEntry {
   const char* name;

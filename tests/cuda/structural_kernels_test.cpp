@@ -29,8 +29,7 @@ std::int64_t value_of(Dtype t, const std::byte* p) {
 }
 
 // f(element of the base, element of the other side) in C order.
-template <class F>
-void walk(Indexing& x, F f) {
+template <class F> void walk(Indexing& x, F f) {
   for (std::int64_t i = 0; i < catena::size_of(x.loop); ++i) {
     std::byte* base = element(x.base, x.loop, i);
     for (Index& index : x.indices) {
@@ -219,8 +218,7 @@ BOOST_AUTO_TEST_CASE(indexing_errors) {
 namespace {
 
 // What element i of a fill must be, from the definition of the numbers.
-template <class T>
-T expected_number(const catena::RandomCall& call, std::uint64_t offset, std::int64_t i) {
+template <class T> T expected_number(const catena::RandomCall& call, std::uint64_t offset, std::int64_t i) {
   const std::uint64_t seed = call.seed;
   if constexpr (catena::is_float<T>) {
     using Bits = catena::unsigned_of<T>;
@@ -238,8 +236,7 @@ T expected_number(const catena::RandomCall& call, std::uint64_t offset, std::int
   }
 }
 
-template <class T, class Slot>
-void check_random(Dtype dtype, catena::RandomCall call, std::int64_t skip = 0) {
+template <class T, class Slot> void check_random(Dtype dtype, catena::RandomCall call, std::int64_t skip = 0) {
   for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(1023), std::int64_t(40000)}) {
     HostArray out = make_array(dtype, {n}, skip);
     call.n = n;

@@ -41,6 +41,12 @@ foreach(file IN LISTS texts)
   endforeach()
 endforeach()
 
+# Nothing of ours is found by a bare <kernels/...> or <nn/...>.
+file(GLOB found RELATIVE "${WORK}/moved/include" "${WORK}/moved/include/*")
+if(NOT found STREQUAL "catena")
+  message(FATAL_ERROR "in the folder include there is not catena alone: ${found}")
+endif()
+
 file(GLOB_RECURSE shared_libraries "${WORK}/moved/*.so.*")
 file(GLOB_RECURSE archives "${WORK}/moved/*.a")
 foreach(file IN LISTS shared_libraries)

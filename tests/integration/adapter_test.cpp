@@ -5,13 +5,13 @@
 #include <catena/catena.h>
 #include <catena/kernels/rows/families.h>
 #include <catena/tests/support/allocations.h>
+#include <catena/tests/support/backend_calls.h>
 
 using namespace autograd;
 
 namespace {
 
-template <class F>
-long allocations_of(F&& f) {
+template <class F> long allocations_of(F&& f) {
   for (int i = 0; i < 8; ++i) f();  // fills the pool, the header cache and the static tables
   const long before = test::allocations;
   for (int i = 0; i < 100; ++i) f();
@@ -50,15 +50,15 @@ BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
   Array a = reshape(arange(12, Dtype::float32), {3, 4});
   // gather onto its own source
   const Array reversed = array<int>({2, 1, 0}, {3, 1});
-  a.backend().gather(a, {&reversed, 1}, {0}, {3, 4}, {-1, 1}, a);
+  test::calls::gather(a, {&reversed, 1}, {0}, {3, 4}, {-1, 1}, a);
   BOOST_TEST(to_vector<float>(a) == (std::vector<float>{8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3}));
   // scatter of its own elements
-  a.backend().scatter(catena::ScatterMode::set, a, {&reversed, 1}, {0}, {3, 4}, {-1, 1}, *a.get());
+  test::calls::scatter(catena::ScatterMode::set, a, {&reversed, 1}, {0}, {3, 4}, {-1, 1}, *a.get());
   BOOST_TEST(to_vector<float>(a) == (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
   // indices that are written over
   Array i = array<std::int64_t>({2, 0, 1}, {3});
-  i.backend().scatter(catena::ScatterMode::set, i, {&i, 1}, {0}, {3}, {-1},
-                      *array<std::int64_t>({10, 20, 30}, {3}).get());
+  test::calls::scatter(catena::ScatterMode::set, i, {&i, 1}, {0}, {3}, {-1},
+                       *array<std::int64_t>({10, 20, 30}, {3}).get());
   BOOST_TEST(to_vector<int>(i) == (std::vector<int>{20, 30, 10}));
   // rows into a shifted view of the input
   Array x = arange(6, Dtype::float32);
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
   const std::vector<float> expected = to_vector<float>(rows(catena::rows::softmax, {{copy(in)}}, 0)[0]);
   const Input input(*in.get());
   const auto& softmax = catena::rows::softmax;
-  x.backend().rows(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1}, {&out, 1});
+  test::calls::rows(softmax, catena::choose_loop_by_output(softmax, Dtype::float32), {5}, {0}, {&input, 1}, {&out, 1});
   BOOST_TEST(to_vector<float>(out) == expected);
 }
 
@@ -81,8 +81,20 @@ BOOST_AUTO_TEST_CASE(freed_memory_returns_to_the_pool_of_nd) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_follow_the_current_device_of_nd) {
-  if (!nd::is_available(nd::Device::Kind::cuda)) return;
   const nd::Device gpu{nd::Device::Kind::cuda, 0};
+  {
+    const nd::DeviceScope cpu(nd::cpu_device);
+    BOOST_TEST((ones({3}).device() == nd::cpu_device));
+  }
+  if (!nd::is_available(nd::Device::Kind::cuda)) {
+    const auto unavailable = [](const catena::RuntimeError& e) {
+      return std::string(e.what()).starts_with("CUDA is unavailable: ");
+    };
+    BOOST_CHECK_EXCEPTION(nd::DeviceScope{gpu}, catena::RuntimeError, unavailable);
+    BOOST_CHECK_EXCEPTION(ones({3}, Dtype::float32, gpu), catena::RuntimeError, unavailable);
+    BOOST_TEST((ones({3}).device() == nd::cpu_device));
+    return;
+  }
   const nd::DeviceScope scope(gpu);
   const Array a = ones({3});
   BOOST_TEST((a.device() == gpu));

@@ -41,8 +41,7 @@ Array labels(int step) {
   return autograd::array(v, {kBatch});
 }
 
-template <class Optimizer>
-struct Run {
+template <class Optimizer> struct Run {
   nn::Classifier<MLP> model;
   Optimizer optimizer;
   Array x = inputs(0), t = labels(0);
@@ -67,13 +66,11 @@ struct Run {
   }
 };
 
-template <class Optimizer>
-void change_rate(Optimizer& o, int k) {
+template <class Optimizer> void change_rate(Optimizer& o, int k) {
   if (k == 10) o.set_hyper(o.hyper_names().front(), 0.02);
 }
 
-template <class Optimizer>
-void compare(bool expect_graph) {
+template <class Optimizer> void compare(bool expect_graph) {
   Run<Optimizer> plain;
   for (int k = 0; k < kSteps; ++k) {
     plain.next_batch(k);
@@ -104,10 +101,7 @@ bool has_graphs(const char* what) {
   return on_cuda();
 }
 
-template <class F>
-std::string message_of(F&& f) {
-  return test::message_of<catena::RuntimeError>(f);
-}
+template <class F> std::string message_of(F&& f) { return test::message_of<catena::RuntimeError>(f); }
 bool matches(const std::string& text, const std::string& pattern) {
   return std::regex_match(text, std::regex(pattern));
 }
@@ -260,7 +254,7 @@ BOOST_AUTO_TEST_CASE(random_draws_go_on) {
 
 BOOST_AUTO_TEST_CASE(what_needs_the_host_is_refused) {
   if (!on_cuda()) {
-    BOOST_TEST_MESSAGE("skipped: only a graph refuses work");
+    std::cout << "skipped: only a graph refuses work\n";
     return;
   }
   const Array x = autograd::ones({3});
@@ -585,7 +579,8 @@ BOOST_AUTO_TEST_CASE(a_failed_replay_counts_nothing) {
   const std::uint64_t offset = autograd::default_generator().offset;
   cuda_device::Control control;
   control.fail("cuGraphLaunch", 1, 1);
-  BOOST_CHECK_THROW(t.updater.update(), catena::Error);
+  BOOST_CHECK_EXCEPTION(t.updater.update(), catena::CudaError,
+                        [](const catena::CudaError& e) { return e.symbol() == "CUDA_ERROR_INVALID_VALUE"; });
   control.clear_faults();
   BOOST_TEST(t.optimizer.t() == steps);
   BOOST_TEST(autograd::default_generator().offset == offset);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/backend/nn_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_library.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/device/device.h>
 
@@ -77,8 +77,7 @@ inline thread_local std::string last_words;
 inline void require(bool holds, const std::string& words) {
   if (!holds) throw Refusal{kBadParameter, words};
 }
-template <class F>
-Status answer(F&& f) {
+template <class F> Status answer(F&& f) {
   try {
     f();
     return api::cudnn_success;
@@ -88,8 +87,7 @@ Status answer(F&& f) {
   }
 }
 // A call that does work.
-template <class F>
-Status work(const char* name, cudnnContext* handle, F&& f) {
+template <class F> Status work(const char* name, cudnnContext* handle, F&& f) {
   return answer([&] {
     require(handle != nullptr, "no handle");
     if (record().refuse == name) throw Refusal{record().refusal, "as the test asked"};
@@ -169,16 +167,14 @@ struct Node {
   std::map<int, std::vector<std::byte>> attributes;
   const Node* graph = nullptr;  // of configurations and what is made of them
 
-  template <class T>
-  std::vector<T> list(int name) const {
+  template <class T> std::vector<T> list(int name) const {
     const auto found = attributes.find(name);
     require(found != attributes.end(), "attribute " + std::to_string(name) + " is missing");
     std::vector<T> values(found->second.size() / sizeof(T));
     std::memcpy(values.data(), found->second.data(), found->second.size());
     return values;
   }
-  template <class T>
-  T one(int name) const {
+  template <class T> T one(int name) const {
     const std::vector<T> values = list<T>(name);
     require(values.size() == 1, "attribute " + std::to_string(name) + " is not single");
     return values[0];
@@ -360,14 +356,12 @@ inline void add_graph_functions(autograd::internal::cudnn::Library& t) {
 }
 
 // ---- batch normalization ------------------------------------------------------------------------
-template <class T>
-Status create(T** to) {
+template <class T> Status create(T** to) {
   *to = new T;
   ++record().live;
   return api::cudnn_success;
 }
-template <class T>
-Status destroy(T* d) {
+template <class T> Status destroy(T* d) {
   delete d;
   --record().live;
   return api::cudnn_success;
@@ -473,8 +467,7 @@ inline std::size_t lay_out(const cudnnRNNStruct& r, std::map<std::pair<std::int6
 
 // f(byte, tensor, its array among the operands, index, whether it is a matrix) of every bias and matrix; the arrays are
 // new ones.
-template <class F>
-void each_weight(const cudnnRNNStruct& r, autograd::RnnOperands& o, F&& f) {
+template <class F> void each_weight(const cudnnRNNStruct& r, autograd::RnnOperands& o, F&& f) {
   std::map<std::pair<std::int64_t, std::int64_t>, Place> places;
   lay_out(r, places);
   for (std::int64_t state = 0; state < r.spec.layers * directions(r); ++state)

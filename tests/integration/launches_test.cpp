@@ -23,8 +23,7 @@ bool counted() {
 }
 
 // The kernels that f launches once everything it needs has been compiled.
-template <class F>
-std::vector<std::string> kernels_of(F f) {
+template <class F> std::vector<std::string> kernels_of(F f) {
   f();
   Control control;
   control.reset_records();
@@ -98,6 +97,36 @@ BOOST_AUTO_TEST_CASE(one_kernel_for_a_step_of_adam_over_all_parameters) {
   optimizer.setup(model);
   for (const Variable& p : model.params()) Variable(p).set_grad(autograd::ones_like(p.data()));
   CHECK_ONE_KERNEL([&] { optimizer.update(); }, "adam_update_");
+}
+
+BOOST_AUTO_TEST_CASE(a_step_over_the_same_tensors_copies_nothing_to_the_device) {
+  if (!counted()) return;
+  MLP model;
+  training::Adam optimizer;
+  optimizer.setup(model);
+  for (const Variable& p : model.params()) Variable(p).set_grad(autograd::ones_like(p.data()));
+  Control control;
+  const auto copies_of = [&] {
+    control.reset_records();
+    optimizer.update();
+    return control.calls("cuMemcpyHtoDAsync_v2");
+  };
+  BOOST_TEST(copies_of() == 1u);  // the table
+  BOOST_TEST(copies_of() == 0u);
+  optimizer.set_hyper("alpha", 0.01);
+  BOOST_TEST(copies_of() == 0u);
+  const Array other = autograd::ones_like(model.l1.W.data());
+  model.l1.W.set_grad(other);
+  BOOST_TEST(copies_of() == 1u);
+  BOOST_TEST(copies_of() == 0u);
+  // On another stream the table is another one.
+  {
+    const nd::Stream stream;
+    const nd::StreamScope scope(stream);
+    BOOST_TEST(copies_of() == 1u);
+    BOOST_TEST(copies_of() == 0u);
+  }
+  BOOST_TEST(copies_of() == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_training_step_never_waits) {

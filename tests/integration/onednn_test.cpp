@@ -3,7 +3,7 @@
 #include <cmath>
 #include <thread>
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/catena.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/rows/families.h>

@@ -20,6 +20,7 @@
 #include <catena/ndarray/cpu/host_compiler.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/tests/support/ndarray_values.h>
 
 using autograd::Variable;
@@ -37,8 +38,7 @@ void append(Bytes& to, std::string_view text) {
 }
 
 // Runs f(0), ... f(n - 1) on n threads that begin together.
-template <class F>
-void on_threads(int n, F&& f) {
+template <class F> void on_threads(int n, F&& f) {
   std::barrier start(n);
   std::mutex mutex;
   std::string errors;
@@ -60,8 +60,7 @@ void on_threads(int n, F&& f) {
 
 // f(i) gives what thread i computes. Together first, when nothing is in any cache yet; then one after the other on one
 // thread.
-template <class F>
-void check_same_as_alone(int n, F&& f) {
+template <class F> void check_same_as_alone(int n, F&& f) {
   std::vector<Bytes> together(static_cast<std::size_t>(n)), alone(together);
   on_threads(n, [&](int i) { together[std::size_t(i)] = f(i); });
   on_threads(1, [&](int) {

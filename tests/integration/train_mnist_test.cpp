@@ -23,7 +23,8 @@ fs::path program() {
   return fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "examples/mnist/train_mnist";
 }
 
-pid_t start(const std::vector<std::string>& arguments) {
+// `errors`: the file that the program's standard error goes to.
+pid_t start(const std::vector<std::string>& arguments, const std::string& errors = {}) {
   const pid_t child = ::fork();
   BOOST_REQUIRE(child >= 0);
   if (child != 0) return child;
@@ -33,6 +34,7 @@ pid_t start(const std::vector<std::string>& arguments) {
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
   if (std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(126);
+  if (!errors.empty() && std::freopen(errors.c_str(), "w", stderr) == nullptr) ::_exit(126);
   ::execv(argv[0], argv.data());
   ::_exit(127);
 }
@@ -56,15 +58,18 @@ std::string log_without_times(const std::string& path) {
   return training::to_json(log, 4);
 }
 
+bool have_program() {
+  if (fs::exists(program())) return true;
+  std::printf("skipped: the example %s was not built\n", program().c_str());
+  return false;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(train_mnist)
 
 BOOST_AUTO_TEST_CASE(killed_within_an_epoch_and_resumed) {
-  if (!fs::exists(program())) {
-    std::printf("skipped: the example %s was not built\n", program().c_str());
-    return;
-  }
+  if (!have_program()) return;
   const TemporaryFolder folder("train_mnist");
   auto arguments = [&](const std::string& out, const char* seed) {
     return std::vector<std::string>{"--generated", "--epoch",   "4",     "--unit",      "100", "--batchsize",
@@ -93,12 +98,25 @@ BOOST_AUTO_TEST_CASE(killed_within_an_epoch_and_resumed) {
 }
 
 BOOST_AUTO_TEST_CASE(bad_arguments) {
-  if (!fs::exists(program())) return;
+  if (!have_program()) return;
   const TemporaryFolder folder("train_mnist_bad");
   write_file(folder / "broken", "no snapshot");
-  BOOST_TEST(finish(start({"--generated", "--epoch", "1", "--unit", "5", "--out", folder / "r", "--resume",
-                           folder / "broken"})) == 1);
-  BOOST_TEST(finish(start({"--model", "unknown"})) != 0);
+  // The exit status, and what the message says.
+  const auto check_fails = [&](std::vector<std::string> arguments, int status, const std::vector<std::string>& parts) {
+    arguments.insert(arguments.begin(), {"--generated", "--epoch", "1", "--unit", "5", "--out", folder / "r"});
+    BOOST_TEST_CONTEXT(arguments.back()) {
+      BOOST_TEST(finish(start(arguments, folder / "errors")) == status);
+      const std::string said = file_content(folder / "errors");
+      for (const std::string& part : parts) BOOST_TEST(has(said, part), said);
+      BOOST_TEST(!fs::exists(folder / "r/log"));  // nothing was trained
+    }
+  };
+  check_fails({"--resume", folder / "broken"}, 1, {"train_mnist: ", folder / "broken"});
+  check_fails({"--resume", folder / "nowhere"}, 1, {"train_mnist: ", folder / "nowhere"});
+  check_fails({"--model", "unknown"}, 2, {"--model", "unknown"});
+  check_fails({"--optimizer", "unknown"}, 2, {"--optimizer", "unknown"});
+  check_fails({"--batchsize", "many"}, 2, {"--batchsize", "many"});
+  check_fails({"--surprise"}, 2, {"--surprise"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

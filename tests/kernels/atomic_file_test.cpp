@@ -35,8 +35,7 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-template <class F>
-std::string io_message(F&& f) {
+template <class F> std::string io_message(F&& f) {
   try {
     f();
   } catch (const catena::IOError& e) {

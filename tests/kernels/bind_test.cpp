@@ -3,11 +3,8 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
+#include <catena/tests/support/golden.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -15,18 +12,6 @@ namespace {
 using namespace catena;
 using test::Header;
 using test::Strided;
-
-nlohmann::json golden() {
-  const char* list = std::getenv("CATENA_TEST_GOLDEN");
-  std::string folders = list ? list : "";
-  for (std::size_t at = 0; at < folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
-    const std::filesystem::path path = std::filesystem::path(folders.substr(at, end - at)) / "nd_promotion.json";
-    if (std::ifstream in(path); in) return nlohmann::json::parse(in);
-    at = end + 1;
-  }
-  return {};
-}
 
 struct Empty {  // a header without memory: enough for loop choice
   explicit Empty(Dtype t, const Shape& shape = {3}) : s(t, shape), header(s) {}
@@ -49,15 +34,15 @@ std::string first_output(const nlohmann::json& dtypes) {
 }
 
 BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
-  const auto g = golden();
-  if (g.is_null()) {
-    BOOST_TEST_MESSAGE("skipped: no reference values");
-    return;
-  }
-  int compared = 0;
+  const auto golden = test::Golden::open("nd_promotion");
+  const nlohmann::json& g = golden.cases();
+  std::map<std::string, int> not_one_kernel;
   for (const auto& row : g["ufunc_array_array"]) {
     const std::string name = row[0], expected = first_output(row[3]);
-    if (!has_kernel(name)) continue;
+    if (!has_kernel(name)) {
+      ++not_one_kernel[name];
+      continue;
+    }
     Empty a(dtype_from_name(row[1].get<std::string>())), b(dtype_from_name(row[2].get<std::string>()));
     const KernelDef& def = find_kernel(name);
     std::string got;
@@ -68,12 +53,13 @@ BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
       got = "error";
     }
     BOOST_TEST(got == expected, name << " " << row[1] << " " << row[2] << ": " << got << ", expected " << expected);
-    ++compared;
   }
-  BOOST_TEST(compared >= 144);
   for (const auto& row : g["ufunc_unary"]) {
     const std::string name = row[0];
-    if (!has_kernel(name)) continue;
+    if (!has_kernel(name)) {
+      ++not_one_kernel[name];
+      continue;
+    }
     Empty a(dtype_from_name(row[1].get<std::string>()));
     const KernelDef& def = find_kernel(name);
     const Input in[] = {a};
@@ -85,14 +71,12 @@ BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
     }
     BOOST_TEST(got == first_output(row[2]), name << " " << row[1] << ": " << got);
   }
+  BOOST_TEST((not_one_kernel == std::map<std::string, int>{{"nextafter", 144}}));
 }
 
 BOOST_AUTO_TEST_CASE(recorded_weak_scalars) {
-  const auto g = golden();
-  if (g.is_null()) {
-    BOOST_TEST_MESSAGE("skipped: no reference values");
-    return;
-  }
+  const auto golden = test::Golden::open("nd_promotion");
+  const nlohmann::json& g = golden.cases();
   const KernelDef& add = find_kernel("add");
   for (const auto& row : g["add_array_scalar"]) {
     Empty a(dtype_from_name(row[0].get<std::string>()));

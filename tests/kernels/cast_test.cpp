@@ -1,4 +1,6 @@
 // Conversion loops: every pair of dtypes, every layout.
+#include <cmath>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/kernels/base/error.h>
@@ -9,8 +11,7 @@ BOOST_AUTO_TEST_SUITE(cast)
 
 using namespace test;  // NOLINT
 
-template <class T>
-T value(Noise& noise) {
+template <class T> T value(Noise& noise) {
   const std::uint64_t bits = noise.bits();
   if constexpr (std::is_same_v<T, bool>) return bits & 1;
   else if constexpr (std::is_integral_v<T>) return static_cast<T>(bits >> (bits % 4 == 0 ? 56 : 1));
@@ -20,15 +21,13 @@ T value(Noise& noise) {
   return convert<T>(bits % 3 == 0 ? special[(bits >> 8) % 16] : noise.uniform(-300, 300));
 }
 
-template <class T>
-bool same_bits_or_nan(T a, T b) {
+template <class T> bool same_bits_or_nan(T a, T b) {
   if constexpr (std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>)
     return same_value(static_cast<float>(a), static_cast<float>(b));
   else return same_value(a, b);
 }
 
-template <class From, class To>
-int wrong_layouts(Noise& noise) {
+template <class From, class To> int wrong_layouts(Noise& noise) {
   constexpr std::int64_t n = 1200;
   const CastFn cast = cast_function(dtype_of<From>, dtype_of<To>);
   int wrong = 0;

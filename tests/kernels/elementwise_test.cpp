@@ -1,4 +1,6 @@
 // Elementwise bodies on floats: accuracy against long double, and special values. One line of the table per kernel.
+#include <cmath>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/tests/kernels/kernel_calls.h>
@@ -57,14 +59,12 @@ const Unary kUnary[] = {
     {"relu", -9, 9, 0, [](Wide x) { return x < 0 ? Wide(0) : x; }},
 };
 
-template <class T>
-std::string sig(int inputs) {
+template <class T> std::string sig(int inputs) {
   const char c = std::is_same_v<T, float> ? 'f' : 'd';
   return std::string(std::size_t(inputs), c) + "->" + c;
 }
 
-template <class T>
-std::vector<T> specials() {
+template <class T> std::vector<T> specials() {
   using L = std::numeric_limits<T>;
   return {T(0),     T(-0.0),   L::infinity(), -L::infinity(), L::quiet_NaN(), L::denorm_min(), -L::denorm_min(),
           L::min(), L::max(),  L::lowest(),   L::epsilon(),   T(1),           T(-1),           T(0.5),
@@ -74,14 +74,12 @@ std::vector<T> specials() {
 
 // Below this the functions that are flushed or computed as their limits may err by a subnormal: libmvec does not
 // promise more.
-template <class T>
-bool both_tiny(T y, Wide exact) {
+template <class T> bool both_tiny(T y, Wide exact) {
   return std::fabs(static_cast<Wide>(y)) <= std::numeric_limits<T>::min() &&
          std::fabs(exact) <= std::numeric_limits<T>::min();
 }
 
-template <class T>
-void check_unary(const Unary& f) {
+template <class T> void check_unary(const Unary& f) {
   Noise noise(7);
   std::vector<T> x = noise.vector<T>(4000, f.low, f.high);
   for (int i = 0; i < 2000; ++i) x.push_back(static_cast<T>(noise.uniform(-1, 1) * std::exp2(noise.uniform(-30, 3))));
@@ -149,8 +147,7 @@ const Binary kBinary[] = {
     {"copysign", -9, 9, -9, 9, 0, [](Wide a, Wide b) { return std::copysign(a, b); }},
 };
 
-template <class T>
-void check_binary(const Binary& f) {
+template <class T> void check_binary(const Binary& f) {
   Noise noise(8);
   std::vector<T> a = noise.vector<T>(4000, f.low0, f.high0), b = noise.vector<T>(4000, f.low1, f.high1);
   const std::size_t ordinary = a.size();
@@ -182,8 +179,7 @@ BOOST_AUTO_TEST_CASE(binary_functions_are_accurate_and_right_at_special_values) 
 }
 
 // ---- rules that an oracle would only repeat -----------------------------------------------------
-template <class T>
-T one(std::string_view name, T a, T b) {
+template <class T> T one(std::string_view name, T a, T b) {
   return apply<T>(name, sig<T>(2), std::vector<T>{a}, std::vector<T>{b})[0];
 }
 
@@ -254,8 +250,7 @@ BOOST_AUTO_TEST_CASE(float_predicates) {
     }
 }
 
-template <class T>
-void check_parts() {
+template <class T> void check_parts() {
   const char c = std::is_same_v<T, float> ? 'f' : 'd';
   Noise noise(12);
   std::vector<T> x = specials<T>();
@@ -297,8 +292,7 @@ BOOST_AUTO_TEST_CASE(parts_of_a_number) {
   check_parts<double>();
 }
 
-template <class Half>
-void check_next_half(const char* name, const char* signature_text) {
+template <class Half> void check_next_half(const char* name, const char* signature_text) {
   std::vector<float> ordered;  // every finite number and the infinities, ascending, one zero
   for (int bits = 0xffff; bits > 0x8000; --bits)
     ordered.push_back(static_cast<float>(Half::from_bits(static_cast<std::uint16_t>(bits))));

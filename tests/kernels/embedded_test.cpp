@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,14 +10,13 @@
 #include <string>
 #include <vector>
 
+#include <catena/tests/support/golden.h>
+
 namespace {
 
 namespace fs = std::filesystem;
 
-fs::path source_dir() {
-  const char* dir = std::getenv("CATENA_TEST_SOURCE_DIR");
-  return dir == nullptr ? fs::path() : fs::path(dir);
-}
+using test::source_folder;
 
 std::string read(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -26,13 +24,9 @@ std::string read(const fs::path& path) {
 }
 
 BOOST_AUTO_TEST_CASE(every_header_outside_host_is_embedded) {
-  if (source_dir().empty()) {
-    BOOST_TEST_MESSAGE("skipped: CATENA_TEST_SOURCE_DIR is not set; run it through ctest");
-    return;
-  }
   std::vector<std::string> expected;
-  for (const auto& entry : fs::recursive_directory_iterator(source_dir() / "kernels")) {
-    std::string path = fs::relative(entry.path(), source_dir()).generic_string();
+  for (const auto& entry : fs::recursive_directory_iterator(source_folder() / "kernels")) {
+    std::string path = fs::relative(entry.path(), source_folder()).generic_string();
     if (entry.path().extension() == ".h" && !std::regex_search(path, std::regex("^kernels/(base|formats|rows)/")))
       expected.push_back("catena/" + path);
   }
@@ -42,7 +36,7 @@ BOOST_AUTO_TEST_CASE(every_header_outside_host_is_embedded) {
   std::sort(embedded.begin(), embedded.end());
   BOOST_TEST(embedded == expected, boost::test_tools::per_element());
   for (const catena::EmbeddedHeader& header : catena::embedded_headers()) {
-    BOOST_TEST((header.text() == read(source_dir() / std::string_view(header.path).substr(7))),
+    BOOST_TEST((header.text() == read(source_folder() / std::string_view(header.path).substr(7))),
                header.path << " is not the embedded text");
   }
 }

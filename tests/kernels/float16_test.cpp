@@ -36,8 +36,7 @@ std::uint16_t nearest_bfloat16(float f) {
 
 // Floats worth rounding: every 16-bit float, its neighbours, the midpoints and their neighbours, and a scan over all
 // bit patterns.
-template <class F>
-void for_each_interesting_float(F&& f) {
+template <class F> void for_each_interesting_float(F&& f) {
   for (std::uint32_t h = 0; h < 0x10000; ++h) {
     for (const std::uint32_t base : {bit_cast<std::uint32_t>(float(float16::from_bits(std::uint16_t(h)))), h << 16})
       for (const std::uint32_t step : {0x0u, 0x1u, 0xfffu, 0x1000u, 0x1001u, 0x7fffu, 0x8000u, 0x8001u, 0xffffffffu})

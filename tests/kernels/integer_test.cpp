@@ -8,8 +8,7 @@ BOOST_AUTO_TEST_SUITE(integer)
 using namespace test;  // NOLINT
 using Wide = __int128;
 
-template <class T>
-std::vector<T> samples() {
+template <class T> std::vector<T> samples() {
   std::vector<T> v;
   if constexpr (sizeof(T) == 1) {
     for (int i = 0; i < 256; ++i) v.push_back(static_cast<T>(i));
@@ -22,8 +21,7 @@ std::vector<T> samples() {
   return v;
 }
 
-template <class T>
-struct Pairs {
+template <class T> struct Pairs {
   std::vector<T> a, b;
   Pairs() {
     for (T x : samples<T>())
@@ -31,13 +29,9 @@ struct Pairs {
   }
 };
 
-template <class T>
-std::string pair_sig() {
-  return std::string(2, char_of(dtype_of<T>)) + "->" + char_of(dtype_of<T>);
-}
+template <class T> std::string pair_sig() { return std::string(2, char_of(dtype_of<T>)) + "->" + char_of(dtype_of<T>); }
 
-template <class T, class F>
-void check_pairs(const char* name, const Pairs<T>& p, F&& oracle) {
+template <class T, class F> void check_pairs(const char* name, const Pairs<T>& p, F&& oracle) {
   const auto y = apply<T>(name, pair_sig<T>(), p.a, p.b);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const T expected = static_cast<T>(oracle(Wide(p.a[i]), Wide(p.b[i])));
@@ -48,8 +42,7 @@ void check_pairs(const char* name, const Pairs<T>& p, F&& oracle) {
     }
   }
 }
-template <class T, class F>
-void check_one(const char* name, F&& oracle) {
+template <class T, class F> void check_one(const char* name, F&& oracle) {
   const std::vector<T> x = samples<T>();
   const std::string sig = concat(char_of(dtype_of<T>), "->", char_of(dtype_of<T>));
   const auto y = apply<T>(name, sig, x);
@@ -59,8 +52,7 @@ void check_one(const char* name, F&& oracle) {
 
 Wide floor_quotient(Wide a, Wide b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-template <class T>
-T power_mod(Wide a, Wide b) {
+template <class T> T power_mod(Wide a, Wide b) {
   if (b < 0) return a == 1 ? T(1) : a == -1 ? (b % 2 ? T(-1) : T(1)) : T(0);
   unsigned __int128 result = 1, base = static_cast<unsigned __int128>(a);
   for (; b > 0; b /= 2, base *= base)
@@ -68,8 +60,7 @@ T power_mod(Wide a, Wide b) {
   return static_cast<T>(result);
 }
 
-template <class F>
-void for_integer_types(F&& f) {
+template <class F> void for_integer_types(F&& f) {
   f(std::int8_t{}), f(std::uint8_t{}), f(std::int16_t{}), f(std::uint16_t{}), f(std::int32_t{}), f(std::uint32_t{});
   f(std::int64_t{}), f(std::uint64_t{});
 }
@@ -142,8 +133,7 @@ BOOST_AUTO_TEST_CASE(bits_and_shifts) {
   });
 }
 
-template <class A, class B>
-void check_comparisons() {
+template <class A, class B> void check_comparisons() {
   std::vector<A> a;
   std::vector<B> b;
   for (A x : samples<A>())

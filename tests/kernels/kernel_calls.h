@@ -29,11 +29,9 @@ inline const Loop& loop_of(std::string_view name, std::string_view wanted) {
 }
 
 // std::vector<bool> has no elements to point at.
-template <class T>
-using Cells = std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
+template <class T> using Cells = std::vector<std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>>;
 
-template <class T>
-std::byte* bytes_of(const std::vector<T>& v) {
+template <class T> std::byte* bytes_of(const std::vector<T>& v) {
   return reinterpret_cast<std::byte*>(const_cast<T*>(v.data()));
 }
 
@@ -81,8 +79,7 @@ inline void call_indexed(std::string_view name, std::string_view sig, const Shap
   l.indexed(call, middle, n);
 }
 // A host number as an operand.
-template <class T>
-Given scalar(T v) {
+template <class T> Given scalar(T v) {
   const auto kept = std::make_shared<std::vector<T>>(1, v);
   Given g(*kept, {});
   g.owner = kept;
@@ -142,8 +139,7 @@ inline void call_row(std::string_view name, std::string_view sig, std::int64_t n
 }
 
 // Distance of y from the exact value in units of the last place of T; 0 where both are NaN or the same infinity.
-template <class T>
-long double ulps(T y, long double exact) {
+template <class T> long double ulps(T y, long double exact) {
   const T rounded = static_cast<T>(exact);
   if (std::isnan(y) || std::isnan(rounded)) return std::isnan(y) == std::isnan(rounded) ? 0 : HUGE_VALL;
   if (std::isinf(y) || std::isinf(rounded)) return y == rounded ? 0 : HUGE_VALL;
@@ -155,8 +151,7 @@ long double ulps(T y, long double exact) {
 }
 
 // Equal bits, any NaN being equal to any other.
-template <class T>
-bool same_value(T a, T b) {
+template <class T> bool same_value(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   }
@@ -174,8 +169,7 @@ struct Noise {
     return z ^ (z >> 31);
   }
   double uniform(double low, double high) { return low + (high - low) * (double(bits() >> 11) * 0x1p-53); }
-  template <class T>
-  std::vector<T> vector(std::size_t n, double low, double high) {
+  template <class T> std::vector<T> vector(std::size_t n, double low, double high) {
     std::vector<T> v(n);
     for (T& x : v) x = static_cast<T>(uniform(low, high));
     return v;

@@ -1,4 +1,6 @@
 // Activations, losses, pooling and patches against formulas and loops written down plainly.
+#include <cmath>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/tests/kernels/kernel_calls.h>
@@ -149,8 +151,7 @@ std::vector<Given> join(std::vector<Given> a, const std::vector<Given>& b, const
   return a;
 }
 // Calls f(plane, oy, ox, position in the window, position in the plane or -1) for every element of every window.
-template <class F>
-void each(const Window& g, F&& f) {
+template <class F> void each(const Window& g, F&& f) {
   for (I p = 0; p < g.n * g.c; ++p)
     for (I oy = 0; oy < g.oh(); ++oy)
       for (I ox = 0; ox < g.ow(); ++ox)
@@ -161,10 +162,7 @@ void each(const Window& g, F&& f) {
               y >= 0 && y < g.h && x >= 0 && x < g.w ? (p * g.h + y) * g.w + x : -1);
           }
 }
-template <class T>
-std::size_t at(T i) {
-  return std::size_t(i);
-}
+template <class T> std::size_t at(T i) { return std::size_t(i); }
 
 BOOST_AUTO_TEST_CASE(max_pooling_forward_backward_and_by_index) {
   Noise noise(3);

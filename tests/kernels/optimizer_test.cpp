@@ -1,5 +1,6 @@
 // Update rules against the formulas of the reference and its published vectors.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <functional>
 
 #include <catena/tests/kernels/kernel_calls.h>

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <map>
 
 #include <catena/tests/kernels/kernel_calls.h>
@@ -55,8 +56,7 @@ BOOST_AUTO_TEST_CASE(uniform_numbers_never_reach_one) {
   BOOST_TEST(uniform_from_bits(std::uint64_t(0)) == 0.0);
 }
 
-template <class T>
-void check_uniform(const char* sig) {
+template <class T> void check_uniform(const char* sig) {
   constexpr std::int64_t n = 200000;
   const std::vector<T> u = draw<T>("random_uniform", sig, n, 1, 0);
   std::vector<int> bin(64);
@@ -73,8 +73,7 @@ BOOST_AUTO_TEST_CASE(uniform_numbers_are_uniform) {
   check_uniform<double>("LL->d");
 }
 
-template <class T>
-void check_normal(const char* sig) {
+template <class T> void check_normal(const char* sig) {
   constexpr std::int64_t n = 400000;
   const std::vector<T> z = draw<T>("random_normal", sig, n, 5, 11);
   double moment[5] = {};

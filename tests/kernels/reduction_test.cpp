@@ -1,5 +1,7 @@
 // Reductions: against exact or wider arithmetic, for lengths around powers of two, and the same bits whichever axis is
 // contiguous.
+#include <cmath>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/tests/kernels/kernel_calls.h>
@@ -16,15 +18,13 @@ std::vector<std::size_t> lengths() {
   return v;
 }
 
-template <class T>
-std::vector<T> any_bits(std::size_t n, Noise& noise) {
+template <class T> std::vector<T> any_bits(std::size_t n, Noise& noise) {
   std::vector<T> v(n);
   for (T& x : v) x = static_cast<T>(noise.bits());
   return v;
 }
 
-template <class T, class Out>
-void check_integers() {
+template <class T, class Out> void check_integers() {
   Noise noise(2);
   const char in = char_of(dtype_of<T>), wide = char_of(dtype_of<Out>);
   const std::string sums = concat(in, "->", wide), own = concat(in, "->", in), index = concat(in, "->l");
@@ -69,8 +69,7 @@ BOOST_AUTO_TEST_CASE(integers_are_exact_modulo_two_to_the_64) {
   check_integers<std::uint64_t, std::uint64_t>();
 }
 
-template <class T>
-void check_floats() {
+template <class T> void check_floats() {
   Noise noise(4);
   const char c = char_of(dtype_of<T>);
   const std::string own = concat(c, "->", c), index = concat(c, "->l");
@@ -143,8 +142,7 @@ BOOST_AUTO_TEST_CASE(extrema_propagate_nan_and_the_first_place_wins) {
 }
 
 // Few different values, so that extrema are met again in the same vector, block and chunk; arrays that begin anywhere.
-template <class T>
-void check_first_places(std::vector<T> values) {
+template <class T> void check_first_places(std::vector<T> values) {
   Noise noise(7);
   const std::string index = concat(char_of(dtype_of<T>), "->l");
   for (std::size_t n : {1u, 31u, 63u, 64u, 65u, 255u, 257u, 1024u, 1025u, 4095u, 4096u, 4097u, 5000u, 9001u})

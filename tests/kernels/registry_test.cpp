@@ -77,8 +77,7 @@ struct Operands {
   std::vector<std::int64_t> stride;
 };
 
-template <class T>
-void fill(std::byte* memory, std::int64_t n, Noise& noise) {
+template <class T> void fill(std::byte* memory, std::int64_t n, Noise& noise) {
   T* x = reinterpret_cast<T*>(memory);
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_floating_point_v<T>) {

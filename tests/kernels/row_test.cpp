@@ -1,4 +1,6 @@
 // Row kernels: softmax, log-softmax and batch normalisation with their gradients, against float64 or wider.
+#include <cmath>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/tests/kernels/kernel_calls.h>
@@ -8,16 +10,12 @@ BOOST_AUTO_TEST_SUITE(row)
 using namespace test;  // NOLINT
 using Wide = long double;
 
-template <class T>
-std::string with(std::string_view pattern) {
+template <class T> std::string with(std::string_view pattern) {
   std::string s(pattern);
   for (char& c : s) c = c == 'T' ? char_of(dtype_of<T>) : c;
   return s;
 }
-template <class T>
-Shape row_of(const std::vector<T>& v) {
-  return {std::int64_t(v.size())};
-}
+template <class T> Shape row_of(const std::vector<T>& v) { return {std::int64_t(v.size())}; }
 
 template <class T>
 void check_near(const std::vector<T>& y, const std::vector<Wide>& expected, double relative, double absolute) {
@@ -29,8 +27,7 @@ void check_near(const std::vector<T>& y, const std::vector<Wide>& expected, doub
 
 std::vector<std::size_t> lengths() { return {1, 2, 10, 31, 32, 33, 64, 71, 72, 100, 1000}; }
 
-template <class T>
-void check_softmax() {
+template <class T> void check_softmax() {
   Noise noise(1);
   const double eps = std::numeric_limits<T>::epsilon();
   for (std::size_t n : lengths()) {
@@ -85,8 +82,7 @@ BOOST_AUTO_TEST_CASE(a_row_that_is_not_contiguous_gives_the_same_bits) {
   }
 }
 
-template <class T>
-void check_batch_norm() {
+template <class T> void check_batch_norm() {
   Noise noise(3);
   const double eps = std::numeric_limits<T>::epsilon(), bn_eps = 2e-5;
   for (std::size_t n : lengths()) {

@@ -10,8 +10,7 @@ using namespace catena;
 
 namespace {
 
-template <class E, class F>
-std::string message_of(F&& f) {
+template <class E, class F> std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {

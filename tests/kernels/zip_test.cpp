@@ -23,8 +23,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-template <class E, class F>
-std::string message_of(F&& f) {
+template <class E, class F> std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {
@@ -88,12 +87,11 @@ BOOST_AUTO_TEST_SUITE(zip)
 
 BOOST_AUTO_TEST_CASE(archives_of_numpy_are_read) {
   const auto golden = test::Golden::open("nd_io/index");
-  if (!golden) return;
   int archives = 0;
-  for (const auto& entry : golden->cases()) {
+  for (const auto& entry : golden.cases()) {
     if (!entry.contains("members")) continue;
     ++archives;
-    const NpzReader npz("load", (golden->folder() / entry["file"].get<std::string>()).string());
+    const NpzReader npz("load", (golden.folder() / entry["file"].get<std::string>()).string());
     BOOST_TEST(npz.keys().size() == entry["members"].size());
     for (const auto& [key, expected] : entry["members"].items()) {
       BOOST_TEST_REQUIRE(npz.contains(key), key);
@@ -118,9 +116,8 @@ BOOST_AUTO_TEST_CASE(archives_of_numpy_are_read) {
 // The members of NumPy's archives, written again one by one, give the archive back.
 BOOST_AUTO_TEST_CASE(archives_are_written_as_numpy_writes_them) {
   const auto golden = test::Golden::open("nd_io/index");
-  if (!golden) return;
   for (const std::string name : {"stored.npz", "positional.npz", "compressed.npz"}) {
-    const auto path = golden->folder() / name;
+    const auto path = golden.folder() / name;
     const ZipReader zip("load", path.string());
     MemorySink sink;
     ZipWriter writer(sink);
@@ -130,11 +127,19 @@ BOOST_AUTO_TEST_CASE(archives_are_written_as_numpy_writes_them) {
       writer.end();
     }
     writer.finish();
-    // Another zlib may compress otherwise; what is stored must be equal.
-    const bool equal = sink.bytes() == file_bytes(path);
-    if (name == "compressed.npz")
-      BOOST_TEST_MESSAGE(name << (equal ? " is equal too" : " differs: another version of zlib"));
-    else BOOST_TEST(equal, name);
+    if (name != "compressed.npz") {
+      BOOST_TEST((sink.bytes() == file_bytes(path)), name);
+      continue;
+    }
+    // Another zlib may compress otherwise, so that only what comes out must be equal.
+    const ZipReader again = reader_of(sink.bytes());
+    BOOST_TEST_REQUIRE(again.members().size() == zip.members().size());
+    for (std::size_t k = 0; k < again.members().size(); ++k) {
+      const ZipMember &theirs = zip.members()[k], &ours = again.members()[k];
+      BOOST_TEST(ours.name == theirs.name);
+      BOOST_TEST(ours.method == theirs.method);
+      BOOST_TEST((again.read(ours) == zip.read(theirs)), ours.name);
+    }
   }
 }
 

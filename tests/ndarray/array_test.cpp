@@ -1,6 +1,7 @@
 // Array: handles, attributes, flags, shape methods, copies, reinterpretation.
 #include <catena/ndarray/core/array.h>
 
+#include <cmath>
 #include <sstream>
 
 #include <catena/ndarray/ndarray.h>

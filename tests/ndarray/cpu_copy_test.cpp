@@ -12,16 +12,14 @@ namespace {
 using nd::cpu::kLine;
 using nd::cpu::kStreamedBytes;
 
-template <class T>
-std::vector<T> numbered(std::int64_t n) {
+template <class T> std::vector<T> numbered(std::int64_t n) {
   std::vector<T> v(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) v[std::size_t(i)] = T(i * 7 + i / 251);
   return v;
 }
 
 // to[i, j] = from[j, i] with rows of `to` and `from` that are longer than needed by a bit.
-template <class T>
-bool transposes(std::int64_t rows, std::int64_t columns, std::int64_t gap) {
+template <class T> bool transposes(std::int64_t rows, std::int64_t columns, std::int64_t gap) {
   const std::int64_t to_row = columns + gap, from_row = rows + gap;
   const std::vector<T> from = numbered<T>(columns * from_row);
   std::vector<T> to(std::size_t(rows * to_row), T(99));
@@ -35,8 +33,7 @@ bool transposes(std::int64_t rows, std::int64_t columns, std::int64_t gap) {
   return true;
 }
 
-template <class T>
-void all_transposes() {
+template <class T> void all_transposes() {
   for (std::int64_t rows : {4, 5, 15, 16, 17, 31, 63, 64, 65, 130})
     for (std::int64_t columns : {4, 7, 16, 33, 64, 65, 129})
       for (std::int64_t gap : {0, 3})
@@ -51,8 +48,7 @@ BOOST_AUTO_TEST_CASE(transposed_at_every_edge) {
   all_transposes<std::uint64_t>();
 }
 
-template <class T>
-void large_transposes() {
+template <class T> void large_transposes() {
   const std::int64_t columns = 1024 / std::int64_t(sizeof(T)), rows = kStreamedBytes / 1024 + 37;
   BOOST_TEST(transposes<T>(rows, columns, 0), sizeof(T) << " bytes");
   BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) / 2, kLine / std::int64_t(sizeof(T)) / 2),
@@ -103,8 +99,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_to_any_address) {
 }
 
 // Elementwise outputs past the caches have the bits of the same work in small pieces.
-template <class F>
-void same_in_pieces(const char* what, const nd::Array& x, F f) {
+template <class F> void same_in_pieces(const char* what, const nd::Array& x, F f) {
   const nd::Array whole = f(x);
   const std::int64_t n = x.size(), piece = 10007;
   bool good = true;

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/device/executor.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -14,7 +15,7 @@ using test::Layout;
 using test::rounded;
 using test::Strided;
 
-nd::Backend& cpu() { return nd::backend(Device::Kind::cpu); }
+nd::Executor& cpu() { return nd::executor(Device::Kind::cpu); }
 
 int loop_of(const KernelDef& def, Dtype t) {
   for (int i = 0; i < def.num_loops; ++i) {
@@ -34,6 +35,8 @@ void run(const char* name, Dtype t, std::vector<Strided*> operands, const Shape&
 
 const std::vector<Shape> kShapes = {{},       {1},        {7},       {0, 3}, {3, 5},   {5, 1, 4},
                                     {33, 17}, {2, 3, 70}, {1000, 3}, {3000}, {2, 1100}};
+
+BOOST_AUTO_TEST_SUITE(cpu_elementwise)
 
 BOOST_AUTO_TEST_CASE(add_in_all_layouts_and_dtypes) {
   std::mt19937 rng(1);
@@ -249,5 +252,7 @@ BOOST_AUTO_TEST_CASE(indexed_kernels) {
       BOOST_TEST(good, memory << ' ' << name_of(l));
     }
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

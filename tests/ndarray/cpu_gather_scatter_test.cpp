@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/device/executor.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(gathering) {
       for (Layout l : test::kWritableLayouts)
         for (auto [p, q] : {std::pair{1, 1}, {3, 1}, {1, 40}, {2, 5}, {40, 70}}) {
           Take take(t, it, p, 11, 30, q, l, rng);
-          nd::backend(Device::Kind::cpu).gather(take.call(), {});
+          nd::executor(Device::Kind::cpu).gather(take.call(), {});
           bool good = true;
           Strided::for_each(take.loop, [&](const Shape& i) {
             good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE(scattering) {
             else if (is_floating(t)) expected.set(to, expected.get(to) + v);
             else Scalar(std::int64_t(expected.get(to)) + std::int64_t(v)).store(t, expected.at(to));
           });
-          nd::backend(Device::Kind::cpu).scatter(take.call(), mode, {});
+          nd::executor(Device::Kind::cpu).scatter(take.call(), mode, {});
           BOOST_TEST(expected.same_bits(take.base.copy()),
                      t << ' ' << int(mode) << ' ' << name_of(l) << ' ' << p << ' ' << q);
         }
@@ -103,7 +104,7 @@ BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   axes[1].index.strides = &of_columns;
   BoundOperand b = base.operand();
   b.strides = &none;
-  nd::backend(Device::Kind::cpu).gather({loop, b, axes, out.operand()}, {});
+  nd::executor(Device::Kind::cpu).gather({loop, b, axes, out.operand()}, {});
   Strided::for_each(loop, [&](const Shape& i) {
     BOOST_TEST(out.get(i) == base.get({wrap(3 * i[0] - 5, 6), wrap(2 * i[1] - 4, 7)}));
   });
@@ -121,12 +122,12 @@ BOOST_AUTO_TEST_CASE(repeated_values_and_empty_loops) {
   BoundOperand b = base.operand();
   b.strides = &zero;
   const BoundOperand value{one.bytes, Dtype::int32, true, &loop, &zero};
-  nd::backend(Device::Kind::cpu).scatter({loop, b, {&axis, 1}, value}, ScatterMode::add, {});
+  nd::executor(Device::Kind::cpu).scatter({loop, b, {&axis, 1}, value}, ScatterMode::add, {});
   for (int i = 0; i < 4; ++i) BOOST_TEST(base.get({i}) == (i < 3 ? 2 : 0));
   axis.length = 0;
-  BOOST_CHECK_THROW(nd::backend(Device::Kind::cpu).gather({loop, b, {&axis, 1}, value}, {}), IndexError);
+  BOOST_CHECK_THROW(nd::executor(Device::Kind::cpu).gather({loop, b, {&axis, 1}, value}, {}), IndexError);
   loop = {0};
-  nd::backend(Device::Kind::cpu).gather({loop, b, {&axis, 1}, value}, {});
+  nd::executor(Device::Kind::cpu).gather({loop, b, {&axis, 1}, value}, {});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/device/executor.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -31,7 +32,7 @@ void reduce(const KernelDef& def, Dtype computed, Strided& in, const Dims& axes,
   call.out = out.operand();
   call.out.strides = &strides;
   call.axes = axes;
-  nd::backend(Device::Kind::cpu).reduce(call, {});
+  nd::executor(Device::Kind::cpu).reduce(call, {});
 }
 void reduce(const KernelDef& def, Strided& in, const Dims& axes, Strided& out) { reduce(def, in.dtype, in, axes, out); }
 
@@ -53,6 +54,8 @@ std::vector<Dims> subsets(int rank) {
 
 const std::vector<Shape> kShapes = {{},         {1},          {5},    {0},       {3, 0, 2}, {7, 9},   {40, 33},
                                     {3, 20, 4}, {2, 3, 4, 5}, {6000}, {130, 50}, {4200, 3}, {3, 4200}};
+
+BOOST_AUTO_TEST_SUITE(cpu_reduce)
 
 BOOST_AUTO_TEST_CASE(sums_of_all_layouts_and_dtypes) {
   std::mt19937 rng(1);
@@ -176,5 +179,7 @@ BOOST_AUTO_TEST_CASE(argmax_numbers_elements_in_logical_order) {
         BOOST_TEST(good, shape << " over " << axes << ' ' << name_of(l));
       }
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

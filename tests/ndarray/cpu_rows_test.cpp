@@ -6,6 +6,7 @@
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/device/executor.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -23,7 +24,7 @@ int loop_of(const KernelDef& def, Dtype t) {
 void softmax(Dtype t, Strided& x, Strided& y, const Dims& axes) {
   const KernelDef& def = find_kernel("softmax");
   const BoundOperand o[] = {x.operand(), y.operand()};
-  nd::backend(Device::Kind::cpu).rows({&def, loop_of(def, t), x.shape, axes, o}, {});
+  nd::executor(Device::Kind::cpu).rows({&def, loop_of(def, t), x.shape, axes, o}, {});
 }
 
 std::vector<Dims> subsets(int rank) {
@@ -47,6 +48,8 @@ std::int64_t row_of(Shape i, const Shape& shape, const Dims& axes) {
 
 const std::vector<Shape> kShapes = {{1},       {9},       {0, 3},    {5, 7},       {3, 20, 19}, {2, 10, 3, 5},
                                     {40, 100}, {3, 5000}, {5000, 3}, {2, 17, 400}, {6, 4097}};
+
+BOOST_AUTO_TEST_SUITE(cpu_rows)
 
 BOOST_AUTO_TEST_CASE(softmax_over_any_axes) {
   std::mt19937 rng(1);
@@ -134,7 +137,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization_statistics) {
           o.push_back(rows[std::size_t(k)].operand());
           o.back().strides = &per_row[std::size_t(k)];
         }
-        nd::backend(Device::Kind::cpu).rows({&def, loop_of(def, t), shape, axes, o}, {});
+        nd::executor(Device::Kind::cpu).rows({&def, loop_of(def, t), shape, axes, o}, {});
         const double count = double(size_of(shape)) / 6;
         for (std::int64_t c = 0; c < 6; ++c) {
           double sum = 0, squares = 0, worst = 0;
@@ -172,5 +175,7 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
     }
   set_max_threads(before);
 }
+
+BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Creation: golden values, dtypes that are inferred, layouts, errors.
+// Creation: dtypes that are inferred, layouts, errors.
 #include <catena/ndarray/routines/creation.h>
 
 #include <limits>
@@ -11,74 +11,9 @@ using nd::Array;
 using test::difference;
 using test::message_of;
 
-nd::Scalar number(const nlohmann::json& j) {
-  return j.is_number_integer() ? nd::Scalar(j.get<std::int64_t>()) : nd::Scalar(j.get<double>());
-}
-
-std::optional<nd::Dtype> dtype_of(const nlohmann::json& args) {
-  if (!args.contains("dtype") || args["dtype"].is_null()) return {};
-  return nd::dtype_from_name(args["dtype"].get<std::string>());
-}
-
-std::optional<std::vector<Array>> create(const std::string& f, const nlohmann::json& c, const std::vector<Array>& in) {
-  const auto& g = c["args"];
-  if (f == "arange") {
-    const auto& a = g["args"];
-    const nd::CreateOptions o{.dtype = dtype_of(g)};
-    if (a.size() == 1) return {{nd::arange(number(a[0]), o)}};
-    if (a.size() == 2) return {{nd::arange(number(a[0]), number(a[1]), o)}};
-    return {{nd::arange(number(a[0]), number(a[1]), number(a[2]), o)}};
-  }
-  if (f == "linspace") {
-    const nd::LinspaceOptions o{.endpoint = g["endpoint"], .dtype = dtype_of(g)};
-    const auto [a, step] = nd::linspace_retstep(g["start"], g["stop"], g["num"], o);
-    const double expected = c["step"].is_string() ? std::nan("") : c["step"].get<double>();
-    BOOST_TEST(test::close(step, expected, 0, 1e-15), c["name"].get<std::string>());
-    BOOST_TEST(test::same_bits(a, nd::linspace(g["start"], g["stop"], g["num"], o)));
-    return {{a}};
-  }
-  if (f == "logspace") return {{nd::logspace(g["start"], g["stop"], g["num"], {.base = g["base"]})}};
-  if (f == "eye") {
-    nd::EyeOptions o{.k = g["k"]};
-    if (!g["M"].is_null()) o.M = g["M"].get<std::int64_t>();
-    return {{nd::eye(g["N"], o)}};
-  }
-  if (f == "identity") return {{nd::identity(g["n"], *dtype_of(g))}};
-  if (f == "diag") return {{nd::diag(in[0], g["k"])}};
-  if (f == "diagflat") return {{nd::diagflat(in[0], g["k"])}};
-  if (f == "meshgrid") {
-    const std::string indexing = g["indexing"];
-    const auto views = nd::meshgrid(in, {.indexing = indexing, .copy = false}),
-               copies = nd::meshgrid(in, {.indexing = indexing});
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      BOOST_TEST(test::same_bits(views[i], copies[i]));
-      BOOST_TEST(views[i].shares_memory(in[i]));
-      BOOST_TEST(!copies[i].shares_memory(in[i]));
-    }
-    return copies;
-  }
-  return {};
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(creation)
-
-BOOST_AUTO_TEST_CASE(golden_values) {
-  const auto golden = test::Golden::open("nd_manipulation");
-  if (!golden) return;
-  int checked = 0;
-  for (const auto& c : golden->cases()) {
-    const auto results = create(c["function"], c, test::arrays_of(*golden, c["inputs"]));
-    if (!results) continue;  // manipulation has a test of its own
-    const std::vector<Array> expected = test::arrays_of(*golden, c["outputs"]);
-    BOOST_REQUIRE_EQUAL(results->size(), expected.size());
-    for (std::size_t k = 0; k < expected.size(); ++k)
-      CHECK_SAME(difference((*results)[k], expected[k], c), c["name"].get<std::string>());
-    ++checked;
-  }
-  BOOST_TEST(checked >= 46);
-}
 
 BOOST_AUTO_TEST_CASE(by_shape) {
   BOOST_TEST(nd::empty({2, 3}).dtype() == nd::float64);

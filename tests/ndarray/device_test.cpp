@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
@@ -44,13 +45,20 @@ BOOST_AUTO_TEST_CASE(what_there_is) {
   BOOST_TEST(info.total_bytes > 0u);
   BOOST_TEST(info.free_bytes <= info.total_bytes);
   nd::synchronize(cpu_device);
-  if (nd::is_available(Device::Kind::cuda)) return;
+  if (nd::is_available(Device::Kind::cuda)) {
+    BOOST_TEST(nd::device_count(Device::Kind::cuda) >= 1);
+    BOOST_TEST(&nd::runtime(Device::Kind::cuda) != &nd::runtime(Device::Kind::cpu));
+    const nd::MemoryInfo memory = nd::memory_info({Device::Kind::cuda, 0});
+    BOOST_TEST(memory.total_bytes > 0u);
+    BOOST_TEST(memory.free_bytes <= memory.total_bytes);
+    return;
+  }
   BOOST_TEST(nd::device_count(Device::Kind::cuda) == 0);
   BOOST_TEST(test::message_of<catena::RuntimeError>([] {
                nd::properties({Device::Kind::cuda, 0});
              }).starts_with("CUDA is unavailable: "));
   BOOST_TEST(nd::default_device() == cpu_device);
-  BOOST_CHECK_EXCEPTION(nd::backend(Device::Kind::cuda), catena::RuntimeError, [](const catena::RuntimeError& e) {
+  BOOST_CHECK_EXCEPTION(nd::runtime(Device::Kind::cuda), catena::RuntimeError, [](const catena::RuntimeError& e) {
     return std::string(e.what()).starts_with("CUDA is unavailable: ");
   });
   BOOST_CHECK_THROW(nd::set_current_device({Device::Kind::cuda, 0}), catena::RuntimeError);

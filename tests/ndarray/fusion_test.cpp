@@ -195,17 +195,18 @@ void check_reduction(const Array& fused, const Array& unfused, const std::string
   BOOST_TEST(test::same_reduction(fused, unfused), what << ": " << test::difference(fused, unfused));
 }
 
-// Every dtype over every axis, one kernel of CUDA after the other: all of it on the CPU, a part of it there.
+// Every dtype over every axis.
 BOOST_AUTO_TEST_CASE(sums_have_the_bits_of_the_unfused_ones) {
   std::mt19937 random(7);
   const auto f = [](const auto& x, const auto& y) { return x * y + x; };
   const auto sum = nd::fuse(f, {.reduce = nd::Reduction::sum});
   std::size_t turn = 0;
+  test::Turns turns("pairs of shape and dtype");
   for (const nd::Shape& shape : {nd::Shape{}, nd::Shape{1}, nd::Shape{0}, nd::Shape{5000}, nd::Shape{40, 300},
                                  nd::Shape{300, 40}, nd::Shape{7, 5, 33}, nd::Shape{3, 0, 2}}) {
     ++turn;
     for (const Dtype dtype : {nd::float16, nd::bfloat16, nd::float32, nd::float64, nd::int32, nd::uint8, nd::bool_}) {
-      if (!test::takes_turn(turn, dtype)) continue;
+      if (!turns.take(turn, dtype)) continue;
       const Array x = test::random_array(shape, dtype, random), y = test::random_array(shape, dtype, random),
                   z = f(x, y);
       const Array sx = test::scattered(x, random), sy = test::scattered(y, random);
@@ -227,10 +228,11 @@ BOOST_AUTO_TEST_CASE(every_reduction_with_and_without_a_post_map) {
   const auto f = [](const auto& x, const auto& y) { return x - y; };
   const auto g = [](const auto& r) { return r * 2 + 1; };
   std::size_t turn = 0;
+  test::Turns turns("pairs of reduction and dtype");
   const auto check = [&](nd::Reduction reduction, auto unfused, std::initializer_list<Dtype> dtypes) {
     ++turn;
     for (const Dtype dtype : dtypes) {
-      if (!test::takes_turn(turn, dtype)) continue;
+      if (!turns.take(turn, dtype)) continue;
       const Array x = test::random_array({60, 70}, dtype, random), y = test::random_array({60, 70}, dtype, random);
       const std::string what = catena::concat(int(reduction), " of ", dtype);
       for (int axis : {0, 1}) {

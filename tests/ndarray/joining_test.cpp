@@ -13,55 +13,9 @@ using nd::Array;
 using test::difference;
 using test::message_of;
 
-nd::Sections sections_of(const nlohmann::json& j) {
-  if (j.is_array()) return j.get<std::vector<std::int64_t>>();
-  return j.get<int>();
-}
-
-// Nothing when the function of the case is not of this file.
-std::optional<std::vector<Array>> run_case(const nlohmann::json& c, const std::vector<Array>& in) {
-  const std::string f = c["function"];
-  const auto& args = c["args"];
-  if (f == "concatenate") return std::vector{nd::concatenate(in, args["axis"])};
-  if (f == "stack") return std::vector{nd::stack(in, args["axis"])};
-  if (f == "vstack") return std::vector{nd::vstack(in)};
-  if (f == "hstack") return std::vector{nd::hstack(in)};
-  if (f == "dstack") return std::vector{nd::dstack(in)};
-  if (f == "column_stack") return std::vector{nd::column_stack(in)};
-  if (!args.contains("indices_or_sections")) return {};
-  const nd::Sections sections = sections_of(args["indices_or_sections"]);
-  if (f == "split") return nd::split(in[0], sections, args["axis"]);
-  if (f == "array_split") return nd::array_split(in[0], sections, args["axis"]);
-  if (f == "vsplit") return nd::vsplit(in[0], sections);
-  if (f == "hsplit") return nd::hsplit(in[0], sections);
-  if (f == "dsplit") return nd::dsplit(in[0], sections);
-  return {};
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(joining)
-
-BOOST_AUTO_TEST_CASE(golden_cases) {
-  const auto golden = test::Golden::open("nd_manipulation");
-  if (!golden) return;
-  std::mt19937 random(1);
-  int done = 0;
-  for (const auto& c : golden->cases())
-    for (const bool packed : {true, false}) {
-      std::vector<Array> in = test::arrays_of(*golden, c["inputs"]);
-      if (!packed)
-        for (Array& a : in) a = test::scattered(a, random);
-      const auto actual = run_case(c, in);
-      if (!actual) continue;
-      const auto expected = test::arrays_of(*golden, c["outputs"]);
-      BOOST_REQUIRE(actual->size() == expected.size());
-      for (std::size_t i = 0; i < expected.size(); ++i)
-        CHECK_SAME(difference((*actual)[i], expected[i], c), c["name"].get<std::string>() << " output " << i);
-      ++done;
-    }
-  BOOST_TEST(done == 2 * 42);
-}
 
 BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {
   std::mt19937 random(2);

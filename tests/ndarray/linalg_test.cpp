@@ -1,9 +1,6 @@
 // Products of arrays: golden cases, all pairs of dtypes, layouts, exactness, empty contractions, errors.
 #include <catena/ndarray/routines/linalg.h>
 
-#include <iostream>
-#include <map>
-
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
@@ -22,6 +19,7 @@ nd::Dims dims_of(const nlohmann::json& j) {
   return j.get<std::vector<std::int64_t>>();
 }
 
+// Nothing when there is no such function.
 std::optional<Array> run_case(const nlohmann::json& c, const Array& a, const Array& b) {
   const std::string f = c["function"];
   if (f == "dot") return nd::dot(a, b);
@@ -48,30 +46,19 @@ BOOST_AUTO_TEST_SUITE(linalg)
 
 BOOST_AUTO_TEST_CASE(golden_cases) {
   const auto golden = test::Golden::open("nd_linalg");
-  if (!golden) return;
   std::mt19937 random(1);
-  int done = 0;
-  std::map<std::string, int> skipped;
-  for (const auto& c : golden->cases()) {
-    if (c["inputs"].size() != 2) {
-      ++skipped[c["function"]];
-      continue;
-    }
-    const auto in = test::arrays_of(*golden, c["inputs"]);
-    const Array expected = test::to_array(golden->array(c["outputs"][0]));
+  golden.for_each([&](const nlohmann::json& c) -> std::string {
+    const std::string function = c["function"];
+    if (c["inputs"].size() != 2) return function;
+    const auto in = test::arrays_of(golden, c["inputs"]);
     const auto actual = run_case(c, in[0], in[1]);
-    if (!actual) {
-      ++skipped[c["function"]];
-      continue;
-    }
+    if (!actual) return function;
+    const Array expected = test::to_array(golden.array(c["outputs"][0]));
     CHECK_SAME(difference(*actual, expected, c), c["name"].get<std::string>());
     CHECK_SAME(difference(*run_case(c, test::scattered(in[0], random), test::scattered(in[1], random)), expected, c),
                c["name"].get<std::string>() << " (scattered)");
-    ++done;
-  }
-  BOOST_TEST(done == 129);
-  for (const auto& [what, n] : skipped)
-    std::cout << "skipped: " << n << " cases of " << what << ", which nd does not have yet\n";
+    return {};
+  });
 }
 
 BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {

@@ -16,60 +16,6 @@ using test::difference;
 using test::message_of;
 using test::same_bits;
 
-std::vector<std::int64_t> ints_of(const nlohmann::json& j) {
-  if (j.is_number()) return {j.get<std::int64_t>()};
-  return j.get<std::vector<std::int64_t>>();
-}
-std::optional<int> axis_of(const nlohmann::json& j) { return j.is_null() ? std::optional<int>() : j.get<int>(); }
-
-template <class T>
-nd::PadSides<T> sides_of(const nlohmann::json& j) {
-  const auto value = [](const nlohmann::json& v) { return T(v.get<std::int64_t>()); };
-  if (!j.is_array()) return value(j);
-  if (!j[0].is_array()) return {value(j[0]), value(j[1])};
-  std::vector<std::pair<T, T>> sides;
-  for (const auto& p : j) sides.emplace_back(value(p[0]), value(p[1]));
-  return sides;
-}
-
-using Function = std::function<std::vector<Array>(const nlohmann::json& args, const std::vector<Array>& in)>;
-
-const std::map<std::string, Function>& functions() {
-#define ONE(...)                                                                       \
-  [](const nlohmann::json& args, const std::vector<Array>& in) -> std::vector<Array> { \
-    (void)args;                                                                        \
-    return {__VA_ARGS__};                                                              \
-  }
-  static const std::map<std::string, Function> table = {
-      {"reshape", ONE(nd::reshape(in[0], ints_of(args["newshape"])))},
-      {"ravel", ONE(nd::ravel(in[0]))},
-      {"squeeze", ONE(args["axis"].is_null() ? nd::squeeze(in[0]) : nd::squeeze(in[0], ints_of(args["axis"])))},
-      {"expand_dims", ONE(nd::expand_dims(in[0], args["axis"]))},
-      {"atleast_1d", ONE(nd::atleast_1d(in[0]))},
-      {"atleast_2d", ONE(nd::atleast_2d(in[0]))},
-      {"atleast_3d", ONE(nd::atleast_3d(in[0]))},
-      {"transpose", ONE(args["axes"].is_null() ? nd::transpose(in[0]) : nd::transpose(in[0], ints_of(args["axes"])))},
-      {"swapaxes", ONE(nd::swapaxes(in[0], args["axis1"], args["axis2"]))},
-      {"rollaxis", ONE(nd::rollaxis(in[0], args["axis"], args["start"]))},
-      {"broadcast_to", ONE(nd::broadcast_to(in[0], ints_of(args["shape"])))},
-      {"broadcast_arrays",
-       [](const nlohmann::json&, const std::vector<Array>& in) { return nd::broadcast_arrays(in); }},
-      {"tile", ONE(nd::tile(in[0], ints_of(args["reps"])))},
-      {"repeat",
-       ONE(args["repeats"].is_array() ? nd::repeat(in[0], ints_of(args["repeats"]), axis_of(args["axis"]))
-                                      : nd::repeat(in[0], args["repeats"].get<std::int64_t>(), axis_of(args["axis"])))},
-      {"flip", ONE(nd::flip(in[0], args["axis"]))},
-      {"fliplr", ONE(nd::fliplr(in[0]))},
-      {"flipud", ONE(nd::flipud(in[0]))},
-      {"roll", ONE(nd::roll(in[0], args["shift"], axis_of(args["axis"])))},
-      {"rot90", ONE(nd::rot90(in[0], args["k"], ints_of(args["axes"])))},
-      {"pad", ONE(nd::pad(in[0], sides_of<std::int64_t>(args["pad_width"]), args["mode"].get<std::string>(),
-                          {.constant_values = sides_of<nd::Scalar>(args["constant_values"])}))},
-  };
-#undef ONE
-  return table;
-}
-
 Array value_array(const nd::Shape& shape, nd::Dtype t) {
   std::mt19937 random(static_cast<unsigned>(t));
   return test::random_array(shape, t, random);
@@ -78,30 +24,6 @@ Array value_array(const nd::Shape& shape, nd::Dtype t) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(manipulation)
-
-BOOST_AUTO_TEST_CASE(golden_cases) {
-  const auto golden = test::Golden::open("nd_manipulation");
-  if (!golden) return;
-  std::mt19937 random(1);
-  int done = 0;
-  for (const auto& c : golden->cases()) {
-    const auto f = functions().find(c["function"]);
-    if (f == functions().end()) continue;  // joining_test, creation_test
-    for (const bool packed : {true, false}) {
-      std::vector<Array> in = test::arrays_of(*golden, c["inputs"]);
-      if (c["name"] == "reshape.transposed") in[0] = in[0].T();
-      if (!packed)
-        for (Array& a : in) a = test::scattered(a, random);
-      const auto actual = f->second(c["args"], in);
-      const auto expected = test::arrays_of(*golden, c["outputs"]);
-      BOOST_REQUIRE(actual.size() == expected.size());
-      for (std::size_t i = 0; i < expected.size(); ++i)
-        CHECK_SAME(difference(actual[i], expected[i], c), c["name"].get<std::string>());
-    }
-    ++done;
-  }
-  BOOST_TEST(done > 80);
-}
 
 // Whatever only moves elements must treat all dtypes alike: the result for int64 positions says where each element
 // goes.

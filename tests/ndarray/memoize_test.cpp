@@ -2,6 +2,7 @@
 #include <catena/ndarray/user_kernel/memoize.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>

@@ -7,10 +7,13 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/memory_snapshot.h>
 #include <catena/tests/support/counting_backend.h>
 
 namespace {
@@ -243,6 +246,69 @@ BOOST_AUTO_TEST_CASE(hooks_see_every_step) {
   }
   release(pool.allocate(100));
   BOOST_TEST(hook.log == "m100aAM128f100Fm100M128f100F");
+}
+
+struct Thrower : nd::MemoryHook {
+  enum Step { malloc_pre, malloc_post, alloc_pre, alloc_post } at;
+  explicit Thrower(Step step) : at(step) {}
+  void when(Step step) const {
+    if (step == at) throw std::runtime_error("hook");
+  }
+  void malloc_preprocess(const nd::MemoryEvent&) override { when(malloc_pre); }
+  void malloc_postprocess(const nd::MemoryEvent&) override { when(malloc_post); }
+  void alloc_preprocess(const nd::MemoryEvent&) override { when(alloc_pre); }
+  void alloc_postprocess(const nd::MemoryEvent&) override { when(alloc_post); }
+};
+
+BOOST_AUTO_TEST_CASE(a_hook_that_throws_leaves_nothing_behind) {
+  for (std::size_t bytes : {std::size_t(100), 3 * kMega}) {
+    for (Thrower::Step step : {Thrower::malloc_pre, Thrower::malloc_post, Thrower::alloc_pre, Thrower::alloc_post}) {
+      CountingBackend backend;
+      nd::MemoryPool pool(backend);
+      Thrower hook(step);
+      {
+        const nd::MemoryHookScope scope(hook);
+        BOOST_CHECK_THROW(pool.allocate(bytes), std::runtime_error);
+      }
+      BOOST_TEST(pool.used_bytes() == 0u);
+      BOOST_TEST(consistent(pool, backend));
+      pool.free_all_blocks();
+      BOOST_TEST(pool.total_bytes() == 0u);
+      BOOST_TEST(backend.bytes == 0);
+      Storage* a = pool.allocate(bytes);
+      BOOST_TEST(consistent(pool, backend));
+      release(a);
+    }
+  }
+}
+
+// A thread keeps blocks of four arenas.
+BOOST_AUTO_TEST_CASE(a_thread_gives_up_the_arena_that_it_took_up_first) {
+  CountingBackend backend(catena::Device::Kind::cuda);
+  nd::MemoryPool pool(backend);
+  char stream[7];
+  const auto kept = [&] {
+    std::string numbers;
+    for (std::size_t i = 0; i < std::size(stream); ++i)
+      for (const nd::MemoryArena& arena : pool.snapshot().arenas)
+        if (arena.stream.handle == &stream[i] &&
+            arena.segments.at(0).blocks.at(0).state == nd::MemoryBlock::State::cached)
+          numbers += std::to_string(i);
+    return numbers;
+  };
+  std::string seen;
+  for (char& s : stream) {
+    release(pool.allocate(4096, 0, &s));
+    seen += kept() + " ";
+  }
+  BOOST_TEST(seen == "0 01 012 0123 1234 2345 3456 ");
+  // All four are served from their own blocks, whichever slot they have.
+  for (std::size_t i = 3; i < 7; ++i) {
+    Storage* a = pool.allocate(4096, 0, &stream[i]);
+    BOOST_TEST(kept().find(char('0' + i)) == std::string::npos);
+    release(a);
+    BOOST_TEST(kept() == "3456");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(random_trace_keeps_contents_and_counts) {

@@ -1,5 +1,7 @@
 // The memory pool under 8 and 24 threads: blocks are never shared, counts are exact, blocks travel between threads.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <future>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -129,6 +131,46 @@ BOOST_AUTO_TEST_CASE(running_out_of_memory_together) {
   BOOST_TEST(pool.used_bytes() == 0u);
   pool.free_all_blocks();
   BOOST_TEST(backend.bytes == 0);
+}
+
+// Statistics hold the pool's lock and wait for that of an arena, in which a block is being given back. Whoever has
+// allocated from another arena before needs neither: bins that are empty, large blocks and a second arena included.
+BOOST_AUTO_TEST_CASE(allocations_do_not_wait_for_the_lock_of_the_pool) {
+  test::CountingBackend backend(nd::Device::Kind::cuda);
+  nd::MemoryPool pool(backend);
+  char stream[4];
+  std::atomic<bool> inside{false}, go_on{false};
+  backend.on_create_event = [&] {
+    inside = true;
+    while (!go_on) std::this_thread::yield();
+  };
+  Storage* used_elsewhere = pool.allocate(4096, 0, &stream[0]);
+  nd::MemoryPool::record_stream(*used_elsewhere, {used_elsewhere->device, &stream[1]});
+
+  std::promise<void> ready, begin, done;
+  std::thread worker([&] {
+    const auto allocate_all = [&](std::size_t small) {
+      for (char* s : {&stream[2], &stream[3]})
+        for (std::size_t bytes : {small, std::size_t(3) << 20}) release(pool.allocate(bytes, 0, s));
+    };
+    allocate_all(100);
+    ready.set_value();
+    begin.get_future().wait();
+    allocate_all(5000);  // of a class that its bins do not have
+    done.set_value();    // the end of a thread needs the pool's lock
+  });
+  ready.get_future().wait();
+  std::thread holder([&] { release(used_elsewhere); });
+  while (!inside) std::this_thread::yield();
+  std::thread reader([&] { static_cast<void>(pool.statistics()); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // until it waits
+  begin.set_value();
+  BOOST_TEST((done.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready));
+  go_on = true;
+  worker.join();
+  holder.join();
+  reader.join();
+  BOOST_TEST(pool.used_bytes() == 0u);
 }
 
 }  // namespace

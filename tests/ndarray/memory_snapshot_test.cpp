@@ -9,6 +9,7 @@
 
 #include <catena/kernels/base/array_header.h>
 #include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/counting_backend.h>
 #include <catena/tests/support/memory_snapshots.h>
@@ -142,17 +143,18 @@ BOOST_AUTO_TEST_CASE(text) {
                              {at(0x1400), 256, State::cached, {}},
                              {at(0x1500), 768, State::free, {}}}});
   s.arenas = {arena, {{nd::cpu_device, nullptr}, false, {}}};
-  BOOST_TEST(
-      s.to_json() ==
-      R"({"totals":[{"device":"cuda:1","used_bytes":512,"total_bytes":2048,"free_bytes":1536,"n_free_blocks":3,)"
-      R"("cached_bytes":256,"held_bytes":512,"n_segments":1},{"device":"cpu:0","used_bytes":0,"total_bytes":0,"free_bytes":0,)"
-      R"("n_free_blocks":0,"cached_bytes":0,"held_bytes":0,"n_segments":0}],)"
-      R"("arenas":[{"device":"cuda:1","stream":"0xab","recorded":true,"segments":[{"address":"0x1000","bytes":2048,"blocks":[)"
-      R"({"address":"0x1000","bytes":512,"state":"used","streams":["0xcd","0x0"]},)"
-      R"({"address":"0x1200","bytes":512,"state":"held","streams":["0xcd"]},)"
-      R"({"address":"0x1400","bytes":256,"state":"cached","streams":[]},)"
-      R"({"address":"0x1500","bytes":768,"state":"free","streams":[]}]}]},)"
-      R"({"device":"cpu:0","stream":"0x0","recorded":false,"segments":[]}]})");
+  BOOST_TEST(s.to_json() ==
+             R"({"totals":[{"device":"cuda:1","used_bytes":512,"total_bytes":2048,"free_bytes":1536,"n_free_blocks":3,)"
+             R"("cached_bytes":256,"held_bytes":512,"n_segments":1},)"
+             R"({"device":"cpu:0","used_bytes":0,"total_bytes":0,"free_bytes":0,)"
+             R"("n_free_blocks":0,"cached_bytes":0,"held_bytes":0,"n_segments":0}],)"
+             R"("arenas":[{"device":"cuda:1","stream":"0xab","recorded":true,)"
+             R"("segments":[{"address":"0x1000","bytes":2048,"blocks":[)"
+             R"({"address":"0x1000","bytes":512,"state":"used","streams":["0xcd","0x0"]},)"
+             R"({"address":"0x1200","bytes":512,"state":"held","streams":["0xcd"]},)"
+             R"({"address":"0x1400","bytes":256,"state":"cached","streams":[]},)"
+             R"({"address":"0x1500","bytes":768,"state":"free","streams":[]}]}]},)"
+             R"({"device":"cpu:0","stream":"0x0","recorded":false,"segments":[]}]})");
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_the_current_device) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_header.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/tests/support/counting_backend.h>
 #include <catena/tests/support/memory_snapshots.h>
 

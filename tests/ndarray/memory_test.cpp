@@ -8,6 +8,7 @@
 
 #include <catena/ndarray/device/memory.h>
 #include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
 
@@ -172,7 +173,7 @@ BOOST_AUTO_TEST_CASE(pinned_pools) {
 // Arrays from a pool of one's own, and straight from the device.
 BOOST_AUTO_TEST_CASE(allocators_of_arrays) {
   const nd::Device device = nd::current_device();
-  nd::MemoryPool own(nd::backend(device.kind));
+  nd::MemoryPool own(nd::runtime(device.kind));
   std::size_t asked = 0;
   const auto from_own = std::make_shared<const nd::Allocator>([&](std::size_t bytes, nd::Device d) {
     asked = bytes;

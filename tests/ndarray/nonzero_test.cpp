@@ -55,31 +55,6 @@ std::vector<bool> flags_of(const Array& a) {
 
 BOOST_AUTO_TEST_SUITE(nonzero)
 
-BOOST_AUTO_TEST_CASE(golden_cases) {
-  const auto golden = test::Golden::open("nd_indexing");
-  if (!golden) return;
-  std::mt19937 random(1);
-  int checked = 0;
-  for (const auto& c : golden->cases()) {
-    const std::string name = c["name"], function = c["function"];
-    if (function != "nonzero" && function != "flatnonzero" && function != "ix_") continue;
-    const std::vector<Array> expected = test::arrays_of(*golden, c["outputs"]);
-    for (const bool packed : {true, false}) {
-      std::vector<Array> in = test::arrays_of(*golden, c["inputs"]);
-      if (!packed)
-        for (Array& a : in) a = scattered(a, random);
-      const std::vector<Array> actual = function == "ix_"       ? nd::ix_(in)
-                                        : function == "nonzero" ? nd::nonzero(in[0])
-                                                                : std::vector{nd::flatnonzero(in[0])};
-      BOOST_TEST_REQUIRE(actual.size() == expected.size(), name);
-      for (std::size_t k = 0; k < actual.size(); ++k)
-        CHECK_SAME(difference(actual[k], expected[k], c), name << " output " << k);
-    }
-    ++checked;
-  }
-  BOOST_TEST(checked > 20);
-}
-
 BOOST_AUTO_TEST_CASE(every_dtype_and_layout) {
   std::mt19937 random(2);
   const std::vector<nd::Shape> shapes = {{0},    {1},          {50},       {40000},   {3, 0}, {0, 3},

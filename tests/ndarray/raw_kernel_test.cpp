@@ -128,10 +128,10 @@ BOOST_AUTO_TEST_CASE(arguments_have_the_bytes_of_their_types) {
   };
   const RawKernel kernel(R"(
     struct Pair { float first; short second; };
-    extern "C" __global__ void bytes(double* out, bool a, signed char b, unsigned short c, int d, unsigned long long e, float f,
-                                     double g, Pair p, const double* none) {
-      out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g; out[7] = p.first; out[8] = p.second;
-      out[9] = none == nullptr;
+    extern "C" __global__ void bytes(double* out, bool a, signed char b, unsigned short c, int d, unsigned long long e,
+                                     float f, double g, Pair p, const double* none) {
+      out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g;
+      out[7] = p.first; out[8] = p.second; out[9] = none == nullptr;
     })",
                          "bytes");
   const Array out = nd::zeros({10}, nd::float64);
@@ -196,7 +196,9 @@ extern "C" __global__ void removed(int* x) { no such thing }
 extern "C" __global__ void declared(int* x);
 extern "C" __device__ int helper(int k) { return 1'000 + k; }
 extern "C" void __global__ odd_order(long long* x) { const char* text = R"end( } " )end"; x[0] = helper(text[1]); }
-extern "C" __attribute__((noinline)) __global__ __launch_bounds__(32, (1 + 1)) void attributes(long long* x) { x[0] = '"' + '\''; }
+extern "C" __attribute__((noinline)) __global__ __launch_bounds__(32, (1 + 1)) void attributes(long long* x) {
+  x[0] = '"' + '\'';
+}
 )code");
   const Array x = nd::zeros({1}, nd::int64);
   module.get_function("odd_order")(1, 1, {x});

@@ -2,6 +2,7 @@
 #include <catena/ndarray/user_kernel/reduction_kernel.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>

@@ -1,11 +1,10 @@
 // Reductions and statistics: golden values, axes, outputs, dtypes, empty inputs, long axes, layouts.
 #include <catena/ndarray/routines/reduction.h>
 
+#include <cmath>
 #include <functional>
-#include <iostream>
 #include <limits>
 #include <map>
-#include <set>
 
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/scan.h>
@@ -29,23 +28,13 @@ struct Arguments {
 using Function = std::function<Array(const Array&, const Arguments&)>;
 
 const std::map<std::string, Function>& functions() {
-#define REDUCTION(name)                                                                                                \
-  {                                                                                                                    \
-#name, [](const Array& a,                                                                                          \
-              const Arguments&                                                                                         \
-                  g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims}); } \
-  }
-#define TEST(name)                                                                                                \
-  {                                                                                                               \
-#name, [](const Array& a,                                                                                     \
-              const Arguments& g) { return nd::name(a, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims}); } \
-  }
-#define SPREAD(name)                                                                                                                 \
-  {                                                                                                                                  \
-#name, [](const Array& a,                                                                                                          \
-              const Arguments&                                                                                                         \
-                  g) { return nd::name(a, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims}); } \
-  }
+// clang-format off
+#define FUNCTION(name, ...) {#name, [](const Array& a, const Arguments& g) { return nd::name(a, __VA_ARGS__); }}
+#define REDUCTION(name) FUNCTION(name, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .keepdims = g.keepdims})
+#define TEST(name) FUNCTION(name, {.axis = g.axis, .out = g.out, .keepdims = g.keepdims})
+#define SPREAD(name) \
+  FUNCTION(name, {.axis = g.axis, .dtype = g.dtype, .out = g.out, .ddof = g.ddof, .keepdims = g.keepdims})
+  // clang-format on
   const Function running_sum = [](const Array& a, const Arguments& g) {
     const std::optional<int> axis = g.axis.given() ? std::optional<int>(int(g.axis.values()[0])) : std::nullopt;
     return nd::cumsum(a, {.axis = axis, .dtype = g.dtype, .out = g.out});
@@ -54,13 +43,12 @@ const std::map<std::string, Function>& functions() {
       {"cumsum", running_sum}, REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin),
       REDUCTION(mean),         REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),
       TEST(count_nonzero),     SPREAD(var),       SPREAD(std)};
+#undef FUNCTION
 #undef REDUCTION
 #undef TEST
 #undef SPREAD
   return table;
 }
-
-const std::set<std::string> kLater = {"nanmin", "nanmax", "bincount"};
 
 }  // namespace
 
@@ -68,17 +56,10 @@ BOOST_AUTO_TEST_SUITE(reduction)
 
 BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   const auto golden = test::Golden::open("nd_reduction");
-  if (!golden) return;
-  std::set<std::string> skipped;
   std::mt19937 random(1);
-  int checked = 0;
-  for (const auto& c : golden->cases()) {
+  golden.for_each([&](const nlohmann::json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
-    if (!functions().count(function)) {
-      BOOST_TEST(kLater.count(function) == 1, function << " is missing");
-      if (skipped.insert(function).second) std::cout << "skipped: " << function << " is not offered yet\n";
-      continue;
-    }
+    if (!functions().contains(function)) return function;
     Arguments g;
     const auto& args = c["args"];
     if (args.contains("axis") && args["axis"].is_number()) g.axis = args["axis"].get<std::int64_t>();
@@ -87,7 +68,7 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
       g.dtype = nd::dtype_from_name(args["dtype"].get<std::string>());
     g.ddof = args.value("ddof", 0);
     g.keepdims = args.value("keepdims", false);
-    const Array a = test::arrays_of(*golden, c["inputs"])[0], expected = test::arrays_of(*golden, c["outputs"])[0];
+    const Array a = test::arrays_of(golden, c["inputs"])[0], expected = test::arrays_of(golden, c["outputs"])[0];
     const Array result = functions().at(function)(a, g);
     CHECK_SAME(difference(result, expected, c), name);
     BOOST_TEST(same_bits(functions().at(function)(test::scattered(a, random), g), result),
@@ -95,9 +76,8 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
     g.out = nd::empty(result.shape(), result.dtype());
     BOOST_TEST(functions().at(function)(a, g).get() == g.out.get(), name);
     BOOST_TEST(same_bits(g.out, result), name << ": an output gives other bits");
-    ++checked;
-  }
-  BOOST_TEST(checked > 500);
+    return {};
+  });
 }
 
 BOOST_AUTO_TEST_CASE(axes) {

@@ -15,8 +15,7 @@ namespace {
 
 using nd::Array;
 
-template <class F>
-void on_threads(int n, F&& f) {
+template <class F> void on_threads(int n, F&& f) {
   std::vector<std::thread> threads;
   for (int i = 0; i < n; ++i) threads.emplace_back([&f, i] { f(i); });
   for (auto& t : threads) t.join();

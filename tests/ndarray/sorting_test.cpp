@@ -2,6 +2,7 @@
 #include <catena/ndarray/routines/sorting.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <catena/kernels/base/parallel.h>
@@ -21,8 +22,7 @@ using test::same_bits;
 using test::scattered;
 
 // NaN behind all numbers, zeros equal.
-template <class E>
-bool before(E a, E b) {
+template <class E> bool before(E a, E b) {
   if constexpr (std::is_integral_v<E>) return a < b;
   else return double(a) < double(b) || (std::isnan(double(b)) && !std::isnan(double(a)));
 }
@@ -54,8 +54,7 @@ Sorted sorted_by_the_library(const Array& a, int axis) {
 }
 
 // How many of `sorted` stand before `v`.
-template <class E>
-std::int64_t place_of(const std::vector<E>& sorted, E v, bool right) {
+template <class E> std::int64_t place_of(const std::vector<E>& sorted, E v, bool right) {
   return std::count_if(sorted.begin(), sorted.end(), [&](E x) { return right ? !before(v, x) : before(x, v); });
 }
 

@@ -22,8 +22,7 @@ struct Model {
     return elements[std::size_t(flat)];
   }
   // The model of another shape whose element `index` is element f(index) of this one.
-  template <class F>
-  Model map(const nd::Shape& to, F f) const {
+  template <class F> Model map(const nd::Shape& to, F f) const {
     Model m{to, {}};
     std::vector<std::int64_t> index(std::size_t(to.size()), 0);
     for (std::int64_t n = catena::size_of(to); n > 0; --n) {

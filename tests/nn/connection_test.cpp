@@ -147,14 +147,19 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     const Dims d = c.dims(name);
     return d.size() == 1 ? nn::Pair(int(d[0])) : nn::Pair(int(d[0]), int(d[1]));
   };
+  // The reference's dilated convolution is an option here.
+  const auto convolution = [&](const test::GoldenCall& c) {
+    return Variables{nn::convolution_2d(c.x("x"), c.x("W"), c.x("b"),
+                                        {.stride = pair(c, "stride", 1),
+                                         .pad = pair(c, "pad", 0),
+                                         .dilate = pair(c, "dilate", 1),
+                                         .cover_all = c.flag("cover_all", false)})};
+  };
   test::run_golden(
       "connection",
       {{"linear", [](const test::GoldenCall& c) { return Variables{nn::linear(c.x("x"), c.x("W"), c.x("b"))}; }},
-       {"convolution_2d", [&](const test::GoldenCall& c) {
-          return Variables{nn::convolution_2d(
-              c.x("x"), c.x("W"), c.x("b"),
-              {.stride = pair(c, "stride", 1), .pad = pair(c, "pad", 0), .cover_all = c.flag("cover_all", false)})};
-        }}});
+       {"convolution_2d", convolution},
+       {"dilated_convolution_2d", convolution}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -193,28 +194,44 @@ BOOST_AUTO_TEST_CASE(cleargrads) {
 }
 
 BOOST_AUTO_TEST_CASE(devices) {
-  if (autograd::default_backend().name() != "reference") return;  // only that backend has several devices everywhere
-  const autograd::Device cuda{autograd::Device::Kind::cuda, 1}, cpu{};
+  const autograd::Device home = default_device();
   Inner a;
-  BOOST_TEST((a.device() == cpu));
+  BOOST_TEST((a.device() == home));
   a.first.W.set_grad(autograd::ones({2, 3}));
-  nn::Link& self = a.to_device(cuda);
+  const auto check_device = [&](autograd::Device expected) {
+    BOOST_TEST((a.device() == expected));
+    BOOST_TEST((a.first.W.device() == expected));
+    BOOST_TEST((a.first.W.grad().device() == expected));
+    BOOST_TEST((a.second.average.array().device() == expected));
+    BOOST_TEST(values(a.first.W.data()) == std::vector<double>(6, 1), boost::test_tools::per_element());
+    BOOST_TEST(values(a.first.W.grad()) == std::vector<double>(6, 1), boost::test_tools::per_element());
+    BOOST_TEST(values(a.second.average.array()) == (std::vector<double>{1, 2}), boost::test_tools::per_element());
+  };
+  const auto other = other_device();
+  if (!other) {
+    BOOST_TEST(says_that_cuda_is_unavailable(message_of<catena::RuntimeError>([&] { a.to_gpu(); })));
+    check_device(home);
+    BOOST_TEST(&a.to_cpu() == &a);
+    check_device(home);
+    a.first.b.initialize({2});
+    BOOST_TEST((a.first.b.device() == home));
+    return;
+  }
+  nn::Link& self = a.to_device(*other);
   BOOST_TEST(&self == &a);
-  BOOST_TEST((a.device() == cuda));
-  BOOST_TEST((a.first.W.device() == cuda));
-  BOOST_TEST((a.first.W.grad().device() == cuda));
-  BOOST_TEST((a.second.average.array().device() == cuda));
+  check_device(*other);
   a.second.b.initialize({2});
-  BOOST_TEST((a.second.b.device() == cuda));
-  Inner host;
-  host.copyparams(a);  // across devices
-  BOOST_TEST((host.second.b.device() == cpu));
-  host.addgrads(a);
-  BOOST_TEST((host.first.W.grad().device() == cpu));
-  a.to_gpu(3);
-  BOOST_TEST(a.first.W.device().id == 3);
+  BOOST_TEST((a.second.b.device() == *other));
+  Inner at_home;
+  at_home.copyparams(a);  // across devices
+  BOOST_TEST((at_home.second.b.device() == home));
+  BOOST_TEST(values(at_home.second.b.data()) == std::vector<double>(2, 2), boost::test_tools::per_element());
+  at_home.addgrads(a);
+  BOOST_TEST((at_home.first.W.grad().device() == home));
+  a.to_gpu(0);
+  check_device(kCuda);
   a.to_cpu();
-  BOOST_TEST((a.first.W.device() == cpu));
+  check_device(kCpu);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -131,9 +131,11 @@ void run_linear(Case& c, const json& a, Dtype) {
 }
 
 void run_convolution(Case& c, const json& a, Dtype) {
-  nn::Convolution2D link(
-      optional_int(a["in_channels"]), a["out_channels"].get<int>(), pair_of(a, "ksize", 1),
-      {.stride = pair_of(a, "stride", 1), .pad = pair_of(a, "pad", 0), .nobias = a.value("nobias", false)});
+  nn::Convolution2D link(optional_int(a["in_channels"]), a["out_channels"].get<int>(), pair_of(a, "ksize", 1),
+                         {.stride = pair_of(a, "stride", 1),
+                          .pad = pair_of(a, "pad", 0),
+                          .dilate = pair_of(a, "dilate", 1),
+                          .nobias = a.value("nobias", false)});
   c.run(link, [&](const Variables& x, const json&) { return Variables{link(x[0])}; });
 }
 
@@ -170,6 +172,7 @@ void run_classifier(Case& c, const json& a, Dtype) {
 const std::map<std::string, Runner>& runners() {
   static const std::map<std::string, Runner> all = {{"Linear", run_linear},
                                                     {"Convolution2D", run_convolution},
+                                                    {"DilatedConvolution2D", run_convolution},
                                                     {"BatchNormalization", run_batch_normalization},
                                                     {"LayerNormalization", run_layer_normalization},
                                                     {"Classifier", run_classifier}};
@@ -182,23 +185,16 @@ BOOST_AUTO_TEST_SUITE(golden_links)
 
 BOOST_AUTO_TEST_CASE(values_of_the_reference) {
   const auto golden = Golden::open("links");
-  if (!golden) return;
-  std::map<std::string, int> count;
-  int skipped = 0;
-  for (const json& c : golden->cases()) {
-    const auto runner = runners().find(c["link"].get<std::string>());
-    if (runner == runners().end()) {
-      ++skipped;
-      continue;
-    }
+  golden.for_each([&](const json& c) -> std::string {
+    const std::string link = c["link"];
+    const auto runner = runners().find(link);
+    if (runner == runners().end()) return link;
     BOOST_TEST_CONTEXT(c["name"].get<std::string>()) {
-      Case one(*golden, c);
+      Case one(golden, c);
       BOOST_CHECK_NO_THROW(runner->second(one, c["args"], catena::dtype_from_name(c["dtype"].get<std::string>())));
-      ++count[c["link"]];
     }
-  }
-  for (const auto& [name, runner] : runners()) BOOST_TEST(count[name] > 0, name);
-  std::printf("links: %zu kinds checked, %d cases skipped: links that are not here yet\n", count.size(), skipped);
+    return {};
+  });
 }
 
 BOOST_AUTO_TEST_CASE(lazy_sizes) {
@@ -219,7 +215,7 @@ BOOST_AUTO_TEST_CASE(lazy_sizes) {
 
 BOOST_AUTO_TEST_CASE(initial_values) {
   autograd::seed(1);
-  nn::Linear plain(400, 300), doubled(400, 300, {.wscale = 2.0, .initial_bias = 0.5});
+  nn::Linear plain(400, 300), doubled(400, 300, {.wscale = 4.0, .initial_bias = 0.5});
   auto deviation = [](const Array& a) {
     double sum = 0;
     for (const double x : values(a)) sum += x * x;

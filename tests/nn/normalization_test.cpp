@@ -165,7 +165,6 @@ BOOST_AUTO_TEST_CASE(layer_gradients_have_the_same_bits_in_any_layout_and_with_a
   std::vector<std::vector<float>> first;
   for (const int threads : {1, 2})
     for (const bool is_strided : {false, true}) {
-      if (is_strided && x.device().kind != Device::Kind::cpu) continue;  // there the layout chooses the form of a sum
       catena::set_max_threads(threads);
       Variable v(is_strided ? strided(x) : x), gamma(ones({258})), beta(zeros({258}));
       Variable y = nn::layer_normalization(v, gamma, beta);
@@ -174,7 +173,14 @@ BOOST_AUTO_TEST_CASE(layer_gradients_have_the_same_bits_in_any_layout_and_with_a
       std::vector<std::vector<float>> all;
       for (const Array& a : {y.data(), v.grad(), gamma.grad(), beta.grad()}) all.push_back(to_vector<float>(a));
       if (first.empty()) first = all;
-      BOOST_TEST((all == first), threads << " threads" << (is_strided ? ", strided" : ""));
+      if (!is_strided || x.device().kind == Device::Kind::cpu) {
+        BOOST_TEST((all == first), threads << " threads" << (is_strided ? ", strided" : ""));
+        continue;
+      }
+      // On a device the layout chooses the form of a sum, which rounds in another order.
+      for (std::size_t k = 0; k < all.size(); ++k)
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(array(all[k], {std::int64_t(all[k].size())}),
+                                                      array(first[k], {std::int64_t(first[k].size())}), 1e-4, 1e-4));
     }
   catena::set_max_threads(before);
 }

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>

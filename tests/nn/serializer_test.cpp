@@ -75,8 +75,7 @@ void check_keys(const std::string& path, const json& keys) {
   }
 }
 
-template <class Model>
-void check_model(const Golden& index, const json& c, Model& model) {
+template <class Model> void check_model(const Golden& index, const json& c, Model& model) {
   const catena::NpzReader values_of("test", (index.folder() / "expected.npz").string());
   const std::string path = (index.folder() / c["file"].get<std::string>()).string();
   load_npz(path, model);
@@ -260,21 +259,20 @@ BOOST_AUTO_TEST_CASE(a_failed_save_leaves_the_old_file) {
 
 BOOST_AUTO_TEST_CASE(models_written_by_the_reference) {
   const auto index = Golden::open("serializers/index");
-  if (!index) return;
   int checked = 0;
-  for (const json& c : reference_files(*index, "model")) {
+  for (const json& c : reference_files(index, "model")) {
     const std::string file = c["file"];
     BOOST_TEST_CONTEXT(file) {
       ++checked;
       if (file == "convbn.npz") {
         ConvBN model;
-        check_model(*index, c, model);
+        check_model(index, c, model);
         BOOST_TEST(dynamic_cast<Block&>(model.blocks[0]).bn.N == 7);
       } else {
         TinyMLP model;
         if (file == "mlp_float64.npz")
           for (Variable& p : model.params()) p.set_data(autograd::astype(p.data(), Dtype::float64));
-        check_model(*index, c, model);
+        check_model(index, c, model);
       }
     }
   }

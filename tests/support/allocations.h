@@ -1,22 +1,19 @@
-// Counts what the program allocates. Replaces the global operator new, so it is included by one file of a test program
-// only.
+// Counters of the allocations of a program, updated by the global operator new of allocations.cpp. For programs that
+// link to it: those named *_allocations in tests/CMakeLists.txt.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <new>
 
 namespace test {
 
-inline std::atomic<long> allocations{0};                // calls of operator new
-inline std::atomic<long> live_allocations{0};           // those not yet deleted
-inline std::atomic<std::size_t> largest_allocation{0};  // the largest since it was last set to 0
+extern std::atomic<long> allocations;                // calls of operator new
+extern std::atomic<long> live_allocations;           // allocations not yet deleted
+extern std::atomic<std::size_t> largest_allocation;  // the largest since it was last set to 0
 
-// False under the address sanitizer, where every object is an allocation of its own so that no use of a dead one goes
-// unseen. Tests of what the free lists save then have nothing to look at, and say so.
+// False under the address sanitizer, where every object is a separate allocation so that a use after free is detected.
+// Tests of the free lists then have nothing to measure and print so.
 inline bool free_lists_in_use() {
 #if defined(__SANITIZE_ADDRESS__)
   std::puts("skipped: under the address sanitizer there are no free lists");
@@ -27,22 +24,3 @@ inline bool free_lists_in_use() {
 }
 
 }  // namespace test
-
-// noinline: a compiler that sees free behind operator delete, but not malloc behind operator new, warns of a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t n, const std::nothrow_t&) noexcept {
-  test::allocations.fetch_add(1, std::memory_order_relaxed);
-  std::size_t seen = test::largest_allocation.load(std::memory_order_relaxed);
-  while (n > seen && !test::largest_allocation.compare_exchange_weak(seen, n)) {}
-  void* p = std::malloc(n ? n : 1);
-  if (p) test::live_allocations.fetch_add(1, std::memory_order_relaxed);
-  return p;
-}
-[[gnu::noinline]] void* operator new(std::size_t n) {
-  if (void* p = operator new(n, std::nothrow)) return p;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept {
-  if (p) test::live_allocations.fetch_sub(1, std::memory_order_relaxed);
-  std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { operator delete(p); }

@@ -1,23 +1,25 @@
-// A backend of host memory that counts, and that fails at the Nth allocation: what the pool is tested with.
+// A backend of host memory that counts allocations and fails at the Nth one; for tests of the memory pool.
 #pragma once
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace test {
 
-class CountingBackend final : public nd::Backend {
+class CountingBackend final : public nd::Runtime {
  public:
   explicit CountingBackend(catena::Device::Kind kind = catena::Device::Kind::cpu, int devices = 2)
       : kind_(kind), devices_(devices) {}
 
   std::atomic<std::int64_t> allocations{0}, deallocations{0}, bytes{0};
-  std::atomic<std::int64_t> fail_at{0};  // the allocation of that number (from 1) and those after it fail; 0: none
-  std::atomic<std::int64_t> capacity{INT64_MAX};  // of each device together
+  std::atomic<std::int64_t> fail_at{0};           // allocations from this number (from 1) on fail; 0: none
+  std::atomic<std::int64_t> capacity{INT64_MAX};  // bytes of each device
   std::atomic<int> events{0}, recorded{0};
   std::atomic<bool> events_done{true};
+  std::function<void()> on_create_event;  // called first; the pool makes events under the lock of an arena
 
   catena::Device::Kind kind() const noexcept override { return kind_; }
   int device_count() const noexcept override { return devices_; }
@@ -41,6 +43,7 @@ class CountingBackend final : public nd::Backend {
   void destroy_stream(nd::StreamRef s) noexcept override { delete static_cast<char*>(s.handle); }
   bool stream_done(nd::StreamRef) override { return true; }
   void* create_event(int, const nd::EventOptions&) override {
+    if (on_create_event) on_create_event();
     ++events;
     return new char;
   }
@@ -53,19 +56,6 @@ class CountingBackend final : public nd::Backend {
   bool event_done(void*) override { return events_done; }
   void synchronize_event(void*) override {}
   double elapsed_ms(void*, void*) override { return 0; }
-  void elementwise(const catena::Program&, std::span<const catena::BoundOperand>, const catena::Shape&,
-                   nd::StreamRef) override {}
-  void reduce(const catena::ReduceCall&, nd::StreamRef) override {}
-  void rows(const catena::RowCall&, nd::StreamRef) override {}
-  void multi_tensor(const catena::MultiTensorCall&, nd::StreamRef) override {}
-  void gather(const catena::GatherCall&, nd::StreamRef) override {}
-  void scatter(const catena::GatherCall&, catena::ScatterMode, nd::StreamRef) override {}
-  void scan(const catena::ScanCall&, nd::StreamRef) override {}
-  void sort(const catena::SortCall&, nd::StreamRef) override {}
-  void nonzero(const catena::NonzeroCall&, nd::StreamRef) override {}
-  void matmul(const catena::MatmulCall&, nd::StreamRef) override {}
-  void random(const catena::RandomCall&, nd::StreamRef) override {}
-  void user_kernel(const nd::UserKernelCall&, nd::StreamRef) override {}
 
  private:
   catena::Device::Kind kind_;

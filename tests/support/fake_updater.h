@@ -1,4 +1,4 @@
-// An updater that trains nothing: iterations are counted, epochs follow from them.
+// An updater without training: it counts iterations and derives epochs from them.
 #pragma once
 
 #include <cmath>

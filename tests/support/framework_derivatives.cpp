@@ -18,7 +18,7 @@ using autograd::Variables;
 Array spread(const Shape& shape, double low, double high, int seed) {
   const std::int64_t n = catena::size_of(shape);
   std::vector<double> v(static_cast<std::size_t>(n));
-  // A multiplicative walk through the n slots of the interval: every value once, in scrambled order.
+  // A multiplicative sequence through the n slots of the interval: every value once, in scrambled order.
   const double golden = 0.6180339887498949;
   for (std::int64_t i = 0; i < n; ++i) {
     const double u = std::fmod((double(i) + 1) * golden + 0.137 * seed, 1.0);
@@ -35,7 +35,7 @@ struct Result {
   Arrays outputs, gradients;
 };
 
-// The output gradients of all dtypes are the same numbers, rounded once.
+// The output gradients are the same numbers for all dtypes, rounded once.
 Array output_gradient(const Array& y, std::size_t k) {
   return autograd::astype(spread(y.shape(), -1, 1, int(k) + 7), y.dtype());
 }
@@ -76,7 +76,7 @@ Arrays in_dtype(const Arrays& inputs, Dtype t) {
   return result;
 }
 
-// The same elements with another layout: every second one of a larger array.
+// The same elements with another layout: every second element of a larger array.
 Arrays strided(const Arrays& inputs) {
   Arrays result;
   for (const Array& a : inputs) {

@@ -1,5 +1,5 @@
-// One call checks what every differentiable function owes: gradients and gradients of gradients against central
-// differences in float64, values and gradients in the narrow dtypes against float64, strided inputs, backward twice.
+// Checks a differentiable function in one call: gradients and gradients of gradients against central differences in
+// float64, values and gradients in the narrow dtypes against float64, strided inputs, repeated backward.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace test {
 
-// Floating inputs are differentiated; integer ones (labels) must come back without a gradient.
+// Floating inputs are differentiated; integer inputs (labels) must have no gradient.
 using DifferentiableFunction = std::function<autograd::Variables(const autograd::Variables&)>;
 
 struct DerivativeOptions {
@@ -21,11 +21,11 @@ struct DerivativeOptions {
   bool narrow = true;
 };
 
-// `inputs` in float64 (integers as they are). Failures are Boost.Test errors in the context `name`.
+// `inputs` in float64 (integers unchanged). Failures are Boost.Test errors in the context `name`.
 void check_derivatives(const std::string& name, const DifferentiableFunction& f, const autograd::Arrays& inputs,
                        const DerivativeOptions& options = {});
 
-// Deterministic values in [low, high], all different; `seed` gives another set.
+// Deterministic, distinct values in [low, high]; `seed` selects the set.
 autograd::Array spread(const autograd::Shape& shape, double low = -1, double high = 1, int seed = 0);
 
 }  // namespace test

@@ -8,8 +8,8 @@
 //     });
 //   }
 //
-// Functions of the group that are not in the table are skipped (a line says how many cases). Inputs named as plain
-// arrays in the README of that folder come as Variables too: use c.array(i).
+// The group is missing, or cases whose function is not in the table are not in tests/golden/not_run.json: a test error.
+// Inputs named as plain arrays in the README of that folder come as Variables too: use c.array(i).
 #pragma once
 
 #include <functional>
@@ -62,10 +62,11 @@ using GoldenFunctions = std::map<std::string, GoldenFunction>;
 struct GoldenOptions {
   std::set<std::string> once_only =
       {};  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
-  std::function<bool(const nlohmann::json& json)> skip = {};
+  // The option of a function of the table that the library lacks for this case, or nothing.
+  std::function<std::string(const nlohmann::json& json)> lacks = {};
 };
 
-// Failures are Boost.Test errors that name the case. A missing group is a line on standard output.
+// Failures are Boost.Test errors that name the case.
 void run_golden(const std::string& group, const GoldenFunctions& functions, const GoldenOptions& options = {});
 
 // The array of a golden file on the default device.

@@ -1,55 +1,157 @@
 #include <catena/tests/support/golden.h>
 
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <sstream>
 
 namespace test {
 namespace {
 
-std::string search_path() {
-  if (const char* path = std::getenv("CATENA_TEST_GOLDEN")) return path;
-  const char* source = std::getenv("CATENA_TEST_SOURCE_DIR");
-  const std::string root =
-      source ? source : std::filesystem::path(__FILE__).parent_path().parent_path().parent_path().string();
-  return root + "/tests/golden:" + root + "/../shared/golden";
+namespace fs = std::filesystem;
+
+// A header without its comments.
+std::string code_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::string code;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text.compare(i, 2, "//") == 0) {
+      i = std::min(text.find('\n', i), text.size());
+    } else if (text.compare(i, 2, "/*") == 0) {
+      const std::size_t end = text.find("*/", i + 2);
+      i = end == std::string::npos ? text.size() : end + 2;
+    } else {
+      code += text[i++];
+    }
+  }
+  return code;
 }
 
-std::optional<std::filesystem::path> find_file(const std::string& name) {
-  const std::string path = search_path();
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::filesystem::path file = std::filesystem::path(path.substr(begin, end - begin)) / name;
-    if (end > begin && std::filesystem::exists(file)) return file;
-    begin = end + 1;
-  }
-  return std::nullopt;
+struct Header {
+  std::string path, code;
+};
+const std::vector<Header>& public_headers() {
+  static const std::vector<Header> all = [] {
+    std::vector<Header> list;
+    for (const char* library : {"kernels/rows/families", "ndarray/routines", "autograd", "nn", "training"})
+      for (const auto& entry : fs::recursive_directory_iterator(source_folder() / library))
+        if (entry.path().extension() == ".h")
+          list.push_back({fs::relative(entry.path(), source_folder()).generic_string(), code_of(entry.path())});
+    return list;
+  }();
+  return all;
+}
+
+bool is_word(const std::string& code, const std::string& word) {
+  return std::regex_search(code, std::regex("\\b" + word + "\\b"));
+}
+
+// Functions of the framework share names with functions on arrays (copy, where), so that they count as declared where
+// Variables are among what they take. What else is on the list has a name of its own.
+bool declares(const Header& header, const NotRun& line, const std::string& name) {
+  const bool of_ndarray = line.group.starts_with("nd_");
+  if (header.path.starts_with("kernels/"))  // the lists of rows that functions of ndarray are made from
+    return of_ndarray &&
+           std::regex_search(header.code, std::regex("\\bROW\\(\\s*" + name + "\\s*,(?!\\s*(?:internal|own)\\b)"));
+  if (of_ndarray != header.path.starts_with("ndarray/")) return false;
+  if (line.group == "links" || line.group == "initializers")  // a link Parameter would not be nn::Parameter
+    return header.path.starts_with("nn/links/") &&
+           is_word(header.code, "(class|struct|using)\\s+(CATENA_EXPORT\\s+)?" + name);
+  const bool of_functions =
+      header.path.find("/functions/") != std::string::npos || header.path == "autograd/operators.h";
+  if (of_functions && line.group != "triggers")
+    return std::regex_search(header.code, std::regex("\\b" + name + "\\s*\\([^;{]*\\bVariables?\\b|\\bX\\(\\s*" + name +
+                                                     "\\b|::" + name + ";"));
+  const bool of_a_class =
+      line.group == "triggers" || line.group == "computational_graph" || line.group == "serializers/index";
+  return (of_ndarray || of_a_class) && is_word(header.code, name);
 }
 
 }  // namespace
 
-std::optional<Golden> Golden::open(std::string_view group) {
-  const std::string name(group);
-  const auto file = find_file(name + ".json");
-  if (!file) {
-    std::cout << "skipped: no reference values \"" << name << "\" in CATENA_TEST_GOLDEN\n";
-    return std::nullopt;
-  }
-  std::ifstream in(*file);
+fs::path source_folder() {
+  const char* folder = std::getenv("CATENA_TEST_SOURCE_DIR");
+  return folder ? fs::path(folder) : fs::path(__FILE__).parent_path().parent_path().parent_path();
+}
+
+Golden Golden::read(std::string_view group, const fs::path& file) {
+  std::ifstream in(file);
+  catena::check<catena::IOError>(in.good(), "Golden", "there are no reference values \"", group, "\": ", file.string(),
+                                 " is missing");
   Golden golden;
-  golden.folder_ = file->parent_path();
+  golden.group_ = group;
+  golden.folder_ = file.parent_path();
   golden.json_ = std::make_shared<const nlohmann::json>(nlohmann::json::parse(in));
-  auto arrays = *file;
+  auto arrays = file;
   arrays.replace_extension(".npz");
-  if (std::filesystem::exists(arrays))
-    golden.npz_ = std::make_shared<const catena::NpzReader>("Golden", arrays.string());
+  if (fs::exists(arrays)) golden.npz_ = std::make_shared<const catena::NpzReader>("Golden", arrays.string());
   return golden;
+}
+
+Golden Golden::open(std::string_view group) {
+  return read(group, source_folder() / "tests/golden" / (std::string(group) + ".json"));
+}
+
+std::optional<Golden> Golden::open_shared(std::string_view group) {
+  const fs::path file = source_folder().parent_path() / "shared/golden" / (std::string(group) + ".json");
+  if (fs::exists(file)) return read(group, file);
+  std::cout << "skipped: \"" << group << "\", which is read from " << file.string() << " only\n";
+  return std::nullopt;
 }
 
 catena::NpyArray Golden::array(const std::string& key) const {
   catena::check<catena::KeyError>(npz_ != nullptr, "Golden", "the group has no arrays, asked was for \"", key, '"');
   return npz_->read(key);
+}
+
+void Golden::for_each(const std::function<std::string(const nlohmann::json&)>& run) const {
+  std::map<std::string, int> lacking, listed;
+  std::size_t not_run = 0;
+  for (const auto& c : cases())
+    if (const std::string lacks = run(c); !lacks.empty()) {
+      ++lacking[lacks];
+      ++not_run;
+    }
+  for (const NotRun& line : cases_not_run())
+    if (line.group == group_) listed[line.lacks] += line.cases;
+  std::ostringstream summary;
+  summary << "golden " << group_ << ": " << cases().size() << " cases, " << not_run << " of them not run";
+  for (const auto& [lacks, n] : lacking)
+    summary << (lacks == lacking.begin()->first ? " for want of " : ", ") << lacks << " (" << n << ")";
+  std::cout << summary.str() << std::endl;
+  for (const auto& [lacks, n] : lacking)
+    BOOST_CHECK_MESSAGE(listed[lacks] == n, "golden " << group_ << ": " << n << " cases are not run for want of "
+                                                      << lacks << "; tests/golden/not_run.json has " << listed[lacks]);
+  for (const auto& [lacks, n] : listed)
+    BOOST_CHECK_MESSAGE(lacking.contains(lacks), "golden " << group_ << ": all cases of " << lacks
+                                                           << " are run; tests/golden/not_run.json has " << n);
+  BOOST_CHECK_MESSAGE(not_run < cases().size(), "golden " << group_ << ": no case is run");
+}
+
+std::vector<NotRun> cases_not_run() {
+  std::ifstream in(source_folder() / "tests/golden/not_run.json");
+  catena::check<catena::IOError>(in.good(), "cases_not_run", "tests/golden/not_run.json is missing");
+  std::vector<NotRun> list;
+  for (const auto& line : nlohmann::json::parse(in))
+    list.push_back({line["group"], line["lacks"], line["cases"], line["reason"]});
+  return list;
+}
+
+std::string declaration_of(const NotRun& line) {
+  const std::size_t space = line.lacks.find(' ');
+  std::string name = line.lacks.substr(0, space);
+  name = name.substr(name.rfind('.') + 1);  // linalg.svd
+  const std::string option = space == std::string::npos ? "" : line.lacks.substr(space + 1);
+  for (const Header& header : public_headers())
+    if (declares(header, line, name) && (option.empty() || is_word(header.code, option))) return header.path;
+  return {};
 }
 
 bool close(double actual, double expected, double atol, double rtol) {

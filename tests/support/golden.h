@@ -1,25 +1,29 @@
-// Reference values for tests: groups of a JSON list of cases and the arrays of an npz file.
+// Reference values for tests: groups of a JSON list of cases and the arrays of an npz file, in tests/golden.
 //
-// The folders searched are those of the environment variable CATENA_TEST_GOLDEN (separated by ':'), else the folders
-// that the build would put there. A test whose group is absent must skip:
+// Every case of a group is run, or what the library lacks for it stands in tests/golden/not_run.json:
 //
 //   BOOST_AUTO_TEST_CASE(golden_values) {
-//     const auto golden = test::Golden::open("nd_cast");
-//     if (!golden) return;                                   // one line on standard output has said so
-//     for (const auto& c : golden->cases()) {
-//       const catena::NpyArray x = golden->array(c["inputs"][0]);
+//     const auto golden = test::Golden::open("nd_cast");     // fails where the group is missing
+//     golden.for_each([&](const nlohmann::json& c) -> std::string {
+//       const auto f = functions.find(c["function"]);
+//       if (f == functions.end()) return c["function"];      // not run, for want of this function
+//       const catena::NpyArray x = golden.array(c["inputs"][0]);
 //       ...
+//       return {};                                           // run
+//     });
 //
 // Cases have the fields of the README of that folder: name, function, args, inputs (keys of arrays), outputs,
 // tolerance, ...
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <catena/kernels/formats/npz.h>
 
@@ -27,9 +31,12 @@ namespace test {
 
 class Golden {
  public:
-  // <group>.json, and <group>.npz where there is one. `group` may name a file in a subfolder: "nd_io/index". Absent:
-  // nothing, and a line on standard output says what is skipped.
-  static std::optional<Golden> open(std::string_view group);
+  // <group>.json of tests/golden, and <group>.npz where there is one. `group` may name a file in a subfolder:
+  // "nd_io/index". A group that is missing is an IOError, which fails the test.
+  static Golden open(std::string_view group);
+  // The same from a folder shared/golden beside the checkout, for what is not kept in the repository. Absent: nothing,
+  // and a line on standard output says what is skipped.
+  static std::optional<Golden> open_shared(std::string_view group);
 
   // The content of the JSON file: an array of cases (one object in nd_promotion). Lives as long as *this.
   const nlohmann::json& cases() const { return *json_; }
@@ -39,11 +46,33 @@ class Golden {
   // The folder of the JSON file, for groups that consist of files.
   const std::filesystem::path& folder() const { return folder_; }
 
+  // Calls run(case) for every case. It returns what the library lacks for the case ("lstm"; "get_item mask" for an
+  // option of a function that is there), or nothing when it has run the case. A test error where the numbers of cases
+  // that were not run differ from those of not_run.json; a line on standard output says how many were.
+  void for_each(const std::function<std::string(const nlohmann::json&)>& run) const;
+
  private:
+  static Golden read(std::string_view group, const std::filesystem::path& file);
+
+  std::string group_;
   std::filesystem::path folder_;
   std::shared_ptr<const nlohmann::json> json_;
   std::shared_ptr<const catena::NpzReader> npz_;
 };
+
+// One line of tests/golden/not_run.json.
+struct NotRun {
+  std::string group;
+  std::string lacks;  // as for_each has it: a function, or a function and an option of it
+  int cases;
+  std::string reason;
+};
+std::vector<NotRun> cases_not_run();
+
+// Where a public header declares what a line of the list says is lacking ("nn/functions/loss.h"), or nothing.
+std::string declaration_of(const NotRun& line);
+
+std::filesystem::path source_folder();  // of the whole repository
 
 // Whether |actual - expected| <= atol + rtol * |expected|, [atol, rtol] being the "tolerance" of a case. NaN equals
 // NaN; an infinity equals only itself.

@@ -1,4 +1,4 @@
-// What a program says when it dies.
+// The error output of a program that ends abnormally.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -11,9 +11,8 @@
 
 namespace test {
 
-// What a child process, which runs `f`, writes to stderr before it ends by a signal or with an error.
-template <class F>
-std::string last_words(const F& f) {
+// The stderr of a child process that runs `f` and ends by a signal or with an error.
+template <class F> std::string last_words(const F& f) {
   int pipe_ends[2];
   BOOST_REQUIRE_EQUAL(pipe(pipe_ends), 0);
   const pid_t child = fork();

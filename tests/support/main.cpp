@@ -1,13 +1,22 @@
-// The main function of every test program.
+// The main function of every test program. --source=<folder>/<name>_test.cpp runs the cases of that file only: this is
+// how the ctest entries share a program. A file without a case is an error, and so is a case that stands in no such
+// file, for no entry would run it.
 #define BOOST_TEST_NO_MAIN
+#include <boost/test/tree/traverse.hpp>
+#include <boost/test/tree/visitor.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
+
+namespace ut = boost::unit_test;
 
 // Whether the driver finds a device. (Asked directly: not every test program links the library that knows.)
 bool have_gpu() {
@@ -19,6 +28,28 @@ bool have_gpu() {
   return init != nullptr && count_devices != nullptr && init(0) == 0 && count_devices(&count) == 0 && count > 0;
 }
 
+// Every case with the suite that it stands in.
+struct Cases : ut::test_tree_visitor {
+  void visit(const ut::test_case& c) override { all.push_back(&c); }
+  std::vector<const ut::test_case*> all;
+};
+
+// Removes the cases of other files from the tree; with no source they all stay.
+void select_cases(std::string_view source) {
+  Cases cases;
+  ut::traverse_test_tree(ut::framework::master_test_suite(), cases, true);
+  std::size_t selected = 0;
+  for (const ut::test_case* c : cases.all) {
+    const std::string_view file(c->p_file_name.begin(), c->p_file_name.size());
+    const std::size_t root = file.rfind("/tests/");
+    if (root == file.npos || !file.ends_with("_test.cpp"))
+      throw ut::framework::setup_error(c->full_name() + " stands in " + std::string(file) + ", which is no *_test.cpp");
+    if (source.empty() || file.substr(root + 7) == source) ++selected;
+    else ut::framework::get<ut::test_suite>(c->p_parent_id).remove(c->p_id);
+  }
+  if (selected == 0) throw ut::framework::setup_error("this program has no case of " + std::string(source));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -26,9 +57,20 @@ int main(int argc, char** argv) {
     std::cout << "skipped: there is no CUDA device on this machine\n";
     return 77;  // SKIP_RETURN_CODE
   }
-  const auto name_suite = [] {
-    boost::unit_test::framework::master_test_suite().p_name.value = "catena";
+  static std::string_view source;
+  constexpr std::string_view option = "--source=";
+  std::vector<char*> others;
+  for (int k = 0; k < argc; ++k) {
+    if (const std::string_view argument = argv[k]; argument.starts_with(option))
+      source = argument.substr(option.size());
+    else others.push_back(argv[k]);
+  }
+  const auto prepare = [] {
+    ut::framework::master_test_suite().p_name.value = "catena";
+    select_cases(source);
     return true;
   };
-  return boost::unit_test::unit_test_main(name_suite, argc, argv);
+  const int count = static_cast<int>(others.size());
+  others.push_back(nullptr);
+  return ut::unit_test_main(prepare, count, others.data());
 }

@@ -1,4 +1,4 @@
-// What every snapshot of a memory pool must satisfy.
+// Invariants of every snapshot of a memory pool.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 
 namespace test {
 
-// Segments are covered by their blocks, lie apart and in order.
+// Segments are disjoint and sorted, and their blocks cover them.
 inline bool is_tiled(const nd::MemorySnapshot& s) {
   for (const nd::MemoryArena& arena : s.arenas) {
     const std::byte* end_of_last = nullptr;
@@ -26,7 +26,7 @@ inline bool is_tiled(const nd::MemorySnapshot& s) {
   return true;
 }
 
-// While nobody allocates.
+// Valid while no other thread allocates.
 inline void check_totals(const nd::MemoryTotals& t, const nd::PoolStatistics& s) {
   BOOST_TEST(t.used_bytes == s.used_bytes);
   BOOST_TEST(t.total_bytes == s.total_bytes);

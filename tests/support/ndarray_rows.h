@@ -1,5 +1,5 @@
-// What the tests of scans, sorts and positions share: rows of an array along one axis for their oracles, arrays with
-// many equal elements.
+// Shared by the tests of scans, sorts and nonzero: the rows of an array along one axis for their oracles, and arrays
+// with many equal elements.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace test {
 
-// The place in C order of every element of every row along `axis`.
+// The C-order position of every element of every row along `axis`.
 inline std::vector<std::vector<std::size_t>> rows_along(const nd::Shape& shape, int axis) {
   std::vector<std::vector<std::size_t>> rows;
   std::size_t inner = 1, outer = 1;
@@ -22,21 +22,19 @@ inline std::vector<std::vector<std::size_t>> rows_along(const nd::Shape& shape, 
   return rows;
 }
 
-// f(dtype, shape): on the CPU of all pairs; on other devices, where every pair may mean kernels to compile, of all
-// dtypes and shapes in turn.
-template <class F>
-void for_dtypes_and_shapes(const std::vector<nd::Shape>& shapes, F&& f) {
-  const std::size_t dtypes = std::size(kAllDtypes);
-  if (nd::current_device().kind == nd::Device::Kind::cpu) {
-    for (nd::Dtype t : kAllDtypes)
-      for (const nd::Shape& shape : shapes) f(t, shape);
-    return;
-  }
-  for (std::size_t i = 0; i < std::max(dtypes, shapes.size()); ++i)
-    f(kAllDtypes[i % dtypes], shapes[i % shapes.size()]);
+// Calls f(dtype, shape) for all pairs; on the software CUDA device (see Turns) for a part that has every dtype and
+// every shape at least once.
+template <class F> void for_dtypes_and_shapes(const std::vector<nd::Shape>& shapes, F&& f) {
+  const std::size_t dtypes = std::size(kAllDtypes), most = std::max(dtypes, shapes.size());
+  std::vector<bool> in_turn(dtypes * shapes.size());
+  for (std::size_t i = 0; i < most; ++i) in_turn[(i % dtypes) * shapes.size() + i % shapes.size()] = true;
+  Turns turns("pairs of dtype and shape");
+  for (std::size_t t = 0; t < dtypes; ++t)
+    for (std::size_t s = 0; s < shapes.size(); ++s)
+      if (turns.count(in_turn[t * shapes.size() + s])) f(kAllDtypes[t], shapes[s]);
 }
 
-// Few different values, so that many are equal: extreme ones, and for floats NaN, infinities and zeros of both signs.
+// Few distinct values, so that many are equal: extreme ones, and for floats NaN, infinities and zeros of both signs.
 inline nd::Array crowded_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   return nd::visit_dtype(dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;

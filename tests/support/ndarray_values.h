@@ -1,10 +1,11 @@
-// What the tests of ndarray share: arrays from golden values, comparison with them, random contents and random memory
+// Shared by the tests of ndarray: arrays from golden values, comparison with them, random contents and random memory
 // layouts.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstring>
+#include <iostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/golden.h>
 
 namespace test {
@@ -22,14 +24,36 @@ inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_,   nd::int8,    nd::uint8, 
                                            nd::int32,   nd::uint32,  nd::int64,   nd::uint64, nd::float16,
                                            nd::float32, nd::float64, nd::bfloat16};
 
-// On CUDA every function and dtype is a kernel to compile: there, function number k takes every fifth dtype in turn,
-// and of a long list of golden cases every eighth is run.
-inline bool takes_turn(std::size_t k, nd::Dtype dtype) {
-  return nd::current_device().kind == nd::Device::Kind::cpu || (k + static_cast<std::size_t>(dtype)) % 5 == 0;
+// The software CUDA device compiles a kernel for every function and dtype with the host's compiler, so only a part of a
+// long list of cases is run on it. On the CPU and on a real GPU all of them are run.
+inline bool cases_take_turns() {
+  return nd::current_device().kind == nd::Device::Kind::cuda && cuda_device::Control::available();
 }
-inline bool takes_turn(std::size_t golden_case) {
-  return nd::current_device().kind == nd::Device::Kind::cpu || golden_case % 8 == 0;
-}
+class Turns {
+ public:
+  explicit Turns(std::string what) : what_(std::move(what)) {}
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+  ~Turns() {  // reports the reduction
+    if (run_ < asked_)
+      std::cout << "thinned out on the software CUDA device: " << what_ << ", " << run_ << " of " << asked_
+                << " are run\n";
+  }
+  // Whether function number k is run for this dtype; on the software device for every fifth one.
+  bool take(std::size_t k, nd::Dtype dtype) { return count((k + static_cast<std::size_t>(dtype)) % 5 == 0); }
+  // Whether the next golden case is run; on the software device every eighth.
+  bool take_case() { return count(asked_ % 8 == 0); }
+  bool count(bool turn) {
+    const bool run = turn || !cases_take_turns();
+    ++asked_;
+    run_ += run;
+    return run;
+  }
+
+ private:
+  std::string what_;
+  std::size_t asked_ = 0, run_ = 0;
+};
 
 inline nd::Array to_array(const catena::NpyArray& n) {
   nd::Array a = nd::empty(n.shape, n.dtype.value());
@@ -37,7 +61,7 @@ inline nd::Array to_array(const catena::NpyArray& n) {
   return a;
 }
 
-// The same elements in another memory layout: a random order of axes, negative and larger steps, an offset into a
+// The same elements in another memory layout: random order of axes, negative and larger strides, an offset into a
 // larger block.
 inline nd::Array scattered(const nd::Array& a, std::mt19937& random) {
   const int rank = a.ndim();
@@ -59,7 +83,7 @@ inline nd::Array scattered(const nd::Array& a, std::mt19937& random) {
   return view;
 }
 
-// Random elements over the range of the dtype that is of interest: small integers of both signs, floats around 1.
+// Random elements in a range that suits the dtype: small integers of both signs, floats around 1.
 inline nd::Array random_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
   std::vector<double> values(std::size_t(catena::size_of(shape)));
   for (double& v : values)
@@ -74,12 +98,12 @@ inline std::vector<std::byte> bytes_of(const nd::Array& a) {
   return bytes;
 }
 
-// Same shape, dtype and bits (in C order).
+// Equal shape, dtype and bits (in C order).
 inline bool same_bits(const nd::Array& a, const nd::Array& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() && bytes_of(a) == bytes_of(b);
 }
 
-// Nothing, or the first difference as text.
+// The first difference as text; empty if there is none.
 inline std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0,
                               bool signed_zero = false) {
   if (!(actual.shape() == expected.shape()))
@@ -103,8 +127,8 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
   });
 }
 
-// What reductions of equal elements in two layouts must give: the same bits on the CPU. On CUDA threads share the work
-// as the layout asks for, and floating-point sums round in another order.
+// Compares reductions of equal elements in two layouts: bit-identical on the CPU. On CUDA the layout determines the
+// distribution over threads, so floating-point sums round in another order.
 inline bool same_reduction(const nd::Array& a, const nd::Array& b) {
   if (a.device().kind == nd::Device::Kind::cpu || !catena::is_floating(a.dtype())) return same_bits(a, b);
   const double eps = a.dtype() == nd::float64   ? 1e-13
@@ -124,9 +148,8 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
   return difference(actual, expected, c["tolerance"][0], c["tolerance"][1], c.value("signed_zero", false));
 }
 
-// The elements in C order, one after the other.
-template <class E>
-void check_values(const nd::Array& a, const std::vector<E>& expected) {
+// The elements in C order.
+template <class E> void check_values(const nd::Array& a, const std::vector<E>& expected) {
   const auto values = a.to_vector<E>();
   BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
 }
@@ -145,16 +168,15 @@ inline double chi_square(const std::vector<std::int64_t>& outcomes, std::int64_t
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A difference is an error that shows it.
+// Test failure that shows the difference, if there is one.
 #define CHECK_SAME(text, what)                                \
   do {                                                        \
     const std::string same_text = (text);                     \
     BOOST_TEST(same_text.empty(), what << ": " << same_text); \
   } while (0)
 
-// Runs f and returns the message of the exception of type E it throws; a test failure otherwise.
-template <class E, class F>
-std::string message_of(F&& f) {
+// Runs f and returns the message of the exception of type E that it throws; a test failure otherwise.
+template <class E, class F> std::string message_of(F&& f) {
   try {
     f();
   } catch (const E& e) {

@@ -2,11 +2,13 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <vector>
 
 #include <catena/kernels/random.h>
 #include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/tensor_table.h>
 
 namespace test {
 namespace {
@@ -29,7 +31,7 @@ constexpr const char* kName = "reference";
 catena::ArrayOwner owner{kName};
 
 // ---- memory -------------------------------------------------------------------------------------
-// 64-byte aligned, as reduction and row kernels ask for their cells.
+// Aligned to 64 bytes, as reduction and row kernels require for their cells.
 struct Free {
   void operator()(std::byte* p) const noexcept { std::free(p); }
 };
@@ -54,7 +56,7 @@ Array new_array(const Shape& shape, Dtype dtype, Device device) {
   catena::Storage* s = nullptr;
   if (n > 0) {
     Memory memory = allocate(bytes);
-    std::memset(memory.get(), 0xa5, bytes);  // what nobody wrote must show
+    std::memset(memory.get(), 0xa5, bytes);  // unwritten memory must be visible in results
     s = new catena::Storage;
     s->device = device;
     s->data = memory.release();
@@ -71,11 +73,9 @@ void written(const Array& a) {
   if (a->storage) a->storage->version.fetch_add(1, std::memory_order_relaxed);
 }
 
-// ---- index arithmetic
-// ---------------------------------------------------------------------------------------------------- Calls f() for
-// every position of `shape` in C order; `index` shows it.
-template <class F>
-void for_each_position(const Shape& shape, Dims& index, F&& f) {
+// ---- index arithmetic ---------------------------------------------------------------------------
+// Calls f() for every position of `shape` in C order; `index` holds the position.
+template <class F> void for_each_position(const Shape& shape, Dims& index, F&& f) {
   index = Dims::filled(shape.size(), 0);
   const std::int64_t n = catena::size_of(shape);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -87,7 +87,7 @@ void for_each_position(const Shape& shape, Dims& index, F&& f) {
   }
 }
 
-// Byte offset of the element of (shape, strides) that a position of a wider, broadcast shape means.
+// Byte offset of the element of (shape, strides) for a position of a larger, broadcast shape.
 std::int64_t offset_at(const Shape& shape, const Strides& strides, const Dims& index) {
   const int shift = index.size() - shape.size();
   std::int64_t offset = 0;
@@ -169,7 +169,7 @@ void check_device(std::string_view op, const catena::ArrayHeader& a, const Array
 // ---- kernels ------------------------------------------------------------------------------------
 void run_elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs,
                      const Shape& loop) {
-  // Slots hold compute types, rounded to the slot's dtype at every store.
+  // Slots hold values of the compute type, rounded to the slot's dtype at every store.
   const std::int64_t n = catena::size_of(loop);
   std::vector<Column> slots;
   for (std::size_t k = 0; k < program.slots.size(); ++k) {
@@ -203,7 +203,7 @@ void run_indexed(const catena::Program& program, std::span<const Input> inputs, 
                  const Shape& loop) {
   const KernelDef& kernel = *program.steps[0].kernel;
   check<NotImplementedError>(program.steps.size() == 1, kernel.name, "indexed kernels are not fused");
-  std::vector<Column> columns;  // of operands that are not raw
+  std::vector<Column> columns;  // of the operands that are not raw
   std::vector<Strides> strides(catena::kMaxOperands);
   std::byte* data[catena::kMaxOperands];
   const Shape* shape[catena::kMaxOperands];
@@ -241,9 +241,8 @@ void run_indexed(const catena::Program& program, std::span<const Input> inputs, 
       columns[std::size_t(column_of[std::size_t(k)])].write_to(*outputs[std::size_t(k - kernel.nin)].get());
 }
 
-// Calls f(row index) for every combination of the axes that are not reduced; the rest of the index is 0.
-template <class F>
-void for_each_row(const Shape& shape, const Dims& axes, F&& f) {
+// Calls f(row index) for every position along the axes that are not reduced; the index is 0 along the reduced axes.
+template <class F> void for_each_row(const Shape& shape, const Dims& axes, F&& f) {
   Dims index;
   for_each_position(catena::reduced_shape(shape, axes, true), index, [&] { f(std::as_const(index)); });
 }
@@ -271,9 +270,8 @@ Column pick(const Column& all, const std::vector<std::int64_t>& positions) {
   return row;
 }
 
-template <class T>
-void multiply(const Array& a, const Array& b, const Array& out) {
-  // The products of floating types are summed in double, integers wrap.
+template <class T> void multiply(const Array& a, const Array& b, const Array& out) {
+  // Products of floating types are summed in double; integers wrap.
   using Sum = std::conditional_t<catena::is_floating(catena::dtype_of<T>), double, std::uint64_t>;
   const int rank = out.ndim();
   const std::int64_t inner = a.shape(a.ndim() - 1);
@@ -299,8 +297,7 @@ void multiply(const Array& a, const Array& b, const Array& out) {
   result.write_to(*out.get());
 }
 
-template <class T>
-void add_to(std::byte* to, const std::byte* from) {
+template <class T> void add_to(std::byte* to, const std::byte* from) {
   T a, b;
   std::memcpy(&a, to, sizeof(T));
   std::memcpy(&b, from, sizeof(T));
@@ -309,36 +306,48 @@ void add_to(std::byte* to, const std::byte* from) {
   std::memcpy(to, &a, sizeof(T));
 }
 
-// Indexing by arrays: the address of the element of `a` that position `index` of the result means.
-std::byte* indexed_address(const Array& a, const std::vector<Column>& indices, const Dims& axes, const Dims& base_axis,
-                           const Dims& index, std::int64_t position) {
+// Advanced indexing: the address of the element of `a` for position `index` of the result.
+std::byte* indexed_address(const Array& a, const std::vector<Column>& columns,
+                           std::span<const catena::call::Index> indices, const Strides& base_strides, const Dims& index,
+                           std::int64_t position) {
   std::int64_t offset = 0;
-  for (int i = 0; i < base_axis.size(); ++i)
-    if (base_axis[i] >= 0) offset += index[i] * a.strides()[int(base_axis[i])];
-  for (std::size_t j = 0; j < indices.size(); ++j) {
-    const int axis = int(axes[int(j)]);
+  for (int i = 0; i < base_strides.size(); ++i) offset += index[i] * base_strides[i];
+  for (std::size_t j = 0; j < columns.size(); ++j) {
     std::int64_t i;
-    std::memcpy(&i, indices[j].at(position), sizeof(i));
-    offset += catena::floor_mod(i, a.shape(axis)) * a.strides()[axis];
+    std::memcpy(&i, columns[j].at(position), sizeof(i));
+    offset += catena::floor_mod(i, indices[j].length) * indices[j].stride;
   }
   return a->data + offset;
 }
 
-std::vector<Column> index_columns(std::span<const Array> indices, const Shape& loop) {
+std::vector<Column> index_columns(std::span<const catena::call::Index> indices, const Shape& loop) {
   std::vector<Column> columns;
-  for (const Array& i : indices) {
-    check<ValueError>(common_shape("gather", i.shape(), loop) == loop, "gather", "indices of shape ", i.shape(),
-                      " do not broadcast to ", loop);
-    columns.emplace_back(*i.get(), loop, Dtype::int64);
+  for (const catena::call::Index& i : indices) {
+    check<ValueError>(common_shape("gather", i.array->shape, loop) == loop, "gather", "indices of shape ",
+                      i.array->shape, " do not broadcast to ", loop);
+    columns.emplace_back(*i.array, loop, Dtype::int64);
   }
   return columns;
 }
 
-// The dtype in which numbers are made before they are converted to the output's.
+// The dtype in which numbers are generated before conversion to the output's dtype.
 Dtype generated(catena::RandomKind kind, Dtype out) {
   if (catena::is_floating(out)) return out == Dtype::float64 ? Dtype::float64 : Dtype::float32;
   if (kind == catena::RandomKind::bits) return out == Dtype::uint32 ? Dtype::uint32 : Dtype::uint64;
   return Dtype::int64;
+}
+
+// A new handle to an array of a call.
+Array handle(const catena::ArrayHeader* h) {
+  auto* same = const_cast<catena::ArrayHeader*>(h);
+  same->refs.fetch_add(1);
+  return Array(same);
+}
+Array handle(const catena::ArrayHeader& h) { return handle(&h); }
+std::vector<Array> handles(std::span<catena::ArrayHeader* const> list) {
+  std::vector<Array> all;
+  for (const catena::ArrayHeader* h : list) all.push_back(handle(h));
+  return all;
 }
 
 // ---- the backend --------------------------------------------------------------------------------
@@ -380,8 +389,10 @@ class Reference final : public Backend {
     return v;
   }
 
-  void elementwise(const catena::Program& program, std::span<const Input> inputs,
-                   std::span<const Array> outputs) override {
+  void elementwise(const catena::call::Elementwise& call) override {
+    const catena::Program& program = *call.program;
+    const std::span<const Input> inputs = call.inputs;
+    const std::vector<Array> outputs = handles(call.outputs);
     const KernelDef& kernel = *program.steps[0].kernel;
     check<ValueError>(inputs.size() == program.nin && int(outputs.size()) == program.ninout + program.nout, kernel.name,
                       inputs.size(), " inputs and ", outputs.size(), " outputs do not fit the program");
@@ -405,7 +416,7 @@ class Reference final : public Backend {
     for (const Array& out : outputs) written(out);
   }
 
-  void reduce(const KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) override {
+  void reduce_array(const KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) {
     check_device(kernel.name, *in.get(), out);
     const catena::Loop& types = kernel.loop_table[loop];
     const catena::ReductionLoop& f = *types.reduction;
@@ -425,17 +436,24 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void reduce(const KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs,
-              const Dims& axes, const Array& out) override {
+  void reduce(const catena::call::Reduce& call) override {
+    check<NotImplementedError>(call.post == nullptr, call.kernel->name, "programs after a reduction");
+    const Array out = handle(call.out);
+    if (call.pre == nullptr)
+      return reduce_array(*call.kernel, call.loop, handle(call.inputs[0].array()), call.axes, out);
     Shape shape;
-    for (const Input& in : inputs)
-      if (in.is_array()) shape = common_shape(kernel.name, shape, in.array().shape);
-    const Array mapped = empty(shape, map.slots[map.nin], out.device());
-    elementwise(map, inputs, {&mapped, 1});
-    reduce(kernel, loop, mapped, axes, out);
+    for (const Input& in : call.inputs)
+      if (in.is_array()) shape = common_shape(call.kernel->name, shape, in.array().shape);
+    const Array mapped = empty(shape, call.pre->slots[call.pre->nin], out.device());
+    catena::ArrayHeader* const written[] = {mapped.get()};
+    elementwise({call.pre, call.inputs, written});
+    reduce_array(*call.kernel, call.loop, mapped, call.axes, out);
   }
 
-  void scan(const KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) override {
+  void scan(const catena::call::Scan& call) override {
+    const KernelDef& kernel = *call.kernel;
+    const int loop = call.loop, axis = call.axis;
+    const Array in = handle(*call.in), out = handle(call.out);
     check_device(kernel.name, *in.get(), out);
     check<ValueError>(in.shape() == out.shape(), kernel.name, "the output has shape ", out.shape(), ", the input ",
                       in.shape());
@@ -456,8 +474,11 @@ class Reference final : public Backend {
     written(out);
   }
 
-  // The place of an element is the number of those that go before it.
-  void sort(const Array& in, int axis, bool positions, const Array& out) override {
+  // The position of an element is the number of elements that precede it.
+  void sort(const catena::call::Sort& call) override {
+    const Array in = handle(*call.in), out = handle(call.out);
+    const int axis = call.axis;
+    const bool positions = call.positions;
     check_device("sort", *in.get(), out);
     check<ValueError>(in.shape() == out.shape(), "sort", "the output has shape ", out.shape(), ", the input ",
                       in.shape());
@@ -486,7 +507,8 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void nonzero(const Array& in, const Array& out) override {
+  void nonzero(const catena::call::Nonzero& call) override {
+    const Array in = handle(*call.in), out = handle(call.out);
     check_device("nonzero", *in.get(), out);
     const Column flags(*in.get(), in.shape(), Dtype::bool_);
     check<ValueError>(out.ndim() == 2 && out.shape(0) == in.ndim() && out.dtype() == Dtype::int64, "nonzero",
@@ -507,8 +529,13 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void rows(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
-            std::span<const Array> outputs) override {
+  void rows(const catena::call::Rows& call) override {
+    const KernelDef& kernel = *call.kernel;
+    const int loop = call.loop;
+    const Shape& shape = *call.shape;
+    const Dims& axes = call.axes;
+    const std::span<const Input> inputs = call.inputs;
+    const std::vector<Array> outputs = handles(call.outputs);
     const catena::Loop& types = kernel.loop_table[loop];
     const catena::RowLoop& f = *types.row;
     const int nin = kernel.nin, nout = kernel.nout, total = kernel.num_operands();
@@ -566,60 +593,62 @@ class Reference final : public Backend {
     }
   }
 
-  void multi_tensor(const KernelDef& kernel, int loop, std::span<const std::span<const Array>> tensors,
-                    std::span<const catena::Hyper> hyper, std::span<const std::int32_t> hyper_of_tensor,
-                    const autograd::HyperRefresh*) override {
-    const catena::Loop& types = kernel.loop_table[loop];
-    for (std::size_t t = 0; t < hyper_of_tensor.size(); ++t) {
+  void multi_tensor(const catena::MultiTensorCall& call) override {
+    const KernelDef& kernel = *call.kernel;
+    const catena::Loop& types = kernel.loop_table[call.loop];
+    catena::TensorTable table;
+    table.update(call);
+    const std::size_t operands = std::size_t(kernel.num_operands());
+    for (std::size_t t = 0; t < table.tensors(); ++t) {
+      const std::span<catena::ArrayHeader* const> tensor = call.operands.subspan(t * operands, operands);
       std::vector<Column> columns;
       std::byte* ptr[catena::kMaxOperands];
-      std::int64_t n = 0;
-      for (int k = 0; k < kernel.num_operands(); ++k) {
-        const bool shared = (kernel.shared >> k) & 1;
-        const Array& a = tensors[std::size_t(k)][shared && tensors[std::size_t(k)].size() == 1 ? 0 : t];
-        const Dtype stored = types.type[std::size_t(k)];
-        check<catena::TypeError>(a.dtype() == stored && a.is_c_contiguous(), kernel.name, "operand ", k, " of tensor ",
-                                 t, " must be a C-contiguous array of ", stored);
-        columns.push_back(Column(*a.get(), a.shape(), stored).converted(catena::compute_dtype(stored)));
-        if (!shared) n = a.size();
+      for (std::size_t k = 0; k < operands; ++k) {
+        const Dtype stored = types.type[k];
+        columns.push_back(Column(*tensor[k], tensor[k]->shape, stored).converted(catena::compute_dtype(stored)));
         ptr[k] = columns.back().data();
       }
-      for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t i = 0; i < table.elements(t); ++i) {
         std::byte* one[catena::kMaxOperands];
-        for (int k = 0; k < kernel.num_operands(); ++k)
-          one[k] = ptr[k] + (((kernel.shared >> k) & 1) ? 0 : i * columns[std::size_t(k)].size());
-        types.multi_tensor(hyper[std::size_t(hyper_of_tensor[t])].data(), one, 1);
+        for (std::size_t k = 0; k < operands; ++k)
+          one[k] = ptr[k] + (((kernel.shared >> k) & 1) ? 0 : i * columns[k].size());
+        types.multi_tensor(call.hyper[std::size_t(table.hyper(t))].data(), one, 1);
       }
-      for (int k = kernel.nin; k < kernel.num_operands(); ++k) {
-        columns[std::size_t(k)].write_to(*tensors[std::size_t(k)][t].get());
-        written(tensors[std::size_t(k)][t]);
+      for (std::size_t k = kernel.nin; k < operands; ++k) {
+        columns[k].write_to(*tensor[k]);
+        if (tensor[k]->storage != nullptr) tensor[k]->storage->version.fetch_add(1, std::memory_order_relaxed);
       }
     }
   }
 
-  void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
-              const Dims& base_axis, const Array& out) override {
+  void gather(const catena::call::Gather& call) override {
+    const Array a = handle(*call.base), out = handle(call.out);
+    const Shape& loop = *call.loop;
     check_device("gather", *a.get(), out);
-    const std::vector<Column> columns = index_columns(indices, loop);
+    const std::vector<Column> columns = index_columns(call.indices, loop);
     Column result(a.dtype(), catena::size_of(loop));
     Dims index;
     std::int64_t i = 0;
     for_each_position(loop, index, [&] {
-      std::memcpy(result.at(i), indexed_address(a, columns, axes, base_axis, index, i), catena::itemsize(a.dtype()));
+      std::memcpy(result.at(i), indexed_address(a, columns, call.indices, call.base_strides, index, i),
+                  catena::itemsize(a.dtype()));
       ++i;
     });
     result.write_to(*out.get());
     written(out);
   }
 
-  void scatter(catena::ScatterMode mode, const Array& a, std::span<const Array> indices, const Dims& axes,
-               const Shape& loop, const Dims& base_axis, const Input& values) override {
-    const std::vector<Column> columns = index_columns(indices, loop);
+  void scatter(const catena::call::Scatter& call) override {
+    const Array a = handle(call.base);
+    const Shape& loop = *call.loop;
+    const Input& values = call.values;
+    const catena::ScatterMode mode = call.mode;
+    const std::vector<Column> columns = index_columns(call.indices, loop);
     const Column from(values, loop, a.dtype());
     Dims index;
     std::int64_t i = 0;
     for_each_position(loop, index, [&] {
-      std::byte* to = indexed_address(a, columns, axes, base_axis, index, i);
+      std::byte* to = indexed_address(a, columns, call.indices, call.base_strides, index, i);
       if (mode == catena::ScatterMode::set) std::memcpy(to, from.at(i), catena::itemsize(a.dtype()));
       else catena::visit_dtype(a.dtype(), [&](auto tag) { add_to<typename decltype(tag)::type>(to, from.at(i)); });
       ++i;
@@ -627,7 +656,8 @@ class Reference final : public Backend {
     written(a);
   }
 
-  void matmul(const Array& a, const Array& b, const Array& out) override {
+  void matmul(const catena::call::Matmul& call) override {
+    const Array a = handle(*call.a), b = handle(*call.b), out = handle(call.out);
     check_device("matmul", *a.get(), out);
     check_device("matmul", *b.get(), out);
     check<catena::TypeError>(a.dtype() == b.dtype() && a.dtype() == out.dtype(), "matmul", "dtypes differ");
@@ -635,8 +665,11 @@ class Reference final : public Backend {
     written(out);
   }
 
-  void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low, std::int64_t high,
-              const Array& out, const autograd::OffsetRefresh*) override {
+  void random(const catena::call::Random& call) override {
+    const catena::RandomKind kind = call.kind;
+    const std::uint64_t seed = call.seed, offset = call.offset;
+    const std::int64_t low = call.low, high = call.high;
+    const Array out = handle(call.out);
     const bool floating = kind == catena::RandomKind::uniform || kind == catena::RandomKind::normal;
     check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ",
                              out.dtype());
@@ -658,7 +691,7 @@ class Reference final : public Backend {
     });
     const Column rounded = column.converted(out.dtype());
     if (kind == catena::RandomKind::uniform &&
-        catena::itemsize(out.dtype()) == 2)  // 1 lies outside [0, 1): the value below it
+        catena::itemsize(out.dtype()) == 2)  // 1 is outside of [0, 1): replaced by the largest value below it
       for (std::int64_t i = 0; i < out.size(); ++i) {
         const std::uint16_t one = out.dtype() == Dtype::float16 ? 0x3c00 : 0x3f80, below = one - 1;
         if (std::memcmp(rounded.at(i), &one, 2) == 0) std::memcpy(rounded.at(i), &below, 2);
@@ -671,7 +704,7 @@ class Reference final : public Backend {
 }  // namespace
 
 autograd::Backend& reference_backend() {
-  // Never destroyed: arrays in static variables of a test may outlive everything else.
+  // Never destroyed, because arrays in static variables of a test may be destroyed later.
   static Reference& backend = *new Reference;
   return backend;
 }

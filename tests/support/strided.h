@@ -1,4 +1,4 @@
-// Small arrays in every layout, with element access as double: what tests of the engines compare with nested loops.
+// Small arrays in all layouts with element access as double, for comparing engines with nested loops.
 #pragma once
 
 #include <cstring>
@@ -67,7 +67,7 @@ class Strided {
     });
   }
 
-  // Multiples of 1/4 in [-20, 20], cut to what the dtype holds: sums and small products are exact in every dtype.
+  // Multiples of 1/4 in [-20, 20], limited to the range of the dtype: sums and small products are exact in every dtype.
   Strided& fill(std::mt19937& rng, double scale = 0.25, int range = 80) {
     std::uniform_int_distribution<int> d(-range, range);
     for_each(shape, [&](const Shape& i) {
@@ -80,7 +80,7 @@ class Strided {
     return *this;
   }
 
-  // The same values in C order.
+  // The same values, contiguous.
   Strided copy() const {
     Strided c(dtype, shape);
     for_each(shape, [&](const Shape& i) { std::memcpy(c.at(i), at(i), catena::itemsize(dtype)); });
@@ -92,8 +92,7 @@ class Strided {
     return same;
   }
 
-  template <class F>
-  static void for_each(const Shape& shape, F&& f) {
+  template <class F> static void for_each(const Shape& shape, F&& f) {
     if (catena::size_of(shape) == 0) return;
     Shape i = Shape::filled(shape.size(), 0);
     for (;;) {
@@ -113,14 +112,14 @@ class Strided {
   std::int64_t offset_ = 0;
 };
 
-// The value as it is after being stored as `t`.
+// The value after being stored as `t`.
 inline double rounded(Dtype t, double v) {
   alignas(16) std::byte cell[16];
   catena::Scalar(v).store(t, cell);
   return Strided::load(t, cell);
 }
 
-// An array header over a Strided, for functions that take headers.
+// The array header of a Strided, for functions that take headers.
 class Header {
  public:
   explicit Header(Strided& s, catena::Device device = {}) {

@@ -1,4 +1,4 @@
-// A small training run in which everything has a state: order of examples, dropout, batch normalization, Adam, running
+// A small training run in which all parts have state: order of examples, dropout, batch normalization, Adam, running
 // means of the log.
 #pragma once
 
@@ -21,7 +21,7 @@ struct StatefulRun {
   training::Trainer trainer;
   training::LogReport& log;
 
-  // `seed` decides the initial weights and the first order; after a load nothing of it is left.
+  // `seed` determines the initial weights and the first order; loading replaces both.
   StatefulRun(std::uint64_t seed, double iterations, const std::string& out)
       : model((autograd::seed(seed), StatefulMLP())),
         data(make_data()),
@@ -42,7 +42,7 @@ struct StatefulRun {
         std::vector<Array>{autograd::random_normal({22, 6}, 0, 1, Dtype::float32, fixed), ints(labels)});
   }
 
-  // Everything that must be the same, in bytes; the log without its times.
+  // All state that must be equal, as bytes; the log without its times.
   std::vector<std::string> state() {
     std::vector<std::string> parts;
     nn::serializers::DictionarySerializer s;

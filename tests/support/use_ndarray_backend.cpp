@@ -1,4 +1,4 @@
-// Linked into a test program: arrays are made by ndarray unless something else is said.
+// Linked into a test program: ndarray is the default backend.
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 
 namespace {

@@ -1,4 +1,4 @@
-// Linked into a test program: arrays are made by the reference backend unless something else is said.
+// Linked into a test program: the reference backend is the default backend.
 #include <catena/tests/support/reference_backend.h>
 
 namespace {

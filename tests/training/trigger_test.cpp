@@ -34,26 +34,17 @@ BOOST_AUTO_TEST_SUITE(triggers)
 
 BOOST_AUTO_TEST_CASE(values_of_the_reference) {
   const auto golden = Golden::open("triggers");
-  if (!golden) return;
-  std::map<std::string, int> skipped;
-  int checked = 0;
-  for (const json& c : golden->cases()) {
+  golden.for_each([&](const json& c) -> std::string {
     const std::string kind = c.contains("trigger") && c["trigger"].is_string() ? c["trigger"].get<std::string>()
                                                                                : c["extension"].get<std::string>();
-    if (kind != "IntervalTrigger") {
-      ++skipped[kind];
-      continue;
-    }
+    if (kind != "IntervalTrigger") return kind;
     BOOST_TEST_CONTEXT(c["name"].get<std::string>()) {
       const TriggerSpec spec(c["args"][0].get<double>(), c["args"][1] == "epoch" ? epoch : iteration);
       const Iterations fired = fires_at(spec, c["iterations_per_epoch"], c["iterations"]);
       BOOST_TEST(fired == c["fires_at"].get<Iterations>(), boost::test_tools::per_element());
-      ++checked;
     }
-  }
-  BOOST_TEST(checked == 15);
-  for (const auto& [kind, n] : skipped)
-    std::printf("skipped: %d cases of %s, which is not here yet\n", n, kind.c_str());
+    return {};
+  });
 }
 
 BOOST_AUTO_TEST_CASE(conformance) {
@@ -89,7 +80,7 @@ BOOST_AUTO_TEST_CASE(kinds_of_specs) {
   const Iterations odd = fires_at([](Trainer& t) { return t.updater().iteration() % 2 == 1; }, 5, 5);
   BOOST_TEST(odd == (Iterations{1, 3, 5}), boost::test_tools::per_element());
   const auto shared = std::make_shared<IntervalTrigger>(3, iteration);
-  BOOST_TEST(TriggerSpec(shared).make() == shared);
+  BOOST_TEST((TriggerSpec(shared).make().get() == shared.get()));
 }
 
 // Resumed anywhere, with the trigger's own state or without it (as files of the reference are), it fires where it would

@@ -26,7 +26,7 @@ Stroke arc(double x, double y, double rx, double ry, double from, double to) {
   return points;
 }
 
-// The digits in a square of side 1, y downwards.
+// The strokes of the digits in a unit square, y downwards.
 const std::array<std::vector<Stroke>, 10>& glyphs() {
   static const std::array<std::vector<Stroke>, 10> all = {{
       {arc(0.5, 0.5, 0.24, 0.38, 0, 360)},
@@ -43,7 +43,7 @@ const std::array<std::vector<Stroke>, 10>& glyphs() {
   return all;
 }
 
-// Numbers of one image, one after the other.
+// The sequence of random numbers of one image.
 class Draw {
  public:
   Draw(std::uint64_t seed, std::uint64_t index) : seed_(seed), offset_(index << 16) {}
@@ -56,7 +56,7 @@ class Draw {
   std::int64_t next_ = 0;
 };
 
-// From the unit square to pixels: about the centre sheared, scaled and turned, then shifted.
+// Maps the unit square to pixels: shear, scale and rotation about the centre, then a shift.
 struct Placement {
   double a, b, c, d, x, y;
   explicit Placement(Draw& draw) {
@@ -80,7 +80,7 @@ double distance(Point p, Point from, Point to) {
   return std::hypot(p.x - from.x - t * dx, p.y - from.y - t * dy);
 }
 
-// A line with a soft edge of one pixel; lines that cross keep the stronger ink.
+// A line with a soft edge of one pixel; where lines cross, the larger value is kept.
 void draw_line(Canvas& canvas, Point from, Point to, double radius, double ink) {
   const double reach = radius + 1;
   const auto bound = [](double v) { return std::clamp(int(std::floor(v)), 0, kDigitSide - 1); };
@@ -107,7 +107,7 @@ int draw_digit(std::uint64_t seed, std::uint64_t index, std::uint8_t* pixels) {
       placed.push_back(place({p.x + draw.uniform(-wobble, wobble), p.y + draw.uniform(-wobble, wobble)}));
     for (std::size_t i = 0; i + 1 < placed.size(); ++i) draw_line(canvas, placed[i], placed[i + 1], radius, ink);
   }
-  // Something that is not part of the digit, and noise.
+  // A speck that is not part of the digit, and noise.
   const Point speck{draw.uniform(0, 27), draw.uniform(0, 27)};
   draw_line(canvas, speck, {speck.x + draw.uniform(-4, 4), speck.y + draw.uniform(-4, 4)}, 0.5, draw.uniform(0.0, 0.8));
   const double noise = draw.uniform(0.0, 0.2);

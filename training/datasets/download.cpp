@@ -27,7 +27,7 @@ struct Sink {
 
 std::size_t receive(char* data, std::size_t size, std::size_t n, void* to) {
   auto* sink = static_cast<Sink*>(to);
-  if (sink->written + size * n > sink->limit) return 0;  // ends the transfer with an error
+  if (sink->written + size * n > sink->limit) return 0;  // a short count makes curl abort the transfer
   sink->written += size * n;
   return std::fwrite(data, size, n, sink->file) * size;
 }
@@ -45,7 +45,7 @@ bool fetch(const std::string& url, const std::string& path, std::size_t limit, s
   curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
   curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
   curl_easy_setopt(curl.get(), CURLOPT_FAILONERROR, 1L);
-  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);  // the program may have threads
+  curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);  // no signals, because the program may have threads
   curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, 5L);
   curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 1000L);
   curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, 10L);
@@ -62,7 +62,7 @@ bool fetch(const std::string& url, const std::string& path, std::size_t limit, s
 #endif
 
 bool download(const std::string& url, const std::string& path, std::size_t limit,
-              const std::function<void(const std::string& temporary)>& verify, std::string& why) {
+              const catena::Function<void(const std::string& temporary)>& verify, std::string& why) {
   if (const char* offline = std::getenv("CATENA_OFFLINE"); offline != nullptr && *offline != '\0') {
     why = "CATENA_OFFLINE is set";
     return false;

@@ -1,15 +1,17 @@
-// Fetching the files of data sets. Internal to this folder.
+// Download of data set files. Internal to this folder.
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <string>
+
+#include <catena/kernels/base/function.h>
 
 namespace training::datasets::internal {
 
-// Fetches `url` into the file `path`, which appears only when it is complete and `verify` (given the path of the
-// temporary file) accepts it by not throwing. False, with the reason in `why`: there is no network, no curl, or
-// CATENA_OFFLINE is set. At most `limit` bytes.
+// Downloads `url` to `path`, at most `limit` bytes. The file appears only when it is complete and verify(temporary
+// path) has not thrown. Returns false, with the reason in `why`, without a network, without curl, or if CATENA_OFFLINE
+// is set.
 bool download(const std::string& url, const std::string& path, std::size_t limit,
-              const std::function<void(const std::string& temporary)>& verify, std::string& why);
+              const catena::Function<void(const std::string& temporary)>& verify, std::string& why);
 
 }  // namespace training::datasets::internal

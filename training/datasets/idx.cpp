@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kAlwaysAllowed = std::uint64_t(16) << 20, kMaxRatio = 100;
 
-// zlib's reader passes files that are not compressed through as they are.
+// zlib's reader passes uncompressed files through unchanged.
 class GzipSource {
  public:
   explicit GzipSource(const std::string& path) : context_(catena::io_context("read_idx", path)) {
@@ -38,7 +38,7 @@ class GzipSource {
   const std::string& context() const { return context_; }
   std::uint64_t limit() const { return limit_; }
 
-  // Up to n bytes; fewer only at the end.
+  // Reads up to n bytes; fewer only at the end of the file.
   std::size_t read(void* to, std::size_t n) {
     const int got = gzread(file_.get(), to, static_cast<unsigned>(n));
     int code = Z_OK;

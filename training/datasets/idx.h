@@ -1,4 +1,4 @@
-// IDX files, the format of the MNIST data set: bytes in an array of any rank, plain or compressed by gzip.
+// IDX files, the format of MNIST: bytes in an array of any rank, plain or compressed by gzip.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct IdxArray {
   std::vector<std::uint8_t> data;  // C order
 };
 
-// Reads a file of unsigned bytes. The file is not trusted: sizes are computed in 64 bits, memory grows with what was
-// really read, and no file may unpack to more than 16 MiB or 100 times its own size, whichever is more. IOError when it
-// cannot be read, ValueError when it is no such file, is cut off or has bytes left over; both name it.
+// Reads a file of unsigned bytes. The file is not trusted: sizes are computed in 64 bits, memory grows with the bytes
+// read, and the decompressed size is limited to 16 MiB or 100 times the file's size, whichever is greater. IOError when
+// it cannot be read; ValueError when it is not an IDX file, is truncated or has trailing bytes. Both name the file.
 CATENA_EXPORT IdxArray read_idx(const std::string& path);
 
 }  // namespace training::datasets

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kPixels = kDigitSide * kDigitSide;
 
-// Pixels and labels of a part, as bytes.
+// Pixels and labels of one part (training or test) as bytes.
 struct Raw {
   std::vector<std::uint8_t> images, labels;
 };
@@ -42,7 +42,7 @@ DatasetPtr make_dataset(const Raw& raw, const MnistOptions& o) {
   std::vector<Array> arrays{images};
   if (o.withlabel)
     arrays.push_back(autograd::astype(autograd::from_host(raw.labels.data(), {n}, Dtype::uint8), o.label_dtype));
-  return std::make_shared<TupleDataset>(std::move(arrays));
+  return catena::Shared<TupleDataset>::make(std::move(arrays));
 }
 
 void check_options(const MnistOptions& o) {
@@ -52,7 +52,7 @@ void check_options(const MnistOptions& o) {
 }
 
 struct Part {
-  const char *images, *labels, *cache;  // names of the files, without ".gz"
+  const char *images, *labels, *cache;  // file names without ".gz"
 };
 constexpr Part kTrain{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "train.npz"};
 constexpr Part kTest{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte", "test.npz"};
@@ -78,7 +78,7 @@ Raw read_part(const std::string& images_path, const std::string& labels_path) {
   return {std::move(images.data), std::move(labels.data)};
 }
 
-// What the reference caches: x (N, 784) and y (N), bytes.
+// The format that Chainer caches: x (N, 784) and y (N) as bytes.
 Raw read_cache(const std::string& path) {
   const catena::NpzReader npz("mnist", path);
   const catena::NpyArray x = npz.read("x"), y = npz.read("y");
@@ -157,7 +157,7 @@ Mnist generated_mnist(std::int64_t n_train, std::int64_t n_test, const MnistOpti
   check_options(options);
   check<ValueError>(n_train > 0 && n_test > 0, "generated_mnist", "there must be images in both parts, not ", n_train,
                     " and ", n_test);
-  // Far apart in one stream, so that the parts share no image whatever their sizes.
+  // The offset in the stream is large, so that the parts have no image in common at any size.
   return {make_dataset(draw(seed, 0, n_train), options),
           make_dataset(draw(seed, std::uint64_t(1) << 40, n_test), options), "generated"};
 }

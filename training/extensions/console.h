@@ -1,4 +1,4 @@
-// Where extensions print. Internal to this folder.
+// The output of extensions. Internal to this folder.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace training::internal {
 
-// An output and whether it is a terminal, where the cursor can be moved; a file and a pipe get plain lines.
+// An output stream and whether it is a terminal with a movable cursor; files and pipes get plain lines.
 struct Console {
   std::ostream* out;
   bool terminal;
@@ -16,7 +16,7 @@ struct Console {
   Console(std::ostream* given, std::optional<bool> is_terminal)
       : out(given ? given : &std::cout),
         terminal(is_terminal.value_or(out == &std::cout && ::isatty(STDOUT_FILENO) == 1)) {}
-  // Removes what stands below the cursor: a progress bar that an earlier call left there.
+  // Erases everything below the cursor: the progress bar of an earlier call.
   void erase_below() const {
     if (terminal) *out << "\033[J";
   }

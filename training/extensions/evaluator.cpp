@@ -27,7 +27,7 @@ void Evaluator::operator()(Trainer&) {
 }
 
 Observation Evaluator::operator()() {
-  // A reporter of its own: the outer one knows the same links under the names of training.
+  // A separate reporter: the outer one has the same links registered under the names for training.
   Reporter reporter;
   const std::string prefix = name().empty() ? "" : name() + "/";
   for (const auto& [target_name, target] : targets_) reporter.add_link(prefix + target_name, *target);

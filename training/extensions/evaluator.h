@@ -1,11 +1,11 @@
-// Evaluator: the mean of what a model reports over a validation set.
+// Evaluator: the means of a model's reported values over a validation set.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <catena/kernels/base/function.h>
 #include <catena/training/trainer.h>
 
 namespace training {
@@ -14,14 +14,14 @@ class Evaluator;
 
 struct EvaluatorOptions {
   Converter converter = default_converter;
-  std::optional<Device> device = {};               // batches are moved there
-  std::function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
-  LossFunction eval_func = {};                     // default: the call of the target
+  std::optional<Device> device = {};                  // the device to which batches are moved
+  catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
+  LossFunction eval_func = {};                        // default: the call of the target
 };
 
-// Runs the whole validation iterator through the model without a graph (inputs are volatile) and with the thread's
-// train mode off, and reports the means under "<name>/<observer>/<key>": "validation/main/loss". Every batch counts the
-// same, also a short last one. The iterator must be one that can be reset.
+// Runs the model over the whole validation iterator without a graph (inputs are volatile) and with the thread's train
+// mode off, and reports the means under "<name>/<observer>/<key>": "validation/main/loss". All batches have equal
+// weight, including a short last one. The iterator must support reset().
 class CATENA_EXPORT Evaluator : public Extension {
  public:
   using Options = EvaluatorOptions;
@@ -29,9 +29,9 @@ class CATENA_EXPORT Evaluator : public Extension {
   Evaluator(HeldMap<Iterator> iterators, HeldMap<Link> targets, Options options = {});
 
   void operator()(Trainer& trainer) override;
-  // Outside a trainer; keys have no prefix unless the extension has a name: "main/loss".
+  // For use without a trainer. Keys have no prefix unless the extension has a name: "main/loss".
   Observation operator()();
-  // One evaluation with the current reporter, which knows the targets. Override to change what is evaluated.
+  // One evaluation with the current reporter, in which the targets are registered. Override to change the evaluation.
   virtual Observation evaluate();
   void finalize() override;
 

@@ -45,7 +45,7 @@ void LogReport::serialize_summary(nn::Serializer& s) {
     auto size = std::int64_t(summaries.size());
     s("size", size);
     for (std::size_t i = 0; i < summaries.size(); ++i) {
-      const std::unique_ptr<nn::Serializer> one = s[std::to_string(i)];
+      const auto one = s[std::to_string(i)];
       std::string key = summaries[i].first;
       double x = summaries[i].second.sum(), x2 = summaries[i].second.sum_of_squares();
       std::int64_t n = summaries[i].second.count();
@@ -56,16 +56,16 @@ void LogReport::serialize_summary(nn::Serializer& s) {
     }
     return;
   }
-  if (!s.contains("size")) return;  // written by the reference, which forgets the running means
+  if (!s.contains("size")) return;  // written by Chainer, which does not store the running means
   nn::DictSummary loaded;
   std::int64_t size = 0;
   s("size", size);
   for (std::int64_t i = 0; i < size; ++i) {
-    const std::unique_ptr<nn::Serializer> one = s[std::to_string(i)];
+    const auto one = s[std::to_string(i)];
     std::string key;
     double x = 0, x2 = 0;
     std::int64_t n = 0;
-    if (!one->contains("key")) break;  // a size that the file does not back
+    if (!one->contains("key")) break;  // the file contains fewer entries than its size states
     (*one)("key", key);
     (*one)("x", x);
     (*one)("x2", x2);

@@ -1,29 +1,29 @@
-// LogReport: the means of observed values over an interval, as a list of entries and as a JSON file.
+// LogReport: the means of observed values over intervals, as a list of entries and as a JSON file.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/training/log_entry.h>
 #include <catena/training/trainer.h>
 
 namespace training {
 
 struct LogReportOptions {
-  std::optional<std::vector<std::string>> keys = {};  // default: everything that is observed
-  TriggerSpec trigger = {1, epoch};                   // when an entry is made
-  std::function<void(LogEntry&)> postprocess = {};    // may add to an entry and change it
-  std::optional<std::string> log_name =
-      "log";  // in the trainer's folder; {epoch}, {main/loss}... of the newest entry; none: no file
+  std::optional<std::vector<std::string>> keys = {};   // default: all observed values
+  TriggerSpec trigger = {1, epoch};                    // when an entry is added
+  catena::Function<void(LogEntry&)> postprocess = {};  // may change an entry
+  // In the trainer's folder; may contain fields such as {epoch} or {main/loss} of the newest entry; empty: no file.
+  std::optional<std::string> log_name = "log";
 };
 
-// Takes in the observation of every call; when its own trigger fires, an entry gets the means, then "epoch",
-// "iteration" and "elapsed_time", and the file is written anew (atomically). It must be called at every iteration: a
-// sparse trigger given to extend() loses what is observed in between. Observed values stay on their device until an
-// entry is made.
+// Accumulates the observation of every call. When its trigger fires, it adds an entry with the means, then "epoch",
+// "iteration" and "elapsed_time", and rewrites the file atomically. It must be called at every iteration: a sparser
+// trigger given to extend() loses the observations in between. Observed values stay on their device until an entry is
+// added.
 class CATENA_EXPORT LogReport : public Extension {
  public:
   using Options = LogReportOptions;
@@ -33,7 +33,7 @@ class CATENA_EXPORT LogReport : public Extension {
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }
   bool has_state() const override { return true; }
-  // "_log" as the reference writes it; the running means and the trigger under "_catena".
+  // "_log" in Chainer's format; the running means and the trigger under "_catena".
   void serialize(nn::Serializer& s) override;
   const Log& log() const noexcept { return log_; }
 
@@ -41,7 +41,7 @@ class CATENA_EXPORT LogReport : public Extension {
   void make_entry(Trainer& trainer);
   void serialize_summary(nn::Serializer& s);
   Options options_;
-  std::shared_ptr<Trigger> trigger_;
+  catena::Shared<Trigger> trigger_;
   nn::DictSummary summary_;
   Log log_;
 };

@@ -1,6 +1,7 @@
 #include <catena/training/extensions/print_report.h>
 
 #include <algorithm>
+#include <variant>
 
 #include <catena/kernels/base/error.h>
 #include <catena/training/extensions/console.h>
@@ -41,7 +42,7 @@ void PrintReport::operator()(Trainer& trainer) {
     catena::check<catena::TypeError>(report != nullptr, "PrintReport", "the extension ", options_.log_report,
                                      " is no LogReport");
   }
-  if (!header_printed_) {  // at the first call, so nothing stands below yet
+  if (!header_printed_) {  // at the first call no progress bar has been printed yet
     std::string header;
     for (const std::string& name : entries_) header += (header.empty() ? "" : "  ") + cell(name, width_of(name));
     *console.out << header << '\n';

@@ -1,25 +1,26 @@
-// PrintReport: the log as a table, a row for every new entry.
+// PrintReport: the log as a table, with a row for every new entry.
 #pragma once
 
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <catena/kernels/base/pointers.h>
 #include <catena/training/extensions/log_report.h>
 
 namespace training {
 
 struct PrintReportOptions {
-  std::string log_report = "LogReport";            // the name of a registered LogReport
-  std::shared_ptr<LogReport> own_log_report = {};  // one that this extension drives itself, instead
-  std::ostream* out = nullptr;                     // default: std::cout
-  std::optional<bool> terminal = {};  // default: what `out` is; on a terminal a progress bar below is erased first
+  std::string log_report = "LogReport";           // the name of a registered LogReport
+  catena::Shared<LogReport> own_log_report = {};  // a LogReport that this extension calls itself, instead
+  std::ostream* out = nullptr;                    // default: std::cout
+  // default: whether `out` is one; on a terminal a progress bar below is erased first
+  std::optional<bool> terminal = {};
 };
 
-// Columns are as wide as their names, at least 10; numbers have 6 significant digits; a value that an entry lacks is
-// blank. After a resume the rows of the log so far are printed again.
+// Columns are as wide as their names, at least 10; numbers have 6 significant digits; missing values are blank. After a
+// resume the rows of the restored log are printed again.
 class CATENA_EXPORT PrintReport : public Extension {
  public:
   using Options = PrintReportOptions;

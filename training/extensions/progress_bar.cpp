@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <ostream>
 
 #include <catena/kernels/base/error.h>
 #include <catena/training/extensions/console.h>
@@ -15,13 +16,13 @@ using catena::check;
 
 namespace {
 
-constexpr std::size_t kMaxSamples = 100;  // the speed is that of so many updates
+constexpr std::size_t kMaxSamples = 100;  // number of updates over which the speed is averaged
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// "  total [####......] 40.00%" without the name.
+// "  total [####......] 40.00%", without the name.
 std::string bar(double rate, int length) {
   const int marks = std::clamp(int(rate * length), 0, length);
   return "[" + std::string(std::size_t(marks), '#') + std::string(std::size_t(length - marks), '.') + "] " +
@@ -56,7 +57,7 @@ ProgressBar::Speed ProgressBar::measure(const Updater& updater) {
   const Sample now{double(updater.iteration()), updater.epoch_detail(), seconds_now()};
   recent_.push_back(now);
   const Sample oldest = recent_.front();
-  if (recent_.size() > kMaxSamples) recent_.pop_front();
+  if (recent_.size() > kMaxSamples) recent_.erase(recent_.begin());
   const double span = now.seconds - oldest.seconds;
   if (span <= 0) return {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   return {(now.iteration - oldest.iteration) / span, (now.epoch_detail - oldest.epoch_detail) / span};
@@ -96,7 +97,7 @@ void ProgressBar::operator()(Trainer& trainer) {
       << "this epoch " << bar(detail - std::floor(detail), options_.bar_length) << '\n'
       << format_value(updater.iteration(), "10") << " iter, " << updater.epoch() << " epoch / " << length_text << '\n'
       << format_value(speed.iterations, "10.5g") << " iters/sec. Estimated time to finish: " << left << ".\n"
-      << "\033[4A";  // back to the first of the four lines: the next update draws over them
+      << "\033[4A";  // to the first of the four lines, which the next update overwrites
   out.flush();
 }
 

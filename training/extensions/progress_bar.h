@@ -1,11 +1,12 @@
-// ProgressBar: how far training is, how fast, and how long it will take.
+// ProgressBar: the progress of training, its speed, and the estimated time to finish.
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <catena/training/trainer.h>
 
@@ -13,14 +14,14 @@ namespace training {
 
 struct ProgressBarOptions {
   std::optional<std::pair<double, Unit>> training_length = {};  // default: that of the trainer's stop trigger
-  std::int64_t update_interval = 100;                           // iterations between two updates
+  std::int64_t update_interval = 100;                           // iterations between two updates of the bar
   int bar_length = 50;
   std::ostream* out = nullptr;        // default: std::cout
-  std::optional<bool> terminal = {};  // default: what `out` is
+  std::optional<bool> terminal = {};  // default: whether `out` is one
 };
 
-// On a terminal, four lines that are drawn over at every update and erased at the end; elsewhere one plain line per
-// update. TypeError at the first call when the length is neither given nor that of an IntervalTrigger.
+// On a terminal, four lines that every update overwrites and that are erased at the end; otherwise one plain line per
+// update. TypeError at the first call when no length is given and the stop trigger is not an IntervalTrigger.
 class CATENA_EXPORT ProgressBar : public Extension {
  public:
   using Options = ProgressBarOptions;
@@ -41,7 +42,7 @@ class CATENA_EXPORT ProgressBar : public Extension {
   Speed measure(const Updater& updater);
 
   Options options_;
-  std::deque<Sample> recent_;
+  std::vector<Sample> recent_;
 };
 
 }  // namespace training

@@ -12,10 +12,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Savers that are not ours may write in pieces: they write beside the file, which gets its name when they are done.
-// (save_npz does as much itself, and doing it twice is harmless.)
+// A user's saver may write its file in several steps, so it writes to a temporary file, which is renamed when complete.
+// (save_npz does the same itself; doing it twice is harmless.)
 void save_whole(const Trainer& trainer, const std::string& pattern,
-                const std::function<void(const std::string&)>& save) {
+                const catena::Function<void(const std::string&)>& save) {
   const fs::path path = fs::path(trainer.out()) / format_trainer(pattern, trainer);
   const fs::path temporary = path.parent_path() / catena::concat("tmp", path.filename().string(), "-", ::getpid());
   try {
@@ -41,7 +41,7 @@ void Snapshot::operator()(Trainer& trainer) {
   nn::serializers::save_npz((fs::path(trainer.out()) / format_trainer(options_.filename, trainer)).string(), trainer);
 }
 
-SnapshotObject::SnapshotObject(std::function<void(const std::string&)> save, std::string filename, Options options)
+SnapshotObject::SnapshotObject(catena::Function<void(const std::string&)> save, std::string filename, Options options)
     : save_(std::move(save)), filename_(std::move(filename)), options_(std::move(options)) {
   check_trainer_pattern(filename_);
 }

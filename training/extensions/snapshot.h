@@ -1,12 +1,12 @@
-// Snapshots: a trainer, or one object, as a file that is there whole or not at all.
+// Snapshots: a trainer, or one object, as a file that is written atomically.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/training/trainer.h>
 
@@ -14,14 +14,14 @@ namespace training {
 
 struct SnapshotOptions {
   std::string filename = "snapshot_iter_{.updater.iteration}";  // in the trainer's folder; see format_trainer
-  std::function<void(const std::string& path, Trainer& trainer)> savefun = {};  // default: nn::serializers::save_npz
+  catena::Function<void(const std::string& path, Trainer& trainer)> savefun = {};  // default: nn::serializers::save_npz
   TriggerSpec trigger = {1, epoch};
 };
 
 // Saves the whole trainer: model, optimizer, iterators with their generators, extensions, triggers and the thread's
-// random generator. load_npz into a trainer that was built alike, then run() continues as if there had been no
-// interruption, bit for bit. A write that fails leaves an older file of that name as it was. Runs after all other
-// extensions of an iteration.
+// random generator. To resume, build an equal trainer, load the file with load_npz and call run(): the result equals
+// that of an uninterrupted run bit for bit. A failed write leaves the previous file of that name unchanged. Runs after
+// all other extensions of an iteration.
 class CATENA_EXPORT Snapshot : public Extension {
  public:
   using Options = SnapshotOptions;
@@ -45,8 +45,8 @@ struct SnapshotObjectOptions {
 class CATENA_EXPORT SnapshotObject : public Extension {
  public:
   using Options = SnapshotObjectOptions;
-  // `save` writes the object to the path it is given.
-  SnapshotObject(std::function<void(const std::string& path)> save, std::string filename, Options options);
+  // save(path) writes the object to `path`.
+  SnapshotObject(catena::Function<void(const std::string& path)> save, std::string filename, Options options);
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "snapshot_object"; }
@@ -54,18 +54,19 @@ class CATENA_EXPORT SnapshotObject : public Extension {
   int default_priority() const override { return PRIORITY_SNAPSHOT; }
 
  private:
-  std::function<void(const std::string&)> save_;
+  catena::Function<void(const std::string&)> save_;
   std::string filename_;
   Options options_;
 };
 
-// trainer.extend(snapshot_object(model, "model_iter_{.updater.iteration}")): `target` is anything with serialize(); an
-// lvalue is borrowed, an rvalue owned. `savefun(path, target)` may be any saver.
+// trainer.extend(snapshot_object(model, "model_iter_{.updater.iteration}")). `target` is any object with serialize();
+// an lvalue is borrowed, an rvalue owned. savefun(path, target) may be any saver.
 template <class T, class Save>
 SnapshotObject snapshot_object(T&& target, std::string filename, Save savefun, SnapshotObjectOptions options = {}) {
-  std::shared_ptr<std::remove_reference_t<T>> held;
-  if constexpr (std::is_lvalue_reference_v<T>) held = {&target, [](std::remove_reference_t<T>*) {}};
-  else held = std::make_shared<T>(std::forward<T>(target));
+  using Held = catena::Shared<std::remove_reference_t<T>>;
+  Held held;
+  if constexpr (std::is_lvalue_reference_v<T>) held = Held::borrowed(&target);
+  else held = Held::make(std::forward<T>(target));
   return {[held, savefun](const std::string& path) { savefun(path, *held); }, std::move(filename), std::move(options)};
 }
 template <class T>

@@ -1,4 +1,4 @@
-"""Chainer, on NumPy or, with --device cuda, on CuPy; as it comes, and without its type checks."""
+"""Chainer, on NumPy or, with --device cuda, on CuPy; with its defaults, and without its type checks."""
 import argparse
 import contextlib
 import math
@@ -46,7 +46,7 @@ def no_type_check():
 
 
 def variants(setup, around=contextlib.nullcontext):
-    """Setups give Cases or calls; both variants open `around`."""
+    """Setups return Cases or calls; both variants enter `around`."""
     def opened(also):
         def prepare(p):
             case = setup(p)

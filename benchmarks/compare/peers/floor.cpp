@@ -1,5 +1,5 @@
-// The floor of what memory limits: bare loops over memory that was there before, one thread per core, no library.
-// peers.py builds it for the machine that it runs on.
+// The lower bound of memory-bound cases: plain loops over allocated memory, one thread per core, no library. peers.py
+// compiles it for the machine on which it runs.
 #include <bit>
 #include <cstdlib>
 #include <memory>
@@ -30,7 +30,7 @@ Memory uniform(std::size_t n, std::int64_t seed) {
   return m;
 }
 
-// Past the caches: a store through them would read the line first.
+// A streaming store: a store through the caches would read the line first.
 void store(float* p, float value) {
 #if defined(__SSE__)
   _mm_stream_si32(reinterpret_cast<int*>(p), std::bit_cast<int>(value));
@@ -66,9 +66,8 @@ float sum(const float* a, std::size_t n) {
   return total;
 }
 
-// f(begin, end, thread) over 0..n, in whole lines.
-template <class F>
-void side_by_side(std::size_t n, F f) {
+// Calls f(begin, end, thread) for parts of 0..n, in whole cache lines.
+template <class F> void side_by_side(std::size_t n, F f) {
   const char* text = std::getenv("OMP_NUM_THREADS");
   const std::size_t threads = text ? std::max(1, std::atoi(text)) : 1, share = (n / threads + 15) / 16 * 16;
   std::vector<std::thread> others;

@@ -1,4 +1,4 @@
-// PyTorch from C++, where a call's overhead is all that is measured. peers.py builds it against the Python package.
+// PyTorch from C++, for cases that measure only the overhead of a call. peers.py builds it against the Python package.
 #include <torch/torch.h>
 
 #include "../../contender.h"
@@ -13,10 +13,7 @@ struct Ready {
   std::function<Tensor()> result;
 };
 
-template <class F>
-Ready ready(F f) {
-  return {bench::repeated(f), f};
-}
+template <class F> Ready ready(F f) { return {bench::repeated(f), f}; }
 
 Tensor operand(const Parameters& p, std::int64_t seed) {
   return torch::tensor(bench::uniform_values(std::size_t(p.at("n")), seed));

@@ -1,7 +1,7 @@
 """A Python library as a contender: the requests of contender.h on standard input, one line of answer each.
 
-A peer is a table {case: {variant: setup}}. setup(parameters) gives a function, one call of the case, or a Case where there is more to
-say. "default" is the variant that a user gets who does nothing.
+A peer is a table {case: {variant: setup}}. setup(parameters) gives a function, one call of the case, or a Case if there is more to
+state. "default" is the variant without any settings.
 """
 import contextlib
 import itertools
@@ -10,7 +10,7 @@ import time
 
 
 class Case:
-    """A case made ready: what is called, what is open around it, what gives its result."""
+    """A case that is set up: the call, the context around it, and the function that gives its result."""
 
     def __init__(self, call, around=contextlib.nullcontext, result=None):
         self.call, self.around, self.result = call, around, result or call
@@ -58,5 +58,5 @@ def serve(table, fingerprint, synchronize, versions):
             else:
                 raise ValueError(f"{request!r} is no request")
             print("ok", answer, flush=True)
-        except Exception as e:  # told to the one who asked
+        except Exception as e:  # reported in the answer
             print("error", " ".join(f"{type(e).__name__}: {e}".split()), flush=True)

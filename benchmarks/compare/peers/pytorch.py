@@ -1,4 +1,4 @@
-"""PyTorch: as it comes, and with what its documentation recommends for speed."""
+"""PyTorch with its defaults, and as its documentation recommends for speed."""
 import argparse
 import math
 
@@ -33,7 +33,7 @@ def matrix(p, seed):
 
 
 def plain(call):
-    """A case without gradients: default, and without autograd's bookkeeping."""
+    """A case without gradients: by default, and in inference mode."""
     return {"default": call, "inference_mode": lambda p: Case(call(p), around=torch.inference_mode)}
 
 
@@ -70,7 +70,7 @@ def chain(x, y):
 
 
 def compiled(f):
-    """Compiled when its result is asked for, which is not timed."""
+    """Compiled by the first call of result, which is not timed."""
     return binary(torch.compile(f))
 
 

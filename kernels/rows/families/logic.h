@@ -8,7 +8,7 @@
   ROW(logical_and, binary_test)                                                  \
   ROW(logical_or, binary_test)                                                   \
   ROW(logical_xor, binary_test)                                                  \
-  ROW(logical_not, unary_test)  /* what is not 0 counts as true, NaN included */ \
+  ROW(logical_not, unary_test)  /* every value but 0 counts as true, also NaN */ \
   ROW(where, own)
 // clang-format on
 

@@ -1,12 +1,12 @@
-// The part of cuBLASLt's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A
-// test compares these declarations with the toolkit's header where there is one. Enumerations are passed as int;
-// descriptors are pointers to memory of the library that nobody else looks into.
+// The part of cuBLASLt's interface that the CUDA backend calls, declared here so that it compiles without a toolkit. A
+// test compares these declarations with the toolkit's header if that is installed. Enumerations are passed as int;
+// descriptors are opaque pointers to memory of the library.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-struct cublasLtContext;  // the library's own name of the opaque type
+struct cublasLtContext;  // the library's name of the opaque type
 struct CUstream_st;
 
 namespace nd::cuda::api {
@@ -16,7 +16,7 @@ using cublaslt_matmul_desc = struct cublaslt_opaque_matmul_desc*;
 using cublaslt_matrix_layout = struct cublaslt_opaque_matrix_layout*;
 using cublaslt_preference = struct cublaslt_opaque_preference*;
 
-// An algorithm and all its settings: plain values, good for the process and for the library's version.
+// An algorithm with its settings: a plain value, valid in this process and for this version of the library.
 struct cublaslt_algo {
   std::uint64_t data[8];
 };
@@ -61,7 +61,7 @@ inline constexpr std::uint32_t cublaslt_reduction_compute_type = 2;
 inline constexpr std::uint32_t cublaslt_epilogue_default = 1, cublaslt_epilogue_relu = 2, cublaslt_epilogue_bias = 4,
                                cublaslt_epilogue_gelu = 32;
 
-// Name of the function in the library, its name in our table, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type.
 #define CATENA_CUBLASLT_FUNCTIONS(X)                                                                                   \
   X(cublasLtCreate, create, cublas_status(cublaslt_handle*))                                                           \
   X(cublasLtGetVersion, get_version, std::size_t())                                                                    \

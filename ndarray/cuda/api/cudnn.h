@@ -1,14 +1,14 @@
-// The part of cuDNN 9's interface that we call, as declared here: nothing of ours is compiled with its headers. A test
-// compares these declarations with those headers where they are. Enumerations are passed as int.
+// The part of cuDNN 9's interface that is called here, declared so that it compiles without cuDNN's headers. A test
+// compares these declarations with those headers if they are installed. Enumerations are passed as int.
 //
-// In the backend (graph) interface everything is a descriptor with attributes: it is created, its attributes are set,
-// it is finalised. Batch normalization and recurrent networks have functions and descriptors of their own.
+// In the backend (graph) interface every object is a descriptor with attributes: it is created, its attributes are set,
+// and it is finalised. Batch normalization and recurrent networks have functions and descriptors of their own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-struct cudnnContext;  // the library's own names of opaque types
+struct cudnnContext;  // the library's names of opaque types
 struct cudnnTensorStruct;
 struct cudnnDropoutStruct;
 struct cudnnRNNStruct;
@@ -24,7 +24,7 @@ using cudnn_dropout_descriptor = cudnnDropoutStruct*;
 using cudnn_rnn_descriptor = cudnnRNNStruct*;
 using cudnn_rnn_data_descriptor = cudnnRNNDataStruct*;
 
-// cudnnStatus_t; thousands are families
+// cudnnStatus_t; the thousands digit is the family of an error
 using cudnn_status = int;
 inline constexpr cudnn_status cudnn_success = 0, cudnn_not_supported = 3000, cudnn_internal_error = 4000,
                               cudnn_host_allocation_failed = 4003, cudnn_device_allocation_failed = 4004;
@@ -110,7 +110,7 @@ inline constexpr int cudnn_default_math = 0, cudnn_fma_math = 3;
 // cudnnForwardMode_t, cudnnWgradMode_t
 inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradients = 0;
 
-// Name of the function in the library, its name in our table, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type.
 #define CATENA_CUDNN_FUNCTIONS(X)                                                                                      \
   X(cudnnGetVersion, get_version, std::size_t())                                                                       \
   X(cudnnGetErrorString, get_error_string, const char*(cudnn_status))                                                  \

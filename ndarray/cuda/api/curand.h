@@ -1,10 +1,10 @@
-// The part of cuRAND's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test
-// compares these declarations with the toolkit's header where there is one. Enumerations are passed as int.
+// The part of cuRAND's interface that the CUDA backend calls, declared here so that it compiles without a toolkit. A
+// test compares these declarations with the toolkit's header if that is installed. Enumerations are passed as int.
 #pragma once
 
 #include <cstddef>
 
-struct curandGenerator_st;  // the library's own name of the opaque type
+struct curandGenerator_st;  // the library's name of the opaque type
 struct CUstream_st;
 
 namespace nd::cuda::api {
@@ -28,7 +28,7 @@ inline constexpr int curand_pseudo_default = 100, curand_xorwow = 101, curand_mr
 inline constexpr int curand_order_best = 100, curand_order_default = 101, curand_order_seeded = 102,
                      curand_order_legacy = 103, curand_order_dynamic = 104, curand_order_quasi_default = 201;
 
-// Name of the function in the library, its name in our table, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type.
 #define CATENA_CURAND_FUNCTIONS(X)                                                                                     \
   X(curandCreateGenerator, create, curand_status(curand_generator*, int type))                                         \
   X(curandCreateGeneratorHost, create_host, curand_status(curand_generator*, int type))                                \

@@ -1,11 +1,11 @@
-// The part of cuSOLVER's dense interface that we call, as declared here: the CUDA backend is compiled without a
-// toolkit. A test compares these declarations with the toolkit's header where there is one. Enumerations are passed as
-// int.
+// The part of cuSOLVER's dense interface that the CUDA backend calls, declared here so that it compiles without a
+// toolkit. A test compares these declarations with the toolkit's header if that is installed. Enumerations are passed
+// as int.
 #pragma once
 
 #include <cstddef>
 
-struct cusolverDnContext;  // the library's own name of the opaque type
+struct cusolverDnContext;  // the library's name of the opaque type
 struct CUstream_st;
 
 namespace nd::cuda::api {
@@ -22,8 +22,8 @@ inline constexpr int cublas_fill_lower = 0, cublas_fill_upper = 1;
 inline constexpr int cusolver_op_n = 0, cusolver_op_t = 1;
 inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
 
-// Name of the function in the library, its name in our table, and its type. Matrices are column-major; sizes of work
-// space count elements.
+// Name of the function in the library, its name in the table of entry points, and its type. Matrices are column-major;
+// sizes of work space count elements.
 #define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                      \
   X(cusolverDnCreate, create, cusolver_status(cusolver_handle*)) \
   X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*))

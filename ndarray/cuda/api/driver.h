@@ -1,11 +1,14 @@
-// The part of the CUDA driver's interface that we call, as declared here: the CUDA backend is compiled without a
-// toolkit. A test compares these declarations with the toolkit's header where there is one. Enumerations are passed as
-// int.
+// The room ndarray/cuda/api/: prototypes and constants of NVIDIA's libraries, as far as they are called. The CUDA
+// backend thereby compiles without a toolkit; a test compares the declarations with the toolkit's headers if they are
+// installed. No code, and no include of another room; opening the libraries is done in ndarray/cuda/runtime/ and
+// vendor/.
+//
+// This header: the CUDA driver. Enumerations are passed as int.
 #pragma once
 
 #include <cstddef>
 
-// The driver's own names of its opaque types.
+// The driver's names of its opaque types.
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
@@ -101,7 +104,7 @@ using cu_host_fn = void (*)(void* context);
 using cu_stream_callback = void (*)(cu_stream, cu_result status,
                                     void* context);  // called exactly once, also after an error
 
-// Name of the function in the library, its name in our table, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type.
 #define CATENA_DRIVER_FUNCTIONS(X)                                                                                     \
   X(cuInit, init, cu_result(unsigned flags))                                                                           \
   X(cuDriverGetVersion, get_version, cu_result(int* version))                                                          \
@@ -167,12 +170,12 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
   X(cuGraphDestroy, graph_destroy, cu_result(cu_graph))                                                                \
   X(cuGraphGetNodes, graph_get_nodes, cu_result(cu_graph, cu_graph_node* nodes, std::size_t* count))
 
-// Found where the driver has them; they work with a profiler only.
+// Optional: not every driver has them. They have an effect only with a profiler.
 #define CATENA_DRIVER_PROFILER_FUNCTIONS(X)       \
   X(cuProfilerStart, profiler_start, cu_result()) \
   X(cuProfilerStop, profiler_stop, cu_result())
 
-// The symbol behind each field, for messages.
+// The symbol of each field, used in messages.
 struct DriverNames {
 #define CATENA_NAME(symbol, field, ...) static constexpr const char* field = #symbol;
   CATENA_DRIVER_FUNCTIONS(CATENA_NAME)

@@ -1,10 +1,10 @@
-// The part of NCCL's interface that we call, as declared here: the CUDA backend is compiled without it. A test compares
-// these declarations with the library's header where there is one. Enumerations are passed as int.
+// The part of NCCL's interface that the CUDA backend calls, declared here so that it compiles without NCCL. A test
+// compares these declarations with the library's header if that is installed. Enumerations are passed as int.
 #pragma once
 
 #include <cstddef>
 
-struct ncclComm;  // the library's own name of the opaque type
+struct ncclComm;  // the library's name of the opaque type
 struct CUstream_st;
 
 namespace nd::cuda::api {
@@ -25,7 +25,7 @@ inline constexpr int nccl_sum = 0, nccl_prod = 1, nccl_max = 2, nccl_min = 3, nc
 inline constexpr int nccl_int8 = 0, nccl_uint8 = 1, nccl_int32 = 2, nccl_uint32 = 3, nccl_int64 = 4, nccl_uint64 = 5,
                      nccl_float16 = 6, nccl_float32 = 7, nccl_float64 = 8, nccl_bfloat16 = 9;
 
-// Name of the function in the library, its name in our table, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type.
 #define CATENA_NCCL_FUNCTIONS(X)                                                                                   \
   X(ncclGetVersion, get_version, nccl_result(int* version))                                                        \
   X(ncclGetUniqueId, get_unique_id, nccl_result(nccl_unique_id*))                                                  \

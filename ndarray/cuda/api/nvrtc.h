@@ -1,21 +1,21 @@
-// The part of NVRTC's interface that we call, as declared here: the CUDA backend is compiled without a toolkit. A test
-// compares these declarations with the toolkit's header where there is one.
+// The part of NVRTC's interface that the CUDA backend calls, declared here so that it compiles without a toolkit. A
+// test compares these declarations with the toolkit's header if that is installed.
 #pragma once
 
 #include <cstddef>
 
-struct _nvrtcProgram;  // NVRTC's own name of the opaque type
+struct _nvrtcProgram;  // the library's name of the opaque type
 
 namespace nd::cuda::api {
 
 using nvrtc_program = _nvrtcProgram*;
 
-// nvrtcResult, an enumeration of int's size.
+// nvrtcResult, an enumeration of the size of int
 using nvrtc_result = int;
 inline constexpr nvrtc_result nvrtc_success = 0;
 inline constexpr nvrtc_result nvrtc_error_compilation = 6;
 
-// Name of the function in the library, its name in our table, and its type.
+// Name of the function in the library, its name in the table of entry points, and its type.
 #define CATENA_NVRTC_FUNCTIONS(X)                                                                                  \
   X(nvrtcGetErrorString, get_error_string, const char*(nvrtc_result))                                              \
   X(nvrtcVersion, version, nvrtc_result(int* major, int* minor))                                                   \

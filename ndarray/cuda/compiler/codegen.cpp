@@ -14,7 +14,7 @@ using catena::Step;
 
 namespace {
 
-// Type and size of the parameters of a loop over N operands.
+// Sets type and size of the parameters of a loop over `operands` operands.
 void set_loop_parameters(GeneratedKernel& k, Form form, int operands, int rank, int raw) {
   const std::size_t n = static_cast<std::size_t>(operands), r = static_cast<std::size_t>(rank),
                     m = static_cast<std::size_t>(raw);
@@ -26,7 +26,7 @@ void set_loop_parameters(GeneratedKernel& k, Form form, int operands, int rank, 
     k.parameters = concat("catena::device::StridedParameters<", operands, ", ", rank, ">");
     bytes += 8 * r * (n + 1);
   } else {
-    // Without raw operands the arrays for them still have one row: C++ knows no empty ones.
+    // Without raw operands, the arrays for them have one row, because arrays of length 0 are not allowed.
     k.parameters = concat("catena::device::IndexedParameters<", operands, ", ", rank, ", ", std::max(raw, 1), ">");
     bytes += 8 * r * (n + 1) + 2 * 8 * catena::device::kMaxRawRank * std::max<std::size_t>(m, 1);
   }
@@ -57,7 +57,7 @@ class ProgramText {
   bool raw(int operand) const { return operand < program_.num_operands() && ((indexing_.raw >> operand) & 1) != 0; }
   Dtype slot(int k) const { return program_.slots[static_cast<std::size_t>(k)]; }
 
-  // struct <name>_program { static void run(<slots that are operands>) { <steps> } };
+  // Adds struct <name>_program { static void run(<slots that are operands>) { <steps> } };
   void add_program() {
     const int n = program_.num_operands();
     std::string arguments = indexing_.indexed ? "const I& index" : "";
@@ -92,7 +92,8 @@ class ProgramText {
     add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_),
                                  ", ", arguments, tags, ">"));
   }
-  // Bodies that call mathematical functions are long and wait for arithmetic: fewer copies of them.
+  // Elements per thread. Fewer for bodies that call mathematical functions: these are long and bound by arithmetic, so
+  // more copies of them in the code do not pay.
   int width() const {
     const int full =
         vector_width({key_.dtypes.data(), static_cast<std::size_t>(program_.num_operands())}, key_.scalars);

@@ -1,5 +1,5 @@
-// From registry rows to the text that NVRTC compiles: the header of each row, the call of its body, a launch skeleton
-// of kernels/device/. A text holds types and ranks, never the value of a scalar.
+// From rows to the text that NVRTC compiles: the header of each row, the call of its body, and a launch skeleton of
+// kernels/device/. A text depends on types and ranks, never on the value of a scalar.
 #pragma once
 
 #include <span>
@@ -11,50 +11,50 @@
 namespace nd::cuda {
 
 struct CATENA_EXPORT GeneratedKernel {
-  std::string name;                  // of the extern "C" function: what is computed, and a hash of the key
-  std::vector<std::string> headers;  // to include, without repetition
-  std::string body;                  // everything after the includes
-  std::string parameters;            // type of its one parameter (kernels/device/parameters.h)
+  std::string name;                  // of the extern "C" function: the operation and a hash of the key
+  std::vector<std::string> headers;  // headers to include, without repetition
+  std::string body;                  // the text after the includes
+  std::string parameters;            // type of its single parameter (kernels/device/parameters.h)
   std::size_t parameter_bytes = 0;   // its size
   std::string source() const;
 };
 
-// A kernel for an elementwise or indexed program; `key` says for which operands.
+// A kernel for an elementwise or indexed program, with the operand types and layouts of `key`.
 CATENA_EXPORT GeneratedKernel generate(const catena::Program& program, const KernelKey& key);
 
-// The programs of a reduction, as in catena::ReduceCall; null where there is none.
+// The programs before and after a reduction, as in catena::ReduceCall; null if there is none.
 struct Surroundings {
   const catena::Program* pre = nullptr;
   const catena::Program* post = nullptr;
-  Dtype element = {};  // with `pre`: of what is reduced
+  Dtype element = {};  // with `pre`: dtype of the reduced elements
 
   std::size_t inputs() const { return pre != nullptr ? pre->nin : 1; }
-  // All operands: inputs, those of `post` behind the reduced value, the output.
+  // Number of operands: the inputs, the inputs of `post` after the reduced value, the output.
   std::size_t operands() const { return inputs() + (post != nullptr ? post->nin - 1u : 0u) + 1; }
 };
-// A kernel for a reduction (or a scan by its bodies), row or multi-tensor row of the registry, or for a random fill.
+// A kernel for a reduction, scan, row or multi-tensor row, or for a random fill.
 CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
                                        const Surroundings& around = {});
-// KernelKey::program of a reduction.
+// The value of KernelKey::program for a reduction.
 CATENA_EXPORT std::uint64_t reduction_hash(const catena::KernelDef& def, const catena::Loop& loop,
                                            const Surroundings& around);
 
-// A kernel of one of the forms that are known by their key alone: Form::gather and those behind it.
+// A kernel of a form that the key alone describes: Form::gather and the forms after it.
 CATENA_EXPORT GeneratedKernel generate(const KernelKey& key);
 
-// One text with all of them. Kernels that are compiled together cost half as much each.
+// One text with all kernels. Kernels that are compiled together cost half as much each.
 CATENA_EXPORT std::string batch_source(std::span<const GeneratedKernel> kernels);
 
-// Elements that a thread of a contiguous or multi-tensor kernel moves at once: 16 bytes of the widest operand.
+// Elements that a thread of a contiguous or multi-tensor kernel accesses at once: 16 bytes of the widest operand.
 CATENA_EXPORT int vector_width(std::span<const Dtype> operands, unsigned scalars);
-// Axes that generic elementwise kernels have room for: 32, or less for many operands.
+// The highest rank of generic elementwise kernels: 32, or less if there are many operands.
 CATENA_EXPORT int generic_rank(int operands, int raw_operands);
-// The same of reductions, for the kept axes and for the reduced ones.
+// The same for reductions, for the kept and for the reduced axes.
 CATENA_EXPORT int reduction_rank(std::size_t inputs, std::size_t operands);
-// The same of kernels that index by `axes` arrays.
+// The same for gather and scatter with `axes` index arrays.
 CATENA_EXPORT int gather_rank(int axes);
 
-// Which operands of a program are raw, a bit each, and whether it has an indexed step.
+// A bit mask of the raw operands of a program, and whether it has an indexed step.
 struct Indexing {
   unsigned raw = 0;
   bool indexed = false;

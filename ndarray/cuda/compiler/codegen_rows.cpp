@@ -1,5 +1,5 @@
-// Texts of the kernels that run the bodies of one row of the registry: reductions, scans, row kernels, multi-tensor
-// updates, random fills.
+// Texts of the kernels that run the bodies of one row: reductions, scans, row kernels, multi-tensor updates, random
+// fills.
 #include <algorithm>
 
 #include <catena/kernels/rows/embedded.h>
@@ -14,10 +14,10 @@ using catena::Loop;
 
 namespace {
 
-constexpr std::size_t kRegisterBytes = 512;  // of a thread, for the elements of a row
+constexpr std::size_t kRegisterBytes = 512;  // per thread, for the elements of a row
 
-// struct <name>_elements: of the loop's type T, from the inputs; each is rounded to the dtype that an array of them
-// would have.
+// Adds struct <name>_elements, which computes an element of the loop's type T from the inputs; it is rounded to the
+// dtype that an array of the elements would have.
 void add_elements_program(GeneratedKernel& k, const Loop& loop, const Surroundings& around) {
   const catena::Program& program = *around.pre;
   std::string arguments;
@@ -30,7 +30,8 @@ void add_elements_program(GeneratedKernel& k, const Loop& loop, const Surroundin
                    "));\n  }\n};\n}  // namespace\n");
 }
 
-// struct <name>_results: from the reduced value, rounded to the loop's type R, and the further inputs.
+// Adds struct <name>_results, which computes the result from the reduced value, rounded to the loop's type R, and the
+// further inputs.
 void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Program& program) {
   std::string arguments = concat(compute_name(loop.type[1]), " reduced");
   for (std::size_t j = 1; j <= program.nin; ++j)
@@ -70,7 +71,7 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
       result_tags += tag(j + 1 == operands ? "Out" : (scalar ? "Scalar" : "In"), stored, slot);
     }
   }
-  // Runs depend on what is reduced, so that they are those of an array of the same elements.
+  // The run length depends on the dtype of the reduced elements, so that it is the same as for an array of them.
   const std::size_t item = catena::itemsize(around.pre != nullptr ? around.element : key.dtypes[0]);
   const int run = item > 4 ? 4 : static_cast<int>(16 / item), width = around.pre != nullptr ? 4 : run;
   const char* function = "rows<catena::device::BlockGroup>";
@@ -96,7 +97,7 @@ void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const K
       static_cast<std::size_t>((32 + 8 * n + 15) / 16 * 16 + 16 * n + 8 * (n + 1) * (kept + reduced) + 15) / 16 * 16;
   std::string tags;
   std::size_t widest = 1,
-              kept_bytes = 0;  // of the operands that move along a row; of one element of the inputs among them
+              kept_bytes = 0;  // bytes: the widest operand that advances along a row; one element of each such input
   for (int j = 0; j < n; ++j) {
     const Dtype stored = key.dtypes[static_cast<std::size_t>(j)];
     const char* role = "Out";
@@ -110,8 +111,8 @@ void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const K
   const bool columns = key.form == Form::row_columns;
   const int width = key.reduced_rank != 0 && !columns ? static_cast<int>(16 / widest) : 1,
             elements = catena::device::kRowElements;
-  // Rows over many axes: the code that finds each element would be too long. Many wide inputs: more than there are
-  // registers.
+  // Rows over many axes stay in memory because the address computation of each element would make the code too long,
+  // rows with many wide inputs because there are not enough registers.
   const bool in_registers = !columns && key.form != Form::row_long && key.reduced_rank != 0 &&
                             kept_bytes * static_cast<std::size_t>(elements) <= kRegisterBytes;
   add_function(

@@ -1,5 +1,4 @@
-// Texts of the kernels that are known by their key alone: indexing by arrays, matrix products, positions of nonzero
-// elements, sorting.
+// Texts of the kernels that the key alone describes: gather, scatter, matrix products, nonzero, sorting.
 #include <algorithm>
 
 #include <catena/ndarray/cuda/compiler/codegen_text.h>

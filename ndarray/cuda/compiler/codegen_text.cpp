@@ -14,7 +14,7 @@ namespace {
 
 Dtype slot_of(const Program& program, int k) { return program.slots[static_cast<std::size_t>(k)]; }
 
-// True when a step after `step` reads slot `s`: the value must then be what a store would have left.
+// True if a step after `step` reads slot `s`; the value must then be rounded as by a store.
 bool read_later(const Program& program, std::size_t step, int s) {
   for (std::size_t j = step + 1; j < program.steps.size(); ++j) {
     const Step& later = program.steps[j];
@@ -72,8 +72,8 @@ std::string_view type_name(Dtype t) {
 std::string_view compute_name(Dtype t) { return type_name(catena::compute_dtype(t)); }
 std::string_view index_name(const KernelKey& key) { return key.index32 ? "uint32_t" : "uint64_t"; }
 
-// Alone in the name: what is computed. The hash of the key tells kernels of one program apart; architecture and
-// compiler do not change the text and stay out of it.
+// The name says what is computed and has a hash of the key, which distinguishes kernels of one program. Architecture
+// and compiler do not change the text and are not hashed.
 std::string kernel_name(std::string_view what, KernelKey key) {
   key.arch = 0;
   key.text = 0;

@@ -1,4 +1,4 @@
-// Pieces of generated text that all families share. Internal to ndarray/cuda.
+// Building blocks of generated texts that all forms share. Internal to ndarray/cuda.
 #pragma once
 
 #include <string>
@@ -10,8 +10,7 @@
 
 namespace nd::cuda {
 
-inline constexpr int kPerRowBit =
-    8;  // where in KernelKey::scalars the inputs begin that are one element for a whole row
+inline constexpr int kPerRowBit = 8;  // first bit in KernelKey::scalars for inputs with one element per row
 
 // C++ names of a dtype, of its compute type, and of the type of positions.
 std::string_view type_name(Dtype t);
@@ -19,20 +18,19 @@ std::string_view compute_name(Dtype t);
 std::string_view index_name(const KernelKey& key);
 
 std::string kernel_name(std::string_view what, KernelKey key);
-// The first line of every kernel: what it was generated from, for those who have only the text. `what`: row and loop,
-// or a program's hash.
+// The first line of every kernel: a comment that describes its origin. `what`: row and loop, or the hash of a program.
 std::string description(std::string_view what, const KernelKey& key, int operands);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
                         const Surroundings& around);
 std::string description(const catena::Program& program, const KernelKey& key);
 
-// The steps of a program as statements over variables s0, s1, ... of its slots; `index` is the position in indexed
+// The steps of a program as statements on the variables s0, s1, ... of its slots; `index` is the position in indexed
 // steps.
 std::string steps_text(const catena::Program& program);
 // Declarations of the slots from number `first` on.
 std::string slots_text(const catena::Program& program, int first);
-// What names and headers say of the steps of a program: "multiply", "multiply_and_2_more".
+// The steps of a program in names and comments: "multiply", "multiply_and_2_more".
 std::string steps_name(const catena::Program& program);
 void add_step_headers(GeneratedKernel& k, const catena::Program& program);
 
@@ -40,8 +38,8 @@ void add_header(GeneratedKernel& k, const std::string& header);
 std::string list_of_indices(int begin, int end);
 // ", catena::device::In<float, float>"
 std::string tag(std::string_view name, Dtype stored, Dtype slot);
-// The function itself: `call` is the skeleton with its template arguments.
-// `blocks`: how many of them a processor should hold at once, 0: no matter.
+// Adds the extern "C" function; `call` is the skeleton with its template arguments. `blocks`: the number of blocks that
+// a processor should hold at once, 0: unspecified.
 void add_function(GeneratedKernel& k, const std::string& call, int blocks = 0);
 
 }  // namespace nd::cuda

@@ -21,7 +21,7 @@ using catena::CompileError;
 using catena::concat;
 using catena::CudaError;
 
-// The embedded headers as NVRTC takes them. Built once: the texts are joined from their pieces.
+// The embedded headers in the form that NVRTC expects. Built once; texts are joined from their pieces.
 struct Headers {
   std::vector<std::string> texts;
   std::vector<const char*> text, name;
@@ -57,8 +57,7 @@ class NvrtcProgram {
   NvrtcProgram& operator=(const NvrtcProgram&) = delete;
   operator api::nvrtc_program() const { return program_; }
 
-  template <class SizeFn, class GetFn>
-  std::string text(SizeFn get_size, GetFn get, const char* what) const {
+  template <class SizeFn, class GetFn> std::string text(SizeFn get_size, GetFn get, const char* what) const {
     std::size_t size = 0;
     check_status(api_, get_size(program_, &size), what);
     std::string s(size, '\0');
@@ -83,8 +82,8 @@ bool dumps_sources() noexcept {
   return folder != nullptr && *folder != '\0';
 }
 
-// Texts of the user may all be called kernel.cu: the hash of the text keeps them apart. The name of a generated kernel
-// has one already.
+// User texts may all be named kernel.cu, so the hash of the text is added. Names of generated kernels already contain a
+// hash.
 void dump_source(const std::string& name, const std::string& source) {
   const std::string folder = std::getenv("CATENA_DUMP_KERNELS");
   std::error_code error;
@@ -103,10 +102,9 @@ void dump_source(const std::string& name, const std::string& source) {
 }
 
 // --fmad=false: the host loops are compiled with -ffp-contract=off, so that a value depends neither on the loop nor on
-// the processor; without contraction here as well, +, -, *, / and sqrt give the same bits on both backends. Elementwise
-// kernels wait for memory, not for arithmetic, so it costs nothing that can be measured there; matrix products come
-// from libraries.
-// --device-as-default-execution-space: constexpr functions of the headers carry no __device__.
+// the processor; without contraction here too, +, -, *, / and sqrt give the same bits on both backends. Elementwise
+// kernels are bound by memory, so the cost is not measurable there; matrix products come from libraries.
+// --device-as-default-execution-space: constexpr functions of the headers are not marked __device__.
 std::span<const char* const> compile_options() {
   static constexpr const char* kOptions[] = {
       "--std=c++20",     "--fmad=false",     "--ftz=false",
@@ -159,7 +157,7 @@ std::vector<KernelResources> parse_resources(const std::string& log, std::string
   std::vector<KernelResources> all;
   std::istringstream lines(log);
   std::string line;
-  bool properties = false;  // the line that follows "Function properties for" belongs to the report
+  bool properties = false;  // the line after "Function properties for" belongs to the report
   while (std::getline(lines, line)) {
     char name[512];
     int a = 0, b = 0, c = 0;

@@ -1,7 +1,9 @@
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/compiler/kernel_store.h>
@@ -16,7 +18,7 @@ struct DeviceKernels {
 };
 DeviceKernels& kernels_of(int device) {
   static const int count = driver().device_count;
-  static auto* const all = new DeviceKernels[static_cast<std::size_t>(count)];  // kernels live as long as the program
+  static auto* const all = new DeviceKernels[static_cast<std::size_t>(count)];  // kernels live until the program ends
   catena::check<catena::ValueError>(device >= 0 && device < count, "cuda", "device ", device, " does not exist, there ",
                                     count == 1 ? "is " : "are ", count);
   return all[device];
@@ -31,8 +33,8 @@ bool counts_hits() {
 }
 std::atomic<std::uint64_t> memory_hits{0}, disk_hits{0};
 
-// The loaded code of a batch, or null when it is not on disk any more. Loading it costs little more for many kernels
-// than for one: the driver brings a function to the device when it is asked for.
+// The loaded code of a batch, or null if it is no longer on disk. Loading many kernels costs little more than loading
+// one: the driver copies a function to the device when it is looked up.
 const api::cu_module* find_batch(int device, int arch, const PackedKey& batch) {
   OnceTable<api::cu_module>& batches = kernels_of(device).batches;
   if (const api::cu_module* loaded = batches.find(batch)) return loaded;
@@ -56,7 +58,7 @@ const api::cu_module* find_batch(int device, int arch, const PackedKey& batch) {
   return kept;
 }
 
-// not_found when the code of its batch is gone.
+// not_found if the code of its batch no longer exists.
 api::cu_result load(int device, int arch, const StoredKernel& stored, LoadedKernel* kernel) {
   api::cu_module module = nullptr;
   if (stored.alone()) {

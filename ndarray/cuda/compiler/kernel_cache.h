@@ -1,11 +1,16 @@
-// Compiled kernels, found by what they compute. In memory: one look-up without a lock. Then on disk, then the compiler.
+// The room ndarray/cuda/compiler/: from the description of a kernel to loaded code: keys, generated texts, NVRTC, the
+// caches in memory and on disk, and warm-up. It does not know calls or operands; those become keys and parameters in
+// ndarray/cuda/plans/. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
 //
-// On disk they lie in $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena, in the folder kernels/; who may
-// write there decides what the GPU executes. CATENA_CACHE_DIR="" or "off" keeps nothing. CATENA_CACHE_LIMIT: bytes, 1
-// GB if it is not set.
+// This header: compiled kernels, found by their key: in memory by a look-up without a lock, else on disk, else by
+// compiling.
 //
-// Thread safety: all functions may be called from any thread; a kernel that several threads ask for at once is compiled
-// once, and no lock is held while it is.
+// On disk they are in $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena, in the folder kernels/. Write
+// permission to that folder is permission to determine what the GPU executes. CATENA_CACHE_DIR="" or "off" disables the
+// disk cache. CATENA_CACHE_LIMIT: size limit in bytes, by default 1 GB.
+//
+// Thread safety: all functions may be called from any thread; a kernel that several threads request at once is compiled
+// once, without holding a lock.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +25,13 @@
 
 namespace nd::cuda {
 
-// The kernel of `key` on `device`; arch and text of the key are filled in here. `generate` gives its text when it is
-// not known yet. CompileError with the compiler's log and the numbered source; CudaError when the driver does not take
-// it.
+// The kernel of `key` on `device`; arch and text of the key are filled in here. `generate` returns the text if the
+// kernel is not cached. CompileError with the compiler's log and the numbered source; CudaError if the driver rejects
+// the code.
 CATENA_EXPORT const LoadedKernel& find_kernel(int device, const KernelKey& key,
                                               const std::function<GeneratedKernel()>& generate);
 
-// One kernel that warm_up() is asked for.
+// A kernel to be compiled by warm_up().
 struct WarmUpRequest {
   KernelKey key;
   GeneratedKernel kernel;
@@ -34,21 +39,22 @@ struct WarmUpRequest {
 // Every registered (kernel, loop) pair in its usual forms.
 CATENA_EXPORT std::vector<WarmUpRequest> registered_kernels();
 
-// What warm_up() tells, from one thread at a time: `done` of `total` are on disk now; `kernels` are those that have
-// just been compiled, or were found (`found`).
+// Progress of warm_up(), reported by one thread at a time: `done` of `total` kernels are on disk; `kernels` have just
+// been compiled, or were already there (`found`).
 struct WarmUpProgress {
   std::size_t done = 0, total = 0;
   bool found = false;
   std::span<const KernelResources> kernels;
 };
-// Compiles what is not in the disk cache for architecture `arch` in few large batches, on several threads; needs NVRTC,
-// but neither a GPU nor a driver. Gives the number of kernels compiled. A kernel that does not compile keeps no other
-// from it: its error comes last. RuntimeError when the disk cache is off or takes no more.
+// Compiles the kernels that are not in the disk cache for architecture `arch`, in few large batches on several threads.
+// Needs NVRTC, but neither a GPU nor a driver. Returns the number of compiled kernels. The error of a kernel that does
+// not compile is thrown after all others have been compiled. RuntimeError if the disk cache is disabled or cannot be
+// written.
 CATENA_EXPORT std::size_t warm_up(int arch, std::span<const WarmUpRequest> requests,
                                   const std::function<void(const WarmUpProgress&)>& progress = {});
 
 struct KernelCacheStatistics {
-  std::uint64_t memory_hits = 0;  // counted only while CATENA_KERNEL_STATISTICS=1: a hit does nothing else
+  std::uint64_t memory_hits = 0;  // counted only with CATENA_KERNEL_STATISTICS=1, to keep hits free of writes
   std::uint64_t disk_hits = 0, compilations = 0, bad_records = 0, write_failures = 0;
 };
 CATENA_EXPORT KernelCacheStatistics kernel_cache_statistics();

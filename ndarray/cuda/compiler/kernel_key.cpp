@@ -7,11 +7,10 @@
 namespace nd::cuda {
 namespace {
 
-// Field by field: the padding between fields has no value.
+// Hashes field by field, because padding bytes are indeterminate.
 class Hash {
  public:
-  template <class T>
-  Hash& operator<<(const T& value) {
+  template <class T> Hash& operator<<(const T& value) {
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
     auto bits = static_cast<std::uint64_t>(value);
     for (std::size_t k = 0; k < sizeof(T); ++k, bits >>= 8) {

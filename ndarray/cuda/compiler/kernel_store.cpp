@@ -46,7 +46,7 @@ class Writer {
   std::string bytes_;
 };
 
-// What Writer wrote. Reading past the end gives zeros and leaves complete() false.
+// Reads what Writer wrote. Reading beyond the end gives zeros and makes complete() false.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
@@ -76,8 +76,7 @@ class Reader {
   Reader& operator>>(KernelResources& r) {
     return *this >> r.name >> r.registers >> r.stack >> r.spill_stores >> r.spill_loads >> r.shared;
   }
-  template <class T>
-  Reader& operator>>(std::vector<T>& items) {
+  template <class T> Reader& operator>>(std::vector<T>& items) {
     std::uint64_t count = 0;
     *this >> count;
     for (std::uint64_t k = 0; k < count && good_; ++k) *this >> items.emplace_back();
@@ -102,19 +101,19 @@ class Reader {
   bool good_ = true;
 };
 
-// PTX is made for the best architecture that the compiler knows; a cubin runs on its own only.
+// PTX is made for the best architecture that the compiler knows; a cubin runs only on its own architecture.
 bool fits(const Module& module, int arch) {
   return !module.code.empty() && (module.ptx ? module.arch < arch : module.arch == arch);
 }
 
-// Of the record that says which compiler the kernels of this library's headers were made with.
+// Key of the record that names the compiler with which kernels of this version of the headers were compiled.
 std::string compiler_key() { return (Writer() << std::string_view("compiler") << embedded_text_hash()).take(); }
 
 std::atomic<std::uint64_t> compilations{0};
 
 }  // namespace
 
-// Never destroyed: threads may work until the very end.
+// Never destroyed: other threads may still be running at exit.
 DiskCache& disk_cache() {
   static auto& cache = *[] {
     const DiskCacheSettings settings = disk_cache_settings();
@@ -196,7 +195,7 @@ KernelResources resources_of(const Module& module, const std::string& name) {
   return {name};
 }
 
-// Every mention of "include" must be the inclusion of an embedded header; a comment that mentions it only costs a
+// Every occurrence of "include" must be the inclusion of an embedded header. A comment with that word only costs a
 // compilation.
 bool is_complete(const CompileRequest& request) {
   for (const std::string& option : request.options)

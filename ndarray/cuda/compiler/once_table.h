@@ -1,7 +1,8 @@
-// What is made once per key and then found by every thread without a lock. Internal to ndarray/cuda.
+// A hash table of values that are created once per key and then found by all threads without a lock. Internal to
+// ndarray/cuda.
 //
-// Entries are never changed and never freed while the table lives, so a reader needs no more than two loads. A grown
-// table is published beside the old one, which its readers go on using.
+// Entries are neither changed nor freed while the table lives, so a reader needs only two loads. A grown table is
+// published beside the old one, which current readers continue to use.
 #pragma once
 
 #include <array>
@@ -22,7 +23,7 @@
 
 namespace nd::cuda {
 
-// Compared in full: two keys of the same hash are two keys.
+// Compared completely: keys with equal hashes are different keys.
 struct PackedKey {
   std::array<std::uint64_t, 4> words{};
 
@@ -34,14 +35,13 @@ struct PackedKey {
   friend auto operator<=>(const PackedKey&, const PackedKey&) = default;
 };
 
-template <class Value>
-class OnceTable {
+template <class Value> class OnceTable {
  public:
   OnceTable() = default;
   OnceTable(const OnceTable&) = delete;
   OnceTable& operator=(const OnceTable&) = delete;
 
-  // Null when it has not been made yet. References to values stay valid as long as the table.
+  // Null if the key has no value yet. References to values stay valid as long as the table.
   const Value* find(const PackedKey& key) const noexcept {
     const Slots* slots = slots_.load(std::memory_order_acquire);
     if (slots == nullptr) return nullptr;
@@ -52,11 +52,10 @@ class OnceTable {
     }
   }
 
-  // The value of `key`; `make()` gives it if need be. Of several threads that ask at once, one makes it while the
-  // others wait; no lock is held meanwhile. A CompileError reaches all of them, and the next call tries again. Other
-  // errors (of the driver, say) need not happen to those who waited: they try themselves.
-  template <class Make>
-  const Value& find_or_make(const PackedKey& key, Make&& make) {
+  // The value of `key`, created by `make()` if necessary. If several threads request it at once, one creates it while
+  // the others wait, without holding a lock. A CompileError is thrown in all of them, and the next call tries again.
+  // After other errors (of the driver, for instance) the waiting threads try for themselves.
+  template <class Make> const Value& find_or_make(const PackedKey& key, Make&& make) {
     for (;;) {
       std::promise<Outcome> promise;
       std::shared_future<Outcome> of_another;
@@ -85,7 +84,7 @@ class OnceTable {
     PackedKey key;
     Value value;
   };
-  // Text instead of an exception: every thread throws an object of its own.
+  // The text of an exception instead of the object, because every thread must throw an object of its own.
   struct Outcome {
     const Value* value = nullptr;
     std::string compile_error;
@@ -96,11 +95,10 @@ class OnceTable {
     const std::atomic<const Entry*>& at(std::size_t i) const { return entries[i & mask]; }
 
     std::size_t mask;
-    std::vector<std::atomic<const Entry*>> entries;  // at most half of them are used: a search ends soon, and ends
+    std::vector<std::atomic<const Entry*>> entries;  // at most half full, so that probing is short and terminates
   };
 
-  template <class Make>
-  const Value& make(const PackedKey& key, std::promise<Outcome>& promise, Make& make) {
+  template <class Make> const Value& make(const PackedKey& key, std::promise<Outcome>& promise, Make& make) {
     const auto land = [&](std::unique_ptr<const Entry> made, const char* compile_error) {
       const std::lock_guard lock(mutex_);
       in_flight_.erase(key);
@@ -142,9 +140,9 @@ class OnceTable {
   }
 
   std::atomic<const Slots*> slots_{nullptr};
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all members below
   std::vector<std::unique_ptr<const Entry>> entries_;
-  std::vector<std::unique_ptr<Slots>> tables_;  // the last one is in use; readers may still look at the others
+  std::vector<std::unique_ptr<Slots>> tables_;  // the last one is in use; readers may still use the others
   std::map<PackedKey, std::shared_future<Outcome>> in_flight_;
 };
 

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -12,7 +14,8 @@
 namespace nd::cuda {
 namespace {
 
-constexpr std::size_t kBatch = 50;  // kernels per program: larger ones hardly gain, and are read whole for one kernel
+constexpr std::size_t kBatch =
+    50;  // kernels per text: larger batches gain little, and are read completely for one kernel
 
 class WarmUp {
  public:
@@ -78,7 +81,7 @@ class WarmUp {
         keep_error();
       } catch (...) {
         keep_error();
-        next_ = jobs_.size();  // a folder that takes nothing: the rest would be lost as well
+        next_ = jobs_.size();  // the folder cannot be written, so further results would be lost too
       }
     }
   }
@@ -87,7 +90,7 @@ class WarmUp {
     if (!error_) error_ = std::current_exception();
   }
 
-  // One program; when it does not compile, each kernel by itself, so that only the guilty ones are missing.
+  // Compiles one batch; if that fails, each of its kernels by itself, so that only the faulty ones are missing.
   void compile_jobs(std::span<const Job> jobs) {
     std::vector<GeneratedKernel> kernels;
     for (const Job& job : jobs) kernels.push_back(*job.kernel);
@@ -115,7 +118,7 @@ class WarmUp {
     if (error) std::rethrow_exception(error);
   }
 
-  // The code first: a kernel whose record is there can be loaded.
+  // The code is stored first: a kernel with a record must be loadable.
   void store(std::span<const Job> jobs, const Module& module, const PackedKey& batch) {
     StoredKernel stored;
     stored.batch = batch;
@@ -152,7 +155,7 @@ class WarmUp {
   std::set<PackedKey> batches_on_disk_;
   std::size_t total_ = 0;
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::size_t done_ = 0, compiled_ = 0;
   std::exception_ptr error_;
 };

@@ -1,14 +1,12 @@
 #include <catena/ndarray/cuda/plans/execute.h>
 
 #include <cstring>
-#include <functional>
 
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
-#include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 
 namespace nd::cuda {
@@ -42,27 +40,6 @@ void CudaBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
 
 void CudaBackend::rows(const catena::RowCall& call, StreamRef stream) {
   launch_plan(plan_rows(call, processors_of(stream)), stream);
-}
-
-void CudaBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) {
-  MultiTensorPlan plan = plan_multi_tensor(call);
-  if (plan.launch.grid_x == 0) return;
-  const auto launch_with = [&](const std::byte* table) {
-    plan.set_table(table);
-    launch_plan(plan.launch, stream);
-  };
-  if (is_recording()) {
-    std::function<void(std::span<catena::Hyper>)> refresh;
-    if (call.refresh != nullptr) refresh = *call.refresh;
-    launch_with(live_bytes(plan.table.data(), plan.table.size(),
-                           [refresh, at = plan.hyper_at, n = call.hyper.size()](std::byte* table) {
-                             if (refresh) refresh({reinterpret_cast<catena::Hyper*>(table + at), n});
-                           }));
-    return;
-  }
-  const Scratch table(plan.table.size(), stream);
-  copy_staged(address_of(table.data()), plan.table.data(), plan.table.size(), stream);
-  launch_with(table.data());
 }
 
 void CudaBackend::gather(const catena::GatherCall& call, StreamRef stream) {

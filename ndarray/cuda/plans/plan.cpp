@@ -72,7 +72,7 @@ bool all_near(const SplitAxes& s, std::size_t operands) {
   return true;
 }
 
-LaunchPlan plan_indexed(LaunchPlan plan, std::span<const BoundOperand> operands, const Shape& loop, unsigned raw) {
+void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, const Shape& loop, unsigned raw) {
   const int n = static_cast<int>(operands.size()), num_raw = std::popcount(raw);
   Shape shape = loop;
   if (shape.empty()) shape.push_back(1);
@@ -104,11 +104,10 @@ LaunchPlan plan_indexed(LaunchPlan plan, std::span<const BoundOperand> operands,
   }
   plan.key.reduced_rank = contiguous ? kIndexedTogether : 1;
   p.align(16);
-  return plan;
 }
 
-LaunchPlan plan_strided(LaunchPlan plan, std::span<const BoundOperand> operands, const Shape& shape,
-                        std::span<const Strides> strides) {
+void plan_strided(LaunchPlan& plan, std::span<const BoundOperand> operands, const Shape& shape,
+                  std::span<const Strides> strides) {
   const int n = static_cast<int>(operands.size());
   plan.key.form = Form::strided;
   plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
@@ -122,7 +121,6 @@ LaunchPlan plan_strided(LaunchPlan plan, std::span<const BoundOperand> operands,
     plan.key.index32 &= near(shape, s);
   }
   p.align(16);
-  return plan;
 }
 
 }  // namespace
@@ -157,7 +155,7 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Boun
   put_operands(p, operands);
   int width = 1;
   if (indexing.indexed) {
-    plan = plan_indexed(plan, operands, loop, indexing.raw);
+    plan_indexed(plan, operands, loop, indexing.raw);
     width = plan.key.reduced_rank;
   } else {
     bool contiguous = shape.size() == 1;
@@ -165,7 +163,7 @@ LaunchPlan plan_elementwise(const catena::Program& program, std::span<const Boun
       contiguous &=
           (plan.key.scalars >> k) & 1 || n == 1 || strides[k][0] == std::int64_t(catena::itemsize(operands[k].dtype));
     if (contiguous) width = vector_width({plan.key.dtypes.data(), operands.size()}, plan.key.scalars);
-    else plan = plan_strided(plan, operands, shape, used);
+    else plan_strided(plan, operands, shape, used);
   }
   plan.grid_x = blocks(ceil_divide(n, std::int64_t(device::kBlock) * width), processors, 16);
   return plan;
@@ -270,11 +268,10 @@ Sequence plan_reduce(const catena::ReduceCall& call, int processors) {
       sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits) * loop.reduction->acc_bytes : 0));
   put_reduction(p, x, s, key);
   if (splits > 1) {
-    LaunchPlan second = plan;
+    LaunchPlan& second = sequence.launches.emplace_back(plan);
     second.key.form = Form::reduce_second;
     second.grid_x = blocks(ceil_divide(outputs, device::kBlock / device::kWarp), processors, 16);
     second.grid_y = 1;
-    sequence.launches.push_back(second);
   }
   return sequence;
 }
@@ -324,48 +321,6 @@ LaunchPlan plan_rows(const catena::RowCall& call, int processors) {
   for (std::size_t k = 0; k < n; ++k) put_axes(p, s.reduced_stride[k], reduced, 0);
   p.align(16);
   return plan;
-}
-
-MultiTensorPlan plan_multi_tensor(const catena::MultiTensorCall& call) {
-  static_assert(device::kHyper == catena::kMaxHyper);
-  const std::size_t n = static_cast<std::size_t>(call.kernel->num_operands());
-  MultiTensorPlan plan;
-  plan.launch.kernel = call.kernel;
-  plan.launch.loop = call.loop;
-  KernelKey& key = plan.launch.key;
-  key.program = kernel_hash(*call.kernel, call.kernel->loop_table[call.loop]);
-  key.form = Form::multi_tensor;
-  for (std::size_t k = 0; k < n; ++k) key.dtypes[k] = call.kernel->loop_table[call.loop].type[k];
-
-  std::vector<std::byte>& table = plan.table;
-  const auto append = [&table](const void* bytes, std::size_t size) {
-    const auto* first = static_cast<const std::byte*>(bytes);
-    table.insert(table.end(), first, first + size);
-  };
-  std::vector<device::TensorChunk> chunks;
-  for (std::size_t t = 0; t < call.tensors.size(); ++t) {
-    const catena::TensorEntry& tensor = call.tensors[t];
-    const std::int64_t tail[] = {tensor.n, tensor.hyper};
-    append(tensor.data.data(), n * sizeof(void*));
-    append(tail, sizeof tail);
-    const std::int64_t parts = ceil_divide(tensor.n, device::kChunk);
-    for (std::int64_t c = 0; c < parts; ++c)
-      chunks.push_back({static_cast<std::int32_t>(t), static_cast<std::int32_t>(c)});
-  }
-  plan.chunks_at = table.size();
-  append(chunks.data(), chunks.size() * sizeof(device::TensorChunk));
-  plan.hyper_at = table.size();
-  for (const catena::Hyper& hyper : call.hyper) append(hyper.data(), sizeof hyper);
-  for (int k = 0; k < 3; ++k) plan.launch.parameters.put(static_cast<const void*>(nullptr));
-  plan.launch.grid_x = static_cast<std::uint32_t>(chunks.size());
-  return plan;
-}
-
-void MultiTensorPlan::set_table(const void* device_memory) {
-  const auto* at = static_cast<const std::byte*>(device_memory);
-  launch.parameters.set_pointer(0, at);
-  launch.parameters.set_pointer(sizeof(void*), at + chunks_at);
-  launch.parameters.set_pointer(2 * sizeof(void*), at + hyper_at);
 }
 
 }  // namespace nd::cuda

@@ -2,9 +2,10 @@
 // Pure functions: they touch no device, and the order of combination in reductions depends on their results alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <vector>
+#include <cstring>
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/device/parameters.h>
@@ -13,29 +14,54 @@
 
 namespace nd::cuda {
 
-// The parameter of a kernel, filled field by field in the order of its struct in kernels/device/parameters.h.
+// The parameter of a kernel, filled field by field in the order of its struct in kernels/device/parameters.h. There is
+// room for the largest one; what is not used is neither cleared nor copied.
 class ParameterBlock {
  public:
+  ParameterBlock() noexcept {}
+  ParameterBlock(const ParameterBlock& o) noexcept { *this = o; }
+  ParameterBlock& operator=(const ParameterBlock& o) noexcept {
+    if (this == &o) return *this;
+    std::memcpy(bytes_.data(), o.bytes_.data(), o.size_);
+    std::copy_n(o.in_scratch_.data(), o.num_in_scratch_, in_scratch_.data());
+    size_ = o.size_;
+    num_in_scratch_ = o.num_in_scratch_;
+    return *this;
+  }
+
   const std::byte* data() const { return bytes_.data(); }
-  std::size_t size() const { return size_; }  // rounded up to the struct's alignment by finish()
+  std::size_t size() const { return size_; }
   void put(std::int64_t v) { append(&v, sizeof v); }
   void put(const void* p) { append(&p, sizeof p); }
-  CATENA_EXPORT void append(const void* bytes, std::size_t n);
-  void align(std::size_t to) { size_ = (size_ + to - 1) / to * to; }
+  // ValueError when the largest block is full.
+  void append(const void* bytes, std::size_t n) { std::memcpy(extend(n), bytes, n); }
+  // Zeros up to a multiple of `to`.
+  void align(std::size_t to) {
+    const std::size_t n = (to - size_ % to) % to;
+    std::memset(extend(n), 0, n);
+  }
   // Overwrites a pointer that was put at `at`.
-  CATENA_EXPORT void set_pointer(std::size_t at, const void* p);
+  void set_pointer(std::size_t at, const void* p) { std::memcpy(bytes_.data() + at, &p, sizeof p); }
   // A pointer into scratch memory, which set_scratch supplies.
   CATENA_EXPORT void put_scratch(std::size_t offset);
   CATENA_EXPORT void set_scratch(void* memory);
 
  private:
+  std::byte* extend(std::size_t n) {
+    if (n > bytes_.size() - size_) [[unlikely]]
+      fail_full(n);
+    std::byte* at = bytes_.data() + size_;
+    size_ += n;
+    return at;
+  }
+  [[noreturn]] CATENA_EXPORT void fail_full(std::size_t more) const;
+
   struct InScratch {
     std::size_t at, offset;
   };
-  alignas(16) std::array<std::byte, catena::device::kParameterBytes> bytes_{};
-  std::size_t size_ = 0;
-  std::array<InScratch, 8> in_scratch_{};
-  std::size_t num_in_scratch_ = 0;
+  std::size_t size_ = 0, num_in_scratch_ = 0;
+  std::array<InScratch, 8> in_scratch_;
+  alignas(16) std::array<std::byte, catena::device::kParameterBytes> bytes_;
 };
 
 // Every launch has blocks of kBlock threads. What it points to belongs to the call that was planned.
@@ -71,15 +97,6 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
 CATENA_EXPORT Sequence plan_reduce(const catena::ReduceCall& call, int processors);
 
 CATENA_EXPORT LaunchPlan plan_rows(const catena::RowCall& call, int processors);
-
-// The table goes to device memory first (any address aligned to 8); set_table then completes the parameters.
-struct MultiTensorPlan {
-  LaunchPlan launch;
-  std::vector<std::byte> table;
-  std::size_t chunks_at = 0, hyper_at = 0;  // offsets in the table; the tensors come first
-  CATENA_EXPORT void set_table(const void* device_memory);
-};
-CATENA_EXPORT MultiTensorPlan plan_multi_tensor(const catena::MultiTensorCall& call);
 
 // Out of several values for one element any one stays, as in NumPy; the CPU backend keeps the last. IndexError for
 // index arrays that are not of integers, or for indices into nothing; ValueError for more index arrays than 15.

@@ -1,7 +1,6 @@
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/compiler/codegen.h>
@@ -35,13 +34,10 @@ void at_least_one_axis(catena::Shape& shape, std::span<catena::Strides> strides)
 
 std::uint8_t rank_class(int rank, int limit) { return static_cast<std::uint8_t>(rank <= limit ? rank : 0); }
 
-void ParameterBlock::append(const void* bytes, std::size_t n) {
-  catena::check<catena::ValueError>(size_ + n <= bytes_.size(), "kernel launch", size_ + n,
-                                    " bytes of parameters exceed the limit of ", bytes_.size());
-  std::memcpy(bytes_.data() + size_, bytes, n);
-  size_ += n;
+void ParameterBlock::fail_full(std::size_t more) const {
+  catena::fail<catena::ValueError>("kernel launch", size_ + more, " bytes of parameters exceed the limit of ",
+                                   bytes_.size());
 }
-void ParameterBlock::set_pointer(std::size_t at, const void* p) { std::memcpy(bytes_.data() + at, &p, sizeof p); }
 
 void ParameterBlock::put_scratch(std::size_t offset) {
   in_scratch_.at(num_in_scratch_++) = {size_, offset};

@@ -1,5 +1,6 @@
 // Plans of indexing by arrays, random fills and matrix products.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <catena/kernels/base/error.h>

@@ -1,8 +1,9 @@
+#include <algorithm>
 #include <set>
 
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/compiler/kernel_store.h>
-#include <catena/ndarray/cuda/plans/plan.h>
+#include <catena/ndarray/cuda/plans/multi_tensor.h>
 
 namespace nd::cuda {
 namespace {
@@ -162,16 +163,7 @@ class Forms {
     }
   }
 
-  void add_multi_tensor(const KernelDef& def, int loop) {
-    const catena::TensorEntry tensor{{}, 1000, 0};
-    const catena::Hyper hyper{};
-    catena::MultiTensorCall call;
-    call.kernel = &def;
-    call.loop = loop;
-    call.tensors = {&tensor, 1};
-    call.hyper = {&hyper, 1};
-    request(plan_multi_tensor(call).launch);
-  }
+  void add_multi_tensor(const KernelDef& def, int loop) { request(plan_multi_tensor(def, loop)); }
 
   std::vector<WarmUpRequest> requests_;
   std::set<std::string> seen_;

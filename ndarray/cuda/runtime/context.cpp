@@ -50,7 +50,7 @@ DeviceState& state_of(int device) {
                                     " does not exist, there ", driver().device_count == 1 ? "is " : "are ",
                                     driver().device_count);
   DeviceState& state = states[device];
-  // An exception leaves the flag unset: what failed for want of memory may succeed later.
+  // An exception leaves the flag unset, so a failure for lack of memory can be retried.
   std::call_once(state.opened, [&] { open_device(device, state); });
   return state;
 }
@@ -86,7 +86,7 @@ api::cu_context primary_context(int device) { return state_of(device).context; }
 void use_device(int device) {
   if (!is_healthy()) [[unlikely]]
     fail_for_good();
-  // Others may have made their own context current on this thread in the meantime: asking costs less than setting.
+  // Other code may have made its own context current on this thread; querying is cheaper than setting.
   api::cu_context current = nullptr;
   const api::cu_context wanted = state_of(device).context;
   if (driver().context_get_current(&current) == api::cu_success && current == wanted) return;

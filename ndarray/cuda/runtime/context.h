@@ -1,8 +1,13 @@
-// Devices, contexts and errors of the driver. Contexts are the primary ones, shared with every other library of the
-// process; they are never released: arrays in static variables may outlive everything else.
+// The room ndarray/cuda/runtime/: the driver as the CUDA backend uses it: opening of libraries, contexts and errors,
+// launches, modules, staging copies, graphs. It knows neither kernels nor calls. May use kernels/base/,
+// ndarray/cuda/api/ and ndarray/device/; module.cpp also compiles texts through ndarray/cuda/compiler/.
 //
-// After an error that a context does not survive (an illegal address in a kernel, say) every later call fails at once
-// with the first cause; the process has to be restarted.
+// This header: devices, contexts and errors of the driver. Contexts are the primary ones, shared with every other
+// library of the process. They are never released, because arrays in static variables may be destroyed after everything
+// else.
+//
+// After an error that a context does not survive (such as an illegal address in a kernel), every later call fails at
+// once with the first cause; the process must be restarted.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -12,33 +17,34 @@
 
 #include <catena/kernels/base/array_header.h>
 #include <catena/ndarray/cuda/runtime/library.h>
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd::cuda {
 
-// ValueError for a number that no device has.
+// ValueError for a device number that does not exist.
 CATENA_EXPORT const DeviceProperties& properties(int device);
 
-// Makes the device's context current on this thread; cheap when it is. Throws the first cause after an error that the
-// context did not survive.
+// Makes the device's context current on this thread; cheap if it is already. After an error that the context did not
+// survive, throws the first cause.
 CATENA_EXPORT void use_device(int device);
 // The primary context of a device.
 CATENA_EXPORT api::cu_context primary_context(int device);
 
-// Throws for every status but success: OutOfMemoryError, or CudaError "cuStreamSynchronize: <text>: CUDA error 719
-// (CUDA_ERROR_LAUNCH_FAILED)", with what was launched last when a kernel may be to blame.
+// Throws for a status that is not success: OutOfMemoryError, or CudaError "cuStreamSynchronize: <text>: CUDA error 719
+// (CUDA_ERROR_LAUNCH_FAILED)", with the latest launches if a kernel may be the cause.
 [[noreturn]] CATENA_EXPORT void fail(api::cu_result status, std::string_view call);
 inline void check(api::cu_result status, std::string_view call) {
   if (status != api::cu_success) [[unlikely]]
     fail(status, call);
 }
 
-// Errors that a context does not survive.
+// True for errors that a context does not survive.
 CATENA_EXPORT bool is_sticky(api::cu_result status) noexcept;
-// False after such an error: there is nothing left to give back to the driver.
+// False after such an error: memory and handles need not be returned to the driver then.
 CATENA_EXPORT bool is_healthy() noexcept;
 
-// Calls of the driver by their names in the table: CATENA_CU(stream_synchronize, stream) throws what check() throws.
+// Calls a function of the driver by its name in the table: CATENA_CU(stream_synchronize, stream) throws as check()
+// does.
 #define CATENA_CU(field, ...) \
   ::nd::cuda::check(::nd::cuda::driver().field(__VA_ARGS__), ::nd::cuda::api::DriverNames::field)
 

@@ -16,12 +16,12 @@
 namespace nd::cuda {
 namespace {
 
-// Live values lie in few blocks, so that a replay copies them all at once.
+// Live values are packed into few blocks, so that a replay updates them with few copies.
 constexpr std::size_t kLiveBlock = 16 * 1024, kLiveAlignment = 16;
 
 struct LiveBlock {
   catena::Storage* memory;
-  std::vector<std::byte> host;  // what the memory gets
+  std::vector<std::byte> host;  // the content to copy to the device
   std::size_t used = 0;
 };
 struct LiveValue {
@@ -45,7 +45,7 @@ struct Graph::State final : StorageKeeper {
   void launch(StreamRef on);
 
   Device device;
-  std::optional<Stream> stream;  // the one that records; its memory is the graph's
+  std::optional<Stream> stream;  // the capturing stream; its memory belongs to the graph
   api::cu_graph_exec exec = nullptr;
   std::size_t nodes = 0;
   std::unordered_set<catena::Storage*> kept;
@@ -55,11 +55,11 @@ struct Graph::State final : StorageKeeper {
 
 namespace {
 
-// What is being recorded on this thread.
+// The graph that is being captured on this thread.
 constinit thread_local Graph::State* recording = nullptr;
 
-// A failed end leaves the stream in capture, where it would take every call that waits for the device with it: then
-// once more.
+// A failed end can leave the stream in capture, where it would break every call that waits for the device; a second
+// call ends it.
 api::cu_result end_capture(api::cu_stream stream, api::cu_graph* graph) {
   const api::cu_result status = driver().stream_end_capture(stream, graph);
   if (status == api::cu_success) return status;
@@ -92,7 +92,7 @@ void Graph::State::record(const std::function<void()>& f) {
   stream.emplace(StreamOptions{.non_blocking = true});
   memory_pool(Device::Kind::cuda).hold_stream(device.id, stream->ptr());
   const api::cu_stream s = stream_of(stream->ref());
-  // Memory may be allocated while recording, which only the relaxed mode allows.
+  // Memory may be allocated during the capture, which only the relaxed mode allows.
   CATENA_CU(stream_begin_capture, s, api::cu_capture_relaxed);
   api::cu_graph graph = nullptr;
   try {
@@ -100,7 +100,7 @@ void Graph::State::record(const std::function<void()>& f) {
     const StreamScope on_stream(*stream);
     f();
   } catch (...) {
-    // The first cause is what f says; a capture that it broke has no graph to give.
+    // The exception of f is the first cause; a capture that it broke has no graph.
     if (end_capture(s, &graph) == api::cu_success && graph != nullptr) driver().graph_destroy(graph);
     throw;
   }

@@ -1,14 +1,14 @@
-// CUDA graphs: what a function enqueues, kept to be run again at the cost of one launch.
+// CUDA graphs: the work that a function enqueues, captured so that it can be run again at the cost of one launch.
 //
 //   nd::cuda::Graph step([&] { loss = model(x); ... });    // runs it once
 //   nd::copyto(x, next_batch);  step.replay();             // runs the same work on the new contents of x
 //
-// Only what reaches the device is kept: host code runs once. Arrays made by the function live in memory of the graph's
-// own, and every replay writes them again; arrays from outside that were used are kept alive. Values of host scalars
-// are those of the first run, but for live_bytes. Whatever has to wait for the device (item(), copies to and from the
-// host) cannot be kept: RuntimeError naming it.
+// Only device work is captured: host code runs once. Arrays created by the function are in memory of the graph and are
+// written again by every replay; other arrays used by it are kept alive. Host scalars keep the values of the first run,
+// except through live_bytes. Operations that wait for the device (item(), copies to and from the host) cannot be
+// captured: RuntimeError naming them.
 //
-// Thread safety: a graph belongs to one thread at a time; different threads may record at the same time.
+// Thread safety: a graph is used by one thread at a time; different threads may capture at the same time.
 #pragma once
 
 #include <cstddef>
@@ -23,17 +23,17 @@ namespace nd::cuda {
 
 class CATENA_EXPORT Graph {
  public:
-  // Runs f once; what it enqueues on `device` goes to streams of the graph's own, then all at once to the current
-  // stream. An exception of f passes through and nothing has run. ValueError for a device that is not CUDA,
-  // RuntimeError while another graph is recorded on this thread, and for what cannot be recorded.
+  // Runs f once. Its work on `device` is captured on streams of the graph and then enqueued on the current stream. If f
+  // throws, the exception passes through and no work has run. ValueError for a device that is not CUDA, RuntimeError
+  // while another graph is captured on this thread and for operations that cannot be captured.
   explicit Graph(const std::function<void()>& f, Device device = current_device());
   ~Graph();
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
-  // On the current stream of the device. Values from live_bytes are asked for first.
+  // Runs the work on the current stream of the device, after the values of live_bytes have been refreshed.
   void replay();
-  std::size_t n_nodes() const noexcept;  // kernels, copies and fills
+  std::size_t n_nodes() const noexcept;  // number of kernels, copies and fills
 
   struct State;
 
@@ -41,15 +41,15 @@ class CATENA_EXPORT Graph {
   std::unique_ptr<State> state_;
 };
 
-// A graph is being recorded on this thread.
+// True while a graph is captured on this thread.
 CATENA_EXPORT bool is_recording() noexcept;
 
-// While recording: `bytes` bytes in the device's memory that hold `initial` in the first run and what `refresh` writes
-// to its argument in every later one. In the order in which they were asked for, before the work. They live as long as
-// the graph.
+// During a capture: device memory of `bytes` bytes that contains `initial` in the first run and, in every later one,
+// what `refresh` writes to its argument. The functions are called in the order of these calls, before the work. The
+// memory lives as long as the graph.
 CATENA_EXPORT std::byte* live_bytes(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh);
 
-// RuntimeError "<operation>: cannot be recorded in a CUDA graph, <why>" while recording; nothing otherwise.
+// During a capture: RuntimeError "<operation>: cannot be recorded in a CUDA graph, <why>". Otherwise does nothing.
 CATENA_EXPORT void forbid_recording(std::string_view operation, std::string_view why);
 
 }  // namespace nd::cuda

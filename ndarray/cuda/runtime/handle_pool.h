@@ -1,5 +1,5 @@
-// What costs too much to be made for each use, and may only be used by one at a time: handles of libraries, events.
-// Internal to ndarray/cuda and to the framework's cuDNN extension.
+// Pools of objects that are expensive to create and must not be used by two threads at once: handles of libraries,
+// events. Internal to ndarray/cuda and to the framework's cuDNN extension.
 #pragma once
 
 #include <mutex>
@@ -8,12 +8,11 @@
 
 namespace nd::cuda {
 
-// Handles by device. As many are made as are in use at once; they are never destroyed: the library may be gone before
-// the last thread is.
+// Handles per device. A new one is created when all are leased. Handles are never destroyed, because the library may be
+// unloaded before the last thread ends.
 //
-// Thread safety: a pool may be used from any thread; a lease belongs to one at a time.
-template <class Handle>
-class HandlePool {
+// Thread safety: a pool may be used from any thread, a lease by one thread at a time.
+template <class Handle> class HandlePool {
  public:
   explicit HandlePool(int devices) : free_(static_cast<std::size_t>(devices)) {}
 
@@ -37,9 +36,8 @@ class HandlePool {
     int device_;
     Handle handle_;
   };
-  // A handle of the device until the end of the lease; `make()` makes one when none is free.
-  template <class Make>
-  Lease lease(int device, Make&& make) {
+  // A handle of the device until the end of the lease; `make()` creates one if none is free.
+  template <class Make> Lease lease(int device, Make&& make) {
     {
       const std::lock_guard lock(mutex_);
       std::vector<Handle>& free = free_[static_cast<std::size_t>(device)];

@@ -16,12 +16,12 @@
 namespace nd::cuda {
 namespace {
 
-// The last launches of one stream. Names are copied: a module of the user may be gone when they are asked for.
+// The last launches of one stream. Names are copied, because a user's module may be unloaded before they are printed.
 struct History {
   static constexpr std::size_t kLength = 32;
   struct Entry {
     char name[100];
-    bool is_kernel;  // then the numbers are its grid and block
+    bool is_kernel;  // then the numbers are grid and block
     std::uint8_t count;
     std::array<std::int64_t, 6> numbers;
   };
@@ -41,7 +41,7 @@ struct History {
 
 struct Histories {
   std::mutex mutex;
-  std::map<std::pair<int, void*>, History> of_stream;  // entries stay: a driver gives the addresses of streams again
+  std::map<std::pair<int, void*>, History> of_stream;  // entries stay, because drivers reuse the addresses of streams
 };
 Histories& histories() {
   static auto& all = *new Histories;
@@ -90,8 +90,8 @@ void print(std::ostream& out, const History::Entry& e) {
   }
 }
 
-// Waits for the stream where that was asked for; gives what is wrong then. A stream that records has nothing to wait
-// for.
+// Waits for the stream if CATENA_LAUNCH_BLOCKING is set; returns the error that this shows. A stream under capture is
+// not waited for.
 api::cu_result wait_if_blocking(StreamRef stream) {
   if (!launch_blocking()) return api::cu_success;
   const Driver& cu = driver();

@@ -50,7 +50,7 @@ void Library::open(const std::vector<std::string>& candidates, const char* wante
       path_ = candidate;
       return;
     }
-    // A file that is there but cannot be opened is what the user needs to hear about.
+    // The error of a file that exists but cannot be opened is the one to report.
     const char* error = dlerror();
     std::error_code ignored;
     if (reason.empty() && candidate.find('/') != std::string::npos && std::filesystem::exists(candidate, ignored))
@@ -113,7 +113,7 @@ void load_driver(Driver& table) {
 
 }  // namespace
 
-// Never destroyed: threads may work until the very end.
+// Never destroyed: other threads may still be running at exit.
 const Nvrtc& nvrtc() {
   static const auto& loaded = *new Loaded<Nvrtc>(load_nvrtc);
   return loaded.get();

@@ -1,7 +1,8 @@
-// Libraries of CUDA, opened at first use. One table of entry points per library; no program needs one of them to start.
+// CUDA's libraries, opened at first use, with one table of entry points per library. A program starts without any of
+// them.
 //
-// They are searched for as the dynamic linker does, then under $CUDA_PATH, $CUDA_HOME and /usr/local/cuda. When
-// $CATENA_CUDA_LIBRARIES names a directory, they come from there and from nowhere else.
+// They are searched for as the dynamic linker does, then under $CUDA_PATH, $CUDA_HOME and /usr/local/cuda. If
+// $CATENA_CUDA_LIBRARIES names a directory, they are taken only from there.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -19,28 +20,29 @@
 
 namespace nd::cuda {
 
-// Files that may hold a library: each name by itself, as the dynamic linker searches, and in every directory.
+// File names of a library: each is tried as the dynamic linker searches it, and in every directory.
 struct LibraryFiles {
-  const char* library;             // in messages: "NVRTC"
-  std::vector<std::string> names;  // best first; that one is named in the error
+  const char* library;             // used in messages: "NVRTC"
+  std::vector<std::string> names;  // in order of preference; the error names the first
 };
 // $CUDA_PATH and $CUDA_HOME with lib64 and lib, then /usr/local/cuda/lib64 (and lib).
 CATENA_EXPORT std::vector<std::string> library_directories();
 
-// An open library. It stays open until the program ends: code that it registered (thread exits, atexit) would be gone
-// otherwise.
+// An open library. It is not closed before the program ends, because it may have registered code (thread exits,
+// atexit).
 class CATENA_EXPORT Library {
  public:
   explicit Library(const LibraryFiles& files) : Library(files, library_directories()) {}
-  // RuntimeError "NVRTC is unavailable: libnvrtc.so.13 not found (tried: ...)", with the linker's words for a file that
-  // exists.
+  // RuntimeError "NVRTC is unavailable: libnvrtc.so.13 not found (tried: ...)", with the linker's message for a file
+  // that exists.
   Library(const LibraryFiles& files, std::span<const std::string> directories);
   const std::string& path() const noexcept { return path_; }
   // RuntimeError "NVRTC is unavailable: <path> has no function nvrtcGetCUBIN".
   void* function(const char* name) const;
-  void* find_function(const char* name) const noexcept;  // null when there is none
-  // RuntimeError "CUDA is unavailable: cuInit of <path> says CUDA_ERROR_NO_DEVICE (100, <text>)", for a call that
-  // decides whether the library can be used; nulls where it does not name its codes or has no text for them.
+  void* find_function(const char* name) const noexcept;  // null if there is none
+  // For a call that decides whether the library can be used: RuntimeError "CUDA is unavailable: cuInit of <path> says
+  // CUDA_ERROR_NO_DEVICE (100, <text>)". `symbol` and `text` are null if the library has no names or texts for its
+  // codes.
   [[noreturn]] void fail_answer(const char* call, int code, const char* symbol, const char* text = nullptr) const;
 
  private:
@@ -51,15 +53,13 @@ class CATENA_EXPORT Library {
   void* handle_ = nullptr;
 };
 
-// What was found on the first call: a table, or the text of the error of every call.
-template <class Table>
-struct Loaded {
+// The result of the first attempt to load a table: the table, or the text of the error that every call throws.
+template <class Table> struct Loaded {
   Table table;
   std::string error;
 
   // `load` fills the table or throws RuntimeError.
-  template <class Load>
-  explicit Loaded(Load load) {
+  template <class Load> explicit Loaded(Load load) {
     try {
       load(table);
     } catch (const catena::Error& e) {
@@ -72,7 +72,7 @@ struct Loaded {
   }
 };
 
-// Members of a table, and how they are filled from `library`.
+// The members of a table, and the code that fills them from `library`.
 #define CATENA_FIELD(symbol, field, ...) std::add_pointer_t<__VA_ARGS__> field = nullptr;
 #define CATENA_RESOLVE(symbol, field, ...) \
   table.field = reinterpret_cast<decltype(table.field)>(library.function(#symbol));
@@ -94,16 +94,16 @@ struct Nvrtc : api::NvrtcFunctions {
   int major_version = 0, minor_version = 0;
   std::vector<int> architectures;  // 75, 80, ... in ascending order
 };
-// Throws RuntimeError, always with the same text, when the library cannot be used.
+// RuntimeError, with the same text at every call, if the library cannot be used.
 CATENA_EXPORT const Nvrtc& nvrtc();
 
-// The driver, initialised, with at least one device.
+// The entry points of the driver, which is initialised and has at least one device.
 struct Driver : api::DriverFunctions {
   std::string path;
   int version = 0;  // 13000
   int device_count = 0;
 };
-// RuntimeError "CUDA is unavailable: <why>", always with the same text.
+// RuntimeError "CUDA is unavailable: <why>", with the same text at every call.
 CATENA_EXPORT const Driver& driver();
 
 }  // namespace nd::cuda

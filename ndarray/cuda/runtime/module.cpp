@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/compiler/kernel_store.h>
@@ -43,12 +44,12 @@ bool is_bad_image(api::cu_result status) noexcept {
 struct LoadedModule::State {
   int device;
   api::cu_module module = nullptr;
-  std::map<std::string, std::string> driver_names;  // of the expressions
+  std::map<std::string, std::string> driver_names;  // by name expression
   std::mutex mutex;
-  std::map<std::string, LoadedKernel> kernels;  // those that were asked for; their addresses stay
+  std::map<std::string, LoadedKernel> kernels;  // kernels that have been looked up; addresses are stable
 
   explicit State(int on_device) : device(on_device) {}
-  // After a sticky error, or when the driver is already gone at the end of the program, the memory is gone as well.
+  // After a sticky error, or if the driver has been shut down at exit, the module no longer exists.
   ~State() {
     if (module == nullptr || !is_healthy()) return;
     const Driver& cu = driver();

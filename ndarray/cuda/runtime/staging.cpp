@@ -19,9 +19,9 @@ std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kU
 
 }  // namespace
 
-// ---- pinned memory
-// -------------------------------------------------------------------------------------------------------------- Pinned
-// memory belongs to all contexts, but the driver wants one to be current. An error would be that of earlier work.
+// ---- pinned memory ------------------------------------------------------------------------------
+// Pinned memory is usable by all contexts, but the driver requires a current one to free it. An error would be that of
+// earlier work and is ignored.
 PinnedPool::~PinnedPool() {
   if (free_.empty() || !is_healthy() || driver().context_set_current(primary_context(0)) != api::cu_success) return;
   for (const auto& [size, list] : free_)
@@ -114,7 +114,7 @@ void collect() {
   const std::lock_guard lock(s.mutex);
   std::erase_if(s.in_flight, [](const InFlight& f) {
     if (driver().event_query(f.event.get()) != api::cu_success)
-      return false;  // running, or the context is lost: then nothing is reused
+      return false;  // running, or the context is lost; in that case no buffer is reused
     pinned_pool().deallocate(f.data, f.bytes);
     return true;
   });
@@ -133,7 +133,7 @@ void copy_one_stage(api::cu_deviceptr to, const std::byte* from, std::size_t byt
   }
   status = driver().event_record(done.get(), stream_of(stream));
   if (status != api::cu_success) {
-    // Nobody will say when the copy has ended: wait for it, then the buffer is free.
+    // Without an event the end of the copy is not reported: wait for the stream, then free the buffer.
     if (driver().stream_synchronize(stream_of(stream)) == api::cu_success) pinned_pool().deallocate(stage, size);
     fail(status, api::DriverNames::event_record);
   }

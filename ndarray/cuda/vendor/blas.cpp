@@ -48,7 +48,7 @@ void check_blas(const CublasLt& lt, api::cublas_status status, const char* call)
 }
 #define CATENA_BLAS(field, ...) check_blas(lt, lt.field(__VA_ARGS__), api::CublasLtNames::field)
 
-// One handle per device; never destroyed, products may be asked for until the very end.
+// One handle per device; never destroyed, because products may be requested at exit.
 api::cublaslt_handle handle_of(const CublasLt& lt, int device) {
   struct Handle {
     std::once_flag made;
@@ -60,9 +60,8 @@ api::cublaslt_handle handle_of(const CublasLt& lt, int device) {
   return h.handle;
 }
 
-// ---- descriptors, for the time of a call --------------------------------------------------------
-template <class T>
-using Owned = std::unique_ptr<T, api::cublas_status (*)(T*)>;
+// ---- descriptors with the lifetime of a call ----------------------------------------------------
+template <class T> using Owned = std::unique_ptr<T, api::cublas_status (*)(T*)>;
 using OwnedDesc = Owned<api::cublaslt_opaque_matmul_desc>;
 using OwnedLayout = Owned<api::cublaslt_opaque_matrix_layout>;
 using OwnedPreference = Owned<api::cublaslt_opaque_preference>;
@@ -111,13 +110,13 @@ std::uint32_t epilogue_of(const Epilogue& e) {
   return both != 0 ? both : api::cublaslt_epilogue_default;
 }
 
-// The library asks for the alignment it may rely on, up to 256 bytes.
+// The alignment of a pointer up to 256 bytes, which is what the library asks for.
 std::uint32_t alignment_of(const void* p) {
   const auto address = reinterpret_cast<std::uintptr_t>(p) | 256;
   return static_cast<std::uint32_t>(address & ~(address - 1));
 }
 
-// One product with its operands, and everything that the choice depends on.
+// One product with its operands and everything that the choice of an algorithm depends on.
 struct Request {
   BlasProblem problem;
   Types types;
@@ -178,8 +177,8 @@ struct Description {
 };
 
 Choice choose(const CublasLt& lt, api::cublaslt_handle handle, const Request& r, const Description& d) {
-  constexpr std::uint64_t kMaxWorkspace =
-      32 << 20;  // what NVIDIA recommends for Hopper; more than any other architecture asks for
+  constexpr std::uint64_t kMaxWorkspace = 32
+                                          << 20;  // NVIDIA's recommendation for Hopper; other architectures need less
   api::cublaslt_preference made = nullptr;
   CATENA_BLAS(preference_create, &made);
   const OwnedPreference preference(made, lt.preference_destroy);
@@ -196,14 +195,14 @@ Choice choose(const CublasLt& lt, api::cublaslt_handle handle, const Request& r,
   int found = 0;
   const api::cublas_status status = lt.get_heuristic(handle, d.desc.get(), d.a.get(), d.b.get(), d.d.get(), d.d.get(),
                                                      preference.get(), 1, &result, &found);
-  // Both are how the library says that it has nothing for this combination.
+  // Both statuses mean that the library has no algorithm for this combination.
   if (status == api::cublas_not_supported || status == api::cublas_invalid_value) return {};
   check_blas(lt, status, api::CublasLtNames::get_heuristic);
   if (found == 0 || result.state != api::cublas_success) return {};
   return {true, result.algo, result.workspace_bytes};
 }
 
-// Choices are kept for the process. Asking the library takes some 100 microseconds, more than a small product.
+// Choices are kept until the process ends: the heuristic takes about 100 microseconds, more than a small product.
 Choice find_choice(const CublasLt& lt, api::cublaslt_handle handle, const Request& r, const Description& d,
                    int device) {
   static auto& mutex = *new std::shared_mutex;
@@ -251,9 +250,8 @@ std::atomic<bool>& tf32_flag() noexcept {
   return flag;
 }
 
-// ---- from strides to a problem
-// ------------------------------------------------------------------------------------------------------ A matrix by
-// its strides in elements.
+// ---- from strides to a problem ------------------------------------------------------------------
+// A matrix with strides in elements.
 struct View {
   std::int64_t rows, columns, row_stride, column_stride;
 };
@@ -273,7 +271,7 @@ std::optional<BlasMatrix> either_major(const View& v) {
   return m;
 }
 
-// The leading axes of a call: how often, and how far each operand moves, in elements.
+// A leading axis of a call: its length, and the stride of each operand in elements.
 struct BatchAxis {
   std::int64_t count, a, b, out;
 };
@@ -285,7 +283,8 @@ std::optional<std::int64_t> in_elements(const catena::BoundOperand& o, int axis)
   return bytes / size;
 }
 
-// Axes merged where all three operands go on evenly; nothing when a stride is no number of elements.
+// The leading axes, merged where all three operands allow it; nothing if a stride is not a multiple of the element
+// size.
 std::optional<std::vector<BatchAxis>> batch_axes(const MatmulCall& call) {
   std::vector<BatchAxis> axes;
   for (int i = 0; i < call.out.shape->size() - 2; ++i) {
@@ -305,7 +304,7 @@ std::optional<std::vector<BatchAxis>> batch_axes(const MatmulCall& call) {
   return axes;
 }
 
-// Batches with one b are more rows, where those of a and out follow each other evenly.
+// A batch with a single b becomes more rows of one product if the matrices of a and of out are evenly spaced.
 bool fold_into_rows(const BatchAxis& axis, View& a, View& out) {
   if (axis.b != 0) return false;
   if (a.rows == 1) a.row_stride = axis.a, out.row_stride = axis.out;
@@ -318,7 +317,7 @@ bool fold_into_rows(const BatchAxis& axis, View& a, View& out) {
 std::optional<View> matrix_of(const catena::BoundOperand& o) {
   const int rank = o.shape->size();
   View v{(*o.shape)[rank - 2], (*o.shape)[rank - 1], 0, 0};
-  // The stride of an axis of length 1 does not matter, and may be any number.
+  // The stride of an axis of length 1 is irrelevant and may have any value.
   const auto row = v.rows > 1 ? in_elements(o, rank - 2) : 0, column = v.columns > 1 ? in_elements(o, rank - 1) : 0;
   if (!row || !column) return std::nullopt;
   v.row_stride = *row;
@@ -358,11 +357,11 @@ std::optional<BlasProblem> internal::blas_problem(const MatmulCall& call) {
 const CublasLt& cublaslt() { return loaded_cublaslt().get(); }
 
 bool blas_matmul(const MatmulCall& call, StreamRef stream, const Epilogue& epilogue) {
-  last = "portable";  // unless all goes well
+  last = "portable";  // replaced below if cuBLASLt takes the product
   const std::optional<Types> types = types_of(call.out.dtype, tf32_allowed());
   if (!types) return false;
   const std::optional<BlasProblem> problem = internal::blas_problem(call);
-  // A bias goes along the rows of d, which are the columns of out only when the product was swapped.
+  // A bias is added along the rows of d; those are the columns of out only if the product is swapped.
   if (!problem || (epilogue.bias != nullptr && !problem->swapped)) return false;
   if (!loaded_cublaslt().error.empty()) return false;
   const std::byte *a = call.a.data, *b = call.b.data;

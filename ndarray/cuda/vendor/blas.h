@@ -15,7 +15,7 @@
 #include <catena/kernels/rows/calls.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/runtime/library.h>
-#include <catena/ndarray/device/backend.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd::cuda {
 
@@ -33,48 +33,47 @@ struct CublasLtNames {
 struct CublasLt : api::CublasLtFunctions {
   std::string path;
 };
-// RuntimeError "cuBLASLt is unavailable: libcublasLt.so.13 not found (tried: ...)", always with the same text.
+// RuntimeError "cuBLASLt is unavailable: libcublasLt.so.13 not found (tried: ...)", with the same text at every call.
 CATENA_EXPORT const CublasLt& cublaslt();
 
 enum class Activation : std::uint8_t { none, relu, gelu_tanh };
 
-// What is done to a product before it is rounded and stored: out = activation(a @ b + bias).
+// Applied to a product before it is rounded and stored: out = activation(a @ b + bias).
 struct Epilogue {
-  const std::byte* bias = nullptr;  // one contiguous element of the product's dtype for each column of out; null: none
+  const std::byte* bias = nullptr;  // contiguous, one element of the product's dtype per column of out; null: none
   Activation activation = Activation::none;
 };
 
-// Enqueues the product. False, and nothing is done, where cuBLASLt is not there, does not know the dtype, or cannot
-// express the strides or the epilogue; throws what a failed call says.
+// Enqueues the product. Returns false without doing anything if cuBLASLt is not available, does not support the dtype,
+// or cannot express the strides or the epilogue; throws if a call fails.
 CATENA_EXPORT bool blas_matmul(const catena::MatmulCall& call, StreamRef stream, const Epilogue& epilogue = {});
 
-// Which implementation did this thread's last product: "cublaslt", or "portable" after blas_matmul gave false; ""
-// before the first.
+// The implementation of this thread's last product: "cublaslt", or "portable" after blas_matmul returned false; ""
+// before the first product.
 CATENA_EXPORT std::string_view last_matmul() noexcept;
 
-// Whether float32 products may round their operands to 10 bits of mantissa (TF32), for the whole process. At first
-// CATENA_ALLOW_TF32=1 says so; off otherwise.
+// Whether float32 products may round their operands to 10 mantissa bits (TF32), for the whole process. Initially true
+// only if CATENA_ALLOW_TF32=1.
 CATENA_EXPORT bool tf32_allowed() noexcept;
 CATENA_EXPORT void allow_tf32(bool allow) noexcept;
 
 namespace internal {
 
-// A matrix as cuBLASLt describes it: rows x columns in column-major order, `ld` elements from column to column, strides
-// between the matrices of a batch in elements.
+// A matrix as cuBLASLt describes it: rows x columns in column-major order, `ld` elements between columns, and the
+// stride between the matrices of a batch in elements.
 struct BlasMatrix {
-  bool transpose = false;  // the operand is the transpose of what is stored
+  bool transpose = false;  // the operand is the transpose of the stored matrix
   std::int64_t rows = 0, columns = 0, ld = 0, batch_stride = 0;
   friend bool operator==(const BlasMatrix&, const BlasMatrix&) = default;
 };
-// d = op(a) @ op(b), the column-major product that stores what a MatmulCall asks for.
+// d = op(a) @ op(b): the column-major product that is equivalent to a MatmulCall.
 struct BlasProblem {
   BlasMatrix a, b, d;
   std::int64_t batch = 1;
-  bool swapped = false;  // a is the call's b: a row-major product is the column-major one of the transposes
+  bool swapped = false;  // a is the b of the call: a row-major product is the column-major product of the transposes
   friend bool operator==(const BlasProblem&, const BlasProblem&) = default;
 };
-// Nothing when the strides have no such form, or there is nothing to multiply. Batches over which one operand is
-// repeated become rows.
+// Nothing if the strides have no such form or the product is empty. Batches that repeat one operand become rows.
 CATENA_EXPORT std::optional<BlasProblem> blas_problem(const catena::MatmulCall& call);
 
 }  // namespace internal

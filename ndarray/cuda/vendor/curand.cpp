@@ -7,9 +7,10 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
-#include <catena/ndarray/device/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {
@@ -18,7 +19,7 @@ using catena::check;
 using catena::TypeError;
 using catena::ValueError;
 
-// The library has no function that names its codes.
+// The library has no function that returns the names of its codes.
 const char* name_of(api::curand_status status) {
   switch (status) {
     case api::curand_version_mismatch: return "CURAND_STATUS_VERSION_MISMATCH";
@@ -52,16 +53,15 @@ void check_curand(api::curand_status status, const char* call) {
 }
 #define CATENA_CURAND(field, ...) check_curand(curand().field(__VA_ARGS__), api::CurandNames::field)
 
-// A generator of the host has done its work when the call returns.
-template <class Call>
-void fill(const char* name, Device device, std::size_t n, Call&& call) {
+// A host generator has finished when the call returns.
+template <class Call> void fill(const char* name, Device device, std::size_t n, Call&& call) {
   if (device.kind == Device::Kind::cuda) enqueue(name, current_stream(device), {static_cast<std::int64_t>(n)}, call);
   else call();
 }
-// In the functions of a generator: n numbers go to `to`.
+// Used in the members of CurandGenerator: fills n numbers at `to`.
 #define CATENA_FILL(field, to, n, ...)      \
   fill(api::CurandNames::field, device_, n, \
-       [&] { CATENA_CURAND(field, handle_.get(), to, n __VA_OPT__(, ) __VA_ARGS__); })
+       [&] { CATENA_CURAND(field, handle_->generator, to, n __VA_OPT__(, ) __VA_ARGS__); })
 
 constexpr std::array kMethods = {
     CurandMethod::pseudo_default,    CurandMethod::xorwow,        CurandMethod::mrg32k3a,         CurandMethod::mtgp32,
@@ -78,8 +78,21 @@ const Curand& curand() {
   return loaded.get();
 }
 
+struct CurandGenerator::Handle {
+  Device device;
+  api::curand_generator generator;
+
+  ~Handle() {
+    if (device.kind == Device::Kind::cuda) {
+      if (!is_healthy()) return;
+      driver().context_set_current(primary_context(device.id));
+    }
+    curand().destroy(generator);
+  }
+};
+
 CurandGenerator::CurandGenerator(CurandMethod method, const CurandOptions& options, Device device)
-    : method_(method), device_(device), dimensions_(options.dimensions), handle_(nullptr, Destroy{device}) {
+    : method_(method), device_(device), dimensions_(options.dimensions) {
   constexpr const char* op = "CurandGenerator";
   check<ValueError>(std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end(), op, "method ",
                     static_cast<int>(method), " does not exist");
@@ -94,44 +107,36 @@ CurandGenerator::CurandGenerator(CurandMethod method, const CurandOptions& optio
   } else {
     CATENA_CURAND(create_host, &made, static_cast<int>(method));
   }
-  handle_.reset(made);
+  handle_ = catena::Owned<Handle>(new Handle{device, made});
   if (options.seed) set_seed(*options.seed);
   if (options.offset != 0) set_offset(options.offset);
   if (options.ordering) set_ordering(*options.ordering);
   if (is_quasi()) CATENA_CURAND(set_dimensions, made, options.dimensions);
 }
 
-void CurandGenerator::Destroy::operator()(api::curand_generator generator) const noexcept {
-  if (device.kind == Device::Kind::cuda) {
-    if (!is_healthy()) return;
-    driver().context_set_current(primary_context(device.id));
-  }
-  curand().destroy(generator);
-}
-
 void CurandGenerator::set_seed(std::uint64_t seed) {
   check<ValueError>(!is_quasi(), "CurandGenerator", "a quasi-random method has no seed");
-  // cuRAND goes on at its place in the new sequence, or, where places have no numbers, begins again only when the seed
-  // is another one.
-  if (!has_offset(method_)) CATENA_CURAND(set_seed, handle_.get(), ~seed);
-  CATENA_CURAND(set_seed, handle_.get(), seed);
-  if (has_offset(method_)) CATENA_CURAND(set_offset, handle_.get(), 0);
+  // cuRAND continues at its position in the new sequence. Methods without positions restart only if the seed changes,
+  // so another seed is set first.
+  if (!has_offset(method_)) CATENA_CURAND(set_seed, handle_->generator, ~seed);
+  CATENA_CURAND(set_seed, handle_->generator, seed);
+  if (has_offset(method_)) CATENA_CURAND(set_offset, handle_->generator, 0);
 }
 
 void CurandGenerator::set_offset(std::uint64_t offset) {
   check<ValueError>(has_offset(method_), "CurandGenerator", method_ == CurandMethod::mtgp32 ? "mtgp32" : "mt19937",
                     " cannot start at offset ", offset, ", it has none");
-  CATENA_CURAND(set_offset, handle_.get(), offset);
+  CATENA_CURAND(set_offset, handle_->generator, offset);
 }
 
 void CurandGenerator::set_ordering(CurandOrdering ordering) {
   check<ValueError>((ordering == CurandOrdering::quasi) == is_quasi(), "CurandGenerator", "ordering ",
                     static_cast<int>(ordering),
                     is_quasi() ? " is none of quasi-random methods" : " is none of pseudo-random methods");
-  CATENA_CURAND(set_ordering, handle_.get(), static_cast<int>(ordering));
+  CATENA_CURAND(set_ordering, handle_->generator, static_cast<int>(ordering));
 }
 
-// The array's memory is the generator's to write, on the current stream.
+// Checks the array and prepares the generator to write its memory on the current stream.
 void CurandGenerator::prepare(const char* op, const Array& out) const {
   check<ValueError>(!out.is_null() && out.device() == device_, op, "the generator is on ", device_, ", the array is ",
                     out.is_null() ? "null" : "on " + catena::to_string(out.device()));
@@ -140,8 +145,9 @@ void CurandGenerator::prepare(const char* op, const Array& out) const {
   if (device_.kind != Device::Kind::cuda) return;
   const StreamRef stream = current_stream(device_);
   use_device(device_.id);
-  CATENA_CURAND(set_stream, handle_.get(), stream_of(stream));
-  if (out->storage != nullptr) MemoryPool::record_stream(*out->storage, stream);
+  CATENA_CURAND(set_stream, handle_->generator, stream_of(stream));
+  const catena::ArrayHeader* const used[] = {out.get()};
+  internal::record_operands(stream, used);
 }
 
 void CurandGenerator::check_normal(const char* op, const Array& out, double deviation) const {

@@ -1,6 +1,7 @@
 #include <catena/ndarray/cuda/vendor/nccl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <initializer_list>
 #include <utility>
 
@@ -8,8 +9,8 @@
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
-#include <catena/ndarray/device/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {
@@ -39,7 +40,7 @@ void load_nccl(Nccl& table) {
   if (status != api::nccl_success) library.fail_answer(api::NcclNames::get_version, status, name_of(status));
 }
 
-// The library keeps a sentence about its last failure.
+// NCCL keeps a text about its last failure.
 void check_nccl(api::nccl_result result, const char* call) {
   if (result == api::nccl_success) [[likely]]
     return;
@@ -49,8 +50,7 @@ void check_nccl(api::nccl_result result, const char* call) {
 }
 #define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
 
-// What a group holds is put on its streams when the outermost group of the thread ends: there is nothing to wait for
-// before.
+// The work of a group is enqueued when the outermost group of the thread ends; before that no stream can be waited for.
 struct Groups {
   int open = 0;
   struct Held {
@@ -61,14 +61,13 @@ struct Groups {
 };
 thread_local Groups groups;
 
-template <class Call>
-void communicate(const char* name, StreamRef stream, std::size_t count, Call&& call) {
+template <class Call> void communicate(const char* name, StreamRef stream, std::size_t count, Call&& call) {
   record_call(name, stream, {static_cast<std::int64_t>(count)});
   call();
   if (groups.open == 0) after_call(name, stream);
   else groups.held.push_back({name, stream});
 }
-// `count` elements; the stream is the call's last argument.
+// `count` elements; the stream is the last argument of the call.
 #define CATENA_NCCL_WORK(field, stream, count, ...) \
   communicate(api::NcclNames::field, stream, count, [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
 
@@ -113,7 +112,7 @@ NcclUniqueId nccl_unique_id() {
   return id;
 }
 
-// ---- making -------------------------------------------------------------------------------------
+// ---- construction -------------------------------------------------------------------------------
 NcclCommunicator::NcclCommunicator(api::nccl_comm comm, int size, int rank, int device)
     : comm_(comm, Destroy{device}), size_(size), rank_(rank), device_(device) {}
 
@@ -133,7 +132,7 @@ std::vector<NcclCommunicator> NcclCommunicator::all(std::span<const int> devices
   constexpr const char* op = "NcclCommunicator::all";
   check<ValueError>(!devices.empty(), op, "no devices are given");
   for (const int device : devices) {
-    properties(device);  // throws for a number that no device has
+    properties(device);  // throws for a device number that does not exist
     check<ValueError>(std::count(devices.begin(), devices.end(), device) == 1, op, "device ", device,
                       " is given twice");
   }
@@ -154,12 +153,12 @@ void NcclCommunicator::Destroy::operator()(api::nccl_comm comm) const noexcept {
   nccl().comm_destroy(comm);
 }
 
-// ---- communicating ------------------------------------------------------------------------------
+// ---- communication ------------------------------------------------------------------------------
 void NcclCommunicator::check_peer(const char* op, int peer) const {
   check<ValueError>(peer >= 0 && peer < size_, op, "rank ", peer, " is none of ", size_);
 }
 
-// The stream to use, once the arrays have been checked.
+// Checks the arrays and returns the stream to use.
 StreamRef NcclCommunicator::prepare(const char* op, std::initializer_list<Array> arrays) const {
   check<ValueError>(comm_ != nullptr, op, "the communicator was aborted");
   const Device device{Device::Kind::cuda, static_cast<std::int16_t>(device_)};
@@ -170,8 +169,10 @@ StreamRef NcclCommunicator::prepare(const char* op, std::initializer_list<Array>
                       " is not C-contiguous");
   }
   const StreamRef stream = current_stream(device);
-  for (const Array& a : arrays)
-    if (a->storage != nullptr) MemoryPool::record_stream(*a->storage, stream);
+  for (const Array& a : arrays) {
+    const catena::ArrayHeader* const used[] = {a.get()};
+    internal::record_operands(stream, used);
+  }
   use_device(device_);
   return stream;
 }
@@ -256,7 +257,7 @@ NcclGroup::NcclGroup() {
   ++groups.open;
 }
 
-// An exception is on its way, and it says more than what the library would.
+// The destructor without end() runs because of an exception, which is more informative than an error of the library.
 NcclGroup::~NcclGroup() {
   if (!open_) return;
   if (--groups.open == 0) groups.held.clear();

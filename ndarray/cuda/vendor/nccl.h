@@ -1,16 +1,17 @@
-// Communication between GPUs by NCCL, opened at first use: the ground under updaters and communicators of several
-// devices.
+// Communication between GPUs by NCCL, opened at first use; the basis of updaters and communicators for several devices.
 //
-//   auto all = nd::cuda::NcclCommunicator::all({0, 1});             // one process, one communicator for each device
+//   auto all = nd::cuda::NcclCommunicator::all({0, 1});   // one process, one communicator for each device
 //   {
-//     nd::cuda::NcclGroup group;                                    // what one thread asks of several of them belongs
-//     together for (int i = 0; i < 2; ++i) all[i].all_reduce(g[i], g[i]); group.end();
+//     nd::cuda::NcclGroup group;                          // joins the calls of one thread for several communicators
+//     for (int i = 0; i < 2; ++i) all[i].all_reduce(g[i], g[i]);
+//     group.end();
 //   }
-// Across processes: one makes nccl_unique_id() and tells the others, and each makes NcclCommunicator(size, id, rank).
+// Across processes: one process creates an id with nccl_unique_id() and sends it to the others, and each constructs
+// NcclCommunicator(size, id, rank).
 //
-// Arrays are C-contiguous, on the communicator's device (ValueError), of a floating dtype or integers of 8, 32 or 64
-// bits (TypeError). Work is enqueued on the current stream of that device; in and out may be one array where their
-// shapes agree. RuntimeError when NCCL is not there.
+// Arrays are C-contiguous, on the communicator's device (ValueError), of a floating dtype or an integer dtype of 8, 32
+// or 64 bits (TypeError). Work is enqueued on the current stream of that device; in and out may be the same array if
+// their shapes are equal. RuntimeError if NCCL is not available.
 //
 // Thread safety: one communicator must not be used by two threads at once.
 #pragma once
@@ -43,10 +44,10 @@ struct Nccl : api::NcclFunctions {
   std::string path;
   int version = 0;  // 22809
 };
-// RuntimeError "NCCL is unavailable: libnccl.so.2 not found (tried: ...)", always with the same text.
+// RuntimeError "NCCL is unavailable: libnccl.so.2 not found (tried: ...)", with the same text at every call.
 CATENA_EXPORT const Nccl& nccl();
 
-// What the processes of a communicator must agree on.
+// Identifies a communicator; all its processes must use the same one.
 using NcclUniqueId = api::nccl_unique_id;
 CATENA_EXPORT NcclUniqueId nccl_unique_id();
 
@@ -60,11 +61,11 @@ enum class NcclOp : int {
 
 class CATENA_EXPORT NcclCommunicator {
  public:
-  // Rank `rank` of `size`, on the current device; returns when all of them are there. ValueError for a rank that is
-  // none and for a current device that is the CPU.
+  // Rank `rank` of `size`, on the current device; returns when all ranks have called it. ValueError for an invalid rank
+  // and if the current device is the CPU.
   NcclCommunicator(int size, const NcclUniqueId& id, int rank);
-  // One for each of the devices, in their order, all of this process. ValueError for none, for a number that no device
-  // has and for one that is given twice.
+  // One communicator for each device, in order, all in this process. ValueError for no devices, a device number that
+  // does not exist, or a repeated one.
   static std::vector<NcclCommunicator> all(std::span<const int> devices);
   static std::vector<NcclCommunicator> all(std::initializer_list<int> devices) {
     return all(std::span<const int>(devices));
@@ -74,22 +75,23 @@ class CATENA_EXPORT NcclCommunicator {
   int rank_id() const noexcept { return rank_; }
   int device_id() const noexcept { return device_; }
 
-  // out = the combination of all ranks' `in`.
+  // out = the combination of the `in` of all ranks.
   void all_reduce(const Array& in, const Array& out, NcclOp op = NcclOp::sum) const;
-  // The same on rank `root` alone; elsewhere `out` is not written and may be null.
+  // The same on rank `root` only; on other ranks `out` is not written and may be null.
   void reduce(const Array& in, const Array& out, int root, NcclOp op = NcclOp::sum) const;
-  // The elements of rank `root`, everywhere.
+  // Copies the elements of rank `root` to all ranks.
   void broadcast(const Array& a, int root) const;
-  // out (size, in.size() elements): the ranks' `in` one after the other.
+  // out, of shape (size, in.size()): the `in` of all ranks, one after the other.
   void all_gather(const Array& in, const Array& out) const;
-  // in (size, out.size() elements): its combination, of which rank r gets part r.
+  // in, of shape (size, out.size()), is combined over all ranks; rank r gets part r.
   void reduce_scatter(const Array& in, const Array& out, NcclOp op = NcclOp::sum) const;
   void send(const Array& a, int peer) const;
   void receive(const Array& a, int peer) const;
 
-  // Throws what went wrong in work that was enqueued before, on this rank or another.
+  // Throws the error of earlier enqueued work, on this rank or another.
   void check_async_error() const;
-  // Ends all work of the communicator, also that which waits for other ranks. It can only be destroyed afterwards.
+  // Aborts all work of the communicator, including work that waits for other ranks. Afterwards it can only be
+  // destroyed.
   void abort();
 
  private:
@@ -105,12 +107,12 @@ class CATENA_EXPORT NcclCommunicator {
   int size_, rank_, device_;
 };
 
-// Calls between its making and end() are one: needed where a thread speaks for several ranks, or sends and receives at
-// once.
+// Joins the calls between its construction and end(): needed where one thread acts for several ranks, or sends and
+// receives at the same time.
 class CATENA_EXPORT NcclGroup {
  public:
   NcclGroup();
-  ~NcclGroup();  // end(), where that was not called: after an exception
+  ~NcclGroup();  // ends the group if an exception has prevented end()
   NcclGroup(const NcclGroup&) = delete;
   NcclGroup& operator=(const NcclGroup&) = delete;
   void end();

@@ -10,8 +10,8 @@
 #include <catena/ndarray/cuda/runtime/handle_pool.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
-#include <catena/ndarray/device/memory_pool.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {
@@ -27,7 +27,7 @@ void load_cusolver(Cusolver& table) {
   table.path = library.path();
 }
 
-// The library has no function that names its codes.
+// The library has no function that returns the names of its codes.
 const char* name_of(api::cusolver_status status) {
   switch (status) {
     case api::cusolver_not_initialized: return "CUSOLVER_STATUS_NOT_INITIALIZED";
@@ -94,8 +94,7 @@ HandlePool<api::cusolver_handle>::Lease lease_handle(int device) {
   });
 }
 
-// The time of one function: its device, stream and handle, the size of its matrix, and where the device puts the
-// outcome.
+// The state of one call: device, stream and handle, the size of the matrix, and the device memory for its status.
 class Call {
  public:
   Call(const char* op, const Array& a)
@@ -112,21 +111,20 @@ class Call {
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
   int* info() const { return reinterpret_cast<int*>(info_.data()); }
-  // The elements of an array that this call uses.
-  template <class T>
-  T* data(const Array& a) const {
+  // The elements of an array, which is recorded as used by this call.
+  template <class T> T* data(const Array& a) const {
     if (a.is_null()) return nullptr;
-    if (a->storage != nullptr) MemoryPool::record_stream(*a->storage, stream_);
+    const catena::ArrayHeader* const used[] = {a.get()};
+    internal::record_operands(stream_, used);
     return a.data<T>();
   }
-  template <class T>
-  std::unique_ptr<Scratch> work(int elements) const {
+  template <class T> std::unique_ptr<Scratch> work(int elements) const {
     return std::make_unique<Scratch>(sizeof(T) * static_cast<std::size_t>(std::max(elements, 1)), stream_);
   }
-  // Waits for what was enqueued. Positive: what the function says about the matrix.
+  // Waits for the enqueued work. A positive value is the function's statement about the matrix.
   int outcome() const {
     int info = 0;
-    backend(Device::Kind::cuda)
+    runtime(Device::Kind::cuda)
         .copy(reinterpret_cast<std::byte*>(&info), cpu_device, info_.data(), stream_.device, sizeof info, stream_);
     check<ValueError>(info >= 0, op_, "cuSOLVER says that argument ", -info, " is wrong");
     return info;
@@ -140,26 +138,22 @@ class Call {
   Scratch info_;
 };
 
-// The functions of one element type under names without it: those that say how much work space is needed, and those
-// that work.
-template <class T>
-struct Functions;
-#define CATENA_SIZE(name, suffix)                                            \
-  template <class... A>                                                      \
-  static int name##_size(const Call& call, A... arguments) {                 \
-    int size = 0;                                                            \
-    CATENA_SOLVER(name##_size_##suffix, call.handle(), arguments..., &size); \
-    return size;                                                             \
+// The functions for one element type, under common names: those that return the size of the work space, and those that
+// compute.
+template <class T> struct Functions;
+#define CATENA_SIZE(name, suffix)                                                  \
+  template <class... A> static int name##_size(const Call& call, A... arguments) { \
+    int size = 0;                                                                  \
+    CATENA_SOLVER(name##_size_##suffix, call.handle(), arguments..., &size);       \
+    return size;                                                                   \
   }
 #define CATENA_WORK(name, suffix)                                                               \
-  template <class... A>                                                                         \
-  static void name(const Call& call, A... arguments) {                                          \
+  template <class... A> static void name(const Call& call, A... arguments) {                    \
     enqueue(api::CusolverNames::name##_##suffix, call.stream(), {call.rows(), call.columns()},  \
             [&] { CATENA_SOLVER(name##_##suffix, call.handle(), arguments..., call.info()); }); \
   }
 #define CATENA_TYPED_FUNCTIONS(T, suffix) \
-  template <>                             \
-  struct Functions<T> {                   \
+  template <> struct Functions<T> {       \
     CATENA_SIZE(potrf, suffix)            \
     CATENA_SIZE(getrf, suffix)            \
     CATENA_SIZE(geqrf, suffix)            \
@@ -181,8 +175,7 @@ CATENA_TYPED_FUNCTIONS(double, double)
 #undef CATENA_WORK
 #undef CATENA_SIZE
 
-template <class F>
-decltype(auto) with_type(Dtype dtype, F&& f) {
+template <class F> decltype(auto) with_type(Dtype dtype, F&& f) {
   if (dtype == Dtype::float32) return f(float{});
   return f(double{});
 }

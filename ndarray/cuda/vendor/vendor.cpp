@@ -6,8 +6,8 @@
 namespace nd::cuda {
 namespace {
 
-// The driver answers every call with the error that broke the context. This one changes nothing, also while a stream is
-// captured.
+// Status of a call without effects, which is also allowed during a capture. After an error that broke the context, the
+// driver returns that error from every call.
 api::cu_result state_of_context() {
   try {
     api::cu_context context = nullptr;
@@ -16,7 +16,7 @@ api::cu_result state_of_context() {
     int capturing = 0;
     return cu.stream_is_capturing(nullptr, &capturing);
   } catch (const catena::RuntimeError&) {
-    return api::cu_success;  // a library may be used on the host where there is no driver
+    return api::cu_success;  // without a driver, a library may still be used on the host
   }
 }
 

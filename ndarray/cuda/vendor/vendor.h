@@ -1,4 +1,9 @@
-// What the files around NVIDIA's libraries share. Internal to ndarray/cuda and to the framework's cuDNN extension.
+// The room ndarray/cuda/vendor/: NVIDIA's libraries behind functions on arrays and calls: cuBLASLt, cuRAND, cuSOLVER,
+// NCCL. Each is optional and opened at first use. Kernels of the library itself are in ndarray/cuda/compiler/ and
+// plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/, ndarray/cuda/api/ and
+// ndarray/cuda/runtime/.
+//
+// This header: error handling shared by these files. Internal to ndarray/cuda and to the framework's cuDNN extension.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +14,7 @@
 
 namespace nd::cuda {
 
-// A status of a library that is not success.
+// A status of a library other than success.
 struct VendorStatus {
   const char* library;  // "cuBLASLt"
   std::int64_t code;
@@ -17,8 +22,8 @@ struct VendorStatus {
   bool out_of_memory = false;
 };
 // Throws OutOfMemoryError "cuBLASLt: cublasLtMatmul: out of memory (CUBLAS_STATUS_ALLOC_FAILED)" or CudaError
-// "cublasLtMatmul: cuBLASLt error 14 (CUBLAS_STATUS_INTERNAL_ERROR)". When it is only the echo of an error that a
-// context does not survive, that one is thrown.
+// "cublasLtMatmul: cuBLASLt error 14 (CUBLAS_STATUS_INTERNAL_ERROR)". If the status is only a consequence of an error
+// that the context did not survive, throws that error.
 [[noreturn]] CATENA_EXPORT void fail_vendor(const VendorStatus& status, std::string_view call);
 
 }  // namespace nd::cuda

@@ -3,6 +3,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/kernels/rows/families.h>
 #include <catena/ndarray/ndarray.h>
 
 int main() {
@@ -11,8 +12,9 @@ int main() {
   x += 2;
   if (autograd::item(autograd::sum(y)).to<double>() != 12) return 1;
   try {
-    autograd::ndarray_backend().reduce(catena::find_kernel("sum"), 0, y, {0},
-                                       autograd::Array(nd::zeros({7}, nd::float32)));
+    const catena::Input input(*y.get());
+    const autograd::Array out(nd::zeros({7}, nd::float32));
+    autograd::ndarray_backend().reduce({&catena::rows::sum, 0, {&input, 1}, {0}, out.get()});
     return 2;
   } catch (const catena::ValueError& error) {
     std::printf("caught: %s\n", error.what());

@@ -18,24 +18,24 @@
 namespace cuda_device {
 namespace {
 
-constexpr std::uintptr_t kGranule = 8, kShadowPage = 4096;  // bytes of memory
+constexpr std::uintptr_t kGranule = 8, kShadowPage = 4096;  // in bytes of memory
 
 struct Access {
   const void* code;
-  std::uint32_t actor;  // number of a past actor
-  std::uint8_t bytes;   // of the granule, a bit each
+  std::uint32_t actor;  // index in Check::actors
+  std::uint8_t bytes;   // bit mask of the granule's bytes
   bool write;
 };
 
-// The last accesses to a granule. Should there be more than fit, the oldest is forgotten: something may then go unseen,
-// but nothing is reported wrongly.
+// The last accesses to a granule. If they do not fit, the oldest is dropped: an error may then be missed, but none is
+// reported wrongly.
 struct Cell {
   std::array<Access, 4> accesses{};
   std::uint32_t count = 0;
 };
 using ShadowPage = std::array<Cell, kShadowPage / kGranule>;
 
-// What is still known of an actor that has ended.
+// The data of an actor that has ended.
 struct Past {
   std::string text, what;
   std::size_t slot;
@@ -46,7 +46,7 @@ struct Check {
   std::atomic<bool> on{instruments_kernels()};
   std::deque<Past> actors;
   std::unordered_map<std::uintptr_t, std::unique_ptr<ShadowPage>> shadow;
-  const Allocation* last = nullptr;  // that was accessed; what it is found by takes longer
+  const Allocation* last = nullptr;  // the allocation of the last access, as a cache of find_allocation
 };
 Check& check() {
   static Check& c = *new Check;
@@ -69,8 +69,8 @@ void fail(Actor& actor, const std::string& text) {
   report(text);
 }
 
-// Memory of the host that a kernel reaches rightly: its arguments, its block's own, the variables of its code and of
-// the engine.
+// Whether the address is host memory that a kernel may access: its arguments, the memory of its block, the variables of
+// its code and of the engine.
 bool is_own_memory(const Actor& actor, const void* address, const void* code) {
   const auto within = [address](const void* data, std::size_t bytes) {
     return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(data) < bytes;
@@ -84,7 +84,7 @@ bool is_own_memory(const Actor& actor, const void* address, const void* code) {
          (dladdr(reinterpret_cast<void*>(&begin_actor), &engine) != 0 && engine.dli_fbase == data.dli_fbase);
 }
 
-// True when the bytes lie in an allocation in use.
+// Whether the bytes are in an allocation in use.
 bool is_allocated(const void* address, std::size_t bytes) {
   Check& c = check();
   if (c.last != nullptr && c.last->live && c.last->contains(address, bytes)) return true;
@@ -109,7 +109,7 @@ void access_granule(Actor& actor, Cell& cell, const Access& access, const void* 
     const bool ordered = a.actor == access.actor || knows(*actor.clock, check().actors[a.actor]);
     if (!ordered && (a.bytes & access.bytes) != 0 && (a.write || access.write) && !actor.failed)
       report_unordered(actor, a, address, access.write, access.code);
-    // Whoever is ordered behind this access is ordered behind that one.
+    // An access that is ordered after this one is also ordered after that one, so that one need not be kept.
     if (ordered && (a.bytes & ~access.bytes) == 0 && (access.write || !a.write)) continue;
     cell.accesses[kept++] = a;
   }

@@ -1,8 +1,9 @@
-// Who uses device memory, and whether anything orders them.
+// The order of accesses to device memory.
 //
-// Time is kept in vector clocks: each stream has a slot, each operation of it a position, and a clock says for every
-// slot how many operations of that stream are known to lie before. In check mode (jit.h) the last accesses to every
-// byte are kept, and one that does not know an earlier access to the same byte, one of the two writing, is reported.
+// Order is tracked by vector clocks: each stream has a slot, each operation of it a position, and a clock states for
+// every slot how many operations of that stream are known to precede. In check mode (jit.h) the last accesses to every
+// byte are stored. An access is reported if its clock does not include an earlier access to the same byte and one of
+// the two writes.
 //
 // Thread safety: all functions are called under the runtime's lock.
 #pragma once
@@ -15,9 +16,9 @@
 namespace cuda_device {
 
 using Clock = std::vector<std::uint64_t>;
-void join(Clock& into, const Clock& other);  // the later of the two, slot by slot
+void join(Clock& into, const Clock& other);  // the maximum of each slot
 
-// What is executed now.
+// An operation in execution.
 struct Actor {
   std::string what;  // "kernel add", "copy"
   const void* stream = nullptr;
@@ -25,26 +26,26 @@ struct Actor {
   std::uint64_t position = 0;
   const Clock* clock = nullptr;
   bool kernel = false;
-  const void* arguments = nullptr;  // of a kernel: the values, which it reads where they are
+  const void* arguments = nullptr;  // the argument values of a kernel, which it reads in place
   std::size_t argument_bytes = 0;
-  bool failed = false;  // an access was reported, and the program goes on
+  bool failed = false;  // an access was reported and the program continues
 
   std::string text() const;  // "kernel add on stream 0x55d0"
 };
 void begin_actor(Actor* actor);
 void end_actor();
-Actor* current_actor();  // of the calling thread; null: it executes nothing
+Actor* current_actor();  // of the calling thread; null: no operation in execution
 
-// At first: whether kernels are instrumented. Copies and fills are checked in any case.
+// Default: whether kernels are instrumented. Copies and fills are checked in any case.
 bool check_mode();
 void set_check_mode(bool on);
 
-// An access of what is executed. Called by copies and fills, and for every access of a kernel to memory that is not its
-// block's own where kernels are instrumented. Reports one that is outside every allocation in use, or unordered; does
-// nothing out of check mode.
+// Checks an access of the current operation. Called by copies and fills, and by instrumented kernels for every access
+// to memory outside their block's own. Reports an access that is outside all allocations in use, or unordered. No
+// effect outside of check mode.
 void check_access(const void* address, std::size_t bytes, bool write, const void* code_address);
 
-// The bytes are no longer what they were: nothing before this counts.
+// Forgets all accesses to these bytes, because their content is replaced (allocation or free).
 void forget_accesses(const void* data, std::size_t bytes);
 
 }  // namespace cuda_device

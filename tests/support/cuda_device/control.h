@@ -1,5 +1,5 @@
-// What a test asks of the software device that its program runs on: the functions that the device's library exports for
-// that, by their table, and a class that finds them there. Tests call them through the class only.
+// Controls and queries of the software device for tests: a table of the functions that the device's library exports for
+// this purpose, and a class that resolves them. Tests call them through the class only.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -27,9 +27,9 @@
 namespace cuda_device {
 
 struct ControlLaunch {
-  char kernel[128];  // cut off where it is longer
+  char kernel[128];  // truncated if longer
   unsigned grid[3], block[3];
-  const void* stream;  // null: the legacy one
+  const void* stream;  // null: the legacy stream
 };
 
 enum class ThreadOrder { ascending, descending, shuffled };
@@ -43,32 +43,32 @@ class Control {
     const void* stream;
   };
 
-  // RuntimeError where the program does not run on the software device.
+  // RuntimeError when the program does not run on the software device.
   Control();
-  // True when $CATENA_CUDA_LIBRARIES names the folder of a software device.
+  // Whether $CATENA_CUDA_LIBRARIES is the folder of a software device.
   static bool available();
 
-  // Call number `nth` (from 1, counted from now) of the entry point fails with `code`: once, or from then on. Entry
-  // "kernel": a kernel or the work of a library when it is executed, which its context does not survive. A code of the
-  // driver that a context does not survive, planned for an entry point of a library: the context is broken, and the
-  // library says that its execution failed. ValueError: no such entry point.
+  // Lets call number `nth` (from 1, counted from now) of the entry point fail with `code`: once, or from then on if
+  // sticky. Entry "kernel" is the execution of a kernel or of a library's work, after which the context is unusable. A
+  // fatal code of the driver, planned for an entry point of a library, makes the context unusable, and the library
+  // returns its "execution failed". ValueError for an unknown entry point.
   void fail(const std::string& entry, int nth, int code, bool sticky = false);
-  // Plans no failure any more, and heals contexts that did not survive one.
+  // Removes all planned failures and makes unusable contexts usable again.
   void clear_faults();
 
-  // Since the start or reset_records().
-  std::uint64_t calls(const std::string& entry) const;  // ValueError: no such entry point
-  std::vector<Launch> launches() const;                 // kernels, in the order in which they were put on streams
+  // Counted since the start or reset_records().
+  std::uint64_t calls(const std::string& entry) const;  // ValueError: unknown entry point
+  std::vector<Launch> launches() const;                 // kernels in the order of submission to streams
   std::vector<std::string> synchronisations() const;    // calls in which the host waited for the device
   void reset_records();
 
   void set_memory(int device, std::size_t bytes);  // ValueError: no such device
-  void set_order(ThreadOrder order);               // of the threads of a block
-  std::string last_report() const;                 // "": there was none
-  // `abort`: the program ends after a report. `error`: the context fails with CUDA_ERROR_ILLEGAL_ADDRESS, where it can
-  // go on at all.
+  void set_order(ThreadOrder order);               // the order in which the threads of a block run
+  std::string last_report() const;                 // "" if there was none
+  // `abort`: a report ends the program. `error`: the context fails with CUDA_ERROR_ILLEGAL_ADDRESS, if the program can
+  // continue at all.
   void set_report_mode(OnReport mode);
-  // Whether the order of accesses is checked, of copies and fills if kernels are not instrumented.
+  // Whether the order of accesses is checked; if kernels are not instrumented, that of copies and fills only.
   void set_check(bool on);
 
  private:

@@ -1,7 +1,7 @@
-// cuBLASLt of the software device: products by plain loops, over the same descriptors.
+// cuBLASLt of the software device: matrix products by plain loops, with the same descriptors.
 //
-// It is as strict as the real one about what may be combined, and asks for work space that it fills with garbage, so
-// that a caller who gives too little or gives away what it still needs is found out.
+// It checks combinations of arguments as strictly as cuBLASLt, and it requires work space, which it overwrites with
+// garbage, so that a work space that is too small or still in use elsewhere shows as an error.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -56,22 +56,21 @@ using Desc = cublaslt_opaque_matmul_desc;
 using Layout = cublaslt_opaque_matrix_layout;
 
 constexpr std::size_t kWorkspaceBytes = 4096;
-constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // what data[0] of an algorithm of this library is
+constexpr std::uint64_t kAlgorithm = 0x736f667477617265u;  // data[0] of an algorithm of this library
 
 std::size_t bytes_of(int type) { return type == cuda_r_64f ? 8 : type == cuda_r_32f ? 4 : 2; }
 bool is_known(int type) {
   return type == cuda_r_64f || type == cuda_r_32f || type == cuda_r_16f || type == cuda_r_16bf;
 }
 
-template <class T>
-bool set_field(T& field, const void* value, std::size_t bytes) {
+template <class T> bool set_field(T& field, const void* value, std::size_t bytes) {
   if (value == nullptr || bytes != sizeof(T)) return false;
   std::memcpy(&field, value, sizeof(T));
   return true;
 }
 cublas_status answer(bool good) { return good ? cublas_success : cublas_invalid_value; }
 
-// Bytes from the first element to behind the last one.
+// Bytes from the first element to the end of the last one.
 std::size_t extent(const Layout& m) {
   const std::int64_t last = (m.batch - 1) * m.batch_stride + std::int64_t(m.columns - 1) * m.ld + std::int64_t(m.rows);
   return static_cast<std::size_t>(last) * bytes_of(m.type);
@@ -80,7 +79,7 @@ std::size_t extent(const Layout& m) {
 struct Lengths {
   std::uint64_t m, n, k;
 };
-// False: the operands do not fit each other.
+// False if the shapes of the operands do not match.
 bool lengths_of(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, const Layout& d, Lengths& l) {
   const bool ta = desc.transpose_a == cublas_op_t, tb = desc.transpose_b == cublas_op_t;
   l = {d.rows, d.columns, ta ? a.rows : a.columns};
@@ -100,14 +99,8 @@ bool is_supported(const Desc& desc, const Layout& a, const Layout& b, const Layo
   return (desc.compute_type == cublas_compute_32f || fast) && desc.scale_type == cuda_r_32f;
 }
 
-template <class T>
-double load(const T* p) {
-  return static_cast<double>(static_cast<float>(*p));
-}
-template <>
-double load(const double* p) {
-  return *p;
-}
+template <class T> double load(const T* p) { return static_cast<double>(static_cast<float>(*p)); }
+template <> double load(const double* p) { return *p; }
 
 double activated(double x, std::uint32_t epilogue) {
   if ((epilogue & cublaslt_epilogue_relu) != 0) return x > 0 ? x : 0;
@@ -127,9 +120,8 @@ struct Product {
   std::size_t workspace_bytes;
 };
 
-// An element of an operand as the product sees it.
-template <class T>
-struct Matrix {
+// An element of an operand after transposition.
+template <class T> struct Matrix {
   Matrix(const void* data, const Layout& layout, bool transpose, std::int64_t batch)
       : first(static_cast<const T*>(data) + batch * layout.batch_stride), ld(layout.ld), transposed(transpose) {}
   double operator()(std::uint64_t row, std::uint64_t column) const {
@@ -141,8 +133,7 @@ struct Matrix {
   bool transposed;
 };
 
-template <class T, class Accumulator>
-void multiply(const Product& p) {
+template <class T, class Accumulator> void multiply(const Product& p) {
   const auto* bias = (p.desc.epilogue & cublaslt_epilogue_bias) != 0 ? static_cast<const T*>(p.desc.bias) : nullptr;
   std::vector<Accumulator> column(p.lengths.m);
   for (std::int32_t i = 0; i < p.d_layout.batch; ++i) {
@@ -274,7 +265,7 @@ cublas_status cublasLtMatmulPreferenceSetAttribute(cublaslt_preference preferenc
   }
 }
 
-// The algorithm keeps the alignment it relies on and what it was found for; the product is refused where they differ.
+// An algorithm stores the alignment it requires and the problem it was found for; a product with others is rejected.
 cublas_status cublasLtMatmulAlgoGetHeuristic(cublaslt_handle handle, cublaslt_matmul_desc desc,
                                              cublaslt_matrix_layout a, cublaslt_matrix_layout b,
                                              cublaslt_matrix_layout c, cublaslt_matrix_layout d,

@@ -1,5 +1,6 @@
-// cuRAND of the software device: another generator behind the same calls, so its numbers are not cuRAND's. What holds
-// for them does: they depend on the method, the seed and the place in the sequence alone, however the calls are cut.
+// cuRAND of the software device: the same calls with another generator, so its numbers differ from cuRAND's. Like
+// cuRAND's they depend only on the method, the seed and the position in the sequence, not on how the sequence is split
+// into calls.
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,7 @@ namespace {
 bool is_quasi(int type) { return type >= curand_quasi_default; }
 bool is_64_bit(int type) { return type == curand_sobol64 || type == curand_scrambled_sobol64; }
 
-// Number `i` of the sequence (Steele, Lea and Flood's SplitMix64: a mixing of a counter).
+// Number `i` of the sequence (Steele, Lea and Flood's SplitMix64: a mixing function of a counter).
 std::uint64_t number(int type, std::uint64_t seed, std::uint64_t i) {
   std::uint64_t z = (seed * 0x100000001b3u + std::uint64_t(type)) ^ ((i + 1) * 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -51,7 +52,7 @@ struct Source {
     const double radius = std::sqrt(-2 * std::log(uniform(pair))), angle = 2 * M_PI * uniform(pair + 1);
     return radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
   }
-  unsigned poisson(std::size_t i, double lambda) const {  // by inversion: good for the small means of tests
+  unsigned poisson(std::size_t i, double lambda) const {  // by inversion, for the small means of tests
     double p = std::exp(-lambda), sum = p;
     const double u = uniform(i);
     unsigned k = 0;
@@ -60,8 +61,7 @@ struct Source {
   }
 };
 
-template <class T, class F>
-curand_status fill(curand_generator g, T* out, std::size_t n, F value) {
+template <class T, class F> curand_status fill(curand_generator g, T* out, std::size_t n, F value) {
   if (g == nullptr) return curand_not_initialized;
   const Source source{g->type, g->seed, g->position};
   const auto work = [=] {
@@ -137,7 +137,7 @@ curand_status curandSetPseudoRandomGeneratorSeed(curand_generator g, unsigned lo
   CATENA_LIBRARY_CALL(curandSetPseudoRandomGeneratorSeed);
   if (is_quasi(g->type)) return curand_type_error;
   if ((g->type == curand_mtgp32 || g->type == curand_mt19937) && g->seed != seed)
-    g->position = 0;  // the others stay where they were
+    g->position = 0;  // the positions of other generators are unchanged
   g->seed = seed;
   return curand_success;
 }

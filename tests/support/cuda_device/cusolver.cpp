@@ -1,5 +1,5 @@
-// Dense cuSOLVER of the software device: LAPACK, whose arguments are the same. It is opened at run time; without it no
-// handle is made.
+// Dense cuSOLVER of the software device by LAPACK, which has the same arguments. LAPACK is loaded at run time; creating
+// a handle fails without it.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -40,11 +40,9 @@ void* lapack_function(const char* name) {
   return library != nullptr ? dlsym(library, name) : nullptr;
 }
 
-// A LAPACK subroutine: every argument by its address; behind them come the lengths of the texts, 1 for each of ours.
-template <class T>
-struct is_text : std::is_same<std::remove_const_t<T>, char> {};
-template <class... A>
-void call_lapack(const char* name, A*... arguments) {
+// A LAPACK subroutine: all arguments by address, followed by the lengths of the strings (all 1 here).
+template <class T> struct is_text : std::is_same<std::remove_const_t<T>, char> {};
+template <class... A> void call_lapack(const char* name, A*... arguments) {
   void* const function = lapack_function(name);
   if (function == nullptr) return;
   constexpr std::size_t one = 1;
@@ -57,13 +55,12 @@ void call_lapack(const char* name, A*... arguments) {
   else reinterpret_cast<Two>(function)(arguments..., one, one);
 }
 
-template <class T>
-const char* typed(const char* single, const char* twice) {
+template <class T> const char* typed(const char* single, const char* twice) {
   return std::is_same_v<T, float> ? single : twice;
 }
 #define CATENA_LAPACK(name, ...) call_lapack(typed<T>("s" #name "_", "d" #name "_"), __VA_ARGS__)
 
-constexpr int kWork = 64;  // elements of work space that every function asks for
+constexpr int kWork = 64;  // elements of work space that every function requires
 
 template <class Body>
 cusolver_status submit(cusolver_handle h, const char* name, const void* matrix, std::size_t bytes, int* info,
@@ -84,9 +81,8 @@ cusolver_status answer_size(int* size) {
   return cusolver_success;
 }
 
-// LAPACK says itself how much work space is best.
-template <class T, class Call>
-void with_workspace(Call call) {
+// Asks LAPACK for the optimal work space.
+template <class T, class Call> void with_workspace(Call call) {
   T best = 0;
   int size = -1;
   call(&best, &size);
@@ -95,8 +91,7 @@ void with_workspace(Call call) {
   call(work.data(), &size);
 }
 
-template <class T>
-cusolver_status potrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* info) {
+template <class T> cusolver_status potrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* info) {
   return submit(h, "cusolverDnpotrf", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter = triangle(uplo);
     CATENA_LAPACK(potrf, &letter, &n, a, &lda, info);
@@ -109,8 +104,7 @@ cusolver_status potrs(cusolver_handle h, int uplo, int n, int columns, const T* 
     CATENA_LAPACK(potrs, &letter, &n, &columns, a, &lda, b, &ldb, info);
   });
 }
-template <class T>
-cusolver_status getrf(cusolver_handle h, int m, int n, T* a, int lda, int* pivots, int* info) {
+template <class T> cusolver_status getrf(cusolver_handle h, int m, int n, T* a, int lda, int* pivots, int* info) {
   return submit(h, "cusolverDngetrf", a, extent(lda, n, sizeof(T)), info,
                 [=] { CATENA_LAPACK(getrf, &m, &n, a, &lda, pivots, info); });
 }
@@ -122,8 +116,7 @@ cusolver_status getrs(cusolver_handle h, int trans, int n, int columns, const T*
     CATENA_LAPACK(getrs, &letter, &n, &columns, a, &lda, pivots, b, &ldb, info);
   });
 }
-template <class T>
-cusolver_status geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, int* info) {
+template <class T> cusolver_status geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, int* info) {
   return submit(h, "cusolverDngeqrf", a, extent(lda, n, sizeof(T)), info, [=] {
     with_workspace<T>([=](T* work, int* size) { CATENA_LAPACK(geqrf, &m, &n, a, &lda, tau, work, size, info); });
   });
@@ -145,8 +138,7 @@ cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, 
     });
   });
 }
-template <class T>
-cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, int* info) {
+template <class T> cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, int* info) {
   return submit(h, "cusolverDnsyevd", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter_job = job == cusolver_vectors ? 'V' : 'N', letter = triangle(uplo);
     int best_integers = 0, query = -1;

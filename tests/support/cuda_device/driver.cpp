@@ -1,7 +1,8 @@
-// Entry points about the driver, devices, contexts and modules.
+// Entry points for the driver, devices, contexts and modules.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include <catena/tests/support/cuda_device/exports.h>
@@ -17,9 +18,9 @@ namespace {
 
 constexpr int kVersion = 13000;
 constexpr int kMaxThreads = 1024;
-constexpr int kMaxSharedBytes = 48 * 1024;  // without being asked for more
+constexpr int kMaxSharedBytes = 48 * 1024;  // without cuFuncSetAttribute
 
-// Every declared entry point is defined somewhere in this library.
+// References every declared entry point, so that a missing definition does not link.
 [[gnu::used]] const void* const kAll[] = {
 #define CATENA_ADDRESS(symbol, ...) reinterpret_cast<const void*>(&symbol),
     CATENA_DRIVER_FUNCTIONS(CATENA_ADDRESS) CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_ADDRESS)
@@ -29,7 +30,7 @@ constexpr int kMaxSharedBytes = 48 * 1024;  // without being asked for more
 void require_device(cu_device device) { require(device >= 0 && device < kDevices, cu_error_invalid_device); }
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
-// Few processors on purpose: every block then walks through several pieces of work.
+// The number of processors is small, so that every block processes several parts of the work.
 int device_attribute(int attribute) {
   switch (attribute) {
     case cu_max_threads_per_block: return kMaxThreads;

@@ -1,4 +1,4 @@
-// For tests that call the driver's functions themselves: a device that is ready, and calls that must succeed.
+// For tests that call the driver directly: a fixture with a ready device, and macros for calls that must succeed.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -14,11 +14,11 @@ namespace cuda_device {
 
 using namespace nd::cuda::api;
 
-// CU(stream_synchronize, stream): the call must succeed. STATUS(...): what it returns.
+// CU(stream_synchronize, stream): the call must succeed. STATUS(...): the status it returns.
 #define STATUS(field, ...) nd::cuda::driver().field(__VA_ARGS__)
 #define CU(field, ...) BOOST_REQUIRE_EQUAL(STATUS(field, __VA_ARGS__), nd::cuda::api::cu_success)
 
-// Every test case begins on device 0 with no fault planned and nothing recorded, and leaves nothing queued.
+// Every test case begins on device 0 without planned failures and records, and must leave no work queued.
 struct OnDevice {
   Control control;
   cu_context context[2] = {};
@@ -47,8 +47,7 @@ inline cu_deviceptr allocate(std::size_t bytes) {
   CU(memory_allocate, &address, bytes);
   return address;
 }
-template <class T>
-T* allocate_pinned(std::size_t count) {
+template <class T> T* allocate_pinned(std::size_t count) {
   void* data = nullptr;
   CU(host_allocate, &data, count * sizeof(T), 0);
   return static_cast<T*>(data);
@@ -63,8 +62,7 @@ inline cu_event make_event(unsigned flags = cu_event_disable_timing) {
   CU(event_create, &event, flags);
   return event;
 }
-template <class T>
-std::vector<T> download(cu_deviceptr from, std::size_t count) {
+template <class T> std::vector<T> download(cu_deviceptr from, std::size_t count) {
   std::vector<T> values(count);
   CU(copy_to_host, values.data(), from, count * sizeof(T));
   return values;
@@ -84,8 +82,7 @@ struct Kernel {
   Kernel& operator=(const Kernel&) = delete;
   ~Kernel() { STATUS(module_unload, module); }
 
-  template <class... A>
-  cu_result launch(unsigned blocks, unsigned threads, cu_stream stream, A... arguments) const {
+  template <class... A> cu_result launch(unsigned blocks, unsigned threads, cu_stream stream, A... arguments) const {
     void* parameters[] = {&arguments..., nullptr};
     return STATUS(launch_kernel, function, blocks, 1, 1, threads, 1, 1, 0, stream, parameters, nullptr);
   }

@@ -1,6 +1,7 @@
-// Entry points about memory: allocation, copies, fills.
+// Entry points for memory: allocation, copies, fills.
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include <catena/tests/support/cuda_device/exports.h>
 #include <catena/tests/support/cuda_device/graph.h>
@@ -15,14 +16,14 @@ namespace {
 std::byte* pointer(cu_deviceptr address) { return reinterpret_cast<std::byte*>(address); }
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
-// Memory that the device can use: its own, another one's, or pinned.
+// The devices of the memory: a device's own, or all for pinned memory. Fails for pageable memory.
 unsigned device_mask(const void* data, std::size_t bytes) {
   const Allocation* a = find_allocation(data, bytes);
   require(a != nullptr, cu_error_invalid_value);
   return a->kind == Allocation::Kind::device ? 1u << a->device : 0;
 }
 
-// Memory of the host, pinned or not.
+// Fails unless the memory is host memory, pinned or not.
 void require_host(const void* data, std::size_t bytes) {
   require(data != nullptr && (!is_reserved(data) || (is_pinned(data) && find_allocation(data, bytes) != nullptr)),
           cu_error_invalid_value);
@@ -38,7 +39,7 @@ Operation copy(void* to, const void* from, std::size_t bytes, unsigned devices) 
   return op;
 }
 
-// Copies on the legacy stream and waits.
+// Copies on the legacy stream and waits for completion.
 void copy_now(Entry entry, CUctx_st& context, const Operation& op, Lock& lock) {
   require_safe_call();
   record_synchronisation(entry);
@@ -68,7 +69,7 @@ cu_result cuMemAlloc_v2(cu_deviceptr* address, std::size_t bytes) {
   });
 }
 
-// Waits for the device, as the real one does.
+// Waits for the device, as the real driver does.
 cu_result cuMemFree_v2(cu_deviceptr address) {
   return context_call(Entry::cuMemFree_v2, [&](CUctx_st&, Lock& lock) {
     const Allocation* a = find_allocation(pointer(address), 1);
@@ -132,8 +133,7 @@ cu_result cuMemcpyDtoH_v2(void* to, cu_deviceptr from, std::size_t bytes) {
   });
 }
 
-// Pageable memory is read at the call, pinned memory when the copy is executed; a graph reads either when it is
-// launched.
+// Pageable memory is read by the call, pinned memory when the copy is executed; in a graph both are read by the launch.
 cu_result cuMemcpyHtoDAsync_v2(cu_deviceptr to, const void* from, std::size_t bytes, cu_stream handle) {
   return context_call(Entry::cuMemcpyHtoDAsync_v2, [&](CUctx_st& context, Lock& lock) {
     const StreamPtr& stream = stream_of_handle(context, handle);

@@ -1,6 +1,7 @@
-// Entry points about streams, events, captures and graphs.
+// Entry points for streams, events, captures and graphs.
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
 #include <catena/tests/support/cuda_device/exports.h>
 #include <catena/tests/support/cuda_device/graph.h>
@@ -14,7 +15,7 @@ namespace {
 
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
-// A stream's end; the legacy stream's comes after the blocking ones' too.
+// The end of a stream; that of the legacy stream also follows the blocking streams.
 Point point_of(const StreamPtr& stream, Lock& lock) {
   if (stream->legacy) submit(stream, nullptr, lock);
   return end_of(stream);

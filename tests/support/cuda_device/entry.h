@@ -1,4 +1,5 @@
-// Entry points of the libraries that the software device stands in for: one table, made from the product's own.
+// Entry points of the libraries that the software device replaces, in one table that is derived from the product's
+// tables.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ enum class Entry {
 #define CATENA_ENTRY(symbol, ...) symbol,
   CATENA_ENTRIES(CATENA_ENTRY)
 #undef CATENA_ENTRY
-      kernel  // no function: a kernel, or the work of a library, when it is executed
+      kernel  // not a function: the execution of a kernel or of a library's work
 };
 
 inline constexpr const char* kEntryNames[] = {

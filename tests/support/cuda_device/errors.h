@@ -1,5 +1,5 @@
-// Status codes of the driver: those that the product never names, and the names and texts of all that the software
-// device knows.
+// Status codes of the driver: those that the product does not name, and names and texts of all that the software device
+// knows.
 #pragma once
 
 #include <catena/ndarray/cuda/api/driver.h>
@@ -22,12 +22,12 @@ struct ErrorText {
   const char* name;
   const char* text;
 };
-const ErrorText* find_error(int code);  // null: none of that number
+const ErrorText* find_error(int code);  // null: unknown code
 
-// Errors that a context does not survive: every later call in it fails with the same code.
+// Fatal errors: every later call in the context fails with the same code.
 bool is_fatal(int code);
 
-// Thrown by the parts of an entry point; what the call returns.
+// Thrown inside an entry point; holds the status that the call returns.
 struct Failure {
   int code;
 };

@@ -1,5 +1,5 @@
-// Arrays in host memory, the naive reference (host loops of the registry, element by element), and running plans on the
-// shim.
+// Arrays in host memory, a naive reference (the host loops of the registry, element by element), and execution of plans
+// on the shim.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -15,7 +15,7 @@
 #include <catena/ndarray/cuda/compiler/codegen.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 #include <catena/tests/support/cuda_device/engine.h>
-#include <catena/tests/support/cuda_device/kernel_table.h>
+#include <catena/tests/support/cuda_device/jit.h>
 #include <catena/tests/support/cuda_device/manifest.h>
 
 namespace cuda_device {
@@ -27,9 +27,9 @@ using catena::Strides;
 using shim::Order;
 
 inline constexpr Order kOrders[] = {Order::ascending, Order::descending, Order::shuffled};
-inline constexpr int kProcessors = 2;  // few blocks: every block then walks through several pieces of work
+inline constexpr int kProcessors = 2;  // few, so that every block processes several parts of the work
 
-// Memory that starts 64-byte aligned, and a strided view of it.
+// Memory aligned to 64 bytes, and a strided view of it.
 struct alignas(64) Line {
   std::byte bytes[64];
 };
@@ -46,10 +46,7 @@ struct HostArray {
   std::byte* data() { return first() + offset; }
   BoundOperand operand() { return {data(), dtype, immediate, &shape, &strides}; }
   std::string content() { return {reinterpret_cast<const char*>(first()), bytes}; }
-  template <class T>
-  T* as() {
-    return reinterpret_cast<T*>(data());
-  }
+  template <class T> T* as() { return reinterpret_cast<T*>(data()); }
 };
 
 inline HostArray make_array(Dtype dtype, const Shape& shape, std::int64_t skip_bytes = 0) {
@@ -61,7 +58,7 @@ inline HostArray make_array(Dtype dtype, const Shape& shape, std::int64_t skip_b
   return a;
 }
 
-// Values that differ from element to element and are exact in every dtype asked for; bool: both values.
+// Values that differ between elements and are exact in all dtypes of the test; bool: both values.
 inline HostArray random_array(Dtype dtype, const Shape& shape, unsigned seed, std::int64_t skip_bytes = 0) {
   HostArray a = make_array(dtype, shape, skip_bytes);
   std::mt19937 random(seed);
@@ -81,7 +78,7 @@ inline HostArray scalar(Dtype dtype, double value, int rank) {
   catena::Scalar(value).store(dtype, a.data());
   return a;
 }
-// A view with the axes in another order.
+// A view with permuted axes.
 inline HostArray transposed(HostArray a, std::initializer_list<int> axes) {
   const Shape shape = a.shape;
   const Strides strides = a.strides;
@@ -106,7 +103,8 @@ inline void convert(Dtype from, const std::byte* in, Dtype to, std::byte* out) {
   catena::cast_function(from, to)(in, 0, out, std::int64_t(catena::itemsize(to)), 1);
 }
 
-// A program, element by element: every slot is a cell of its compute type, rounded to the slot's dtype after each step.
+// Runs a program element by element: every slot is a value of its compute type, rounded to the slot's dtype after each
+// step.
 inline void reference(const catena::Program& program, std::span<HostArray> operands, const Shape& loop) {
   struct Cell {
     alignas(64) std::byte bytes[16];
@@ -149,18 +147,19 @@ inline void reference(const catena::Program& program, std::span<HostArray> opera
   }
 }
 
-// The compiled form of a generated kernel; the text must be the one that the build compiled.
+// The compiled form of a generated kernel: that of the build, whose text must then be equal, or one compiled now.
 inline const KernelEntry& find_entry(const nd::cuda::GeneratedKernel& kernel) {
-  for (auto* table = catena_kernel_tables; *table != nullptr; ++table) {
-    for (const KernelEntry* entry = (*table)->kernels; entry->name != nullptr; ++entry) {
-      if (kernel.name != entry->name) continue;
-      BOOST_REQUIRE_EQUAL(catena::fnv1a(kernel.body), entry->text_hash);
-      BOOST_REQUIRE_EQUAL(entry->parameters, 1u);
-      BOOST_REQUIRE_EQUAL(kernel.parameter_bytes, entry->parameter_bytes[0]);
-      return *entry;
-    }
-  }
-  throw catena::KeyError("the manifest lacks the kernel\n" + kernel.source());
+  const KernelEntry* found = nullptr;
+  for (auto* table = catena_kernel_tables; *table != nullptr; ++table)
+    for (const KernelEntry* entry = (*table)->kernels; entry->name != nullptr; ++entry)
+      if (kernel.name == entry->name) found = entry;
+  if (found != nullptr) BOOST_REQUIRE_EQUAL(catena::fnv1a(kernel.body), found->text_hash);
+  else found = entry_of(kernel.source());
+  BOOST_REQUIRE_MESSAGE(found != nullptr, "this kernel does not compile:\n" << kernel.source());
+  BOOST_REQUIRE_EQUAL(found->name, kernel.name);
+  BOOST_REQUIRE_EQUAL(found->parameters, 1u);
+  BOOST_REQUIRE_EQUAL(kernel.parameter_bytes, found->parameter_bytes[0]);
+  return *found;
 }
 
 inline void run(const nd::cuda::GeneratedKernel& kernel, const nd::cuda::LaunchPlan& plan, Order order) {
@@ -177,7 +176,7 @@ inline void run(const nd::cuda::GeneratedKernel& kernel, const nd::cuda::LaunchP
              parameters});
 }
 
-// Runs a program on the shim; operands are changed in place. Gives the key that was used.
+// Runs a program on the shim and modifies the operands in place. Returns the key of the kernel.
 inline nd::cuda::KernelKey run_program(const catena::Program& program, std::span<HostArray> operands, const Shape& loop,
                                        Order order, bool index32 = true) {
   std::vector<BoundOperand> refs;

@@ -1,5 +1,5 @@
-// The driver's entry points as this library exports them. Declared with the product's own types: a definition that
-// differs does not compile, and one that is missing does not link.
+// The exported entry points of the driver, declared with the product's types: a definition with another type does not
+// compile, a missing one does not link.
 #pragma once
 
 #include <type_traits>

@@ -16,14 +16,14 @@ namespace {
 
 struct Planned {
   Entry entry;
-  int calls_left;  // until it fails
+  int calls_left;  // remaining calls before the failure
   Fault fault;
 };
 
 struct Plan {
   std::mutex mutex;
   std::vector<Planned> faults;
-  std::atomic<bool> any{false};  // calls take no lock while nothing is planned
+  std::atomic<bool> any{false};  // without a planned failure calls take no lock
 
   Plan() {
     if (const char* text = std::getenv("CATENA_SOFTWARE_CUDA_FAIL"); text != nullptr && *text != '\0') read(text);

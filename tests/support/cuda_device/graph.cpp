@@ -14,7 +14,7 @@ using namespace nd::cuda::api;
 
 void require_valid(const Capture& capture) { require(!capture.invalidated, cu_error_stream_capture_invalidated); }
 
-// Work on the legacy stream would have to come between that of blocking streams, which are capturing.
+// Legacy stream work during the capture of a blocking stream would be ordered with it implicitly, which is an error.
 void require_no_implicit_capture(const CUstream_st& stream) {
   if (!stream.legacy) return;
   bool found = false;
@@ -33,7 +33,7 @@ void join_capture(CUstream_st& stream, const StreamPtr& self, const std::shared_
   capture->streams.push_back(self);
 }
 
-// All nodes that the end of the first stream stands behind.
+// Whether every node precedes the end of the origin stream.
 bool all_joined(const Capture& capture, const std::vector<std::size_t>& frontier) {
   std::vector<bool> seen(capture.nodes.size());
   std::vector<std::size_t> open = frontier;
@@ -165,7 +165,7 @@ void destroy(CUgraphExec_st& exec) {
   for (const StreamPtr& stream : exec.branches) destroy_stream(*stream);
 }
 
-// Each branch runs on a stream, so that what the graph does not order happens in the same adverse order as elsewhere.
+// Each branch runs on a separate stream, so that work that the graph does not order runs in an adverse order.
 void launch(CUgraphExec_st& exec, const StreamPtr& stream, Lock& lock) {
   if (stream->capture != nullptr) spoil(*stream->capture, cu_error_stream_capture_unsupported);
   require_no_implicit_capture(*stream);
@@ -174,7 +174,7 @@ void launch(CUgraphExec_st& exec, const StreamPtr& stream, Lock& lock) {
     for (const std::byte* p : {op.from, static_cast<const std::byte*>(op.to)})
       require(p == nullptr || !is_reserved(p) || find_allocation(p, op.bytes) != nullptr, cu_error_invalid_value);
   }
-  std::vector<Point> first;  // what every branch waits for
+  std::vector<Point> first;  // points for which every branch waits
   if (exec.end.stream != nullptr) first.push_back(exec.end);
   submit(stream, nullptr, lock, first);
   const Point start = end_of(stream);

@@ -1,4 +1,4 @@
-// Capturing streams into graphs, and repeating those.
+// Capture of streams into graphs, and launches of graphs.
 //
 // Thread safety: all functions are called under the runtime's lock.
 #pragma once
@@ -12,8 +12,8 @@
 
 struct CUgraphNode_st {
   cuda_device::OperationPtr operation;
-  std::size_t branch = 0;          // number of the stream that it was captured from; 0: the one that began
-  std::vector<std::size_t> after;  // nodes
+  std::size_t branch = 0;          // index of the captured stream; 0: the origin
+  std::vector<std::size_t> after;  // indices of the nodes that precede this one
 };
 struct CUgraph_st {
   std::vector<CUgraphNode_st> nodes;
@@ -21,9 +21,8 @@ struct CUgraph_st {
 };
 struct CUgraphExec_st {
   std::vector<CUgraphNode_st> nodes;
-  std::vector<cuda_device::StreamPtr>
-      branches;            // streams of its own for all but branch 0, which is the launching stream's
-  cuda_device::Point end;  // of the last launch; no stream: none
+  std::vector<cuda_device::StreamPtr> branches;  // streams of the branches; branch 0 runs on the launching stream
+  cuda_device::Point end;                        // of the last launch; without a stream: none
 };
 
 namespace cuda_device {
@@ -38,22 +37,20 @@ struct Capture {
 };
 
 void begin_capture(const StreamPtr& stream, int mode);
-std::shared_ptr<CUgraph_st> end_capture(
-    CUstream_st& stream);  // also after a failure, which it throws, the capture is over
+std::shared_ptr<CUgraph_st> end_capture(CUstream_st& stream);  // the capture ends also if it throws
 
-// The three ways to put something on a stream, which may be capturing.
+// The three ways to add work to a stream, which may be capturing.
 void enqueue(const StreamPtr& stream, OperationPtr operation, Lock& lock);
 void record_event(CUevent_st& event, const StreamPtr& stream, Lock& lock);
 void wait_event(const StreamPtr& stream, const CUevent_st& event, Lock& lock);
 
-// Before a call that waits for a stream or asks how far it is: a capturing one will never be there, and its capture is
-// spoiled.
+// For calls that wait for a stream or query it: a capturing stream fails, and its capture is invalidated.
 void require_not_capturing(const CUstream_st& stream);
-void require_no_capture(const CUctx_st& context);  // for calls about a whole context
-// Before a call that may do something that a capture does not see (allocation, say): not for a thread that captures,
-// unless relaxed, nor while another thread captures globally.
+void require_no_capture(const CUctx_st& context);  // for calls that concern a whole context
+// For calls with effects that a capture cannot record (e.g. allocation): they fail on a thread that captures unless in
+// relaxed mode, and while another thread captures in global mode.
 void require_safe_call();
-// The event is not one that was recorded in a capture: such are no points in time.
+// Fails for an event that was recorded in a capture, because it is not a point in time.
 void require_not_captured(const CUevent_st& event);
 
 std::shared_ptr<CUgraphExec_st> instantiate(CUctx_st& context, const CUgraph_st& graph);

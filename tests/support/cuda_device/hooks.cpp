@@ -1,4 +1,4 @@
-// The functions of control.h, on the side of the device.
+// The device's side of control.h.
 #include <algorithm>
 #include <cstring>
 

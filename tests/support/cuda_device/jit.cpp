@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <unordered_map>
 
@@ -55,7 +56,7 @@ const fs::path& cache_folder() {
   return folder;
 }
 
-// A folder of the cache that one thread of one process works on at a time.
+// A folder of the cache, locked for one thread of one process.
 class LockedFolder {
  public:
   explicit LockedFolder(const fs::path& path) {
@@ -72,7 +73,7 @@ class LockedFolder {
   int file_ = -1;
 };
 
-// Runs a program; true when it ends with 0. `output`: what it wrote to stdout and stderr.
+// Runs a program; true if it exits with 0. `output`: its stdout and stderr.
 bool run_program(const std::vector<std::string>& words, std::string* output) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -103,7 +104,8 @@ bool run_program(const std::vector<std::string>& words, std::string* output) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The library that this code is in: objects are linked to it, and the kernels that the build compiled lie beside it.
+// The path of the shared library that contains this code: compiled objects link to it, and the built kernels are beside
+// it.
 const fs::path& own_library() {
   static const fs::path path = [] {
     Dl_info info{};
@@ -118,8 +120,8 @@ const std::vector<std::string>& compiler() {
   static const std::vector<std::string> words = [] {
     std::vector<std::string> all;
     std::istringstream list(CATENA_JIT_COMMAND);
-    // In check mode kernels have the instrumentation of the thread sanitizer, which goes with no other. What it calls
-    // is in racecheck.cpp.
+    // In check mode kernels have the instrumentation of the thread sanitizer, which excludes other sanitizers. The
+    // functions it calls are in racecheck.cpp.
     for (std::string word; std::getline(list, word, '|');)
       if (!instruments_kernels() || word.find("sanitize") == std::string::npos) all.push_back(word);
     if (instruments_kernels()) all.insert(all.end(), {"-g", "-fsanitize=thread"});
@@ -128,10 +130,10 @@ const std::vector<std::string>& compiler() {
   return words;
 }
 
-// What stands in front of every text.
+// The headers included before every text.
 constexpr const char* kOwnHeaders[] = {"tests/support/cuda_device/shim.h", "tests/support/cuda_device/kernel_table.h"};
 
-// Hash of all that decides what a text compiles to besides the text and its headers.
+// A hash of everything besides the text and its headers that determines the result of the compilation.
 std::uint64_t compiler_hash() {
   static const std::uint64_t hash = [] {
     std::uint64_t h = fnv1a(own_library().string());
@@ -144,8 +146,8 @@ std::uint64_t compiler_hash() {
 
 fs::path headers_folder(std::uint64_t headers) { return cache_folder() / ("headers-" + hex(headers)); }
 
-// The folder of the precompiled header, made if need be: our own headers and the launch skeletons. (What is for kernels
-// given by users depends on what stands in front of it.)
+// The folder of the precompiled header, created if missing: the shim's headers and the launch skeletons. (Headers for
+// user kernels depend on the definitions before them, so they are not precompiled.)
 fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
   const fs::path folder = cache_folder() / ("precompiled-" + hex(fnv1a(hex(headers), compiler_hash())));
   const fs::path header = folder / "precompiled.h", result = folder / "precompiled.h.gch";
@@ -157,7 +159,7 @@ fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
     write(folder / "catena" / name, text_of(fs::path(CATENA_JIT_ROOT) / name));
     text += std::string("#include <catena/") + name + ">\n";
   }
-  // libstdc++ has this word, too: it must not be a macro before.
+  // libstdc++ uses this identifier, too, so the macro must be defined after its headers.
   text += "#define __noinline__ __attribute__((noinline))\n";
   std::vector<std::string> skeletons;
   if (std::error_code none; fs::is_directory(headers_folder(headers) / "catena/kernels/device", none))
@@ -174,7 +176,7 @@ fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
 }
 
 // ---- objects ------------------------------------------------------------------------------------
-// Names in a form that may stand in the code, and in a file name.
+// A name as text for a string literal and a file name.
 std::string literal(std::string_view text) {
   std::string s = "\"";
   for (char c : text) {
@@ -190,7 +192,7 @@ std::string file_name(std::string_view text) {
   return s.ends_with(".cu") ? s : s + ".cu";
 }
 
-// What follows the text: the table of its kernels, and the memory of its extern __shared__ arrays.
+// The code after the text: the table of its kernels and the memory of its extern __shared__ arrays.
 std::string registration(const KernelText& text, const TextScan& found, bool barriers) {
   const char* waits = barriers ? "true" : "false";
   std::string kernels, variables, code = "\n#line 1 \"name expressions\"\n";
@@ -218,7 +220,7 @@ std::string registration(const KernelText& text, const TextScan& found, bool bar
   return code;
 }
 
-// The text as the compiler gets it. Generated kernels give the file their name: reports then tell them apart.
+// The input of the compiler. Generated kernels give the file its name, so that reports distinguish them.
 struct File {
   std::string name, content;
 };
@@ -251,7 +253,7 @@ Compiled make_object(const KernelText& text) {
   if (fs::exists(object)) return result;
   write(folder / file.name, file.content);
   std::vector<std::string> words = compiler();
-  // No default libraries: the instrumentation of check mode would bring its own runtime.
+  // Without default libraries, because the instrumentation of check mode would link its own runtime.
   words.insert(words.end(), {"-shared", "-Wl,-Bsymbolic", "-nodefaultlibs",
                              "-I" + headers_folder(text.headers).string(), "-I" + precompiled.string(), "-include",
                              (precompiled / "precompiled.h").string(), "-x", "c++", (folder / file.name).string(), "-x",
@@ -337,6 +339,30 @@ Compiled compile(const KernelText& text) {
   return rest;
 }
 
+const KernelEntry* entry_of(const std::string& source) {
+  static std::mutex mutex;
+  static auto& known = *new std::unordered_map<std::string, const KernelEntry*>;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = known.emplace(source, nullptr);
+  if (!is_new) return found->second;
+  std::vector<Header> headers;
+  for (const catena::EmbeddedHeader& header : catena::embedded_headers())
+    headers.push_back({header.path, header.text()});
+  KernelText text;
+  text.source = source;
+  text.name = "kernel.cu";
+  text.headers = store_headers(headers);
+  const Compiled compiled = compile(text);
+  if (!compiled.built_in.empty()) return found->second = compiled.built_in[0];
+  void* object = compiled.failed ? nullptr : dlopen(compiled.object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) {
+    std::fprintf(stderr, "software cuda: %s\n", compiled.failed ? compiled.log.c_str() : dlerror());
+    return nullptr;
+  }
+  auto* tables = static_cast<const KernelTable* const*>(dlsym(object, "catena_kernel_tables"));
+  return found->second = &tables[0]->kernels[0];
+}
+
 // ---- images -------------------------------------------------------------------------------------
 namespace {
 constexpr std::string_view kMagic = "catena software cuda image\n";
@@ -385,13 +411,13 @@ std::string source_line(const void* instruction) {
   Dl_info info{};
   link_map* map = nullptr;
   if (dladdr1(instruction, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr) return {};
-  // A copy of an object is gone as soon as it is loaded.
+  // The copy of an object is removed when it has been loaded.
   const fs::path object = fs::path(map->l_name).parent_path() / "kernel.so";
   std::ostringstream offset;
   offset << "0x" << std::hex << reinterpret_cast<std::uintptr_t>(instruction) - map->l_addr;
   std::string lines;
   if (!run_program({"addr2line", "-i", "-e", object.string(), offset.str()}, &lines)) return {};
-  // From the innermost inlined function outwards: the first that is not ours.
+  // From the innermost inlined function outwards, the first outside of the shim.
   std::istringstream in(lines);
   for (std::string line; std::getline(in, line);) {
     line = line.substr(0, line.find(" (discriminator"));

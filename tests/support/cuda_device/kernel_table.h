@@ -1,5 +1,5 @@
-// What an object with compiled kernels exports: one made by the build from the manifest, or by the software device's
-// compiler from a text. Included behind shim.h, ahead of the texts.
+// The tables that an object with compiled kernels exports, whether the build compiled it from the manifest or the
+// software device from a text. Included after shim.h and before the texts.
 #pragma once
 
 #include <utility>
@@ -9,16 +9,16 @@
 namespace cuda_device {
 
 struct KernelEntry {
-  const char* name;                       // null: behind the last entry of a table
-  uint64_t text_hash;                     // fnv1a of a generated kernel's body; 0: of a text compiled at run time
+  const char* name;                       // null: end of the table
+  uint64_t text_hash;                     // fnv1a of a generated kernel's body; 0: a text compiled at run time
   bool barriers;                          // false: its threads cannot wait for each other
   void (*call)(void* const* parameters);  // runs one thread
-  const size_t* parameter_bytes;          // one per parameter
+  const size_t* parameter_bytes;          // one entry per parameter
   size_t parameters;
 };
-// A variable that was asked for by a name expression.
+// A variable named by a name expression.
 struct VariableEntry {
-  const char* name;  // null: behind the last
+  const char* name;  // null: end of the table
   void* address;
   size_t bytes;
 };
@@ -27,14 +27,12 @@ struct KernelTable {
   const VariableEntry* variables;
 };
 
-template <auto Kernel>
-struct KernelCall;
-template <class... A, void (*Kernel)(A...)>
-struct KernelCall<Kernel> {
+template <auto Kernel> struct KernelCall;
+template <class... A, void (*Kernel)(A...)> struct KernelCall<Kernel> {
   static constexpr size_t bytes[sizeof...(A) + 1] = {sizeof(A)...};
   static constexpr size_t parameters = sizeof...(A);
 
-  // Not instrumented: reading the parameters is no access of the kernel.
+  // Not instrumented, because reading the parameters is not an access by the kernel.
   template <size_t... I>
   __attribute__((no_sanitize("thread"))) static void run(void* const* p, std::index_sequence<I...>) {
     Kernel(*static_cast<std::remove_cv_t<A>*>(p[I])...);
@@ -42,21 +40,19 @@ struct KernelCall<Kernel> {
   static void call(void* const* p) { run(p, std::make_index_sequence<sizeof...(A)>()); }
 };
 
-template <auto Kernel>
-constexpr KernelEntry entry(const char* name, bool barriers, uint64_t text_hash = 0) {
+template <auto Kernel> constexpr KernelEntry entry(const char* name, bool barriers, uint64_t text_hash = 0) {
   using Call = KernelCall<Kernel>;
   return {name, text_hash, barriers, &Call::call, Call::bytes, Call::parameters};
 }
-template <auto Variable>
-constexpr VariableEntry variable(const char* name) {
+template <auto Variable> constexpr VariableEntry variable(const char* name) {
   return {name, const_cast<void*>(static_cast<const void*>(Variable)), sizeof(*Variable)};
 }
 
 }  // namespace cuda_device
 
 extern "C" {
-// The tables of an object, ended by null.
+// The tables of an object, terminated by null.
 SHIM_EXPORT extern const cuda_device::KernelTable* const catena_kernel_tables[];
-// Hash of the headers that it was compiled with, as store_headers() makes it.
+// The hash of the headers it was compiled with, from store_headers().
 SHIM_EXPORT extern const uint64_t catena_kernel_headers;
 }

@@ -182,18 +182,23 @@ Segments split(std::string_view text) {
   return result;
 }
 
-bool can_synchronise(std::string_view text, const std::function<std::string(const std::string& name)>& header) {
+std::vector<std::string> all_included(std::string_view text, const HeaderText& header) {
+  std::vector<std::string> names = included(text);
   std::set<std::string> seen;
-  std::vector<std::string> waiting{std::string(text)};
-  while (!waiting.empty()) {
-    const std::string one = std::move(waiting.back());
-    waiting.pop_back();
-    for (const char* word : {"__sync", "_sync(", "__shared__"})
-      if (one.find(word) != std::string::npos) return true;
-    for (const std::string& name : included(one))
-      if (seen.insert(name).second) waiting.push_back(header(name));
-  }
-  return false;
+  std::erase_if(names, [&](const std::string& name) { return !seen.insert(name).second; });
+  for (std::size_t k = 0; k < names.size(); ++k)
+    for (const std::string& name : included(header(names[k])))
+      if (seen.insert(name).second) names.push_back(name);
+  return names;
+}
+
+bool can_synchronise(std::string_view text, const HeaderText& header) {
+  const auto waits = [](std::string_view part) {
+    return part.find("__sync") != part.npos || part.find("_sync(") != part.npos || part.find("__shared__") != part.npos;
+  };
+  if (waits(text)) return true;
+  const std::vector<std::string> names = all_included(text, header);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return waits(header(name)); });
 }
 
 }  // namespace cuda_device

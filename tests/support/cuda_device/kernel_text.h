@@ -41,8 +41,13 @@ struct Segments {
 // No segments: not a generated text.
 Segments split(std::string_view text);
 
+// Gives the text of a header by its name, or nothing when there is none.
+using HeaderText = std::function<std::string(const std::string& name)>;
+// The headers that a text includes, itself or through others, each once.
+std::vector<std::string> all_included(std::string_view text, const HeaderText& header);
+
 // False when threads cannot wait for each other nor share memory: no word for it occurs in the text or in a header that
-// it includes. `header` gives the text of a header by its name, or nothing when there is none.
-bool can_synchronise(std::string_view text, const std::function<std::string(const std::string& name)>& header);
+// it includes.
+bool can_synchronise(std::string_view text, const HeaderText& header);
 
 }  // namespace cuda_device

@@ -1,5 +1,5 @@
 # The software CUDA device: one shared library that exports the entry points of the CUDA libraries, found in ${software_cuda} under the
-# name of each. A program uses it when its environment says CATENA_CUDA_LIBRARIES=${software_cuda}.
+# name of each. A program with CATENA_CUDA_LIBRARIES=${software_cuda} in its environment uses it.
 file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp")
 list(FILTER software_cuda_sources EXCLUDE REGEX "/(control|generate_kernels|manifest)\\.cpp$")
 add_library(software_cuda SHARED ${software_cuda_sources})
@@ -8,7 +8,7 @@ target_link_libraries(software_cuda PRIVATE catena::kernels ${CMAKE_DL_LIBS})
 set_target_properties(software_cuda PROPERTIES
   CXX_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY "${software_cuda}")
-# Its own calls do not go by name: a test takes the names away one by one, as if the driver were older.
+# Its own calls are not resolved by name, because a test hides the names one by one to simulate an older driver.
 target_link_options(software_cuda PRIVATE -Wl,-Bsymbolic)
 if(NOT CATENA_SANITIZE)
   target_link_options(software_cuda PRIVATE -Wl,--no-undefined)
@@ -21,7 +21,7 @@ endforeach()
 # software_cuda_tests(<name>...): cuda/<name> runs on the software device. Its reports name the lines of the program.
 function(software_cuda_tests)
   foreach(name IN LISTS ARGN)
-    if(TARGET test_cuda_${name})
+    if(TEST cuda/${name})
       set_source_files_properties("${CMAKE_CURRENT_SOURCE_DIR}/cuda/${name}_test.cpp" PROPERTIES
         COMPILE_OPTIONS -g1 SKIP_PRECOMPILE_HEADERS ON)
       set_property(TEST cuda/${name} APPEND PROPERTY ENVIRONMENT "CATENA_CUDA_LIBRARIES=${software_cuda}")

@@ -1,7 +1,9 @@
 #include <catena/tests/support/cuda_device/manifest.h>
 
+#include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <optional>
+#include <set>
 #include <sstream>
 
 #include <catena/kernels/base/error.h>
@@ -41,6 +43,127 @@ std::vector<NamedProgram> make_programs() {
   };
 }
 
+// ---- the list ---------------------------------------------------------------------------------------------------
+using D = Dtype;
+constexpr Dtype kDtypes[] = {D::bool_, D::int8,   D::uint8,   D::int16,    D::uint16,  D::int32,  D::uint32,
+                             D::int64, D::uint64, D::float16, D::bfloat16, D::float32, D::float64};
+
+KernelKey key_of(Form form, std::initializer_list<Dtype> dtypes, int rank, int reduced_rank = 1, bool index32 = true) {
+  KernelKey key;
+  key.form = form;
+  std::copy(dtypes.begin(), dtypes.end(), key.dtypes.begin());
+  key.rank = static_cast<std::uint8_t>(rank);
+  key.reduced_rank = static_cast<std::uint8_t>(reduced_rank);
+  key.index32 = index32;
+  return key;
+}
+
+void add_indexing(std::vector<KernelKey>& keys) {
+  for (Form form : {Form::gather, Form::scatter}) {
+    for (Dtype word : {D::uint8, D::uint16, D::uint32, D::uint64, D::complex128})
+      keys.push_back(key_of(form, {word, D::int64}, 2));
+    for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
+      keys.push_back(key_of(form, {D::uint32, index}, 2));
+    keys.push_back(key_of(form, {D::uint32, D::int64}, 1));
+    keys.push_back(key_of(form, {D::complex128, D::int64}, 1));
+    keys.push_back(key_of(form, {D::uint32}, 2, 0));
+    keys.push_back(key_of(form, {D::uint32, D::int32, D::int64}, 2, 2));
+    keys.push_back(key_of(form, {D::uint32, D::int64, D::int32}, 4, 2));
+    keys.push_back(key_of(form, {D::uint32, D::int64}, 2, 1, false));
+    keys.push_back(key_of(form, {D::uint32, D::int64}, 0, 1, false));
+    keys.push_back(key_of(form, {D::uint32, D::int32}, 0));
+  }
+  for (Dtype t : kDtypes) keys.push_back(key_of(Form::scatter_add, {t, D::int64}, 2));
+  for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
+    keys.push_back(key_of(Form::scatter_add, {D::float32, index}, 2));
+  keys.push_back(key_of(Form::scatter_add, {D::float32, D::int64}, 1));
+  keys.push_back(key_of(Form::scatter_add, {D::float32, D::int64, D::int32}, 0, 2, false));
+}
+
+// The kernels of a row in the layouts that tests have most: contiguous and along one axis, reduced along one or two. Of
+// the two 16-bit floats one is enough here, of further layouts one or two dtypes; rows that are no function of ndarray
+// are float32 in most programs.
+class RowKernels {
+ public:
+  RowKernels(const catena::RegisteredRow& row, int loop, std::vector<nd::cuda::GeneratedKernel>& all)
+      : def_(row), use_(row.use), number_(loop), loop_(def_.loop_table[loop]), all_(all) {}
+
+  void add() {
+    const auto operands = std::span(loop_.type).first(static_cast<std::size_t>(def_.num_operands()));
+    if (std::find(operands.begin(), operands.end(), D::bfloat16) != operands.end()) return;
+    if (def_.is(catena::is_random)) return add_random();
+    if (use_ == catena::RowUse::internal && !def_.is(catena::is_copy) && operands[0] != D::float32) return;
+    if (def_.kind == catena::KernelKind::elementwise) add_elementwise();
+    if (def_.kind == catena::KernelKind::reduction) add_reduction();
+  }
+
+ private:
+  void add_elementwise() {
+    const bool bounds = use_ == catena::RowUse::own && def_.nin == 3 && loop_.type[1] == loop_.type[0] &&
+                        loop_.type[2] == loop_.type[0];  // clip
+    const unsigned numbers = bounds ? 1 << 1 | 1 << 2 : 0;
+    program(Form::contiguous, 1, numbers);
+    if (use_ == catena::RowUse::internal && !def_.is(catena::is_copy)) return;
+    program(Form::strided, 1, numbers);
+    if (!def_.is(catena::is_copy)) return;
+    program(Form::contiguous, 1, 1);  // fill
+    for (int rank : {2, 3, 4}) program(Form::strided, rank);
+    for (Dtype from : kDtypes)
+      if (from != loop_.type[0]) program(Form::contiguous, 1, 0, from);
+  }
+
+  void add_reduction() {
+    const bool sample = loop_.type[0] == D::float32 || loop_.type[0] == D::int64;
+    simple(Form::reduce_block, 1, 1);
+    simple(Form::reduce_block, 1, 2);
+    simple(Form::reduce_warp, 1, 1);
+    if (def_.is(catena::may_scan)) simple(Form::scan_rows, 1, 1);
+    if (!sample) return;
+    simple(Form::reduce_block, 1, 3);
+    simple(Form::reduce_warp, 1, 2);
+    simple(Form::reduce_warp, 2, 1);
+    if (loop_.type[0] == D::int64) return;
+    simple(Form::reduce_columns, 1, 1);
+    simple(Form::reduce_second, 1, 1);
+    if (def_.is(catena::may_scan))
+      for (Form form : {Form::scan_columns, Form::scan_row_sums, Form::scan_column_sums, Form::scan_carries})
+        simple(form, 1, 1);
+  }
+
+  void add_random() {
+    const Dtype out = loop_.type[static_cast<std::size_t>(def_.first_output())];
+    for (Dtype stored : {out, D::float16, D::bfloat16}) {
+      if (stored != out && out != D::float32) continue;  // 16-bit floats are rounded from float32
+      KernelKey key = key_of(def_, loop_, Form::random, 1);
+      key.dtypes = {stored};
+      all_.push_back(nd::cuda::generate(def_, loop_, key));
+    }
+  }
+
+  // `from`: of the first input in memory, where it is not that of the loop.
+  void program(Form form, int rank, unsigned scalars = 0, std::optional<Dtype> from = {}) {
+    const catena::EagerProgram program(def_, number_);
+    KernelKey key = key_of(def_, loop_, form, rank);
+    key.dtypes[0] = from.value_or(key.dtypes[0]);
+    key.program = nd::cuda::program_hash(program);
+    key.scalars = static_cast<std::uint16_t>(scalars);
+    all_.push_back(nd::cuda::generate(program, key));
+  }
+  void simple(Form form, int rank, int reduced_rank) {
+    all_.push_back(nd::cuda::generate(def_, loop_, key_of(def_, loop_, form, rank, reduced_rank)));
+  }
+  static KernelKey key_of(const KernelDef& def, const catena::Loop& loop, Form form, int rank, int reduced_rank = 1) {
+    return cuda_device::key_of(def, loop, form, rank, reduced_rank);
+  }
+
+  const KernelDef& def_;
+  catena::RowUse use_;
+  int number_;
+  const catena::Loop& loop_;
+  std::vector<nd::cuda::GeneratedKernel>& all_;
+};
+
+// ---- lines ------------------------------------------------------------------------------------------------------
 Form form_of(const std::string& name, const std::string& line) {
   for (int k = 0; k <= static_cast<int>(Form::sort_result); ++k)
     if (nd::cuda::name_of(static_cast<Form>(k)) == name) return static_cast<Form>(k);
@@ -109,18 +232,52 @@ nd::cuda::GeneratedKernel generate(const std::string& line) {
   return nd::cuda::generate(def, def.loop_table[number], key);
 }
 
-std::vector<std::string> manifest_lines() {
-  std::ifstream file(CATENA_KERNEL_MANIFEST);
-  catena::check<catena::IOError>(file.is_open(), "manifest", "cannot read ", CATENA_KERNEL_MANIFEST);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
+KernelKey key_of(const KernelDef& def, const catena::Loop& loop, Form form, int rank, int reduced_rank) {
+  KernelKey key;
+  key.program = nd::cuda::kernel_hash(def, loop);
+  key.dtypes = loop.type;
+  key.form = form;
+  key.rank = static_cast<std::uint8_t>(rank);
+  key.reduced_rank = static_cast<std::uint8_t>(reduced_rank);
+  return key;
+}
+
+std::vector<KernelKey> structural_keys() {
+  std::vector<KernelKey> keys;
+  add_indexing(keys);
+  for (Dtype t : kDtypes) {
+    for (Form form : {Form::matmul_tiles, Form::matmul_rows, Form::matmul_columns, Form::matmul_second,
+                      Form::nonzero_count, Form::nonzero_write, Form::sort_block, Form::sort_keys, Form::sort_result})
+      keys.push_back(key_of(form, {t}, 1));
+  }
+  for (Form form : {Form::matmul_tiles, Form::nonzero_write, Form::sort_block})
+    keys.push_back(key_of(form, {D::float32}, 0, 1, false));
+  for (Form form : {Form::matmul_tiles, Form::matmul_columns, Form::nonzero_count, Form::nonzero_write,
+                    Form::sort_block, Form::sort_keys, Form::sort_result})
+    keys.push_back(key_of(form, {D::float32}, 2));
+  for (Dtype t : {D::uint32, D::int64}) keys.push_back(key_of(Form::offsets, {t}, 1));
+  for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})
+    for (Form form : {Form::sort_count, Form::sort_move}) keys.push_back(key_of(form, {t}, 1));
+  return keys;
 }
 
 std::vector<nd::cuda::GeneratedKernel> manifest() {
-  std::vector<nd::cuda::GeneratedKernel> kernels;
-  for (const std::string& line : manifest_lines()) kernels.push_back(generate(line));
-  return kernels;
+  std::vector<nd::cuda::GeneratedKernel> all;
+  for (const catena::RegisteredRow& row : catena::all_rows())
+    for (int loop = 0; loop < row.row->num_loops; ++loop) RowKernels(row, loop, all).add();
+  for (const KernelKey& key : structural_keys()) all.push_back(nd::cuda::generate(key));
+  for (const NamedProgram& named : named_programs()) {
+    const catena::Program program = named.program();
+    for (const auto& [form, rank] : {std::pair{Form::contiguous, 1}, std::pair{Form::strided, 2}}) {
+      KernelKey key;
+      key.program = nd::cuda::program_hash(program);
+      std::copy_n(program.slots.begin(), program.num_operands(), key.dtypes.begin());
+      key.form = form;
+      key.rank = static_cast<std::uint8_t>(rank);
+      all.push_back(nd::cuda::generate(program, key));
+    }
+  }
+  return all;
 }
 
 }  // namespace cuda_device

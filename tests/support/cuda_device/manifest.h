@@ -1,6 +1,6 @@
-// The kernels that the build generates and compiles for the software CUDA device: a line each in manifest.txt, as the
-// description in front of their text has it, or "program <name> ..." for a program below. Others are compiled when a
-// test needs them; update_manifest.sh adds these.
+// The kernels that the build generates and compiles for the software CUDA device: those of every row and loop of the
+// registry in the layouts that tests have most, with a thinned choice of dtypes, those of the structural calls, and
+// some programs of several steps. Any other kernel is compiled when a test needs it (jit.h).
 #pragma once
 
 #include <string>
@@ -24,9 +24,17 @@ const NamedProgram& named_program(const std::string& name);
 // Loop number of a signature ("ff->f") of a kernel; ValueError when it has none.
 int loop_number(const catena::KernelDef& def, const std::string& signature);
 
-// The kernel that a line describes; ValueError with the line when it describes none.
-nd::cuda::GeneratedKernel generate(const std::string& line);
-std::vector<std::string> manifest_lines();
+// Of one row in one form.
+nd::cuda::KernelKey key_of(const catena::KernelDef& def, const catena::Loop& loop, nd::cuda::Form form, int rank,
+                           int reduced_rank = 1);
+// Kernels of the structural calls, that no row of the registry is part of.
+std::vector<nd::cuda::KernelKey> structural_keys();
+
+// All of them, in the order of the registry.
 std::vector<nd::cuda::GeneratedKernel> manifest();
+
+// The kernel that a description ("add ff->f contiguous rank=1 ...") tells, or "program <name> ..." for a named program;
+// ValueError with the line when it tells none.
+nd::cuda::GeneratedKernel generate(const std::string& line);
 
 }  // namespace cuda_device

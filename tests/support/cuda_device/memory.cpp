@@ -24,18 +24,18 @@
 namespace cuda_device {
 namespace {
 
-constexpr std::size_t kSpan = std::size_t(1) << 38;  // addresses of a range; only what is allocated takes memory
-constexpr std::size_t kStep = std::size_t(2) << 20;  // a huge page: opening and closing gigabytes stays quick
-constexpr std::size_t kAlignment = 512, kGap = 256;  // the gap lies behind every allocation
+constexpr std::size_t kSpan = std::size_t(1) << 38;  // reserved addresses of a range; only allocations use memory
+constexpr std::size_t kStep = std::size_t(2) << 20;  // a huge page, so that protecting gigabytes is fast
+constexpr std::size_t kAlignment = 512, kGap = 256;  // the gap follows every allocation
 constexpr std::size_t kDefaultTotal = std::size_t(3) << 30;
-constexpr std::size_t kFilledAfterFree = std::size_t(64)
-                                         << 20;  // of the memory freed last; what is older is given back to the system
+// Freed memory up to this size keeps its filling; older memory is returned to the system.
+constexpr std::size_t kFilledAfterFree = std::size_t(64) << 20;
 constexpr int kFresh = 0xCD, kFreed = 0xDD;
 constexpr std::size_t kPage = 4096;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-// The system refusing is no error of the tested program.
+// A failure of the system is not an error of the tested program.
 void must(bool ok, const char* what) {
   if (ok) return;
   std::perror(what);
@@ -51,10 +51,10 @@ struct Range {
     must(p != MAP_FAILED, "software cuda: mmap");
     base = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<std::uintptr_t>(p), kStep));
     must(madvise(base, kSpan, MADV_DONTDUMP) == 0, "software cuda: madvise");
-    madvise(base, kSpan, MADV_HUGEPAGE);  // only makes it faster
+    madvise(base, kSpan, MADV_HUGEPAGE);  // an optimisation only
   }
   bool holds(const void* p) const { return p >= base && p < base + kSpan; }
-  // One step more than is allocated: a kernel that reads a little too far is then reported and not killed.
+  // Includes one step after the allocations: a kernel that reads slightly too far is then reported instead of killed.
   void protect(int how) const {
     must(mprotect(base, round_up(taken, kStep) + kStep, how) == 0, "software cuda: mprotect");
   }
@@ -74,11 +74,11 @@ struct Memory {
   std::array<Range, kDevices> device;
   Range pinned;
   std::array<MemoryUse, kDevices> use;
-  std::map<const std::byte*, Allocation> allocations;  // all there ever were, by address
-  std::deque<const Allocation*> freed;                 // that still hold their filling
+  std::map<const std::byte*, Allocation> allocations;  // including freed ones, by address
+  std::deque<const Allocation*> freed;                 // freed allocations that still have their filling
   std::size_t freed_bytes = 0;
   unsigned open = 0;         // devices, a bit mask
-  bool pinned_open = false;  // the guards are lifted
+  bool pinned_open = false;  // guards are lifted
   std::deque<Guard> guards;
   std::uint64_t guard_numbers = 0;
 
@@ -92,15 +92,14 @@ Memory& memory() {
   return m;
 }
 
-// The last allocation that begins at the address or before; null: none.
+// The last allocation that begins at or before the address; null: none.
 Allocation* allocation_before(const void* address) {
   auto& all = memory().allocations;
   const auto after = all.upper_bound(static_cast<const std::byte*>(address));
   return after == all.begin() ? nullptr : &std::prev(after)->second;
 }
 
-// Code that is built with the address sanitizer, kernels among it, is also stopped by that at the borders of
-// allocations.
+// Code compiled with the address sanitizer, including kernels, also detects accesses beyond an allocation by itself.
 void set_accessible(const void* data, std::size_t bytes, bool accessible) {
 #if defined(__SANITIZE_ADDRESS__)
   if (accessible || report_mode() == ReportMode::error) __asan_unpoison_memory_region(data, bytes);
@@ -119,7 +118,7 @@ std::byte* take(Range& range, std::size_t bytes, std::size_t alignment, Allocati
   return data;
 }
 
-// The oldest freed memory goes back to the system.
+// Returns the oldest freed memory to the system.
 void forget_fillings() {
   Memory& m = memory();
   for (; m.freed_bytes > kFilledAfterFree; m.freed.pop_front()) {
@@ -142,7 +141,7 @@ std::byte* allocate_device(int device, std::size_t bytes) {
   if (data == nullptr) return nullptr;
   use.used += bytes;
   open_memory(1u << device);
-  range.protect(PROT_READ | PROT_WRITE);  // it has grown
+  range.protect(PROT_READ | PROT_WRITE);  // the range has grown
   set_accessible(data, bytes, true);
   std::memset(data, kFresh, bytes);
   set_accessible(data + bytes, static_cast<std::size_t>(range.base + range.taken - (data + bytes)), false);
@@ -187,7 +186,7 @@ bool free_memory(void* data, Allocation::Kind kind) {
     must(mprotect(a.data, round_up(a.bytes, kPage), PROT_NONE) == 0, "software cuda: mprotect");
     madvise(a.data, round_up(a.bytes, kPage), MADV_DONTNEED);
   } else {
-    m.allocations.erase(found);  // such an address may come back with the next module
+    m.allocations.erase(found);  // the next module may reuse the address
   }
   return true;
 }
@@ -254,7 +253,7 @@ std::uint64_t guard_pinned(std::byte* to, std::size_t bytes, const void* stream)
   Memory& m = memory();
   const Allocation& a = *find_allocation(to, bytes);
   const auto first = round_up(reinterpret_cast<std::uintptr_t>(to), kPage);
-  // What lies behind the allocation in its last page is nobody's.
+  // The rest of the last page after the allocation is unused.
   const std::size_t end = to + bytes == a.data + a.bytes ? kPage - 1 : 0;
   const auto last = (reinterpret_cast<std::uintptr_t>(to + bytes) + end) / kPage * kPage;
   m.guards.push_back(

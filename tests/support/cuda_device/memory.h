@@ -1,9 +1,9 @@
 // Memory of the software device: a reserved range of addresses for each device and one for pinned host memory.
-// Addresses are never used twice, so what is wrong about an access can be said by its address alone.
+// Addresses are never reused, so an invalid access can be described by its address alone.
 //
-// Device memory can be touched only between open_memory() and close_memory(), while queued work is executed: elsewhere
-// the host's access faults and is reported. Pages of pinned memory that a queued copy will write cannot be touched by
-// the host until it has.
+// Device memory is accessible only between open_memory() and close_memory(), while queued work is executed; at other
+// times the host's access faults and is reported. Pages of pinned memory to which a queued copy will write are not
+// accessible to the host until it has written.
 //
 // Thread safety: all functions are called under the runtime's lock.
 #pragma once
@@ -17,7 +17,7 @@ namespace cuda_device {
 inline constexpr int kDevices = 2;
 
 struct Allocation {
-  enum class Kind { device, pinned, global };  // global: a variable of a module, in the module's own memory
+  enum class Kind { device, pinned, global };  // global: a variable of a module, in the module's memory
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   Kind kind = Kind::device;
@@ -30,19 +30,19 @@ struct Allocation {
   }
 };
 
-// 512-byte aligned and filled with 0xCD; null: more than the device's total would be in use.
+// Aligned to 512 bytes and filled with 0xCD; null if the device's total would be exceeded.
 std::byte* allocate_device(int device, std::size_t bytes);
-// Whole pages, filled with 0xCD; null: the system has none.
+// Whole pages, filled with 0xCD; null if the system has none.
 std::byte* allocate_pinned(int device, std::size_t bytes);
-// Makes a module's variable known.
+// Registers a variable of a module.
 void add_global(int device, void* data, std::size_t bytes);
-// False: nothing of that kind that is in use begins there. Device memory is filled with 0xDD; nothing queued may need
+// False if no allocation of that kind in use begins there. Device memory is filled with 0xDD; no queued work may use
 // it.
 bool free_memory(void* data, Allocation::Kind kind);
 
-// The allocation in use that holds all the bytes (of a device, pinned, or global); null: none.
+// The allocation in use (device, pinned or global) that contains all the bytes; null: none.
 const Allocation* find_allocation(const void* data, std::size_t bytes);
-// True for every address that a device or pinned allocation could have.
+// Whether the address is in a range of device or pinned memory.
 bool is_reserved(const void* address);
 bool is_pinned(const void* address);
 // "12 bytes into an allocation of 64 bytes", "8 bytes past the end of an allocation of 64 bytes", "4 bytes into a freed
@@ -55,15 +55,15 @@ struct MemoryUse {
 MemoryUse memory_use(int device);
 void set_total_memory(int device, std::size_t bytes);
 
-// Opens the memory of the devices of a bit mask, and all pinned memory, until close_memory(). What is open already
-// stays open.
+// Makes the memory of the devices of a bit mask, and all pinned memory, accessible until close_memory(). Memory that is
+// accessible already stays so.
 void open_memory(unsigned devices);
 void close_memory();
 
-// What queued copies will write in the pinned memory at an address: the stream; null: nothing.
+// The stream of the queued copy that will write to the pinned memory at an address; null: none.
 const void* guarding_stream(const void* address);
-// A copy of a stream that will write `bytes` at `to`, in pinned memory: its whole pages are closed to the host. Until
-// the same number is given to unguard_pinned().
+// Registers a copy of a stream that will write `bytes` to pinned memory at `to`: its whole pages are not accessible to
+// the host until unguard_pinned() is called with the returned number.
 std::uint64_t guard_pinned(std::byte* to, std::size_t bytes, const void* stream);
 void unguard_pinned(std::uint64_t guard);
 

@@ -15,14 +15,13 @@
 namespace cuda_device {
 namespace {
 
-// How many modules use an object. All functions here are called under the runtime's lock.
+// The number of modules that use an object. All functions here are called under the runtime's lock.
 std::map<std::string, int>& users() {
   static auto& all = *new std::map<std::string, int>;
   return all;
 }
 
-// Every module has variables of its own: the dynamic linker opens a file only once, so that the second module gets a
-// copy.
+// Every module has its own variables. The dynamic linker opens a file only once, so a second module opens a copy.
 void* open_object(const std::string& path) {
   namespace fs = std::filesystem;
   std::string file = path;
@@ -76,8 +75,8 @@ class Module {
   }
   ~Module() {
     if (object_ == nullptr) return;
-#if !defined(__SANITIZE_ADDRESS__)  // which reads its tables of an object's variables even when that is closed, in
-                                    // every report
+// The address sanitizer reads its table of an object's variables in every report, also after dlclose.
+#if !defined(__SANITIZE_ADDRESS__)
     dlclose(object_);
     --users()[path_];
 #endif

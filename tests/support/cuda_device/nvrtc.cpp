@@ -1,5 +1,4 @@
-// The run-time compiler's entry points. A program is compiled by jit.h; the image of it, "cubin" or "PTX" alike, is its
-// text.
+// The entry points of NVRTC. jit.h compiles a program; its image, "cubin" or "PTX", is its text.
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -16,7 +15,7 @@
 struct _nvrtcProgram {
   cuda_device::KernelText text;
   std::vector<cuda_device::Header> headers;
-  bool compiled = false, for_device = false;  // for_device: a "cubin" as well
+  bool compiled = false, for_device = false;  // for_device: with a "cubin"
   std::string log, image;
 };
 
@@ -64,7 +63,7 @@ constexpr const char* kErrorNames[] = {
     "NVRTC_ERROR_INTERNAL_ERROR",
 };
 
-// What the compiler of CUDA 13.0 supports.
+// The architectures that the compiler of CUDA 13.0 supports.
 constexpr int kArchitectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
 
 // ---- options ------------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ bool is_standard(const std::string& value) {
   return std::find(std::begin(known), std::end(known), value) != std::end(known);
 }
 
-// Reads the options into the program; false after writing to its log what is wrong.
+// Parses the options into the program; false after writing the error to its log.
 class Options {
  public:
   Options(_nvrtcProgram& program, int count, const char* const* options)
@@ -182,14 +181,12 @@ class Options {
 };
 
 // ---- entry points -------------------------------------------------------------------------------
-// Counts the call; gives the planned failure, or what `body` says.
-template <class F>
-nvrtc_result enter(Entry entry, F body) {
+// Counts the call and returns the planned failure, or the result of `body`.
+template <class F> nvrtc_result enter(Entry entry, F body) {
   const Fault fault = begin_call(entry);
   return fault.code != 0 ? fault.code : body();
 }
-template <class F>
-nvrtc_result enter(Entry entry, nvrtc_program program, F body) {
+template <class F> nvrtc_result enter(Entry entry, nvrtc_program program, F body) {
   return enter(entry, [&] { return program == nullptr ? nvrtc_result(invalid_program) : body(); });
 }
 

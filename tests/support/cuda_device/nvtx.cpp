@@ -1,5 +1,4 @@
-// A tool that listens to NVTX: what a program says is kept as text. A test points NVTX_INJECTION64_PATH at this
-// library.
+// An NVTX tool that stores the calls of a program as text. A test sets NVTX_INJECTION64_PATH to this library.
 #include <cstddef>
 #include <mutex>
 #include <sstream>
@@ -39,8 +38,7 @@ int on_pop() {
   return 0;
 }
 
-template <class F>
-void put(nvtx_function** table, int slot, F* function) {
+template <class F> void put(nvtx_function** table, int slot, F* function) {
   *table[slot] = reinterpret_cast<nvtx_function>(function);
 }
 
@@ -66,7 +64,7 @@ CATENA_EXPORT int InitializeInjectionNvtx2(nvtx_get_export_table get_export_tabl
   return 1;
 }
 
-// Copies what was said so far, at most `bytes` - 1 characters and a final zero.
+// Copies the text so far, at most `bytes` - 1 characters and a terminating null.
 CATENA_EXPORT void software_cuda_nvtx_log(char* text, std::size_t bytes) {
   const std::lock_guard lock(log().mutex);
   const std::string all = log().text.str();

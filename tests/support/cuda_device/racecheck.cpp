@@ -17,7 +17,7 @@ namespace {
 
 struct Access {
   shim::Moment at{};
-  const void* code = nullptr;  // null: none
+  const void* code = nullptr;  // null: no access
 };
 
 bool unordered(const Access& a, const Access& b) {
@@ -25,8 +25,8 @@ bool unordered(const Access& a, const Access& b) {
          (a.at.thread / 32 != b.at.thread / 32 || a.at.warp_barriers == b.at.warp_barriers);
 }
 
-// The accesses of one kind to a byte since the last barrier of the block, as far as they matter: whatever thread comes
-// next, one of these is unordered with it if any access was.
+// The accesses of one kind to a byte since the last barrier of the block, reduced to three: for any next thread, one of
+// them is unordered with it if any access was.
 class Recent {
  public:
   void add(const Access& a) {
@@ -48,15 +48,15 @@ class Recent {
 
  private:
   Access last_;
-  Access other_lane_;  // the last one of another thread, of the same warp
-  Access other_warp_;  // one of another warp
+  Access other_lane_;  // the last access of another thread of the same warp
+  Access other_warp_;  // an access of another warp
 };
 
 struct Byte {
   Recent recent[3];  // by AccessKind
 };
 
-// Of the calling host thread's shared memory.
+// The shadow of the calling host thread's shared memory.
 struct Shadow {
   shim::Range range;
   std::vector<Byte> bytes;
@@ -71,7 +71,7 @@ std::string thread_text(unsigned thread, dim3 block) {
        << ")";
   return text.str();
 }
-// The instruction before the one to return to.
+// The line of the instruction before the return address.
 std::string line_of(const void* code) { return source_line(static_cast<const char*>(code) - 1); }
 
 void report_race(std::size_t byte, const Access& earlier, AccessKind earlier_kind, const Access& later,
@@ -109,7 +109,7 @@ void note_shared_access(const shim::Range& range, std::size_t first, std::size_t
   }
 }
 
-// Of the calling host thread.
+// The stack of the calling host thread.
 shim::Range own_stack() {
   thread_local const shim::Range range = [] {
     pthread_attr_t attributes;
@@ -142,9 +142,9 @@ void shim::note_atomic(const void* address, std::size_t bytes, const void* code)
     cuda_device::note_access(address, bytes, cuda_device::AccessKind::atomic, code);
 }
 
-// ---- what the compiler's instrumentation calls
-// ------------------------------------------------------------------------------------------ It is that of the thread
-// sanitizer, whose runtime knows nothing of fibers and is not linked: these are found instead.
+// ---- functions called by the instrumentation ----------------------------------------------------
+// The compiler inserts the calls of the thread sanitizer, whose runtime does not support fibers and is not linked;
+// these functions replace it.
 #if !defined(__SANITIZE_THREAD__)
 #define CATENA_HOOK(name, bytes, kind)                                                                    \
   SHIM_EXPORT void name(void* address) {                                                                  \

@@ -1,4 +1,4 @@
-// What was called, launched and waited for, since the start or since reset_records().
+// Calls, launches and synchronisations since the start or reset_records().
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -15,17 +15,17 @@ namespace cuda_device {
 struct LaunchRecord {
   std::string kernel;
   dim3 grid, block;
-  const void* stream;  // null: the legacy one
+  const void* stream;  // null: the legacy stream
 };
 
 void count_call(Entry entry);
 std::uint64_t calls_of(Entry entry);
 
-// A kernel that was put on a stream, by itself or by a graph.
+// Records a kernel that was submitted to a stream, directly or by a graph.
 void record_launch(LaunchRecord launch);
 std::vector<LaunchRecord> launches();
 
-// A call in which the host waited for the device.
+// Records a call in which the host waited for the device.
 void record_synchronisation(Entry entry);
 std::vector<Entry> synchronisations();
 

@@ -30,7 +30,7 @@ Kept& kept() {
   return k;
 }
 
-// The file an instruction comes from, and its address as that file counts.
+// The file of an instruction, and the offset in it.
 struct Place {
   std::string file;
   std::uintptr_t offset = 0;
@@ -63,14 +63,14 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-// "<function> at <file>:<line>" of each place [first, last), all in one file: one line per function inlined there.
+// "<function> at <file>:<line>" for each place in [first, last), all in one file, and for each function inlined there.
 std::vector<std::string> describe(const Place* first, const Place* last) {
   std::ostringstream command;
   command << "addr2line -a -C -f -i -p -e '" << first->file << "'" << std::hex;
   for (const Place* p = first; p != last; ++p) command << " 0x" << p->offset;
   std::istringstream output(output_of(command.str() + " 2>/dev/null"));
   std::vector<std::string> lines;
-  const Place* next = first;  // of which no line has been seen yet
+  const Place* next = first;  // the first place without a line so far
   for (std::string line; std::getline(output, line);) {
     std::size_t text = line.find_first_not_of(' ');
     if (line.starts_with("0x") && next != last) {
@@ -114,7 +114,7 @@ std::string describe_stack(const void* from) {
   const auto found = std::find(frames, frames + count, from);
   const int first = found == frames + count ? 1 : static_cast<int>(found - frames);
   std::vector<Place> places;
-  // All but the interrupted instruction are addresses to return to, one byte behind the call.
+  // All addresses except the interrupted instruction are return addresses, one byte after the call.
   for (int k = first; k < count; ++k)
     places.push_back(place_of(static_cast<char*>(frames[k]) - (frames[k] == from ? 0 : 1)));
   std::string text;

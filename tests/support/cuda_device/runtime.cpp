@@ -10,7 +10,7 @@ Runtime::Runtime() {
   for (int d = 0; d < kDevices; ++d) contexts[static_cast<std::size_t>(d)].device = d;
 }
 
-// Never destroyed: threads may work until the very end.
+// Never destroyed, because threads may call the driver until the process ends.
 Runtime& runtime() {
   static Runtime& r = *new Runtime;
   return r;

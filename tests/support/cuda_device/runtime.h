@@ -1,4 +1,8 @@
-// What the driver's handles stand for, the state of the device, and how every entry point begins and ends.
+// Room tests/support/cuda_device: the software CUDA device, a shared library with the entry points of the driver,
+// NVRTC, cuBLASLt, cuRAND and cuSOLVER, implemented on the CPU, with fault injection and checks of memory and order.
+// Tests of the device are in tests/cuda. It uses kernels and the declarations of ndarray/cuda.
+//
+// This file: the objects behind the driver's handles, the state of the device, and the prologue of every entry point.
 #pragma once
 
 #include <array>
@@ -21,9 +25,9 @@
 struct CUctx_st {  // the primary context of a device
   int device = 0;
   bool retained = false;
-  int error = 0;       // every call in it fails with this; 0: none
-  unsigned peers = 0;  // devices whose memory its kernels may use, a bit mask
-  // The legacy one, those in use and those that were destroyed with work left.
+  int error = 0;       // a fatal error, with which every call in it fails; 0: none
+  unsigned peers = 0;  // bit mask of the devices whose memory its kernels may use
+  // The legacy stream, streams in use, and destroyed streams with work left.
   std::vector<cuda_device::StreamPtr> streams;
 };
 struct CUfunc_st {
@@ -34,22 +38,21 @@ struct CUfunc_st {
 struct CUmod_st {
   cuda_device::Module* module = nullptr;
   CUctx_st* context = nullptr;
-  std::map<std::string, CUfunc_st*> functions;  // by name; those that were asked for
+  std::map<std::string, CUfunc_st*> functions;  // by name; filled by cuModuleGetFunction
   std::vector<void*> globals;
 };
 struct CUevent_st {
   CUctx_st* context = nullptr;
   bool timing = true;
-  std::shared_ptr<cuda_device::EventRecord> record;  // the last one; null: none
-  std::shared_ptr<cuda_device::Capture> capture;     // that it was last recorded in; null: none
-  std::vector<std::size_t> nodes;                    // then: what it stands behind
+  std::shared_ptr<cuda_device::EventRecord> record;  // the last record; null: none
+  std::shared_ptr<cuda_device::Capture> capture;     // the capture in which it was last recorded; null: none
+  std::vector<std::size_t> nodes;                    // the nodes of the capture that precede it
 };
 
 namespace cuda_device {
 
-// Handles in use. One that was given back is known to be invalid for a good while: its address is not used again soon.
-template <class T>
-class Handles {
+// Handles in use. The address of a released handle is not reused soon, so that its use is detected.
+template <class T> class Handles {
  public:
   T* add(std::shared_ptr<T> object) {
     T* handle = object.get();
@@ -77,16 +80,16 @@ class Handles {
 
 struct Runtime {
   std::mutex mutex;
-  std::condition_variable changed;  // a function of the host has ended
+  std::condition_variable changed;  // notified when a host function has ended
   bool initialised = false;
   std::array<CUctx_st, kDevices> contexts;
   Handles<CUstream_st> streams;
   Handles<CUevent_st> events;
   Handles<CUmod_st> modules;
-  Handles<CUfunc_st> functions;  // of these modules
+  Handles<CUfunc_st> functions;  // functions of these modules
   Handles<CUgraph_st> graphs;
   Handles<CUgraphExec_st> graph_execs;
-  std::vector<std::shared_ptr<Capture>> captures;  // that have begun and not ended
+  std::vector<std::shared_ptr<Capture>> captures;  // active captures
 
   Runtime();
 };
@@ -97,29 +100,25 @@ CUctx_st& context_of_handle(nd::cuda::api::cu_context handle);
 // A null handle, or 1, is the legacy stream of the context.
 const StreamPtr& stream_of_handle(CUctx_st& context, nd::cuda::api::cu_stream handle);
 void poison(CUctx_st& context, int code);
-// As if no context had ever failed.
+// Clears the errors of all contexts.
 void heal();
 
-// Every entry point of the driver is one of these: counted, failed where that was planned, under the lock; the body
-// throws Failure.
-// - plain_call: works always; - basic_call: needs cuInit; - context_call: needs a current context without an error.
+// Every entry point of the driver is one of these calls. They count it, return a planned failure, and run the body
+// under the lock; the body throws Failure.
+// - plain_call: no condition; basic_call: after cuInit; context_call: with a current context without an error.
 enum class Needs { nothing, initialisation, context };
 int enter(Entry entry, Needs needs, void (*body)(void*, Lock&), void* argument);
-template <class Body>
-int guarded(Entry entry, Needs needs, Body body) {
+template <class Body> int guarded(Entry entry, Needs needs, Body body) {
   return enter(
       entry, needs, [](void* b, Lock& lock) { (*static_cast<Body*>(b))(lock); }, &body);
 }
-template <class Body>
-int plain_call(Entry entry, Body body) {
+template <class Body> int plain_call(Entry entry, Body body) {
   return guarded(entry, Needs::nothing, [&](Lock&) { body(); });
 }
-template <class Body>
-int basic_call(Entry entry, Body body) {
+template <class Body> int basic_call(Entry entry, Body body) {
   return guarded(entry, Needs::initialisation, [&](Lock&) { body(); });
 }
-template <class Body>
-int context_call(Entry entry, Body body) {
+template <class Body> int context_call(Entry entry, Body body) {
   return guarded(entry, Needs::context, [&](Lock& lock) { body(*current_context(), lock); });
 }
 

@@ -22,7 +22,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// What the dynamic linker and the compilers agree on, and no header declares.
+// The interface between the dynamic linker and the compilers, which no header declares.
 struct ThreadLocalIndex {
   unsigned long module, offset;
 };
@@ -74,9 +74,9 @@ void prepare(Context& c, char* stack, void (*entry)()) {
 void swap(Context& from, Context& to) { swapcontext(&from.context, &to.context); }
 #endif
 
-// ---- what a host thread needs to run grids
-// -------------------------------------------------------------------------------------- The stacks of a block. Kept
-// from launch to launch: their pages are then there already. Below each is a page that cannot be touched.
+// ---- state of a host thread that runs grids -----------------------------------------------------
+// The stacks of a block's threads. They are kept between launches, so that their pages are mapped already. A guard page
+// precedes each.
 class Stacks {
  public:
   ~Stacks() {
@@ -106,14 +106,14 @@ class Stacks {
 
 enum class State { ready, at_block_barrier, at_warp_barrier, ended };
 
-// Runs the thread of the same number of one block after the other.
+// A fiber runs the thread of the same number of each block in succession.
 struct Fiber {
   Context context;
   uint3 index{};
   unsigned parity = 0;
   State state = State::ready;
   char* stack = nullptr;
-  void* fake_stack = nullptr;  // of the address sanitizer, which needs long to make one
+  void* fake_stack = nullptr;  // of the address sanitizer; kept, because creating one is slow
 };
 
 struct Engine {
@@ -125,9 +125,9 @@ struct Engine {
 
   // Blocks with barriers.
   Stacks stacks;
-  std::vector<Fiber> fibers;         // those that there are; they stay where they are
-  unsigned threads = 0;              // of the block
-  std::vector<std::uint64_t> slots;  // two per lane: a shuffle may begin while slower lanes still read the last one
+  std::vector<Fiber> fibers;         // created so far; their addresses are stable
+  unsigned threads = 0;              // threads of the block
+  std::vector<std::uint64_t> slots;  // two per lane: a shuffle may begin while other lanes still read the previous one
   std::vector<unsigned> waiting_in_warp;
   std::vector<std::uint64_t> warp_moment;
   unsigned waiting = 0;
@@ -139,7 +139,7 @@ struct Engine {
   Fiber& current() { return fibers[thread]; }
 };
 thread_local Engine own_engine;
-// Quicker to reach: null until the calling thread first asks.
+// A cache of the thread's engine; null until its first use.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Engine* engine = nullptr;
 
 Engine& get_engine() {
@@ -237,7 +237,7 @@ void run_with_barriers(std::vector<unsigned>& turns, std::mt19937& random) {
     e.fibers[k].state = State::ready;
   }
   e.running.stacks = e.stacks.range();
-  // Nothing is right only because an earlier block left it there: every float is a NaN, every integer -1.
+  // Shared memory is filled, so that no kernel depends on the values of an earlier block: floats are NaN, integers -1.
   std::fill(e.running.shared.begin, e.running.shared.end, '\xff');
   for (unsigned ended = 0; ended < n;) {
     if (e.launch->order == Order::shuffled) std::shuffle(turns.begin(), turns.end(), random);
@@ -262,7 +262,7 @@ void run_directly(std::vector<unsigned>& turns, std::mt19937& random) {
   }
 }
 
-// The calling thread's block of thread-local variables of the object that the code belongs to.
+// The calling thread's block of thread-local variables of the shared object that contains the code.
 Range thread_locals_of(const void* code) {
   struct Search {
     std::uintptr_t code;

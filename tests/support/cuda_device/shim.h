@@ -1,9 +1,9 @@
 // Runs the text of a GPU kernel on the CPU: included before the text, it supplies what the GPU's compiler has built in.
-// The threads of a block are fibers that switch at barriers and shuffles only, so a missing barrier shows as a result
-// that depends on the order in which threads run; run every kernel in all three. Blocks run one after the other.
+// The threads of a block are fibers that switch only at barriers and shuffles, so a missing barrier shows as a result
+// that depends on the order of the threads; tests run every kernel in all three orders. Blocks run one after the other.
 //
-// Stricter than a GPU on purpose: lanes of a warp do not run in lockstep, and a barrier that not every thread of the
-// block reaches ends the program with a report ("divergent barrier").
+// Stricter than a GPU: lanes of a warp do not run in lockstep, and a barrier that some threads of the block do not
+// reach ends the program with a report ("divergent barrier").
 #pragma once
 
 #include <assert.h>
@@ -24,7 +24,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __grid_constant__
-#define __shared__ thread_local  // the engine fills a thread's block of such variables anew before every block
+#define __shared__ thread_local  // the engine fills these variables before every block
 
 // ---- the vector types ---------------------------------------------------------------------------
 #define SHIM_VECTORS(name, T)                                        \
@@ -57,12 +57,12 @@ struct dim3 {
   dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
 
-// The engine, to which kernels are linked.
+// The engine, to which kernels link.
 namespace shim {
 
 #define SHIM_EXPORT __attribute__((visibility("default")))
 
-// Where the running thread is in its launch. The engine sets it before every switch.
+// The position of the running thread in its launch. The engine sets it at every switch.
 struct Place {
   uint3 thread, block;
   dim3 block_dim, grid_dim;
@@ -71,17 +71,16 @@ SHIM_EXPORT Place& place();
 
 SHIM_EXPORT void block_barrier();
 SHIM_EXPORT void warp_barrier();
-// Every lane of the warp leaves `value` and gets that of lane `source`. Orders no accesses to memory.
+// Every lane of the warp passes `value` and gets that of lane `source`. It does not order accesses to memory.
 SHIM_EXPORT uint64_t exchange(uint64_t value, unsigned source);
 SHIM_EXPORT unsigned lane();
 SHIM_EXPORT unsigned
-lanes();  // of the running warp: fewer than 32 in the last one of a block whose size is no multiple
+lanes();  // of the running warp: fewer than 32 in the last warp if the size of the block is not a multiple of 32
 
-// Called before every atomic access, with the instruction behind its call; matters in check mode only.
+// Called before every atomic access with the return address; used in check mode only.
 SHIM_EXPORT void note_atomic(const void* address, size_t bytes, const void* code);
 
-template <class T>
-T shuffle(T value, unsigned source) {
+template <class T> T shuffle(T value, unsigned source) {
   static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
   uint64_t bits = 0;
   memcpy(&bits, &value, sizeof(T));
@@ -90,10 +89,8 @@ T shuffle(T value, unsigned source) {
   return value;
 }
 
-// Reads, changes and writes without interruption; gives what was there. Atomic between kernels that run on several
-// threads as well.
-template <class T, class F>
-__attribute__((noinline, no_sanitize("thread"))) T update(T* address, F change) {
+// Atomic read-modify-write; returns the old value. Also atomic between kernels that run on several host threads.
+template <class T, class F> __attribute__((noinline, no_sanitize("thread"))) T update(T* address, F change) {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
   note_atomic(address, sizeof(T), __builtin_return_address(0));
   auto* cell = reinterpret_cast<Bits*>(address);
@@ -121,22 +118,18 @@ inline void __syncwarp(unsigned = ~0u) { shim::warp_barrier(); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
-template <class T>
-T __shfl_sync(unsigned, T v, int source, int width = 32) {
+template <class T> T __shfl_sync(unsigned, T v, int source, int width = 32) {
   return shim::shuffle(v, shim::lane() / unsigned(width) * unsigned(width) + unsigned(source) % unsigned(width));
 }
-template <class T>
-T __shfl_up_sync(unsigned, T v, unsigned distance, int width = 32) {
+template <class T> T __shfl_up_sync(unsigned, T v, unsigned distance, int width = 32) {
   const unsigned l = shim::lane();
   return shim::shuffle(v, l % unsigned(width) >= distance ? l - distance : l);
 }
-template <class T>
-T __shfl_down_sync(unsigned, T v, unsigned distance, int width = 32) {
+template <class T> T __shfl_down_sync(unsigned, T v, unsigned distance, int width = 32) {
   const unsigned l = shim::lane();
   return shim::shuffle(v, l % unsigned(width) + distance < unsigned(width) ? l + distance : l);
 }
-template <class T>
-T __shfl_xor_sync(unsigned, T v, int mask, int = 32) {
+template <class T> T __shfl_xor_sync(unsigned, T v, int mask, int = 32) {
   return shim::shuffle(v, shim::lane() ^ unsigned(mask));
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
@@ -151,41 +144,32 @@ inline int __all_sync(unsigned mask, int predicate) {
 }
 
 // ---- atomic functions ---------------------------------------------------------------------------
-#define SHIM_INLINE inline __attribute__((always_inline))  // a report then names the line of the kernel
-template <class T>
-SHIM_INLINE T atomicAdd(T* p, std::type_identity_t<T> v) {
+#define SHIM_INLINE inline __attribute__((always_inline))  // so that a report shows the line of the kernel
+template <class T> SHIM_INLINE T atomicAdd(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return T(x + v); });
 }
-template <class T>
-SHIM_INLINE T atomicSub(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicSub(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return T(x - v); });
 }
-template <class T>
-SHIM_INLINE T atomicExch(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicExch(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T) { return v; });
 }
-template <class T>
-SHIM_INLINE T atomicMin(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicMin(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return v < x ? v : x; });
 }
-template <class T>
-SHIM_INLINE T atomicMax(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicMax(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return x < v ? v : x; });
 }
-template <class T>
-SHIM_INLINE T atomicAnd(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicAnd(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return T(x & v); });
 }
-template <class T>
-SHIM_INLINE T atomicOr(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicOr(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return T(x | v); });
 }
-template <class T>
-SHIM_INLINE T atomicXor(T* p, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicXor(T* p, std::type_identity_t<T> v) {
   return shim::update(p, [v](T x) { return T(x ^ v); });
 }
-template <class T>
-SHIM_INLINE T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
+template <class T> SHIM_INLINE T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
   return shim::update(p, [expected, v](T x) { return x == expected ? v : x; });
 }
 SHIM_INLINE unsigned atomicInc(unsigned* p, unsigned last) {
@@ -197,10 +181,7 @@ SHIM_INLINE unsigned atomicDec(unsigned* p, unsigned last) {
 #undef SHIM_INLINE
 
 // ---- arithmetic that the GPU's compiler knows without a header ----------------------------------
-template <class T>
-T __ldg(const T* p) {
-  return *p;
-}
+template <class T> T __ldg(const T* p) { return *p; }
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __clz(int v) { return v == 0 ? 32 : __builtin_clz(unsigned(v)); }

@@ -1,6 +1,7 @@
 #include <catena/tests/support/cuda_device/stream.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -27,17 +28,16 @@ bool eager() {
 
 // ---- clocks -------------------------------------------------------------------------------------
 struct Slots {
-  Clock host;                       // what the host knows
-  Clock last;                       // position of the last work of each slot, by its last owner
-  std::vector<std::size_t> unused;  // slots of streams that are gone
+  Clock host;                       // the operations known to the host
+  Clock last;                       // position of the last work of each slot
+  std::vector<std::size_t> unused;  // slots of destroyed streams
 };
 Slots& slots() {
   static Slots& s = *new Slots;
   return s;
 }
 
-// A slot is used again only when the host knows all that was done in it: the new owner's work then lies behind it
-// anyway.
+// A slot is reused only when the host knows all its work: the work of the new stream then follows it in any case.
 std::size_t take_slot() {
   Slots& s = slots();
   s.host.resize(s.last.size());
@@ -125,7 +125,7 @@ void run_operation(CUstream_st& stream, const Work& work, Lock& lock) {
   end_actor();
 }
 
-// Executes the first piece of work of a stream, which waits for nothing any more.
+// Executes the first item of a stream's queue, which has no pending waits.
 void run_front(CUstream_st& stream, Lock& lock) {
   Work& work = stream.queue.front();
   if (work.operation != nullptr) run_operation(stream, work, lock);
@@ -137,7 +137,7 @@ void run_front(CUstream_st& stream, Lock& lock) {
   if (stream.destroyed && stream.queue.empty()) retire(stream);
 }
 
-// Executes at most `limit` pieces of work on the way to a mark.
+// Executes at most `limit` items on the way to a mark.
 void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
   std::vector<Mark> path{mark};  // each waits for the next
   while (!path.empty() && limit > 0) {
@@ -164,10 +164,9 @@ void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
   close_memory();
 }
 
-// ---- functions of the host
-// ---------------------------------------------------------------------------------------------------------- A program
-// may wait for such a function with means of its own, and a device gets to it in the end. So does this one, when
-// nothing else has made it for a while.
+// ---- host functions -----------------------------------------------------------------------------
+// A program may wait for a host function by its own means, and a real device reaches it eventually. If no call has led
+// to its execution after this time, a background thread executes it.
 constexpr std::chrono::milliseconds kPatience{200};
 
 struct Waiting {
@@ -202,7 +201,7 @@ void expect_host_function(Mark mark) {
   p.more.notify_all();
 }
 
-// The order between the legacy stream and blocking ones.
+// The implicit order between the legacy stream and blocking streams.
 void wait_for_legacy(CUstream_st& stream, Work& work) {
   if (!stream.blocking) return;
   for (const StreamPtr& other : stream.context->streams) {
@@ -280,7 +279,7 @@ void wait_for(const Point& point, Lock& lock) {
   learn(point);
 }
 
-// The newest stream first: what it should have waited for has then not happened.
+// The newest stream first, so that work of other streams on which it depends without a wait has not run yet.
 void wait_for_all(CUctx_st& context, Lock& lock) {
   std::vector<Point> ends;
   for (const StreamPtr& stream : context.streams) ends.push_back(end_of(stream));

@@ -29,7 +29,7 @@ const void* interrupted_instruction(void* context) {
 #endif
 }
 
-// What the access is, in words; empty: it is not our business.
+// A description of an invalid access; empty: not related to the device.
 std::string describe_fault(const void* address, const Actor* actor) {
   std::ostringstream out;
   if (actor != nullptr && actor->kernel) {
@@ -45,7 +45,7 @@ std::string describe_fault(const void* address, const Actor* actor) {
   return out.str();
 }
 
-// Puts a page where a kernel wanted one, so that it can end; the context is then unusable anyway.
+// Maps a page where a kernel accessed none, so that the kernel can end; the context is then unusable.
 bool supply_page(const void* address) {
   constexpr std::uintptr_t page = 4096;
   void* at = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) / page * page);
@@ -56,11 +56,11 @@ bool supply_page(const void* address) {
 void pass_on(int number, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(number, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(number);
-  signal(number, SIG_DFL);  // the instruction is executed again, and the program ends as it would have without us
+  signal(number, SIG_DFL);  // the instruction faults again and ends the program by the default action
 }
 
 void handle(int number, siginfo_t* info, void* context) {
-  // Only faults say an address; a signal that was sent says none.
+  // Only faults have an address; a signal from kill() has none.
   Actor* actor = info->si_code > 0 ? current_actor() : nullptr;
   const std::string text = info->si_code > 0 ? describe_fault(info->si_addr, actor) : "";
   if (text.empty()) return pass_on(number, info, context);
@@ -75,7 +75,7 @@ void handle(int number, siginfo_t* info, void* context) {
 void install_trap() {
   struct sigaction action {};
   action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | SA_NODEFER;  // on the stack as it is: an alternate one would be too small for a report
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;  // on the current stack: an alternate one would be too small for a report
   sigemptyset(&action.sa_mask);
   if (sigaction(SIGSEGV, &action, &previous) != 0) std::abort();
 }

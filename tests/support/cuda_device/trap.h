@@ -1,6 +1,5 @@
-// Accesses that the pages' protection stops: the host's to device memory and to pinned memory that a copy still writes,
-// and a kernel's to memory that is not the device's. They are reported with the stack; all other faults go to the
-// handler that was there before.
+// Accesses that page protection stops: the host's to device memory and to pinned memory that a copy has yet to write,
+// and a kernel's to other memory. They are reported with the stack; all other faults go to the previous handler.
 #pragma once
 
 namespace cuda_device {

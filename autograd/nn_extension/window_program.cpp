@@ -1,8 +1,9 @@
-#include <catena/autograd/backend/window_program.h>
+#include <catena/autograd/nn_extension/window_program.h>
 
 #include <algorithm>
 #include <limits>
 
+#include <catena/autograd/array.h>
 #include <catena/kernels/rows/families.h>
 #include <catena/kernels/rows/program.h>
 
@@ -32,7 +33,7 @@ Array empty_images(const Array& like, const Dims& spatial, Dtype dtype) {
   return transpose(memory, axes);
 }
 
-// What lies at position k (in C order) of every window.
+// The elements at position k (in C order) of every window, as a view.
 Array position(const Array& images, std::int64_t k, const PoolingSpec& spec, const Dims& out) {
   Array view = images;
   for (int axis = spec.size.size() - 1; axis >= 0; --axis) {
@@ -49,7 +50,7 @@ int loop_of(const KernelDef& def, Dtype dtype) {
   throw catena::TypeError(catena::concat(def.name, ": has no loop for ", dtype));
 }
 
-// Steps over slots that are numbered as they are made: inputs, outputs, temporaries.
+// Collects the steps of a program. Slots are numbered in the order of creation: inputs, outputs, temporaries.
 class Steps {
  public:
   std::uint8_t slot(Dtype dtype) {
@@ -64,7 +65,9 @@ class Steps {
   void run(std::span<const Input> inputs, std::span<const Array> outputs) const {
     const catena::Program program{steps_, slots_, static_cast<std::uint8_t>(inputs.size()), 0,
                                   static_cast<std::uint8_t>(outputs.size())};
-    outputs[0].backend().elementwise(program, inputs, outputs);
+    catena::SmallVector<catena::ArrayHeader*, 4> written;
+    for (const Array& out : outputs) written.push_back(out.get());
+    outputs[0].backend().elementwise({&program, inputs, written});
   }
 
  private:
@@ -73,10 +76,10 @@ class Steps {
 };
 
 struct Windows {
-  Dims lengths;        // of the image that holds all of them, padding included
-  bool inside = true;  // the image itself does
+  Dims lengths;        // lengths of an image that contains all windows, padding included
+  bool inside = true;  // whether all windows lie within the unpadded image
   bool disjoint = true;
-  bool tiling = true;  // every element is in exactly one
+  bool tiling = true;  // whether every element is in exactly one window
 };
 
 Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
@@ -91,7 +94,7 @@ Windows arranged(const Dims& spatial, const PoolingSpec& spec, const Dims& out) 
   return w;
 }
 
-// The part of images of `arranged` lengths that is the image itself.
+// The view of the unpadded image in an image of `arranged` lengths.
 Array image_of(const Array& images, const Dims& spatial, const PoolingSpec& spec) {
   Array view = images;
   for (int i = 0; i < spatial.size(); ++i) view = slice(view, i + 2, spec.pad[i], spec.pad[i] + spatial[i]);
@@ -107,7 +110,7 @@ bool is_small(const Array& x, const PoolingSpec& spec, const Dims& out) {
 }
 bool on_cpu(const Array& x) { return x.device().kind == Device::Kind::cpu; }
 
-// gx += what the windows send to position k, in place: for windows that share elements.
+// Adds the gradients for position k of every window to gx, in place. Used when windows overlap.
 void add_position(const Array& gy, const Array& indexes, std::int64_t k, const Array& gx) {
   const Dtype dtype = gy.dtype();
   Steps steps;
@@ -172,7 +175,7 @@ Array max_pooling_backward_program(const Array& gy, const Array& indexes, const 
   const Array images = empty_images(indexes, w.lengths, dtype);
   if (!w.tiling || !w.disjoint) fill(images, 0);
   if (!w.disjoint) {
-    // From the last position to the first: an element then adds up its windows in their order.
+    // In descending order of the positions, so that an element adds its windows in their order.
     for (std::int64_t k = n - 1; k >= 0; --k) add_position(gy, indexes, k, position(images, k, spec, out));
     return image_of(images, spatial, spec);
   }

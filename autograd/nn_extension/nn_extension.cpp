@@ -1,8 +1,9 @@
-// Checks and types of NnExtension, and the portable convolution: patches as columns, then matrix products.
-#include <catena/autograd/backend/nn_extension.h>
+// Checks and dtypes of NnExtension, and the portable convolution: im2col, then matrix products.
+#include <catena/autograd/nn_extension.h>
 
 #include <algorithm>
 
+#include <catena/autograd/array.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -41,7 +42,7 @@ void check_output(const char* op, const Dims& out) {
   for (std::int64_t n : out) check<AssertionError>(n > 0, op, "Output sizes should be positive, they are ", out);
 }
 
-// The spec with one dilation per axis, every entry checked.
+// The spec with all entries checked and one dilation per axis.
 ConvolutionSpec checked(const char* op, const ConvolutionSpec& given, int rank) {
   ConvolutionSpec spec = given;
   if (spec.dilate.empty()) spec.dilate = Dims::filled(rank, 1);
@@ -80,7 +81,7 @@ Dims pooling_outsize(const char* op, const Array& x, const PoolingSpec& spec) {
   return out;
 }
 
-// Pooling over more than two axes runs on columns; their sums must not round between windows.
+// Pooling over more than two axes is computed on columns; their 16-bit sums would round after every tap.
 bool needs_wider(const Array& x) { return x.ndim() > 4 && catena::itemsize(x.dtype()) < 4; }
 
 }  // namespace
@@ -165,14 +166,14 @@ Array NnExtension::convolution_backward_filter(const Array& x, const Array& gy, 
                     spatial_shape(gy));
   Dtype t = convolution_dtype(catena::promote_types(x.dtype(), gy.dtype()));
   if (catena::itemsize(t) < 4 && catena::itemsize(dtype) >= 4)
-    t = Dtype::float32;  // what is wanted wider is not rounded on the way
+    t = Dtype::float32;  // a wider result must not be rounded to 16 bits first
   return astype(do_convolution_backward_filter(astype(x, t), astype(gy, t), kernel, spec), dtype);
 }
 
 namespace {
 
-// Sizes of a convolution, and how many images at a time: the columns of a batch may be many times as large as the
-// batch.
+// Sizes of a convolution. It is computed in steps of a few images, because the columns of a batch can be many times as
+// large as the batch.
 struct Sizes {
   Sizes(std::int64_t images, std::int64_t inputs, std::int64_t outputs, const Dims& kernel, const Dims& out,
         const ConvolutionSpec& spec)
@@ -196,7 +197,7 @@ bool is_pointwise(const Dims& kernel, const ConvolutionSpec& spec) {
   return all(kernel, 1) && all(spec.stride, 1) && all(spec.pad, 0);
 }
 
-// (images, groups, column, position)
+// The result has shape (images, groups, column, position).
 Array columns_of(NnExtension& nn, const Array& x, const Dims& kernel, const ConvolutionSpec& spec, const Sizes& s) {
   return reshape(is_pointwise(kernel, spec) ? x : nn.im2col(x, kernel, spec), {x.shape(0), s.groups, s.ck, s.p});
 }
@@ -219,9 +220,13 @@ Array NnExtension::do_convolution(const Array& x, const Array& w, const Array& b
   for (std::int64_t i = 0; i < s.n && y.size() > 0; i += s.step) {
     const std::int64_t end = std::min(i + s.step, s.n);
     const Array part =
-        reshape(slice(y, 0, i, end), {end - i, s.groups, s.o, s.p});  // a view: images lie one after the other
+        // a view: images are contiguous along the first axis
+        reshape(slice(y, 0, i, end), {end - i, s.groups, s.o, s.p});
     if (s.ck == 0) fill(part, 0);
-    else backend.matmul(filter, columns_of(*this, slice(x, 0, i, end), kernel, spec, s), part);
+    else {
+      const Array columns = columns_of(*this, slice(x, 0, i, end), kernel, spec, s);
+      backend.matmul({filter.get(), columns.get(), part.get()});
+    }
   }
   if (b) y += reshape(b, image_shape(1, w.shape(0), Dims::filled(out.size(), 1)));
   set_last_implementation("portable");
@@ -345,7 +350,7 @@ int rnn_matrices(RnnMode mode) noexcept { return mode == RnnMode::lstm ? 8 : mod
 
 namespace {
 
-// A null array has no shape to show.
+// The shape of a for messages; a null array has none.
 Shape shape_of(const Array& a) { return a ? a.shape() : Shape(); }
 
 void check_batches(const char* op, const Array& x, const std::vector<std::int64_t>& batches) {
@@ -430,7 +435,7 @@ RnnOperands layer_of(const RnnOperands& o, const RnnSpec& spec, std::int64_t lay
   return {x, o.batches, rows(o.hx), rows(o.cx), items(o.ws), items(o.bs)};
 }
 
-// The dropout below `layer`, or its adjoint: it is the same product.
+// The dropout below `layer`. Its adjoint is the same product.
 Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
   const Array whole = contiguous(a), y = empty_like(whole);
   const Operand in[] = {whole, Scalar(spec.seed), spec.offsets[std::size_t(layer - 1)], spec.dropout};
@@ -438,7 +443,7 @@ Array dropped(const Array& a, const RnnSpec& spec, std::int64_t layer) {
   return y;
 }
 
-// One below the other, of those that there are.
+// The non-null arrays, concatenated along the first axis.
 Array stacked(const std::vector<Array>& parts) {
   if (!parts.front() || parts.size() == 1) return parts.front();
   return concatenate(parts, 0);

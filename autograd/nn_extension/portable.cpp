@@ -1,11 +1,12 @@
-// The portable pooling, batch normalisation and columns of NnExtension. One and two spatial axes are indexed kernels;
-// more are composed of strided views.
+// Portable pooling, batch normalization and im2col of NnExtension. One and two spatial axes are computed by indexed
+// kernels, more by strided views.
 #include <algorithm>
 #include <limits>
 #include <optional>
 
-#include <catena/autograd/backend/nn_extension.h>
-#include <catena/autograd/backend/window_program.h>
+#include <catena/autograd/array.h>
+#include <catena/autograd/nn_extension.h>
+#include <catena/autograd/nn_extension/window_program.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -25,7 +26,7 @@ ConvolutionSpec lifted(const ConvolutionSpec& s) {
 }
 Array flattened(const Array& x) { return squeeze(x, 2); }
 
-// An array near x, (n, c, spatial...).
+// A new array on the device of x, of shape (n, c, spatial...).
 Array near(const Array& x, const Dims& spatial, Dtype dtype) {
   Shape shape{x.shape(0), x.shape(1)};
   for (std::int64_t n : spatial) shape.push_back(n);
@@ -36,9 +37,8 @@ Dims lengths_of(const Array& x, int first, int count) {
   return Dims(std::span<const std::int64_t>(x.shape().data() + first, std::size_t(count)));
 }
 
-// ---- any number of spatial axes
-// ------------------------------------------------------------------------------------------ The positions a tap reads:
-// padded[start : start + step * out : step] along every spatial axis.
+// ---- any number of spatial axes -----------------------------------------------------------------
+// The elements that a tap reads: padded[start : start + step * out : step] along every spatial axis.
 Array tap(const Array& padded, const Dims& at, const ConvolutionSpec& spec, const Dims& out) {
   Array view = padded;
   for (int i = 0; i < at.size(); ++i) {
@@ -49,8 +49,7 @@ Array tap(const Array& padded, const Dims& at, const ConvolutionSpec& spec, cons
 }
 
 // Calls f(position) for every position of the kernel in C order.
-template <class F>
-void for_each_tap(const Dims& size, F&& f) {
+template <class F> void for_each_tap(const Dims& size, F&& f) {
   Dims at = Dims::filled(size.size(), 0);
   for (std::int64_t i = 0, n = catena::size_of(size); i < n; ++i) {
     f(at);
@@ -58,7 +57,7 @@ void for_each_tap(const Dims& size, F&& f) {
   }
 }
 
-// Lengths that all taps stay within.
+// Lengths of the padded image, within which all taps lie.
 Dims padded_lengths(const Dims& spatial, const Dims& taps, const ConvolutionSpec& spec, const Dims& out) {
   Dims lengths;
   for (int i = 0; i < spatial.size(); ++i)
@@ -108,8 +107,9 @@ Array images_by_views(const Array& col, const Dims& spatial, const ConvolutionSp
   return copy(inner(padded, spatial, spec.pad));
 }
 
-// On the CPU one strided copy per tap is 4 to 15 times as fast as the indexed kernel, which finds every element by
-// itself; on a GPU one launch beats many. 16-bit sums must not round between taps. Both ways add in the same order.
+// Whether to compute with strided views. On the CPU one strided copy per tap is 4 to 15 times as fast as the indexed
+// kernel, which computes an index per element; on a GPU one launch is faster than many. 16-bit sums must not round
+// between taps, so over one or two axes they use the kernel. Both add in the same order.
 bool by_views(const Array& a, const Dims& taps, const Dims& out) {
   if (taps.size() > 2) return true;
   return a.device().kind == Device::Kind::cpu && catena::itemsize(a.dtype()) >= 4 &&
@@ -125,14 +125,14 @@ ConvolutionSpec as_convolution(const PoolingSpec& s) {
   return spec;
 }
 
-// (n, c, positions in the window, out...)
+// The elements of all windows: (n, c, positions in the window, out...).
 Array windows(const Array& x, const PoolingSpec& spec, const Dims& out, const Scalar& outside) {
   Shape shape{x.shape(0), x.shape(1), catena::size_of(spec.size)};
   for (std::int64_t n : out) shape.push_back(n);
   return reshape(columns_by_views(x, spec.size, as_convolution(spec), out, outside), shape);
 }
 
-// True where a position in the window is the one that indexes name.
+// True where the position in the window equals `indexes`.
 Array is_indexed(const Array& indexes, const PoolingSpec& spec) {
   const std::int64_t count = catena::size_of(spec.size);
   std::vector<std::int32_t> numbers;
@@ -243,12 +243,12 @@ Array NnExtension::do_average_pooling_backward(const Array& gy, const Dims& spat
 // ---- batch normalisation ------------------------------------------------------------------------
 namespace {
 
-// Where neighbours in memory belong to different channels a row kernel would walk every row in long steps. Such an
-// array is seen as a matrix of several positions by all their channels: long rows, over which whole-array passes run at
-// full speed.
+// Batch normalization when neighbours in memory belong to different channels (channels-last). A row kernel would read
+// every channel with a large stride; this class instead views the array as a matrix whose rows hold several positions
+// with all their channels, over which contiguous elementwise and reduction calls run.
 class NeighbouringChannels {
  public:
-  // Absent: the channels are no neighbours, or the array does not lie in one piece.
+  // Absent when the channels are not innermost or the array is not dense.
   static std::optional<NeighbouringChannels> of(const Array& x, const Dims& axes) {
     const auto item = static_cast<std::int64_t>(catena::itemsize(x.dtype()));
     if (x.size() == 0 || item < 4) return {};
@@ -269,7 +269,7 @@ class NeighbouringChannels {
   }
 
   double positions() const { return double(positions_); }
-  // x or its like as (groups, rows of a group, elements of a row).
+  // x, or an array of its shape, as (groups, rows of a group, elements of a row).
   Array matrix(const Array& x) const {
     return reshape(transpose(x, order_), {groups_, positions_ / (together_ * groups_), together_ * channels_});
   }
@@ -281,7 +281,8 @@ class NeighbouringChannels {
     const Array one = reshape(transpose(statistic, order_), {1, channels_});
     return reshape(broadcast_to(one, {together_, channels_}), {together_ * channels_});
   }
-  // The sums of all rows: those of each group, which threads share among them, and then those of its positions.
+  // The sum over all rows from the sums of each group (groups are summed in parallel), then over the positions of a
+  // row.
   Array total(const Array& sums, const Shape& shape) const {
     return transpose(reshape(sum(reshape(sums, {groups_ * together_, channels_}), 0), ordered(shape)), inverse_);
   }

@@ -1,8 +1,9 @@
-// The portable recurrent networks of NnExtension, layer by layer and direction by direction: the input's products for
-// all times at once, then time by time what needs the state before.
+// Portable recurrent networks of NnExtension, by layer and direction: one matrix product over the inputs of all times,
+// then the steps that depend on the previous state in the order of time.
 #include <algorithm>
 
-#include <catena/autograd/backend/nn_extension.h>
+#include <catena/autograd/array.h>
+#include <catena/autograd/nn_extension.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -15,13 +16,13 @@ Array block(const Array& a, std::int64_t k, std::int64_t width, std::int64_t cou
   return slice(a, a.ndim() - 1, k * width, (k + count) * width);
 }
 
-// In place.
+// Applies an elementwise row in place.
 void apply_to(const catena::KernelDef& def, const Array& a) {
   const Operand in[] = {a};
   apply_into(def, in, {&a, 1});
 }
 
-// One layer in one direction. Times are walked first to last, or last to first.
+// One layer in one direction. `reverse`: from the last time to the first.
 struct Chain {
   RnnMode mode;
   const std::vector<std::int64_t>& batches;
@@ -36,9 +37,8 @@ struct Chain {
     return concatenate(bs.first(std::size_t(gates())), 0) + concatenate(bs.subspan(std::size_t(gates())), 0);
   }
 
-  // f(first row, rows) at each time; `backwards` in the opposite order.
-  template <class F>
-  void walk(F&& f, bool backwards = false) const {
+  // Calls f(first row, rows) for each time in the order of the direction, or in the opposite order if `backwards`.
+  template <class F> void walk(F&& f, bool backwards = false) const {
     const std::size_t n = batches.size();
     std::int64_t begin = 0;
     if (reverse == backwards) {
@@ -52,7 +52,7 @@ struct Chain {
     for (std::size_t t = n; t-- > 0;) f(begin -= batches[t], batches[t]);
   }
 
-  // What each row's state was before: `first` at a sequence's first element, then the rows of `states`.
+  // The previous state of each row: `first` at the first element of a sequence, then the rows of `states`.
   Array before(const Array& states, const Array& first) const {
     const Array to = states.backend().empty(states.shape(), states.dtype(), states.device());
     std::int64_t last_begin = 0, last_count = 0;
@@ -70,8 +70,8 @@ struct Chain {
 // ---- forward ------------------------------------------------------------------------------------
 struct ChainResult {
   Array hy, cy;
-  // Gates after their activation, (rows, gates * units). lstm: and the cell states. gru: and the candidate's product
-  // with the state.
+  // gates: after their activation, (rows, gates * units). extra: the cell states (lstm) or the candidate's product with
+  // the state (gru).
   Array gates, extra;
 };
 
@@ -124,13 +124,14 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
 }
 
 // ---- backward -----------------------------------------------------------------------------------
-// Everything in a step's derivatives that does not depend on what comes after it, for all times at once: what is left
-// for the walk is to multiply by the gradient of h' (or of c').
+// The factors of the derivatives that do not depend on later times, computed for all times at once: each step of the
+// walk then only multiplies them by the gradient of h' (or of c').
 struct Factors {
-  Array gates;      // (rows, gates, units): gradients of the sums under the activations; gru: of the state's candidate
-                    // product at last
-  Array through;    // lstm: of c' by h'. gru: z
-  Array candidate;  // gru: of the sum under the candidate's activation
+  // (rows, gates, units): derivatives of h' (lstm: of c' or h') by the gates' arguments; gru: the last block by the
+  // candidate's product with the state.
+  Array gates;
+  Array through;    // lstm: derivative of h' by c'. gru: z
+  Array candidate;  // gru: derivative of h' by the candidate's argument
 };
 
 Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const Array& h_before,
@@ -170,7 +171,7 @@ struct ChainGradients {
   std::vector<Array> gws, gbs;
 };
 
-// Gradients of the matrices and biases of one side, each an array of its own.
+// Appends the gradients of the matrices and biases of one side (input or state), each a new array.
 void add_parameters(ChainGradients& to, const Array& sums, const Array& multiplied, std::int64_t n) {
   const Array gw = matmul(sums, multiplied, true, false), gb = sum(sums, 0);
   for (std::int64_t k = 0; k < sums.shape(1) / n; ++k) {
@@ -190,7 +191,7 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
   to.ghx = copy(ghy);
   if (lstm) to.gcx = copy(gcy);
   Array sums = x.backend().empty({rows, c.gates(), n}, x.dtype(),
-                                 x.device());  // gradients under the activations, of the state's side
+                                 x.device());  // gradients of the gates' arguments on the state's side
   Array candidate = gru ? x.backend().empty({rows, n}, x.dtype(), x.device()) : Array();
   c.walk(
       [&](std::int64_t begin, std::int64_t count) {

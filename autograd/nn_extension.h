@@ -1,14 +1,19 @@
+// Room autograd/nn_extension: the neural-network operations of a backend: their interface, checks and portable
+// implementation. Implementations by cuDNN and oneDNN are in autograd/ndarray_backend, differentiable functions in
+// nn/functions. This room may use autograd, autograd/backend and kernels.
+//
 // NnExtension: the neural-network operations that vendor libraries offer. The class itself is the portable
-// implementation, built on the value API alone, so it works on every backend; a backend that knows better derives from
-// it and overrides what it can (Backend::find_extension), leaving the rest.
+// implementation on the value API, so it works with every backend. A backend with a faster implementation derives from
+// it and overrides some of its functions (Backend::find_extension).
 //
 //   Array y = nn_extension(x).convolution(x, w, b, {.stride = {2, 2}, .pad = {1, 1}, .dilate = {1, 1}});
 //
-// Spatial axes are all after the first two (images: N, C, H, W); specs have one entry for each. Every result is a new
-// array; layouts in memory may be any: convolutions may give channels-last memory behind the logical (N, C, ...) axes.
+// Spatial axes are all axes after the first two (images: N, C, H, W); specs have one entry for each. Every result is a
+// new array. Arrays may have any memory layout; convolutions may return channels-last memory behind the logical (N, C,
+// ...) axes.
 //
-// The public functions check shapes, let 16-bit floats be computed in float32 and rounded once, and call a do_ function
-// with operands of one dtype: float32 or float64, or a 16-bit one where the implementation asks for it.
+// The public functions check shapes, convert 16-bit floats to float32 and the result back, and call a do_ function with
+// operands of one dtype: float32 or float64, or a 16-bit one if the implementation supports it (convolution_dtype).
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -16,12 +21,12 @@
 #include <string_view>
 #include <vector>
 
-#include <catena/autograd/array.h>
+#include <catena/autograd/backend/operand.h>
 
 namespace autograd {
 
-// Positions of a window of k (taps at distance d) that moves by s over size + 2 p; with cover_all every element is in a
-// window.
+// The number of positions of a window of k taps at distance d that moves by s over size + 2 p elements. With cover_all
+// the last window may extend beyond the padding, so that every element is in a window.
 CATENA_EXPORT std::int64_t get_conv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p,
                                             bool cover_all = false, std::int64_t d = 1);
 CATENA_EXPORT std::int64_t get_deconv_outsize(std::int64_t size, std::int64_t k, std::int64_t s, std::int64_t p,
@@ -41,45 +46,48 @@ struct PoolingSpec {
 
 // ---- recurrent networks ----
 enum class RnnMode : std::uint8_t { relu, tanh, lstm, gru };
-// Matrices, and biases, of one layer in one direction: the first half is for the input, the second for the state
-// before.
+// The number of matrices, and of biases, of one layer in one direction. The first half is applied to the input, the
+// second to the previous state.
 //   relu, tanh  h' = act(W0 x + b0 + W1 h + b1)
 //   lstm        i = s(W0 x + b0 + W4 h + b4), f = s(W1 x + b1 + W5 h + b5), a = tanh(W2 x + b2 + W6 h + b6),
 //               o = s(W3 x + b3 + W7 h + b7); c' = f c + i a, h' = o tanh(c')
-//   gru         r = s(W0 x + b0 + W3 h + b3), z = s(W1 x + b1 + W4 h + b4), a = tanh(W2 x + b2 + r (W5 h + b5)); h' =
-//   (1 - z) a + z h
+//   gru         r = s(W0 x + b0 + W3 h + b3), z = s(W1 x + b1 + W4 h + b4),
+//               a = tanh(W2 x + b2 + r (W5 h + b5)); h' = (1 - z) a + z h
 CATENA_EXPORT int rnn_matrices(RnnMode mode) noexcept;
 
-// Layer k > 0 reads what the layer below gave, both directions side by side, after dropout: its mask is that of the row
-// "dropout" for (seed, offsets[k - 1]), so it is the same in rnn_backward and with every implementation.
+// Layer k > 0 reads the outputs of layer k - 1, both directions concatenated, after dropout. The mask is that of the
+// row "dropout" for (seed, offsets[k - 1]), so rnn_backward and all implementations use the same mask.
 struct RnnSpec {
   RnnMode mode = RnnMode::lstm;
   std::int64_t layers = 1;
   bool bidirectional = false;
-  bool training = true;  // false: no dropout, and rnn_backward is impossible
+  bool training = true;  // false: no dropout; rnn_backward is then not possible
   double dropout = 0;
   std::uint64_t seed = 0;
-  std::vector<Operand>
-      offsets;  // layers - 1 of them where there is dropout: see Generator::take for the elements of the layer's input
+  // layers - 1 offsets if there is dropout: the result of Generator::take for the elements of the layer's input.
+  std::vector<Scalar> offsets;
 };
 
-// Sequences in order of decreasing length, packed: the rows of all at time 0, of all that are longer than 1 at time 1,
-// ...
+// Sequences in order of decreasing length, packed: first the rows of all sequences at time 0, then those of all
+// sequences longer than 1 at time 1, and so on.
 struct RnnOperands {
   Array x;                            // (rows of all times, inputs)
-  std::vector<std::int64_t> batches;  // rows at each time: they never become more
-  Array hx, cx;                       // (layers * directions, batches[0], units), layer by layer; cx for lstm alone
-  std::vector<Array> ws, bs;  // rnn_matrices() for each in the order of hx; (units, what it multiplies) and (units)
+  std::vector<std::int64_t> batches;  // rows at each time, non-increasing
+  Array hx, cx;                       // (layers * directions, batches[0], units), layer by layer; cx for lstm only
+  // rnn_matrices() arrays for each layer and direction, in the order of hx: ws of shape (units, input or state size),
+  // bs of shape (units).
+  std::vector<Array> ws, bs;
 };
 
 struct RnnResult {
-  Array y;       // (rows of all times, units * directions), of the last layer
-  Array hy, cy;  // the states after each sequence's last element, in the shape of hx; cy of lstm alone
-  // What rnn_backward needs; the implementation's own. Nothing in it is changed by anybody.
+  Array y;  // (rows of all times, units * directions), of the last layer
+  // The states after the last element of each sequence, in the shape of hx; cy for lstm only.
+  Array hy, cy;
+  // Arrays for rnn_backward; their content depends on the implementation. They are never modified.
   std::vector<Array> saved;
   std::vector<RnnResult> parts;
 };
-// Null: not given, which is zero.
+// A null gradient is absent and counts as zero.
 struct RnnOutputGradients {
   Array gy, ghy, gcy;
 };
@@ -96,49 +104,50 @@ class CATENA_EXPORT NnExtension {
   NnExtension& operator=(const NnExtension&) = delete;
   virtual ~NnExtension();
 
-  // Cross-correlation of x (N, C, spatial...) with w; b is (outputs) or null. In x's dtype. AssertionError when an
-  // output length is not positive.
+  // Cross-correlation of x (N, C, spatial...) with w; b is (outputs) or null. The result has x's dtype. AssertionError
+  // when an output length is not positive.
   Array convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec);
-  // The gradient of its x: gy (N, outputs, out...) to (N, C, spatial...). In gy's dtype.
+  // The gradient of x: gy (N, outputs, out...) to (N, C, spatial...), in gy's dtype.
   Array convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial, const ConvolutionSpec& spec);
-  // The gradient of its w, whose spatial lengths are `kernel`.
+  // The gradient of w, whose spatial lengths are `kernel`.
   Array convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel, Dtype dtype,
                                     const ConvolutionSpec& spec);
 
-  // {y, indexes}: indexes (int32) are row-major positions in the window, padding included; the first maximum wins. A
-  // window in the padding gives -inf and an index outside x.
+  // {y, indexes}: indexes (int32) are row-major positions in the window, padding included; of equal maxima the first. A
+  // window that lies in the padding gives -inf and an index outside x.
   Arrays max_pooling(const Array& x, const PoolingSpec& spec);
   Array max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec);
-  // x at the positions that indexes name: the derivative of max_pooling_backward.
+  // The elements of x at the positions `indexes`: the derivative of max_pooling_backward.
   Array max_pooling_by_index(const Array& x, const Array& indexes, const PoolingSpec& spec);
-  // Window sum over the number of its elements: the padding counts.
+  // Window sum divided by the number of elements of the window, padding included.
   Array average_pooling(const Array& x, const PoolingSpec& spec);
   Array average_pooling_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec);
 
-  // Over `axes` of x; gamma and beta broadcast to x with length 1 along `axes`. {y, mean, biased variance, 1 /
-  // sqrt(variance + eps)}, the statistics with length 1 along `axes`, in float32 for 16-bit x.
+  // Normalizes over `axes` of x; gamma and beta broadcast to x and have length 1 along `axes`. {y, mean, biased
+  // variance, 1 / sqrt(variance + eps)}; the statistics have length 1 along `axes` and are float32 for 16-bit x.
   Arrays batch_normalization(const Array& x, const Array& gamma, const Array& beta, double eps, const Dims& axes);
-  // {gx, ggamma, gbeta}; mean and inv_std as batch_normalization gave them. ggamma and gbeta keep `axes` with length 1.
+  // {gx, ggamma, gbeta}; mean and inv_std are results of batch_normalization. ggamma and gbeta have length 1 along
+  // `axes`.
   Arrays batch_normalization_backward(const Array& x, const Array& gy, const Array& gamma, const Array& mean,
                                       const Array& inv_std, const Dims& axes);
   // All operands broadcast to x.
   Array fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                   const Array& var, double eps);
 
-  // A recurrent network; all results in x's dtype. ValueError where operands do not fit each other.
+  // A recurrent network; all results have x's dtype. ValueError when operands do not fit each other.
   RnnResult rnn(const RnnOperands& operands, const RnnSpec& spec);
-  // The gradients of everything, each in the shape and dtype of what it is for; `result` is what rnn gave for the same
-  // operands and spec.
+  // The gradients of all operands, each in the shape and dtype of its operand. `result` is the result of rnn for the
+  // same operands and spec.
   RnnGradients rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
                             const RnnOutputGradients& g);
 
-  // x (N, C, spatial...) to (N, C, k..., out...), positions outside x being 0, and the adjoint.
+  // im2col: x (N, C, spatial...) to (N, C, k..., out...), positions outside x being 0; col2im is its adjoint.
   Array im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& spec);
   Array col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 
  protected:
-  // The dtype of what the do_ functions of convolutions get for operands of `dtype`: float32 for the 16-bit floats. An
-  // implementation that multiplies those as they are, sums in float32 and rounds once returns `dtype`.
+  // The dtype in which the do_ functions of convolutions get operands of `dtype`: float32 for 16-bit floats. An
+  // implementation that multiplies those directly, accumulates in float32 and rounds once returns `dtype`.
   virtual Dtype convolution_dtype(Dtype dtype) const;
   virtual Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
                                const Dims& out);
@@ -158,8 +167,8 @@ class CATENA_EXPORT NnExtension {
                                                  const Array& inv_std, const Dims& axes);
   virtual Array do_fixed_batch_normalization(const Array& x, const Array& gamma, const Array& beta, const Array& mean,
                                              const Array& var, double eps);
-  // No dropout, float32 or float64; of a single layer where the call has dropout. `result` is what do_rnn of the same
-  // object gave.
+  // Without dropout, in float32 or float64. If the call has dropout, do_rnn is called for each layer. `result` is the
+  // result of do_rnn of the same object.
   virtual RnnResult do_rnn(const RnnOperands& operands, const RnnSpec& spec);
   virtual RnnGradients do_rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
                                        const RnnOutputGradients& g);
@@ -167,14 +176,13 @@ class CATENA_EXPORT NnExtension {
   virtual Array do_col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 };
 
-// The implementation for x's backend and device: its own or the portable one.
+// The implementation for x's backend and device, or the portable one.
 CATENA_EXPORT NnExtension& nn_extension(const Array& x);
 CATENA_EXPORT NnExtension& portable_nn_extension();
 
-// Which implementation ran this thread's last NnExtension operation: "portable", "onednn", "cudnn"; "" before the
-// first.
+// The implementation of this thread's last NnExtension operation: "portable", "onednn" or "cudnn"; "" before the first.
 CATENA_EXPORT std::string_view last_implementation() noexcept;
 // For implementations.
-CATENA_EXPORT void set_last_implementation(std::string_view name) noexcept;  // a literal
+CATENA_EXPORT void set_last_implementation(std::string_view name) noexcept;  // name: a string literal
 
 }  // namespace autograd

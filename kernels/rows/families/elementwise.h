@@ -1,4 +1,4 @@
-// The families of elementwise functions that NumPy has too.
+// The families of elementwise functions that exist in NumPy.
 #pragma once
 
 #include <catena/kernels/rows/families/arithmetic.h>

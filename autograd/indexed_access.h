@@ -1,0 +1,24 @@
+// Gathers and scatters along chosen axes, as calls of the backend; shared by take, get_item and their gradients.
+#pragma once
+
+#include <span>
+
+#include <catena/autograd/backend/backend.h>
+
+namespace autograd::internal {
+
+// The elements of `base` that a loop accesses: index array j indexes axis axes[j] of `base`; loop axis k runs along
+// axis base_axis[k], or, if that is -1, along an axis of the index arrays, which broadcast to the loop.
+struct IndexedAccess {
+  const Array& base;
+  std::span<const Array> indices;
+  const Dims& axes;
+  const Shape& loop;
+  const Dims& base_axis;
+};
+
+// out has the loop shape and the dtype of the base.
+CATENA_EXPORT void gather(const IndexedAccess& from, const Array& out);
+CATENA_EXPORT void scatter(catena::ScatterMode mode, const IndexedAccess& to, const Input& values);
+
+}  // namespace autograd::internal

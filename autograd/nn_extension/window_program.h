@@ -1,0 +1,23 @@
+// Pooling as elementwise programs over strided views: the elements at position k of all windows are one view of the
+// image. The loops then vectorise along whichever axis is contiguous, and channels-last images keep their memory
+// layout.
+//
+// Used for windows of at most nine positions. If windows extend beyond the image, it is first copied into a larger one;
+// this copy, and the sums over overlapping windows, take many small launches and are faster only on the CPU. All other
+// cases use the indexed kernels of kernels/nn/pooling.h, with bit-identical results.
+#pragma once
+
+#include <catena/autograd/nn_extension.h>
+
+namespace autograd::internal {
+
+// Whether to use a program for x (n, c, spatial...); `out` are the numbers of windows.
+bool has_window_program(const Array& x, const Dims& spatial, const PoolingSpec& spec, const Dims& out);
+bool has_window_program_backward(const Array& gy, const Dims& spatial, const PoolingSpec& spec, const Dims& out);
+
+// {y, indexes}
+Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& out);
+// gx, in the memory layout of `indexes`.
+Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec);
+
+}  // namespace autograd::internal

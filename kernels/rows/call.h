@@ -1,0 +1,134 @@
+// Calls: descriptions of operations on arrays. The routines of ndarray and the framework create the same descriptions.
+// The executor of a call (ndarray/engine/execute.h, or another backend of the framework) checks devices and shapes,
+// resolves overlap, handles empty arrays, keeps the operands alive while the device uses them, increments versions and
+// launches.
+//
+// A call does not own what it refers to: headers, spans and programs must live until it has been executed. calls.h has
+// the bound calls, whose operands are memory with strides.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <catena/kernels/rows/bind.h>
+#include <catena/kernels/rows/calls.h>
+
+namespace catena::call {
+
+using Reads = std::span<const Input>;
+using Writes = std::span<ArrayHeader* const>;
+
+// A program over elementwise rows, or of one step over an indexed row. Inputs broadcast; dtypes are converted to and
+// from those of the slots. `outputs` lists in-outs first; outputs must have the common shape (ValueError). Raw operands
+// of indexed rows keep their own shape.
+struct Elementwise {
+  const Program* program = nullptr;
+  Reads inputs = {};
+  Writes outputs = {};
+  std::string_view name = {};  // used in messages; if empty, the name of the first row
+  // Set if the caller knows that all arrays are C-contiguous, have the shape and the device of this array, and that no
+  // output overlaps an input other than itself. These properties are then not checked again.
+  const ArrayHeader* alike = nullptr;
+};
+
+// out = a reduction over `axes` (sorted, non-negative) of the single input, or of the output of the program `pre` over
+// the inputs, which broadcast. `pre` has elementwise steps, one output and no in-outs; its output is not stored. With
+// `post`, the output of that program over the reduced value is stored; its inputs from 1 on are `post_inputs`, host
+// scalars. In `out` the reduced axes have length 1 or are absent. If there are no elements to reduce, the row must have
+// an identity.
+struct Reduce {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  Reads inputs = {};
+  Dims axes = {};
+  ArrayHeader* out = nullptr;
+  const Program* pre = nullptr;
+  const Program* post = nullptr;
+  Reads post_inputs = {};
+};
+
+// Running reduction: element i along `axis` is the reduction of elements 0 to i. `out` has the shape of `in`.
+struct Scan {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  const ArrayHeader* in = nullptr;
+  int axis = 0;
+  ArrayHeader* out = nullptr;
+};
+
+// Stable ascending sort along `axis`, NaN last. `out` has the shape of `in`, and the dtype of `in` or, with
+// `positions`, int64.
+struct Sort {
+  const ArrayHeader* in = nullptr;
+  int axis = 0;
+  bool positions = false;
+  ArrayHeader* out = nullptr;
+};
+
+// Positions of the non-zero elements in C order. `out` is C-contiguous, int64, of shape (rank, count); the caller has
+// counted them (count_nonzero).
+struct Nonzero {
+  const ArrayHeader* in = nullptr;
+  ArrayHeader* out = nullptr;
+};
+
+// A row kernel. Inputs broadcast to `shape`. `outputs`: first those of shape `shape`, then those of one element per
+// row, which have length 1 along `axes`. If a row has no elements, its per-row outputs are 0.
+struct Rows {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  const Shape* shape = nullptr;
+  Dims axes = {};
+  Reads inputs = {};
+  Writes outputs = {};
+};
+
+// An integer index array for an axis of that length whose elements are `stride` bytes apart. It broadcasts to the loop
+// shape.
+struct Index {
+  const ArrayHeader* array = nullptr;
+  std::int64_t length = 0;
+  std::int64_t stride = 0;
+};
+
+// Gather. Over the loop shape, element i of `base` is at base.data + sum_k i_k * base_strides[k] + sum_j
+// wrap(index_j[i]) * stride_j; loop axes that belong to an index array have base stride 0. `out` has the loop shape and
+// the dtype of `base`.
+struct Gather {
+  const ArrayHeader* base = nullptr;
+  Strides base_strides = {};  // in bytes, one per loop axis
+  std::span<const Index> indices = {};
+  const Shape* loop = nullptr;
+  ArrayHeader* out = nullptr;
+};
+
+// Scatter: stores `values`, which broadcast to the loop shape, in `base` or adds them to it. If several values go to
+// one element, one of them stays, or all are added.
+struct Scatter {
+  ScatterMode mode = ScatterMode::set;
+  ArrayHeader* base = nullptr;
+  Strides base_strides = {};
+  std::span<const Index> indices = {};
+  const Shape* loop = nullptr;
+  Input values = {};
+};
+
+// out = a @ b over the last two axes; leading axes are broadcast. Rank >= 2; all arrays have one dtype.
+struct Matmul {
+  const ArrayHeader* a = nullptr;
+  const ArrayHeader* b = nullptr;
+  ArrayHeader* out = nullptr;
+};
+
+// Random numbers of the Philox stream of `seed` from counter `offset` on. `refresh`, or null: gives the offset of each
+// later run if the call is captured in a graph.
+struct Random {
+  RandomKind kind = RandomKind::uniform;
+  std::uint64_t seed = 0, offset = 0;
+  std::int64_t low = 0, high = 0;
+  ArrayHeader* out = nullptr;
+  const Function<std::uint64_t()>* refresh = nullptr;
+};
+
+}  // namespace catena::call

@@ -1,0 +1,57 @@
+// Reductions of elements that are strided or narrower than what their loop reads: they pass through tiles.
+#include <algorithm>
+
+#include <catena/kernels/rows/cast.h>
+#include <catena/kernels/rows/kernel.h>
+
+namespace catena {
+namespace {
+
+constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
+constexpr std::int64_t kWidest = 16;
+constexpr std::int64_t kWidestAccumulator = 48;
+
+}  // namespace
+
+void ReductionLoop::reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
+                           std::int64_t n) const {
+  const auto item = static_cast<std::int64_t>(itemsize(element));
+  if (in == element && stride == item) return fold(acc, nullptr, ptr, index, n, true, true);
+  alignas(64) std::byte tile[kTile * kWidest], lanes[kLanes * kWidestAccumulator];
+  const CastFn load = cast_function(in, element);
+  std::int64_t i = 0;
+  do {
+    const std::int64_t m = std::min(kTile, n - i);
+    load(ptr + i * stride, stride, tile, item, m);
+    fold(acc, lanes, tile, index + i, m, i == 0, i + m == n);
+    i += m;
+  } while (i < n);
+}
+
+void ReductionLoop::accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
+                               std::int64_t n) const {
+  const auto item = static_cast<std::int64_t>(itemsize(element));
+  if (in == element && stride == item) return fold_rows(acc, ptr, index, n);
+  alignas(64) std::byte tile[kTile * kWidest];
+  const CastFn load = cast_function(in, element);
+  for (std::int64_t j = 0; j < n; j += kTile) {
+    const std::int64_t m = std::min(kTile, n - j);
+    load(ptr + j * stride, stride, tile, item, m);
+    fold_rows(acc + j * static_cast<std::int64_t>(acc_bytes), tile, index, m);
+  }
+}
+
+void ReductionLoop::finish(const std::byte* acc, std::int64_t count, std::byte* out_ptr, std::int64_t stride,
+                           std::int64_t n) const {
+  if (result == out) return store(acc, count, out_ptr, stride, n);
+  alignas(64) std::byte tile[kTile * kWidest];
+  const auto item = static_cast<std::int64_t>(itemsize(result));
+  const CastFn cast = cast_function(result, out);
+  for (std::int64_t j = 0; j < n; j += kTile) {
+    const std::int64_t m = std::min(kTile, n - j);
+    store(acc + j * static_cast<std::int64_t>(acc_bytes), count, tile, item, m);
+    cast(tile, item, out_ptr + j * stride, stride, m);
+  }
+}
+
+}  // namespace catena

@@ -1,0 +1,41 @@
+// Launches over tables of tensors. The table of a call (kernels/rows/tensor_table.h) has a copy in the device's memory,
+// which is kept with it: a call copies what changed since the last one, mostly nothing. Hyperparameters that all
+// tensors share are a parameter of the launch. Internal to ndarray/cuda.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <catena/kernels/rows/tensor_table.h>
+#include <catena/ndarray/cuda/plans/plan.h>
+
+namespace nd::cuda {
+
+// Without tensors; TableImage::complete supplies them.
+CATENA_EXPORT LaunchPlan plan_multi_tensor(const catena::KernelDef& kernel, int loop);
+
+// What stands in the device's memory: the chunks, the rows, the hyperparameters of a call.
+class CATENA_EXPORT TableImage {
+ public:
+  struct Range {
+    std::size_t begin = 0, end = 0;
+    bool empty() const { return begin == end; }
+  };
+
+  // Takes over what differs from the last call; the bytes in which that lies. `live`: the hyperparameters are read from
+  // there even where all tensors share them.
+  Range update(const catena::MultiTensorCall& call, bool live = false);
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::size_t hyper_at() const { return hyper_at_; }
+  // The parameters of a launch over the copy at `device_memory` (aligned to 8).
+  void complete(LaunchPlan& plan, const catena::MultiTensorCall& call, const void* device_memory) const;
+
+ private:
+  Range take(std::size_t at, const void* from, std::size_t bytes);
+
+  std::vector<std::byte> bytes_;
+  std::size_t rows_at_ = 0, hyper_at_ = 0;
+  std::uint64_t version_ = 0, layout_version_ = 0;  // of the table in the last call
+};
+
+}  // namespace nd::cuda

@@ -1,0 +1,68 @@
+// The singletons: one backend per kind of device, behind its interfaces.
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/text_kernels.h>
+
+namespace nd {
+
+Runtime::~Runtime() = default;
+Executor::~Executor() = default;
+TextKernels::~TextKernels() = default;
+
+// Default for devices without host callbacks: waits for all earlier work, then calls the function.
+void Runtime::add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) {
+  try {
+    synchronize(stream);
+  } catch (...) {
+    f(context, 0, true);
+    throw;
+  }
+  f(context, 0, false);
+}
+
+// Backends and pools are never destroyed, because arrays in static variables may be destroyed after them.
+namespace {
+
+cpu::CpuBackend& cpu_backend() {
+  static cpu::CpuBackend& one = *new cpu::CpuBackend;
+  return one;
+}
+cuda::CudaBackend& cuda_backend() {
+  static cuda::CudaBackend& one = *new cuda::CudaBackend;
+  return one;
+}
+
+}  // namespace
+
+Runtime& runtime(Device::Kind kind) {
+  if (kind == Device::Kind::cpu) return cpu_backend();
+  return cuda_backend();
+}
+
+Executor& executor(Device::Kind kind) {
+  if (kind == Device::Kind::cpu) return cpu_backend();
+  return cuda_backend();
+}
+
+TextKernels& text_kernels(Device::Kind kind) {
+  TextKernels* kernels = executor(kind).text_kernels();
+  if (kernels == nullptr)
+    catena::fail<catena::NotImplementedError>("kernels given as text", "there is no compiler for ", Device{kind, 0});
+  return *kernels;
+}
+
+MemoryPool& memory_pool(Device::Kind kind) {
+  if (kind == Device::Kind::cpu) {
+    static MemoryPool& cpu = *new MemoryPool(runtime(Device::Kind::cpu));
+    return cpu;
+  }
+  static MemoryPool& cuda = *new MemoryPool(runtime(Device::Kind::cuda));
+  return cuda;
+}
+
+MemoryPool& memory_pool() { return memory_pool(current_device().kind); }
+
+}  // namespace nd

@@ -1,0 +1,44 @@
+// What a device executes: the second of the two interfaces of a backend (runtime.h is the first). Operations are data
+// (programs and bound calls over rows), so an operation that is elementwise, indexed, a reduction, a scan or a row
+// kernel never adds a method here.
+//
+// Operands are bound: their dtypes are those of the loop, shapes agree, outputs are allocated, overlap is resolved.
+// ndarray/engine/execute.h does this and is the only caller. Implementations throw only for resources: memory, device,
+// status of a library.
+#pragma once
+
+#include <span>
+
+#include <catena/kernels/rows/calls.h>
+#include <catena/ndarray/device/runtime.h>
+
+namespace nd {
+
+class TextKernels;
+
+class CATENA_EXPORT Executor {
+ public:
+  virtual ~Executor();
+
+  // Elementwise and indexed programs of one or several steps.
+  virtual void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
+                           const catena::Shape& loop, StreamRef stream) = 0;
+  virtual void reduce(const catena::ReduceCall& call, StreamRef stream) = 0;
+  virtual void rows(const catena::RowCall& call, StreamRef stream) = 0;
+  virtual void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) = 0;
+  virtual void gather(const catena::GatherCall& call, StreamRef stream) = 0;
+  virtual void scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) = 0;
+  virtual void scan(const catena::ScanCall& call, StreamRef stream) = 0;
+  virtual void sort(const catena::SortCall& call, StreamRef stream) = 0;
+  virtual void nonzero(const catena::NonzeroCall& call, StreamRef stream) = 0;
+  virtual void matmul(const catena::MatmulCall& call, StreamRef stream) = 0;
+  virtual void random(const catena::RandomCall& call, StreamRef stream) = 0;
+
+  // Executes kernels given as text (ndarray/device/text_kernels.h); null if the device cannot.
+  virtual TextKernels* text_kernels() noexcept { return nullptr; }
+};
+
+// The executor of a kind of device; RuntimeError in the cases of runtime().
+CATENA_EXPORT Executor& executor(Device::Kind kind);
+
+}  // namespace nd

@@ -1,0 +1,48 @@
+// What a device is: the first of the two interfaces of a backend: memory, streams and events, for the CPU and for CUDA
+// (executor.h is the second). Implementations throw only for resources: memory, device, status of a library.
+#pragma once
+
+#include <cstddef>
+
+#include <catena/kernels/base/array_header.h>
+#include <catena/ndarray/device/types.h>
+
+namespace nd {
+
+class CATENA_EXPORT Runtime {
+ public:
+  virtual ~Runtime();
+
+  virtual Device::Kind kind() const noexcept = 0;
+  virtual int device_count() const noexcept = 0;
+  virtual const DeviceProperties& properties(int device) const = 0;
+
+  // Memory without pooling, aligned to 64 bytes on the host. allocate returns null if there is not enough memory.
+  virtual std::byte* allocate(int device, std::size_t bytes) = 0;
+  virtual void deallocate(int device, std::byte* data, std::size_t bytes) noexcept = 0;
+  virtual MemoryInfo memory_info(int device) const = 0;
+  // Enqueued on `stream`; either side may be host memory (device cpu:0). Blocks only for host memory that is not
+  // pinned.
+  virtual void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+                    StreamRef stream) = 0;
+
+  virtual void synchronize(StreamRef stream) = 0;
+  virtual void* create_stream(int device, bool non_blocking) = 0;
+  virtual void destroy_stream(StreamRef stream) noexcept = 0;
+  virtual bool stream_done(StreamRef stream) = 0;
+  virtual void* create_event(int device, const EventOptions& options) = 0;
+  virtual void destroy_event(int device, void* event) noexcept = 0;
+  virtual void record_event(void* event, StreamRef stream) = 0;
+  virtual void wait_event(StreamRef stream, void* event) = 0;
+  virtual bool event_done(void* event) = 0;
+  virtual void synchronize_event(void* event) = 0;
+  virtual double elapsed_ms(void* start, void* stop) = 0;
+  // Calls f(context, status, false) on a host thread after all earlier work of the stream; callbacks run in order. f is
+  // called exactly once: if the callback cannot be enqueued, with drop = true, and this function throws.
+  virtual void add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context);
+};
+
+// The runtime of a kind of device. For CUDA: RuntimeError "CUDA is unavailable: <why>" if it cannot be used.
+CATENA_EXPORT Runtime& runtime(Device::Kind kind);
+
+}  // namespace nd

@@ -1,0 +1,669 @@
+#include <catena/ndarray/engine/execute.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/small_vector.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/kernels/rows/tensor_table.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/stream.h>
+
+namespace nd::internal {
+namespace {
+
+using catena::BoundCall;
+using catena::BoundOperand;
+using catena::check;
+using catena::Dims;
+using catena::Input;
+using catena::KernelDef;
+using catena::KernelKind;
+using catena::Program;
+using catena::Scalar;
+using catena::Shape;
+using catena::Strides;
+using catena::ValueError;
+using catena::call::Reads;
+using catena::call::Writes;
+
+// ---- launching ----------------------------------------------------------------------------------
+void record(StreamRef stream, const ArrayHeader& a) {
+  if (a.storage != nullptr) MemoryPool::record_stream(*a.storage, stream);
+}
+
+// Increments the version; without an atomic read-modify-write if only one array refers to the storage.
+void raise_version(const ArrayHeader& a) noexcept {
+  catena::Storage* s = a.storage;
+  if (s == nullptr) return;
+  if (s->refs.load(std::memory_order_relaxed) == 1)
+    s->version.store(s->version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  else s->version.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Calls run(executor, stream) with the current stream of the device.
+template <class F> void launch(Device device, Reads inputs, Writes outputs, F&& run) {
+  if (device.kind == Device::Kind::cpu) [[likely]] {
+    static Executor& cpu = executor(Device::Kind::cpu);
+    run(cpu, StreamRef{device, nullptr});
+  } else {
+    const StreamRef stream = current_stream(device);
+    for (const Input& in : inputs)
+      if (in.is_array()) record(stream, in.array());
+    for (const ArrayHeader* out : outputs) record(stream, *out);
+    run(executor(device.kind), stream);
+  }
+  for (const ArrayHeader* out : outputs) raise_version(*out);
+}
+
+Device device_of(std::string_view op, Reads inputs, Writes outputs) {
+  OneDevice one(op);
+  for (const ArrayHeader* out : outputs) one.add(out);
+  for (const Input& in : inputs)
+    if (in.is_array()) one.add(&in.array());
+  return one.get();
+}
+
+// ---- overlap ------------------------------------------------------------------------------------
+// True if the arrays share a storage and their byte ranges overlap. Unlike catena::overlaps it is true for identical
+// views too; for operations that read other elements than the one they are writing.
+bool meets(const ArrayHeader& a, const ArrayHeader& b) {
+  if (a.size == 0 || b.size == 0 || !(a.device == b.device)) return false;
+  const catena::ByteRange ra = catena::byte_range(a.shape, a.strides, catena::itemsize(a.dtype));
+  const catena::ByteRange rb = catena::byte_range(b.shape, b.strides, catena::itemsize(b.dtype));
+  return a.data + ra.begin < b.data + rb.end && b.data + rb.begin < a.data + ra.end;
+}
+
+catena::HeaderRef packed_copy(const ArrayHeader& a, Dtype dtype) {
+  catena::HeaderRef copy(new_array(a.shape, dtype, a.device));
+  convert_into("copy", Input(a), *copy.get());
+  return copy;
+}
+
+// An input of a call: the array itself, or a copy if writing `out` would change it.
+class Source {
+ public:
+  Source(const ArrayHeader& a, const ArrayHeader& out) : array_(&a) {
+    if (!meets(a, out)) return;
+    copy_ = packed_copy(a, a.dtype);
+    array_ = copy_.get();
+  }
+  const ArrayHeader& operator*() const { return *array_; }
+  const ArrayHeader* operator->() const { return array_; }
+
+ private:
+  const ArrayHeader* array_;
+  catena::HeaderRef copy_;
+};
+
+// The inputs of a call, in which arrays for which must_copy(k, array) is true are replaced by copies.
+class Sources {
+ public:
+  template <class F> Sources(Reads given, F&& must_copy) : inputs_(given) {
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (!given[k].is_array() || !must_copy(k, given[k].array())) continue;
+      if (replaced_.empty())
+        for (const Input& in : given) replaced_.push_back(in);
+      copies_.push_back(packed_copy(given[k].array(), given[k].array().dtype));
+      replaced_[k] = Input(*copies_.back().get());
+      inputs_ = replaced_;
+    }
+  }
+  Sources(const Sources&) = delete;
+  Sources& operator=(const Sources&) = delete;
+  operator Reads() const { return inputs_; }
+  const Input& operator[](std::size_t k) const { return inputs_[k]; }
+
+ private:
+  Reads inputs_;
+  catena::SmallVector<Input, 8> replaced_;
+  catena::SmallVector<catena::HeaderRef, 2> copies_;
+};
+
+// True if writing `outputs` element by element could change elements of `in` that have not been read yet. Any element
+// of a raw operand may be read at any time.
+bool changes(const ArrayHeader& in, bool raw, Writes outputs) {
+  for (const ArrayHeader* out : outputs) {
+    if (&in == out && !raw) continue;
+    if (in.storage != out->storage && in.data != out->data && in.c_contiguous && out->c_contiguous) {
+      // The common case, decided without the strides.
+      const std::int64_t n = in.size * std::int64_t(catena::itemsize(in.dtype));
+      const std::int64_t m = out->size * std::int64_t(catena::itemsize(out->dtype));
+      if (in.data + n <= out->data || out->data + m <= in.data) continue;
+    }
+    if (raw ? meets(in, *out) : catena::overlaps(in, *out)) return true;
+  }
+  return false;
+}
+
+// ---- shapes -------------------------------------------------------------------------------------
+// Strides of `a` broadcast to the shape `to`; ValueError if it does not broadcast.
+Strides strides_at(std::string_view op, const ArrayHeader& a, const Shape& to) {
+  const int shift = to.size() - a.shape.size();
+  bool fits = shift >= 0;
+  Strides strides = Strides::filled(to.size(), 0);
+  for (int i = 0; fits && i < a.shape.size(); ++i) {
+    if (a.shape[i] == to[i + shift]) strides[i + shift] = a.strides[i];
+    else fits = a.shape[i] == 1;
+  }
+  check<ValueError>(fits, op, "shape ", a.shape, " does not broadcast to ", to);
+  return strides;
+}
+
+}  // namespace
+
+Strides reduced_strides(const ArrayHeader& out, int rank, const Dims& axes) {
+  const bool kept = out.shape.size() == rank;
+  Strides strides;
+  for (int axis = 0, k = 0; axis < rank; ++axis) {
+    const bool reduced = std::find(axes.begin(), axes.end(), axis) != axes.end();
+    strides.push_back(reduced ? 0 : out.strides[kept ? axis : k]);
+    if (!reduced) ++k;
+  }
+  return strides;
+}
+
+void check_output_layout(std::string_view op, const ArrayHeader& out) {
+  if (out.c_contiguous) return;
+  for (int i = 0; i < out.shape.size(); ++i)
+    check<ValueError>(out.strides[i] != 0 || out.shape[i] <= 1 || out.size == 0, op, "the output of shape ", out.shape,
+                      " and strides ", out.strides, " has elements that share memory");
+}
+
+Device OneDevice::get() const { return first_ != nullptr ? first_->device : current_device(); }
+
+void OneDevice::fail(Device other) const {
+  catena::fail<ValueError>(op_, "arrays are on ", first_->device, " and ", other,
+                           "; all arrays of an operation must be on one device");
+}
+
+StreamRef stream_for(Device device) {
+  return device.kind == Device::Kind::cpu ? StreamRef{device, nullptr} : current_stream(device);
+}
+
+void record_operands(StreamRef stream, std::span<const ArrayHeader* const> arrays) {
+  if (stream.device.kind == Device::Kind::cpu) return;
+  for (const ArrayHeader* a : arrays)
+    if (a != nullptr) record(stream, *a);
+}
+
+void raise_versions(std::span<const ArrayHeader* const> arrays) noexcept {
+  for (const ArrayHeader* a : arrays)
+    if (a != nullptr) raise_version(*a);
+}
+
+// ---- elementwise and indexed --------------------------------------------------------------------
+namespace {
+
+void run_elementwise(const catena::call::Elementwise& call, std::string_view op, Reads inputs, Device device,
+                     bool indexed) {
+  const KernelDef& kernel = *call.program->steps[0].kernel;
+  BoundCall bound;
+  bound.bind(op, inputs, call.outputs, call.program->slots.data(), indexed ? kernel.raw : 0, indexed, call.alike);
+  if (catena::size_of(bound.loop()) == 0) return;
+  launch(device, inputs, call.outputs,
+         [&](Executor& e, StreamRef stream) { e.elementwise(*call.program, bound.operands(), bound.loop(), stream); });
+}
+
+}  // namespace
+
+void execute(const catena::call::Elementwise& call) {
+  const KernelDef& kernel = *call.program->steps[0].kernel;
+  const bool indexed = kernel.kind == KernelKind::indexed;
+  const std::string_view op = call.name.empty() ? std::string_view(kernel.name) : call.name;
+  if (call.alike != nullptr) return run_elementwise(call, op, call.inputs, call.alike->device, indexed);
+  check<ValueError>(!call.outputs.empty() && call.outputs.size() <= catena::kMaxOperands, op, call.outputs.size(),
+                    " outputs were given");
+  const Device device = device_of(op, call.inputs, call.outputs);
+  const std::uint16_t raw = indexed ? kernel.raw : 0;
+  const auto must_copy = [&](std::size_t k, const ArrayHeader& a) { return changes(a, (raw >> k) & 1, call.outputs); };
+  const bool apart =
+      std::none_of(call.inputs.begin(), call.inputs.end(), [&, k = std::size_t(0)](const Input& in) mutable {
+        const std::size_t at = k++;
+        return in.is_array() && must_copy(at, in.array());
+      });
+  if (apart) [[likely]]
+    return run_elementwise(call, op, call.inputs, device, indexed);
+  run_elementwise(call, op, Sources(call.inputs, must_copy), device, indexed);
+}
+
+void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
+  const KernelDef& copy = catena::rows::copy;
+  const catena::EagerProgram program(copy, catena::choose_loop_by_output(copy, out.dtype));
+  ArrayHeader* const outputs[] = {&out};
+  const Program& steps = program;
+  execute(catena::call::Elementwise{&steps, {&in, 1}, outputs, op});
+}
+
+// ---- reductions and scans -----------------------------------------------------------------------
+namespace {
+
+// Strides for the elements that a program computes from operands broadcast to `shape`: those of an operand that is not
+// itself broadcast, else those of a C-contiguous array. They tell the executor which axes are the inner ones (see
+// ReduceCall::in).
+Strides guide_strides(std::span<const BoundOperand> operands, const Shape& shape, Dtype element) {
+  for (const BoundOperand& o : operands) {
+    bool whole = true;
+    for (int a = 0; a < shape.size(); ++a) whole &= shape[a] == 1 || (*o.strides)[a] != 0;
+    if (whole) return *o.strides;
+  }
+  return catena::c_strides(shape, catena::itemsize(element));
+}
+
+// The operands of a reduction, broadcast to one shape. If no axis is reduced, an axis of length 1 is appended and
+// reduced: every element is then an output.
+class BoundReduction {
+ public:
+  BoundReduction(const catena::call::Reduce& call, Reads inputs) : call_(call) {
+    const KernelDef& kernel = *call.kernel;
+    if (call.pre != nullptr) {
+      bound_.bind(kernel.name, inputs, {}, call.pre->slots.data(), 0, true);
+      shape_ = bound_.loop();
+      const Dtype element = call.pre->slots[call.pre->nin];
+      in_strides_ = guide_strides(bound_.operands(), shape_, element);
+      bound_call.in = {nullptr, element, false, &shape_, &in_strides_};
+    } else {
+      const ArrayHeader& in = inputs[0].array();
+      shape_ = in.shape;
+      in_strides_ = in.strides;
+      bound_call.in = {in.data, in.dtype, false, &shape_, &in_strides_};
+    }
+    const ArrayHeader& out = *call.out;
+    out_shape_ = catena::reduced_shape(shape_, call.axes, true);
+    check<ValueError>(out.shape == out_shape_ || out.shape == catena::reduced_shape(shape_, call.axes, false),
+                      kernel.name, "the output has shape ", out.shape, ", the input ", shape_, " reduced over ",
+                      call.axes);
+    out_strides_ = reduced_strides(out, shape_.size(), call.axes);
+    bound_call.axes = call.axes;
+    if (call.axes.empty()) add_axis();
+    bound_call.kernel = &kernel;
+    bound_call.loop = call.loop;
+    bound_call.out = {out.data, out.dtype, false, &out_shape_, &out_strides_};
+    if (call.pre != nullptr) bind_map();
+    if (call.post != nullptr) bind_post();
+  }
+  BoundReduction(const BoundReduction&) = delete;
+  BoundReduction& operator=(const BoundReduction&) = delete;
+
+  catena::ReduceCall bound_call;
+
+ private:
+  void add_axis() {
+    bound_call.axes.push_back(shape_.size());
+    shape_.push_back(1);
+    in_strides_.push_back(0);
+    out_shape_.push_back(1);
+    out_strides_.push_back(0);
+  }
+  void bind_map() {
+    for (const BoundOperand& o : bound_.operands()) {
+      Strides strides = *o.strides;
+      if (call_.axes.empty()) strides.push_back(0);
+      map_strides_[n_] = strides;
+      map_[n_] = o;
+      map_[n_].shape = &shape_;
+      map_[n_].strides = &map_strides_[n_];
+      ++n_;
+    }
+    bound_call.pre = call_.pre;
+    bound_call.pre_inputs = {map_.data(), n_};
+  }
+  void bind_post() {
+    none_ = Strides::filled(out_shape_.size(), 0);
+    std::size_t k = 0;
+    for (const Input& in : call_.post_inputs) {
+      const Dtype slot = call_.post->slots[k + 1];
+      cells_[k] = catena::ScalarCell(in.scalar(), slot);
+      post_[k] = {cells_[k].bytes, slot, true, &out_shape_, &none_};
+      ++k;
+    }
+    bound_call.post = call_.post;
+    bound_call.post_inputs = {post_.data(), k};
+  }
+
+  const catena::call::Reduce& call_;
+  BoundCall bound_;
+  Shape shape_, out_shape_;
+  Strides in_strides_, out_strides_, none_;
+  std::size_t n_ = 0;
+  std::array<BoundOperand, catena::kMaxOperands> map_, post_;
+  std::array<Strides, catena::kMaxOperands> map_strides_;
+  std::array<catena::ScalarCell, catena::kMaxOperands> cells_;
+};
+
+}  // namespace
+
+void execute(const catena::call::Reduce& call) {
+  const Writes outputs(&call.out, 1);
+  const Device device = device_of(call.kernel->name, call.inputs, outputs);
+  const Sources inputs(call.inputs, [&](std::size_t, const ArrayHeader& a) { return meets(a, *call.out); });
+  const BoundReduction bound(call, inputs);
+  if (call.out->size == 0) return;
+  launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) { e.reduce(bound.bound_call, stream); });
+}
+
+void execute(const catena::call::Scan& call) {
+  const ArrayHeader &in = *call.in, &out = *call.out;
+  check<catena::TypeError>(call.kernel->is(catena::may_scan), call.kernel->name, "has no running form");
+  check<ValueError>(out.shape == in.shape && call.axis >= 0 && call.axis < in.shape.size(), call.kernel->name,
+                    "the output has shape ", out.shape, ", the input ", in.shape, " is scanned along axis ", call.axis);
+  const Writes outputs(&call.out, 1);
+  const Input given(in);
+  const Device device = device_of(call.kernel->name, {&given, 1}, outputs);
+  if (out.size == 0) return;
+  const Source source(in, out);
+  const Input read(*source);
+  launch(device, {&read, 1}, outputs, [&](Executor& e, StreamRef stream) {
+    e.scan({call.kernel, call.loop, catena::operand_of(*source), catena::operand_of(out), call.axis}, stream);
+  });
+}
+
+// ---- sorting and searching ----------------------------------------------------------------------
+void execute(const catena::call::Sort& call) {
+  const ArrayHeader &in = *call.in, &out = *call.out;
+  const Dtype wanted = call.positions ? Dtype::int64 : in.dtype;
+  check<ValueError>(out.shape == in.shape && out.dtype == wanted && call.axis >= 0 && call.axis < in.shape.size(),
+                    "sort", "the output is ", out.dtype, " of shape ", out.shape, " and should be ", wanted,
+                    " of shape ", in.shape, ", sorted along axis ", call.axis);
+  const Writes outputs(&call.out, 1);
+  const Input given(in);
+  const Device device = device_of("sort", {&given, 1}, outputs);
+  if (out.size == 0) return;
+  const Source source(in, out);
+  const Input read(*source);
+  launch(device, {&read, 1}, outputs, [&](Executor& e, StreamRef stream) {
+    e.sort({catena::operand_of(*source), catena::operand_of(out), call.positions, call.axis}, stream);
+  });
+}
+
+void execute(const catena::call::Nonzero& call) {
+  const ArrayHeader &in = *call.in, &out = *call.out;
+  check<ValueError>(
+      out.shape.size() == 2 && out.shape[0] == in.shape.size() && out.dtype == Dtype::int64 && out.c_contiguous,
+      "nonzero", "the output is ", out.dtype, " of shape ", out.shape, " and should be int64 with ", in.shape.size(),
+      " rows, C-contiguous");
+  const Writes outputs(&call.out, 1);
+  const Input given(in);
+  const Device device = device_of("nonzero", {&given, 1}, outputs);
+  if (out.size == 0) return;
+  const Source source(in, out);
+  const Input read(*source);
+  launch(device, {&read, 1}, outputs, [&](Executor& e, StreamRef stream) {
+    e.nonzero({catena::operand_of(*source), out.shape[1], catena::operand_of(out)}, stream);
+  });
+}
+
+// ---- row kernels --------------------------------------------------------------------------------
+namespace {
+
+// The operands of a row kernel, with one stride per axis of the shape.
+class BoundRows {
+ public:
+  BoundRows(const catena::call::Rows& call, Reads inputs) {
+    const KernelDef& kernel = *call.kernel;
+    const Shape& shape = *call.shape;
+    const Shape per_row = catena::reduced_shape(shape, call.axes, true);
+    const catena::Loop& types = kernel.loop_table[call.loop];
+    for (const Input& in : inputs) {
+      if (in.is_array()) {
+        strides_[n_] = strides_at(kernel.name, in.array(), shape);
+        operands_[n_] = {in.array().data, in.array().dtype, false, &shape, &strides_[n_]};
+      } else {
+        cells_[n_] = catena::ScalarCell(in.scalar(), types.type[n_]);
+        strides_[n_] = Strides::filled(shape.size(), 0);
+        operands_[n_] = {cells_[n_].bytes, types.type[n_], true, &shape, &strides_[n_]};
+      }
+      ++n_;
+    }
+    for (const ArrayHeader* out : call.outputs) {
+      const bool is_row = n_ >= std::size_t(kernel.nin + kernel.nout);
+      check<ValueError>(out->shape == (is_row ? per_row : shape), kernel.name, "output ", n_ - kernel.nin,
+                        " has shape ", out->shape, " and should have ", is_row ? per_row : shape);
+      strides_[n_] = out->strides;
+      if (is_row)
+        for (std::int64_t axis : call.axes) strides_[n_][int(axis)] = 0;
+      operands_[n_] = {out->data, out->dtype, false, &shape, &strides_[n_]};
+      ++n_;
+    }
+  }
+  BoundRows(const BoundRows&) = delete;
+  BoundRows& operator=(const BoundRows&) = delete;
+  std::span<const BoundOperand> operands() const { return {operands_.data(), n_}; }
+
+ private:
+  std::size_t n_ = 0;
+  std::array<BoundOperand, catena::kMaxOperands> operands_;
+  std::array<Strides, catena::kMaxOperands> strides_;
+  std::array<catena::ScalarCell, catena::kMaxOperands> cells_;
+};
+
+}  // namespace
+
+void execute(const catena::call::Rows& call) {
+  const KernelDef& kernel = *call.kernel;
+  check<ValueError>(call.inputs.size() == kernel.nin && int(call.outputs.size()) == kernel.num_operands() - kernel.nin,
+                    kernel.name, call.inputs.size(), " inputs and ", call.outputs.size(),
+                    " outputs do not fit the kernel");
+  const Device device = device_of(kernel.name, call.inputs, call.outputs);
+  // A row is read completely before its elements are written, each from the inputs at the same position, so an output
+  // may be identical to an input.
+  const Sources inputs(call.inputs, [&](std::size_t, const ArrayHeader& a) { return changes(a, false, call.outputs); });
+  const BoundRows bound(call, inputs);
+  if (catena::size_of(*call.shape) == 0) {
+    // Rows without elements have no statistics; their outputs are 0.
+    for (ArrayHeader* out : call.outputs) convert_into(kernel.name, Input(Scalar(0)), *out);
+    return;
+  }
+  launch(device, inputs, call.outputs, [&](Executor& e, StreamRef stream) {
+    e.rows({&kernel, call.loop, *call.shape, call.axes, bound.operands()}, stream);
+  });
+}
+
+// ---- indexing by arrays -------------------------------------------------------------------------
+namespace {
+
+// The operands of a gather or scatter. Index arrays that overlap the array `written` are copied.
+class BoundIndices {
+ public:
+  BoundIndices(std::string_view op, const ArrayHeader& base, const Strides& base_strides,
+               std::span<const catena::call::Index> indices, const Shape& loop, const ArrayHeader& written)
+      : operand_{base.data, base.dtype, false, &loop, &base_strides} {
+    check<ValueError>(base_strides.size() == loop.size(), op, base_strides.size(), " strides for a loop of shape ",
+                      loop);
+    for (const catena::call::Index& index : indices) {
+      copies_.push_back(catena::HeaderRef());
+      const ArrayHeader* array = index.array;
+      if (meets(*array, written)) {
+        copies_.back() = packed_copy(*array, array->dtype);
+        array = copies_.back().get();
+      }
+      reads_.push_back(Input(*array));
+      strides_.push_back(strides_at(op, *array, loop));
+    }
+    for (std::size_t j = 0; j < strides_.size(); ++j) {
+      const ArrayHeader& array = reads_[j].array();
+      axes_.push_back({{array.data, array.dtype, false, &loop, &strides_[j]}, indices[j].length, indices[j].stride});
+    }
+  }
+  BoundIndices(const BoundIndices&) = delete;
+  BoundIndices& operator=(const BoundIndices&) = delete;
+
+  const BoundOperand& base() const { return operand_; }
+  std::span<const catena::IndexAxis> axes() const { return axes_; }
+  // The index arrays and `also`.
+  Reads reads(const ArrayHeader& also) {
+    reads_.push_back(Input(also));
+    return reads_;
+  }
+
+ private:
+  BoundOperand operand_;
+  catena::SmallVector<catena::HeaderRef, 2> copies_;
+  catena::SmallVector<Input, 4> reads_;
+  catena::SmallVector<Strides, 2> strides_;
+  catena::SmallVector<catena::IndexAxis, 2> axes_;
+};
+
+Device device_of(std::string_view op, const ArrayHeader& base, std::span<const catena::call::Index> indices,
+                 const ArrayHeader* other) {
+  OneDevice one(op);
+  one.add(&base);
+  for (const catena::call::Index& index : indices) one.add(index.array);
+  one.add(other);
+  return one.get();
+}
+
+}  // namespace
+
+void execute(const catena::call::Gather& call) {
+  const ArrayHeader& out = *call.out;
+  check<ValueError>(out.shape == *call.loop && out.dtype == call.base->dtype, "gather", "the output is ", out.dtype,
+                    " of shape ", out.shape, " and should be ", call.base->dtype, " of shape ", *call.loop);
+  const Device device = device_of("gather", *call.base, call.indices, &out);
+  if (out.size == 0) return;
+  // The base must keep its strides, so if it overlaps the output, the output is replaced by a temporary and copied.
+  const bool apart = !meets(*call.base, out);
+  const catena::HeaderRef result(apart ? nullptr : new_array(out.shape, out.dtype, out.device));
+  ArrayHeader* const written = apart ? call.out : result.get();
+  BoundIndices bound("gather", *call.base, call.base_strides, call.indices, *call.loop, *written);
+  launch(device, bound.reads(*call.base), {&written, 1}, [&](Executor& e, StreamRef stream) {
+    e.gather({*call.loop, bound.base(), bound.axes(), catena::operand_of(*written)}, stream);
+  });
+  if (!apart) convert_into("gather", Input(*written), *call.out);
+}
+
+void execute(const catena::call::Scatter& call) {
+  const ArrayHeader* given = call.values.is_array() ? &call.values.array() : nullptr;
+  const Device device = device_of("scatter", *call.base, call.indices, given);
+  check_output_layout("scatter", *call.base);
+  // Values of another dtype, host scalars and arrays that overlap the target are copied to a new array.
+  catena::HeaderRef own;
+  const ArrayHeader* values = given;
+  if (given == nullptr || given->dtype != call.base->dtype || meets(*given, *call.base)) {
+    own = catena::HeaderRef(new_array(given ? given->shape : Shape(), call.base->dtype, device));
+    convert_into("scatter", call.values, *own.get());
+    values = own.get();
+  }
+  const Strides strides = strides_at("scatter", *values, *call.loop);
+  BoundIndices bound("scatter", *call.base, call.base_strides, call.indices, *call.loop, *call.base);
+  if (catena::size_of(*call.loop) == 0 || call.base->size == 0) return;
+  launch(device, bound.reads(*values), {&call.base, 1}, [&](Executor& e, StreamRef stream) {
+    e.scatter({*call.loop, bound.base(), bound.axes(), {values->data, values->dtype, false, call.loop, &strides}},
+              call.mode, stream);
+  });
+}
+
+// ---- updates of many tensors --------------------------------------------------------------------
+void execute(const catena::MultiTensorCall& call) {
+  catena::TensorTable own;
+  catena::MultiTensorCall checked = call;
+  if (checked.table == nullptr) checked.table = &own;
+  checked.table->update(call);
+  if (checked.table->tensors() == 0) return;
+  const StreamRef stream = stream_for(checked.table->device());
+  const std::size_t operands = std::size_t(call.kernel->num_operands());
+  // Neighbouring tensors are often in one block of memory, as the states of an optimizer are; such a block is recorded
+  // once.
+  const auto each_memory = [&](std::size_t first, auto&& note) {
+    for (std::size_t k = first; k < operands; ++k) {
+      const catena::Storage* last = nullptr;
+      for (std::size_t i = k; i < call.operands.size(); i += operands) {
+        if (call.operands[i]->storage == last) continue;
+        last = call.operands[i]->storage;
+        note(*call.operands[i]);
+      }
+    }
+  };
+  if (stream.device.kind != Device::Kind::cpu) each_memory(0, [&](const ArrayHeader& a) { record(stream, a); });
+  executor(stream.device.kind).multi_tensor(checked, stream);
+  each_memory(call.kernel->nin, [](const ArrayHeader& a) { raise_version(a); });
+}
+
+// ---- products and random numbers ----------------------------------------------------------------
+void execute(const catena::call::Matmul& call) {
+  const ArrayHeader& out = *call.out;
+  check<catena::TypeError>(call.a->dtype == call.b->dtype && call.a->dtype == out.dtype, "matmul", "the operands are ",
+                           call.a->dtype, ", ", call.b->dtype, " and ", out.dtype, "; they must have one dtype");
+  const Writes outputs(&call.out, 1);
+  const Input given[] = {Input(*call.a), Input(*call.b)};
+  const Device device = device_of("matmul", given, outputs);
+  if (out.size == 0) return;
+  const Source a(*call.a, out), b(*call.b, out);
+  const int rank = out.shape.size();
+  const auto seen_at = [&](const ArrayHeader& x, Shape& shape) {
+    shape = out.shape;
+    shape[rank - 2] = x.shape[x.shape.size() - 2];
+    shape[rank - 1] = x.shape[x.shape.size() - 1];
+    return strides_at("matmul", x, shape);
+  };
+  Shape shape_a, shape_b;
+  const Strides strides_a = seen_at(*a, shape_a), strides_b = seen_at(*b, shape_b);
+  const Input reads[] = {Input(*a), Input(*b)};
+  launch(device, reads, outputs, [&](Executor& e, StreamRef stream) {
+    e.matmul({{a->data, a->dtype, false, &shape_a, &strides_a},
+              {b->data, b->dtype, false, &shape_b, &strides_b},
+              catena::operand_of(out)},
+             stream);
+  });
+}
+
+void execute(const catena::call::Random& call) {
+  if (call.out->size == 0) return;
+  if (!call.out->c_contiguous) {
+    const catena::HeaderRef packed(new_array(call.out->shape, call.out->dtype, call.out->device));
+    catena::call::Random into_packed = call;
+    into_packed.out = packed.get();
+    execute(into_packed);
+    return convert_into("random", Input(*packed.get()), *call.out);
+  }
+  launch(call.out->device, {}, {&call.out, 1}, [&](Executor& e, StreamRef stream) {
+    e.random({call.kind, call.seed, call.offset, call.low, call.high, catena::operand_of(*call.out), call.out->size,
+              call.refresh},
+             stream);
+  });
+}
+
+// ---- bytes --------------------------------------------------------------------------------------
+namespace {
+
+std::size_t bytes_of(const ArrayHeader& a) { return static_cast<std::size_t>(a.size) * catena::itemsize(a.dtype); }
+
+// Each side is recorded on the current stream of its own device, because a copy between devices orders the streams of
+// both.
+void copy(std::byte* to, Device to_device, const ArrayHeader* to_array, const std::byte* from, Device from_device,
+          const ArrayHeader* from_array, std::size_t bytes, bool wait) {
+  const Device device = to_device.kind != Device::Kind::cpu ? to_device : from_device;
+  const StreamRef stream = stream_for(device);
+  for (const ArrayHeader* a : {to_array, from_array})
+    if (a != nullptr && a->device.kind != Device::Kind::cpu) record(stream_for(a->device), *a);
+  Runtime& worker = runtime(device.kind);
+  worker.copy(to, to_device, from, from_device, bytes, stream);
+  if (wait && device.kind != Device::Kind::cpu) worker.synchronize(stream);
+  if (to_array != nullptr) raise_version(*to_array);
+}
+
+}  // namespace
+
+void copy_bytes(const ArrayHeader& to, const ArrayHeader& from) {
+  if (to.size == 0 || to.data == from.data) return;
+  // The caller may read host memory as soon as this function returns.
+  const bool wait = to.device.kind == Device::Kind::cpu;
+  copy(to.data, to.device, &to, from.data, from.device, &from, bytes_of(to), wait);
+}
+
+void copy_to_host(void* to, const ArrayHeader& from) {
+  if (from.size == 0) return;
+  copy(static_cast<std::byte*>(to), cpu_device, nullptr, from.data, from.device, &from, bytes_of(from), true);
+}
+
+void copy_from_host(const ArrayHeader& to, const void* from) {
+  if (to.size == 0) return;
+  copy(to.data, to.device, &to, static_cast<const std::byte*>(from), cpu_device, nullptr, bytes_of(to), false);
+}
+
+}  // namespace nd::internal

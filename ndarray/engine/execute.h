@@ -1,0 +1,98 @@
+// The room ndarray/engine/: the call layer (this header) and the engines of elementwise functions, reductions and
+// assignment above it. The engines decide what a call means (loops, result shapes, options, allocation); the call layer
+// executes it. Routines with names are in ndarray/routines/, kernels in kernels/, devices behind ndarray/device/. May
+// use kernels/, ndarray/core/ and ndarray/device/.
+//
+// The call layer: every launch, copy and write of arrays goes through the functions below, whether it comes from a
+// routine of ndarray, the framework's adapter, a user kernel or a vendor library. For each call it checks that all
+// arrays are on one device (ValueError naming both; an operation runs on the device of its arrays, whatever the current
+// device is), copies inputs that writing an output would change, binds the operands, skips calls without elements,
+// records in the pool and in a graph under capture which memory the stream uses, launches on the current stream of the
+// device and increments the versions of the written arrays. Errors of a call are thrown before any output is modified.
+//
+// Thread safety: all functions may be called from any thread; the caller must order writes to an array with other
+// accesses.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <catena/kernels/rows/call.h>
+#include <catena/ndarray/device/types.h>
+
+namespace nd::internal {
+
+using catena::ArrayHeader;
+
+CATENA_EXPORT void execute(const catena::call::Elementwise& call);
+CATENA_EXPORT void execute(const catena::call::Reduce& call);
+CATENA_EXPORT void execute(const catena::call::Scan& call);
+CATENA_EXPORT void execute(const catena::call::Sort& call);
+CATENA_EXPORT void execute(const catena::call::Nonzero& call);
+CATENA_EXPORT void execute(const catena::call::Rows& call);
+CATENA_EXPORT void execute(const catena::call::Gather& call);
+CATENA_EXPORT void execute(const catena::call::Scatter& call);
+CATENA_EXPORT void execute(const catena::call::Matmul& call);
+CATENA_EXPORT void execute(const catena::call::Random& call);
+CATENA_EXPORT void execute(const catena::MultiTensorCall& call);
+
+// out[...] = in, converted; shapes broadcast, any dtypes.
+CATENA_EXPORT void convert_into(std::string_view op, const catena::Input& in, ArrayHeader& out);
+
+// ---- bytes --------------------------------------------------------------------------------------
+// Copies between C-contiguous arrays of equal size in bytes, on any two devices. Does not wait.
+CATENA_EXPORT void copy_bytes(const ArrayHeader& to, const ArrayHeader& from);
+// Copies between a C-contiguous array and host memory. Both wait for the device.
+CATENA_EXPORT void copy_to_host(void* to, const ArrayHeader& from);
+CATENA_EXPORT void copy_from_host(const ArrayHeader& to, const void* from);
+
+// ---- work that launches itself --------------------------------------------------------------------
+// The stream that a call on arrays of `device` uses.
+CATENA_EXPORT StreamRef stream_for(Device device);
+
+// Records in the pool and in a graph under capture that work on `stream` uses the memory of these arrays. Null pointers
+// are skipped.
+CATENA_EXPORT void record_operands(StreamRef stream, std::span<const ArrayHeader* const> arrays);
+CATENA_EXPORT void raise_versions(std::span<const ArrayHeader* const> arrays) noexcept;
+
+// Calls run(), which enqueues work on `stream` that reads and writes these arrays: user kernels, functions of vendor
+// libraries.
+template <class F>
+void launch_on(StreamRef stream, std::span<const ArrayHeader* const> reads, std::span<const ArrayHeader* const> writes,
+               F&& run) {
+  record_operands(stream, reads);
+  record_operands(stream, writes);
+  std::forward<F>(run)();
+  raise_versions(writes);
+}
+
+// ---- checks that engines share ----------------------------------------------------------------------
+// Finds the common device of several arrays. Null arrays and arrays without elements are ignored.
+class CATENA_EXPORT OneDevice {
+ public:
+  explicit OneDevice(std::string_view op) noexcept : op_(op) {}
+  void add(const ArrayHeader* a) {
+    if (a == nullptr || a->size == 0) return;
+    if (first_ == nullptr) first_ = a;
+    else if (!(a->device == first_->device)) fail(a->device);
+  }
+  // The current device if no array was considered.
+  Device get() const;
+
+ private:
+  [[noreturn]] void fail(Device other) const;
+
+  std::string_view op_;
+  const ArrayHeader* first_ = nullptr;
+};
+
+// ValueError if several elements of `out` share memory (a broadcast view).
+CATENA_EXPORT void check_output_layout(std::string_view op, const ArrayHeader& out);
+
+// The strides of the output of a reduction over all `rank` axes of the input: 0 along `axes`, which `out` has with
+// length 1 or not at all.
+CATENA_EXPORT catena::Strides reduced_strides(const ArrayHeader& out, int rank, const catena::Dims& axes);
+
+}  // namespace nd::internal

@@ -1,0 +1,201 @@
+// What the call layer owes whatever is called: memory that work on one stream still uses is not given to another,
+// graphs keep what they use alive, and operations run on the device of their arrays, whatever the current one is. The
+// software device executes nothing before something needs it, so work that was enqueued "still runs" until its stream
+// is waited for.
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/ndarray.h>
+
+namespace {
+
+using nd::Array;
+
+constexpr std::int64_t kLength = 100000;  // above the small blocks that a thread keeps for itself
+
+// Arrays live on one stream, `work` is enqueued on another and drops them; then their memory is asked for again and
+// written on the first stream, before the work has run. What was written must be there afterwards.
+void drop_while_in_use(const char* what, const std::function<void(Array a, Array b)>& work) {
+  BOOST_TEST_CONTEXT(what) {
+    const nd::Stream home({.non_blocking = true}), other({.non_blocking = true});
+    nd::memory_pool().free_all_blocks();
+    {
+      Array a, b;
+      {
+        const nd::StreamScope on(home);
+        a = nd::full({kLength}, 3.f);
+        b = nd::full({kLength}, 4.f);
+        home.synchronize();
+      }
+      const nd::StreamScope on(other);
+      work(std::move(a), std::move(b));
+    }
+    std::vector<Array> taken;
+    {
+      const nd::StreamScope on(home);
+      for (int k = 0; k < 4; ++k) taken.push_back(nd::full({kLength}, 10.f + float(k)));
+      home.synchronize();
+    }
+    other.synchronize();
+    const nd::StreamScope on(home);
+    for (int k = 0; k < 4; ++k)
+      BOOST_TEST(nd::all(taken[std::size_t(k)] == 10.f + float(k)).item<bool>(), "array " << k);
+  }
+}
+
+// The same for what is read: the result must be that of the elements as they were.
+void read_after_drop(const char* what, const std::function<Array(Array a)>& work, float expected) {
+  BOOST_TEST_CONTEXT(what) {
+    const nd::Stream home({.non_blocking = true}), other({.non_blocking = true});
+    nd::memory_pool().free_all_blocks();
+    Array result;
+    {
+      Array a;
+      {
+        const nd::StreamScope on(home);
+        a = nd::full({kLength}, 3.f);
+        home.synchronize();
+      }
+      const nd::StreamScope on(other);
+      result = work(std::move(a));
+    }
+    {
+      const nd::StreamScope on(home);
+      std::vector<Array> taken;
+      for (int k = 0; k < 4; ++k) taken.push_back(nd::full({kLength}, 50.f));
+      home.synchronize();
+    }
+    other.synchronize();
+    const nd::StreamScope on(other);
+    BOOST_TEST(nd::all(result == expected).item<bool>());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE(call_layer)
+
+BOOST_AUTO_TEST_CASE(memory_that_is_written_is_not_given_away) {
+  drop_while_in_use("fill", [](Array a, Array) { a.fill(7); });
+  drop_while_in_use("assignment of a number", [](Array a, Array) { a(nd::Slice(0, kLength, 2)) = 7; });
+  drop_while_in_use("contiguous copy", [](Array a, Array b) { nd::copyto(a, b); });
+  drop_while_in_use("conversion", [](Array a, Array b) { nd::copyto(a, b.astype(nd::float64)); });
+  drop_while_in_use("operation in place", [](Array a, Array b) { a += b; });
+  drop_while_in_use("reduction into an output", [](Array a, Array b) {
+    nd::sum(nd::stack({b, b}), {.axis = 0, .out = a});
+  });
+  drop_while_in_use("scatter", [](Array a, Array) { a(std::vector<std::int64_t>{1, 2, 3}) = 7; });
+  drop_while_in_use("user kernel", [](Array a, Array b) {
+    const nd::ElementwiseKernel twice("float32 x", "float32 y", "y = 2 * x", "call_layer_twice");
+    const nd::Operand operands[] = {b, a};
+    twice.call(operands);
+  });
+}
+
+// The stream that a raw kernel is given counts, not the current one.
+BOOST_AUTO_TEST_CASE(raw_kernels_use_memory_on_their_own_stream) {
+  const nd::Stream home({.non_blocking = true}), other({.non_blocking = true});
+  const nd::RawKernel kernel(
+      "extern \"C\" __global__ void seven(float* x, long long n) { for (long long i = blockIdx.x * blockDim.x + "
+      "threadIdx.x; i < n; "
+      "i += gridDim.x * blockDim.x) x[i] = 7; }",
+      "seven");
+  kernel.compile();
+  nd::memory_pool().free_all_blocks();
+  {
+    const nd::StreamScope on(home);
+    Array a = nd::full({kLength}, 3.f);
+    home.synchronize();
+    kernel({16}, {128}, {a, static_cast<long long>(kLength)}, {.stream = other});
+  }
+  const nd::StreamScope on(home);
+  const Array taken = nd::full({kLength}, 10.f);
+  home.synchronize();
+  other.synchronize();
+  BOOST_TEST(nd::all(taken == 10.f).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_read_is_not_given_away) {
+  read_after_drop(
+      "contiguous copy", [](Array a) { return a.copy(); }, 3);
+  read_after_drop(
+      "assignment",
+      [](Array a) {
+        const Array b = nd::empty({kLength}, {.dtype = nd::float32});
+        nd::copyto(b, a);
+        return b;
+      },
+      3);
+  read_after_drop(
+      "operation", [](Array a) { return a * 2.f; }, 6);
+  read_after_drop(
+      "gather", [](Array a) { return nd::take(a, nd::arange(kLength)); }, 3);
+  read_after_drop(
+      "sort", [](Array a) { return nd::sort(a); }, 3);
+  read_after_drop(
+      "fused function", [](Array a) { return nd::fuse([](auto x) { return x * 2.f + 1.f; })(a); }, 7);
+}
+
+// A graph that was recorded keeps the arrays that it reads and writes, whatever it does with them.
+BOOST_AUTO_TEST_CASE(graphs_keep_what_they_use) {
+  const Array copied = nd::zeros({kLength}, {.dtype = nd::float32});
+  std::optional<nd::cuda::Graph> copy, fill;
+  {
+    const Array source = nd::full({kLength}, 5.f);
+    copy.emplace([&] { nd::copyto(copied, source); });
+  }
+  {
+    const Array target = nd::full({kLength}, 5.f);
+    fill.emplace([&] { target.fill(9); });
+  }
+  nd::synchronize(nd::current_device());
+  std::vector<Array> others;  // would be given the memory of both
+  for (int k = 0; k < 4; ++k) others.push_back(nd::full({kLength}, -1.f));
+  copied.fill(0);
+  copy->replay();
+  fill->replay();
+  BOOST_TEST(nd::all(copied == 5.f).item<bool>());
+  for (const Array& o : others) BOOST_TEST(nd::all(o == -1.f).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(operations_run_on_the_device_of_their_arrays) {
+  if (nd::device_count(nd::Device::Kind::cuda) < 2) {
+    BOOST_TEST_MESSAGE("skipped: there is only one device");
+    return;
+  }
+  const nd::Device second{nd::Device::Kind::cuda, 1};
+  Array a, mask;
+  {
+    const nd::DeviceScope on(second);
+    a = nd::arange(0, 10, 1, {.dtype = nd::float32});
+    mask = a > 4.f;
+  }
+  BOOST_TEST(!(nd::current_device() == second));
+  const Array picked = a(std::vector<std::int64_t>{1, 3});
+  BOOST_TEST((picked.device() == second));
+  BOOST_TEST(picked.to_vector<float>() == (std::vector<float>{1, 3}), boost::test_tools::per_element());
+  const Array masked = a(std::vector<bool>{true, false, true, false, false, false, false, false, false, false});
+  BOOST_TEST(masked.to_vector<float>() == (std::vector<float>{0, 2}), boost::test_tools::per_element());
+  a(std::vector<std::int64_t>{0, 2}) = 8;
+  BOOST_TEST(a(2).item<float>() == 8);
+  nd::scatter_add(a, std::vector<std::int64_t>{2, 2}, 1.f);
+  BOOST_TEST(a(2).item<float>() == 10);
+  const Array chosen = nd::where(true, a, 0.f);
+  BOOST_TEST((chosen.device() == second));
+  BOOST_TEST(nd::all(chosen == a).item<bool>());
+  // An output that overlaps an input needs a copy of it, on that device.
+  Array whole = a.to_device(nd::cpu_device).to_device(second);
+  Array front = whole(nd::Slice(0, 9));
+  const Array back = whole(nd::Slice(1, 10));
+  nd::fuse([](auto& x, auto y) { x = y + 1.f; })(front, back);
+  BOOST_TEST((nd::sum(whole).device() == second));
+  std::vector<float> expected = a.to_vector<float>();
+  for (std::size_t k = 0; k < 9; ++k) expected[k] = a.to_vector<float>()[k + 1] + 1;
+  BOOST_TEST(whole.to_vector<float>() == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace

@@ -1,0 +1,53 @@
+# Public headers: each compiles alone, per-chapter headers are enough to work with, and the umbrellas stay small.
+#
+#   headers/uses     the programs of uses/, each of which includes one header of the library, linked into one and run
+#   headers/sizes    lines after preprocessing
+# The object library header_alone has one source per public header; it is compiled with the tests.
+
+if(CATENA_SANITIZE)
+  return()
+endif()
+
+# Implementation rooms have no public headers; kernel bodies are compiled with their rows.
+file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE "${CATENA_ROOT}"
+  "${CATENA_ROOT}/kernels/base/*.h" "${CATENA_ROOT}/kernels/formats/*.h" "${CATENA_ROOT}/kernels/rows/*.h"
+  "${CATENA_ROOT}/ndarray/*.h" "${CATENA_ROOT}/autograd/*.h" "${CATENA_ROOT}/nn/*.h" "${CATENA_ROOT}/training/*.h")
+list(FILTER public_headers EXCLUDE REGEX "^kernels/rows/(define|families/)")
+list(FILTER public_headers EXCLUDE REGEX "^ndarray/(cuda/(api|compiler|plans|runtime|[a-z_]*\\.h)|cpu|compile)")
+list(FILTER public_headers EXCLUDE REGEX "^ndarray/cuda/vendor/(blas|curand_library|solver|vendor)\\.h$")
+list(FILTER public_headers EXCLUDE REGEX
+  "^autograd/ndarray_backend/(adapter|cudnn_[a-z]+|device_extension|onednn_extension)\\.h$")
+list(APPEND public_headers catena.h)
+foreach(component ndarray autograd nn training)
+  if(NOT component IN_LIST CATENA_COMPONENTS)
+    list(FILTER public_headers EXCLUDE REGEX "^(${component}/|autograd/ndarray_backend|catena\\.h$)")
+  endif()
+endforeach()
+
+set(alone "")
+foreach(header IN LISTS public_headers)
+  string(MAKE_C_IDENTIFIER "${header}" name)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/headers/${name}.cpp")
+  # Twice: the second time it must be empty.
+  file(CONFIGURE OUTPUT "${source}" CONTENT "#include <catena/${header}>\n#include <catena/${header}>\n")
+  list(APPEND alone "${source}")
+endforeach()
+add_library(header_alone OBJECT ${alone})
+target_include_directories(header_alone PRIVATE "${CATENA_INCLUDE_DIR}")
+target_compile_options(header_alone PRIVATE -Wall -Wextra -Werror -O0 -g0)
+
+if("training" IN_LIST CATENA_COMPONENTS AND "ndarray" IN_LIST CATENA_COMPONENTS)
+  file(GLOB uses CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/uses/*.cpp")
+  add_executable(test_header_uses ${uses})
+  target_compile_options(test_header_uses PRIVATE -Wall -Wextra -Werror -O0)
+  target_link_libraries(test_header_uses PRIVATE catena::catena)
+  add_test(NAME headers/uses COMMAND test_header_uses WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  set_tests_properties(headers/uses PROPERTIES LABELS cpu TIMEOUT 120 ENVIRONMENT CATENA_DEVICE=cpu)
+
+  # The limits are for libstdc++ 12: the same standard headers have other lengths elsewhere.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    add_test(NAME headers/sizes COMMAND ${CMAKE_COMMAND} "-DCXX=${CMAKE_CXX_COMPILER}" "-DINCLUDE=${CATENA_INCLUDE_DIR}"
+      "-DLIMITS=ndarray/ndarray.h=60000,catena.h=66000" -P "${CMAKE_CURRENT_LIST_DIR}/sizes_test.cmake")
+    set_tests_properties(headers/sizes PROPERTIES LABELS cpu TIMEOUT 60)
+  endif()
+endif()

@@ -1,0 +1,62 @@
+// Calls of autograd::Backend on arrays, for tests of backends: each function fills the call's struct
+// (kernels/rows/call.h) and passes it to the backend of its arrays.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include <catena/autograd/indexed_access.h>
+
+namespace test::calls {
+
+using autograd::Array;
+using autograd::Dims;
+using autograd::Input;
+using autograd::Shape;
+using catena::KernelDef;
+
+inline std::vector<catena::ArrayHeader*> headers(std::span<const Array> arrays) {
+  std::vector<catena::ArrayHeader*> list;
+  for (const Array& a : arrays) list.push_back(a.get());
+  return list;
+}
+
+inline void elementwise(const catena::Program& program, std::span<const Input> inputs, std::span<const Array> outputs) {
+  outputs[0].backend().elementwise({&program, inputs, headers(outputs)});
+}
+inline void reduce(const KernelDef& kernel, int loop, const Array& in, const Dims& axes, const Array& out) {
+  const Input input(*in.get());
+  out.backend().reduce({&kernel, loop, {&input, 1}, axes, out.get()});
+}
+inline void reduce(const KernelDef& kernel, int loop, const catena::Program& map, std::span<const Input> inputs,
+                   const Dims& axes, const Array& out) {
+  out.backend().reduce({&kernel, loop, inputs, axes, out.get(), &map});
+}
+inline void scan(const KernelDef& kernel, int loop, const Array& in, int axis, const Array& out) {
+  out.backend().scan({&kernel, loop, in.get(), axis, out.get()});
+}
+inline void sort(const Array& in, int axis, bool positions, const Array& out) {
+  out.backend().sort({in.get(), axis, positions, out.get()});
+}
+inline void nonzero(const Array& in, const Array& out) { out.backend().nonzero({in.get(), out.get()}); }
+inline void rows(const KernelDef& kernel, int loop, const Shape& shape, const Dims& axes, std::span<const Input> inputs,
+                 std::span<const Array> outputs) {
+  outputs[0].backend().rows({&kernel, loop, &shape, axes, inputs, headers(outputs)});
+}
+inline void gather(const Array& a, std::span<const Array> indices, const Dims& axes, const Shape& loop,
+                   const Dims& base_axis, const Array& out) {
+  autograd::internal::gather({a, indices, axes, loop, base_axis}, out);
+}
+inline void scatter(catena::ScatterMode mode, const Array& a, std::span<const Array> indices, const Dims& axes,
+                    const Shape& loop, const Dims& base_axis, const Input& values) {
+  autograd::internal::scatter(mode, {a, indices, axes, loop, base_axis}, values);
+}
+inline void matmul(const Array& a, const Array& b, const Array& out) {
+  out.backend().matmul({a.get(), b.get(), out.get()});
+}
+inline void random(catena::RandomKind kind, std::uint64_t seed, std::uint64_t offset, std::int64_t low,
+                   std::int64_t high, const Array& out) {
+  out.backend().random({kind, seed, offset, low, high, out.get()});
+}
+
+}  // namespace test::calls
