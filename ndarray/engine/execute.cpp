@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/small_vector.h>
@@ -74,8 +75,12 @@ Device device_of(std::string_view op, Reads inputs, Writes outputs) {
 // views too; for operations that read other elements than the one they are writing.
 bool meets(const ArrayHeader& a, const ArrayHeader& b) {
   if (a.size == 0 || b.size == 0 || !(a.device == b.device)) return false;
-  const catena::ByteRange ra = catena::byte_range(a.shape, a.strides, catena::itemsize(a.dtype));
-  const catena::ByteRange rb = catena::byte_range(b.shape, b.strides, catena::itemsize(b.dtype));
+  const auto range_of = [](const ArrayHeader& h) -> catena::ByteRange {
+    const std::size_t item = catena::itemsize(h.dtype);
+    if (h.c_contiguous) return {0, h.size * static_cast<std::int64_t>(item)};
+    return catena::byte_range(h.shape, h.strides, item);
+  };
+  const catena::ByteRange ra = range_of(a), rb = range_of(b);
   return a.data + ra.begin < b.data + rb.end && b.data + rb.begin < a.data + ra.end;
 }
 
@@ -262,10 +267,11 @@ class BoundReduction {
   BoundReduction(const catena::call::Reduce& call, Reads inputs) : call_(call) {
     const KernelDef& kernel = *call.kernel;
     if (call.pre != nullptr) {
-      bound_.bind(kernel.name, inputs, {}, call.pre->slots.data(), 0, true);
-      shape_ = bound_.loop();
+      BoundCall& bound = programs_.emplace().bound;
+      bound.bind(kernel.name, inputs, {}, call.pre->slots.data(), 0, true);
+      shape_ = bound.loop();
       const Dtype element = call.pre->slots[call.pre->nin];
-      in_strides_ = guide_strides(bound_.operands(), shape_, element);
+      in_strides_ = guide_strides(bound.operands(), shape_, element);
       bound_call.in = {nullptr, element, false, &shape_, &in_strides_};
     } else {
       const ArrayHeader& in = inputs[0].array();
@@ -300,51 +306,69 @@ class BoundReduction {
     out_shape_.push_back(1);
     out_strides_.push_back(0);
   }
+  // The operands of the programs around the reduction; a plain reduction does not construct them.
+  struct Programs {
+    BoundCall bound;
+    std::array<BoundOperand, catena::kMaxOperands> map, post;
+    std::array<Strides, catena::kMaxOperands> map_strides;
+    std::array<catena::ScalarCell, catena::kMaxOperands> cells;
+    Strides none;
+  };
+
   void bind_map() {
-    for (const BoundOperand& o : bound_.operands()) {
-      Strides strides = *o.strides;
+    std::size_t n = 0;
+    for (const BoundOperand& o : programs_->bound.operands()) {
+      Strides& strides = programs_->map_strides[n];
+      strides = *o.strides;
       if (call_.axes.empty()) strides.push_back(0);
-      map_strides_[n_] = strides;
-      map_[n_] = o;
-      map_[n_].shape = &shape_;
-      map_[n_].strides = &map_strides_[n_];
-      ++n_;
+      programs_->map[n] = o;
+      programs_->map[n].shape = &shape_;
+      programs_->map[n].strides = &strides;
+      ++n;
     }
     bound_call.pre = call_.pre;
-    bound_call.pre_inputs = {map_.data(), n_};
+    bound_call.pre_inputs = {programs_->map.data(), n};
   }
   void bind_post() {
-    none_ = Strides::filled(out_shape_.size(), 0);
+    if (!programs_) programs_.emplace();
+    programs_->none = Strides::filled(out_shape_.size(), 0);
     std::size_t k = 0;
     for (const Input& in : call_.post_inputs) {
       const Dtype slot = call_.post->slots[k + 1];
-      cells_[k] = catena::ScalarCell(in.scalar(), slot);
-      post_[k] = {cells_[k].bytes, slot, true, &out_shape_, &none_};
+      programs_->cells[k] = catena::ScalarCell(in.scalar(), slot);
+      programs_->post[k] = {programs_->cells[k].bytes, slot, true, &out_shape_, &programs_->none};
       ++k;
     }
     bound_call.post = call_.post;
-    bound_call.post_inputs = {post_.data(), k};
+    bound_call.post_inputs = {programs_->post.data(), k};
   }
 
   const catena::call::Reduce& call_;
-  BoundCall bound_;
   Shape shape_, out_shape_;
-  Strides in_strides_, out_strides_, none_;
-  std::size_t n_ = 0;
-  std::array<BoundOperand, catena::kMaxOperands> map_, post_;
-  std::array<Strides, catena::kMaxOperands> map_strides_;
-  std::array<catena::ScalarCell, catena::kMaxOperands> cells_;
+  Strides in_strides_, out_strides_;
+  std::optional<Programs> programs_;
 };
 
 }  // namespace
 
-void execute(const catena::call::Reduce& call) {
-  const Writes outputs(&call.out, 1);
-  const Device device = device_of(call.kernel->name, call.inputs, outputs);
-  const Sources inputs(call.inputs, [&](std::size_t, const ArrayHeader& a) { return meets(a, *call.out); });
+namespace {
+
+void run_reduction(const catena::call::Reduce& call, Reads inputs, Device device) {
   const BoundReduction bound(call, inputs);
   if (call.out->size == 0) return;
-  launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) { e.reduce(bound.bound_call, stream); });
+  launch(device, inputs, {&call.out, 1}, [&](Executor& e, StreamRef stream) { e.reduce(bound.bound_call, stream); });
+}
+
+}  // namespace
+
+void execute(const catena::call::Reduce& call) {
+  const Device device = device_of(call.kernel->name, call.inputs, {&call.out, 1});
+  const auto must_copy = [&](std::size_t, const ArrayHeader& a) { return meets(a, *call.out); };
+  const bool apart = std::none_of(call.inputs.begin(), call.inputs.end(),
+                                  [&](const Input& in) { return in.is_array() && must_copy(0, in.array()); });
+  if (apart) [[likely]]
+    return run_reduction(call, call.inputs, device);
+  run_reduction(call, Sources(call.inputs, must_copy), device);
 }
 
 void execute(const catena::call::Scan& call) {
