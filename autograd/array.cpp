@@ -80,8 +80,7 @@ void run(const KernelDef& kernel, int loop, std::span<const Input> inputs, std::
                     " outputs were given");
   for (std::size_t k = 0; k < outputs.size(); ++k) headers[k] = outputs[k].get();
   const EagerProgram program(kernel, loop);
-  const catena::Program& steps = program;
-  outputs[0].backend().elementwise({&steps, inputs, {headers, outputs.size()}, {}, alike});
+  outputs[0].backend().elementwise({&program, inputs, {headers, outputs.size()}, {}, alike});
 }
 
 void check_kind(const KernelDef& kernel, KernelKind kind, const char* function) {
@@ -488,8 +487,7 @@ Array map_reduce(const KernelDef& kernel, const KernelDef& map, std::initializer
   Array out =
       backend.empty(catena::reduced_shape(shape, along, keepdims), kernel.loop_table[loop].type[1], in.device());
   const EagerProgram program(map, map_loop);
-  const catena::Program& steps = program;
-  backend.reduce({&kernel, loop, in.span(), along, out.get(), &steps});
+  backend.reduce({&kernel, loop, in.span(), along, out.get(), &program});
   return out;
 }
 

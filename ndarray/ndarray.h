@@ -19,7 +19,6 @@
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/print.h>

@@ -355,18 +355,11 @@ void BoundCall::bind(std::string_view op, std::span<const Input> inputs, std::sp
   n_ = static_cast<int>(total);
 }
 
-bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept {
-  if (in.size == 0 || out.size == 0 || in.data == nullptr || out.data == nullptr) return false;
-  if (!(in.device == out.device)) return false;
-  if (in.data == out.data && itemsize(in.dtype) == itemsize(out.dtype) && in.shape == out.shape) {
-    bool same_view = true;
-    for (int i = 0; i < in.shape.size(); ++i) same_view &= in.shape[i] == 1 || in.strides[i] == out.strides[i];
-    if (same_view) return false;
-  }
-  const ByteRange a = byte_range(in.shape, in.strides, itemsize(in.dtype));
-  const ByteRange b = byte_range(out.shape, out.strides, itemsize(out.dtype));
-  const auto pa = reinterpret_cast<std::intptr_t>(in.data), pb = reinterpret_cast<std::intptr_t>(out.data);
-  return pa + a.begin < pb + b.end && pb + b.begin < pa + a.end;
+bool same_view(const ArrayHeader& a, const ArrayHeader& b) noexcept {
+  if (a.data != b.data || itemsize(a.dtype) != itemsize(b.dtype) || !(a.shape == b.shape)) return false;
+  for (int i = 0; i < a.shape.size(); ++i)
+    if (a.shape[i] != 1 && a.strides[i] != b.strides[i]) return false;
+  return true;
 }
 
 void check_output_cast(std::string_view op, Dtype from, Dtype to, Casting casting) {

@@ -79,10 +79,29 @@ class BoundCall {
 // An operand for an array with its own shape and strides.
 inline BoundOperand operand_of(const ArrayHeader& a) noexcept { return {a.data, a.dtype, false, &a.shape, &a.strides}; }
 
+// The bytes of the elements of an array, relative to its first element.
+inline ByteRange byte_range(const ArrayHeader& a) noexcept {
+  const std::size_t item = itemsize(a.dtype);
+  if (a.c_contiguous) return {0, a.size * std::int64_t(item)};
+  return byte_range(a.shape, a.strides, item);
+}
+
+// True if the byte ranges of two arrays meet. It may be true for interleaved views without common elements.
+inline bool share_bytes(const ArrayHeader& a, const ArrayHeader& b) noexcept {
+  if (a.size == 0 || b.size == 0 || !(a.device == b.device)) return false;
+  const ByteRange ra = byte_range(a), rb = byte_range(b);
+  const auto pa = reinterpret_cast<std::intptr_t>(a.data), pb = reinterpret_cast<std::intptr_t>(b.data);
+  return pa + ra.begin < pb + rb.end && pb + rb.begin < pa + ra.end;
+}
+
+// True if both arrays have the same elements at the same positions.
+CATENA_EXPORT bool same_view(const ArrayHeader& a, const ArrayHeader& b) noexcept;
+
 // True if writing `out` element by element could change elements of `in` that have not been read yet: the two share
-// bytes and are not the same view. Decided by byte ranges, so it may be true for interleaved views without common
-// elements.
-CATENA_EXPORT bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept;
+// bytes and are not the same view.
+inline bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept {
+  return share_bytes(in, out) && !same_view(in, out);
+}
 
 // Throws TypeError unless `from` casts to the output dtype `to` under `casting`:
 // "add: cannot cast the result from float64 to int32 under casting 'same_kind'".

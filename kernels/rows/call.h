@@ -101,6 +101,7 @@ struct Gather {
   std::span<const Index> indices = {};
   const Shape* loop = nullptr;
   ArrayHeader* out = nullptr;
+  std::string_view name = "gather";  // used in messages
 };
 
 // Scatter: stores `values`, which broadcast to the loop shape, in `base` or adds them to it. If several values go to
@@ -112,6 +113,7 @@ struct Scatter {
   std::span<const Index> indices = {};
   const Shape* loop = nullptr;
   Input values = {};
+  std::string_view name = "scatter";  // used in messages
 };
 
 // out = a @ b over the last two axes; leading axes are broadcast. Rank >= 2; all arrays have one dtype.

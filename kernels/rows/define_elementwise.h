@@ -19,6 +19,12 @@ template <class Body, class... T> ND_FN void run_strided(std::int64_t n, const s
   }
 }
 
+// The loop of operands that are stored in the types in which they are computed.
+template <fixed_string S> constexpr TiledLoop tiled_loop(ElementwiseFn run, bool whole_blocks) {
+  constexpr const Signature& s = signature_of<S>;
+  return {run, s.type, s.type, s.count[0], s.count[1], s.count[2], whole_blocks};
+}
+
 template <class Body, fixed_string S, class Seq> struct Elementwise;
 template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body, S, std::index_sequence<K...>> {
   static constexpr int nin = signature_of<S>.count[0];
@@ -47,13 +53,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
     if constexpr (nin > 2) run_tiled(tiled, p, s, n);
     else run_strided<Body>(n, s, reinterpret_cast<computed_t<S, int(K)>*>(p[K])...);
   }
-  static constexpr TiledLoop tiled = {&run,
-                                      signature_of<S>.type,
-                                      signature_of<S>.type,
-                                      signature_of<S>.count[0],
-                                      signature_of<S>.count[1],
-                                      signature_of<S>.count[2],
-                                      false};
+  static constexpr TiledLoop tiled = tiled_loop<S>(&run, false);
 
   // For bodies that call vector mathematics: whole blocks only, the last one filled up in tiles.
   CATENA_MULTIARCH static void run_blocks(std::byte* const* p, const std::int64_t*, std::int64_t n) {
@@ -61,13 +61,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
       run_contiguous<Body>(kVectorBlock, lane_t<computed_t<S, int(K)>, false, (int(K) < nin)>(
                                              p[K] + i * std::int64_t(sizeof(computed_t<S, int(K)>)))...);
   }
-  static constexpr TiledLoop in_blocks = {&run_blocks,
-                                          signature_of<S>.type,
-                                          signature_of<S>.type,
-                                          signature_of<S>.count[0],
-                                          signature_of<S>.count[1],
-                                          signature_of<S>.count[2],
-                                          true};
+  static constexpr TiledLoop in_blocks = tiled_loop<S>(&run_blocks, true);
   static void run_whole(std::byte* const* p, const std::int64_t* s, std::int64_t n) { run_padded(in_blocks, p, s, n); }
 
   // Integers have no vector mathematics, whatever the row is.

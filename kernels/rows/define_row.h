@@ -2,13 +2,15 @@
 //
 //   struct layer_norm_fwd {
 //     static constexpr int phases = 2;
-//     template <class T> struct In { T x; PerRow<T> origin; T gamma, ...; };  // inputs in their order; PerRow: see
-//     below template <class T> struct Stats { T center, scale; };                   // what phase 0 leaves, what phase
-//     1 leaves template <class T> struct RowOut { T center, scale; };                  // outputs of one element per
-//     row, if any template <class T> struct Out { T y; }; identity0, map0(in), combine0(a, b), finish0(stats, count,
-//     first) identity1, map1(in, stats), combine1(a, b)                              // with two phases finish1(stats,
-//     count, first, row_out)                                   // `first`: the first element of the row write(in,
-//     stats, out) write_kept(stats, out)  // if the output follows from what map1 gave, which it then holds
+//     template <class T> struct In { T x; PerRow<T> origin; T gamma, ...; };  // the inputs in their order
+//     template <class T> struct Stats { T center, scale; };   // the results of phase 0 and of phase 1
+//     template <class T> struct RowOut { T center, scale; };  // outputs of one element per row, if any
+//     template <class T> struct Out { T y; };
+//     identity0, map0(in), combine0(a, b), finish0(stats, count, first)           // `first`: the row's first element
+//     identity1, map1(in, stats), combine1(a, b)                                  // with two phases
+//     finish1(stats, count, first, row_out)
+//     write(in, stats, out)
+//     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
 //   };
 //
 // Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in

@@ -5,11 +5,10 @@
 //     ROW(bitwise_and, binary) ...
 //
 // All lists of rows are derived from these lines: the constants rows::<name>, the registry, the functions of ndarray
-// (math.h, logic.h) and the functions that nd::fuse can trace. The second word is the kind of public function:
-//   unary, binary             an elementwise function of that many arrays: nd::<name>(x, options)
-//   unary_test, binary_test   the same with a bool result
-//   own                       a function with its own signature
-//   internal                  none: the row is used by other functions
+// (math.h) and the functions that nd::fuse can trace. The second word is the kind of public function:
+//   unary, binary   an elementwise function of that many arrays: nd::<name>(x, options)
+//   own             a function with its own signature
+//   internal        none: the row is used by other functions
 #pragma once
 
 #include <catena/kernels/rows/kernel.h>

@@ -181,7 +181,7 @@ struct KernelDef {
 };
 
 // The kind of public function that is made from a row (family.h).
-enum class RowUse : std::uint8_t { unary, binary, unary_test, binary_test, own, internal };
+enum class RowUse : std::uint8_t { unary, binary, own, internal };
 struct RegisteredRow {
   const KernelDef* row;
   RowUse use;

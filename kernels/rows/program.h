@@ -34,24 +34,22 @@ struct Program {
 };
 
 // The one-step program of an eager operation, on the stack of the call.
-class EagerProgram {
+class EagerProgram : public Program {
  public:
   EagerProgram(const KernelDef& def, int loop) : step_{&def, static_cast<std::uint16_t>(loop), kIdentity} {
-    program_ = {{&step_, 1},
-                {def.loop_table[loop].type.data(), std::size_t(def.num_operands())},
-                def.nin,
-                def.ninout,
-                def.nout};
+    steps = {&step_, 1};
+    slots = {def.loop_table[loop].type.data(), std::size_t(def.num_operands())};
+    nin = def.nin;
+    ninout = def.ninout;
+    nout = def.nout;
   }
   EagerProgram(const EagerProgram&) = delete;
   EagerProgram& operator=(const EagerProgram&) = delete;
-  operator const Program&() const { return program_; }
 
  private:
   static constexpr std::array<std::uint8_t, kMaxOperands> kIdentity = {0, 1, 2,  3,  4,  5,  6,  7,
                                                                        8, 9, 10, 11, 12, 13, 14, 15};
   Step step_;
-  Program program_;
 };
 
 // A non-owning strided reference to memory. Elementwise operands have been broadcast: one stride per axis of the loop

@@ -99,12 +99,7 @@ bool Array::owndata() const noexcept {
   return s == nullptr || (h_->data == s->data && nbytes() == s->bytes && (is_c_contiguous() || is_f_contiguous()));
 }
 
-bool Array::shares_memory(const Array& o) const noexcept {
-  if (h_->storage == nullptr || h_->storage != o->storage || size() == 0 || o.size() == 0) return false;
-  const catena::ByteRange a = catena::byte_range(shape(), strides(), itemsize());
-  const catena::ByteRange b = catena::byte_range(o.shape(), o.strides(), o.itemsize());
-  return h_->data + a.begin < o->data + b.end && o->data + b.begin < h_->data + a.end;
-}
+bool Array::shares_memory(const Array& o) const noexcept { return catena::share_bytes(*h_, *o.get()); }
 
 std::int64_t Array::len() const {
   check<TypeError>(ndim() > 0, "len", "a 0-d array has no length");

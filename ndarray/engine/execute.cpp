@@ -71,40 +71,11 @@ Device device_of(std::string_view op, Reads inputs, Writes outputs) {
 }
 
 // ---- overlap ------------------------------------------------------------------------------------
-// True if the arrays share a storage and their byte ranges overlap. Unlike catena::overlaps it is true for identical
-// views too; for operations that read other elements than the one they are writing.
-bool meets(const ArrayHeader& a, const ArrayHeader& b) {
-  if (a.size == 0 || b.size == 0 || !(a.device == b.device)) return false;
-  const auto range_of = [](const ArrayHeader& h) -> catena::ByteRange {
-    const std::size_t item = catena::itemsize(h.dtype);
-    if (h.c_contiguous) return {0, h.size * static_cast<std::int64_t>(item)};
-    return catena::byte_range(h.shape, h.strides, item);
-  };
-  const catena::ByteRange ra = range_of(a), rb = range_of(b);
-  return a.data + ra.begin < b.data + rb.end && b.data + rb.begin < a.data + ra.end;
-}
-
 catena::HeaderRef packed_copy(const ArrayHeader& a, Dtype dtype) {
   catena::HeaderRef copy(new_array(a.shape, dtype, a.device));
   convert_into("copy", Input(a), *copy.get());
   return copy;
 }
-
-// An input of a call: the array itself, or a copy if writing `out` would change it.
-class Source {
- public:
-  Source(const ArrayHeader& a, const ArrayHeader& out) : array_(&a) {
-    if (!meets(a, out)) return;
-    copy_ = packed_copy(a, a.dtype);
-    array_ = copy_.get();
-  }
-  const ArrayHeader& operator*() const { return *array_; }
-  const ArrayHeader* operator->() const { return array_; }
-
- private:
-  const ArrayHeader* array_;
-  catena::HeaderRef copy_;
-};
 
 // The inputs of a call, in which arrays for which must_copy(k, array) is true are replaced by copies.
 class Sources {
@@ -133,35 +104,28 @@ class Sources {
 // True if writing `outputs` element by element could change elements of `in` that have not been read yet. Any element
 // of a raw operand may be read at any time.
 bool changes(const ArrayHeader& in, bool raw, Writes outputs) {
-  for (const ArrayHeader* out : outputs) {
-    if (&in == out && !raw) continue;
-    if (in.storage != out->storage && in.data != out->data && in.c_contiguous && out->c_contiguous) {
-      // The common case, decided without the strides.
-      const std::int64_t n = in.size * std::int64_t(catena::itemsize(in.dtype));
-      const std::int64_t m = out->size * std::int64_t(catena::itemsize(out->dtype));
-      if (in.data + n <= out->data || out->data + m <= in.data) continue;
-    }
-    if (raw ? meets(in, *out) : catena::overlaps(in, *out)) return true;
-  }
-  return false;
+  return std::any_of(outputs.begin(), outputs.end(), [&](const ArrayHeader* out) {
+    return raw ? catena::share_bytes(in, *out) : &in != out && catena::overlaps(in, *out);
+  });
+}
+
+// Executes an operation that reads its inputs at any time while it writes `out`: inputs that share bytes with the
+// output are copied. Calls run(executor, stream, inputs).
+template <class F> void execute_apart(std::string_view op, Reads given, ArrayHeader* out, F&& run) {
+  const Writes outputs(&out, 1);
+  const Device device = device_of(op, given, outputs);
+  if (out->size == 0) return;
+  const Sources inputs(given, [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *out); });
+  launch(device, inputs, outputs, [&](Executor& e, StreamRef stream) { run(e, stream, Reads(inputs)); });
 }
 
 // ---- shapes -------------------------------------------------------------------------------------
-// Strides of `a` broadcast to the shape `to`; ValueError if it does not broadcast.
 Strides strides_at(std::string_view op, const ArrayHeader& a, const Shape& to) {
-  const int shift = to.size() - a.shape.size();
-  bool fits = shift >= 0;
-  Strides strides = Strides::filled(to.size(), 0);
-  for (int i = 0; fits && i < a.shape.size(); ++i) {
-    if (a.shape[i] == to[i + shift]) strides[i + shift] = a.strides[i];
-    else fits = a.shape[i] == 1;
-  }
-  check<ValueError>(fits, op, "shape ", a.shape, " does not broadcast to ", to);
-  return strides;
+  return catena::broadcast_strides(op, a.shape, a.strides, to);
 }
 
-}  // namespace
-
+// The strides of the output of a reduction over all `rank` axes of the input: 0 along `axes`, which `out` has with
+// length 1 or not at all.
 Strides reduced_strides(const ArrayHeader& out, int rank, const Dims& axes) {
   const bool kept = out.shape.size() == rank;
   Strides strides;
@@ -172,6 +136,8 @@ Strides reduced_strides(const ArrayHeader& out, int rank, const Dims& axes) {
   }
   return strides;
 }
+
+}  // namespace
 
 void check_output_layout(std::string_view op, const ArrayHeader& out) {
   if (out.c_contiguous) return;
@@ -241,8 +207,7 @@ void convert_into(std::string_view op, const Input& in, ArrayHeader& out) {
   const KernelDef& copy = catena::rows::copy;
   const catena::EagerProgram program(copy, catena::choose_loop_by_output(copy, out.dtype));
   ArrayHeader* const outputs[] = {&out};
-  const Program& steps = program;
-  execute(catena::call::Elementwise{&steps, {&in, 1}, outputs, op});
+  execute(catena::call::Elementwise{&program, {&in, 1}, outputs, op});
 }
 
 // ---- reductions and scans -----------------------------------------------------------------------
@@ -349,10 +314,6 @@ class BoundReduction {
   std::optional<Programs> programs_;
 };
 
-}  // namespace
-
-namespace {
-
 void run_reduction(const catena::call::Reduce& call, Reads inputs, Device device) {
   const BoundReduction bound(call, inputs);
   if (call.out->size == 0) return;
@@ -363,7 +324,7 @@ void run_reduction(const catena::call::Reduce& call, Reads inputs, Device device
 
 void execute(const catena::call::Reduce& call) {
   const Device device = device_of(call.kernel->name, call.inputs, {&call.out, 1});
-  const auto must_copy = [&](std::size_t, const ArrayHeader& a) { return meets(a, *call.out); };
+  const auto must_copy = [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); };
   const bool apart = std::none_of(call.inputs.begin(), call.inputs.end(),
                                   [&](const Input& in) { return in.is_array() && must_copy(0, in.array()); });
   if (apart) [[likely]]
@@ -376,14 +337,9 @@ void execute(const catena::call::Scan& call) {
   check<catena::TypeError>(call.kernel->is(catena::may_scan), call.kernel->name, "has no running form");
   check<ValueError>(out.shape == in.shape && call.axis >= 0 && call.axis < in.shape.size(), call.kernel->name,
                     "the output has shape ", out.shape, ", the input ", in.shape, " is scanned along axis ", call.axis);
-  const Writes outputs(&call.out, 1);
   const Input given(in);
-  const Device device = device_of(call.kernel->name, {&given, 1}, outputs);
-  if (out.size == 0) return;
-  const Source source(in, out);
-  const Input read(*source);
-  launch(device, {&read, 1}, outputs, [&](Executor& e, StreamRef stream) {
-    e.scan({call.kernel, call.loop, catena::operand_of(*source), catena::operand_of(out), call.axis}, stream);
+  execute_apart(call.kernel->name, {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
+    e.scan({call.kernel, call.loop, catena::operand_of(inputs[0].array()), catena::operand_of(out), call.axis}, stream);
   });
 }
 
@@ -394,14 +350,9 @@ void execute(const catena::call::Sort& call) {
   check<ValueError>(out.shape == in.shape && out.dtype == wanted && call.axis >= 0 && call.axis < in.shape.size(),
                     "sort", "the output is ", out.dtype, " of shape ", out.shape, " and should be ", wanted,
                     " of shape ", in.shape, ", sorted along axis ", call.axis);
-  const Writes outputs(&call.out, 1);
   const Input given(in);
-  const Device device = device_of("sort", {&given, 1}, outputs);
-  if (out.size == 0) return;
-  const Source source(in, out);
-  const Input read(*source);
-  launch(device, {&read, 1}, outputs, [&](Executor& e, StreamRef stream) {
-    e.sort({catena::operand_of(*source), catena::operand_of(out), call.positions, call.axis}, stream);
+  execute_apart("sort", {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
+    e.sort({catena::operand_of(inputs[0].array()), catena::operand_of(out), call.positions, call.axis}, stream);
   });
 }
 
@@ -411,14 +362,9 @@ void execute(const catena::call::Nonzero& call) {
       out.shape.size() == 2 && out.shape[0] == in.shape.size() && out.dtype == Dtype::int64 && out.c_contiguous,
       "nonzero", "the output is ", out.dtype, " of shape ", out.shape, " and should be int64 with ", in.shape.size(),
       " rows, C-contiguous");
-  const Writes outputs(&call.out, 1);
   const Input given(in);
-  const Device device = device_of("nonzero", {&given, 1}, outputs);
-  if (out.size == 0) return;
-  const Source source(in, out);
-  const Input read(*source);
-  launch(device, {&read, 1}, outputs, [&](Executor& e, StreamRef stream) {
-    e.nonzero({catena::operand_of(*source), out.shape[1], catena::operand_of(out)}, stream);
+  execute_apart("nonzero", {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
+    e.nonzero({catena::operand_of(inputs[0].array()), out.shape[1], catena::operand_of(out)}, stream);
   });
 }
 
@@ -502,7 +448,7 @@ class BoundIndices {
     for (const catena::call::Index& index : indices) {
       copies_.push_back(catena::HeaderRef());
       const ArrayHeader* array = index.array;
-      if (meets(*array, written)) {
+      if (catena::share_bytes(*array, written)) {
         copies_.back() = packed_copy(*array, array->dtype);
         array = copies_.back().get();
       }
@@ -546,35 +492,35 @@ Device device_of(std::string_view op, const ArrayHeader& base, std::span<const c
 
 void execute(const catena::call::Gather& call) {
   const ArrayHeader& out = *call.out;
-  check<ValueError>(out.shape == *call.loop && out.dtype == call.base->dtype, "gather", "the output is ", out.dtype,
+  check<ValueError>(out.shape == *call.loop && out.dtype == call.base->dtype, call.name, "the output is ", out.dtype,
                     " of shape ", out.shape, " and should be ", call.base->dtype, " of shape ", *call.loop);
-  const Device device = device_of("gather", *call.base, call.indices, &out);
+  const Device device = device_of(call.name, *call.base, call.indices, &out);
   if (out.size == 0) return;
   // The base must keep its strides, so if it overlaps the output, the output is replaced by a temporary and copied.
-  const bool apart = !meets(*call.base, out);
+  const bool apart = !catena::share_bytes(*call.base, out);
   const catena::HeaderRef result(apart ? nullptr : new_array(out.shape, out.dtype, out.device));
   ArrayHeader* const written = apart ? call.out : result.get();
-  BoundIndices bound("gather", *call.base, call.base_strides, call.indices, *call.loop, *written);
+  BoundIndices bound(call.name, *call.base, call.base_strides, call.indices, *call.loop, *written);
   launch(device, bound.reads(*call.base), {&written, 1}, [&](Executor& e, StreamRef stream) {
     e.gather({*call.loop, bound.base(), bound.axes(), catena::operand_of(*written)}, stream);
   });
-  if (!apart) convert_into("gather", Input(*written), *call.out);
+  if (!apart) convert_into(call.name, Input(*written), *call.out);
 }
 
 void execute(const catena::call::Scatter& call) {
   const ArrayHeader* given = call.values.is_array() ? &call.values.array() : nullptr;
-  const Device device = device_of("scatter", *call.base, call.indices, given);
-  check_output_layout("scatter", *call.base);
+  const Device device = device_of(call.name, *call.base, call.indices, given);
+  check_output_layout(call.name, *call.base);
   // Values of another dtype, host scalars and arrays that overlap the target are copied to a new array.
   catena::HeaderRef own;
   const ArrayHeader* values = given;
-  if (given == nullptr || given->dtype != call.base->dtype || meets(*given, *call.base)) {
+  if (given == nullptr || given->dtype != call.base->dtype || catena::share_bytes(*given, *call.base)) {
     own = catena::HeaderRef(new_array(given ? given->shape : Shape(), call.base->dtype, device));
-    convert_into("scatter", call.values, *own.get());
+    convert_into(call.name, call.values, *own.get());
     values = own.get();
   }
-  const Strides strides = strides_at("scatter", *values, *call.loop);
-  BoundIndices bound("scatter", *call.base, call.base_strides, call.indices, *call.loop, *call.base);
+  const Strides strides = strides_at(call.name, *values, *call.loop);
+  BoundIndices bound(call.name, *call.base, call.base_strides, call.indices, *call.loop, *call.base);
   if (catena::size_of(*call.loop) == 0 || call.base->size == 0) return;
   launch(device, bound.reads(*values), {&call.base, 1}, [&](Executor& e, StreamRef stream) {
     e.scatter({*call.loop, bound.base(), bound.axes(), {values->data, values->dtype, false, call.loop, &strides}},
@@ -613,24 +559,21 @@ void execute(const catena::call::Matmul& call) {
   const ArrayHeader& out = *call.out;
   check<catena::TypeError>(call.a->dtype == call.b->dtype && call.a->dtype == out.dtype, "matmul", "the operands are ",
                            call.a->dtype, ", ", call.b->dtype, " and ", out.dtype, "; they must have one dtype");
-  const Writes outputs(&call.out, 1);
-  const Input given[] = {Input(*call.a), Input(*call.b)};
-  const Device device = device_of("matmul", given, outputs);
-  if (out.size == 0) return;
-  const Source a(*call.a, out), b(*call.b, out);
+  // Leading axes of the operands are broadcast to those of the output.
   const int rank = out.shape.size();
-  const auto seen_at = [&](const ArrayHeader& x, Shape& shape) {
-    shape = out.shape;
+  const auto shape_of = [&](const ArrayHeader& x) {
+    Shape shape = out.shape;
     shape[rank - 2] = x.shape[x.shape.size() - 2];
     shape[rank - 1] = x.shape[x.shape.size() - 1];
-    return strides_at("matmul", x, shape);
+    return shape;
   };
-  Shape shape_a, shape_b;
-  const Strides strides_a = seen_at(*a, shape_a), strides_b = seen_at(*b, shape_b);
-  const Input reads[] = {Input(*a), Input(*b)};
-  launch(device, reads, outputs, [&](Executor& e, StreamRef stream) {
-    e.matmul({{a->data, a->dtype, false, &shape_a, &strides_a},
-              {b->data, b->dtype, false, &shape_b, &strides_b},
+  const Shape shape_a = shape_of(*call.a), shape_b = shape_of(*call.b);
+  const Input given[] = {Input(*call.a), Input(*call.b)};
+  execute_apart("matmul", given, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
+    const ArrayHeader &a = inputs[0].array(), &b = inputs[1].array();
+    const Strides strides_a = strides_at("matmul", a, shape_a), strides_b = strides_at("matmul", b, shape_b);
+    e.matmul({{a.data, a.dtype, false, &shape_a, &strides_a},
+              {b.data, b.dtype, false, &shape_b, &strides_b},
               catena::operand_of(out)},
              stream);
   });
@@ -657,10 +600,12 @@ namespace {
 
 std::size_t bytes_of(const ArrayHeader& a) { return static_cast<std::size_t>(a.size) * catena::itemsize(a.dtype); }
 
-// Each side is recorded on the current stream of its own device, because a copy between devices orders the streams of
-// both.
-void copy(std::byte* to, Device to_device, const ArrayHeader* to_array, const std::byte* from, Device from_device,
-          const ArrayHeader* from_array, std::size_t bytes, bool wait) {
+// A side without an array is host memory of the caller. Each side is recorded on the current stream of its own device,
+// because a copy between devices orders the streams of both.
+void copy(std::byte* to, const ArrayHeader* to_array, const std::byte* from, const ArrayHeader* from_array,
+          std::size_t bytes, bool wait) {
+  const auto device_of_side = [](const ArrayHeader* a) { return a != nullptr ? a->device : cpu_device; };
+  const Device to_device = device_of_side(to_array), from_device = device_of_side(from_array);
   const Device device = to_device.kind != Device::Kind::cpu ? to_device : from_device;
   const StreamRef stream = stream_for(device);
   for (const ArrayHeader* a : {to_array, from_array})
@@ -677,17 +622,17 @@ void copy_bytes(const ArrayHeader& to, const ArrayHeader& from) {
   if (to.size == 0 || to.data == from.data) return;
   // The caller may read host memory as soon as this function returns.
   const bool wait = to.device.kind == Device::Kind::cpu;
-  copy(to.data, to.device, &to, from.data, from.device, &from, bytes_of(to), wait);
+  copy(to.data, &to, from.data, &from, bytes_of(to), wait);
 }
 
 void copy_to_host(void* to, const ArrayHeader& from) {
   if (from.size == 0) return;
-  copy(static_cast<std::byte*>(to), cpu_device, nullptr, from.data, from.device, &from, bytes_of(from), true);
+  copy(static_cast<std::byte*>(to), nullptr, from.data, &from, bytes_of(from), true);
 }
 
 void copy_from_host(const ArrayHeader& to, const void* from) {
   if (to.size == 0) return;
-  copy(to.data, to.device, &to, static_cast<const std::byte*>(from), cpu_device, nullptr, bytes_of(to), false);
+  copy(to.data, &to, static_cast<const std::byte*>(from), nullptr, bytes_of(to), false);
 }
 
 }  // namespace nd::internal

@@ -44,7 +44,8 @@ CATENA_EXPORT void convert_into(std::string_view op, const catena::Input& in, Ar
 // ---- bytes --------------------------------------------------------------------------------------
 // Copies between C-contiguous arrays of equal size in bytes, on any two devices. Does not wait.
 CATENA_EXPORT void copy_bytes(const ArrayHeader& to, const ArrayHeader& from);
-// Copies between a C-contiguous array and host memory. Both wait for the device.
+// Copies between a C-contiguous array and host memory. copy_to_host() waits for the device; copy_from_host() does not,
+// so the host memory must stay as it is until the stream has been synchronised.
 CATENA_EXPORT void copy_to_host(void* to, const ArrayHeader& from);
 CATENA_EXPORT void copy_from_host(const ArrayHeader& to, const void* from);
 
@@ -90,9 +91,5 @@ class CATENA_EXPORT OneDevice {
 
 // ValueError if several elements of `out` share memory (a broadcast view).
 CATENA_EXPORT void check_output_layout(std::string_view op, const ArrayHeader& out);
-
-// The strides of the output of a reduction over all `rank` axes of the input: 0 along `axes`, which `out` has with
-// length 1 or not at all.
-CATENA_EXPORT catena::Strides reduced_strides(const ArrayHeader& out, int rank, const catena::Dims& axes);
 
 }  // namespace nd::internal

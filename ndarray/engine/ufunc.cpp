@@ -122,8 +122,7 @@ Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, co
   else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device));
   ArrayHeader* const output = lender ? lender->get() : result.get();
   const catena::EagerProgram program(def, loop);
-  const catena::Program& steps = program;
-  execute(catena::call::Elementwise{&steps, Inputs(def, in), {&output, 1}, def.name, &model});
+  execute(catena::call::Elementwise{&program, Inputs(def, in), {&output, 1}, def.name, &model});
   if (lender) result = std::move(*lender);
   return result;
 }
@@ -224,8 +223,7 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
     outputs[k] = results[k].get();
   }
   const catena::EagerProgram program(def, loop);
-  const catena::Program& steps = program;
-  execute(catena::call::Elementwise{&steps, inputs, {outputs.data(), out.size()}, def.name});
+  execute(catena::call::Elementwise{&program, inputs, {outputs.data(), out.size()}, def.name});
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::move(results[k]);
 }
 

@@ -233,14 +233,6 @@ std::vector<Key> basic_keys(std::span<const IndexKey> keys) {
   return list;
 }
 
-// The common device of the array, the indices and the other operand.
-Device device_of(std::string_view op, const Selection& s, const Array& other) {
-  std::vector<Operand> all{s.base};
-  for (const IndexArray& i : s.arrays) all.emplace_back(i.indices);
-  if (!other.is_null()) all.emplace_back(other);
-  return internal::common_device(op, all);
-}
-
 // The index arrays of a selection for a call, broadcast to the shape of the selection.
 class Indices {
  public:
@@ -257,14 +249,13 @@ class Indices {
   std::vector<catena::call::Index> list_;
 };
 
-void gather_into(const Selection& s, const Array& out) {
-  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, Indices(s), &s.shape, out.get()});
+void gather_into(std::string_view op, const Selection& s, const Array& out) {
+  internal::execute(catena::call::Gather{s.base.get(), s.base_strides, Indices(s), &s.shape, out.get(), op});
 }
 
 Array gather(std::string_view op, const Selection& s) {
-  const Device device = device_of(op, s, {});
-  const Array out(internal::new_array(s.shape, s.base.dtype(), device));
-  gather_into(s, out);
+  const Array out(internal::new_array(s.shape, s.base.dtype(), s.base.device()));
+  gather_into(op, s, out);
   return out;
 }
 
@@ -277,10 +268,8 @@ Array trimmed(Array value, int rank) {
 void scatter(std::string_view op, const Array& a, const Selection& s, const Operand& value, catena::ScatterMode mode) {
   internal::check_output_layout(op, *a.get());
   const Array source = value.is_array() ? trimmed(value.array(), s.shape.size()) : Array();
-  if (!source.is_null()) catena::broadcast_strides(op, source.shape(), source.strides(), s.shape);  // throws
-  static_cast<void>(device_of(op, s, source));
   const catena::Input values = source.is_null() ? catena::Input(value.scalar()) : catena::Input(*source.get());
-  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, Indices(s), &s.shape, values});
+  internal::execute(catena::call::Scatter{mode, s.base.get(), s.base_strides, Indices(s), &s.shape, values, op});
 }
 
 std::vector<IndexKey> along_axis(const Array& indices, int axis) {
@@ -346,7 +335,7 @@ Array take(const Array& a, const Array& indices, const TakeOptions& options) {
   check<TypeError>(out.dtype() == a.dtype(), "take", "the output has dtype ", out.dtype(), ", must have ", a.dtype());
   check<ValueError>(out.shape() == s.shape, "take", "the output has shape ", out.shape(), ", the result has ", s.shape);
   internal::check_output_layout("take", *out.get());
-  gather_into(s, out);
+  gather_into("take", s, out);
   return out;
 }
 

@@ -3,7 +3,6 @@
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/routines/creation.h>
-#include <catena/ndarray/routines/logic.h>
 
 namespace nd {
 
@@ -16,8 +15,6 @@ namespace nd {
     const Operand in[2] = {x1, x2};                                               \
     return internal::apply_ufunc(catena::rows::name, in, options);                \
   }
-#define ND_DEFINE_unary_test(name) ND_DEFINE_unary(name)
-#define ND_DEFINE_binary_test(name) ND_DEFINE_binary(name)
 #define ND_DEFINE_own(name)
 #define ND_DEFINE_internal(name)
 #define ND_DEFINE(name, use) ND_DEFINE_##use(name)

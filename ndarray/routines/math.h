@@ -1,11 +1,11 @@
-// Elementwise functions: arithmetic, exponentials, trigonometry, rounding, bits, selection. (Comparisons and tests:
-// logic.h.)
+// Elementwise functions: arithmetic, exponentials, trigonometry, rounding, bits, comparisons and tests, selection.
 //
 // The functions take arrays and host scalars, broadcast them, and return a new C-contiguous array of the common shape,
 // or options.out. The result dtype is that of the first loop that holds the inputs without loss: functions with loops
 // for floats only convert bool and 8-bit integers to float16, 16-bit integers to float32 and wider integers to float64.
 // A scalar does not promote an array of its kind.
 //   nd::exp(x)   nd::add(a, 1, {.out = a})   nd::multiply(a, b, {.dtype = nd::float64})
+// Functions with bool results choose their loop by the inputs, so options.dtype must be bool.
 // Errors: ValueError for shapes that do not broadcast, an output of another shape, arrays on different devices, an
 // integer scalar that does not fit the arrays' dtype; TypeError if there is no loop or if the result does not cast to
 // the output under options.casting.
@@ -22,16 +22,12 @@ namespace nd {
 #define ND_DECLARE_unary(name) CATENA_EXPORT Array name(const Operand& x, const UfuncOptions& options = {});
 #define ND_DECLARE_binary(name) \
   CATENA_EXPORT Array name(const Operand& x1, const Operand& x2, const UfuncOptions& options = {});
-#define ND_DECLARE_unary_test(name)
-#define ND_DECLARE_binary_test(name)
 #define ND_DECLARE_own(name)
 #define ND_DECLARE_internal(name)
 #define ND_DECLARE(name, use) ND_DECLARE_##use(name)
 CATENA_ELEMENTWISE_ROWS(ND_DECLARE)
 #undef ND_DECLARE_unary
 #undef ND_DECLARE_binary
-#undef ND_DECLARE_unary_test
-#undef ND_DECLARE_binary_test
 #undef ND_DECLARE_own
 #undef ND_DECLARE_internal
 #undef ND_DECLARE

@@ -8,7 +8,6 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/sorting.h>
 

@@ -3,7 +3,6 @@
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/ufunc.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 
 namespace nd {

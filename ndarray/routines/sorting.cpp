@@ -6,7 +6,6 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 
@@ -72,8 +71,7 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
                                   catena::Input(Scalar(right))};
   catena::ArrayHeader* const output = out.get();
   const catena::EagerProgram program(def, loop);
-  const catena::Program& steps = program;
-  internal::execute(catena::call::Elementwise{&steps, inputs, {&output, 1}, op});
+  internal::execute(catena::call::Elementwise{&program, inputs, {&output, 1}, op});
   return out;
 }
 

@@ -8,8 +8,8 @@
 //                            {.reduce = nd::Reduction::sum, .post_map = [](auto s) { return nd::sqrt(s); }});
 //   nd::Array d = distance(a, b, {.axis = 1});  // nd::sqrt(nd::sum(nd::square(a - b), {.axis = 1})), nothing stored
 //
-// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h and
-// logic.h, operators, where, clip and astype; elements and shapes are not available. Dtypes follow the rules of each
+// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h,
+// operators, where, clip and astype; elements and shapes are not available. Dtypes follow the rules of each
 // function step by step, and every step rounds to its dtype, so the result has the same bits as the unfused computation
 // (always on the CPU; on CUDA if each function does). Assigning to a parameter taken by reference (+= and the like)
 // writes the argument. Every call traces the function again, so its captures may change; compiled kernels are found by
@@ -37,7 +37,6 @@
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/rows/families/elementwise.h>
 #include <catena/ndarray/core/array.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 
 namespace nd {
@@ -199,7 +198,7 @@ class FusedReduction
 
 template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::move(f), std::move(how)}; }
 
-// ---- functions of traced values: those of math.h and logic.h ------------------------------------
+// ---- functions of traced values: those of math.h ------------------------------------------------
 #define ND_TRACE_unary(name) \
   inline Traced name(const Traced& x) { return internal::trace_step(catena::rows::name, {x}); }
 #define ND_TRACE_binary(name)                                  \
@@ -210,16 +209,12 @@ template <class F> FusedReduction<F> fuse(F f, FusedReduce how) { return {std::m
     return internal::trace_step(catena::rows::name, {x1, x2}); \
   }                                                            \
   inline Traced name(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::rows::name, {x1, x2}); }
-#define ND_TRACE_unary_test(name) ND_TRACE_unary(name)
-#define ND_TRACE_binary_test(name) ND_TRACE_binary(name)
 #define ND_TRACE_own(name)
 #define ND_TRACE_internal(name)
 #define ND_TRACE(name, use) ND_TRACE_##use(name)
 CATENA_ELEMENTWISE_ROWS(ND_TRACE)
 #undef ND_TRACE_unary
 #undef ND_TRACE_binary
-#undef ND_TRACE_unary_test
-#undef ND_TRACE_binary_test
 #undef ND_TRACE_own
 #undef ND_TRACE_internal
 #undef ND_TRACE

@@ -4,6 +4,7 @@
 // is waited for.
 #include <boost/test/unit_test.hpp>
 
+#include <cstdio>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 using nd::Array;
 
 constexpr std::int64_t kLength = 100000;  // above the small blocks that a thread keeps for itself
+constexpr nd::Device kSecond{nd::Device::Kind::cuda, 1};
 
 // Arrays live on one stream, `work` is enqueued on another and drops them; then their memory is asked for again and
 // written on the first stream, before the work has run. What was written must be there afterwards.
@@ -160,21 +162,22 @@ BOOST_AUTO_TEST_CASE(graphs_keep_what_they_use) {
   for (const Array& o : others) BOOST_TEST(nd::all(o == -1.f).item<bool>());
 }
 
-BOOST_AUTO_TEST_CASE(operations_run_on_the_device_of_their_arrays) {
+// 0 to length - 1 on a device that is not the current one; a null array if there is only one device.
+Array on_second_device(std::int64_t length = 10) {
   if (nd::device_count(nd::Device::Kind::cuda) < 2) {
-    BOOST_TEST_MESSAGE("skipped: there is only one device");
-    return;
+    std::printf("skipped: there is only one device\n");
+    return {};
   }
-  const nd::Device second{nd::Device::Kind::cuda, 1};
-  Array a, mask;
-  {
-    const nd::DeviceScope on(second);
-    a = nd::arange(0, 10, 1, {.dtype = nd::float32});
-    mask = a > 4.f;
-  }
-  BOOST_TEST(!(nd::current_device() == second));
+  const nd::DeviceScope on(kSecond);
+  return nd::arange(0, length, 1, {.dtype = nd::float32});
+}
+
+BOOST_AUTO_TEST_CASE(index_vectors_go_to_the_device_of_the_array) {
+  const Array a = on_second_device();
+  if (a.is_null()) return;
+  BOOST_TEST(!(nd::current_device() == kSecond));
   const Array picked = a(std::vector<std::int64_t>{1, 3});
-  BOOST_TEST((picked.device() == second));
+  BOOST_TEST((picked.device() == kSecond));
   BOOST_TEST(picked.to_vector<float>() == (std::vector<float>{1, 3}), boost::test_tools::per_element());
   const Array masked = a(std::vector<bool>{true, false, true, false, false, false, false, false, false, false});
   BOOST_TEST(masked.to_vector<float>() == (std::vector<float>{0, 2}), boost::test_tools::per_element());
@@ -182,18 +185,31 @@ BOOST_AUTO_TEST_CASE(operations_run_on_the_device_of_their_arrays) {
   BOOST_TEST(a(2).item<float>() == 8);
   nd::scatter_add(a, std::vector<std::int64_t>{2, 2}, 1.f);
   BOOST_TEST(a(2).item<float>() == 10);
+}
+
+BOOST_AUTO_TEST_CASE(where_runs_on_the_device_of_its_arrays) {
+  const Array a = on_second_device();
+  if (a.is_null()) return;
   const Array chosen = nd::where(true, a, 0.f);
-  BOOST_TEST((chosen.device() == second));
+  BOOST_TEST((chosen.device() == kSecond));
   BOOST_TEST(nd::all(chosen == a).item<bool>());
-  // An output that overlaps an input needs a copy of it, on that device.
-  Array whole = a.to_device(nd::cpu_device).to_device(second);
-  Array front = whole(nd::Slice(0, 9));
-  const Array back = whole(nd::Slice(1, 10));
+}
+
+// An output that overlaps an input needs a copy of it, which must be in the memory of that device.
+BOOST_AUTO_TEST_CASE(fused_functions_copy_overlapping_inputs_on_the_device_of_the_arrays) {
+  constexpr std::int64_t length = 1 << 20;  // its copy is a segment of its own in the pool
+  const Array whole = on_second_device(length);
+  if (whole.is_null()) return;
+  Array front = whole(nd::Slice(0, length - 1));
+  const Array back = whole(nd::Slice(1, length));
+  nd::memory_pool().free_all_blocks();
+  const std::size_t elsewhere = nd::memory_pool().total_bytes(0), here = nd::memory_pool().total_bytes(kSecond.id);
   nd::fuse([](auto& x, auto y) { x = y + 1.f; })(front, back);
-  BOOST_TEST((nd::sum(whole).device() == second));
-  std::vector<float> expected = a.to_vector<float>();
-  for (std::size_t k = 0; k < 9; ++k) expected[k] = a.to_vector<float>()[k + 1] + 1;
-  BOOST_TEST(whole.to_vector<float>() == expected, boost::test_tools::per_element());
+  BOOST_TEST(nd::memory_pool().total_bytes(0) == elsewhere);
+  BOOST_TEST(nd::memory_pool().total_bytes(kSecond.id) > here);
+  std::vector<float> expected(std::size_t(length), float(length - 1));
+  for (std::size_t k = 0; k + 1 < expected.size(); ++k) expected[k] = float(k + 2);
+  BOOST_TEST((whole.to_vector<float>() == expected));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

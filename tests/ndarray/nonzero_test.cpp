@@ -1,7 +1,6 @@
 // Positions of nonzero elements and what is made of them: masks as keys, argwhere, where, compress, extract, ix_.
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/routines/indexing.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>

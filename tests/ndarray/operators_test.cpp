@@ -1,7 +1,6 @@
 // Operators of Array: with arrays and with host scalars on either side, in place, comparisons, promotion of scalars.
 #include <iostream>
 
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/tests/support/ndarray_values.h>
 

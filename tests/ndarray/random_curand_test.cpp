@@ -11,7 +11,6 @@
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/routines/indexing.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/reduction.h>

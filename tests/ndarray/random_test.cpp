@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include <catena/ndarray/routines/indexing.h>
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/statistics.h>

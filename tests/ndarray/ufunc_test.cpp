@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 
-#include <catena/ndarray/routines/logic.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/tests/support/ndarray_values.h>
 
@@ -23,8 +22,6 @@ const std::map<std::string, Function>& functions() {
 #define FUNCTION_unary(name) {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0])}; }},
 #define FUNCTION_binary(name) \
   {#name, [](const std::vector<Array>& a) { return std::vector<Array>{nd::name(a[0], a[1])}; }},
-#define FUNCTION_unary_test(name) FUNCTION_unary(name)
-#define FUNCTION_binary_test(name) FUNCTION_binary(name)
 #define FUNCTION_own(name)
 #define FUNCTION_internal(name)
 #define FUNCTION(name, use) FUNCTION_##use(name)

@@ -5,12 +5,12 @@
 
 // clang-format off
 #define CATENA_COMPARISON_ROWS(ROW) \
-  ROW(equal, binary_test)  /* int64 and uint64 are compared as the numbers they are */ \
-  ROW(not_equal, binary_test)                                                          \
-  ROW(less, binary_test)                                                               \
-  ROW(less_equal, binary_test)                                                         \
-  ROW(greater, binary_test)                                                            \
-  ROW(greater_equal, binary_test)                                                      \
+  ROW(equal, binary)  /* int64 and uint64 are compared as the numbers they are */ \
+  ROW(not_equal, binary)                                                          \
+  ROW(less, binary)                                                               \
+  ROW(less_equal, binary)                                                         \
+  ROW(greater, binary)                                                            \
+  ROW(greater_equal, binary)                                                      \
   ROW(maximum, binary)  /* NaN if either is NaN */                                     \
   ROW(minimum, binary)                                                                 \
   ROW(fmax, binary)  /* NaN only if both are NaN */                                    \

@@ -5,10 +5,10 @@
 
 // clang-format off
 #define CATENA_FLOATING_ROWS(ROW) \
-  ROW(isnan, unary_test)                                                                      \
-  ROW(isinf, unary_test)  /* of either sign */                                                \
-  ROW(isfinite, unary_test)                                                                   \
-  ROW(signbit, unary_test)  /* true for negative values, -0.0 and NaN with its sign set */    \
+  ROW(isnan, unary)                                                                      \
+  ROW(isinf, unary)  /* of either sign */                                                \
+  ROW(isfinite, unary)                                                                   \
+  ROW(signbit, unary)  /* true for negative values, -0.0 and NaN with its sign set */    \
   ROW(copysign, binary)  /* magnitude of x1, sign of x2 */                                    \
   ROW(modf, own)                                                                              \
   ROW(frexp, own)                                                                             \

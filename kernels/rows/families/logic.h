@@ -5,10 +5,10 @@
 
 // clang-format off
 #define CATENA_LOGIC_ROWS(ROW) \
-  ROW(logical_and, binary_test)                                                  \
-  ROW(logical_or, binary_test)                                                   \
-  ROW(logical_xor, binary_test)                                                  \
-  ROW(logical_not, unary_test)  /* every value but 0 counts as true, also NaN */ \
+  ROW(logical_and, binary)                                                  \
+  ROW(logical_or, binary)                                                   \
+  ROW(logical_xor, binary)                                                  \
+  ROW(logical_not, unary)  /* every value but 0 counts as true, also NaN */ \
   ROW(where, own)
 // clang-format on
 
