@@ -119,7 +119,8 @@ bool is_f_contiguous(const Shape& shape, const Strides& strides, std::size_t ite
 Dims normalize_axes(std::string_view op, const Axes& axes, int rank) {
   Dims result;
   if (!axes.given()) {
-    for (int i = 0; i < rank; ++i) result.push_back(i);
+    result.resize(rank);
+    for (int i = 0; i < rank; ++i) result[i] = i;
     return result;
   }
   for (std::int64_t a : axes.values()) result.push_back(normalize_axis(op, a, rank));
@@ -130,6 +131,7 @@ Dims normalize_axes(std::string_view op, const Axes& axes, int rank) {
 }
 
 Shape reduced_shape(const Shape& shape, const Dims& axes, bool keepdims) {
+  if (axes.size() == shape.size()) return Shape::filled(keepdims ? shape.size() : 0, 1);
   Shape result;
   for (int i = 0; i < shape.size(); ++i) {
     const bool reduced = std::find(axes.begin(), axes.end(), i) != axes.end();

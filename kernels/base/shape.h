@@ -27,10 +27,10 @@ class Dims {
   Dims(std::initializer_list<std::int64_t> v) { assign(v.begin(), v.end()); }
   Dims(std::span<const std::int64_t> v) { assign(v.begin(), v.end()); }
   Dims(const std::vector<std::int64_t>& v) { assign(v.begin(), v.end()); }
-  Dims(const Dims& o) noexcept : size_(o.size_) { std::memcpy(v_, o.v_, bytes(size_)); }
+  Dims(const Dims& o) noexcept : size_(o.size_) { copy(o); }
   Dims& operator=(const Dims& o) noexcept {
     size_ = o.size_;
-    std::memmove(v_, o.v_, bytes(size_));
+    copy(o);
     return *this;
   }
   template <class It> void assign(It first, It last) {
@@ -60,7 +60,11 @@ class Dims {
   std::int64_t* end() noexcept { return v_ + size_; }
   std::vector<std::int64_t> to_vector() const { return {begin(), end()}; }
 
-  void push_back(std::int64_t x) { insert(size_, x); }
+  void push_back(std::int64_t x) {
+    if (size_ >= kMaxRank) [[unlikely]]
+      throw_too_many(size_ + 1);
+    v_[size_++] = x;
+  }
   void pop_back() noexcept { --size_; }
   void insert(int at, std::int64_t x) {
     if (size_ >= kMaxRank) [[unlikely]]
@@ -88,6 +92,12 @@ class Dims {
   }
 
  private:
+  // In blocks of a fixed size, which are copied without a call of memmove. A block may extend beyond the elements in use.
+  static constexpr int kBlock = 4;
+  static_assert(kMaxRank % kBlock == 0);
+  void copy(const Dims& o) noexcept {
+    for (int i = 0; i < size_; i += kBlock) std::memmove(v_ + i, o.v_ + i, kBlock * sizeof(std::int64_t));
+  }
   static std::size_t bytes(int n) noexcept { return static_cast<std::size_t>(n) * sizeof(std::int64_t); }
   [[noreturn]] CATENA_EXPORT static void throw_too_many(std::int64_t n);
 

@@ -125,11 +125,30 @@ int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summa
 
 }  // namespace
 
+namespace {
+
+// The loop of arrays of one dtype, beside which every host scalar is weak and fits; -1 if it must be searched for.
+int uniform_loop(const KernelDef& def, std::span<const Input> inputs) {
+  if (int(inputs.size()) != def.nin + def.ninout) return -1;
+  const ArrayHeader* first = nullptr;
+  bool any_scalar = false;
+  for (const Input& in : inputs) {
+    if (!in.is_array()) any_scalar = true;
+    else if (first == nullptr) first = &in.array();
+    else if (in.array().dtype != first->dtype) return -1;
+  }
+  if (first == nullptr || (any_scalar && !is_floating(first->dtype))) return -1;
+  return def.loop_of(first->dtype);
+}
+
+}  // namespace
+
 int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
   const auto n = static_cast<int>(inputs.size());
   check<TypeError>(n >= def.nin && n <= def.nin + def.ninout, def.name, "takes ", int(def.nin), " inputs, ", n,
                    " were given");
-  // Fast path: all inputs are arrays and a loop has exactly their dtypes. The dtypes are compared as one 64-bit number.
+  if (const int uniform = uniform_loop(def, inputs); uniform >= 0) return uniform;
+  // All inputs are arrays and a loop has exactly their dtypes. The dtypes are compared as one 64-bit number.
   if (n > 0 && n <= 8) {
     std::uint64_t wanted = 0;
     bool only_arrays = true;

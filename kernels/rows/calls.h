@@ -14,6 +14,16 @@ namespace catena {
 struct ArrayHeader;
 class TensorTable;
 
+// One elementwise row over n elements: element i of operand k is at data[k] + i * stride[k] (bytes). Operands have
+// the types in which the loop computes; strides are the size of an element, or 0 for a host scalar.
+struct FlatCall {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  std::byte* const* data = nullptr;
+  const std::int64_t* stride = nullptr;
+  std::int64_t n = 0;
+};
+
 // out = reduction of `in` over `axes` (sorted, non-negative). `out` has the rank of `in`, with length 1 and stride 0
 // along the reduced axes. Operands may have any dtype: values are converted to and from the types of the loop.
 struct ReduceCall {

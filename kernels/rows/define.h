@@ -166,6 +166,22 @@ template <fixed_string S> using operand_sequence = std::make_index_sequence<std:
 template <fixed_string F, fixed_string... Rest> constexpr const Signature& first_signature(loops<F, Rest...>) {
   return signature_of<F>;
 }
+// KernelDef::uniform_loop for these loops.
+template <fixed_string... S> constexpr auto uniform_loops(loops<S...>) {
+  decltype(KernelDef::uniform_loop) table{};
+  table.fill(KernelDef::no_loop);
+  int i = 0;
+  const auto note = [&](const Signature& s) {
+    const int n = s.count[0] + s.count[1];
+    bool uniform = n > 0 && i < KernelDef::no_loop;
+    for (int k = 1; k < n; ++k) uniform &= s.type[std::size_t(k)] == s.type[0];
+    std::uint8_t& entry = table[static_cast<std::size_t>(s.type[0])];
+    if (uniform && entry == KernelDef::no_loop) entry = std::uint8_t(i);
+    ++i;
+  };
+  (note(signature_of<S>), ...);
+  return table;
+}
 template <fixed_string... S>
 constexpr KernelDef make_row(const char* name, const char* header, KernelKind kind, const Loop* table,
                              loops<S...> all) {
@@ -183,6 +199,7 @@ constexpr KernelDef make_row(const char* name, const char* header, KernelKind ki
   d.shared = first.shared;
   d.loop_table = table;
   d.num_loops = std::uint16_t(sizeof...(S));
+  d.uniform_loop = uniform_loops(all);
   return d;
 }
 

@@ -167,10 +167,18 @@ struct KernelDef {
   bool has_identity;    // reductions: the result of an empty input is the identity
   const Loop* loop_table;
   std::uint16_t num_loops;
+  // For each dtype: the first loop whose inputs and in-outs all have it, or no_loop.
+  std::array<std::uint8_t, internal::kDtypeInfo.size()> uniform_loop;
+  static constexpr std::uint8_t no_loop = 0xff;
 
   std::span<const Loop> loops() const { return {loop_table, num_loops}; }
   int num_operands() const { return nin + ninout + nout + nrow; }
   int first_output() const { return nin + ninout; }
+  // The loop for inputs that all have this dtype, or -1.
+  int loop_of(Dtype t) const {
+    const std::uint8_t i = uniform_loop[static_cast<std::size_t>(t)];
+    return i == no_loop ? -1 : i;
+  }
   bool is(RowTraits t) const { return (traits & t) != 0; }
   // The same row with one more trait.
   constexpr KernelDef with(RowTraits t) const {

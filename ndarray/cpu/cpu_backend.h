@@ -40,6 +40,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
 
   void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                    const catena::Shape& loop, StreamRef stream) override;
+  bool elementwise_flat(const catena::FlatCall& call, StreamRef stream) override;
   void reduce(const catena::ReduceCall& call, StreamRef stream) override;
   void rows(const catena::RowCall& call, StreamRef stream) override;
   void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) override;

@@ -26,7 +26,8 @@ using catena::Shape;
 using catena::Step;
 using catena::Strides;
 
-constexpr std::int64_t kGrain = 32 * 1024;  // elements that are worth another thread
+constexpr std::int64_t kGrain = 32 * 1024;    // elements that are worth another thread
+constexpr std::int64_t kSerial = kGrain / 4;  // elements for which no thread is considered
 
 std::int64_t grain_of(const Program& program) {
   std::int64_t cost = 0;
@@ -58,7 +59,7 @@ bool run_flat(const Program& program, std::span<const BoundOperand> operands, co
     stride[k] = one ? 0 : (*o.strides)[0];
   }
   const std::int64_t n = one ? 1 : loop[0];
-  if (n <= kGrain / 4) {
+  if (n <= kSerial) {
     if (n > 0) l.elementwise(ptr, stride, n);
     return true;
   }
@@ -303,6 +304,13 @@ void run_step_by_step(const Program& program, std::span<const BoundOperand> oper
 }
 
 }  // namespace
+
+bool CpuBackend::elementwise_flat(const catena::FlatCall& call, StreamRef) {
+  const Loop& l = call.kernel->loop_table[call.loop];
+  if (call.n > kSerial || !l.elementwise) return false;
+  l.elementwise(call.data, call.stride, call.n);
+  return true;
+}
 
 void CpuBackend::elementwise(const Program& program, std::span<const BoundOperand> operands, const Shape& loop,
                              StreamRef) {

@@ -528,10 +528,28 @@ class Reducer {
   std::array<CastFn, catena::kMaxOperands> collect_;
 };
 
+// One chunk of one output, along one axis, from elements of the loop's own types.
+bool reduce_one(const catena::ReduceCall& call) {
+  const Shape& shape = *call.in.shape;
+  if (shape.size() != 1 || call.axes.size() != 1 || shape[0] > kChunk || call.pre != nullptr) return false;
+  const catena::Loop& loop = call.kernel->loop_table[call.loop];
+  if (!is_direct(call.in.dtype, loop.type[0]) || !is_direct(call.out.dtype, loop.type[1])) return false;
+  const ReductionLoop& table = *loop.reduction;
+  alignas(64) std::byte acc[64];
+  if (table.acc_bytes > sizeof(acc)) return false;
+  table.init(acc, 1);
+  if (shape[0] > 0) table.reduce(acc, call.in.data, (*call.in.strides)[0], 0, shape[0]);
+  table.finish(acc, shape[0], call.out.data, 0, 1);
+  return true;
+}
+
 }  // namespace
 
 void CpuBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
-  if (call.post == nullptr) return Reducer(call).run();
+  if (call.post == nullptr) {
+    if (!reduce_one(call)) Reducer(call).run();
+    return;
+  }
   // The reduced values are few beside what is reduced: another pass over them costs little.
   const Dtype type = call.kernel->loop_table[call.loop].type[1];
   const Shape& shape = *call.out.shape;

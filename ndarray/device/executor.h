@@ -23,6 +23,9 @@ class CATENA_EXPORT Executor {
   // Elementwise and indexed programs of one or several steps.
   virtual void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                            const catena::Shape& loop, StreamRef stream) = 0;
+  // The same as elementwise() with the row's program; false if there is no shorter way than that for this call, and
+  // nothing was executed. Few elements are then computed without binding operands.
+  virtual bool elementwise_flat(const catena::FlatCall&, StreamRef) { return false; }
   virtual void reduce(const catena::ReduceCall& call, StreamRef stream) = 0;
   virtual void rows(const catena::RowCall& call, StreamRef stream) = 0;
   virtual void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) = 0;

@@ -47,11 +47,15 @@ void raise_version(const ArrayHeader& a) noexcept {
   else s->version.fetch_add(1, std::memory_order_relaxed);
 }
 
+Executor& cpu_executor() {
+  static Executor& cpu = executor(Device::Kind::cpu);
+  return cpu;
+}
+
 // Calls run(executor, stream) with the current stream of the device.
 template <class F> void launch(Device device, Reads inputs, Writes outputs, F&& run) {
   if (device.kind == Device::Kind::cpu) [[likely]] {
-    static Executor& cpu = executor(Device::Kind::cpu);
-    run(cpu, StreamRef{device, nullptr});
+    run(cpu_executor(), StreamRef{device, nullptr});
   } else {
     const StreamRef stream = current_stream(device);
     for (const Input& in : inputs)
@@ -171,6 +175,52 @@ void raise_versions(std::span<const ArrayHeader* const> arrays) noexcept {
 // ---- elementwise and indexed --------------------------------------------------------------------
 namespace {
 
+// The operands of a call of one row over arrays that are alike, as the loop takes them.
+class FlatOperands {
+ public:
+  // False if an operand is not of the type in which the loop computes.
+  bool bind(const catena::call::Elementwise& call, const catena::Step& step) {
+    const auto& type = step.resolved().type;
+    const std::size_t nin = call.inputs.size(), n = nin + call.outputs.size();
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t from = step.slot[k];
+      const Dtype t = type[k];
+      if (catena::compute_dtype(t) != t) return false;
+      if (from < nin && !call.inputs[from].is_array()) {
+        call.inputs[from].scalar().store(t, cells_[k].bytes);
+        data_[k] = cells_[k].bytes;
+        stride_[k] = 0;
+        continue;
+      }
+      const ArrayHeader& a = from < nin ? call.inputs[from].array() : *call.outputs[from - nin];
+      if (a.dtype != t) return false;
+      data_[k] = a.data;
+      stride_[k] = static_cast<std::int64_t>(catena::itemsize(t));
+    }
+    return true;
+  }
+  std::byte* const* data() const { return data_; }
+  const std::int64_t* stride() const { return stride_; }
+
+ private:
+  std::byte* data_[catena::kMaxOperands];
+  std::int64_t stride_[catena::kMaxOperands];
+  catena::ScalarCell cells_[catena::kMaxOperands];
+};
+
+// Executes a call on arrays that are alike without binding them; false if that is not possible.
+bool run_flat(const catena::call::Elementwise& call) {
+  const catena::Step& step = call.program->steps[0];
+  const ArrayHeader& model = *call.alike;
+  FlatOperands operands;
+  if (call.program->steps.size() != 1 || model.device.kind != Device::Kind::cpu || !operands.bind(call, step))
+    return false;
+  const catena::FlatCall flat{step.kernel, step.loop, operands.data(), operands.stride(), model.size};
+  if (!cpu_executor().elementwise_flat(flat, StreamRef{model.device, nullptr})) return false;
+  for (const ArrayHeader* out : call.outputs) raise_version(*out);
+  return true;
+}
+
 void run_elementwise(const catena::call::Elementwise& call, std::string_view op, Reads inputs, Device device,
                      bool indexed) {
   const KernelDef& kernel = *call.program->steps[0].kernel;
@@ -186,6 +236,7 @@ void run_elementwise(const catena::call::Elementwise& call, std::string_view op,
 void execute(const catena::call::Elementwise& call) {
   const KernelDef& kernel = *call.program->steps[0].kernel;
   const bool indexed = kernel.kind == KernelKind::indexed;
+  if (call.alike != nullptr && !indexed && run_flat(call)) return;
   const std::string_view op = call.name.empty() ? std::string_view(kernel.name) : call.name;
   if (call.alike != nullptr) return run_elementwise(call, op, call.inputs, call.alike->device, indexed);
   check<ValueError>(!call.outputs.empty() && call.outputs.size() <= catena::kMaxOperands, op, call.outputs.size(),
@@ -314,6 +365,31 @@ class BoundReduction {
   std::optional<Programs> programs_;
 };
 
+// Whether all elements of neighbouring memory are reduced to one element elsewhere.
+bool is_flat(const catena::call::Reduce& call) {
+  if (call.pre != nullptr || call.post != nullptr || call.inputs.size() != 1 || !call.inputs[0].is_array()) return false;
+  const ArrayHeader &in = call.inputs[0].array(), &out = *call.out;
+  return in.c_contiguous && in.size > 0 && call.axes.size() == in.shape.size() && out.size == 1 &&
+         (out.shape.empty() || out.shape.size() == in.shape.size()) && in.device == out.device &&
+         !catena::share_bytes(in, out);
+}
+
+// Executes such a call over one axis.
+void run_flat(const catena::call::Reduce& call) {
+  static const Shape one{1};
+  static const Strides stays{0};
+  const ArrayHeader &in = call.inputs[0].array(), &out = *call.out;
+  const Shape shape{in.size};
+  const Strides strides{static_cast<std::int64_t>(catena::itemsize(in.dtype))};
+  catena::ReduceCall flat;
+  flat.kernel = call.kernel;
+  flat.loop = call.loop;
+  flat.in = {in.data, in.dtype, false, &shape, &strides};
+  flat.out = {out.data, out.dtype, false, &one, &stays};
+  flat.axes.push_back(0);
+  launch(in.device, call.inputs, {&call.out, 1}, [&](Executor& e, StreamRef stream) { e.reduce(flat, stream); });
+}
+
 void run_reduction(const catena::call::Reduce& call, Reads inputs, Device device) {
   const BoundReduction bound(call, inputs);
   if (call.out->size == 0) return;
@@ -323,6 +399,7 @@ void run_reduction(const catena::call::Reduce& call, Reads inputs, Device device
 }  // namespace
 
 void execute(const catena::call::Reduce& call) {
+  if (is_flat(call)) return run_flat(call);
   const Device device = device_of(call.kernel->name, call.inputs, {&call.out, 1});
   const auto must_copy = [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); };
   const bool apart = std::none_of(call.inputs.begin(), call.inputs.end(),

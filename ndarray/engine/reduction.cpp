@@ -19,6 +19,13 @@ std::int64_t reduced_count(const Shape& shape, const Dims& axes) {
   return n;
 }
 
+void check_output(const KernelDef& def, const Array& a, const Array& out, const Shape& shape) {
+  check<ValueError>(out.shape() == shape, def.name, "the output has shape ", out.shape(), ", the result ", shape);
+  check_output_layout(def.name, *out.get());
+  const Operand operand(a);
+  common_device(def.name, {&operand, 1}, {&out, 1});
+}
+
 }  // namespace
 
 Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const ReductionOptions& options,
@@ -26,15 +33,10 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   const Dims axes = catena::normalize_axes(def.name, options.axis, a.ndim());
   const Shape shape = catena::reduced_shape(a.shape(), axes, options.keepdims);
   const bool nothing = reduced_count(a.shape(), axes) == 0 && catena::size_of(shape) != 0;
-  check<ValueError>(!nothing || def.has_identity || options.of_nothing.has_value(), def.name, "shape ", a.shape(),
-                    " has no elements along axes ", axes, ", and the reduction of nothing has no value");
-  if (!options.out.is_null()) {
-    const Array& out = options.out;
-    check<ValueError>(out.shape() == shape, def.name, "the output has shape ", out.shape(), ", the result ", shape);
-    check_output_layout(def.name, *out.get());
-    const Operand operand(a);
-    common_device(def.name, {&operand, 1}, {&out, 1});
-  }
+  if (nothing && !def.has_identity && !options.of_nothing)
+    fail<ValueError>(def.name, "shape ", a.shape(), " has no elements along axes ", axes,
+                     ", and the reduction of nothing has no value");
+  if (!options.out.is_null()) check_output(def, a, options.out, shape);
   const Array out = options.out.is_null() ? Array(new_array(shape, result_dtype, a.device())) : options.out;
   if (out.size() == 0) return out;
   if (nothing && !def.has_identity) {
@@ -47,10 +49,11 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
 }
 
 Array apply_reduction(const KernelDef& def, const Array& a, const ReductionOptions& options) {
-  check<TypeError>(!a.is_null(), def.name, "the array is null");
+  if (a.is_null()) fail<TypeError>(def.name, "the array is null");
   if (!options.dtype) {
     const catena::Input input(*a.get());
-    const int loop = catena::choose_loop(def, {&input, 1});
+    int loop = def.loop_of(a.dtype());
+    if (loop < 0) loop = catena::choose_loop(def, {&input, 1});
     return reduce_with_loop(def, loop, a, options, def.loop_table[loop].type[1]);
   }
   const Dtype dtype = *options.dtype;

@@ -20,6 +20,7 @@ namespace internal {
 namespace {
 
 constexpr int kMaxInputs = 8, kMaxOutputs = 4;
+constexpr std::size_t kMaxFlat = 3;  // inputs of a call on the fast path
 
 // Inputs in the form that kernels/rows/bind.h expects, on the stack.
 class Inputs {
@@ -81,35 +82,32 @@ bool same_shape(const Shape& a, const Shape& b) {
   return true;
 }
 
-// An array that all others match, if every array is C-contiguous, not empty, and of one shape and device; else null.
-const ArrayHeader* flat_model(std::span<const Operand> in) {
-  const ArrayHeader* model = nullptr;
+// What inputs have in common if every array among them is C-contiguous, not empty, and of one shape and device.
+struct Flat {
+  const ArrayHeader* model = nullptr;  // an array that all others match; null: they differ
+  bool uniform = true;                 // all arrays have one dtype, beside which every scalar is weak and fits
+};
+Flat look_at(std::span<const Operand> in) {
+  Flat flat;
+  bool any_scalar = false;
   for (const Operand& o : in) {
     const ArrayHeader* h = o.header();
-    if (h == nullptr || h == model) continue;
-    if (!h->c_contiguous || h->size == 0) return nullptr;
-    if (model == nullptr) model = h;
-    else if (h->size != model->size || !(h->device == model->device) || !same_shape(h->shape, model->shape))
-      return nullptr;
+    if (h == nullptr) {
+      any_scalar = true;
+      continue;
+    }
+    if (h == flat.model) continue;
+    if (!h->c_contiguous || h->size == 0) return {};
+    if (flat.model == nullptr) {
+      flat.model = h;
+      continue;
+    }
+    if (h->size != flat.model->size || !(h->device == flat.model->device) || !same_shape(h->shape, flat.model->shape))
+      return {};
+    flat.uniform &= h->dtype == flat.model->dtype;
   }
-  return model;
-}
-
-// The loop whose inputs all have the dtype of the arrays, if choose_loop would find it; else -1. Beside floating arrays
-// every scalar is weak and fits.
-int exact_loop(const KernelDef& def, std::span<const Operand> in, const ArrayHeader* first) {
-  if (in.size() != def.nin) return -1;
-  for (const Operand& o : in) {
-    const ArrayHeader* h = o.header();
-    if (h ? h->dtype != first->dtype : !catena::is_floating(first->dtype)) return -1;
-  }
-  for (int i = def.num_loops - 1; i >= 0; --i) {  // at most one loop matches; float loops are last
-    const auto& type = def.loop_table[i].type;
-    std::size_t k = 0;
-    while (k < in.size() && type[k] == first->dtype) ++k;
-    if (k == in.size()) return i;
-  }
-  return -1;
+  if (any_scalar && flat.model) flat.uniform &= catena::is_floating(flat.model->dtype);
+  return flat;
 }
 
 // A call on arrays that all match `model`. `out`: one of them, or null.
@@ -122,7 +120,7 @@ Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, co
   else if (!lender) result = Array(new_array(model.shape, out_dtype, model.device));
   ArrayHeader* const output = lender ? lender->get() : result.get();
   const catena::EagerProgram program(def, loop);
-  execute(catena::call::Elementwise{&program, Inputs(def, in), {&output, 1}, def.name, &model});
+  execute(catena::call::Elementwise{&program, Inputs(def, in), {&output, 1}, {}, &model});
   if (lender) result = std::move(*lender);
   return result;
 }
@@ -231,7 +229,8 @@ namespace {
 
 // Executes the call on the fast path, with or without an output; a null array if it does not apply.
 Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* out, Casting casting) {
-  const ArrayHeader* model = in.size() <= 3 ? flat_model(in) : nullptr;
+  if (in.size() > kMaxFlat) return {};
+  const auto [model, uniform] = look_at(in);
   if (model == nullptr) return {};
   if (out) {
     const ArrayHeader& h = *out->get();
@@ -239,7 +238,7 @@ Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* o
     for (const Operand& o : in)
       if (o.is_array() && o.header() != &h && catena::overlaps(*o.header(), h)) return {};
   }
-  int loop = exact_loop(def, in, model);
+  int loop = uniform && in.size() == def.nin ? def.loop_of(model->dtype) : -1;
   if (loop < 0) loop = choose_loop_for(def, Inputs(def, in));
   if (out) catena::check_output_cast(def.name, def.loop_table[loop].type[in.size()], out->dtype(), casting);
   return apply_flat(def, loop, in, *model, out);
