@@ -109,8 +109,11 @@ constexpr char by_width(char type, bool) {
 constexpr char by_bits(char type, bool) { return type == '?' ? 'B' : by_width(type, false); }
 // Bodies that move values and never look at them.
 constexpr char as_bits(char type, bool) { return type == 'f' ? 'I' : (type == 'd' ? 'L' : by_bits(type, false)); }
-// `widened` for bodies to which a bool is a byte, where bytes are common: their order.
-constexpr char widened_but_bytes(char type, bool) { return type == '?' || type == 'B' ? 'B' : widened(type, false); }
+// `widened` for bodies to which a bool is a byte, where 8 bits are common: their order.
+constexpr char widened_but_8_bits(char type, bool) {
+  if (type == 'b') return 'b';
+  return type == '?' || type == 'B' ? 'B' : widened(type, false);
+}
 // Predicates: the output is bool whatever is compared.
 template <Sharing Inputs> constexpr char predicate(char type, bool output) {
   return output ? type : Inputs(type, false);

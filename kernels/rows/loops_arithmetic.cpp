@@ -17,20 +17,26 @@ using Clips =
     join_loops<loops<"???->?", "bbb->b", "BBB->B", "hhh->h", "HHH->H", "iii->i", "III->I", "lll->l", "LLL->L">,
                Floats3>::type;
 
+// Integers are divided as float64; vectors of int32 and int64 are converted on the way.
+constexpr char divided(char type, bool output) {
+  if (output || !is_bool_or_integer(type)) return type;
+  return type == 'L' ? 'd' : (type == 'I' || type == 'l' ? 'l' : 'i');
+}
+
 }  // namespace
 
 constexpr KernelDef add = elementwise<k::add, All2, by_width>("add", kHeader);
 constexpr KernelDef subtract = elementwise<k::subtract, Numbers2, by_width>("subtract", kHeader).with(refuses_bool);
 constexpr KernelDef multiply = elementwise<k::multiply, All2, by_width>("multiply", kHeader);
-constexpr KernelDef true_divide = elementwise<k::true_divide, Quotients, as_float64>("true_divide", kHeader);
+constexpr KernelDef true_divide = elementwise<k::true_divide, Quotients, divided>("true_divide", kHeader);
 constexpr KernelDef negative = elementwise<k::negative, Numbers1, by_width>("negative", kHeader).with(refuses_bool);
-constexpr KernelDef absolute = elementwise<k::absolute, All1, widened>("absolute", kHeader);
+constexpr KernelDef absolute = elementwise<k::absolute, All1, widened_but_8_bits>("absolute", kHeader);
 constexpr KernelDef reciprocal = elementwise<k::reciprocal, Numbers1, widened>("reciprocal", kHeader);
 constexpr KernelDef square = elementwise<k::square, Numbers1, by_width>("square", kHeader);
 constexpr KernelDef sqrt = elementwise<k::sqrt, Floats1>("sqrt", kHeader);
 constexpr KernelDef rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
-constexpr KernelDef sign = elementwise<k::sign, Numbers1, widened>("sign", kHeader);
-constexpr KernelDef clip = elementwise<k::clip, Clips, widened_but_bytes>("clip", kHeader);
+constexpr KernelDef sign = elementwise<k::sign, Numbers1, widened_but_8_bits>("sign", kHeader);
+constexpr KernelDef clip = elementwise<k::clip, Clips, widened_but_8_bits>("clip", kHeader);
 constexpr KernelDef copy = elementwise<k::copy, All1, as_bits>("copy", kHeader).with(is_copy);
 
 }  // namespace catena::rows

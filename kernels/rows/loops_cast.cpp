@@ -61,6 +61,12 @@ template <class From, class To> constexpr BlockFn block_function() {
 template <class Bits>
 void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
                    std::int64_t n) {
+  // Several at once, because a pointer moved for each element would limit the loop.
+  for (; n >= 4; n -= 4, in += 4 * in_stride, out += 4 * out_stride) {
+    Bits bits[4];
+    for (int k = 0; k < 4; ++k) std::memcpy(&bits[k], in + k * in_stride, sizeof(Bits));
+    for (int k = 0; k < 4; ++k) std::memcpy(out + k * out_stride, &bits[k], sizeof(Bits));
+  }
   for (std::int64_t i = 0; i < n; ++i, in += in_stride, out += out_stride) {
     Bits bits;
     std::memcpy(&bits, in, sizeof(bits));

@@ -10,7 +10,7 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/elementwise/comparison.h";
 
-constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_bytes>;
+constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_8_bits>;
 
 }  // namespace
 
@@ -20,9 +20,9 @@ constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kH
 constexpr KernelDef less_equal = elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader);
 constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader);
 constexpr KernelDef greater_equal = swapped<k::less_equal, Comparisons, ordered>("greater_equal", kHeader);
-constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_bytes>("maximum", kHeader);
-constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_bytes>("minimum", kHeader);
-constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_bytes>("fmax", kHeader);
-constexpr KernelDef fmin = elementwise<k::fmin, All2, widened_but_bytes>("fmin", kHeader);
+constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_8_bits>("maximum", kHeader);
+constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_8_bits>("minimum", kHeader);
+constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_8_bits>("fmax", kHeader);
+constexpr KernelDef fmin = elementwise<k::fmin, All2, widened_but_8_bits>("fmin", kHeader);
 
 }  // namespace catena::rows

@@ -15,9 +15,9 @@ using Positions =
 
 }  // namespace
 
-constexpr KernelDef amax = reduction<k::amax, All1, widened_but_bytes, may_scan>("amax", kHeader, false);
-constexpr KernelDef amin = reduction<k::amin, All1, widened_but_bytes, may_scan>("amin", kHeader, false);
-constexpr KernelDef argmax = reduction<k::argmax, Positions, widened_but_bytes, may_scan>("argmax", kHeader, false);
-constexpr KernelDef argmin = reduction<k::argmin, Positions, widened_but_bytes, may_scan>("argmin", kHeader, false);
+constexpr KernelDef amax = reduction<k::amax, All1, widened_but_8_bits, may_scan>("amax", kHeader, false);
+constexpr KernelDef amin = reduction<k::amin, All1, widened_but_8_bits, may_scan>("amin", kHeader, false);
+constexpr KernelDef argmax = reduction<k::argmax, Positions, widened_but_8_bits, may_scan>("argmax", kHeader, false);
+constexpr KernelDef argmin = reduction<k::argmin, Positions, widened_but_8_bits, may_scan>("argmin", kHeader, false);
 
 }  // namespace catena::rows

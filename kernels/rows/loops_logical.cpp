@@ -13,13 +13,16 @@ constexpr const char* kHeader = "catena/kernels/reduction/logical.h";
 using Counts =
     loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l->l", "L->l", "e->l", "E->l", "f->l", "d->l">;
 
-// Whether an element is 0 is what its conversion to bool says.
-constexpr char as_bool(char type, bool output) { return output ? type : '?'; }
+// Whether an integer is 0 does not depend on its sign; 16 bits are rare and are converted to bool.
+constexpr char nonzero(char type, bool output) {
+  if (output) return type;
+  return type == 'h' || type == 'H' ? '?' : by_bits(type, false);
+}
 
 }  // namespace
 
-constexpr KernelDef all = reduction<k::all, Predicates1, as_bool>("all", kHeader, true);
-constexpr KernelDef any = reduction<k::any, Predicates1, as_bool>("any", kHeader, true);
-constexpr KernelDef count_nonzero = reduction<k::count_nonzero, Counts, as_bool>("count_nonzero", kHeader, true);
+constexpr KernelDef all = reduction<k::all, Predicates1, nonzero>("all", kHeader, true);
+constexpr KernelDef any = reduction<k::any, Predicates1, nonzero>("any", kHeader, true);
+constexpr KernelDef count_nonzero = reduction<k::count_nonzero, Counts, nonzero>("count_nonzero", kHeader, true);
 
 }  // namespace catena::rows

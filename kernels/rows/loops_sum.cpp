@@ -16,11 +16,23 @@ using Sums =
 using Means =
     loops<"?->d", "b->d", "B->d", "h->d", "H->d", "i->d", "I->d", "l->d", "L->d", "e->e", "E->E", "f->f", "d->d">;
 
+// Integers are summed as int64 and averaged as float64; what is at most 32 bits wide is read as int32 or uint32.
+constexpr char read_narrow(char type, char wide) {
+  if (type == 'i' || type == 'I') return type;
+  return std::string_view("?bBhH").find(type) != std::string_view::npos ? 'i' : wide;
+}
+constexpr char summed(char type, bool output) {
+  return output || !is_bool_or_integer(type) ? as_int64(type, output) : read_narrow(type, 'l');
+}
+constexpr char averaged(char type, bool output) {
+  return output || !is_bool_or_integer(type) ? type : type == 'L' ? 'd' : read_narrow(type, 'l');
+}
+
 }  // namespace
 
-constexpr KernelDef sum = reduction<k::sum, Sums, as_int64, may_scan>("sum", kHeader, true);
-constexpr KernelDef prod = reduction<k::prod, Sums, as_int64, may_scan>("prod", kHeader, true);
-constexpr KernelDef mean = reduction<k::mean, Means, as_float64>("mean", kHeader, false);
+constexpr KernelDef sum = reduction<k::sum, Sums, summed, may_scan>("sum", kHeader, true);
+constexpr KernelDef prod = reduction<k::prod, Sums, summed, may_scan>("prod", kHeader, true);
+constexpr KernelDef mean = reduction<k::mean, Means, averaged>("mean", kHeader, false);
 constexpr KernelDef sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader, true);
 
 }  // namespace catena::rows

@@ -26,6 +26,18 @@ constexpr std::int64_t kWidestAccumulator = 48;
   } while (i < n);
 }
 
+[[gnu::noinline]] void accumulate_by_tiles(const ReductionLoop& loop, std::byte* acc, const std::byte* ptr,
+                                           std::int64_t stride, std::int64_t index, std::int64_t n) {
+  const auto item = static_cast<std::int64_t>(itemsize(loop.element));
+  alignas(64) std::byte tile[kTile * kWidest];
+  const CastFn load = cast_function(loop.in, loop.element);
+  for (std::int64_t j = 0; j < n; j += kTile) {
+    const std::int64_t m = std::min(kTile, n - j);
+    load(ptr + j * stride, stride, tile, item, m);
+    loop.fold_rows(acc + j * static_cast<std::int64_t>(loop.acc_bytes), tile, index, m);
+  }
+}
+
 [[gnu::noinline]] void finish_by_tiles(const ReductionLoop& loop, const std::byte* acc, std::int64_t count,
                                        std::byte* out, std::int64_t stride, std::int64_t n) {
   alignas(64) std::byte tile[kTile * kWidest];
@@ -50,14 +62,8 @@ void ReductionLoop::reduce(std::byte* acc, const std::byte* ptr, std::int64_t st
 void ReductionLoop::accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                                std::int64_t n) const {
   const auto item = static_cast<std::int64_t>(itemsize(element));
-  if (in == element && stride == item) return fold_rows(acc, ptr, index, n);
-  alignas(64) std::byte tile[kTile * kWidest];
-  const CastFn load = cast_function(in, element);
-  for (std::int64_t j = 0; j < n; j += kTile) {
-    const std::int64_t m = std::min(kTile, n - j);
-    load(ptr + j * stride, stride, tile, item, m);
-    fold_rows(acc + j * static_cast<std::int64_t>(acc_bytes), tile, index, m);
-  }
+  if (in == element && stride == item) fold_rows(acc, ptr, index, n);
+  else accumulate_by_tiles(*this, acc, ptr, stride, index, n);
 }
 
 void ReductionLoop::finish(const std::byte* acc, std::int64_t count, std::byte* out_ptr, std::int64_t stride,

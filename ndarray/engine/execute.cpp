@@ -367,7 +367,8 @@ class BoundReduction {
 
 // Whether all elements of neighbouring memory are reduced to one element elsewhere.
 bool is_flat(const catena::call::Reduce& call) {
-  if (call.pre != nullptr || call.post != nullptr || call.inputs.size() != 1 || !call.inputs[0].is_array()) return false;
+  if (call.pre != nullptr || call.post != nullptr || call.inputs.size() != 1 || !call.inputs[0].is_array())
+    return false;
   const ArrayHeader &in = call.inputs[0].array(), &out = *call.out;
   return in.c_contiguous && in.size > 0 && call.axes.size() == in.shape.size() && out.size == 1 &&
          (out.shape.empty() || out.shape.size() == in.shape.size()) && in.device == out.device &&

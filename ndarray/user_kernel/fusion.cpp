@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/rows/bind.h>
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
@@ -23,6 +24,9 @@ using catena::ValueError;
 
 constexpr std::string_view kName = "fused function";
 
+// A call is traced every time, so the lists of usual functions must not cost a malloc.
+using Numbers = catena::SmallVector<int, 8>;
+
 struct Value {
   Dtype dtype;
   int argument = -1;                    // number of the argument, or -1
@@ -31,7 +35,7 @@ struct Value {
 struct TracedStep {
   const KernelDef* kernel;
   int loop;
-  std::vector<int> in;
+  catena::SmallVector<int, 4> in;
   int out;
 };
 
@@ -53,8 +57,8 @@ const catena::ArrayHeader& header_of(Dtype dtype) {
 
 struct Trace::State {
   std::span<const Operand> arguments;
-  std::vector<Value> values;
-  std::vector<TracedStep> steps;
+  catena::SmallVector<Value, 8> values;
+  catena::SmallVector<TracedStep, 4> steps;
 
   int add_value(Value v) {
     values.push_back(std::move(v));
@@ -67,7 +71,7 @@ struct Trace::State {
     const Value& value = values[std::size_t(v)];
     return value.constant ? catena::Input(*value.constant) : catena::Input(header_of(value.dtype));
   }
-  int add_step(const KernelDef& def, int loop, std::vector<int> in) {
+  int add_step(const KernelDef& def, int loop, catena::SmallVector<int, 4> in) {
     const int out = add_value({def.loop_table[loop].type[def.nin]});
     steps.push_back({&def, loop, std::move(in), out});
     return out;
@@ -84,7 +88,7 @@ namespace {
 class Assembly {
  public:
   // `argument_first`: argument 0 is input 0 even if no step reads it.
-  Assembly(Trace::State& trace, std::vector<int> results, std::vector<Array> targets, bool argument_first = false)
+  Assembly(Trace::State& trace, Numbers results, std::vector<Array> targets, bool argument_first = false)
       : trace_(trace), results_(std::move(results)), targets_(std::move(targets)) {
     look_up_uses();
     separate_results();
@@ -97,7 +101,7 @@ class Assembly {
   catena::Program program() const {
     return {steps_, slots_, static_cast<std::uint8_t>(inputs_.size()), 0, static_cast<std::uint8_t>(results_.size())};
   }
-  const std::vector<catena::Input>& inputs() const { return inputs_; }
+  catena::call::Reads inputs() const { return inputs_; }
   Dtype dtype_of_result() const { return value(results_[0]).dtype; }
 
   // Executes the program as an elementwise call.
@@ -105,7 +109,7 @@ class Assembly {
     const Device device = common_device(kName, trace_.arguments, targets_);
     const Shape shape = catena::broadcast_shape(kName, inputs_);
     std::vector<Array> outputs = targets_;
-    std::vector<catena::ArrayHeader*> headers;
+    catena::SmallVector<catena::ArrayHeader*, 4> headers;
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       if (outputs[k].is_null()) outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
       else check_output_layout(kName, *outputs[k].get());
@@ -120,9 +124,14 @@ class Assembly {
   const Value& value(int v) const { return trace_.values[std::size_t(v)]; }
   int last_read(int v) const { return last_read_[std::size_t(v)]; }
   int written_by(int v) const { return written_by_[std::size_t(v)]; }
+  // One entry per value, -1 each.
+  void reset(Numbers& list) const {
+    list.resize(trace_.values.size());
+    std::fill(list.begin(), list.end(), -1);
+  }
   void look_up_uses() {
-    last_read_.assign(trace_.values.size(), -1);
-    written_by_.assign(trace_.values.size(), -1);
+    reset(last_read_);
+    reset(written_by_);
     for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
       for (int v : trace_.steps[j].in) last_read_[std::size_t(v)] = static_cast<int>(j);
       written_by_[std::size_t(trace_.steps[j].out)] = static_cast<int>(j);
@@ -166,7 +175,7 @@ class Assembly {
   // Arrays are inputs unchanged. A constant becomes an input for each operand that reads it, in the dtype of that
   // operand, as in an eager call.
   void assign_inputs(bool argument_first) {
-    slot_.assign(trace_.values.size(), -1);
+    reset(slot_);
     operand_slots_.resize(trace_.steps.size());
     if (argument_first) slot_of_argument(0);
     for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
@@ -194,7 +203,7 @@ class Assembly {
 
   // A temporary slot is reused for a later value of the same dtype once its last reader has run.
   void assign_temporaries() {
-    std::vector<int> unused;
+    Numbers unused;
     for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
       const TracedStep& step = trace_.steps[j];
       for (std::size_t k = 0; k < step.in.size(); ++k)
@@ -205,7 +214,8 @@ class Assembly {
                                        [&](int s) { return slots_[std::size_t(s)] == value(step.out).dtype; });
         if (same != unused.end()) {
           out = *same;
-          unused.erase(same);
+          std::move(same + 1, unused.end(), same);
+          unused.pop_back();
         } else {
           out = add_slot(value(step.out).dtype);
           temporaries_.push_back(out);
@@ -233,15 +243,15 @@ class Assembly {
   }
 
   Trace::State& trace_;
-  std::vector<int> results_;
+  Numbers results_;
   std::vector<Array> targets_;  // null: allocate a new array
-  std::vector<catena::Input> inputs_;
-  std::vector<Dtype> slots_;
-  std::vector<int> last_read_, written_by_;  // step number for each value; -1: none
-  std::vector<int> slot_;                    // slot of each value; -1: not assigned yet
-  std::vector<std::vector<int>> operand_slots_;
-  std::vector<int> temporaries_;
-  std::vector<catena::Step> steps_;
+  catena::SmallVector<catena::Input, 8> inputs_;
+  catena::SmallVector<Dtype, 16> slots_;
+  Numbers last_read_, written_by_;  // step number for each value; -1: none
+  Numbers slot_;                    // slot of each value; -1: not assigned yet
+  catena::SmallVector<catena::SmallVector<int, 4>, 4> operand_slots_;
+  Numbers temporaries_;
+  catena::SmallVector<catena::Step, 4> steps_;
 };
 
 // ---- reductions ---------------------------------------------------------------------------------
@@ -265,7 +275,7 @@ class PostMap {
     if (!map) return;
     const Traced result = map(trace_.argument(0));
     check<ValueError>(result.trace() == &trace_, kName, "the post map gives a value of another call");
-    assembly_.emplace(trace_.state(), std::vector{result.value()}, std::vector<Array>(1), true);
+    assembly_.emplace(trace_.state(), Numbers{result.value()}, std::vector<Array>(1), true);
     dtype_ = assembly_->dtype_of_result();
   }
   Dtype dtype() const { return dtype_; }  // dtype of the results
@@ -332,7 +342,7 @@ class ReducedProgram {
     if (const Assembly* post = post_.assembly()) {
       after = post->program();
       call.post = &after;
-      call.post_inputs = std::span(post->inputs()).subspan(1);
+      call.post_inputs = post->inputs().subspan(1);
     }
     execute(call);
   }
@@ -362,7 +372,7 @@ Trace::~Trace() = default;
 Traced Trace::argument(std::size_t k) { return {this, static_cast<int>(k)}; }
 
 std::vector<Array> Trace::run(std::span<const Traced> parameters, std::span<const Traced> results) {
-  std::vector<int> values;
+  Numbers values;
   std::vector<Array> targets;
   for (const Traced& r : results) {
     check<ValueError>(r.trace() == this, kName, "a result belongs to another call");
@@ -390,7 +400,7 @@ Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, co
   for (std::size_t k = 0; k < parameters.size(); ++k)
     check<TypeError>(parameters[k].value() == static_cast<int>(k), kName, "argument ", k,
                      " is assigned to, which a reduction does not write");
-  const Assembly elements(*state_, {result.value()}, std::vector<Array>(1));
+  const Assembly elements(*state_, Numbers{result.value()}, std::vector<Array>(1));
   return ReducedProgram(elements, how).run(state_->arguments, options);
 }
 
@@ -403,8 +413,8 @@ Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in)
   }
   check<TypeError>(trace != nullptr, def.name, "there is no traced value");
   Trace::State& state = trace->state();
-  std::vector<int> values;
-  std::vector<catena::Input> inputs;
+  catena::SmallVector<int, 4> values;
+  catena::SmallVector<catena::Input, 4> inputs;
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
   return {trace, state.add_step(def, choose_loop_for(def, inputs), std::move(values))};

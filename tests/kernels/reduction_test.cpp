@@ -206,6 +206,33 @@ BOOST_AUTO_TEST_CASE(logical_reductions) {
   }
 }
 
+// Values whose low bytes are 0, and the largest and smallest ones.
+template <class T> void check_logical_integers() {
+  const char c = char_of(dtype_of<T>);
+  const T values[] = {T(T(1) << (8 * sizeof(T) - 1)), std::numeric_limits<T>::max(), T(-1), T(T(1) << (4 * sizeof(T)))};
+  for (std::size_t n : {1u, 31u, 32u, 100u, 513u, 1024u})
+    for (T v : values)
+      for (std::int64_t step : {1, 2}) {
+        std::vector<T> few(n * std::size_t(step), T(0)), many(n * std::size_t(step), v);
+        few[n / 2 * std::size_t(step)] = v;
+        many[n / 2 * std::size_t(step)] = T(0);
+        BOOST_TEST_INFO(c << " n " << n << " step " << step << " value " << std::int64_t(v));
+        BOOST_TEST_REQUIRE((reduce<bool>("any", concat(c, "->?"), few, step)));
+        BOOST_TEST_REQUIRE((!reduce<bool>("all", concat(c, "->?"), many, step)));
+        BOOST_TEST_REQUIRE((reduce<bool>("any", concat(c, "->?"), many, step) == (n > 1)));
+        BOOST_TEST_REQUIRE((reduce<std::int64_t>("count_nonzero", concat(c, "->l"), few, step) == 1));
+        BOOST_TEST_REQUIRE(
+            (reduce<std::int64_t>("count_nonzero", concat(c, "->l"), many, step) == std::int64_t(n) - 1));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(logical_reductions_see_every_byte) {
+  check_logical_integers<std::int8_t>(), check_logical_integers<std::uint8_t>();
+  check_logical_integers<std::int16_t>(), check_logical_integers<std::uint16_t>();
+  check_logical_integers<std::int32_t>(), check_logical_integers<std::uint32_t>();
+  check_logical_integers<std::int64_t>(), check_logical_integers<std::uint64_t>();
+}
+
 BOOST_AUTO_TEST_CASE(empty_input_gives_the_identity_or_nan) {
   const std::vector<float> none;
   BOOST_TEST(reduce<float>("sum", "f->f", none) == 0);

@@ -52,6 +52,20 @@ BOOST_AUTO_TEST_CASE(every_loop_has_the_function_of_its_kind_and_its_own_signatu
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_loop_of_one_dtype_is_the_first_whose_inputs_have_it) {
+  for (const KernelDef& def : all_rows())
+    for (int t = 0; t <= static_cast<int>(Dtype::complex128); ++t) {
+      const std::string wanted(std::size_t(def.nin + def.ninout), char_of(static_cast<Dtype>(t)));
+      int first = -1;
+      for (int i = def.num_loops - 1; i >= 0; --i) {
+        std::string inputs;
+        for (int k = 0; k < def.nin + def.ninout; ++k) inputs += char_of(def.loop_table[i].type[std::size_t(k)]);
+        if (!wanted.empty() && inputs == wanted) first = i;
+      }
+      BOOST_TEST(def.loop_of(static_cast<Dtype>(t)) == first, def.name << " " << wanted);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(bfloat16_goes_wherever_float16_goes_and_first) {
   for (const KernelDef& def : all_rows()) {
     if (std::string_view(def.name).ends_with("_float16")) continue;  // one of a pair of rows

@@ -124,6 +124,28 @@ BOOST_AUTO_TEST_CASE(outputs) {
   BOOST_TEST(difference(column, nd::zeros({3, 1}, nd::int64)) == "");
 }
 
+// Few elements of contiguous memory, reduced to one: lengths on both sides of what is reduced at once.
+BOOST_AUTO_TEST_CASE(one_result) {
+  for (const std::int64_t n : {1, 2, 31, 100, 4096, 4097}) {
+    const Array a = nd::arange(n).reshape(1, n, 1);
+    const Array sum = nd::array(n * (n - 1) / 2);
+    BOOST_TEST(difference(a.sum(), sum) == "");
+    BOOST_TEST(difference(nd::sum(a, {.keepdims = true}), sum.reshape(1, 1, 1)) == "");
+    BOOST_TEST(difference(nd::sum(a, {.axis = {0, 1, 2}}), sum) == "");
+    BOOST_TEST(difference(nd::argmax(a), nd::array(n - 1)) == "");
+    Array out = nd::zeros({}, nd::float32);
+    const std::uint64_t version = out.version();
+    nd::sum(a, {.out = out});
+    BOOST_TEST(out.version() == version + 1);
+    BOOST_TEST(difference(out, sum.astype(nd::float32)) == "");
+    nd::amax(a, {.out = a.reshape(n)(0)});  // an element of the input
+    BOOST_TEST(a.reshape(n)(0).item<std::int64_t>() == n - 1);
+  }
+  const Array zero_d = nd::array(2.5);
+  BOOST_TEST(difference(zero_d.sum(), zero_d) == "");
+  BOOST_TEST(difference(zero_d.astype(nd::float16).sum(), zero_d.astype(nd::float16)) == "");
+}
+
 BOOST_AUTO_TEST_CASE(every_dtype_argument) {
   const Array a = nd::array({1.5, 2.5, -3.25, 200.0});
   for (nd::Dtype t : test::kAllDtypes) {

@@ -256,6 +256,25 @@ BOOST_AUTO_TEST_CASE(empty_and_0d) {
   }
 }
 
+// Arrays that are alike, of lengths on both sides of what is computed at once, in dtypes that are computed as they are
+// and others.
+BOOST_AUTO_TEST_CASE(arrays_that_are_alike) {
+  for (const nd::Dtype t : {nd::float32, nd::float16, nd::int8, nd::int16})
+    for (const std::int64_t n : {1, 100, 8192, 8193}) {
+      const Array a = nd::remainder(nd::arange(n), 50).astype(t), b = nd::remainder(nd::arange(n), 7).astype(t);
+      const auto x = a.astype(nd::float64).to_vector<double>(), y = b.astype(nd::float64).to_vector<double>();
+      std::vector<double> sum, half;
+      for (std::size_t i = 0; i < x.size(); ++i) sum.push_back(x[i] + y[i]), half.push_back(x[i] - 3);
+      BOOST_TEST(difference(a + b, nd::array(sum).astype(t)) == "");
+      BOOST_TEST(difference(a - 3, nd::array(half).astype(t)) == "");
+      Array out = nd::empty(n, nd::float64);  // another dtype than that of the loop
+      nd::add(a, b, {.out = out});
+      BOOST_TEST(difference(out, nd::array(sum)) == "");
+      BOOST_TEST((a + b.astype(nd::float64)).dtype() == nd::float64);
+      BOOST_TEST(difference(a + b.astype(nd::float64), nd::array(sum)) == "");
+    }
+}
+
 BOOST_AUTO_TEST_CASE(versions) {
   Array a = nd::zeros(3);
   const std::uint64_t v = a.version();
