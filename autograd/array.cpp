@@ -158,7 +158,6 @@ int copy_loop(Dtype dtype) {
       table[std::size_t(t)] = catena::choose_loop_by_output(catena::rows::copy, static_cast<Dtype>(t));
     return table;
   }();
-  check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, "assign", "the dtype ", dtype, " has no kernels");
   return loops[static_cast<std::size_t>(dtype)];
 }
 
@@ -204,7 +203,7 @@ void to_host(const Array& a, void* c_order) { a.backend().to_host(a, c_order); }
 
 Scalar item(const Array& a) {
   check<ValueError>(a.size() == 1, "item", "an array of shape ", a.shape(), " is not one element");
-  alignas(16) std::byte bytes[16];
+  alignas(catena::kMaxItemsize) std::byte bytes[catena::kMaxItemsize];
   a.backend().to_host(a, bytes);
   return catena::visit_dtype(a.dtype(), [&](auto tag) {
     typename decltype(tag)::type value;

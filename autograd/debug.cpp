@@ -4,27 +4,15 @@
 #include <execinfo.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
-#include <set>
 
 #include <catena/kernels/base/error.h>
 
 namespace autograd {
 namespace {
 
-std::atomic<WarningHandler> warning_handler{nullptr};
 std::atomic<bool> experimental_silenced{false};
-
-void print_once(std::string_view category, std::string_view message) {
-  static std::mutex mutex;
-  static std::set<std::string> printed;
-  const std::string text = catena::concat(category, ": ", message);
-  const std::lock_guard lock(mutex);
-  if (printed.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
-}
 
 std::string demangle(const char* name) {
   int status = 0;
@@ -33,13 +21,6 @@ std::string demangle(const char* name) {
 }
 
 }  // namespace
-
-WarningHandler set_warning_handler(WarningHandler handler) noexcept { return warning_handler.exchange(handler); }
-
-void warn(std::string_view category, std::string_view message) {
-  const WarningHandler handler = warning_handler.load();
-  (handler ? handler : &print_once)(category, message);
-}
 
 void set_disable_experimental_feature_warning(bool disable) noexcept { experimental_silenced = disable; }
 bool disable_experimental_feature_warning() noexcept { return experimental_silenced; }

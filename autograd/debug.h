@@ -5,16 +5,13 @@
 #include <string_view>
 #include <typeinfo>
 
-#include <catena/kernels/base/export.h>
+#include <catena/kernels/base/warning.h>
 
 namespace autograd {
 
-// A warning of a category ("DeprecationWarning", "FutureWarning", ...). The default handler prints each text once per
-// process to standard error.
-using WarningHandler = void (*)(std::string_view category, std::string_view message);
-// Returns the previous handler; null restores the default. Process-wide.
-CATENA_EXPORT WarningHandler set_warning_handler(WarningHandler handler) noexcept;
-CATENA_EXPORT void warn(std::string_view category, std::string_view message);
+using catena::set_warning_handler;
+using catena::warn;
+using catena::WarningHandler;
 
 // Announces that an interface may still change, unless disable_experimental_feature_warning is set.
 CATENA_EXPORT void experimental(std::string_view api_name);

@@ -19,8 +19,10 @@ class Ours : public bench::Contender {
   std::string versions() override { return CATENA_BENCHMARK_VERSION; }
   void setup(std::istream& words) override {
     ready_ = {};
-    std::string name;
+    std::string name, variant;
     words >> name;
+    // As a peer of another build, this program is asked for its one variant by name.
+    if (const auto parameters_at = words.tellg(); words >> variant && variant != "default") words.seekg(parameters_at);
     for (const bench::Case& c : bench::Cases::all()) {
       if (c.name == name) ready_ = c.setup(parameters(words));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/kernels/bfloat16.h>
+#include <catena/kernels/complex.h>
 #include <catena/kernels/float16.h>
 #include <catena/kernels/traits.h>
 
@@ -14,10 +15,17 @@ template <> struct compute<bfloat16> { using type = float; };
 template <class T> using compute_t = typename compute<T>::type;
 
 // Conversion between element types. Float to integer truncates and saturates, NaN gives 0; integers wrap; the
-// conversion to bool is x != 0.
+// conversion to bool is x != 0. A complex number loses its imaginary part on the way to a real one.
 template <class To, class From> ND_FN To convert(From v) {
   if constexpr (is_same<To, From>) {
     return v;
+  } else if constexpr (is_complex<From> && is_complex<To>) {
+    return To(v);
+  } else if constexpr (is_complex<From>) {
+    if constexpr (is_same<To, bool>) return v != From(0);
+    else return convert<To>(v.re);
+  } else if constexpr (is_complex<To>) {
+    return To(convert<real_of_t<To>>(v));
   } else if constexpr (is_same<From, float16> || is_same<From, bfloat16>) {
     return convert<To>(static_cast<float>(v));
   } else if constexpr (is_same<To, float16> || is_same<To, bfloat16>) {

@@ -2,13 +2,14 @@
 // convert.h). They cover the cases that C++ leaves undefined or in which g++ and NVRTC would differ.
 #pragma once
 
+#include <catena/kernels/complex_math.h>
 #include <catena/kernels/convert.h>
 #include <catena/kernels/math.h>
 
 namespace catena {
 
 template <class T> ND_FN bool is_nan(T v) {
-  if constexpr (is_float<T>) return v != v;
+  if constexpr (is_float<T> || is_complex<T>) return v != v;
   return false;
 }
 
@@ -96,8 +97,9 @@ template <class T> ND_FN T skip_nan_min(T a, T b) {
   return a <= b ? a : b;
 }
 
-template <class T> ND_FN T absolute(T a) {
+template <class T> ND_FN real_of_t<T> absolute(T a) {
   if constexpr (is_float<T>) return m::fabs(a);
+  else if constexpr (is_complex<T>) return m::abs(a);
   else if constexpr (is_signed_int<T>) return a < T(0) ? T(unsigned_of<T>(0) - unsigned_of<T>(a)) : a;
   else return a;
 }

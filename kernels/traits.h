@@ -12,11 +12,18 @@ template <bool C, class A, class B> using conditional_t = typename conditional<C
 template <class A, class B> inline constexpr bool is_same = false;
 template <class A> inline constexpr bool is_same<A, A> = true;
 
-// Numeric limits and properties of the compute types (bool, the integers, float, double).
+// Numeric limits and properties of the compute types: bool, the integers, float, double, and the complex numbers of
+// complex.h.
 template <class T> inline constexpr bool is_float = is_same<T, float> || is_same<T, double>;
-template <class T> inline constexpr bool is_int = !is_float<T> && !is_same<T, bool>;
-template <class T> inline constexpr bool is_signed_int = is_int<T>&& T(-1) < T(0);
-template <class T> inline constexpr bool is_unsigned_int = is_int<T> && !(T(-1) < T(0));
+template <class T> inline constexpr bool is_complex = false;
+template <class T> inline constexpr bool is_int = !is_float<T> && !is_complex<T> && !is_same<T, bool>;
+template <class T, bool = is_int<T>> inline constexpr bool is_signed_int = T(-1) < T(0);
+template <class T> inline constexpr bool is_signed_int<T, false> = false;
+template <class T> inline constexpr bool is_unsigned_int = is_int<T> && !is_signed_int<T>;
+
+// The type of the real part of a number: of float, float.
+template <class T> struct real_of { using type = T; };
+template <class T> using real_of_t = typename real_of<T>::type;
 
 template <int Bytes> struct uint_of_size;
 template <> struct uint_of_size<1> { using type = uint8_t; };

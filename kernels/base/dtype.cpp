@@ -53,11 +53,19 @@ constexpr PromotionTable make_table() {
 constexpr PromotionTable kPromotion = make_table();
 
 constexpr std::pair<std::string_view, Dtype> kAliases[] = {
-    {"bool_", Dtype::bool_},   {"byte", Dtype::int8},        {"ubyte", Dtype::uint8},    {"short", Dtype::int16},
-    {"ushort", Dtype::uint16}, {"intc", Dtype::int32},       {"uintc", Dtype::uint32},   {"int_", Dtype::int64},
-    {"int", Dtype::int64},     {"intp", Dtype::int64},       {"longlong", Dtype::int64}, {"uint", Dtype::uint64},
-    {"uintp", Dtype::uint64},  {"ulonglong", Dtype::uint64}, {"half", Dtype::float16},   {"single", Dtype::float32},
-    {"float", Dtype::float64}, {"float_", Dtype::float64},   {"double", Dtype::float64}, {"longfloat", Dtype::float64},
+    {"bool_", Dtype::bool_},         {"byte", Dtype::int8},
+    {"ubyte", Dtype::uint8},         {"short", Dtype::int16},
+    {"ushort", Dtype::uint16},       {"intc", Dtype::int32},
+    {"uintc", Dtype::uint32},        {"int_", Dtype::int64},
+    {"int", Dtype::int64},           {"intp", Dtype::int64},
+    {"longlong", Dtype::int64},      {"uint", Dtype::uint64},
+    {"uintp", Dtype::uint64},        {"ulonglong", Dtype::uint64},
+    {"half", Dtype::float16},        {"single", Dtype::float32},
+    {"float", Dtype::float64},       {"float_", Dtype::float64},
+    {"double", Dtype::float64},      {"longfloat", Dtype::float64},
+    {"csingle", Dtype::complex64},   {"singlecomplex", Dtype::complex64},
+    {"cdouble", Dtype::complex128},  {"cfloat", Dtype::complex128},
+    {"complex_", Dtype::complex128}, {"complex", Dtype::complex128},
 };
 
 Dtype lookup(std::string_view name) {
@@ -74,7 +82,6 @@ Dtype lookup(std::string_view name) {
 Dtype dtype_from_name(std::string_view name) {
   const Dtype t = lookup(name);
   check<TypeError>(t != static_cast<Dtype>(0xff), "dtype", '"', name, "\" names no element type");
-  check<TypeError>(kind_of(t) != DtypeKind::complex, "dtype", '"', name, "\": complex numbers are not supported");
   return t;
 }
 
@@ -98,10 +105,10 @@ std::string_view name_of(Casting casting) {
 
 std::ostream& operator<<(std::ostream& out, Dtype t) { return out << name_of(t); }
 
-void internal::throw_no_element_type(Dtype t) {
+void internal::throw_no_element_type(std::string_view op, Dtype t) {
   if (static_cast<std::size_t>(t) >= kDtypeInfo.size())
-    fail<TypeError>("dtype", "value ", static_cast<int>(t), " is no element type");
-  fail<TypeError>("dtype", t, ": complex numbers are not supported");
+    fail<TypeError>(op, "value ", static_cast<int>(t), " is no element type");
+  fail<TypeError>(op, t, " numbers are not ordered");
 }
 
 }  // namespace catena

@@ -10,14 +10,16 @@
 #include <cstdint>
 #include <iosfwd>
 #include <string_view>
+#include <utility>
 
 #include <catena/kernels/base/export.h>
 #include <catena/kernels/bfloat16.h>
+#include <catena/kernels/complex.h>
 #include <catena/kernels/float16.h>
 
 namespace catena {
 
-// The order is the search order of loops of a row. The complex types are reserved: no kernel has loops for them yet.
+// The order is the search order of loops of a row.
 enum class Dtype : std::uint8_t {
   bool_,
   int8,
@@ -35,7 +37,8 @@ enum class Dtype : std::uint8_t {
   complex64,
   complex128,
 };
-inline constexpr int kNumDtypes = 13;  // number of supported dtypes: those before complex64
+inline constexpr int kNumDtypes = 15;
+inline constexpr int kMaxItemsize = 16;  // bytes of the widest element
 
 enum class DtypeKind : std::uint8_t { bool_, unsigned_, signed_, floating, complex };
 
@@ -49,7 +52,7 @@ struct DtypeInfo {
   std::uint8_t itemsize;
   DtypeKind kind;
 };
-inline constexpr std::array<DtypeInfo, 15> kDtypeInfo = {{
+inline constexpr std::array<DtypeInfo, kNumDtypes> kDtypeInfo = {{
     {"bool", '?', 1, DtypeKind::bool_},
     {"int8", 'b', 1, DtypeKind::signed_},
     {"uint8", 'B', 1, DtypeKind::unsigned_},
@@ -74,6 +77,7 @@ constexpr char char_of(Dtype t) { return internal::info(t).character; }
 constexpr std::size_t itemsize(Dtype t) { return internal::info(t).itemsize; }
 constexpr DtypeKind kind_of(Dtype t) { return internal::info(t).kind; }
 constexpr bool is_floating(Dtype t) { return kind_of(t) == DtypeKind::floating; }
+constexpr bool is_complex_dtype(Dtype t) { return kind_of(t) == DtypeKind::complex; }
 constexpr bool is_integer(Dtype t) { return kind_of(t) == DtypeKind::signed_ || kind_of(t) == DtypeKind::unsigned_; }
 // One-letter kind as NumPy's dtype.kind prints it: b, u, i, f, c.
 constexpr char kind_char(Dtype t) { return "buifc"[static_cast<int>(kind_of(t))]; }
@@ -117,7 +121,10 @@ CATENA_DTYPE_OF(float16, float16);
 CATENA_DTYPE_OF(bfloat16, bfloat16);
 CATENA_DTYPE_OF(float, float32);
 CATENA_DTYPE_OF(double, float64);
+CATENA_DTYPE_OF(complex64, complex64);
+CATENA_DTYPE_OF(complex128, complex128);
 #undef CATENA_DTYPE_OF
+template <foreign_complex Z> struct dtype_traits<Z> : dtype_traits<complex<typename Z::value_type>> {};
 template <class T> inline constexpr Dtype dtype_of = dtype_traits<T>::value;
 
 // The C++ element type of a dtype. visit_dtype calls a generic function with it:
@@ -138,15 +145,19 @@ CATENA_ELEMENT(float16, catena::float16);
 CATENA_ELEMENT(bfloat16, catena::bfloat16);
 CATENA_ELEMENT(float32, float);
 CATENA_ELEMENT(float64, double);
+CATENA_ELEMENT(complex64, catena::complex64);
+CATENA_ELEMENT(complex128, catena::complex128);
 #undef CATENA_ELEMENT
 
 template <class T> struct type_tag { using type = T; };
 
 namespace internal {
-[[noreturn]] CATENA_EXPORT void throw_no_element_type(Dtype t);
+[[noreturn]] CATENA_EXPORT void throw_no_element_type(std::string_view op, Dtype t);
 }
 
-template <class F> decltype(auto) visit_dtype(Dtype t, F&& f) {
+// visit_real_dtype does the same for functions that are not defined for complex numbers: TypeError
+// "<op>: complex64 numbers are not ordered" for those.
+template <class F> decltype(auto) visit_real_dtype(std::string_view op, Dtype t, F&& f) {
   switch (t) {
     case Dtype::bool_: return f(type_tag<bool>{});
     case Dtype::int8: return f(type_tag<std::int8_t>{});
@@ -161,8 +172,21 @@ template <class F> decltype(auto) visit_dtype(Dtype t, F&& f) {
     case Dtype::bfloat16: return f(type_tag<bfloat16>{});
     case Dtype::float32: return f(type_tag<float>{});
     case Dtype::float64: return f(type_tag<double>{});
-    default: internal::throw_no_element_type(t);
+    default: internal::throw_no_element_type(op, t);
   }
+}
+
+template <class F> decltype(auto) visit_dtype(Dtype t, F&& f) {
+  switch (t) {
+    case Dtype::complex64: return f(type_tag<complex64>{});
+    case Dtype::complex128: return f(type_tag<complex128>{});
+    default: return visit_real_dtype("dtype", t, std::forward<F>(f));
+  }
+}
+
+// The dtype of the real part: float32 of complex64, a real dtype itself.
+constexpr Dtype real_dtype(Dtype t) {
+  return t == Dtype::complex64 ? Dtype::float32 : (t == Dtype::complex128 ? Dtype::float64 : t);
 }
 
 // The type in which kernels compute: float for the 16-bit floats, otherwise the type itself.

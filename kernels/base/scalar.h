@@ -12,19 +12,15 @@ namespace catena {
 
 class Scalar {
  public:
-  enum class Kind : std::uint8_t {
-    bool_,
-    integer,
-    unsigned_,
-    floating
-  };  // unsigned_: only values above the int64 maximum
+  // unsigned_: only values above the int64 maximum
+  enum class Kind : std::uint8_t { bool_, integer, unsigned_, floating, complex };
 
   Scalar() noexcept : Scalar(0) {}
   Scalar(bool v) noexcept : kind_(Kind::bool_) { i_ = v; }
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> Scalar(T v) noexcept {
     if constexpr (std::is_floating_point_v<T>) {
       kind_ = Kind::floating;
-      d_ = static_cast<double>(v);
+      z_.re = static_cast<double>(v);
     } else if constexpr (std::is_unsigned_v<T> && sizeof(T) == 8) {
       kind_ = v > static_cast<T>(INT64_MAX) ? Kind::unsigned_ : Kind::integer;
       i_ = static_cast<std::int64_t>(v);
@@ -35,32 +31,42 @@ class Scalar {
   }
   Scalar(float16 v) noexcept : Scalar(static_cast<float>(v)) {}
   Scalar(bfloat16 v) noexcept : Scalar(static_cast<float>(v)) {}
+  Scalar(complex128 v) noexcept : kind_(Kind::complex), z_(v) {}
+  Scalar(complex64 v) noexcept : Scalar(complex128(v)) {}
+  template <foreign_complex Z> Scalar(const Z& v) noexcept : Scalar(complex<typename Z::value_type>(v)) {}
 
   Kind kind() const noexcept { return kind_; }
   bool is_floating() const noexcept { return kind_ == Kind::floating; }
-  // The value as T by the library's conversion rules (saturating, wrapping).
+  bool is_complex() const noexcept { return kind_ == Kind::complex; }
+  // The value as T by the library's conversion rules (saturating, wrapping, without the imaginary part).
   template <class T> T to() const noexcept {
+    if constexpr (foreign_complex<T>) return to<complex<typename T::value_type>>();
+    else return converted<T>();
+  }
+  double to_double() const noexcept { return to<double>(); }
+  // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
+  CATENA_EXPORT void store(Dtype t, void* out) const;
+  // The dtype it has when no array takes part: bool, int64, uint64, float64 or complex128.
+  Dtype natural_dtype() const noexcept {
+    constexpr Dtype natural[] = {Dtype::bool_, Dtype::int64, Dtype::uint64, Dtype::float64, Dtype::complex128};
+    return natural[static_cast<int>(kind_)];
+  }
+
+ private:
+  template <class T> T converted() const noexcept {
     switch (kind_) {
-      case Kind::floating: return convert<T>(d_);
+      case Kind::floating: return convert<T>(z_.re);
+      case Kind::complex: return convert<T>(z_);
       case Kind::unsigned_: return convert<T>(static_cast<std::uint64_t>(i_));
       case Kind::bool_: return convert<T>(i_ != 0);
       default: return convert<T>(i_);
     }
   }
-  double to_double() const noexcept { return to<double>(); }
-  // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
-  CATENA_EXPORT void store(Dtype t, void* out) const;
-  // The dtype it has when no array takes part: bool, int64, uint64 or float64.
-  Dtype natural_dtype() const noexcept {
-    constexpr Dtype natural[] = {Dtype::bool_, Dtype::int64, Dtype::uint64, Dtype::float64};
-    return natural[static_cast<int>(kind_)];
-  }
 
- private:
   Kind kind_;
   union {
     std::int64_t i_;
-    double d_;
+    complex128 z_;  // floating: the real part
   };
 };
 

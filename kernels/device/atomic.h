@@ -17,10 +17,13 @@ struct SharedWord {
   }
 };
 
-// *to += v. bool: logical or. Elements of 1 and 2 bytes: compare-and-swap of the word that contains them; integers
-// wrap.
+// *to += v. Complex: each part by itself. bool: logical or. Elements of 1 and 2 bytes: compare-and-swap of the word
+// that contains them; integers wrap.
 template <class T> ND_FN void atomic_add(T* to, T v) {
-  if constexpr (is_same<T, bool>) {
+  if constexpr (is_complex<T>) {
+    atomicAdd(&to->re, v.re);
+    atomicAdd(&to->im, v.im);
+  } else if constexpr (is_same<T, bool>) {
     const SharedWord at(to);
     if (v) atomicOr(at.word, 1u << at.shift);
   } else if constexpr (sizeof(T) < 4) {

@@ -9,10 +9,11 @@ namespace catena::device {
 // The accumulator type: float32 for 16-bit floats, 32-bit integers for small integers (the low bits are the same),
 // logical or of ands for bool.
 template <class T> struct Dot {
-  using A = conditional_t<is_float<compute_t<T>>, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
+  static constexpr bool inexact = is_float<real_of_t<compute_t<T>>>;
+  using A = conditional_t<inexact, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
   static ND_FN A fetch(const char* at) { return A(load(*reinterpret_cast<const T*>(at))); }
   static ND_FN void put(char* at, A v) {
-    if constexpr (is_float<A>) store(*reinterpret_cast<T*>(at), v);
+    if constexpr (inexact) store(*reinterpret_cast<T*>(at), v);
     else *reinterpret_cast<T*>(at) = T(v);
   }
   static ND_FN A add(A sum, A x, A y) {

@@ -130,10 +130,10 @@ struct RandomParameters {
   void* out;
 };
 
-inline constexpr int kTile = 64;        // rows and columns of results per block
-inline constexpr int kTileDepth = 16;   // elements of k in shared memory at once
-inline constexpr int kNarrow = 4;       // products with at most this many rows do not use tiles
-inline constexpr int kMaxSumBytes = 8;  // bytes of an accumulator
+inline constexpr int kTile = 64;         // rows and columns of results per block
+inline constexpr int kTileDepth = 16;    // elements of k in shared memory at once
+inline constexpr int kNarrow = 4;        // products with at most this many rows do not use tiles
+inline constexpr int kMaxSumBytes = 16;  // bytes of an accumulator
 
 // `batch` products of an m x k and a k x n matrix. With several splits of k (gridDim.y), a block writes its
 // accumulators to partial[split * outputs + output], and a second kernel over the same parameters adds them up.

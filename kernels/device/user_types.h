@@ -118,7 +118,7 @@ template <class T, int Rank, bool Contiguous> struct Raw {
   ND_FN T& at(int64 offset) const { return element(data_, offset); }
 };
 
-// A scalar operand, stored in a word of the parameters.
+// A scalar operand, stored in one or two words of the parameters.
 template <class T> struct alignas(8) Held { T value; };
 
 // ---- operands that move with a loop -------------------------------------------------------------
@@ -161,6 +161,9 @@ template <int Rank> ND_FN void advance(const int64* shape, int64* coordinates) {
 
 using float16 = catena::user::Half<catena::float16>;
 using bfloat16 = catena::user::Half<catena::bfloat16>;
+using catena::complex;
+using catena::complex128;
+using catena::complex64;
 
 #if CATENA_DEVICE
 // CUDA defines only the unsigned overload; in two's complement the sum has the same bits.

@@ -30,16 +30,23 @@ struct true_divide {
 };
 struct negative {
   template <class T> ND_FN static void run(T x, T& y) {
-    if constexpr (is_float<T>) y = -x;
+    if constexpr (is_float<T> || is_complex<T>) y = -x;
     else y = wrap_sub(T(0), x);
   }
 };
+// The modulus of a complex number.
 struct absolute {
-  template <class T> ND_FN static void run(T x, T& y) { y = catena::absolute(x); }
+  template <class T> ND_FN static void run(T x, real_of_t<T>& y) { y = catena::absolute(x); }
+};
+struct conjugate {
+  template <class T> ND_FN static void run(T x, T& y) {
+    if constexpr (is_complex<T>) y = conj(x);
+    else y = x;
+  }
 };
 struct reciprocal {
   template <class T> ND_FN static void run(T x, T& y) {
-    if constexpr (is_float<T>) y = T(1) / x;
+    if constexpr (is_float<T> || is_complex<T>) y = T(1) / x;
     else if constexpr (is_signed_int<T>) y = (x == T(1)) | (x == T(-1)) ? x : T(0);
     else y = T(x == T(1));
   }

@@ -26,7 +26,7 @@ struct mean {
   template <class A> ND_FN static A identity() { return A(0); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
   template <class A> ND_FN static A combine(A a, A b) { return a + b; }
-  template <class R, class A> ND_FN static R finish(A a, int64_t count) { return a / R(count); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t count) { return a / real_of_t<R>(count); }
 };
 struct sum_squares {
   template <class T, class R> using accumulator = R;

@@ -1,5 +1,6 @@
 #include <catena/kernels/rows/bind.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -8,17 +9,22 @@
 namespace catena {
 namespace {
 
-// The kinds that decide whether a host scalar is weak: bool < integer < floating.
-enum class Level : std::uint8_t { bool_, integer, floating };
+// The kinds that decide whether a host scalar is weak: bool < integer < floating < complex.
+enum class Level : std::uint8_t { bool_, integer, floating, complex };
 
 constexpr Level level_of(Dtype t) {
-  const DtypeKind k = kind_of(t);
-  return k == DtypeKind::bool_ ? Level::bool_ : (k == DtypeKind::floating ? Level::floating : Level::integer);
+  switch (kind_of(t)) {
+    case DtypeKind::bool_: return Level::bool_;
+    case DtypeKind::floating: return Level::floating;
+    case DtypeKind::complex: return Level::complex;
+    default: return Level::integer;
+  }
 }
 Level level_of(const Scalar& s) {
   switch (s.kind()) {
     case Scalar::Kind::bool_: return Level::bool_;
     case Scalar::Kind::floating: return Level::floating;
+    case Scalar::Kind::complex: return Level::complex;
     default: return Level::integer;
   }
 }
@@ -43,7 +49,11 @@ struct Summary {
   // The dtype with which an input takes part in the choice of a loop.
   Dtype of(const Input& in) const {
     if (in.is_array()) return in.array().dtype;
-    return is_weak(in.scalar()) ? arrays : in.scalar().natural_dtype();
+    if (is_weak(in.scalar())) return arrays;
+    // Beside floats of at most 32 bits, a complex number is of their precision.
+    if (in.scalar().is_complex() && can_cast(arrays, Dtype::float32) && any_array && is_floating(arrays))
+      return Dtype::complex64;
+    return in.scalar().natural_dtype();
   }
 };
 
@@ -51,7 +61,7 @@ struct Summary {
 // weak bool or integer scalar matches those too. Whether its value fits is checked once the loop is known.
 bool parameter_matches(const Summary& all, const Input& in, Dtype slot) {
   return !in.is_array() && all.is_weak(in.scalar()) && level_of(in.scalar()) <= level_of(slot) &&
-         level_of(slot) != Level::floating && level_of(all.arrays) == Level::floating;
+         level_of(slot) < Level::floating && level_of(all.arrays) >= Level::floating;
 }
 
 bool holds_exactly(const Summary& all, std::span<const Input> inputs, const Loop& loop) {
@@ -131,13 +141,13 @@ namespace {
 int uniform_loop(const KernelDef& def, std::span<const Input> inputs) {
   if (int(inputs.size()) != def.nin + def.ninout) return -1;
   const ArrayHeader* first = nullptr;
-  bool any_scalar = false;
+  DtypeKind needed = DtypeKind::bool_;
   for (const Input& in : inputs) {
-    if (!in.is_array()) any_scalar = true;
+    if (!in.is_array()) needed = std::max(needed, least_kind(in.scalar()));
     else if (first == nullptr) first = &in.array();
     else if (in.array().dtype != first->dtype) return -1;
   }
-  if (first == nullptr || (any_scalar && !is_floating(first->dtype))) return -1;
+  if (first == nullptr || kind_of(first->dtype) < needed) return -1;
   return def.loop_of(first->dtype);
 }
 

@@ -13,7 +13,7 @@ namespace catena {
 using CastFn = void (*)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
                         std::int64_t n);
 
-// Every pair of the 13 usable dtypes (equal ones copy bits); TypeError for a complex one. A look-up in a table.
+// Every pair of dtypes (equal ones copy bits). A look-up in a table.
 CATENA_EXPORT CastFn cast_function(Dtype from, Dtype to);
 
 }  // namespace catena

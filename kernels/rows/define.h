@@ -108,7 +108,9 @@ constexpr char by_width(char type, bool) {
 // The same for bodies that take a bool for a byte that is 0 or 1.
 constexpr char by_bits(char type, bool) { return type == '?' ? 'B' : by_width(type, false); }
 // Bodies that move values and never look at them.
-constexpr char as_bits(char type, bool) { return type == 'f' ? 'I' : (type == 'd' ? 'L' : by_bits(type, false)); }
+constexpr char as_bits(char type, bool) {
+  return type == 'f' ? 'I' : (type == 'd' || type == 'F' ? 'L' : by_bits(type, false));
+}
 // `widened` for bodies to which a bool is a byte, where 8 bits are common: their order.
 constexpr char widened_but_8_bits(char type, bool) {
   if (type == 'b') return 'b';
@@ -212,6 +214,10 @@ using Floats1 = loops<"e->e", "E->E", "f->f", "d->d">;
 using Floats2 = loops<"ee->e", "EE->E", "ff->f", "dd->d">;
 using Floats3 = loops<"eee->e", "EEE->E", "fff->f", "ddd->d">;
 using Floats4 = loops<"eeee->e", "EEEE->E", "ffff->f", "dddd->d">;
+using Complex1 = loops<"F->F", "D->D">;
+using Complex2 = loops<"FF->F", "DD->D">;
+using Moduli = loops<"F->f", "D->d">;
+template <class Real, class Complex> using and_complex = typename join_loops<Real, Complex>::type;
 using Ints1 = loops<"b->b", "B->B", "h->h", "H->H", "i->i", "I->I", "l->l", "L->L">;
 using Ints2 = loops<"bb->b", "BB->B", "hh->h", "HH->H", "ii->i", "II->I", "ll->l", "LL->L">;
 using Bool1 = loops<"?->?">;

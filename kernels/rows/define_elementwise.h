@@ -65,7 +65,7 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   static void run_whole(std::byte* const* p, const std::int64_t* s, std::int64_t n) { run_padded(in_blocks, p, s, n); }
 
   // Integers have no vector mathematics, whatever the row is.
-  static constexpr bool exact = ((!is_float<computed_t<S, int(K)>>)&&...);
+  static constexpr bool exact = ((!is_float<real_of_t<computed_t<S, int(K)>>>)&&...);
 };
 
 // The function for operands of S, given the loop for operands of H.

@@ -25,18 +25,25 @@ constexpr char divided(char type, bool output) {
 
 }  // namespace
 
-constexpr KernelDef add = elementwise<k::add, All2, by_width>("add", kHeader);
-constexpr KernelDef subtract = elementwise<k::subtract, Numbers2, by_width>("subtract", kHeader).with(refuses_bool);
-constexpr KernelDef multiply = elementwise<k::multiply, All2, by_width>("multiply", kHeader);
-constexpr KernelDef true_divide = elementwise<k::true_divide, Quotients, divided>("true_divide", kHeader);
-constexpr KernelDef negative = elementwise<k::negative, Numbers1, by_width>("negative", kHeader).with(refuses_bool);
-constexpr KernelDef absolute = elementwise<k::absolute, All1, widened_but_8_bits>("absolute", kHeader);
-constexpr KernelDef reciprocal = elementwise<k::reciprocal, Numbers1, widened>("reciprocal", kHeader);
-constexpr KernelDef square = elementwise<k::square, Numbers1, by_width>("square", kHeader);
-constexpr KernelDef sqrt = elementwise<k::sqrt, Floats1>("sqrt", kHeader);
+constexpr KernelDef add = elementwise<k::add, and_complex<All2, Complex2>, by_width>("add", kHeader);
+constexpr KernelDef subtract =
+    elementwise<k::subtract, and_complex<Numbers2, Complex2>, by_width>("subtract", kHeader).with(refuses_bool);
+constexpr KernelDef multiply = elementwise<k::multiply, and_complex<All2, Complex2>, by_width>("multiply", kHeader);
+constexpr KernelDef true_divide =
+    elementwise<k::true_divide, and_complex<Quotients, Complex2>, divided>("true_divide", kHeader);
+constexpr KernelDef negative =
+    elementwise<k::negative, and_complex<Numbers1, Complex1>, by_width>("negative", kHeader).with(refuses_bool);
+constexpr KernelDef absolute =
+    elementwise<k::absolute, and_complex<All1, Moduli>, widened_but_8_bits>("absolute", kHeader);
+constexpr KernelDef conjugate =
+    elementwise<k::conjugate, and_complex<Numbers1, Complex1>, by_width>("conjugate", kHeader);
+constexpr KernelDef reciprocal =
+    elementwise<k::reciprocal, and_complex<Numbers1, Complex1>, widened>("reciprocal", kHeader);
+constexpr KernelDef square = elementwise<k::square, and_complex<Numbers1, Complex1>, by_width>("square", kHeader);
+constexpr KernelDef sqrt = elementwise<k::sqrt, and_complex<Floats1, Complex1>>("sqrt", kHeader);
 constexpr KernelDef rsqrt = elementwise<k::rsqrt, Floats1>("rsqrt", kHeader);
 constexpr KernelDef sign = elementwise<k::sign, Numbers1, widened_but_8_bits>("sign", kHeader);
 constexpr KernelDef clip = elementwise<k::clip, Clips, widened_but_8_bits>("clip", kHeader);
-constexpr KernelDef copy = elementwise<k::copy, All1, as_bits>("copy", kHeader).with(is_copy);
+constexpr KernelDef copy = elementwise<k::copy, and_complex<All1, Complex1>, as_bits>("copy", kHeader).with(is_copy);
 
 }  // namespace catena::rows

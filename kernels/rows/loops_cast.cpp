@@ -42,21 +42,36 @@ CATENA_MULTIARCH void convert_block(const std::byte* in, std::byte* out, std::in
 template <class From, class To> constexpr BlockFn direct_block() {
   return &convert_block<typename canonical<From, To>::from, typename canonical<From, To>::to>;
 }
-// 16-bit floats are converted by way of float, by definition; so only float itself has loops of its own for them.
-template <class From, class To> void convert_by_float(const std::byte* in, std::byte* out, std::int64_t n) {
-  alignas(64) std::byte tile[kTile * sizeof(float)];
-  for (std::int64_t i = 0; i < n; i += kTile) {
-    const std::int64_t m = n - i < kTile ? n - i : kTile;
-    direct_block<From, float>()(in + i * std::int64_t(sizeof(From)), tile, m);
-    direct_block<float, To>()(tile, out + i * std::int64_t(sizeof(To)), m);
-  }
-}
+// Some types have loops of their own for one type alone, by way of which they are converted from and to all others:
+// 16-bit floats for float, complex numbers for their real part. Both are so by definition of the conversions.
+template <class From, class Middle, class To> void convert_by(const std::byte* in, std::byte* out, std::int64_t n);
 template <class T> inline constexpr bool is_half = is_same<T, float16> || is_same<T, bfloat16>;
 template <class From, class To> constexpr BlockFn block_function() {
-  if constexpr ((is_half<From> && !is_same<To, float>) || (is_half<To> && !is_same<From, float>))
-    return &convert_by_float<From, To>;
-  else return direct_block<From, To>();
+  if constexpr ((is_half<From> && !is_same<To, float>) || (is_half<To> && !is_same<From, float>)) {
+    return &convert_by<From, float, To>;
+  } else if constexpr (is_complex<From> && !is_complex<To> && !is_same<To, bool> && !is_same<To, real_of_t<From>>) {
+    return &convert_by<From, real_of_t<From>, To>;
+  } else if constexpr (is_complex<To> && !is_complex<From> && !is_same<From, real_of_t<To>>) {
+    return &convert_by<From, real_of_t<To>, To>;
+  } else {
+    return direct_block<From, To>();
+  }
 }
+template <class From, class Middle, class To> void convert_by(const std::byte* in, std::byte* out, std::int64_t n) {
+  alignas(64) std::byte tile[kTile * sizeof(Middle)];
+  for (std::int64_t i = 0; i < n; i += kTile) {
+    const std::int64_t m = n - i < kTile ? n - i : kTile;
+    block_function<From, Middle>()(in + i * std::int64_t(sizeof(From)), tile, m);
+    block_function<Middle, To>()(tile, out + i * std::int64_t(sizeof(To)), m);
+  }
+}
+
+// An element of 16 bytes that is moved and never looked at.
+struct Word16 {
+  std::uint64_t half[2];
+};
+template <std::size_t Bytes> struct word { using type = typename uint_of_size<Bytes>::type; };
+template <> struct word<16> { using type = Word16; };
 
 template <class Bits>
 void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
@@ -79,6 +94,7 @@ void copy_strided(std::int64_t size, const std::byte* in, std::int64_t in_stride
     case 1: return copy_elements<std::uint8_t>(in, in_stride, out, out_stride, n);
     case 2: return copy_elements<std::uint16_t>(in, in_stride, out, out_stride, n);
     case 4: return copy_elements<std::uint32_t>(in, in_stride, out, out_stride, n);
+    case 16: return copy_elements<Word16>(in, in_stride, out, out_stride, n);
     default: return copy_elements<std::uint64_t>(in, in_stride, out, out_stride, n);
   }
 }
@@ -125,9 +141,10 @@ template <std::size_t From, std::size_t To> constexpr CastFn entry() {
   using F = typename element_type<static_cast<Dtype>(From)>::type;
   using T = typename element_type<static_cast<Dtype>(To)>::type;
   // Same bits: equal types, integers of one width, and bool (stored as 0 or 1) to an 8-bit integer.
+  constexpr DtypeKind from_kind = kind_of(static_cast<Dtype>(From));
   constexpr bool same_bits = is_same<F, T> || (sizeof(F) == sizeof(T) && is_integer(static_cast<Dtype>(To)) &&
-                                               !is_floating(static_cast<Dtype>(From)));
-  if constexpr (same_bits) return &copy<typename uint_of_size<sizeof(F)>::type>;
+                                               from_kind < DtypeKind::floating);
+  if constexpr (same_bits) return &copy<typename word<sizeof(F)>::type>;
   else return &convert_strided<F, T>;
 }
 
@@ -143,9 +160,7 @@ constexpr std::array<Row, kNumDtypes> kTable = make_table(std::make_index_sequen
 }  // namespace
 
 CastFn cast_function(Dtype from, Dtype to) {
-  const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
-  check<TypeError>(f < kNumDtypes && t < kNumDtypes, "cast", "from ", from, " to ", to, " is not supported");
-  return kTable[f][t];
+  return kTable[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
 }
 
 }  // namespace catena

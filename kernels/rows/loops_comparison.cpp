@@ -10,12 +10,14 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/elementwise/comparison.h";
 
+using Equalities = join_loops<Comparisons, loops<"FF->?", "DD->?">>::type;
+
 constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_8_bits>;
 
 }  // namespace
 
-constexpr KernelDef equal = elementwise<k::equal, Comparisons, bits>("equal", kHeader);
-constexpr KernelDef not_equal = elementwise<k::not_equal, Comparisons, bits>("not_equal", kHeader);
+constexpr KernelDef equal = elementwise<k::equal, Equalities, bits>("equal", kHeader);
+constexpr KernelDef not_equal = elementwise<k::not_equal, Equalities, bits>("not_equal", kHeader);
 constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kHeader);
 constexpr KernelDef less_equal = elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader);
 constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader);

@@ -12,7 +12,7 @@ constexpr const char* kHeader = "catena/kernels/elementwise/explog.h";
 
 }  // namespace
 
-constexpr KernelDef exp = transcendental<k::exp, Floats1>("exp", kHeader);
+constexpr KernelDef exp = transcendental<k::exp, and_complex<Floats1, Complex1>>("exp", kHeader);
 constexpr KernelDef expm1 = transcendental<k::expm1, Floats1>("expm1", kHeader);
 constexpr KernelDef exp2 = transcendental<k::exp2, Floats1>("exp2", kHeader);
 constexpr KernelDef log = transcendental<k::log, Floats1>("log", kHeader);

@@ -11,7 +11,7 @@ using namespace define;
 constexpr const char* kHeader = "catena/kernels/elementwise/logic.h";
 
 using Selections = loops<"???->?", "?bb->b", "?BB->B", "?hh->h", "?HH->H", "?ii->i", "?II->I", "?ll->l", "?LL->L",
-                         "?ee->e", "?EE->E", "?ff->f", "?dd->d">;
+                         "?ee->e", "?EE->E", "?ff->f", "?dd->d", "?FF->F", "?DD->D">;
 
 }  // namespace
 

@@ -13,6 +13,7 @@ constexpr const char* kHeader = "catena/kernels/reduction/sum.h";
 // Small integers widen to 64 bits; float16 accumulates in float32.
 using Sums =
     loops<"?->l", "b->l", "B->L", "h->l", "H->L", "i->l", "I->L", "l->l", "L->L", "e->e", "E->E", "f->f", "d->d">;
+using AllSums = and_complex<Sums, Complex1>;
 using Means =
     loops<"?->d", "b->d", "B->d", "h->d", "H->d", "i->d", "I->d", "l->d", "L->d", "e->e", "E->E", "f->f", "d->d">;
 
@@ -30,9 +31,9 @@ constexpr char averaged(char type, bool output) {
 
 }  // namespace
 
-constexpr KernelDef sum = reduction<k::sum, Sums, summed, may_scan>("sum", kHeader, true);
-constexpr KernelDef prod = reduction<k::prod, Sums, summed, may_scan>("prod", kHeader, true);
-constexpr KernelDef mean = reduction<k::mean, Means, averaged>("mean", kHeader, false);
+constexpr KernelDef sum = reduction<k::sum, AllSums, summed, may_scan>("sum", kHeader, true);
+constexpr KernelDef prod = reduction<k::prod, AllSums, summed, may_scan>("prod", kHeader, true);
+constexpr KernelDef mean = reduction<k::mean, and_complex<Means, Complex1>, averaged>("mean", kHeader, false);
 constexpr KernelDef sum_squares = reduction<k::sum_squares, Sums, as_int64>("sum_squares", kHeader, true);
 
 }  // namespace catena::rows

@@ -30,6 +30,15 @@ std::ostream& operator<<(std::ostream& out, const Flags& f) {
 }
 
 namespace internal {
+namespace {
+
+// Kernels on CUDA read whole elements; on the host the halves of a complex number are floats.
+bool is_aligned(const void* p, Dtype t, Device device) {
+  const Dtype unit = device.kind == Device::Kind::cpu ? catena::real_dtype(t) : t;
+  return reinterpret_cast<std::uintptr_t>(p) % catena::itemsize(unit) == 0;
+}
+
+}  // namespace
 
 Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes, Dtype dtype) {
   std::byte* data = base->data;
@@ -62,6 +71,8 @@ catena::ArrayHeader* wrapped_header(void* data, const Shape& shape, Dtype dtype,
                       item, ", the itemsize of ", dtype);
   check<ValueError>(data != nullptr || size == 0, "wrap", "a null pointer cannot hold an array of shape ", shape);
   const Device device = options.device.value_or(cpu_device);
+  check<ValueError>(size == 0 || is_aligned(data, dtype, device), "wrap", "the address ", data,
+                    " is not aligned for elements of ", dtype, " on ", device);
   auto* first = static_cast<std::byte*>(data);
   const catena::ByteRange range = catena::byte_range(shape, strides, item);
   Storage* storage = wrap_storage(size == 0 ? first : first + range.begin,
@@ -200,8 +211,8 @@ Array Array::view(Dtype to) const {
   const auto old_item = static_cast<std::int64_t>(itemsize()),
              new_item = static_cast<std::int64_t>(catena::itemsize(to));
   if (size() > 0)
-    check<ValueError>(reinterpret_cast<std::uintptr_t>(h_->data) % catena::itemsize(to) == 0, "view",
-                      "the first element is not aligned for ", to);
+    check<ValueError>(internal::is_aligned(h_->data, to, device()), "view", "the first element is not aligned for ",
+                      to);
   if (old_item == new_item) return internal::make_view(*this, h_->shape, h_->strides, 0, to);
   check<ValueError>(ndim() > 0, "view", "a 0-d array of ", dtype(), " cannot be seen as ", to,
                     ", which has another itemsize");

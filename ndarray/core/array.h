@@ -172,6 +172,9 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
   // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.
   Array view(Dtype dtype) const;
+  // The parts of complex elements as arrays of floats. `imag` of a real array is a new array of zeros.
+  Array real() const;
+  Array imag() const;
 
   // ---- copies ----
   Array copy(Order order = Order::C) const;  // on the current device
@@ -205,6 +208,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array any() const;
   Array all() const;
   Array clip(const Operand& a_min, const Operand& a_max) const;
+  Array conjugate() const;
+  Array conj() const { return conjugate(); }
   Array dot(const Array& b) const;                                       // in routines/linalg.cpp
   Array take(const Array& indices, std::optional<int> axis = {}) const;  // in routines/indexing.cpp
   Array take(const std::vector<std::int64_t>& indices, std::optional<int> axis = {}) const;
@@ -287,9 +292,7 @@ class Operand {
   }
   Operand(Array&& a) : Operand(static_cast<const Array&>(a)) { expiring_ = &a; }
   Operand(const Scalar& s) noexcept : scalar_(s) {}
-  template <class E>
-  requires(std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>) Operand(E value)
-  noexcept : scalar_(value) {}
+  template <Element E> Operand(E value) noexcept : scalar_(value) {}
 
   bool is_array() const noexcept { return array_ != nullptr; }
   catena::ArrayHeader* header() const noexcept { return array_; }  // null for a scalar

@@ -1,7 +1,8 @@
 // The names of namespace nd for the types of kernels/base/: element types, shapes, scalars, devices and exceptions.
 //
 // nd::float32 is a dtype (a value of the enumeration Dtype), as in NumPy. The C++ element types without a name in the
-// language are nd::float16_t and nd::bfloat16_t.
+// language are nd::float16_t, nd::bfloat16_t, nd::complex64_t and nd::complex128_t. The last two convert from and to
+// std::complex, which may be used in their place everywhere.
 #pragma once
 
 #include <catena/kernels/base/array_header.h>
@@ -9,6 +10,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/scalar.h>
 #include <catena/kernels/base/shape.h>
+#include <catena/kernels/base/warning.h>
 
 namespace nd {
 
@@ -24,6 +26,8 @@ using catena::Strides;
 
 using float16_t = catena::float16;
 using bfloat16_t = catena::bfloat16;
+using complex64_t = catena::complex64;
+using complex128_t = catena::complex128;
 
 inline constexpr Dtype bool_ = Dtype::bool_;
 inline constexpr Dtype int8 = Dtype::int8;
@@ -38,6 +42,8 @@ inline constexpr Dtype float16 = Dtype::float16;
 inline constexpr Dtype float32 = Dtype::float32;
 inline constexpr Dtype float64 = Dtype::float64;
 inline constexpr Dtype bfloat16 = Dtype::bfloat16;
+inline constexpr Dtype complex64 = Dtype::complex64;
+inline constexpr Dtype complex128 = Dtype::complex128;
 
 using catena::can_cast;
 using catena::dtype_from_name;
@@ -47,6 +53,16 @@ using catena::kind_of;
 using catena::name_of;
 using catena::promote_types;
 using catena::visit_dtype;
+using catena::visit_real_dtype;
+
+// A C++ type of which an array can have elements.
+template <class E>
+concept Element = std::is_arithmetic_v<E> || requires {
+  catena::dtype_traits<E>::value;
+};
+
+using catena::set_warning_handler;
+using catena::WarningHandler;
 
 using catena::AssertionError;
 using catena::AttributeError;

@@ -19,7 +19,13 @@ using catena::Strides;
 constexpr std::int64_t kGrainBytes = 256 * 1024;
 
 Dtype bits_of(std::size_t itemsize) {
-  return itemsize == 1 ? Dtype::uint8 : itemsize == 2 ? Dtype::uint16 : itemsize == 4 ? Dtype::uint32 : Dtype::uint64;
+  switch (itemsize) {
+    case 1: return Dtype::uint8;
+    case 2: return Dtype::uint16;
+    case 4: return Dtype::uint32;
+    case 8: return Dtype::uint64;
+    default: return Dtype::complex128;
+  }
 }
 
 template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
@@ -33,7 +39,8 @@ void fill_run(std::byte* to, const std::byte* from, std::int64_t n, std::size_t 
     case 1: return fill<std::uint8_t>(to, from, n);
     case 2: return fill<std::uint16_t>(to, from, n);
     case 4: return fill<std::uint32_t>(to, from, n);
-    default: return fill<std::uint64_t>(to, from, n);
+    case 8: return fill<std::uint64_t>(to, from, n);
+    default: return fill<catena::complex128>(to, from, n);
   }
 }
 

@@ -240,7 +240,8 @@ void CpuBackend::gather(const GatherCall& call, StreamRef) {
     case 1: return gather_as<std::uint8_t>(walk);
     case 2: return gather_as<std::uint16_t>(walk);
     case 4: return gather_as<std::uint32_t>(walk);
-    default: return gather_as<std::uint64_t>(walk);
+    case 8: return gather_as<std::uint64_t>(walk);
+    default: return gather_as<catena::complex128>(walk);
   }
 }
 
@@ -255,7 +256,8 @@ void CpuBackend::scatter(const GatherCall& call, catena::ScatterMode mode, Strea
       case 1: return scatter_as<Set, std::uint8_t>(walk, by_inner);
       case 2: return scatter_as<Set, std::uint16_t>(walk, by_inner);
       case 4: return scatter_as<Set, std::uint32_t>(walk, by_inner);
-      default: return scatter_as<Set, std::uint64_t>(walk, by_inner);
+      case 8: return scatter_as<Set, std::uint64_t>(walk, by_inner);
+      default: return scatter_as<Set, catena::complex128>(walk, by_inner);
     }
   }
   catena::visit_dtype(call.base.dtype,

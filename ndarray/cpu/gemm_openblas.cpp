@@ -12,7 +12,8 @@ namespace nd::cpu {
 
 bool openblas_takes([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
 #ifdef CATENA_HAS_OPENBLAS
-  if (dtype != catena::Dtype::float32 && dtype != catena::Dtype::float64) return false;
+  const catena::Dtype real = catena::real_dtype(dtype);
+  if (real != catena::Dtype::float32 && real != catena::Dtype::float64) return false;
   return std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc}) <= INT_MAX;
 #else
   return false;
@@ -23,8 +24,15 @@ bool gemm_openblas([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const 
 #ifdef CATENA_HAS_OPENBLAS
   if (!openblas_takes(dtype, g)) return false;
   const auto i = [](std::int64_t x) { return static_cast<int>(x); };
+  constexpr double one[2] = {1, 0}, zero[2] = {0, 0};
+  constexpr float onef[2] = {1, 0}, zerof[2] = {0, 0};
   const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans, tb = g.transpose_b ? CblasTrans : CblasNoTrans;
-  if (dtype == catena::Dtype::float64) {
+  if (dtype == catena::Dtype::complex128) {
+    cblas_zgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), one, g.a, i(g.lda), g.b, i(g.ldb), zero, g.c, i(g.ldc));
+  } else if (dtype == catena::Dtype::complex64) {
+    cblas_cgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), onef, g.a, i(g.lda), g.b, i(g.ldb), zerof, g.c,
+                i(g.ldc));
+  } else if (dtype == catena::Dtype::float64) {
     cblas_dgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0, reinterpret_cast<const double*>(g.a), i(g.lda),
                 reinterpret_cast<const double*>(g.b), i(g.ldb), 0.0, reinterpret_cast<double*>(g.c), i(g.ldc));
   } else {

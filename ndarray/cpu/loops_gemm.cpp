@@ -6,6 +6,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/complex_math.h>
 #include <catena/kernels/rows/multiarch.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -251,6 +252,29 @@ template <class R> void run(const Gemm& g) {
   if (!m.run_small()) m.run();
 }
 
+// Complex numbers, without blocking: OpenBLAS multiplies all but small matrices. Each row of c is a sum of rows of b.
+template <class T>
+CATENA_MULTIARCH void add_row(catena::complex<T>* c, catena::complex<T> a, const catena::complex<T>* b,
+                              std::int64_t step, std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) c[j] += a * b[j * step];
+}
+template <class T> void run_complex(const Gemm& g) {
+  using Z = catena::complex<T>;
+  const auto* a = reinterpret_cast<const Z*>(g.a);
+  const auto* b = reinterpret_cast<const Z*>(g.b);
+  const std::int64_t a_row = g.transpose_a ? 1 : g.lda, a_k = g.transpose_a ? g.lda : 1;
+  const std::int64_t b_k = g.transpose_b ? 1 : g.ldb, b_column = g.transpose_b ? g.ldb : 1;
+  catena::parallel_for(g.m, std::max<std::int64_t>(1, 16 * 1024 / (g.k * g.n)),
+                       [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t i = begin; i < end; ++i) {
+                           Z* row = reinterpret_cast<Z*>(g.c) + i * g.ldc;
+                           std::fill_n(row, g.n, Z(0));
+                           for (std::int64_t p = 0; p < g.k; ++p)
+                             add_row(row, a[i * a_row + p * a_k], b + p * b_k, b_column, g.n);
+                         }
+                       });
+}
+
 }  // namespace
 
 void gemm_portable(catena::Dtype dtype, const Gemm& g) {
@@ -259,6 +283,8 @@ void gemm_portable(catena::Dtype dtype, const Gemm& g) {
     case Dtype::bool_: return run<Ring<Bool>>(g);
     case Dtype::float32: return run<Ring<float>>(g);
     case Dtype::float64: return run<Ring<double>>(g);
+    case Dtype::complex64: return run_complex<float>(g);
+    case Dtype::complex128: return run_complex<double>(g);
     default: break;
   }
   switch (catena::itemsize(dtype)) {

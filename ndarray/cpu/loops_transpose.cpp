@@ -69,6 +69,15 @@ struct Call {
   std::size_t itemsize;
 };
 
+// Elements of 16 bytes fill a register: they are moved one by one, a cache line of each row of `to` at a time.
+CATENA_INLINE void transpose_words(const Call& c) {
+  constexpr std::int64_t size = 16, line = 64 / size;
+  for (std::int64_t j0 = 0; j0 < c.columns; j0 += line)
+    for (std::int64_t i = 0; i < c.rows; ++i)
+      for (std::int64_t j = j0; j < j0 + line && j < c.columns; ++j)
+        std::memcpy(c.to + i * c.to_row + j * size, c.from + j * c.from_row + i * size, size);
+}
+
 template <class T, int widest> CATENA_INLINE void run_as(const Call& c) {
   constexpr int bytes =
       16 * int(sizeof(T)) < widest ? 16 * int(sizeof(T)) : widest;  // more than 16 vectors would not fit the registers
@@ -79,7 +88,8 @@ template <int widest> CATENA_INLINE void run(const Call& c) {
     case 1: return run_as<std::uint8_t, widest>(c);
     case 2: return run_as<std::uint16_t, widest>(c);
     case 4: return run_as<std::uint32_t, widest>(c);
-    default: return run_as<std::uint64_t, widest>(c);
+    case 8: return run_as<std::uint64_t, widest>(c);
+    default: return transpose_words(c);
   }
 }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kTile = 1024;
 
 template <class E> bool is_nonzero(const std::byte* p) {
   if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // of a bool too, only the byte is examined
-  else return catena::load(*reinterpret_cast<const E*>(p)) != 0;
+  else return catena::convert<bool>(*reinterpret_cast<const E*>(p));
 }
 
 template <class E> class Finder {

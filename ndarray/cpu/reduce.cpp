@@ -283,7 +283,7 @@ class Reducer {
 
   void finish(const std::byte* acc, std::byte* out, std::int64_t stride, std::int64_t n) const {
     if (direct_out_) return table_.finish(acc, count_, out, stride, n);
-    alignas(64) std::byte tile[kTile * 8];
+    alignas(64) std::byte tile[kTile * catena::kMaxItemsize];
     for (std::int64_t j = 0; j < n; j += kTile) {
       const std::int64_t m = std::min(kTile, n - j);
       table_.finish(acc + j * acc_, count_, tile, out_item_, m);

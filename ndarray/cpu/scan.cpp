@@ -83,7 +83,7 @@ class Scanner {
   }
 
   void scan_tile(std::byte* cells, const ScanBlock& block) const {
-    alignas(64) std::byte in_tile[kTile * 8], out_tile[kTile * 8];
+    alignas(64) std::byte in_tile[kTile * catena::kMaxItemsize], out_tile[kTile * catena::kMaxItemsize];
     ScanBlock b = block;
     if (!direct_in_) {
       const TileOrder t = tile_order(b, b.in_step, b.in_stride, std::int64_t(itemsize(compute_dtype(in_type_))));

@@ -164,7 +164,7 @@ void CpuBackend::sort(const catena::SortCall& call, StreamRef) {
   const Walk rows = walk_rows(call.in, call.out, call.axis);
   const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis],
                        (*call.out.strides)[call.axis]};
-  catena::visit_dtype(call.in.dtype, [&](auto tag) {
+  catena::visit_real_dtype("sort", call.in.dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     using B = BitsOf<E>;
     const Order<B> order = order_of<E>();

@@ -49,6 +49,8 @@ Array broadcast_for(std::string_view op, const Array& from, const Array& to) {
 }  // namespace
 
 void assign(std::string_view op, const Array& to, const Operand& from) {
+  const Dtype given = from.is_array() ? from.header()->dtype : from.scalar().natural_dtype();
+  catena::warn_of_lost_imaginary_part(op, given, to.dtype());
   if (!from.is_array()) return convert_into(op, from.scalar(), *to.get());
   if (from.header() == to.get()) return;
   Array source = broadcast_for(op, from.array(), to);
@@ -82,8 +84,9 @@ void from_host(const Array& a, const void* c_order) {
 // ---- elements -----------------------------------------------------------------------------------
 void Array::item_to(Dtype t, void* value) const {
   check<ValueError>(size() == 1, "item", "an array of shape ", shape(), " has ", size(), " elements, not one");
+  catena::warn_of_lost_imaginary_part("item", dtype(), t);
   const catena::CastFn cast = catena::cast_function(dtype(), t);
-  alignas(16) std::byte element[16];
+  alignas(catena::kMaxItemsize) std::byte element[catena::kMaxItemsize];
   const std::byte* from = h_->data;
   if (device().kind != Device::Kind::cpu) {
     internal::copy_to_host(element, *h_);

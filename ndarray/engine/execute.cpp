@@ -425,6 +425,7 @@ void execute(const catena::call::Scan& call) {
 void execute(const catena::call::Sort& call) {
   const ArrayHeader &in = *call.in, &out = *call.out;
   const Dtype wanted = call.positions ? Dtype::int64 : in.dtype;
+  check<catena::TypeError>(!catena::is_complex_dtype(in.dtype), "sort", in.dtype, " numbers are not ordered");
   check<ValueError>(out.shape == in.shape && out.dtype == wanted && call.axis >= 0 && call.axis < in.shape.size(),
                     "sort", "the output is ", out.dtype, " of shape ", out.shape, " and should be ", wanted,
                     " of shape ", in.shape, ", sorted along axis ", call.axis);

@@ -89,11 +89,11 @@ struct Flat {
 };
 Flat look_at(std::span<const Operand> in) {
   Flat flat;
-  bool any_scalar = false;
+  catena::DtypeKind needed = catena::DtypeKind::bool_;
   for (const Operand& o : in) {
     const ArrayHeader* h = o.header();
     if (h == nullptr) {
-      any_scalar = true;
+      needed = std::max(needed, catena::least_kind(o.scalar()));
       continue;
     }
     if (h == flat.model) continue;
@@ -106,7 +106,7 @@ Flat look_at(std::span<const Operand> in) {
       return {};
     flat.uniform &= h->dtype == flat.model->dtype;
   }
-  if (any_scalar && flat.model) flat.uniform &= catena::is_floating(flat.model->dtype);
+  if (flat.model) flat.uniform &= catena::kind_of(flat.model->dtype) >= needed;
   return flat;
 }
 
@@ -155,7 +155,7 @@ int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> in
     return catena::choose_loop(def, inputs);
   const auto holds = [&](std::size_t k, Dtype slot) {
     if (inputs[k].is_array()) return catena::can_cast(inputs[k].array().dtype, slot);
-    return catena::kind_of(slot) == catena::DtypeKind::floating ||
+    return catena::kind_of(slot) >= catena::least_kind(inputs[k].scalar()) ||
            catena::can_cast(inputs[k].scalar().natural_dtype(), slot, Casting::same_kind);
   };
   for (int i = 0; i < def.num_loops; ++i) {

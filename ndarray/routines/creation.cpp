@@ -145,10 +145,12 @@ std::int64_t range_length(const Scalar& start, const Scalar& stop, const Scalar&
 }  // namespace
 
 Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options) {
+  for (const Scalar& s : {start, stop, step})
+    check<TypeError>(!s.is_complex(), "arange", "the complex number ", s, " is no bound of a range");
   const bool floating = start.is_floating() || stop.is_floating() || step.is_floating();
   const Dtype dtype = options.dtype.value_or(floating ? Dtype::float64 : Dtype::int64);
   const std::int64_t n = range_length(start, stop, step);
-  return visit_dtype(dtype, [&](auto tag) {
+  return visit_real_dtype("arange", dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     if constexpr (std::is_same_v<E, bool>) {
       check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");

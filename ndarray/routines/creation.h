@@ -85,9 +85,6 @@ template <class E> constexpr Dtype literal_dtype() {
   if constexpr (std::is_same_v<E, int>) return Dtype::int64;
   else return catena::dtype_of<E>;
 }
-template <class E>
-concept Element = std::is_arithmetic_v<E> || std::same_as<E, float16_t> || std::same_as<E, bfloat16_t>;
-
 CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options);
 [[noreturn]] CATENA_EXPORT void throw_ragged(std::int64_t expected, std::size_t got);
 [[noreturn]] CATENA_EXPORT void throw_wrong_count(std::size_t n, const Shape& shape);
@@ -96,7 +93,7 @@ CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shap
 // Every element is `value`. The dtype, unless given, is that of the value: int64 for an int, float32 for a float,
 // float64 for a double...
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options = {});
-template <internal::Element E> Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
+template <Element E> Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
   return full(shape, Scalar(value),
               {.dtype = options.dtype.value_or(internal::literal_dtype<E>()), .order = options.order});
 }
@@ -105,18 +102,17 @@ template <internal::Element E> Array full(const Shape& shape, E value, const Cre
 // A copy of another array, cast unsafely; with copy = false the array itself or a view, if nothing has to change.
 CATENA_EXPORT Array array(const Array& a, const ArrayOptions& options = {});
 // A 0-d array of a host number.
-template <internal::Element E> Array array(E value, const ArrayOptions& options = {}) {
+template <Element E> Array array(E value, const ArrayOptions& options = {}) {
   const Scalar s(value);
   const Array a = full(Shape{}, s, {.dtype = options.dtype.value_or(internal::literal_dtype<E>())});
   return options.ndmin > 0 ? array(a, {.copy = false, .ndmin = options.ndmin}) : a;
 }
 // n host elements in C order, copied. The dtype is that of E unless given.
-template <internal::Element E> Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
+template <Element E> Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
   return internal::from_elements(data, catena::dtype_of<E>, shape, options);
 }
 // A vector; ValueError if its number of elements is not that of the shape.
-template <internal::Element E>
-Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions& options = {}) {
+template <Element E> Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions& options = {}) {
   if (std::int64_t(values.size()) != catena::size_of(shape)) internal::throw_wrong_count(values.size(), shape);
   if constexpr (std::is_same_v<E, bool>) {
     const std::vector<unsigned char> bytes(values.begin(), values.end());
@@ -125,17 +121,17 @@ Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions
     return internal::from_elements(values.data(), catena::dtype_of<E>, shape, options);
   }
 }
-template <internal::Element E> Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
+template <Element E> Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
   return array(values, Shape{std::int64_t(values.size())}, options);
 }
 // Nested lists: array({1.0, 2.0}), array({{1, 2}, {3, 4}}). Integer literals give int64, as in NumPy. ValueError for
 // nested lists of different lengths.
-template <internal::Element E> Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
+template <Element E> Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
   const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
   return internal::from_elements(values.begin(), catena::dtype_of<E>, Shape{std::int64_t(values.size())},
                                  {.dtype = dtype, .ndmin = options.ndmin});
 }
-template <internal::Element E>
+template <Element E>
 Array array(std::initializer_list<std::initializer_list<E>> rows, const ArrayOptions& options = {}) {
   const std::int64_t columns = rows.size() == 0 ? 0 : std::int64_t(rows.begin()->size());
   std::vector<std::conditional_t<std::is_same_v<E, bool>, unsigned char, E>> flat;
@@ -147,7 +143,7 @@ Array array(std::initializer_list<std::initializer_list<E>> rows, const ArrayOpt
   return internal::from_elements(flat.data(), catena::dtype_of<E>, Shape{std::int64_t(rows.size()), columns},
                                  {.dtype = dtype, .ndmin = options.ndmin});
 }
-template <internal::Element E>
+template <Element E>
 Array array(std::initializer_list<std::initializer_list<std::initializer_list<E>>> planes,
             const ArrayOptions& options = {}) {
   const std::int64_t rows = planes.size() == 0 ? 0 : std::int64_t(planes.begin()->size());
@@ -200,7 +196,7 @@ CATENA_EXPORT Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
 // 1-D: a square matrix with v on diagonal k. 2-D: diagonal k as a view. ValueError for other ranks.
 CATENA_EXPORT Array diag(const Array& v, std::int64_t k = 0);
 CATENA_EXPORT Array diagflat(const Array& v, std::int64_t k = 0);  // diag(ravel(v), k)
-template <internal::Element E> Array diag(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
-template <internal::Element E> Array diagflat(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
+template <Element E> Array diag(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
+template <Element E> Array diagflat(const std::vector<E>& v, std::int64_t k = 0) { return diag(array(v), k); }
 
 }  // namespace nd

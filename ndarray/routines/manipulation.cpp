@@ -32,6 +32,7 @@ Dtype smallest_dtype(const Scalar& s) {
   switch (s.kind()) {
     case Scalar::Kind::bool_: return Dtype::bool_;
     case Scalar::Kind::floating: return Dtype::float16;
+    case Scalar::Kind::complex: return Dtype::complex64;
     case Scalar::Kind::unsigned_: return Dtype::uint64;
     default: break;
   }

@@ -52,6 +52,19 @@ Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const U
   return internal::apply_ufunc(catena::rows::clip, in, options);
 }
 
+Array real(const Array& a) {
+  if (!catena::is_complex_dtype(a.dtype())) return a;
+  return internal::make_view(a, a.shape(), a.strides(), 0, catena::real_dtype(a.dtype()));
+}
+Array imag(const Array& a) {
+  const Dtype part = catena::real_dtype(a.dtype());
+  if (part == a.dtype()) return zeros_like(a);
+  return internal::make_view(a, a.shape(), a.strides(), std::int64_t(catena::itemsize(part)), part);
+}
+Array Array::real() const { return nd::real(*this); }
+Array Array::imag() const { return nd::imag(*this); }
+Array Array::conjugate() const { return nd::conjugate(*this); }
+
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
   // The condition takes no part in promotion and a scalar condition is not weak, so it is first converted to a bool
   // array on the device of the others.

@@ -48,7 +48,13 @@ CATENA_EXPORT Array clip(const Operand& a, const Operand& a_min, const Operand& 
 // x and y.
 CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Operand& y);
 
+// The parts of complex elements as arrays of floats: views, which may be written. A real array is its own real part,
+// and its imaginary part is a new array of zeros.
+CATENA_EXPORT Array real(const Array& a);
+CATENA_EXPORT Array imag(const Array& a);
+
 // Aliases.
+inline Array conj(const Operand& x, const UfuncOptions& options = {}) { return conjugate(x, options); }
 inline Array abs(const Operand& x, const UfuncOptions& options = {}) { return absolute(x, options); }
 inline Array degrees(const Operand& x, const UfuncOptions& options = {}) { return rad2deg(x, options); }
 inline Array radians(const Operand& x, const UfuncOptions& options = {}) { return deg2rad(x, options); }

@@ -15,6 +15,7 @@
 namespace nd {
 
 using catena::check;
+using catena::concat;
 
 namespace {
 
@@ -129,7 +130,9 @@ template <class E> std::string number(double v) {
 // The common format of all floats of an array: scientific or not, and the widths on both sides of the point.
 template <class E> class FloatFormat {
  public:
-  FloatFormat(const std::vector<E>& values, const PrintOptions& options) : precision_(options.precision) {
+  // `plus`: numbers that are not negative have a sign, too.
+  FloatFormat(const std::vector<E>& values, const PrintOptions& options, bool plus = false)
+      : precision_(options.precision), plus_(plus) {
     double low = std::numeric_limits<double>::infinity(), high = 0;
     for (const E e : values) {
       const double m = std::abs(static_cast<double>(e));
@@ -146,16 +149,16 @@ template <class E> class FloatFormat {
 
   std::string operator()(double v) const {
     if (!std::isfinite(v)) {
-      const std::string text = std::isnan(v) ? "nan" : (v < 0 ? "-inf" : "inf");
+      const std::string text = concat(plus_ && !(v < 0) ? "+" : "", std::isnan(v) ? "nan" : (v < 0 ? "-inf" : "inf"));
       return std::string(std::size_t(std::max(left_ + right_ + 1 - int(text.size()), 0)), ' ') + text;
     }
     if (scientific_) {
       Parts p = split_text(formatted("%.*e", precision_, v));
       while (int(p.exponent.size()) < exponent_ + 1) p.exponent.insert(1, "0");
-      return padded(p.whole) + "." + p.fraction + "e" + p.exponent;
+      return padded(signed_whole(p, v)) + "." + p.fraction + "e" + p.exponent;
     }
     const Parts p = positional<E>(v, precision_);
-    return padded(p.whole) + "." + p.fraction +
+    return padded(signed_whole(p, v)) + "." + p.fraction +
            std::string(std::size_t(std::max(right_ - int(p.fraction.size()), 0)), ' ');
   }
 
@@ -166,8 +169,12 @@ template <class E> class FloatFormat {
     return std::string(std::size_t(std::max(left_ - int(whole.size()), 0)), ' ') + whole;
   }
 
+  std::string signed_whole(const Parts& p, double v) const {
+    return plus_ && !std::signbit(v) ? "+" + p.whole : p.whole;
+  }
+
   void measure(const std::vector<E>& values) {
-    bool special = false, negative_infinity = false;
+    bool special = false, negative_infinity = plus_;
     int fraction = 0;
     for (const E e : values) {
       const double v = static_cast<double>(e);
@@ -177,7 +184,7 @@ template <class E> class FloatFormat {
         continue;
       }
       const Parts p = scientific_ ? scientific<E>(v, precision_) : positional<E>(v, precision_);
-      left_ = std::max(left_, int(p.whole.size()));
+      left_ = std::max(left_, int(signed_whole(p, v).size()));
       fraction = std::max(fraction, int(p.fraction.size()));
       exponent_ = std::max(exponent_, int(p.exponent.size()) - 1);
     }
@@ -190,7 +197,7 @@ template <class E> class FloatFormat {
   }
 
   int precision_;
-  bool scientific_ = false;
+  bool plus_, scientific_ = false;
   int left_ = 0, right_ = 0, exponent_ = 0;  // width of the whole part, width of the fraction, digits of the exponent
 };
 
@@ -199,6 +206,32 @@ void align_right(std::vector<std::string>& words) {
   std::size_t width = 0;
   for (const std::string& w : words) width = std::max(width, w.size());
   for (std::string& w : words) w.insert(0, width - w.size(), ' ');
+}
+
+// Real and imaginary parts are aligned by themselves; the j follows the last digit: " 1. +2.5j".
+template <class R>
+std::vector<std::string> complex_words(const std::vector<catena::complex<R>>& values, const PrintOptions& options) {
+  std::vector<R> re, im;
+  for (const catena::complex<R> z : values) re.push_back(z.re), im.push_back(z.im);
+  const FloatFormat<R> real(re, options), imaginary(im, options, true);
+  std::vector<std::string> words;
+  for (const catena::complex<R> z : values) {
+    std::string part = imaginary(static_cast<double>(z.im));
+    part.insert(part.find_last_not_of(' ') + 1, "j");
+    words.push_back(real(static_cast<double>(z.re)) + part);
+  }
+  return words;
+}
+
+// A single complex number, as NumPy prints it: (1+2j), 2j.
+template <class R> std::string complex_number(catena::complex<R> z) {
+  const auto part = [](R v) {
+    std::string text = number<R>(static_cast<double>(v));
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return text;
+  };
+  if (z.re == R(0) && !std::signbit(z.re)) return part(z.im) + "j";
+  return concat("(", part(z.re), std::signbit(z.im) && !std::isnan(z.im) ? "" : "+", part(z.im), "j)");
 }
 
 std::vector<std::string> words_of(const Array& a, const PrintOptions& options) {
@@ -214,6 +247,8 @@ std::vector<std::string> words_of(const Array& a, const PrintOptions& options) {
     } else if constexpr (std::is_integral_v<E>) {
       for (const E v : values) words.push_back(std::to_string(v));
       align_right(words);
+    } else if constexpr (catena::is_complex<E>) {
+      words = complex_words(values, options);
     } else {
       const FloatFormat<E> format(values, options);
       for (const E v : values) words.push_back(format(static_cast<double>(v)));
@@ -328,6 +363,7 @@ std::string array_str(const Array& a, const PrintOptions& options) {
     const E value = a.item<E>();
     if constexpr (std::is_same_v<E, bool>) return value ? "True" : "False";
     else if constexpr (std::is_integral_v<E>) return std::to_string(value);
+    else if constexpr (catena::is_complex<E>) return complex_number(value);
     else return number<E>(static_cast<double>(value));
   });
 }
@@ -336,7 +372,8 @@ std::string array_repr(const Array& a, const PrintOptions& options) {
   check_options("array_repr", options);
   constexpr std::string_view kPrefix = "array(";
   const Dtype t = a.dtype();
-  const bool implied = (t == Dtype::bool_ || t == Dtype::int64 || t == Dtype::float64) && a.size() > 0;
+  const bool implied =
+      (t == Dtype::bool_ || t == Dtype::int64 || t == Dtype::float64 || t == Dtype::complex128) && a.size() > 0;
   std::string text(kPrefix);
   if (a.size() > 0 || a.shape() == Shape{0}) text += body(a, options, ", ", kPrefix.size(), 1);
   else text += catena::concat("[], shape=", a.shape());

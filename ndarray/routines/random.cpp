@@ -72,7 +72,7 @@ void check_floating(std::string_view op, Dtype dtype) {
 // The largest number of the dtype below `high` (direction -1) or the smallest above it (direction 1). `high` itself
 // need not be a number of the dtype.
 double neighbour(Dtype dtype, double high, int direction) {
-  return visit_dtype(dtype, [&](auto tag) -> double {
+  return visit_real_dtype("random", dtype, [&](auto tag) -> double {
     using E = typename decltype(tag)::type;
     if constexpr (std::is_same_v<E, float> || std::is_same_v<E, double>) {
       const E e = static_cast<E>(high);

@@ -112,9 +112,9 @@ void KernelArguments::separate(bool positions_differ) {
 bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vector<std::int64_t>& words) const {
   const ArrayHeader* h = array(k);
   if (h == nullptr) {
-    std::int64_t word = 0;
-    args_[k].scalar().store(dtype(k), &word);
-    words.push_back(word);
+    std::int64_t value[catena::kMaxItemsize / 8] = {};
+    args_[k].scalar().store(dtype(k), value);
+    words.insert(words.end(), value, value + (catena::itemsize(dtype(k)) + 7) / 8);
     variant.parameters.push_back({dtype(k), Form::scalar, 0});
     return true;
   }

@@ -16,8 +16,9 @@ using Form = BoundParameter::Form;
 // The names of the element types in kernel texts.
 std::string_view c_type(Dtype t) {
   constexpr std::string_view names[catena::kNumDtypes] = {
-      "bool",      "signed char",        "unsigned char", "short", "unsigned short", "int",     "unsigned int",
-      "long long", "unsigned long long", "float16",       "float", "double",         "bfloat16"};
+      "bool",         "signed char", "unsigned char",      "short",   "unsigned short", "int",
+      "unsigned int", "long long",   "unsigned long long", "float16", "float",          "double",
+      "bfloat16",     "complex64",   "complex128"};
   return names[static_cast<std::size_t>(t)];
 }
 

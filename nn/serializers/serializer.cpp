@@ -40,10 +40,10 @@ std::optional<NpyArray> Serializer::require(std::string_view key) const {
 
 namespace {
 
-// A stored dtype may be loaded into one of the same kind, or an integer into a float.
+// A stored dtype may be loaded into one of the same kind or a later one of bool, integer < float < complex.
 void check_load_cast(const std::string& where, Dtype from, Dtype to) {
-  check<TypeError>(!(catena::is_floating(from) && !catena::is_floating(to)), where, "cannot load ", from,
-                   " values into an array of ", to);
+  const bool loses = kind_of(from) >= catena::DtypeKind::floating && kind_of(from) > kind_of(to);
+  check<TypeError>(!loses, where, "cannot load ", from, " values into an array of ", to);
 }
 
 void convert_bytes(Dtype from, const std::byte* in, Dtype to, std::byte* out, std::int64_t n) {

@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(elementwise_kernels_of_every_dtype_and_form) {
       else if (d == 1)
         text.operation =
             "z = same(x) + table[i] + s; seen += _ind.size(); const int at[2] = {0, 1}; out[i] = z + table[at]";
+      else if (catena::is_complex_dtype(dtype)) text.operation = "z = same(x) * table[i] + conj(s); out[i] = z - x / s";
       check(text, variant);
     }
   }

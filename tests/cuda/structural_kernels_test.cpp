@@ -76,7 +76,7 @@ void check_indexing(Indexing x, int rank, std::size_t item, bool index32 = true)
       BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.key.form), nd::cuda::name_of(form));
       if (form != Form::scatter_add) {
         BOOST_CHECK_EQUAL(int(plan.key.rank), rank);
-        BOOST_CHECK_EQUAL(catena::itemsize(plan.key.dtypes[0]), item);
+        BOOST_CHECK_EQUAL(std::size_t(plan.key.scalars), item);
       }
       run_plan(plan, order);
       BOOST_CHECK_MESSAGE(

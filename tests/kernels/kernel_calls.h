@@ -152,6 +152,7 @@ template <class T> long double ulps(T y, long double exact) {
 
 // Equal bits, any NaN being equal to any other.
 template <class T> bool same_value(T a, T b) {
+  if constexpr (is_complex<T>) return same_value(a.re, b.re) && same_value(a.im, b.im);
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   }

@@ -93,6 +93,7 @@ struct Operands {
 
 template <class T> void fill(std::byte* memory, std::int64_t n, Noise& noise) {
   T* x = reinterpret_cast<T*>(memory);
+  if constexpr (is_complex<T>) return fill<real_of_t<T>>(memory, 2 * n, noise);
   for (std::int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_floating_point_v<T>) {
       static constexpr T special[] = {T(0),

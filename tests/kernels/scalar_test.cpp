@@ -2,6 +2,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/scalar.h>
+#include <complex>
 
 #include <cmath>
 #include <cstring>
@@ -35,6 +36,8 @@ BOOST_AUTO_TEST_CASE(kinds_follow_the_type_of_the_value) {
   BOOST_TEST(Scalar(-1).natural_dtype() == Dtype::int64);
   BOOST_TEST(Scalar(UINT64_MAX).natural_dtype() == Dtype::uint64);
   BOOST_TEST(Scalar(1.f).natural_dtype() == Dtype::float64);
+  BOOST_TEST(int(Scalar(std::complex<float>(1, 2)).kind()) == int(Scalar::Kind::complex));
+  BOOST_TEST(Scalar(std::complex<float>(1, 2)).natural_dtype() == Dtype::complex128);
 }
 
 BOOST_AUTO_TEST_CASE(values_convert_by_the_rules_of_the_library) {
@@ -47,12 +50,16 @@ BOOST_AUTO_TEST_CASE(values_convert_by_the_rules_of_the_library) {
   BOOST_TEST(Scalar(std::nan("")).to<std::int64_t>() == 0);
   BOOST_TEST(Scalar(0.25).to<bool>());
   BOOST_TEST(Scalar(true).to<double>() == 1.0);
+  const Scalar z(std::complex<double>(-1.5, 2));
+  BOOST_TEST((z.to<std::complex<double>>() == std::complex<double>(-1.5, 2)));
+  BOOST_TEST((z.to_double() == -1.5 && z.to<int>() == -1 && z.to<bool>()));
+  BOOST_TEST((Scalar(3).to<std::complex<float>>() == std::complex<float>(3)));
 }
 
 BOOST_AUTO_TEST_CASE(store_writes_one_element_and_nothing_more) {
   for (int i = 0; i < kNumDtypes; ++i) {
     const auto t = static_cast<Dtype>(i);
-    unsigned char memory[17];
+    unsigned char memory[18];
     std::memset(memory, 0xab, sizeof(memory));
     Scalar(1).store(t, memory + 1);
     BOOST_TEST(memory[0] == 0xab);
@@ -69,7 +76,9 @@ BOOST_AUTO_TEST_CASE(store_writes_one_element_and_nothing_more) {
   BOOST_TEST(bits == 0x7c00);  // rounds to infinity
   Scalar(1.0).store(Dtype::bfloat16, &bits);
   BOOST_TEST(bits == 0x3f80);
-  BOOST_CHECK_THROW(Scalar(1).store(Dtype::complex64, &bits), TypeError);
+  complex64 z;
+  Scalar(std::complex<double>(1, -2)).store(Dtype::complex64, &z);
+  BOOST_TEST((z == complex64(1, -2)));
 }
 
 BOOST_AUTO_TEST_CASE(prints_as_python_does) {
@@ -83,6 +92,10 @@ BOOST_AUTO_TEST_CASE(prints_as_python_does) {
   BOOST_TEST(text(1e300) == "1e+300");
   BOOST_TEST(text(std::numeric_limits<double>::infinity()) == "inf");
   BOOST_TEST(text(std::nan("")) == "nan");
+  BOOST_TEST(text(std::complex<double>(1, 2)) == "(1+2j)");
+  BOOST_TEST(text(std::complex<double>(-0.0, -2.5)) == "(-0-2.5j)");
+  BOOST_TEST(text(std::complex<double>(0, 2)) == "2j");
+  BOOST_TEST(text(std::complex<double>(std::nan(""), 1e300)) == "(nan+1e+300j)");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

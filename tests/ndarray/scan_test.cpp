@@ -45,7 +45,7 @@ nd::Dtype result_dtype(nd::Dtype t) {
 
 // f(a, b) of doubles or of integers modulo 2^64.
 template <class F> Array running(const Array& a, int axis, F f) {
-  return nd::visit_dtype(result_dtype(a.dtype()), [&](auto tag) {
+  return nd::visit_real_dtype("scan", result_dtype(a.dtype()), [&](auto tag) {
     using R = typename decltype(tag)::type;
     using Wide = std::conditional_t<std::is_integral_v<R>, std::uint64_t, double>;
     std::vector<Wide> in;

@@ -34,7 +34,7 @@ struct Sorted {
   Array values, positions;
 };
 Sorted sorted_by_the_library(const Array& a, int axis) {
-  return nd::visit_dtype(a.dtype(), [&](auto tag) {
+  return nd::visit_real_dtype("sort", a.dtype(), [&](auto tag) {
     using E = typename decltype(tag)::type;
     const auto v = a.to_vector<E>();
     std::vector<E> values = v;
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(searchsorted_of_every_dtype) {
       const Array values = crowded_array(shape, t, random);
       for (bool right : {false, true}) {
         const std::string_view side = right ? "right" : "left";
-        const Array expected = nd::visit_dtype(t, [&](auto tag) {
+        const Array expected = nd::visit_real_dtype("sort", t, [&](auto tag) {
           using E = typename decltype(tag)::type;
           std::vector<std::int64_t> places;
           const auto list = sorted.to_vector<E>();

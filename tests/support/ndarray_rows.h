@@ -36,7 +36,7 @@ template <class F> void for_dtypes_and_shapes(const std::vector<nd::Shape>& shap
 
 // Few distinct values, so that many are equal: extreme ones, and for floats NaN, infinities and zeros of both signs.
 inline nd::Array crowded_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
-  return nd::visit_dtype(dtype, [&](auto tag) {
+  return nd::visit_real_dtype("crowded_array", dtype, [&](auto tag) {
     using E = typename decltype(tag)::type;
     std::vector<E> pool;
     if constexpr (std::is_same_v<E, bool>) {

@@ -20,6 +20,7 @@
 
 namespace test {
 
+// The dtypes of real numbers; complex numbers have a test of their own.
 inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_,   nd::int8,    nd::uint8,   nd::int16,  nd::uint16,
                                            nd::int32,   nd::uint32,  nd::int64,   nd::uint64, nd::float16,
                                            nd::float32, nd::float64, nd::bfloat16};
@@ -110,7 +111,7 @@ inline std::string difference(const nd::Array& actual, const nd::Array& expected
     return catena::concat("shape ", actual.shape(), " instead of ", expected.shape());
   if (actual.dtype() != expected.dtype())
     return catena::concat("dtype ", actual.dtype(), " instead of ", expected.dtype());
-  return nd::visit_dtype(actual.dtype(), [&](auto tag) -> std::string {
+  return nd::visit_real_dtype("difference", actual.dtype(), [&](auto tag) -> std::string {
     using E = typename decltype(tag)::type;
     const auto a = actual.to_vector<E>(), e = expected.to_vector<E>();
     for (std::size_t i = 0; i < a.size(); ++i) {

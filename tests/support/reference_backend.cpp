@@ -272,7 +272,8 @@ Column pick(const Column& all, const std::vector<std::int64_t>& positions) {
 
 template <class T> void multiply(const Array& a, const Array& b, const Array& out) {
   // Products of floating types are summed in double; integers wrap.
-  using Sum = std::conditional_t<catena::is_floating(catena::dtype_of<T>), double, std::uint64_t>;
+  using Real = std::conditional_t<catena::is_floating(catena::dtype_of<T>), double, std::uint64_t>;
+  using Sum = std::conditional_t<catena::is_complex<T>, catena::complex128, Real>;
   const int rank = out.ndim();
   const std::int64_t inner = a.shape(a.ndim() - 1);
   const auto value = [](const Array& x, const Dims& index) {
@@ -484,7 +485,7 @@ class Reference final : public Backend {
                       in.shape());
     const Column values(*in.get(), in.shape(), in.dtype());
     Column result(positions ? Dtype::int64 : in.dtype(), in.size());
-    catena::visit_dtype(in.dtype(), [&](auto tag) {
+    catena::visit_real_dtype("sort", in.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       const auto less = [&](std::int64_t i, std::int64_t j) {
         const auto a = catena::load(*reinterpret_cast<const T*>(values.at(i))),
@@ -674,7 +675,7 @@ class Reference final : public Backend {
     check<catena::TypeError>(floating == catena::is_floating(out.dtype()), "random", "no such numbers of ",
                              out.dtype());
     const Column column(generated(kind, out.dtype()), out.size());
-    catena::visit_dtype(column.type(), [&](auto tag) {
+    catena::visit_real_dtype("random", column.type(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       catena::Index<1> i{};
       for (; i.position < out.size(); ++i.position) {

@@ -63,7 +63,7 @@ class Strided {
     return catena::visit_dtype(t, [&](auto tag) {
       typename decltype(tag)::type v;
       std::memcpy(&v, p, sizeof(v));
-      return static_cast<double>(v);
+      return catena::convert<double>(v);
     });
   }
 

@@ -17,7 +17,7 @@ void add_gather(GeneratedKernel& k, const KernelKey& key) {
   std::string call = concat("catena::device::Indexed<", index_name(key), ", ", int(key.rank));
   for (int j = 0; j < axes; ++j) call += concat(", ", type_name(key.dtypes[static_cast<std::size_t>(j + 1)]));
   if (key.form == Form::scatter_add) call += concat(">::add<", type_name(key.dtypes[0]), ">");
-  else call += concat(">::", name_of(key.form), "<", catena::itemsize(key.dtypes[0]), ">");
+  else call += concat(">::", name_of(key.form), "<", key.scalars, ">");
   add_function(k, call);
 }
 

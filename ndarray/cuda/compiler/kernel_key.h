@@ -33,7 +33,7 @@ enum class Form : std::uint8_t {
   scan_column_sums,
   scan_carries,  // combination of the pieces before each piece
   // The forms below are described by their key alone; no row takes part in them.
-  gather,       // dtypes: unsigned integer of the element size (16 bytes: complex128), then the index arrays
+  gather,       // dtypes: bool, then those of the index arrays; scalars: bytes of the words that are moved
   scatter,      // as gather; reduced_rank: number of index arrays
   scatter_add,  // dtypes: the elements, then the index arrays
   matmul_tiles,

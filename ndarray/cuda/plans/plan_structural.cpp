@@ -99,12 +99,8 @@ LaunchPlan plan_indexing(const catena::GatherCall& call, Form form, int processo
   key.rank = rank_class(loop.shape.size(), device::kMaxExactRank);
   key.reduced_rank = static_cast<std::uint8_t>(axes);
   key.index32 = all_near(loop, call);
-  key.dtypes[0] = call.base.dtype;
-  if (form != Form::scatter_add) {
-    constexpr Dtype words[] = {Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64, Dtype::complex128};
-    key.dtypes[0] = *std::find_if(std::begin(words), std::end(words),
-                                  [&](Dtype t) { return std::int64_t(itemsize(t)) == loop.item; });
-  }
+  if (form == Form::scatter_add) key.dtypes[0] = call.base.dtype;
+  else key.scalars = static_cast<std::uint16_t>(loop.item);
   for (std::size_t k = 0; k < call.axes.size(); ++k) {
     const Dtype t = call.axes[k].index.dtype;
     key.dtypes[k + 1] = t == Dtype::bool_ ? Dtype::uint8 : t;

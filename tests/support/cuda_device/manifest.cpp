@@ -60,18 +60,23 @@ KernelKey key_of(Form form, std::initializer_list<Dtype> dtypes, int rank, int r
 
 void add_indexing(std::vector<KernelKey>& keys) {
   for (Form form : {Form::gather, Form::scatter}) {
-    for (Dtype word : {D::uint8, D::uint16, D::uint32, D::uint64, D::complex128})
-      keys.push_back(key_of(form, {word, D::int64}, 2));
-    for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})
-      keys.push_back(key_of(form, {D::uint32, index}, 2));
-    keys.push_back(key_of(form, {D::uint32, D::int64}, 1));
-    keys.push_back(key_of(form, {D::complex128, D::int64}, 1));
-    keys.push_back(key_of(form, {D::uint32}, 2, 0));
-    keys.push_back(key_of(form, {D::uint32, D::int32, D::int64}, 2, 2));
-    keys.push_back(key_of(form, {D::uint32, D::int64, D::int32}, 4, 2));
-    keys.push_back(key_of(form, {D::uint32, D::int64}, 2, 1, false));
-    keys.push_back(key_of(form, {D::uint32, D::int64}, 0, 1, false));
-    keys.push_back(key_of(form, {D::uint32, D::int32}, 0));
+    const auto moves = [&](int bytes, std::initializer_list<Dtype> indices, int rank, int axes = 1,
+                           bool index32 = true) {
+      KernelKey key = key_of(form, {}, rank, axes, index32);
+      std::copy(indices.begin(), indices.end(), key.dtypes.begin() + 1);
+      key.scalars = static_cast<std::uint16_t>(bytes);
+      keys.push_back(key);
+    };
+    for (int bytes : {1, 2, 4, 8, 16}) moves(bytes, {D::int64}, 2);
+    for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64}) moves(4, {index}, 2);
+    moves(4, {D::int64}, 1);
+    moves(16, {D::int64}, 1);
+    moves(4, {}, 2, 0);
+    moves(4, {D::int32, D::int64}, 2, 2);
+    moves(4, {D::int64, D::int32}, 4, 2);
+    moves(4, {D::int64}, 2, 1, false);
+    moves(4, {D::int64}, 0, 1, false);
+    moves(4, {D::int32}, 0);
   }
   for (Dtype t : kDtypes) keys.push_back(key_of(Form::scatter_add, {t, D::int64}, 2));
   for (Dtype index : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::uint64})

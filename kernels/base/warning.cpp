@@ -1,0 +1,38 @@
+#include <catena/kernels/base/warning.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <catena/kernels/base/error.h>
+
+namespace catena {
+namespace {
+
+std::atomic<WarningHandler> warning_handler{nullptr};
+
+void print_once(std::string_view category, std::string_view message) {
+  static std::mutex mutex;
+  static std::set<std::string> printed;
+  const std::string text = concat(category, ": ", message);
+  const std::lock_guard lock(mutex);
+  if (printed.insert(text).second) std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace
+
+WarningHandler set_warning_handler(WarningHandler handler) noexcept { return warning_handler.exchange(handler); }
+
+void warn(std::string_view category, std::string_view message) {
+  const WarningHandler handler = warning_handler.load();
+  (handler ? handler : &print_once)(category, message);
+}
+
+void warn_of_lost_imaginary_part(std::string_view op, Dtype from, Dtype to) {
+  if (!is_complex_dtype(from) || is_complex_dtype(to) || to == Dtype::bool_) return;
+  warn("ComplexWarning", concat(op, ": casting ", from, " to ", to, " discards the imaginary part"));
+}
+
+}  // namespace catena

@@ -1,0 +1,21 @@
+// Warnings: what a caller may want to know of a call that succeeds.
+#pragma once
+
+#include <string_view>
+
+#include <catena/kernels/base/dtype.h>
+
+namespace catena {
+
+// A warning of a category ("DeprecationWarning", "FutureWarning", "ComplexWarning"...). The default handler prints each
+// text once per process to standard error.
+using WarningHandler = void (*)(std::string_view category, std::string_view message);
+// Returns the previous handler; null restores the default. Process-wide. A handler may be called on any thread, and may
+// throw to turn warnings into errors: a function warns before it changes anything.
+CATENA_EXPORT WarningHandler set_warning_handler(WarningHandler handler) noexcept;
+CATENA_EXPORT void warn(std::string_view category, std::string_view message);
+
+// Warns if values of dtype `from` lose their imaginary part in an array of dtype `to`.
+CATENA_EXPORT void warn_of_lost_imaginary_part(std::string_view op, Dtype from, Dtype to);
+
+}  // namespace catena
