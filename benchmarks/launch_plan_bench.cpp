@@ -38,7 +38,7 @@ BENCHMARK_CAPTURE(elementwise, strided, Shape{64, 48}, true);
 
 void reduce(benchmark::State& state, const Shape& shape) {
   Operands x(shape, false);
-  catena::ReduceCall call;
+  catena::bound::Reduce call;
   call.kernel = &catena::rows::sum;
   call.loop = loop_of(catena::rows::sum);
   call.in = x.all[0];

@@ -55,10 +55,10 @@ struct Launch {
     stand_ins.emplace_back(a, held.back());
   }
 
-  catena::MultiTensorCall call(const catena::Hyper& hyper, const autograd::HyperRefresh* refresh = nullptr) {
+  catena::call::MultiTensor call(const catena::Hyper& hyper, const autograd::HyperRefresh* refresh = nullptr) {
     return {&kernel, loop, operands, {&hyper, 1}, {}, refresh, &table};
   }
-  void run(const catena::MultiTensorCall& update) {
+  void run(const catena::call::MultiTensor& update) {
     backend.multi_tensor(update);
     for (const auto& [original, stand_in] : stand_ins) autograd::assign(original, stand_in);
   }

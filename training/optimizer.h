@@ -15,7 +15,7 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/call.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/serializer.h>
 

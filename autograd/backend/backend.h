@@ -95,7 +95,7 @@ class CATENA_EXPORT Backend {
   virtual void random(const catena::call::Random& call) = 0;
   // TypeError for tensors that are not C-contiguous or not of the loop's dtypes, ValueError for operands that do not
   // fit together; nothing has run then.
-  virtual void multi_tensor(const catena::MultiTensorCall& call) = 0;
+  virtual void multi_tensor(const catena::call::MultiTensor& call) = 0;
 
   // An optional interface, found by its type: E::kName names it. Null when this backend does not implement it for
   // `device`.

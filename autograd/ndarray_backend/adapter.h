@@ -35,7 +35,7 @@ class NdarrayBackend final : public Backend {
   void scatter(const catena::call::Scatter& call) override { nd::internal::execute(call); }
   void matmul(const catena::call::Matmul& call) override { nd::internal::execute(call); }
   void random(const catena::call::Random& call) override { nd::internal::execute(call); }
-  void multi_tensor(const catena::MultiTensorCall& call) override { nd::internal::execute(call); }
+  void multi_tensor(const catena::call::MultiTensor& call) override { nd::internal::execute(call); }
 
  protected:
   void* find_extension(std::string_view name, Device device) override;

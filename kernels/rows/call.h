@@ -3,18 +3,25 @@
 // resolves overlap, handles empty arrays, keeps the operands alive while the device uses them, increments versions and
 // launches.
 //
-// A call does not own what it refers to: headers, spans and programs must live until it has been executed. calls.h has
-// the bound calls, whose operands are memory with strides.
+// A call does not own what it refers to: headers, spans and programs must live until it has been executed.
+// bound_call.h has the bound calls, whose operands are memory with strides.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/bound_call.h>
 
-namespace catena::call {
+namespace catena {
+
+class TensorTable;
+inline constexpr int kMaxHyper = 8;
+using Hyper = std::array<double, kMaxHyper>;
+
+namespace call {
 
 using Reads = std::span<const Input>;
 using Writes = std::span<ArrayHeader* const>;
@@ -123,6 +130,21 @@ struct Matmul {
   ArrayHeader* out = nullptr;
 };
 
+// One body over many C-contiguous tensors in one launch; dtypes are those of the loop. A caller that updates the same
+// tensors repeatedly keeps the table, of which then only the changed entries are written (tensor_table.h).
+struct MultiTensor {
+  const KernelDef* kernel = nullptr;
+  int loop = 0;
+  std::span<ArrayHeader* const> operands;  // of the first tensor, in the kernel's order, then of the next
+  std::span<const Hyper> hyper;
+  std::span<const std::int32_t> hyper_of;  // index into `hyper` for each tensor; empty: all use the first
+  // For calls that may be captured and run again (CUDA graphs): writes the hyperparameters of a later run. Null: every
+  // run uses those of the first.
+  const Function<void(std::span<Hyper>)>* refresh = nullptr;
+  TensorTable* table =
+      nullptr;  // set when an executor receives the call; the framework may pass null for a temporary table
+};
+
 // Random numbers of the Philox stream of `seed` from counter `offset` on. `refresh`, or null: gives the offset of each
 // later run if the call is captured in a graph.
 struct Random {
@@ -133,4 +155,5 @@ struct Random {
   const Function<std::uint64_t()>* refresh = nullptr;
 };
 
-}  // namespace catena::call
+}  // namespace call
+}  // namespace catena

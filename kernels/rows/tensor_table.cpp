@@ -6,13 +6,13 @@ namespace catena {
 
 TensorTableCopy::~TensorTableCopy() = default;
 
-void TensorTable::update(const MultiTensorCall& call) {
+void TensorTable::update(const call::MultiTensor& call) {
   start(call);
   for (std::size_t t = 0; t < tensors_; ++t) update_row(call, t);
   if (divided_ != layout_version_) divide();
 }
 
-void TensorTable::start(const MultiTensorCall& call) {
+void TensorTable::start(const call::MultiTensor& call) {
   const std::size_t operands = std::size_t(call.kernel->num_operands()), given = call.operands.size();
   check<ValueError>(given % operands == 0, call.kernel->name, given, " operands were given, it takes ", operands,
                     " per tensor");
@@ -38,7 +38,7 @@ void TensorTable::set_layout(std::int64_t& word, std::int64_t value) {
   ++layout_version_;
 }
 
-void TensorTable::update_row(const MultiTensorCall& call, std::size_t t) {
+void TensorTable::update_row(const call::MultiTensor& call, std::size_t t) {
   const KernelDef& kernel = *call.kernel;
   const std::size_t operands = row_words_ - 2;
   std::int64_t* const words = words_.data() + t * row_words_;

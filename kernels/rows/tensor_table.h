@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_header.h>
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/call.h>
 
 namespace catena {
 
@@ -35,7 +35,7 @@ class CATENA_EXPORT TensorTable {
   // Takes the kernel, the loop, the operands and the indices of the hyperparameters from the call. TypeError for a
   // tensor that is not C-contiguous or not of the loop's dtype; ValueError for operands that differ in size or device,
   // a number of operands that is not a multiple of the kernel's, and hyperparameter indices out of range.
-  void update(const MultiTensorCall& call);
+  void update(const call::MultiTensor& call);
 
   std::size_t tensors() const noexcept { return tensors_; }
   Device device() const noexcept { return device_; }
@@ -59,8 +59,8 @@ class CATENA_EXPORT TensorTable {
   std::unique_ptr<TensorTableCopy> copy;  // set by the backend
 
  private:
-  void start(const MultiTensorCall& call);
-  void update_row(const MultiTensorCall& call, std::size_t t);
+  void start(const call::MultiTensor& call);
+  void update_row(const call::MultiTensor& call, std::size_t t);
   void set_layout(std::int64_t& word, std::int64_t value);
   void divide();
 

@@ -40,17 +40,17 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
 
   void elementwise(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                    const catena::Shape& loop, StreamRef stream) override;
-  bool elementwise_flat(const catena::FlatCall& call, StreamRef stream) override;
-  void reduce(const catena::ReduceCall& call, StreamRef stream) override;
-  void rows(const catena::RowCall& call, StreamRef stream) override;
-  void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) override;
-  void gather(const catena::GatherCall& call, StreamRef stream) override;
-  void scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) override;
-  void scan(const catena::ScanCall& call, StreamRef stream) override;
-  void sort(const catena::SortCall& call, StreamRef stream) override;
-  void nonzero(const catena::NonzeroCall& call, StreamRef stream) override;
-  void matmul(const catena::MatmulCall& call, StreamRef stream) override;
-  void random(const catena::RandomCall& call, StreamRef stream) override;
+  bool elementwise_flat(const catena::bound::Flat& call, StreamRef stream) override;
+  void reduce(const catena::bound::Reduce& call, StreamRef stream) override;
+  void rows(const catena::bound::Rows& call, StreamRef stream) override;
+  void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
+  void gather(const catena::bound::Gather& call, StreamRef stream) override;
+  void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) override;
+  void scan(const catena::bound::Scan& call, StreamRef stream) override;
+  void sort(const catena::bound::Sort& call, StreamRef stream) override;
+  void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
+  void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
+  void random(const catena::bound::Random& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
   void run_kernel(const UserKernelCall& call, StreamRef stream) override;

@@ -305,7 +305,7 @@ void run_step_by_step(const Program& program, std::span<const BoundOperand> oper
 
 }  // namespace
 
-bool CpuBackend::elementwise_flat(const catena::FlatCall& call, StreamRef) {
+bool CpuBackend::elementwise_flat(const catena::bound::Flat& call, StreamRef) {
   const Loop& l = call.kernel->loop_table[call.loop];
   if (call.n > kSerial || !l.elementwise) return false;
   l.elementwise(call.data, call.stride, call.n);

@@ -15,8 +15,6 @@
 namespace nd::cpu {
 namespace {
 
-using catena::GatherCall;
-using catena::IndexAxis;
 using catena::itemsize;
 using catena::Shape;
 using catena::Strides;
@@ -66,13 +64,13 @@ OffsetFn offset_function(Dtype t) {
 // in `base` (one offset and a stride, or a list of offsets) and in `other`.
 class IndexedWalk {
  public:
-  explicit IndexedWalk(const GatherCall& call)
+  explicit IndexedWalk(const catena::bound::Gather& call)
       : call_(call), loop_(call.loop), base_(*call.base.strides), other_(*call.other.strides) {
     n_ = static_cast<int>(call.axes.size());
     catena::check<catena::ValueError>(n_ <= kMaxIndices, "indexing", n_, " index arrays exceed the limit of ",
                                       kMaxIndices);
     for (int k = 0; k < n_; ++k) {
-      const IndexAxis& a = call.axes[std::size_t(k)];
+      const catena::bound::Index& a = call.axes[std::size_t(k)];
       index_[k] = *a.index.strides;
       add_[k] = offset_function(a.index.dtype);
       catena::check<catena::IndexError>(a.length > 0 || catena::size_of(loop_) == 0, "indexing",
@@ -162,7 +160,7 @@ class IndexedWalk {
     }
   }
 
-  const GatherCall& call_;
+  const catena::bound::Gather& call_;
   Shape loop_;
   Strides base_, other_;
   int n_ = 0;
@@ -233,7 +231,7 @@ template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_in
 
 }  // namespace
 
-void CpuBackend::gather(const GatherCall& call, StreamRef) {
+void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
   switch (itemsize(call.base.dtype)) {
@@ -245,7 +243,7 @@ void CpuBackend::gather(const GatherCall& call, StreamRef) {
   }
 }
 
-void CpuBackend::scatter(const GatherCall& call, catena::ScatterMode mode, StreamRef) {
+void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
   // Positions along an axis without an index array write different elements, so that axis can be split over threads.

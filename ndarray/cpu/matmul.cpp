@@ -219,7 +219,7 @@ void fill_zero(const BoundOperand& out) {
 
 std::string_view last_gemm() noexcept { return last_implementation.load(std::memory_order_relaxed); }
 
-void CpuBackend::matmul(const catena::MatmulCall& call, StreamRef) {
+void CpuBackend::matmul(const catena::bound::Matmul& call, StreamRef) {
   if (catena::size_of(*call.out.shape) == 0) return;
   Batched a(call.a), b(call.b), c(call.out);
   if (a.matrix.columns == 0) return fill_zero(call.out);

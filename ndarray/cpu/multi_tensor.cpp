@@ -46,7 +46,7 @@ void run_tiled(const catena::KernelDef& def, const catena::Loop& loop, const dou
 
 }  // namespace
 
-void CpuBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef) {
+void CpuBackend::multi_tensor(const catena::call::MultiTensor& call, StreamRef) {
   const catena::KernelDef& def = *call.kernel;
   const catena::Loop& loop = def.loop_table[call.loop];
   const catena::TensorTable& table = *call.table;

@@ -23,7 +23,7 @@ template <class E> bool is_nonzero(const std::byte* p) {
 
 template <class E> class Finder {
  public:
-  explicit Finder(const catena::NonzeroCall& call)
+  explicit Finder(const catena::bound::Nonzero& call)
       : call_(call),
         rank_(call.in.shape->size()),
         length_((*call.in.shape)[rank_ - 1]),
@@ -92,7 +92,7 @@ template <class E> class Finder {
     });
   }
 
-  const catena::NonzeroCall& call_;
+  const catena::bound::Nonzero& call_;
   const int rank_;
   const std::int64_t length_, step_;                      // of the last axis
   Shape outer_;                                           // the other axes
@@ -101,7 +101,7 @@ template <class E> class Finder {
 
 }  // namespace
 
-void CpuBackend::nonzero(const catena::NonzeroCall& call, StreamRef) {
+void CpuBackend::nonzero(const catena::bound::Nonzero& call, StreamRef) {
   if (call.count == 0 || call.in.shape->empty()) return;
   catena::visit_dtype(call.in.dtype, [&](auto tag) { Finder<typename decltype(tag)::type>(call).run(); });
 }

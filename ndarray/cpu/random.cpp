@@ -17,7 +17,7 @@ void keep_below_one(const catena::BoundOperand& out, std::int64_t n) {
 
 }  // namespace
 
-void CpuBackend::random(const catena::RandomCall& call, StreamRef stream) {
+void CpuBackend::random(const catena::bound::Random& call, StreamRef stream) {
   if (call.n == 0) return;
   const auto& [def, loop] = random_row(call);
   const catena::Scalar parameters[4] = {call.seed, call.offset, call.low, call.high};

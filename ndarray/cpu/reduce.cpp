@@ -91,7 +91,7 @@ struct Inputs {
   std::size_t n, guide, out;
   catena::SmallVector<Strides, 3> kept, reduced;  // a reduction of a few elements would notice more of them
 
-  explicit Inputs(const catena::ReduceCall& call)
+  explicit Inputs(const catena::bound::Reduce& call)
       : all(call.pre != nullptr ? call.pre_inputs : std::span(&call.in, 1)),
         n(all.size()),
         guide(n),
@@ -109,7 +109,7 @@ struct Inputs {
 
 class Reducer {
  public:
-  explicit Reducer(const catena::ReduceCall& call)
+  explicit Reducer(const catena::bound::Reduce& call)
       : table_(*call.kernel->loop_table[call.loop].reduction),
         in_type_(call.kernel->loop_table[call.loop].type[0]),
         out_type_(call.kernel->loop_table[call.loop].type[1]),
@@ -137,7 +137,7 @@ class Reducer {
   }
 
  private:
-  void split_axes(const catena::ReduceCall& call) {
+  void split_axes(const catena::bound::Reduce& call) {
     const Shape& shape = *call.in.shape;
     auto &kept = inputs_.kept, &reduced = inputs_.reduced;
     const std::size_t guide = inputs_.guide, out = inputs_.out;
@@ -529,7 +529,7 @@ class Reducer {
 };
 
 // One chunk of one output, along one axis, from elements of the loop's own types.
-bool reduce_one(const catena::ReduceCall& call) {
+bool reduce_one(const catena::bound::Reduce& call) {
   const Shape& shape = *call.in.shape;
   if (shape.size() != 1 || call.axes.size() != 1 || shape[0] > kChunk || call.pre != nullptr) return false;
   const catena::Loop& loop = call.kernel->loop_table[call.loop];
@@ -545,7 +545,7 @@ bool reduce_one(const catena::ReduceCall& call) {
 
 }  // namespace
 
-void CpuBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
+void CpuBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
   if (call.post == nullptr) {
     if (!reduce_one(call)) Reducer(call).run();
     return;
@@ -555,7 +555,7 @@ void CpuBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
   const Shape& shape = *call.out.shape;
   const Strides strides = catena::c_strides(shape, itemsize(type));
   const Workspace values(std::max<std::size_t>(1, std::size_t(catena::size_of(shape)) * itemsize(type)));
-  catena::ReduceCall before = call;
+  catena::bound::Reduce before = call;
   before.post = nullptr;
   before.out = {values.data(), type, false, &shape, &strides};
   Reducer(before).run();

@@ -31,7 +31,7 @@ constexpr std::int64_t kBytesInTurns =
 
 class RowEngine {
  public:
-  explicit RowEngine(const catena::RowCall& call)
+  explicit RowEngine(const catena::bound::Rows& call)
       : loop_(call.kernel->loop_table[call.loop]),
         table_(*loop_.row),
         n_in_(call.kernel->nin),
@@ -420,6 +420,6 @@ class RowEngine {
 
 }  // namespace
 
-void CpuBackend::rows(const catena::RowCall& call, StreamRef) { RowEngine(call).run(); }
+void CpuBackend::rows(const catena::bound::Rows& call, StreamRef) { RowEngine(call).run(); }
 
 }  // namespace nd::cpu

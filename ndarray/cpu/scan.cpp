@@ -22,7 +22,7 @@ constexpr std::int64_t kTileRows = 32;
 
 class Scanner {
  public:
-  explicit Scanner(const catena::ScanCall& call)
+  explicit Scanner(const catena::bound::Scan& call)
       : table_(*call.kernel->loop_table[call.loop].reduction),
         in_type_(call.kernel->loop_table[call.loop].type[0]),
         out_type_(call.kernel->loop_table[call.loop].type[1]),
@@ -117,7 +117,7 @@ class Scanner {
 
 }  // namespace
 
-void CpuBackend::scan(const catena::ScanCall& call, StreamRef) {
+void CpuBackend::scan(const catena::bound::Scan& call, StreamRef) {
   catena::check<catena::TypeError>(call.kernel->is(catena::may_scan), "scan", call.kernel->name,
                                    " has no running results");
   if (catena::size_of(*call.in.shape) == 0) return;

@@ -159,7 +159,7 @@ template <class Item, class B> void sort_rows(const RowsToSort& call, const Orde
 
 }  // namespace
 
-void CpuBackend::sort(const catena::SortCall& call, StreamRef) {
+void CpuBackend::sort(const catena::bound::Sort& call, StreamRef) {
   if (catena::size_of(*call.in.shape) == 0) return;
   const Walk rows = walk_rows(call.in, call.out, call.axis);
   const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis],

@@ -9,7 +9,7 @@
 
 #include <span>
 
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/call.h>
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {
@@ -25,17 +25,17 @@ class CATENA_EXPORT Executor {
                            const catena::Shape& loop, StreamRef stream) = 0;
   // The same as elementwise() with the row's program; false if there is no shorter way than that for this call, and
   // nothing was executed. Few elements are then computed without binding operands.
-  virtual bool elementwise_flat(const catena::FlatCall&, StreamRef) { return false; }
-  virtual void reduce(const catena::ReduceCall& call, StreamRef stream) = 0;
-  virtual void rows(const catena::RowCall& call, StreamRef stream) = 0;
-  virtual void multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) = 0;
-  virtual void gather(const catena::GatherCall& call, StreamRef stream) = 0;
-  virtual void scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) = 0;
-  virtual void scan(const catena::ScanCall& call, StreamRef stream) = 0;
-  virtual void sort(const catena::SortCall& call, StreamRef stream) = 0;
-  virtual void nonzero(const catena::NonzeroCall& call, StreamRef stream) = 0;
-  virtual void matmul(const catena::MatmulCall& call, StreamRef stream) = 0;
-  virtual void random(const catena::RandomCall& call, StreamRef stream) = 0;
+  virtual bool elementwise_flat(const catena::bound::Flat&, StreamRef) { return false; }
+  virtual void reduce(const catena::bound::Reduce& call, StreamRef stream) = 0;
+  virtual void rows(const catena::bound::Rows& call, StreamRef stream) = 0;
+  virtual void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) = 0;
+  virtual void gather(const catena::bound::Gather& call, StreamRef stream) = 0;
+  virtual void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) = 0;
+  virtual void scan(const catena::bound::Scan& call, StreamRef stream) = 0;
+  virtual void sort(const catena::bound::Sort& call, StreamRef stream) = 0;
+  virtual void nonzero(const catena::bound::Nonzero& call, StreamRef stream) = 0;
+  virtual void matmul(const catena::bound::Matmul& call, StreamRef stream) = 0;
+  virtual void random(const catena::bound::Random& call, StreamRef stream) = 0;
 
   // Executes kernels given as text (ndarray/device/text_kernels.h); null if the device cannot.
   virtual TextKernels* text_kernels() noexcept { return nullptr; }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <catena/kernels/rows/bind.h>
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/bound_call.h>
 #include <catena/kernels/rows/families.h>
 
 namespace nd {
@@ -13,7 +13,7 @@ struct RandomRow {
   const catena::KernelDef& kernel;
   int loop;
 };
-inline RandomRow random_row(const catena::RandomCall& call) {
+inline RandomRow random_row(const catena::bound::Random& call) {
   const catena::KernelDef& kernel = [&]() -> const catena::KernelDef& {
     switch (call.kind) {
       case catena::RandomKind::bits: return catena::rows::random_bits;

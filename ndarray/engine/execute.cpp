@@ -215,7 +215,7 @@ bool run_flat(const catena::call::Elementwise& call) {
   FlatOperands operands;
   if (call.program->steps.size() != 1 || model.device.kind != Device::Kind::cpu || !operands.bind(call, step))
     return false;
-  const catena::FlatCall flat{step.kernel, step.loop, operands.data(), operands.stride(), model.size};
+  const catena::bound::Flat flat{step.kernel, step.loop, operands.data(), operands.stride(), model.size};
   if (!cpu_executor().elementwise_flat(flat, StreamRef{model.device, nullptr})) return false;
   for (const ArrayHeader* out : call.outputs) raise_version(*out);
   return true;
@@ -266,7 +266,7 @@ namespace {
 
 // Strides for the elements that a program computes from operands broadcast to `shape`: those of an operand that is not
 // itself broadcast, else those of a C-contiguous array. They tell the executor which axes are the inner ones (see
-// ReduceCall::in).
+// catena::bound::Reduce::in).
 Strides guide_strides(std::span<const BoundOperand> operands, const Shape& shape, Dtype element) {
   for (const BoundOperand& o : operands) {
     bool whole = true;
@@ -312,7 +312,7 @@ class BoundReduction {
   BoundReduction(const BoundReduction&) = delete;
   BoundReduction& operator=(const BoundReduction&) = delete;
 
-  catena::ReduceCall bound_call;
+  catena::bound::Reduce bound_call;
 
  private:
   void add_axis() {
@@ -382,7 +382,7 @@ void run_flat(const catena::call::Reduce& call) {
   const ArrayHeader &in = call.inputs[0].array(), &out = *call.out;
   const Shape shape{in.size};
   const Strides strides{static_cast<std::int64_t>(catena::itemsize(in.dtype))};
-  catena::ReduceCall flat;
+  catena::bound::Reduce flat;
   flat.kernel = call.kernel;
   flat.loop = call.loop;
   flat.in = {in.data, in.dtype, false, &shape, &strides};
@@ -543,7 +543,7 @@ class BoundIndices {
   BoundIndices& operator=(const BoundIndices&) = delete;
 
   const BoundOperand& base() const { return operand_; }
-  std::span<const catena::IndexAxis> axes() const { return axes_; }
+  std::span<const catena::bound::Index> axes() const { return axes_; }
   // The index arrays and `also`.
   Reads reads(const ArrayHeader& also) {
     reads_.push_back(Input(also));
@@ -555,7 +555,7 @@ class BoundIndices {
   catena::SmallVector<catena::HeaderRef, 2> copies_;
   catena::SmallVector<Input, 4> reads_;
   catena::SmallVector<Strides, 2> strides_;
-  catena::SmallVector<catena::IndexAxis, 2> axes_;
+  catena::SmallVector<catena::bound::Index, 2> axes_;
 };
 
 Device device_of(std::string_view op, const ArrayHeader& base, std::span<const catena::call::Index> indices,
@@ -608,9 +608,9 @@ void execute(const catena::call::Scatter& call) {
 }
 
 // ---- updates of many tensors --------------------------------------------------------------------
-void execute(const catena::MultiTensorCall& call) {
+void execute(const catena::call::MultiTensor& call) {
   catena::TensorTable own;
-  catena::MultiTensorCall checked = call;
+  catena::call::MultiTensor checked = call;
   if (checked.table == nullptr) checked.table = &own;
   checked.table->update(call);
   if (checked.table->tensors() == 0) return;

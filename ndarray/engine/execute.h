@@ -36,7 +36,7 @@ CATENA_EXPORT void execute(const catena::call::Gather& call);
 CATENA_EXPORT void execute(const catena::call::Scatter& call);
 CATENA_EXPORT void execute(const catena::call::Matmul& call);
 CATENA_EXPORT void execute(const catena::call::Random& call);
-CATENA_EXPORT void execute(const catena::MultiTensorCall& call);
+CATENA_EXPORT void execute(const catena::call::MultiTensor& call);
 
 // out[...] = in, converted; shapes broadcast, any dtypes.
 CATENA_EXPORT void convert_into(std::string_view op, const catena::Input& in, ArrayHeader& out);

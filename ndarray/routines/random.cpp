@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <catena/kernels/random.h>
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/bound_call.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/bound_call.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/stream.h>
@@ -26,8 +26,8 @@ class CurandSource {
   // Starts the sequence of that seed.
   void reseed(std::uint64_t seed);
 
-  // Fills a C-contiguous array as a RandomCall does, except that rounding may turn uniform numbers into 1. ValueError
-  // if the array is not on the generator's device, RuntimeError during the capture of a CUDA graph.
+  // Fills a C-contiguous array as a catena::bound::Random does, except that rounding may turn uniform numbers into 1.
+  // ValueError if the array is not on the generator's device, RuntimeError during the capture of a CUDA graph.
   void draw(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high);
 
  private:

@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
     catena::ArrayHeader* const operands[] = {g[0].get(), p[0].get(), g[1].get(), p[1].get(), g[2].get(), p[2].get()};
     const catena::Hyper hyper[] = {{0.5}, {2.0}};
     const std::int32_t which[] = {0, 1, 0};
-    catena::MultiTensorCall call{&sgd, loop_of(sgd, t), operands, hyper, which, nullptr, nullptr};
+    catena::call::MultiTensor call{&sgd, loop_of(sgd, t), operands, hyper, which, nullptr, nullptr};
     const std::uint64_t version = p[0]->storage->version, of_input = g[0]->storage->version;
     default_backend().multi_tensor(call);
     check_values<double>(p[0], {0, -.5, -1});

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(parameters) {
 
   HostArray in = random_array(Dtype::float32, {50000}, 1), out = make_array(Dtype::float32, {1});
   const KernelDef& sum = catena::find_kernel("sum");
-  catena::ReduceCall call;
+  catena::bound::Reduce call;
   call.kernel = &sum;
   call.loop = loop_number(sum, "f->f");
   call.in = in.operand();
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(parameters_of_reductions_with_programs) {
   const catena::Program pre = named_program("half_chain").program(), post{steps, slots, 2, 0, 1};
   const KernelDef& sum = catena::find_kernel("sum");
   const BoundOperand inputs[] = {a.operand(), b.operand()}, post_inputs[] = {two.operand()};
-  catena::ReduceCall call;
+  catena::bound::Reduce call;
   call.kernel = &sum;
   call.loop = loop_number(sum, "e->e");
   call.in = {nullptr, e, false, &shape, &a.strides};
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(parameters_of_structural_calls) {
             index = make_array(Dtype::int32, {3});
   base.strides = Strides{0, 4};
   index.strides.push_back(0);
-  const catena::IndexAxis axes[] = {{index.operand(), 7, 20}};
+  const catena::bound::Index axes[] = {{index.operand(), 7, 20}};
   const nd::cuda::LaunchPlan gather = nd::cuda::plan_gather({{3, 5}, base.operand(), axes, out.operand()}, kProcessors);
   using Gather = device::GatherParameters<1, 2>;
   BOOST_REQUIRE_EQUAL(gather.parameters.size(), sizeof(Gather));

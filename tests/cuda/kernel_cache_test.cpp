@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(usual_calls_are_registered) {
 
   for (const catena::RandomKind kind :
        {catena::RandomKind::bits, catena::RandomKind::uniform, catena::RandomKind::normal}) {
-    catena::RandomCall call;
+    catena::bound::Random call;
     call.kind = kind;
     call.n = 63;
     call.out = operand(rows);

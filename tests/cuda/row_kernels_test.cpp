@@ -31,7 +31,7 @@ std::string reduce_rows(const char* name, const char* signature, HostArray in, O
   const int loop = loop_number(def, signature);
   HostArray out = make_array(def.loop_table[loop].type[1], {in.shape[0], 1});
   out.strides[1] = 0;
-  catena::ReduceCall call;
+  catena::bound::Reduce call;
   call.kernel = &def;
   call.loop = loop;
   call.in = in.operand();

@@ -262,7 +262,7 @@ void check_reduction(const char* name, const char* signature, HostArray in, cons
   std::string first_content;
   for (Order order : kOrders) {
     HostArray actual = out;
-    catena::ReduceCall call;
+    catena::bound::Reduce call;
     call.kernel = &row.def;
     call.loop = row.number;
     call.in = in.operand();
@@ -369,7 +369,7 @@ void check_rows(const char* name, const char* signature, std::vector<HostArray> 
     std::vector<HostArray> actual = operands;
     std::vector<BoundOperand> refs;
     for (HostArray& a : actual) refs.push_back(a.operand());
-    const catena::RowCall call{&row.def, row.number, shape, axes, refs};
+    const catena::bound::Rows call{&row.def, row.number, shape, axes, refs};
     const nd::cuda::LaunchPlan plan = nd::cuda::plan_rows(call, kProcessors);
     BOOST_CHECK_EQUAL(nd::cuda::name_of(plan.key.form), nd::cuda::name_of(form));
     run_plan(plan, order);
@@ -500,7 +500,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor) {
         which.push_back(std::int32_t(t % 2));
       }
       catena::TensorTable table;
-      const catena::MultiTensorCall call{&row.def, row.number, pointers, hyper, which, nullptr, &table};
+      const catena::call::MultiTensor call{&row.def, row.number, pointers, hyper, which, nullptr, &table};
       table.update(call);
       nd::cuda::TableImage image;
       const nd::cuda::TableImage::Range changed = image.update(call);
@@ -541,7 +541,7 @@ BOOST_AUTO_TEST_CASE(multi_tensor_tables_change_where_the_call_does) {
   catena::TensorTable table;
   nd::cuda::TableImage image;
   const auto update = [&] {
-    const catena::MultiTensorCall call{&row.def, row.number, pointers, hyper, which, nullptr, &table};
+    const catena::call::MultiTensor call{&row.def, row.number, pointers, hyper, which, nullptr, &table};
     table.update(call);
     const auto range = image.update(call);
     return std::pair(range.begin, range.end);

@@ -45,9 +45,9 @@ template <class F> void walk(Indexing& x, F f) {
 }
 
 nd::cuda::LaunchPlan plan_of(Indexing& x, Form form) {
-  std::vector<catena::IndexAxis> axes;
+  std::vector<catena::bound::Index> axes;
   for (Index& index : x.indices) axes.push_back({index.array.operand(), index.length, index.stride});
-  const catena::GatherCall call{x.loop, x.base.operand(), axes, x.other.operand()};
+  const catena::bound::Gather call{x.loop, x.base.operand(), axes, x.other.operand()};
   if (form == Form::gather) return nd::cuda::plan_gather(call, kProcessors);
   return nd::cuda::plan_scatter(call, form == Form::scatter ? catena::ScatterMode::set : catena::ScatterMode::add,
                                 kProcessors);
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(indexing_errors) {
 namespace {
 
 // What element i of a fill must be, from the definition of the numbers.
-template <class T> T expected_number(const catena::RandomCall& call, std::uint64_t offset, std::int64_t i) {
+template <class T> T expected_number(const catena::bound::Random& call, std::uint64_t offset, std::int64_t i) {
   const std::uint64_t seed = call.seed;
   if constexpr (catena::is_float<T>) {
     using Bits = catena::unsigned_of<T>;
@@ -236,7 +236,7 @@ template <class T> T expected_number(const catena::RandomCall& call, std::uint64
   }
 }
 
-template <class T, class Slot> void check_random(Dtype dtype, catena::RandomCall call, std::int64_t skip = 0) {
+template <class T, class Slot> void check_random(Dtype dtype, catena::bound::Random call, std::int64_t skip = 0) {
   for (std::int64_t n : {std::int64_t(0), std::int64_t(1), std::int64_t(1023), std::int64_t(40000)}) {
     HostArray out = make_array(dtype, {n}, skip);
     call.n = n;
@@ -268,7 +268,7 @@ template <class T, class Slot> void check_random(Dtype dtype, catena::RandomCall
 
 BOOST_AUTO_TEST_CASE(random_fills) {
   using catena::RandomKind;
-  catena::RandomCall call{RandomKind::bits, 0x123456789abcdef, 77, 0, 0, {}, 0};
+  catena::bound::Random call{RandomKind::bits, 0x123456789abcdef, 77, 0, 0, {}, 0};
   check_random<std::uint32_t, std::uint32_t>(Dtype::uint32, call);
   check_random<std::uint64_t, std::uint64_t>(Dtype::uint64, call);
   check_random<std::uint32_t, std::uint32_t>(Dtype::uint32, call, 4);  // not aligned to 16 bytes

@@ -32,7 +32,7 @@ struct Take {
     base_strides = {base.strides[0], 0, base.strides[2]};
     index_strides = {0, index.strides[0], 0};
   }
-  GatherCall call() {
+  catena::bound::Gather call() {
     axis = {index.operand(), base.shape[1], base.strides[1]};
     axis.index.shape = &loop;
     axis.index.strides = &index_strides;
@@ -46,7 +46,7 @@ struct Take {
   Strided base, index, other;
   Shape loop;
   Strides base_strides, index_strides;
-  IndexAxis axis;
+  catena::bound::Index axis;
 };
 
 BOOST_AUTO_TEST_CASE(gathering) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(two_index_arrays_that_broadcast) {
   for (int i = 0; i < 5; ++i) columns.set({i}, 2 * i - 4);
   const Shape loop{4, 5};
   const Strides none{0, 0}, of_rows{8, 0}, of_columns{0, 2};
-  IndexAxis axes[2] = {{rows.operand(), 6, base.strides[0]}, {columns.operand(), 7, base.strides[1]}};
+  catena::bound::Index axes[2] = {{rows.operand(), 6, base.strides[0]}, {columns.operand(), 7, base.strides[1]}};
   axes[0].index.strides = &of_rows;
   axes[1].index.strides = &of_columns;
   BoundOperand b = base.operand();
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(repeated_values_and_empty_loops) {
   Shape loop{6};
   const Strides zero{0}, step{8};
   ScalarCell one(Scalar(1), Dtype::int32);
-  IndexAxis axis{index.operand(), 4, 4};
+  catena::bound::Index axis{index.operand(), 4, 4};
   axis.index.strides = &step;
   BoundOperand b = base.operand();
   b.strides = &zero;

@@ -25,7 +25,7 @@ int loop_of(const KernelDef& def, Dtype in) {
 void reduce(const KernelDef& def, Dtype computed, Strided& in, const Dims& axes, Strided& out) {
   Strides strides = out.strides;
   for (std::int64_t a : axes) strides[int(a)] = 0;
-  ReduceCall call;
+  catena::bound::Reduce call;
   call.kernel = &def;
   call.loop = loop_of(def, computed);
   call.in = in.operand();

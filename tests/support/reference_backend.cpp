@@ -594,7 +594,7 @@ class Reference final : public Backend {
     }
   }
 
-  void multi_tensor(const catena::MultiTensorCall& call) override {
+  void multi_tensor(const catena::call::MultiTensor& call) override {
     const KernelDef& kernel = *call.kernel;
     const catena::Loop& types = kernel.loop_table[call.loop];
     catena::TensorTable table;

@@ -22,7 +22,7 @@ struct CATENA_EXPORT GeneratedKernel {
 // A kernel for an elementwise or indexed program, with the operand types and layouts of `key`.
 CATENA_EXPORT GeneratedKernel generate(const catena::Program& program, const KernelKey& key);
 
-// The programs before and after a reduction, as in catena::ReduceCall; null if there is none.
+// The programs before and after a reduction, as in catena::bound::Reduce; null if there is none.
 struct Surroundings {
   const catena::Program* pre = nullptr;
   const catena::Program* post = nullptr;

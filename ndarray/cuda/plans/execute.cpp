@@ -34,41 +34,41 @@ void CudaBackend::elementwise(const catena::Program& program, std::span<const ca
   launch_plan(plan_elementwise(program, operands, loop, processors_of(stream)), stream);
 }
 
-void CudaBackend::reduce(const catena::ReduceCall& call, StreamRef stream) {
+void CudaBackend::reduce(const catena::bound::Reduce& call, StreamRef stream) {
   run(plan_reduce(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::rows(const catena::RowCall& call, StreamRef stream) {
+void CudaBackend::rows(const catena::bound::Rows& call, StreamRef stream) {
   launch_plan(plan_rows(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::gather(const catena::GatherCall& call, StreamRef stream) {
+void CudaBackend::gather(const catena::bound::Gather& call, StreamRef stream) {
   launch_plan(plan_gather(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::scatter(const catena::GatherCall& call, catena::ScatterMode mode, StreamRef stream) {
+void CudaBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) {
   launch_plan(plan_scatter(call, mode, processors_of(stream)), stream);
 }
 
-void CudaBackend::scan(const catena::ScanCall& call, StreamRef stream) {
+void CudaBackend::scan(const catena::bound::Scan& call, StreamRef stream) {
   run(plan_scan(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::sort(const catena::SortCall& call, StreamRef stream) {
+void CudaBackend::sort(const catena::bound::Sort& call, StreamRef stream) {
   run(plan_sort(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::nonzero(const catena::NonzeroCall& call, StreamRef stream) {
+void CudaBackend::nonzero(const catena::bound::Nonzero& call, StreamRef stream) {
   run(plan_nonzero(call, processors_of(stream)), stream);
 }
 
-void CudaBackend::matmul(const catena::MatmulCall& call, StreamRef stream) {
+void CudaBackend::matmul(const catena::bound::Matmul& call, StreamRef stream) {
   if (!blas_matmul(call, stream)) run(plan_matmul(call, processors_of(stream)), stream);
 }
 
 // Recorded work reads its offset from the device: the call's own one in the first run, that of the generator in later
 // ones.
-void CudaBackend::random(const catena::RandomCall& call, StreamRef stream) {
+void CudaBackend::random(const catena::bound::Random& call, StreamRef stream) {
   if (!is_recording()) {
     launch_plan(plan_random(call, nullptr, processors_of(stream)), stream);
     return;
@@ -78,7 +78,7 @@ void CudaBackend::random(const catena::RandomCall& call, StreamRef stream) {
     const std::uint64_t value = refresh();
     std::memcpy(at, &value, sizeof value);
   });
-  catena::RandomCall from_device = call;
+  catena::bound::Random from_device = call;
   from_device.offset = 0;
   launch_plan(plan_random(from_device, reinterpret_cast<const std::uint64_t*>(offset), processors_of(stream)), stream);
 }

@@ -44,7 +44,7 @@ TableImage::Range TableImage::take(std::size_t at, const void* from, std::size_t
   return {at + begin, at + end};
 }
 
-TableImage::Range TableImage::update(const catena::MultiTensorCall& call, bool live) {
+TableImage::Range TableImage::update(const catena::call::MultiTensor& call, bool live) {
   const TensorTable& table = *call.table;
   const std::span<const TensorTable::Chunk> chunks = table.chunks();
   const std::size_t hyper_bytes = live || call.hyper.size() > 1 ? call.hyper.size_bytes() : 0;
@@ -69,7 +69,7 @@ TableImage::Range TableImage::update(const catena::MultiTensorCall& call, bool l
   return {changed.empty() ? of_hyper.begin : changed.begin, of_hyper.end};
 }
 
-void TableImage::complete(LaunchPlan& plan, const catena::MultiTensorCall& call, const void* device_memory) const {
+void TableImage::complete(LaunchPlan& plan, const catena::call::MultiTensor& call, const void* device_memory) const {
   const auto* at = static_cast<const std::byte*>(device_memory);
   const bool in_memory = hyper_at_ != bytes_.size();
   plan.parameters.put(at + rows_at_);
@@ -86,7 +86,7 @@ namespace {
 // may change while earlier launches still run.
 class DeviceTable final : public catena::TensorTableCopy {
  public:
-  void run(const catena::MultiTensorCall& call, StreamRef stream) {
+  void run(const catena::call::MultiTensor& call, StreamRef stream) {
     const TableImage::Range changed = image_.update(call);
     const std::size_t bytes = image_.bytes().size();
     bool all = !complete_;
@@ -117,7 +117,7 @@ class DeviceTable final : public catena::TensorTableCopy {
 };
 
 // In a graph's own memory: a replay reads the addresses of the capture and the hyperparameters of its time.
-void record(const catena::MultiTensorCall& call, StreamRef stream) {
+void record(const catena::call::MultiTensor& call, StreamRef stream) {
   TableImage image;
   image.update(call, true);
   std::function<void(std::span<catena::Hyper>)> refresh;
@@ -133,7 +133,7 @@ void record(const catena::MultiTensorCall& call, StreamRef stream) {
 
 }  // namespace
 
-void CudaBackend::multi_tensor(const catena::MultiTensorCall& call, StreamRef stream) {
+void CudaBackend::multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) {
   if (call.table->chunks().empty()) return;
   if (is_recording()) return record(call, stream);
   auto* copy = dynamic_cast<DeviceTable*>(call.table->copy.get());

@@ -24,11 +24,11 @@ class CATENA_EXPORT TableImage {
 
   // Takes over what differs from the last call; the bytes in which that lies. `live`: the hyperparameters are read from
   // there even where all tensors share them.
-  Range update(const catena::MultiTensorCall& call, bool live = false);
+  Range update(const catena::call::MultiTensor& call, bool live = false);
   std::span<const std::byte> bytes() const { return bytes_; }
   std::size_t hyper_at() const { return hyper_at_; }
   // The parameters of a launch over the copy at `device_memory` (aligned to 8).
-  void complete(LaunchPlan& plan, const catena::MultiTensorCall& call, const void* device_memory) const;
+  void complete(LaunchPlan& plan, const catena::call::MultiTensor& call, const void* device_memory) const;
 
  private:
   Range take(std::size_t at, const void* from, std::size_t bytes);

@@ -180,7 +180,7 @@ struct ReduceOperands {
   std::size_t n, inputs;
   std::uint16_t scalars = 0;
 
-  ReduceOperands(const catena::ReduceCall& call, const Surroundings& around)
+  ReduceOperands(const catena::bound::Reduce& call, const Surroundings& around)
       : n(around.operands()), inputs(around.inputs()) {
     catena::check<catena::ValueError>(n <= all.size(), call.kernel->name, n, " operands exceed the limit of ",
                                       all.size());
@@ -223,7 +223,7 @@ void put_reduction(ParameterBlock& p, const ReduceOperands& x, const SplitAxes& 
 
 }  // namespace
 
-Sequence plan_reduce(const catena::ReduceCall& call, int processors) {
+Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   Sequence sequence;
   LaunchPlan& plan = sequence.launches.emplace_back();
   plan.kernel = call.kernel;
@@ -276,7 +276,7 @@ Sequence plan_reduce(const catena::ReduceCall& call, int processors) {
   return sequence;
 }
 
-LaunchPlan plan_rows(const catena::RowCall& call, int processors) {
+LaunchPlan plan_rows(const catena::bound::Rows& call, int processors) {
   const std::size_t n = call.operands.size();
   LaunchPlan plan;
   plan.kernel = call.kernel;

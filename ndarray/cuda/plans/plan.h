@@ -9,7 +9,7 @@
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/device/parameters.h>
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/bound_call.h>
 #include <catena/ndarray/cuda/compiler/codegen.h>
 
 namespace nd::cuda {
@@ -94,25 +94,25 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
                                           int processors);
 
 // ValueError for more operands than kMaxOperands, or more axes that do not merge than there is room for beside so many.
-CATENA_EXPORT Sequence plan_reduce(const catena::ReduceCall& call, int processors);
+CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors);
 
-CATENA_EXPORT LaunchPlan plan_rows(const catena::RowCall& call, int processors);
+CATENA_EXPORT LaunchPlan plan_rows(const catena::bound::Rows& call, int processors);
 
 // Out of several values for one element any one stays, as in NumPy; the CPU backend keeps the last. IndexError for
 // index arrays that are not of integers, or for indices into nothing; ValueError for more index arrays than 15.
-CATENA_EXPORT LaunchPlan plan_gather(const catena::GatherCall& call, int processors);
-CATENA_EXPORT LaunchPlan plan_scatter(const catena::GatherCall& call, catena::ScatterMode mode, int processors);
+CATENA_EXPORT LaunchPlan plan_gather(const catena::bound::Gather& call, int processors);
+CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors);
 
 // `device_offset`: null, or device memory with a number that is added to the offset when the kernel runs. TypeError for
 // a dtype that the kind of numbers does not come in.
-CATENA_EXPORT LaunchPlan plan_random(const catena::RandomCall& call, const std::uint64_t* device_offset,
+CATENA_EXPORT LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset,
                                      int processors);
 
-CATENA_EXPORT Sequence plan_matmul(const catena::MatmulCall& call, int processors);
+CATENA_EXPORT Sequence plan_matmul(const catena::bound::Matmul& call, int processors);
 
-CATENA_EXPORT Sequence plan_scan(const catena::ScanCall& call, int processors);
-CATENA_EXPORT Sequence plan_nonzero(const catena::NonzeroCall& call, int processors);
+CATENA_EXPORT Sequence plan_scan(const catena::bound::Scan& call, int processors);
+CATENA_EXPORT Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors);
 // ValueError for rows of 2^32 elements and more.
-CATENA_EXPORT Sequence plan_sort(const catena::SortCall& call, int processors);
+CATENA_EXPORT Sequence plan_sort(const catena::bound::Sort& call, int processors);
 
 }  // namespace nd::cuda

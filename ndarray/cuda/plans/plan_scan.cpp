@@ -18,7 +18,7 @@ constexpr std::int64_t kLeastOfThread = 64;  // of a row that a thread scans
 
 }  // namespace
 
-Sequence plan_scan(const catena::ScanCall& call, int processors) {
+Sequence plan_scan(const catena::bound::Scan& call, int processors) {
   Shape kept = *call.in.shape;
   std::array<Strides, 2> strides{*call.in.strides, *call.out.strides};
   const std::int64_t count = kept[call.axis], in_step = strides[0][call.axis], out_step = strides[1][call.axis];
@@ -68,7 +68,7 @@ Sequence plan_scan(const catena::ScanCall& call, int processors) {
   return sequence;
 }
 
-Sequence plan_nonzero(const catena::NonzeroCall& call, int processors) {
+Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors) {
   const Shape& shape = *call.in.shape;
   const std::int64_t n = catena::size_of(shape), pieces = ceil_divide(n, device::kPiece);
   Sequence sequence;

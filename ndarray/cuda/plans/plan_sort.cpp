@@ -29,7 +29,7 @@ struct Rows {
   std::array<Strides, 2> strides;
   std::int64_t rows, count, in_step, out_step;
 
-  explicit Rows(const catena::SortCall& call) : kept(*call.in.shape), strides{*call.in.strides, *call.out.strides} {
+  explicit Rows(const catena::bound::Sort& call) : kept(*call.in.shape), strides{*call.in.strides, *call.out.strides} {
     count = kept[call.axis];
     in_step = strides[0][call.axis];
     out_step = strides[1][call.axis];
@@ -46,7 +46,7 @@ struct Buffers {
   std::size_t values = 0, counts = 0;
 };
 
-LaunchPlan plan_elements(const catena::SortCall& call, const Rows& x, Form form, std::int64_t padded,
+LaunchPlan plan_elements(const catena::bound::Sort& call, const Rows& x, Form form, std::int64_t padded,
                          const Buffers& at) {
   LaunchPlan plan;
   plan.key.form = form;
@@ -90,7 +90,7 @@ LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std:
   return plan;
 }
 
-Sequence plan_sort(const catena::SortCall& call, int processors) {
+Sequence plan_sort(const catena::bound::Sort& call, int processors) {
   const Rows x(call);
   Sequence sequence;
   if (x.rows == 0 || x.count == 0) return sequence;

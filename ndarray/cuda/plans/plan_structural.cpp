@@ -22,10 +22,10 @@ constexpr std::int64_t kWidest = 16;                       // bytes that a threa
 constexpr int kMaxIndexArrays = catena::kMaxOperands - 1;  // the key has a dtype for each
 
 // ---- indexing by arrays -------------------------------------------------------------------------
-void check_indices(const catena::GatherCall& call) {
+void check_indices(const catena::bound::Gather& call) {
   catena::check<catena::ValueError>(call.axes.size() <= std::size_t(kMaxIndexArrays), "indexing", call.axes.size(),
                                     " index arrays exceed the limit of ", kMaxIndexArrays, " on CUDA");
-  for (const catena::IndexAxis& a : call.axes) {
+  for (const catena::bound::Index& a : call.axes) {
     const Dtype t = a.index.dtype;
     catena::check<catena::IndexError>(catena::is_integer(t) || t == Dtype::bool_, "indexing",
                                       "index arrays must be of an integer dtype, not ", t);
@@ -41,10 +41,10 @@ struct IndexedLoop {
   std::vector<Strides> strides;
   std::int64_t item;
 
-  explicit IndexedLoop(const catena::GatherCall& call)
+  explicit IndexedLoop(const catena::bound::Gather& call)
       : shape(call.loop), item(std::int64_t(itemsize(call.base.dtype))) {
     strides = {*call.base.strides, *call.other.strides};
-    for (const catena::IndexAxis& a : call.axes) strides.push_back(*a.index.strides);
+    for (const catena::bound::Index& a : call.axes) strides.push_back(*a.index.strides);
     merge();
   }
   void merge() {
@@ -53,7 +53,7 @@ struct IndexedLoop {
   }
 
   // Neighbouring elements that move together count as one of up to 16 bytes.
-  void widen(const catena::GatherCall& call) {
+  void widen(const catena::bound::Gather& call) {
     const auto unindexed = [&] {
       return std::all_of(strides.begin() + 2, strides.end(), [](const Strides& s) { return s.back() == 0; });
     };
@@ -64,7 +64,7 @@ struct IndexedLoop {
       ok = ok && multiple(std::int64_t(reinterpret_cast<std::uintptr_t>(call.base.data))) &&
            multiple(std::int64_t(reinterpret_cast<std::uintptr_t>(call.other.data)));
       for (int a = 0; a + 1 < shape.size(); ++a) ok = ok && multiple(strides[0][a]) && multiple(strides[1][a]);
-      for (const catena::IndexAxis& a : call.axes) ok = ok && multiple(a.stride);
+      for (const catena::bound::Index& a : call.axes) ok = ok && multiple(a.stride);
       return ok;
     };
     for (; item < kWidest && fits(2 * item); item *= 2) {
@@ -75,10 +75,10 @@ struct IndexedLoop {
   }
 };
 
-bool all_near(const IndexedLoop& loop, const catena::GatherCall& call) {
+bool all_near(const IndexedLoop& loop, const catena::bound::Gather& call) {
   Shape shape = loop.shape;
   Strides base = loop.strides[0];
-  for (const catena::IndexAxis& a : call.axes) {
+  for (const catena::bound::Index& a : call.axes) {
     if (shape.size() == catena::kMaxRank) return false;
     shape.push_back(a.length);
     base.push_back(a.stride);
@@ -88,7 +88,7 @@ bool all_near(const IndexedLoop& loop, const catena::GatherCall& call) {
   return all && catena::size_of(loop.shape) <= kMax31;
 }
 
-LaunchPlan plan_indexing(const catena::GatherCall& call, Form form, int processors) {
+LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int processors) {
   check_indices(call);
   IndexedLoop loop(call);
   if (form != Form::scatter_add) loop.widen(call);
@@ -118,9 +118,9 @@ LaunchPlan plan_indexing(const catena::GatherCall& call, Form form, int processo
     for (int k = 0; k < room; ++k)
       p.put(k < axes ? value(call.axes[static_cast<std::size_t>(k)]) : decltype(value(call.axes[0])){});
   };
-  put_each([](const catena::IndexAxis& a) { return static_cast<const void*>(a.index.data); });
-  put_each([](const catena::IndexAxis& a) { return a.length; });
-  put_each([](const catena::IndexAxis& a) { return a.stride; });
+  put_each([](const catena::bound::Index& a) { return static_cast<const void*>(a.index.data); });
+  put_each([](const catena::bound::Index& a) { return a.length; });
+  put_each([](const catena::bound::Index& a) { return a.stride; });
   put_axes(p, loop.shape, rank, 1);
   for (std::size_t k = 0; k < loop.strides.size(); ++k) put_axes(p, loop.strides[k], rank, 0);
   if (axes == 0) put_axes(p, {}, rank, 0);
@@ -130,15 +130,15 @@ LaunchPlan plan_indexing(const catena::GatherCall& call, Form form, int processo
 
 }  // namespace
 
-LaunchPlan plan_gather(const catena::GatherCall& call, int processors) {
+LaunchPlan plan_gather(const catena::bound::Gather& call, int processors) {
   return plan_indexing(call, Form::gather, processors);
 }
-LaunchPlan plan_scatter(const catena::GatherCall& call, catena::ScatterMode mode, int processors) {
+LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors) {
   return plan_indexing(call, mode == catena::ScatterMode::set ? Form::scatter : Form::scatter_add, processors);
 }
 
 // ---- random fills -------------------------------------------------------------------------------
-LaunchPlan plan_random(const catena::RandomCall& call, const std::uint64_t* device_offset, int processors) {
+LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset, int processors) {
   LaunchPlan plan;
   const auto& [def, loop] = random_row(call);
   plan.kernel = &def;
@@ -168,7 +168,7 @@ struct Product {
   Shape batch;
   std::array<Strides, 3> strides;  // of a, b and out over the batch
 
-  explicit Product(const catena::MatmulCall& call) {
+  explicit Product(const catena::bound::Matmul& call) {
     const BoundOperand* const operands[] = {&call.a, &call.b, &call.out};
     const int rank = call.out.shape->size();
     batch.assign(call.out.shape->begin(), call.out.shape->begin() + (rank - 2));
@@ -206,7 +206,7 @@ struct Product {
 
 }  // namespace
 
-Sequence plan_matmul(const catena::MatmulCall& call, int processors) {
+Sequence plan_matmul(const catena::bound::Matmul& call, int processors) {
   const Product x(call);
   Sequence sequence;
   LaunchPlan plan;

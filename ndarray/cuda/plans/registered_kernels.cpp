@@ -120,7 +120,7 @@ class Forms {
   void add_reduction(const KernelDef& def, int loop) {
     const auto plan = [&](const Shape& shape, const Dims& axes) {
       Operands o(def, loop, shape);
-      catena::ReduceCall call;
+      catena::bound::Reduce call;
       call.kernel = &def;
       call.loop = loop;
       call.axes = axes;
@@ -152,7 +152,7 @@ class Forms {
         for (int a : axes) o.strides[k][a] = 0;
       }
       if (number) o.make_scalar(def.nin - 1u);
-      const catena::RowCall call{&def, loop, shape, axes, o.all};
+      const catena::bound::Rows call{&def, loop, shape, axes, o.all};
       request(plan_rows(call, 100));
     };
     plan({1000, 500}, {1}, false, false);

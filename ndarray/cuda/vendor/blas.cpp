@@ -23,7 +23,6 @@ namespace nd::cuda {
 namespace {
 
 using catena::Dtype;
-using catena::MatmulCall;
 using internal::BlasMatrix;
 using internal::BlasProblem;
 
@@ -285,7 +284,7 @@ std::optional<std::int64_t> in_elements(const catena::BoundOperand& o, int axis)
 
 // The leading axes, merged where all three operands allow it; nothing if a stride is not a multiple of the element
 // size.
-std::optional<std::vector<BatchAxis>> batch_axes(const MatmulCall& call) {
+std::optional<std::vector<BatchAxis>> batch_axes(const catena::bound::Matmul& call) {
   std::vector<BatchAxis> axes;
   for (int i = 0; i < call.out.shape->size() - 2; ++i) {
     const std::int64_t count = (*call.out.shape)[i];
@@ -327,7 +326,7 @@ std::optional<View> matrix_of(const catena::BoundOperand& o) {
 
 }  // namespace
 
-std::optional<BlasProblem> internal::blas_problem(const MatmulCall& call) {
+std::optional<BlasProblem> internal::blas_problem(const catena::bound::Matmul& call) {
   auto a = matrix_of(call.a), b = matrix_of(call.b), out = matrix_of(call.out);
   if (!a || !b || !out || out->rows == 0 || out->columns == 0 || a->columns == 0) return std::nullopt;
   auto batches = batch_axes(call);
@@ -356,7 +355,7 @@ std::optional<BlasProblem> internal::blas_problem(const MatmulCall& call) {
 
 const CublasLt& cublaslt() { return loaded_cublaslt().get(); }
 
-bool blas_matmul(const MatmulCall& call, StreamRef stream, const Epilogue& epilogue) {
+bool blas_matmul(const catena::bound::Matmul& call, StreamRef stream, const Epilogue& epilogue) {
   last = "portable";  // replaced below if cuBLASLt takes the product
   const std::optional<Types> types = types_of(call.out.dtype, tf32_allowed());
   if (!types) return false;

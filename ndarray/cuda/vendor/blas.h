@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include <catena/kernels/rows/calls.h>
+#include <catena/kernels/rows/bound_call.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/ndarray/device/runtime.h>
@@ -46,7 +46,7 @@ struct Epilogue {
 
 // Enqueues the product. Returns false without doing anything if cuBLASLt is not available, does not support the dtype,
 // or cannot express the strides or the epilogue; throws if a call fails.
-CATENA_EXPORT bool blas_matmul(const catena::MatmulCall& call, StreamRef stream, const Epilogue& epilogue = {});
+CATENA_EXPORT bool blas_matmul(const catena::bound::Matmul& call, StreamRef stream, const Epilogue& epilogue = {});
 
 // The implementation of this thread's last product: "cublaslt", or "portable" after blas_matmul returned false; ""
 // before the first product.
@@ -66,7 +66,7 @@ struct BlasMatrix {
   std::int64_t rows = 0, columns = 0, ld = 0, batch_stride = 0;
   friend bool operator==(const BlasMatrix&, const BlasMatrix&) = default;
 };
-// d = op(a) @ op(b): the column-major product that is equivalent to a MatmulCall.
+// d = op(a) @ op(b): the column-major product that is equivalent to a catena::bound::Matmul.
 struct BlasProblem {
   BlasMatrix a, b, d;
   std::int64_t batch = 1;
@@ -74,7 +74,7 @@ struct BlasProblem {
   friend bool operator==(const BlasProblem&, const BlasProblem&) = default;
 };
 // Nothing if the strides have no such form or the product is empty. Batches that repeat one operand become rows.
-CATENA_EXPORT std::optional<BlasProblem> blas_problem(const catena::MatmulCall& call);
+CATENA_EXPORT std::optional<BlasProblem> blas_problem(const catena::bound::Matmul& call);
 
 }  // namespace internal
 }  // namespace nd::cuda

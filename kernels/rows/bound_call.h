@@ -1,8 +1,7 @@
-// Bound calls: plain descriptions of reductions, row kernels, multi-tensor updates, gathers, products and random fills
-// over operands that have been bound and checked. Both backends of ndarray execute them.
+// Bound calls: the descriptions of call.h after binding. Operands are memory with strides, have been broadcast and
+// checked, and do not overlap in a way that matters. Both backends of ndarray execute them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
@@ -11,12 +10,24 @@
 
 namespace catena {
 
-struct ArrayHeader;
-class TensorTable;
+enum class ScatterMode : std::uint8_t { set, add };
+
+// Counter-based random numbers (kernels/random.h). Element i uses counter offset + i / 4 of the Philox stream of
+// the seed, whatever the launch shape.
+enum class RandomKind : std::uint8_t {
+  bits,      // uint32 or uint64: raw bits
+  uniform,   // floating: [0, 1)
+  normal,    // floating: mean 0, deviation 1 (Box-Muller)
+  integers,  // integer dtypes: [low, high)
+};
+// The number of counters that n elements consume; the offset advances by it.
+constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std::uint64_t>((n + 3) / 4); }
+
+namespace bound {
 
 // One elementwise row over n elements: element i of operand k is at data[k] + i * stride[k] (bytes). Operands have
 // the types in which the loop computes; strides are the size of an element, or 0 for a host scalar.
-struct FlatCall {
+struct Flat {
   const KernelDef* kernel = nullptr;
   int loop = 0;
   std::byte* const* data = nullptr;
@@ -26,7 +37,7 @@ struct FlatCall {
 
 // out = reduction of `in` over `axes` (sorted, non-negative). `out` has the rank of `in`, with length 1 and stride 0
 // along the reduced axes. Operands may have any dtype: values are converted to and from the types of the loop.
-struct ReduceCall {
+struct Reduce {
   const KernelDef* kernel = nullptr;
   int loop = 0;
   BoundOperand in, out;
@@ -44,7 +55,7 @@ struct ReduceCall {
 
 // A row kernel over `axes` of `shape`. Every operand has one stride per axis of `shape`; per-row outputs have stride 0
 // along `axes`. Operands may have any dtype.
-struct RowCall {
+struct Rows {
   const KernelDef* kernel = nullptr;
   int loop = 0;
   Shape shape;
@@ -52,51 +63,31 @@ struct RowCall {
   std::span<const BoundOperand> operands;
 };
 
-inline constexpr int kMaxHyper = 8;
-using Hyper = std::array<double, kMaxHyper>;
-
-// One body over many C-contiguous tensors in one launch; dtypes are those of the loop. A caller that updates the same
-// tensors repeatedly keeps the table, of which then only the changed entries are written (tensor_table.h).
-struct MultiTensorCall {
-  const KernelDef* kernel = nullptr;
-  int loop = 0;
-  std::span<ArrayHeader* const> operands;  // of the first tensor, in the kernel's order, then of the next
-  std::span<const Hyper> hyper;
-  std::span<const std::int32_t> hyper_of;  // index into `hyper` for each tensor; empty: all use the first
-  // For calls that may be captured and run again (CUDA graphs): writes the hyperparameters of a later run. Null: every
-  // run uses those of the first.
-  const Function<void(std::span<Hyper>)>* refresh = nullptr;
-  TensorTable* table =
-      nullptr;  // set when an executor receives the call; the framework may pass null for a temporary table
-};
-
 // Indexing by arrays. Over the loop shape, element i of the base is at
 //   base + sum_k i_k * base.strides[k] + sum_j wrap(index_j[i], length_j) * stride_j.
 // All index arrays have been broadcast to the loop shape. Indices may have any integer dtype; they wrap modulo the
 // length.
-struct IndexAxis {
+struct Index {
   BoundOperand index;
   std::int64_t length = 0;
   std::int64_t stride = 0;
 };
-struct GatherCall {
+struct Gather {
   Shape loop;
   BoundOperand base;  // read by a gather, written by a scatter
-  std::span<const IndexAxis> axes;
+  std::span<const Index> axes;
   BoundOperand other;  // the output of a gather, the values of a scatter; has the dtype of base
 };
-enum class ScatterMode : std::uint8_t { set, add };
-
 // out = a @ b over the last two axes. Leading axes have been broadcast: all three operands have the same rank >= 2, and
 // one dtype. float16 and bfloat16 accumulate in float32 and round once.
-struct MatmulCall {
+struct Matmul {
   BoundOperand a, b, out;
 };
 
 // Running reduction along one axis with the bodies of a reduction row: out_i = finish(combine(map(x_0), ...,
 // map(x_i))). `in` and `out` have the same shape and any dtypes: values are converted to and from the types of the
 // loop.
-struct ScanCall {
+struct Scan {
   const KernelDef* kernel = nullptr;
   int loop = 0;
   BoundOperand in, out;
@@ -104,7 +95,7 @@ struct ScanCall {
 };
 
 // Stable ascending sort along one axis; NaN last, in order of appearance. `in` and `out` have the same shape.
-struct SortCall {
+struct Sort {
   BoundOperand in;
   BoundOperand out;  // has the dtype of `in`, or int64 for positions along the axis
   bool positions = false;
@@ -113,21 +104,14 @@ struct SortCall {
 
 // Positions of the `count` non-zero elements, in C order; the caller has counted them. `out` is int64, C-contiguous, of
 // shape (rank of `in`, count): one row per axis.
-struct NonzeroCall {
+struct Nonzero {
   BoundOperand in;
   std::int64_t count = 0;
   BoundOperand out;
 };
 
-// Counter-based random numbers (kernels/random.h). Element i uses counter offset + i / 4 of the Philox stream of
-// `seed`, whatever the launch shape. `out` is C-contiguous.
-enum class RandomKind : std::uint8_t {
-  bits,      // uint32 or uint64: raw bits
-  uniform,   // floating: [0, 1)
-  normal,    // floating: mean 0, deviation 1 (Box-Muller)
-  integers,  // integer dtypes: [low, high)
-};
-struct RandomCall {
+// Random numbers; `out` is C-contiguous.
+struct Random {
   RandomKind kind = RandomKind::uniform;
   std::uint64_t seed = 0, offset = 0;
   std::int64_t low = 0, high = 0;
@@ -136,7 +120,5 @@ struct RandomCall {
   // For calls that may be captured and run again: gives the offset of a later run. Null: the call cannot be captured.
   const Function<std::uint64_t()>* refresh = nullptr;
 };
-// The number of counters that n elements consume; the offset advances by it.
-constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std::uint64_t>((n + 3) / 4); }
-
+}  // namespace bound
 }  // namespace catena
