@@ -105,8 +105,8 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   const auto golden = test::Golden::open("array");
   const auto items = [&golden](const test::GoldenCall& c) {
     std::vector<IndexItem> result;
-    for (const nlohmann::json& token : c.json()["index"]) {
-      const auto bound = [](const nlohmann::json& j) {
+    for (const test::Json& token : c.json()["index"]) {
+      const auto bound = [](const test::Json& j) {
         return j.is_null() ? std::optional<std::int64_t>() : std::optional<std::int64_t>(j.get<std::int64_t>());
       };
       if (token.is_string()) {
@@ -122,9 +122,9 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     }
     return result;
   };
-  const auto mask = [](const nlohmann::json& json) {
+  const auto mask = [](const test::Json& json) {
     if (json["function"] != "get_item") return "";
-    for (const nlohmann::json& token : json["index"])
+    for (const test::Json& token : json["index"])
       if (token.is_object() && token.contains("mask")) return "mask";
     return "";
   };

@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   f["matmul"] = [](const test::GoldenCall& c) {
     return Variables{matmul(c.x(0), c.x(1), {.transa = c.flag("transa", false), .transb = c.flag("transb", false)})};
   };
-  const auto weights = [](const nlohmann::json& json) {
+  const auto weights = [](const test::Json& json) {
     return json["function"] == "mean" && json["input_names"].size() > 1 ? "weights" : "";
   };
   test::run_golden("math", f, {.once_only = {"maximum", "minimum", "clip", "max", "min"}, .lacks = weights});

@@ -2,7 +2,8 @@
 #
 #   headers/uses     the programs of uses/, each of which includes one header of the library, linked into one and run
 #   headers/sizes    lines after preprocessing
-# The object library header_alone has one source per public header; it is compiled with the tests.
+# A header that is the first one a source of the libraries includes compiles alone: that source shows it. For every other one the object
+# library header_alone, compiled with the tests, has a source that includes nothing else.
 
 if(CATENA_SANITIZE)
   return()
@@ -24,13 +25,37 @@ foreach(component ndarray autograd nn training)
   endif()
 endforeach()
 
+set(shown "")
+get_property(targets GLOBAL PROPERTY CATENA_TARGETS)
+foreach(target IN LISTS targets)
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS sources)
+      if(EXISTS "${source}")
+        file(STRINGS "${source}" includes REGEX "^ *# *include" LIMIT_COUNT 1)
+        if(includes MATCHES "<catena/(.*)>")
+          list(APPEND shown "${CMAKE_MATCH_1}")
+        endif()
+      endif()
+    endforeach()
+  endif()
+endforeach()
+
 set(alone "")
 foreach(header IN LISTS public_headers)
-  string(MAKE_C_IDENTIFIER "${header}" name)
-  set(source "${CMAKE_CURRENT_BINARY_DIR}/headers/${name}.cpp")
-  # Twice: the second time it must be empty.
-  file(CONFIGURE OUTPUT "${source}" CONTENT "#include <catena/${header}>\n#include <catena/${header}>\n")
-  list(APPEND alone "${source}")
+  # An include guard: a second time the header is empty.
+  file(STRINGS "${CATENA_ROOT}/${header}" guard REGEX "^#pragma once$" LIMIT_COUNT 1)
+  if(NOT guard)
+    message(FATAL_ERROR "${header} has no #pragma once")
+  endif()
+  if(NOT header IN_LIST shown)
+    string(MAKE_C_IDENTIFIER "${header}" name)
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/headers/${name}.cpp")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "#include <catena/${header}>\n")
+    list(APPEND alone "${source}")
+  endif()
 endforeach()
 add_library(header_alone OBJECT ${alone})
 target_include_directories(header_alone PRIVATE "${CATENA_INCLUDE_DIR}")

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include <catena/autograd/capture.h>
 #include <catena/catena.h>
 #include <catena/tests/support/cuda_device/control.h>
+#include <catena/tests/support/pattern.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using autograd::Array;
@@ -102,9 +102,7 @@ bool has_graphs(const char* what) {
 }
 
 template <class F> std::string message_of(F&& f) { return test::message_of<catena::RuntimeError>(f); }
-bool matches(const std::string& text, const std::string& pattern) {
-  return std::regex_match(text, std::regex(pattern));
-}
+using test::matches;
 // Of an array: 0x7f12 (16, 6) float32 on cuda:0
 std::string array_pattern(const std::string& shape) { return "0x[0-9a-f]+ \\(" + shape + "\\) float32 on cuda:0"; }
 

@@ -29,13 +29,13 @@ bool is_kernel(const std::string& name) {
 bool has_kernel(const std::string& name) { return is_kernel(name) && !is_kernel(name + "_float16"); }
 
 // The dtype of the first of one or several outputs.
-std::string first_output(const nlohmann::json& dtypes) {
+std::string first_output(const test::Json& dtypes) {
   return (dtypes.is_array() ? dtypes[0] : dtypes).get<std::string>();
 }
 
 BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
   const auto golden = test::Golden::open("nd_promotion");
-  const nlohmann::json& g = golden.cases();
+  const test::Json& g = golden.cases();
   std::map<std::string, int> not_one_kernel;
   for (const auto& row : g["ufunc_array_array"]) {
     const std::string name = row[0], expected = first_output(row[3]);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(recorded_promotion_of_two_arrays) {
 
 BOOST_AUTO_TEST_CASE(recorded_weak_scalars) {
   const auto golden = test::Golden::open("nd_promotion");
-  const nlohmann::json& g = golden.cases();
+  const test::Json& g = golden.cases();
   const KernelDef& add = find_kernel("add");
   for (const auto& row : g["add_array_scalar"]) {
     Empty a(dtype_from_name(row[0].get<std::string>()));

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,9 @@ BOOST_AUTO_TEST_CASE(every_header_outside_host_is_embedded) {
   std::vector<std::string> expected;
   for (const auto& entry : fs::recursive_directory_iterator(source_folder() / "kernels")) {
     std::string path = fs::relative(entry.path(), source_folder()).generic_string();
-    if (entry.path().extension() == ".h" && !std::regex_search(path, std::regex("^kernels/(base|formats|rows)/")))
-      expected.push_back("catena/" + path);
+    const bool embedded = !path.starts_with("kernels/base/") && !path.starts_with("kernels/formats/") &&
+                          !path.starts_with("kernels/rows/");
+    if (entry.path().extension() == ".h" && embedded) expected.push_back("catena/" + path);
   }
   std::sort(expected.begin(), expected.end());
   std::vector<std::string> embedded;

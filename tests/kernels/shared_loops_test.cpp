@@ -42,7 +42,9 @@ template <class T> Pairs<T> pairs() {
   return p;
 }
 
-template <class Body, class Out, class T> void check_binary(const char* name, const std::string& sig) {
+// One function for all bodies of a type: what Body::run gives comes through a pointer.
+template <class Out, class T>
+void check_binary_against(Out (*expected)(T, T), const char* name, const std::string& sig) {
   const Pairs<T> p = pairs<T>();
   const Cells<Out> y = apply<Out>(name, sig, p.a, p.b);
   // Every second element, and one operand repeated.
@@ -56,18 +58,22 @@ template <class Body, class Out, class T> void check_binary(const char* name, co
   const std::int64_t stride_repeated[] = {size, 0, out_size};
   loop_of(name, sig).elementwise(ptr_repeated, stride_repeated, std::int64_t(half));
   int wrong = 0;
-  const auto expected = [](auto a, auto b) {
-    Out e;
-    Body::run(static_cast<T>(a), static_cast<T>(b), e);
-    return e;
-  };
   for (std::size_t i = 0; i < p.a.size(); ++i) {
-    wrong += !same_value(static_cast<Out>(y[i]), expected(p.a[i], p.b[i]));
+    wrong += !same_value(static_cast<Out>(y[i]), expected(T(p.a[i]), T(p.b[i])));
     if (i >= half) continue;
-    wrong += !same_value(static_cast<Out>(strided[i]), expected(p.a[2 * i], p.b[2 * i]));
-    wrong += !same_value(static_cast<Out>(repeated[i]), expected(p.a[i], p.b[5]));
+    wrong += !same_value(static_cast<Out>(strided[i]), expected(T(p.a[2 * i]), T(p.b[2 * i])));
+    wrong += !same_value(static_cast<Out>(repeated[i]), expected(T(p.a[i]), T(p.b[5])));
   }
   BOOST_TEST(wrong == 0, name << " " << sig << ": " << wrong << " results differ from the body's");
+}
+template <class Body, class Out, class T> void check_binary(const char* name, const std::string& sig) {
+  check_binary_against<Out, T>(
+      [](T a, T b) {
+        Out e;
+        Body::run(a, b, e);
+        return e;
+      },
+      name, sig);
 }
 
 template <class T> void check_type() {
@@ -119,16 +125,21 @@ BOOST_AUTO_TEST_CASE(binary_rows_of_every_integer_type) {
   check_type<std::uint64_t>();
 }
 
-template <class Body, class Out, class T> void check_unary(const char* name, const std::string& sig) {
+template <class Out, class T> void check_unary_against(Out (*expected)(T), const char* name, const std::string& sig) {
   const Cells<T> x = pairs<T>().a;
   const Cells<Out> y = apply<Out>(name, sig, x);
   int wrong = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    Out e;
-    Body::run(static_cast<T>(x[i]), e);
-    wrong += !same_value(static_cast<Out>(y[i]), e);
-  }
+  for (std::size_t i = 0; i < x.size(); ++i) wrong += !same_value(static_cast<Out>(y[i]), expected(T(x[i])));
   BOOST_TEST(wrong == 0, name << " " << sig << ": " << wrong << " results differ from the body's");
+}
+template <class Body, class Out, class T> void check_unary(const char* name, const std::string& sig) {
+  check_unary_against<Out, T>(
+      [](T x) {
+        Out e;
+        Body::run(x, e);
+        return e;
+      },
+      name, sig);
 }
 
 template <class T> void check_unary_type() {

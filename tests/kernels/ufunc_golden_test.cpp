@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(every_case_of_a_registered_ufunc) {
       if (a.size() != 1) a = broadcast(a, shape);
     const Result result = run(*def, inputs);
     BOOST_TEST_REQUIRE(result.data.size() == c["outputs"].size(), name);
-    const bool signed_zero = c.contains("signed_zero") && c["signed_zero"] == true;
+    const bool signed_zero = c.contains("signed_zero") && c["signed_zero"].get<bool>();
     const double atol = c["tolerance"][0], rtol = c["tolerance"][1];
     for (std::size_t k = 0; k < result.data.size(); ++k) {
       const NpyArray expected = golden.array(c["outputs"][k]);

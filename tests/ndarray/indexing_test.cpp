@@ -21,10 +21,10 @@ using test::same_bits;
 
 using Bound = std::optional<std::int64_t>;
 
-Bound bound_of(const nlohmann::json& j) { return j.is_null() ? Bound() : Bound(j.get<std::int64_t>()); }
+Bound bound_of(const test::Json& j) { return j.is_null() ? Bound() : Bound(j.get<std::int64_t>()); }
 
 // The key of a golden case.
-std::vector<nd::IndexKey> key_of(const test::Golden& golden, const nlohmann::json& tokens) {
+std::vector<nd::IndexKey> key_of(const test::Golden& golden, const test::Json& tokens) {
   std::vector<nd::IndexKey> keys;
   for (const auto& t : tokens) {
     if (t == "ellipsis") keys.emplace_back(ellipsis);
@@ -32,7 +32,7 @@ std::vector<nd::IndexKey> key_of(const test::Golden& golden, const nlohmann::jso
     else if (t.contains("int")) keys.emplace_back(t["int"].get<std::int64_t>());
     else if (t.contains("slice"))
       keys.emplace_back(Slice(bound_of(t["slice"][0]), bound_of(t["slice"][1]), bound_of(t["slice"][2])));
-    else keys.emplace_back(test::to_array(golden.array(t[t.contains("mask") ? "mask" : "array"])));
+    else keys.emplace_back(test::array_of(golden.array(t[t.contains("mask") ? "mask" : "array"])));
   }
   return keys;
 }
@@ -53,7 +53,7 @@ Array slice_table(const Bounds& rows) {
 }
 
 // Runs one case on arrays of any layout; nothing when there is no such function.
-std::vector<Array> run_case(const nlohmann::json& c, const std::vector<nd::IndexKey>& keys, std::vector<Array> in) {
+std::vector<Array> run_case(const test::Json& c, const std::vector<nd::IndexKey>& keys, std::vector<Array> in) {
   const std::string f = c["function"];
   const auto& args = c["args"];
   if (f == "getitem") return {nd::getitem(in[0], keys)};
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_SUITE(indexing)
 BOOST_AUTO_TEST_CASE(golden_cases) {
   const auto golden = test::Golden::open("nd_indexing");
   std::mt19937 random(1);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
     const std::vector<Array> expected = test::arrays_of(golden, c["outputs"]);
     if (function == "slice_table") {

@@ -42,7 +42,7 @@ std::string content_of(const std::string& path) {
 }
 void write(const std::string& path, std::string_view content) { std::ofstream(path, std::ios::binary) << content; }
 
-Array values_of(const nlohmann::json& c) {
+Array values_of(const test::Json& c) {
   const nd::Dtype dtype = nd::dtype_from_name(c["dtype"].get<std::string>());
   const nd::Shape shape(c["shape"].get<std::vector<std::int64_t>>());
   if (dtype == nd::uint64) return nd::array(c["values"].get<std::vector<std::uint64_t>>(), shape);
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_SUITE(io)
 
 BOOST_AUTO_TEST_CASE(golden_files) {
   const auto golden = test::Golden::open("nd_io/index");
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["file"], path = (golden.folder() / name).string();
     if (!c.contains("members")) {
       CHECK_SAME(difference(nd::load(path), values_of(c), 0, 0, true), name);

@@ -14,13 +14,13 @@ using test::difference;
 using test::message_of;
 using test::same_bits;
 
-nd::Dims dims_of(const nlohmann::json& j) {
+nd::Dims dims_of(const test::Json& j) {
   if (j.is_number()) return {j.get<std::int64_t>()};
   return j.get<std::vector<std::int64_t>>();
 }
 
 // Nothing when there is no such function.
-std::optional<Array> run_case(const nlohmann::json& c, const Array& a, const Array& b) {
+std::optional<Array> run_case(const test::Json& c, const Array& a, const Array& b) {
   const std::string f = c["function"];
   if (f == "dot") return nd::dot(a, b);
   if (f == "inner") return nd::inner(a, b);
@@ -47,13 +47,13 @@ BOOST_AUTO_TEST_SUITE(linalg)
 BOOST_AUTO_TEST_CASE(golden_cases) {
   const auto golden = test::Golden::open("nd_linalg");
   std::mt19937 random(1);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     const std::string function = c["function"];
     if (c["inputs"].size() != 2) return function;
     const auto in = test::arrays_of(golden, c["inputs"]);
     const auto actual = run_case(c, in[0], in[1]);
     if (!actual) return function;
-    const Array expected = test::to_array(golden.array(c["outputs"][0]));
+    const Array expected = test::array_of(golden.array(c["outputs"][0]));
     CHECK_SAME(difference(*actual, expected, c), c["name"].get<std::string>());
     CHECK_SAME(difference(*run_case(c, test::scattered(in[0], random), test::scattered(in[1], random)), expected, c),
                c["name"].get<std::string>() << " (scattered)");

@@ -14,17 +14,17 @@ using nd::Array;
 using test::difference;
 
 // ---- creation -----------------------------------------------------------------------------------
-nd::Scalar number(const nlohmann::json& j) {
+nd::Scalar number(const test::Json& j) {
   return j.is_number_integer() ? nd::Scalar(j.get<std::int64_t>()) : nd::Scalar(j.get<double>());
 }
 
-std::optional<nd::Dtype> dtype_of(const nlohmann::json& args) {
+std::optional<nd::Dtype> dtype_of(const test::Json& args) {
   if (!args.contains("dtype") || args["dtype"].is_null()) return {};
   return nd::dtype_from_name(args["dtype"].get<std::string>());
 }
 
 // Nothing when the case creates nothing.
-std::optional<std::vector<Array>> create(const nlohmann::json& c, const std::vector<Array>& in) {
+std::optional<std::vector<Array>> create(const test::Json& c, const std::vector<Array>& in) {
   const std::string f = c["function"];
   const auto& g = c["args"];
   if (f == "arange") {
@@ -66,13 +66,13 @@ std::optional<std::vector<Array>> create(const nlohmann::json& c, const std::vec
 }
 
 // ---- joining and splitting ----------------------------------------------------------------------
-nd::Sections sections_of(const nlohmann::json& j) {
+nd::Sections sections_of(const test::Json& j) {
   if (j.is_array()) return j.get<std::vector<std::int64_t>>();
   return j.get<int>();
 }
 
 // Nothing when the case neither joins nor cuts.
-std::optional<std::vector<Array>> join_or_split(const nlohmann::json& c, const std::vector<Array>& in) {
+std::optional<std::vector<Array>> join_or_split(const test::Json& c, const std::vector<Array>& in) {
   const std::string f = c["function"];
   const auto& args = c["args"];
   if (f == "concatenate") return std::vector{nd::concatenate(in, args["axis"])};
@@ -92,14 +92,14 @@ std::optional<std::vector<Array>> join_or_split(const nlohmann::json& c, const s
 }
 
 // ---- manipulation -------------------------------------------------------------------------------
-std::vector<std::int64_t> ints_of(const nlohmann::json& j) {
+std::vector<std::int64_t> ints_of(const test::Json& j) {
   if (j.is_number()) return {j.get<std::int64_t>()};
   return j.get<std::vector<std::int64_t>>();
 }
-std::optional<int> axis_of(const nlohmann::json& j) { return j.is_null() ? std::optional<int>() : j.get<int>(); }
+std::optional<int> axis_of(const test::Json& j) { return j.is_null() ? std::optional<int>() : j.get<int>(); }
 
-template <class T> nd::PadSides<T> sides_of(const nlohmann::json& j) {
-  const auto value = [](const nlohmann::json& v) { return T(v.get<std::int64_t>()); };
+template <class T> nd::PadSides<T> sides_of(const test::Json& j) {
+  const auto value = [](const test::Json& v) { return T(v.get<std::int64_t>()); };
   if (!j.is_array()) return value(j);
   if (!j[0].is_array()) return {value(j[0]), value(j[1])};
   std::vector<std::pair<T, T>> sides;
@@ -107,13 +107,13 @@ template <class T> nd::PadSides<T> sides_of(const nlohmann::json& j) {
   return sides;
 }
 
-using Function = std::function<std::vector<Array>(const nlohmann::json& args, const std::vector<Array>& in)>;
+using Function = std::function<std::vector<Array>(const test::Json& args, const std::vector<Array>& in)>;
 
 const std::map<std::string, Function>& functions() {
-#define ONE(...)                                                                       \
-  [](const nlohmann::json& args, const std::vector<Array>& in) -> std::vector<Array> { \
-    (void)args;                                                                        \
-    return {__VA_ARGS__};                                                              \
+#define ONE(...)                                                                   \
+  [](const test::Json& args, const std::vector<Array>& in) -> std::vector<Array> { \
+    (void)args;                                                                    \
+    return {__VA_ARGS__};                                                          \
   }
   static const std::map<std::string, Function> table = {
       {"reshape", ONE(nd::reshape(in[0], ints_of(args["newshape"])))},
@@ -127,8 +127,7 @@ const std::map<std::string, Function>& functions() {
       {"swapaxes", ONE(nd::swapaxes(in[0], args["axis1"], args["axis2"]))},
       {"rollaxis", ONE(nd::rollaxis(in[0], args["axis"], args["start"]))},
       {"broadcast_to", ONE(nd::broadcast_to(in[0], ints_of(args["shape"])))},
-      {"broadcast_arrays",
-       [](const nlohmann::json&, const std::vector<Array>& in) { return nd::broadcast_arrays(in); }},
+      {"broadcast_arrays", [](const test::Json&, const std::vector<Array>& in) { return nd::broadcast_arrays(in); }},
       {"tile", ONE(nd::tile(in[0], ints_of(args["reps"])))},
       {"repeat",
        ONE(args["repeats"].is_array() ? nd::repeat(in[0], ints_of(args["repeats"]), axis_of(args["axis"]))
@@ -145,7 +144,7 @@ const std::map<std::string, Function>& functions() {
   return table;
 }
 
-std::optional<std::vector<Array>> run_case(const nlohmann::json& c, const std::vector<Array>& in) {
+std::optional<std::vector<Array>> run_case(const test::Json& c, const std::vector<Array>& in) {
   if (const auto f = functions().find(c["function"]); f != functions().end()) return f->second(c["args"], in);
   if (const auto joined = join_or_split(c, in)) return joined;
   return create(c, in);
@@ -158,7 +157,7 @@ BOOST_AUTO_TEST_SUITE(manipulation_golden)
 BOOST_AUTO_TEST_CASE(golden_cases) {
   const auto golden = test::Golden::open("nd_manipulation");
   std::mt19937 random(1);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"];
     const std::vector<Array> expected = test::arrays_of(golden, c["outputs"]);
     for (const bool packed : {true, false}) {

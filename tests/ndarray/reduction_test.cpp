@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_SUITE(reduction)
 BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   const auto golden = test::Golden::open("nd_reduction");
   std::mt19937 random(1);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
     if (!functions().contains(function)) return function;
     Arguments g;

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   const auto golden = test::Golden::open("nd_ufunc");
   test::Turns turns("golden cases of nd_ufunc");
   std::mt19937 random(1);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
     if (!functions().contains(function)) return function;
     if (!turns.take_case()) return {};
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(golden_casts) {
   const auto golden = test::Golden::open("nd_cast");
   test::Turns turns("golden cases of nd_cast");
   std::mt19937 random(2);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     if (!turns.take_case()) return {};
     const Array x = test::arrays_of(golden, c["inputs"])[0], expected = test::arrays_of(golden, c["outputs"])[0];
     const nd::Dtype to = nd::dtype_from_name(c["args"]["dtype"].get<std::string>());

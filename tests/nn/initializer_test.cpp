@@ -10,10 +10,10 @@ namespace init = nn::initializers;
 
 namespace {
 
-using Make = std::function<nn::Initializer(const nlohmann::json& args)>;
+using Make = std::function<nn::Initializer(const test::Json& args)>;
 
 template <class F> Make scaled(F make, double otherwise) {
-  return [make, otherwise](const nlohmann::json& a) { return make(a.value("scale", otherwise), init::Options{}); };
+  return [make, otherwise](const test::Json& a) { return make(a.value("scale", otherwise), init::Options{}); };
 }
 
 const std::map<std::string, Make>& makers() {
@@ -27,9 +27,9 @@ const std::map<std::string, Make>& makers() {
       {"HeUniform", scaled(init::HeUniform, 1.0)},
       {"Orthogonal", scaled(init::Orthogonal, 1.1)},
       {"Identity", scaled(init::Identity, 1.0)},
-      {"Constant", [](const nlohmann::json& a) { return init::Constant(a["fill_value"].get<double>()); }},
-      {"Zero", [](const nlohmann::json&) { return init::Zero(); }},
-      {"One", [](const nlohmann::json&) { return init::One(); }},
+      {"Constant", [](const test::Json& a) { return init::Constant(a["fill_value"].get<double>()); }},
+      {"Zero", [](const test::Json&) { return init::Zero(); }},
+      {"One", [](const test::Json&) { return init::One(); }},
   };
   return all;
 }
@@ -47,7 +47,7 @@ Sample sample_of(const std::vector<double>& v) {
 }
 
 // Within 5 standard errors of the mean and 5 % of the deviation, inside the bound.
-void check_distribution(const nlohmann::json& c, const std::vector<double>& v) {
+void check_distribution(const test::Json& c, const std::vector<double>& v) {
   const Sample s = sample_of(v);
   const double deviation = c["std"].get<double>();
   BOOST_TEST(std::fabs(s.mean - c["mean"].get<double>()) <= 5 * deviation / std::sqrt(double(v.size())));
@@ -60,7 +60,7 @@ void check_distribution(const nlohmann::json& c, const std::vector<double>& v) {
   }
 }
 
-void check_orthogonal(const nlohmann::json& c, const std::vector<double>& q, std::size_t rows) {
+void check_orthogonal(const test::Json& c, const std::vector<double>& q, std::size_t rows) {
   const std::size_t cols = q.size() / rows;
   double worst = 0;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -73,7 +73,7 @@ void check_orthogonal(const nlohmann::json& c, const std::vector<double>& q, std
   BOOST_TEST(worst < 1e-5);
 }
 
-void check_identity(const nlohmann::json& c, const std::vector<double>& v, std::size_t rows) {
+void check_identity(const test::Json& c, const std::vector<double>& v, std::size_t rows) {
   const double value = c["value"];
   BOOST_REQUIRE(v.size() == rows * rows);
   for (std::size_t i = 0; i < v.size(); ++i) BOOST_REQUIRE(v[i] == (i / rows == i % rows ? value : 0.0));
@@ -96,7 +96,7 @@ std::unique_ptr<nn::Link> make_link(const std::string& call) {
 
 // The parameters of a link that was just built: the shapes, what is constant, the deviation of what is random. Returns
 // the name of a link that is not there.
-std::string check_fresh_link(const nlohmann::json& c) {
+std::string check_fresh_link(const test::Json& c) {
   const std::string call = c["link"];
   const std::unique_ptr<nn::Link> link = make_link(call);
   if (!link) return call.substr(0, call.find('('));
@@ -104,10 +104,10 @@ std::string check_fresh_link(const nlohmann::json& c) {
     BOOST_TEST(link->namedparams().size() == c["params"].size());
     for (const nn::NamedParam& p : link->namedparams()) BOOST_TEST_CONTEXT(p.path) {
         BOOST_REQUIRE(c["params"].contains(p.path.substr(1)));
-        const nlohmann::json& expected = c["params"][p.path.substr(1)];
+        const test::Json& expected = c["params"][p.path.substr(1)];
         BOOST_TEST(p.param.shape() == Shape(expected["shape"].get<std::vector<std::int64_t>>()));
         const std::vector<double> v = values(p.param.data());
-        if (expected["constant"] == true) {
+        if (expected["constant"].get<bool>()) {
           for (const double x : v) BOOST_REQUIRE(x == expected["sample_mean"].get<double>());
           continue;
         }
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_SUITE(initializer_suite)
 BOOST_AUTO_TEST_CASE(golden_distributions) {
   const auto golden = Golden::open("initializers");
   autograd::seed(7);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const test::Json& c) -> std::string {
     if (c.contains("link")) return check_fresh_link(c);
     const std::string name = c["initializer"];
     const auto maker = makers().find(name);

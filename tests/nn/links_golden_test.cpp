@@ -7,7 +7,7 @@
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
-using nlohmann::json;
+using json = test::Json;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
-using nlohmann::json;
+using json = test::Json;
 using nn::serializers::DictionarySerializer;
 using nn::serializers::load_npz;
 using nn::serializers::NpzDeserializer;
@@ -80,12 +80,12 @@ template <class Model> void check_model(const Golden& index, const json& c, Mode
   const std::string path = (index.folder() / c["file"].get<std::string>()).string();
   load_npz(path, model);
   for (const nn::NamedParam& p : model.namedparams()) {
-    const Array stored = to_array(values_of.read(c["values"][p.path.substr(1)].template get<std::string>()));
+    const Array stored = to_array(values_of.read(c["values"][p.path.substr(1)].get<std::string>()));
     check_close(p.param.data(), autograd::astype(stored, p.param.dtype()), 0, 0, p.path);
   }
-  const Array y = model(Variable(to_array(values_of.read(c["input"].template get<std::string>())))).data();
-  check_close(y, to_array(values_of.read(c["prediction"].template get<std::string>())), c["tolerance"][0],
-              c["tolerance"][1], "prediction");
+  const Array y = model(Variable(to_array(values_of.read(c["input"].get<std::string>())))).data();
+  check_close(y, to_array(values_of.read(c["prediction"].get<std::string>())), c["tolerance"][0], c["tolerance"][1],
+              "prediction");
 
   const TemporaryFolder folder("model");
   save_npz(folder / "out.npz", model);

@@ -74,7 +74,7 @@ void compare(const std::string& what, const Array& actual, const Array& expected
                                        << ", expected " << e[first]);
 }
 
-Variables load_inputs(const Golden& golden, const nlohmann::json& c) {
+Variables load_inputs(const Golden& golden, const Json& c) {
   Variables v;
   for (const auto& key : c["inputs"])
     v.push_back(key.is_null() ? Variable() : Variable(to_array(golden.array(key.get<std::string>()))));
@@ -88,7 +88,7 @@ Array weights_like(const Array& a, int seed) {
   return astype(array(v, a.shape()), a.dtype());
 }
 
-void check_twice(const Golden& golden, const nlohmann::json& c, const GoldenFunction& f) {
+void check_twice(const Golden& golden, const Json& c, const GoldenFunction& f) {
   // Inputs that have a gradient are varied; the others are handed over as they are.
   const Variables all = load_inputs(golden, c);
   Arrays varied, weights, gy;
@@ -109,7 +109,7 @@ void check_twice(const Golden& golden, const nlohmann::json& c, const GoldenFunc
   gradient_check::check_double_backward(call, varied, gy, weights, {.eps = 1e-5, .atol = 1e-5, .rtol = 1e-4});
 }
 
-void run_case(const Golden& golden, const nlohmann::json& c, const GoldenFunction& f, bool twice) {
+void run_case(const Golden& golden, const Json& c, const GoldenFunction& f, bool twice) {
   const std::string name = c["name"].get<std::string>();
   const double atol = c["tolerance"][0].get<double>(), rtol = c["tolerance"][1].get<double>();
   const Variables inputs = load_inputs(golden, c);
@@ -139,7 +139,7 @@ void run_case(const Golden& golden, const nlohmann::json& c, const GoldenFunctio
 
 void run_golden(const std::string& group, const GoldenFunctions& functions, const GoldenOptions& options) {
   const auto golden = Golden::open(group);
-  golden.for_each([&](const nlohmann::json& c) -> std::string {
+  golden.for_each([&](const Json& c) -> std::string {
     const std::string function = c["function"].get<std::string>();
     const auto at = functions.find(function);
     if (at == functions.end()) return function;

@@ -14,7 +14,6 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -26,9 +25,9 @@ namespace test {
 // One call: the inputs of a case as variables, or copies of them that a gradient check perturbs.
 class GoldenCall {
  public:
-  GoldenCall(const nlohmann::json& json, autograd::Variables inputs) : json_(json), inputs_(std::move(inputs)) {}
-  const nlohmann::json& json() const { return json_; }
-  const nlohmann::json& args() const { return json_["args"]; }
+  GoldenCall(const Json& json, autograd::Variables inputs) : json_(json), inputs_(std::move(inputs)) {}
+  const Json& json() const { return json_; }
+  const Json& args() const { return json_["args"]; }
 
   std::size_t size() const { return inputs_.size(); }
   const autograd::Variable& x(std::size_t i) const { return inputs_[i]; }  // null where the case has null
@@ -52,7 +51,7 @@ class GoldenCall {
   autograd::Dims dims(const char* arg) const;
 
  private:
-  const nlohmann::json& json_;
+  const Json& json_;
   autograd::Variables inputs_;
 };
 
@@ -63,7 +62,7 @@ struct GoldenOptions {
   std::set<std::string> once_only =
       {};  // functions that are not differentiated twice: ties, kinks, functions on raw arrays
   // The option of a function of the table that the library lacks for this case, or nothing.
-  std::function<std::string(const nlohmann::json& json)> lacks = {};
+  std::function<std::string(const Json& json)> lacks = {};
 };
 
 // Failures are Boost.Test errors that name the case.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <sstream>
 
 namespace test {
@@ -16,10 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string content_of(std::istream& in) { return {std::istreambuf_iterator<char>(in), {}}; }
+
 // A header without its comments.
 std::string code_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = content_of(in);
   std::string code;
   for (std::size_t i = 0; i < text.size();) {
     if (text.compare(i, 2, "//") == 0) {
@@ -49,8 +51,66 @@ const std::vector<Header>& public_headers() {
   return all;
 }
 
+bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// The position behind white space.
+std::size_t behind_space(const std::string& code, std::size_t at) {
+  while (at < code.size() && std::isspace(static_cast<unsigned char>(code[at]))) ++at;
+  return at;
+}
+
+bool word_at(const std::string& code, const std::string& word, std::size_t at) {
+  return code.compare(at, word.size(), word) == 0 && (at == 0 || !is_word_char(code[at - 1])) &&
+         (at + word.size() >= code.size() || !is_word_char(code[at + word.size()]));
+}
+
+// Whether `word` stands somewhere as a whole word, and test(position of it, position behind it) holds there.
+template <class F> bool any_word(const std::string& code, const std::string& word, F&& test) {
+  for (std::size_t at = code.find(word); at != std::string::npos; at = code.find(word, at + 1))
+    if (word_at(code, word, at) && test(at, at + word.size())) return true;
+  return false;
+}
 bool is_word(const std::string& code, const std::string& word) {
-  return std::regex_search(code, std::regex("\\b" + word + "\\b"));
+  return any_word(code, word, [](std::size_t, std::size_t) { return true; });
+}
+
+// ROW(name, ...) that is not for internal use: ROW(name, internal ...), ROW(name, own ...).
+bool is_public_row(const std::string& code, const std::string& name) {
+  return any_word(code, name, [&](std::size_t at, std::size_t end) {
+    while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
+    end = behind_space(code, end);
+    if (at < 4 || code.compare(at - 4, 4, "ROW(") != 0 || (at > 4 && is_word_char(code[at - 5])) ||
+        code.compare(end, 1, ",") != 0)
+      return false;
+    end = behind_space(code, end + 1);
+    return !word_at(code, "internal", end) && !word_at(code, "own", end);
+  });
+}
+
+// class, struct or using, exported or not.
+bool is_type(const std::string& code, const std::string& name) {
+  for (const char* kind : {"class", "struct", "using"})
+    if (any_word(code, kind, [&](std::size_t, std::size_t end) {
+          std::size_t at = behind_space(code, end);
+          if (at > end && word_at(code, "CATENA_EXPORT", at)) at = behind_space(code, end = at + 13);
+          return at > end && word_at(code, name, at);
+        }))
+      return true;
+  return false;
+}
+
+// A function with Variables among its parameters, an entry X(name, ...) of a list of such, or a using of one.
+bool is_function_of_variables(const std::string& code, const std::string& name) {
+  return any_word(code, name, [&](std::size_t at, std::size_t end) {
+    const std::size_t open = behind_space(code, end);
+    if (code.compare(open, 1, "(") == 0) {
+      const std::string parameters = code.substr(open, code.find_first_of(";{", open) - open);
+      if (is_word(parameters, "Variable") || is_word(parameters, "Variables")) return true;
+    }
+    if (at >= 2 && code.compare(at - 2, 2, "::") == 0 && code.compare(end, 1, ";") == 0) return true;
+    while (at > 0 && std::isspace(static_cast<unsigned char>(code[at - 1]))) --at;
+    return at >= 2 && code.compare(at - 2, 2, "X(") == 0 && (at == 2 || !is_word_char(code[at - 3]));
+  });
 }
 
 // Functions of the framework share names with functions on arrays (copy, where), so that they count as declared where
@@ -58,17 +118,13 @@ bool is_word(const std::string& code, const std::string& word) {
 bool declares(const Header& header, const NotRun& line, const std::string& name) {
   const bool of_ndarray = line.group.starts_with("nd_");
   if (header.path.starts_with("kernels/"))  // the lists of rows that functions of ndarray are made from
-    return of_ndarray &&
-           std::regex_search(header.code, std::regex("\\bROW\\(\\s*" + name + "\\s*,(?!\\s*(?:internal|own)\\b)"));
+    return of_ndarray && is_public_row(header.code, name);
   if (of_ndarray != header.path.starts_with("ndarray/")) return false;
   if (line.group == "links" || line.group == "initializers")  // a link Parameter would not be nn::Parameter
-    return header.path.starts_with("nn/links/") &&
-           is_word(header.code, "(class|struct|using)\\s+(CATENA_EXPORT\\s+)?" + name);
+    return header.path.starts_with("nn/links/") && is_type(header.code, name);
   const bool of_functions =
       header.path.find("/functions/") != std::string::npos || header.path == "autograd/operators.h";
-  if (of_functions && line.group != "triggers")
-    return std::regex_search(header.code, std::regex("\\b" + name + "\\s*\\([^;{]*\\bVariables?\\b|\\bX\\(\\s*" + name +
-                                                     "\\b|::" + name + ";"));
+  if (of_functions && line.group != "triggers") return is_function_of_variables(header.code, name);
   const bool of_a_class =
       line.group == "triggers" || line.group == "computational_graph" || line.group == "serializers/index";
   return (of_ndarray || of_a_class) && is_word(header.code, name);
@@ -88,7 +144,7 @@ Golden Golden::read(std::string_view group, const fs::path& file) {
   Golden golden;
   golden.group_ = group;
   golden.folder_ = file.parent_path();
-  golden.json_ = std::make_shared<const nlohmann::json>(nlohmann::json::parse(in));
+  golden.json_ = std::make_shared<const Json>(Json::parse(content_of(in)));
   auto arrays = file;
   arrays.replace_extension(".npz");
   if (fs::exists(arrays)) golden.npz_ = std::make_shared<const catena::NpzReader>("Golden", arrays.string());
@@ -111,7 +167,7 @@ catena::NpyArray Golden::array(const std::string& key) const {
   return npz_->read(key);
 }
 
-void Golden::for_each(const std::function<std::string(const nlohmann::json&)>& run) const {
+void Golden::for_each(const std::function<std::string(const Json&)>& run) const {
   std::map<std::string, int> lacking, listed;
   std::size_t not_run = 0;
   for (const auto& c : cases())
@@ -139,8 +195,8 @@ std::vector<NotRun> cases_not_run() {
   std::ifstream in(source_folder() / "tests/golden/not_run.json");
   catena::check<catena::IOError>(in.good(), "cases_not_run", "tests/golden/not_run.json is missing");
   std::vector<NotRun> list;
-  for (const auto& line : nlohmann::json::parse(in))
-    list.push_back({line["group"], line["lacks"], line["cases"], line["reason"]});
+  const Json lines = Json::parse(content_of(in));
+  for (const Json& line : lines) list.push_back({line["group"], line["lacks"], line["cases"], line["reason"]});
   return list;
 }
 

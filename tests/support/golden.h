@@ -4,7 +4,7 @@
 //
 //   BOOST_AUTO_TEST_CASE(golden_values) {
 //     const auto golden = test::Golden::open("nd_cast");     // fails where the group is missing
-//     golden.for_each([&](const nlohmann::json& c) -> std::string {
+//     golden.for_each([&](const Json& c) -> std::string {
 //       const auto f = functions.find(c["function"]);
 //       if (f == functions.end()) return c["function"];      // not run, for want of this function
 //       const catena::NpyArray x = golden.array(c["inputs"][0]);
@@ -19,13 +19,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <catena/kernels/formats/npz.h>
+#include <catena/tests/support/json.h>
 
 namespace test {
 
@@ -39,7 +39,7 @@ class Golden {
   static std::optional<Golden> open_shared(std::string_view group);
 
   // The content of the JSON file: an array of cases (one object in nd_promotion). Lives as long as *this.
-  const nlohmann::json& cases() const { return *json_; }
+  const Json& cases() const { return *json_; }
   // The array of that key, as in the case's "inputs". Throws catena::KeyError if there is none.
   catena::NpyArray array(const std::string& key) const;
   bool has_array(const std::string& key) const { return npz_ && npz_->contains(key); }
@@ -49,14 +49,14 @@ class Golden {
   // Calls run(case) for every case. It returns what the library lacks for the case ("lstm"; "get_item mask" for an
   // option of a function that is there), or nothing when it has run the case. A test error where the numbers of cases
   // that were not run differ from those of not_run.json; a line on standard output says how many were.
-  void for_each(const std::function<std::string(const nlohmann::json&)>& run) const;
+  void for_each(const std::function<std::string(const Json&)>& run) const;
 
  private:
   static Golden read(std::string_view group, const std::filesystem::path& file);
 
   std::string group_;
   std::filesystem::path folder_;
-  std::shared_ptr<const nlohmann::json> json_;
+  std::shared_ptr<const Json> json_;
   std::shared_ptr<const catena::NpzReader> npz_;
 };
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iostream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,127 +28,49 @@ inline constexpr nd::Dtype kAllDtypes[] = {nd::bool_,   nd::int8,    nd::uint8, 
 
 // The software CUDA device compiles a kernel for every function and dtype with the host's compiler, so only a part of a
 // long list of cases is run on it. On the CPU and on a real GPU all of them are run.
-inline bool cases_take_turns() {
-  return nd::current_device().kind == nd::Device::Kind::cuda && cuda_device::Control::available();
-}
+bool cases_take_turns();
 class Turns {
  public:
   explicit Turns(std::string what) : what_(std::move(what)) {}
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
-  ~Turns() {  // reports the reduction
-    if (run_ < asked_)
-      std::cout << "thinned out on the software CUDA device: " << what_ << ", " << run_ << " of " << asked_
-                << " are run\n";
-  }
+  ~Turns();  // reports the reduction
   // Whether function number k is run for this dtype; on the software device for every fifth one.
   bool take(std::size_t k, nd::Dtype dtype) { return count((k + static_cast<std::size_t>(dtype)) % 5 == 0); }
   // Whether the next golden case is run; on the software device every eighth.
   bool take_case() { return count(asked_ % 8 == 0); }
-  bool count(bool turn) {
-    const bool run = turn || !cases_take_turns();
-    ++asked_;
-    run_ += run;
-    return run;
-  }
+  bool count(bool turn);
 
  private:
   std::string what_;
   std::size_t asked_ = 0, run_ = 0;
 };
 
-inline nd::Array to_array(const catena::NpyArray& n) {
-  nd::Array a = nd::empty(n.shape, n.dtype.value());
-  nd::internal::from_host(a, n.data.data());
-  return a;
-}
+nd::Array array_of(const catena::NpyArray& n);
 
 // The same elements in another memory layout: random order of axes, negative and larger strides, an offset into a
 // larger block.
-inline nd::Array scattered(const nd::Array& a, std::mt19937& random) {
-  const int rank = a.ndim();
-  std::vector<int> order;
-  for (int i = 0; i < rank; ++i) order.push_back(i);
-  std::shuffle(order.begin(), order.end(), random);
-  nd::Strides strides = nd::Strides::filled(rank, 0);
-  std::int64_t step = std::int64_t(a.itemsize()), offset = step * std::int64_t(random() % 3);
-  for (int i : order) {
-    const std::int64_t spread = step * std::int64_t(1 + random() % 3);
-    const bool backwards = random() % 2;
-    strides[i] = backwards ? -spread : spread;
-    if (backwards && a.shape()[i] > 0) offset += spread * (a.shape()[i] - 1);
-    step = spread * std::max<std::int64_t>(a.shape()[i], 1);
-  }
-  const nd::Array block = nd::zeros(nd::Shape{offset + step * 3 + 64}, nd::uint8);
-  const nd::Array view = nd::internal::make_view(block, a.shape(), strides, a.size() == 0 ? 0 : offset, a.dtype());
-  nd::internal::assign("scattered", view, a);
-  return view;
-}
+nd::Array scattered(const nd::Array& a, std::mt19937& random);
 
 // Random elements in a range that suits the dtype: small integers of both signs, floats around 1.
-inline nd::Array random_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
-  std::vector<double> values(std::size_t(catena::size_of(shape)));
-  for (double& v : values)
-    v = catena::is_floating(dtype) ? std::ldexp(double(random() % 20001) - 10000, -12)
-                                   : double(int(random() % 200) - 100);
-  return nd::array(values, shape, {.dtype = dtype});
-}
+nd::Array random_array(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random);
 
-inline std::vector<std::byte> bytes_of(const nd::Array& a) {
-  std::vector<std::byte> bytes(a.nbytes());
-  nd::internal::to_host(a, bytes.data());
-  return bytes;
-}
+std::vector<std::byte> bytes_of(const nd::Array& a);
 
 // Equal shape, dtype and bits (in C order).
-inline bool same_bits(const nd::Array& a, const nd::Array& b) {
-  return a.shape() == b.shape() && a.dtype() == b.dtype() && bytes_of(a) == bytes_of(b);
-}
+bool same_bits(const nd::Array& a, const nd::Array& b);
 
 // The first difference as text; empty if there is none.
-inline std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0,
-                              bool signed_zero = false) {
-  if (!(actual.shape() == expected.shape()))
-    return catena::concat("shape ", actual.shape(), " instead of ", expected.shape());
-  if (actual.dtype() != expected.dtype())
-    return catena::concat("dtype ", actual.dtype(), " instead of ", expected.dtype());
-  return nd::visit_real_dtype("difference", actual.dtype(), [&](auto tag) -> std::string {
-    using E = typename decltype(tag)::type;
-    const auto a = actual.to_vector<E>(), e = expected.to_vector<E>();
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      bool equal;
-      if constexpr (std::is_integral_v<E>) {
-        equal = a[i] == e[i] || ((atol != 0 || rtol != 0) && close(double(a[i]), double(e[i]), atol, rtol));
-      } else {
-        equal = close(double(a[i]), double(e[i]), atol, rtol);
-        if (signed_zero && double(e[i]) == 0) equal = equal && std::signbit(double(a[i])) == std::signbit(double(e[i]));
-      }
-      if (!equal) return catena::concat("element ", i, " is ", double(a[i]), " instead of ", double(e[i]));
-    }
-    return {};
-  });
-}
+std::string difference(const nd::Array& actual, const nd::Array& expected, double atol = 0, double rtol = 0,
+                       bool signed_zero = false);
 
 // Compares reductions of equal elements in two layouts: bit-identical on the CPU. On CUDA the layout determines the
 // distribution over threads, so floating-point sums round in another order.
-inline bool same_reduction(const nd::Array& a, const nd::Array& b) {
-  if (a.device().kind == nd::Device::Kind::cpu || !catena::is_floating(a.dtype())) return same_bits(a, b);
-  const double eps = a.dtype() == nd::float64   ? 1e-13
-                     : a.dtype() == nd::float32 ? 1e-5
-                     : a.dtype() == nd::float16 ? 2e-3
-                                                : 1.6e-2;
-  return difference(a, b, eps, eps).empty();
-}
+bool same_reduction(const nd::Array& a, const nd::Array& b);
 
 // The inputs and outputs of a golden case.
-inline std::vector<nd::Array> arrays_of(const Golden& golden, const nlohmann::json& keys) {
-  std::vector<nd::Array> list;
-  for (const auto& key : keys) list.push_back(to_array(golden.array(key)));
-  return list;
-}
-inline std::string difference(const nd::Array& actual, const nd::Array& expected, const nlohmann::json& c) {
-  return difference(actual, expected, c["tolerance"][0], c["tolerance"][1], c.value("signed_zero", false));
-}
+std::vector<nd::Array> arrays_of(const Golden& golden, const Json& keys);
+std::string difference(const nd::Array& actual, const nd::Array& expected, const Json& c);
 
 // The elements in C order.
 template <class E> void check_values(const nd::Array& a, const std::vector<E>& expected) {
@@ -155,26 +78,25 @@ template <class E> void check_values(const nd::Array& a, const std::vector<E>& e
   BOOST_CHECK_EQUAL_COLLECTIONS(values.begin(), values.end(), expected.begin(), expected.end());
 }
 
-inline nd::Array range(std::int64_t size, nd::Dtype dtype = nd::float32) { return nd::arange(size, {.dtype = dtype}); }
+nd::Array range(std::int64_t size, nd::Dtype dtype = nd::float32);
 
 // Pearson's statistic for equally likely outcomes 0..k-1.
-inline double chi_square(const std::vector<std::int64_t>& outcomes, std::int64_t k) {
-  std::vector<double> count(static_cast<std::size_t>(k));
-  for (std::int64_t v : outcomes) count.at(static_cast<std::size_t>(v)) += 1;
-  const double expected = double(outcomes.size()) / double(k);
-  double sum = 0;
-  for (double n : count) sum += (n - expected) * (n - expected) / expected;
-  return sum;
-}
+double chi_square(const std::vector<std::int64_t>& outcomes, std::int64_t k);
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// Test failure that shows the difference, if there is one.
-#define CHECK_SAME(text, what)                                \
-  do {                                                        \
-    const std::string same_text = (text);                     \
-    BOOST_TEST(same_text.empty(), what << ": " << same_text); \
+// Test failure that shows the difference, if there is one. The text is made in case of failure only, and by the
+// standard library's operators alone: Boost's lazy texts are slow to compile, and this stands in hundreds of places.
+#define CHECK_SAME(text, what)                                                        \
+  do {                                                                                \
+    if (const std::string same_text = (text); !::test::is_no_difference(same_text)) { \
+      std::ostringstream same_what;                                                   \
+      same_what << what << ": " << same_text;                                         \
+      ::test::report_difference(same_what.str(), __FILE__, __LINE__);                 \
+    }                                                                                 \
   } while (0)
+bool is_no_difference(const std::string& difference);  // is empty: then it is counted as an assertion that holds
+void report_difference(const std::string& text, const char* file, std::size_t line);
 
 // Runs f and returns the message of the exception of type E that it throws; a test failure otherwise.
 template <class E, class F> std::string message_of(F&& f) {

@@ -11,7 +11,7 @@
 
 using namespace test;
 using namespace training;
-using nlohmann::json;
+using json = test::Json;
 
 namespace {
 

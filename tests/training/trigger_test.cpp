@@ -7,7 +7,7 @@
 
 using namespace test;
 using namespace training;
-using nlohmann::json;
+using json = test::Json;
 using Iterations = std::vector<std::int64_t>;
 
 namespace {
