@@ -92,7 +92,7 @@ class Dims {
   }
 
  private:
-  // In blocks of a fixed size, which are copied without a call of memmove. A block may extend beyond the elements in use.
+  // In blocks of a fixed size, which need no call of memmove. A block may extend beyond the elements in use.
   static constexpr int kBlock = 4;
   static_assert(kMaxRank % kBlock == 0);
   void copy(const Dims& o) noexcept {

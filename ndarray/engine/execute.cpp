@@ -181,11 +181,11 @@ class FlatOperands {
   // False if an operand is not of the type in which the loop computes.
   bool bind(const catena::call::Elementwise& call, const catena::Step& step) {
     const auto& type = step.resolved().type;
-    const std::size_t nin = call.inputs.size(), n = nin + call.outputs.size();
+    const std::size_t nin = call.inputs.size(), n = std::size_t(step.kernel->num_operands());
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t from = step.slot[k];
       const Dtype t = type[k];
-      if (catena::compute_dtype(t) != t) return false;
+      if (catena::compute_dtype(t) != t || call.program->slots[from] != t) return false;
       if (from < nin && !call.inputs[from].is_array()) {
         call.inputs[from].scalar().store(t, cells_[k].bytes);
         data_[k] = cells_[k].bytes;
@@ -213,8 +213,9 @@ bool run_flat(const catena::call::Elementwise& call) {
   const catena::Step& step = call.program->steps[0];
   const ArrayHeader& model = *call.alike;
   FlatOperands operands;
-  if (call.program->steps.size() != 1 || model.device.kind != Device::Kind::cpu || !operands.bind(call, step))
-    return false;
+  if (call.program->steps.size() != 1 || call.program->num_temporaries() != 0) return false;
+  if (model.device.kind != Device::Kind::cpu || !operands.bind(call, step)) return false;
+  if (model.size == 0) return true;
   const catena::bound::Flat flat{step.kernel, step.loop, operands.data(), operands.stride(), model.size};
   if (!cpu_executor().elementwise_flat(flat, StreamRef{model.device, nullptr})) return false;
   for (const ArrayHeader* out : call.outputs) raise_version(*out);

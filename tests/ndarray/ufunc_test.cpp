@@ -275,6 +275,19 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_alike) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_step_that_reads_one_input_twice) {
+  const Array a = nd::array({1.f, -2.5f, 3.f});
+  const catena::KernelDef& row = catena::rows::multiply;
+  const catena::Step step{&row, static_cast<std::uint16_t>(row.loop_of(nd::float32)), {0, 0, 1}};
+  const nd::Dtype slots[] = {nd::float32, nd::float32};
+  const catena::Program program{{&step, 1}, slots, 1, 0, 1};
+  const catena::Input input(*a.get());
+  Array out = nd::zeros(3, nd::float32);
+  catena::ArrayHeader* const outputs[] = {out.get()};
+  nd::internal::execute(catena::call::Elementwise{&program, {&input, 1}, outputs, {}, a.get()});
+  BOOST_TEST(difference(out, nd::array({1.f, 6.25f, 9.f})) == "");
+}
+
 BOOST_AUTO_TEST_CASE(versions) {
   Array a = nd::zeros(3);
   const std::uint64_t v = a.version();
