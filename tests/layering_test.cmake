@@ -62,7 +62,7 @@ set(rules
 set(libraries "^(kernels|ndarray|autograd|nn|training)/")
 # The header that includes a whole library. No header of the libraries includes one.
 set(umbrellas "^(catena|ndarray/ndarray|autograd/autograd|nn/nn|training/training)\\.h$")
-# Headers of others: never in a header of ours that users include. ndarray/fmt.h is there for those who want it.
+# Third-party headers: never in a header that users include. ndarray/fmt.h is opt-in.
 set(third_party "^(fmt/|boost/|nlohmann/|oneapi/|dnnl|cblas|lapack|zlib|zip\\.h|curl/|CLI/|omp\\.h|cuda|nvrtc|cublas|cudnn|png|jpeg|hdf5)")
 
 set(known_rooms "")

@@ -92,7 +92,7 @@ Block* Arena::new_block() {
   --unused_;
   b->next = b->previous = b->before = b->after = nullptr;
   b->arena = this;
-  b->refs.store(0, std::memory_order_relaxed);  // nobody's before it is handed out
+  b->refs.store(0, std::memory_order_relaxed);  // no owner until it is handed out
   b->small_class = -1;
   b->free = false;
   b->device = {pool.backend.kind(), static_cast<std::int16_t>(device)};
@@ -161,7 +161,7 @@ void Arena::give(Block* b) {
     if (b->streams) hold(b);
     else merge_and_insert(b);
   }
-  // Nobody is left to reuse it.
+  // No pool is left to reuse it.
   if (pool.closed.load(std::memory_order_acquire)) release_free_segments();
 }
 
@@ -254,7 +254,7 @@ std::size_t Arena::free_blocks() const {
   return shared_.count() + large_.count() + pending_.size();
 }
 
-// Who uses a block reads and writes it without the lock; what is read here is not among that, or atomic.
+// The owner of a block reads and writes it without the lock; the fields that are read here are atomic or not its own.
 MemoryBlock Arena::show(const Block& b) const {
   const auto pending = std::find_if(pending_.begin(), pending_.end(), [&b](const Pending& p) { return p.block == &b; });
   MemoryBlock shown{b.data, b.capacity, MemoryBlock::State::free, {}};

@@ -21,7 +21,7 @@
 namespace nd {
 
 struct PoolStatistics {
-  std::size_t used_bytes = 0;   // in blocks that somebody holds, after rounding
+  std::size_t used_bytes = 0;   // in blocks in use, after rounding
   std::size_t total_bytes = 0;  // taken from the device: used + free
   std::size_t free_bytes = 0;   // in blocks that wait for reuse
   std::size_t n_free_blocks = 0;

@@ -182,7 +182,7 @@ struct Fresh final : FunctionNode {
   }
 };
 
-// A fused rule writes its result over the gradient that it reads, if that is nobody else's.
+// A fused rule writes its result over the gradient that it reads, if that has no other owner.
 BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
   const std::vector<float> values{0.5f, -1, 2};
   std::vector<float> slope;
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
   check(x.grad(), slope, 1);
 }
 
-// The second contribution is added to the first where that is nobody else's.
+// The second contribution is added to the first where that has no other owner.
 BOOST_AUTO_TEST_CASE(spare_gradients_are_added_to) {
   const auto run = [](Array* held) {
     const void *made = nullptr, *met = nullptr;
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(second_derivatives_pass_through_dead_variables) {
   BOOST_CHECK_SMALL(to_vector<double>(x.grad())[0] - expected, 1e-12);
 }
 
-BOOST_AUTO_TEST_CASE(grad_touches_nobody) {
+BOOST_AUTO_TEST_CASE(grad_changes_no_gradient) {
   Variable x(array<float>({2}, {1})), w(array<float>({5}, {1}));
   x.set_grad(array<float>({100}, {1}));
   Variable h = x * x;

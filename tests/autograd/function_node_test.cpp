@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(only_wanted_gradients_are_asked_for) {
   apply_node<Pair>({constant, a})[0].backward();
   BOOST_TEST(Pair::last_targets.size() == 1u);
   BOOST_TEST(Pair::last_targets[0] == 1);
-  // An array wrapped for the call is a leaf that nobody can read.
+  // An array wrapped for the call is a leaf that cannot be read later.
   Variable y = apply_node<Pair>({a, ones({1})})[0];
   y.backward();
   BOOST_TEST(Pair::last_targets.size() == 1u);

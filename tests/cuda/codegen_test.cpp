@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(every_field_of_the_key_counts) {
     BOOST_CHECK_MESSAGE(hashes.insert(other.hash()).second,
                         "field " << &other - changed.data() << " is not part of the hash");
   }
-  // A field that nobody has added above would show here.
+  // A field that is missing above would show here.
   BOOST_CHECK_EQUAL(sizeof(KernelKey), 48u);
 }
 

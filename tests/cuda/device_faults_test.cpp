@@ -306,8 +306,8 @@ bool on_software_device() {
   return false;
 }
 
-// Not every call can fail like the others: some give a text or a number, a destructor can tell nobody, and what decides
-// whether there is a library at all is asked once.
+// Not every call can fail like the others: some give a text or a number, a destructor cannot report one, and what
+// decides whether there is a library at all is asked once.
 bool has_no_status(const std::string& entry) {
   return entry == "nvrtcGetErrorString" || entry == "cublasLtGetVersion" || entry == "cublasLtGetStatusName";
 }
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(the_driver_fails_for_good) {
       BOOST_TEST(o.status == 0);
       BOOST_TEST(ours(o.first));
       BOOST_TEST(ours(o.second));
-      // A call whose failure nobody can be told of (a destructor's) leaves the first attempt alone; what comes after it
+      // A call whose failure cannot be reported (a destructor's) leaves the first attempt alone; what comes after it
       // fails.
       BOOST_TEST((o.first == "right" || o.second.starts_with("error: ")));
     }

@@ -85,7 +85,7 @@ std::string run_again(const std::string& name) {
   return read(errors);
 }
 
-// Kernels that nobody else has: *p = number.
+// Kernels that no other program has: *p = number.
 KernelKey key_of(std::uint64_t number) {
   KernelKey key;
   key.program = 0x5eed0000 + number;

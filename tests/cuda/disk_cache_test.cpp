@@ -120,7 +120,7 @@ bool holds(bool condition, const char* what) {
 #define HOLDS(condition) \
   if (!holds(condition, #condition)) return false
 
-// From root to a user whom no folder of these tests belongs to. Others stay who they are: their rights are already
+// From root to a user to whom no folder of these tests belongs. Other users are not changed: their rights are already
 // limited.
 bool drop_root() {
   return ::getuid() != 0 || (::setgroups(0, nullptr) == 0 && ::setgid(65534) == 0 && ::setuid(65534) == 0);

@@ -1,5 +1,5 @@
 // The table behind the kernel cache under 8 and 24 threads, with a loader that compiles nothing: every value is made
-// once, its errors reach everybody who waits, and readers see whole entries while the table grows. The disk cache
+// once, its errors reach all waiting threads, and readers see whole entries while the table grows. The disk cache
 // beside it.
 #include <boost/test/unit_test.hpp>
 

@@ -21,7 +21,7 @@ struct CheckMode {
 };
 BOOST_TEST_GLOBAL_FIXTURE(CheckMode);
 
-// A kernel of 64 threads with `statements` between others: cell[i] belongs to thread i, sum to nobody. The first one is
+// A kernel of 64 threads with `statements` between others: cell[i] belongs to thread i, sum to none. The first one is
 // line 4.
 std::string text_of(const std::string& statements) {
   return "extern \"C\" __global__ void planted(int* out) {\n"

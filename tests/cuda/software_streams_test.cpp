@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(events_order_streams) {
   b.copy_from(a, t);
   CU(stream_synchronize, t);
   BOOST_CHECK_EQUAL(b.value(), ones(1));
-  BOOST_CHECK_EQUAL(a.value(), ones(1));  // and nobody needed more
+  BOOST_CHECK_EQUAL(a.value(), ones(1));  // and no more was needed
   CU(event_destroy, done);
 }
 

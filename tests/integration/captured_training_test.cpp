@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(persistents_are_watched) {
 BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
   Array table = autograd::full({3}, 2.0), y;
   BOOST_TEST(!autograd::is_capturing());
-  autograd::watch_array("nothing", [] { return Array(); });  // nobody captures
+  autograd::watch_array("nothing", [] { return Array(); });  // no capture is under way
   autograd::CapturedWork work([&] {
     BOOST_TEST(autograd::is_capturing() == on_cuda());
     y = table * 3.0;

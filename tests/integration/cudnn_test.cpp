@@ -351,7 +351,7 @@ BOOST_AUTO_TEST_CASE(results_agree_with_the_portable_implementation) {
   BOOST_TEST(last_implementation() == "cudnn");
 }
 
-// Without the library the portable kernels run, and nobody is told unless they ask.
+// Without the library the portable kernels run, and no message is printed unless it is asked for.
 BOOST_AUTO_TEST_CASE(without_cudnn_the_portable_kernels_run) {
   if (!nd::is_available(Device::Kind::cuda) || cudnn::is_available()) {
     std::cout << "skipped: needs a CUDA device and no cuDNN\n";

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(streams_and_events) {
         }
       }
       stream.synchronize();
-      ended.arrive_and_wait();  // nobody's arrays die while others read them
+      ended.arrive_and_wait();  // no array is destroyed while another thread reads it
     });
     for (std::size_t i = 0; i < size; ++i)
       for (int round = 0; round < kRounds; ++round) {

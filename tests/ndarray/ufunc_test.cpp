@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(memory_of_expiring_operands) {
   Array b = std::move(a) + 1;
   BOOST_TEST((b->data == memory) == (b.device() == nd::cpu_device));  // on a device other streams might still read it
   BOOST_TEST(difference(b, nd::full({1000}, 2.0f)) == "");
-  // Not while somebody else can see it,
+  // Not while another handle refers to it,
   Array c = b;
   Array d = std::move(c) + 1;
   BOOST_TEST((d->data != b->data));
