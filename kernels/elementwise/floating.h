@@ -5,14 +5,23 @@
 
 namespace catena::k {
 
+// A complex number is NaN or infinite if one of its parts is, and finite if both are.
 struct isnan {
   template <class T> ND_FN static void run(T x, bool& y) { y = x != x; }
 };
 struct isinf {
-  template <class T> ND_FN static void run(T x, bool& y) { y = m::fabs(x) == limits<T>::max(); }
+  template <class T> ND_FN static bool of(T x) { return m::fabs(x) == limits<T>::max(); }
+  template <class T> ND_FN static void run(T x, bool& y) {
+    if constexpr (is_complex<T>) y = of(x.re) | of(x.im);
+    else y = of(x);
+  }
 };
 struct isfinite {
-  template <class T> ND_FN static void run(T x, bool& y) { y = m::fabs(x) < limits<T>::max(); }
+  template <class T> ND_FN static bool of(T x) { return m::fabs(x) < limits<T>::max(); }
+  template <class T> ND_FN static void run(T x, bool& y) {
+    if constexpr (is_complex<T>) y = of(x.re) & of(x.im);
+    else y = of(x);
+  }
 };
 // True for negative values, -0.0 and NaN with its sign set.
 struct signbit {

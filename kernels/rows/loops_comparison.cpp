@@ -10,7 +10,7 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/elementwise/comparison.h";
 
-using Equalities = join_loops<Comparisons, loops<"FF->?", "DD->?">>::type;
+using Equalities = and_complex<Comparisons, loops<"FF->?", "DD->?">>;
 
 constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_8_bits>;
 

@@ -10,6 +10,7 @@ using namespace define;
 
 constexpr const char* kHeader = "catena/kernels/elementwise/floating.h";
 
+using Classes = and_complex<FloatPredicates1, loops<"F->?", "D->?">>;
 using Splits = loops<"e->ee", "E->EE", "f->ff", "d->dd">;
 using Mantissas = loops<"e->ei", "E->Ei", "f->fi", "d->di">;
 using Scalings = loops<"ei->e", "Ei->E", "fi->f", "el->e", "El->E", "fl->f", "di->d", "dl->d">;
@@ -18,9 +19,9 @@ constexpr char wide_exponent(char type, bool) { return type == 'i' ? 'l' : type;
 
 }  // namespace
 
-constexpr KernelDef isnan = elementwise<k::isnan, FloatPredicates1>("isnan", kHeader);
-constexpr KernelDef isinf = elementwise<k::isinf, FloatPredicates1>("isinf", kHeader);
-constexpr KernelDef isfinite = elementwise<k::isfinite, FloatPredicates1>("isfinite", kHeader);
+constexpr KernelDef isnan = elementwise<k::isnan, Classes>("isnan", kHeader);
+constexpr KernelDef isinf = elementwise<k::isinf, Classes>("isinf", kHeader);
+constexpr KernelDef isfinite = elementwise<k::isfinite, Classes>("isfinite", kHeader);
 constexpr KernelDef signbit = elementwise<k::signbit, FloatPredicates1>("signbit", kHeader);
 constexpr KernelDef copysign = elementwise<k::copysign, Floats2>("copysign", kHeader);
 constexpr KernelDef modf = elementwise<k::modf, Splits>("modf", kHeader);

@@ -12,7 +12,7 @@ constexpr const char* kHeader = "catena/kernels/reduction/logical.h";
 
 using Counts = loops<"?->l", "b->l", "B->l", "h->l", "H->l", "i->l", "I->l", "l->l", "L->l", "e->l", "E->l", "f->l",
                      "d->l", "F->l", "D->l">;
-using Tests = join_loops<Predicates1, loops<"F->?", "D->?">>::type;
+using Tests = and_complex<Predicates1, loops<"F->?", "D->?">>;
 
 // Whether an integer is 0 does not depend on its sign; 16 bits and complex numbers are rare and are converted to bool.
 constexpr char nonzero(char type, bool output) {

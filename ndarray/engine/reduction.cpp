@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/warning.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/ufunc.h>
 
@@ -58,8 +59,10 @@ Array apply_reduction(const KernelDef& def, const Array& a, const ReductionOptio
   }
   const Dtype dtype = *options.dtype;
   for (int i = 0; i < def.num_loops; ++i)
-    if (def.loop_table[i].type[0] == dtype && def.loop_table[i].type[1] == dtype)
+    if (def.loop_table[i].type[0] == dtype && def.loop_table[i].type[1] == dtype) {
+      catena::warn_of_lost_imaginary_part(def.name, a.dtype(), dtype);
       return reduce_with_loop(def, i, a, options, dtype);
+    }
   // No loop computes in that dtype: the elements are converted to it first, and the result at the end.
   const Array converted = a.astype(dtype, {.copy = false});
   const catena::Input input(*converted.get());

@@ -68,7 +68,7 @@ Array accumulate(std::string_view op, const KernelDef& def, const Array& a, cons
 // A copy of `a` with every NaN replaced by `value`.
 Array without_nan(std::string_view op, const Array& a, int value) {
   check<TypeError>(!a.is_null(), op, "the array is null");
-  return catena::is_floating(a.dtype()) ? where(isnan(a), value, a) : a;
+  return catena::kind_of(a.dtype()) >= catena::DtypeKind::floating ? where(isnan(a), value, a) : a;
 }
 
 Array cumulative(std::string_view op, const KernelDef& def, const Array& a, const CumulativeOptions& o, int identity) {

@@ -22,9 +22,25 @@ Dtype working_dtype(Dtype t) {
   return Dtype::float32;
 }
 
+Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root);
+
+// The mean square of the distance to the mean is the sum of that of the real and that of the imaginary parts.
+Array spread_of_complex(std::string_view op, const Array& a, const VarOptions& o, bool root) {
+  VarOptions parts = o;
+  parts.out = Array();
+  Array result = spread(op, a.real(), parts, false) + spread(op, a.imag(), parts, false);
+  if (root) sqrt(result, {.out = result});
+  if (o.out.is_null()) return result;
+  check<ValueError>(o.out.shape() == result.shape(), op, "the output has shape ", o.out.shape(), ", the result ",
+                    result.shape());
+  internal::assign(op, o.out, result);
+  return o.out;
+}
+
 // The variance of elements converted to o.dtype, or its square root.
 Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root) {
   check<TypeError>(!a.is_null(), op, "the array is null");
+  if (catena::is_complex_dtype(a.dtype())) return spread_of_complex(op, a, o, root);
   const Dtype result_dtype = o.dtype ? *o.dtype : (catena::is_floating(a.dtype()) ? a.dtype() : Dtype::float64);
   const Dtype working = working_dtype(result_dtype);
   const catena::KernelDef& def = catena::rows::var;

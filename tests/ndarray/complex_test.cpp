@@ -285,6 +285,10 @@ BOOST_AUTO_TEST_CASE(comparison_and_truth) {
   BOOST_TEST(((a != b).to_vector<bool>() == std::vector<bool>{false, true, true, false}));
   BOOST_TEST(((a == 0).to_vector<bool>() == std::vector<bool>{false, false, false, true}));
   BOOST_TEST((nd::array({2i}) && !nd::array({0i})));
+  const Array wild = nd::array({C128(1, NAN), C128(-INFINITY, 0), C128(NAN, INFINITY), 1.0 + 1i});
+  BOOST_TEST((nd::isnan(wild).to_vector<bool>() == std::vector<bool>{true, false, true, false}));
+  BOOST_TEST((nd::isinf(wild).to_vector<bool>() == std::vector<bool>{false, true, true, false}));
+  BOOST_TEST((nd::isfinite(wild).to_vector<bool>() == std::vector<bool>{false, false, false, true}));
   BOOST_TEST((nd::nonzero(a)[0].to_vector<std::int64_t>() == std::vector<std::int64_t>{0, 1, 2}));
   const Array mask = nd::array({true, false, true, false});
   BOOST_TEST((nd::where(mask, b, 7).to_vector<C128>()[1] == 7.0));
@@ -317,10 +321,28 @@ BOOST_AUTO_TEST_CASE(sums_products_and_means) {
     BOOST_TEST(off(nd::prod(few, {.axis = 1}), {2}, t, products, 40) == "");
     BOOST_TEST(off(nd::cumsum(few, {.axis = 1}), {2, 6}, t, running, 40) == "");
     BOOST_TEST(off(nd::cumprod(few, {.axis = 1}), {2, 6}, t, powers, 40) == "");
+    double distance[2] = {0, 0};
+    for (std::size_t i = 0; i < 12; ++i) {
+      C128 mean;
+      for (std::size_t k = 0; k < 6; ++k) mean += w[i / 6 * 6 + k] / 6.0;
+      distance[i / 6] += std::norm(w[i] - mean);
+    }
+    const nd::Dtype part = t == nd::complex64 ? nd::float32 : nd::float64;
+    BOOST_TEST(off(nd::var(few, {.axis = 1}), {2}, part, {distance[0] / 6, distance[1] / 6}, 40) == "");
+    const Array out = nd::empty(2, part);
+    nd::std(few, {.axis = 1, .out = out, .ddof = 1});
+    BOOST_TEST(off(out, {2}, part, {std::sqrt(distance[0] / 5), std::sqrt(distance[1] / 5)}, 40) == "");
+    BOOST_CHECK_THROW(nd::var(few, {.axis = 1, .out = nd::empty(3, part)}), nd::ValueError);
     BOOST_TEST((nd::sum(nd::zeros({0}, t)).item<C128>() == 0.0 && nd::prod(nd::zeros({0}, t)).item<C128>() == 1.0));
   }
   BOOST_TEST((nd::sum(nd::ones(3, nd::complex64), {.dtype = nd::complex128}).dtype() == nd::complex128));
   BOOST_TEST((nd::sum(nd::ones(3), {.dtype = nd::complex64}).item<C64>() == C64(3)));
+  const Warnings scope;
+  BOOST_TEST(nd::sum(nd::array({1.0 + 2i, 3i}), {.dtype = nd::float64}).item<double>() == 1.0);
+  BOOST_TEST((nd::add(nd::array({1.0 + 2i}), 1, {.dtype = nd::float64}).dtype() == nd::float64));
+  BOOST_TEST((warnings == std::vector<std::string>{
+                              "ComplexWarning: sum: casting complex128 to float64 discards the imaginary part",
+                              "ComplexWarning: add: casting complex128 to float64 discards the imaginary part"}));
 }
 
 BOOST_AUTO_TEST_CASE(matrix_products) {
