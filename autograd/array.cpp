@@ -158,6 +158,8 @@ int copy_loop(Dtype dtype) {
       table[std::size_t(t)] = catena::choose_loop_by_output(catena::rows::copy, static_cast<Dtype>(t));
     return table;
   }();
+  check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, "assign", "dtype ", static_cast<int>(dtype),
+                   " is no element type");
   return loops[static_cast<std::size_t>(dtype)];
 }
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 
 # Required packages.
-required=(g++ cmake ninja-build zlib1g-dev libfmt-dev libboost-test-dev)
+required=(g++ cmake ninja-build zlib1g-dev libfmt-dev libboost-test-dev nlohmann-json3-dev)
 # Optional packages: without them the build is slower, or a part is switched off; clang-format is for the tests.
 optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libbenchmark-dev clang-format-14)
 
@@ -28,6 +28,7 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
 zlib.h zlib
 fmt/core.h fmt
 boost/test/unit_test.hpp Boost.Test
+nlohmann/json.hpp nlohmann-json
 LIST
   fi
   if [ ${#missing[@]} -gt 0 ]; then

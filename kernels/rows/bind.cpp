@@ -51,8 +51,7 @@ struct Summary {
     if (in.is_array()) return in.array().dtype;
     if (is_weak(in.scalar())) return arrays;
     // Beside floats of at most 32 bits, a complex number is of their precision.
-    if (in.scalar().is_complex() && can_cast(arrays, Dtype::float32) && any_array && is_floating(arrays))
-      return Dtype::complex64;
+    if (in.scalar().is_complex() && is_floating(arrays) && can_cast(arrays, Dtype::float32)) return Dtype::complex64;
     return in.scalar().natural_dtype();
   }
 };
@@ -132,10 +131,6 @@ int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summa
     if (holds_safely(all, inputs, def.loop_table[i])) return i;
   return -1;
 }
-
-}  // namespace
-
-namespace {
 
 // The loop of arrays of one dtype, beside which every host scalar is weak and fits; -1 if it must be searched for.
 int uniform_loop(const KernelDef& def, std::span<const Input> inputs) {

@@ -15,5 +15,7 @@ using CastFn = void (*)(const std::byte* in, std::int64_t in_stride, std::byte* 
 
 // Every pair of dtypes (equal ones copy bits). A look-up in a table.
 CATENA_EXPORT CastFn cast_function(Dtype from, Dtype to);
+// The same for elements of that many bytes, which are moved as they are.
+CATENA_EXPORT CastFn copy_function(std::size_t itemsize);
 
 }  // namespace catena

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/word.h>
 #include <catena/kernels/rows/cast.h>
 #include <catena/kernels/rows/define.h>
 
@@ -66,13 +67,6 @@ template <class From, class Middle, class To> void convert_by(const std::byte* i
   }
 }
 
-// An element of 16 bytes that is moved and never looked at.
-struct Word16 {
-  std::uint64_t half[2];
-};
-template <std::size_t Bytes> struct word { using type = typename uint_of_size<Bytes>::type; };
-template <> struct word<16> { using type = Word16; };
-
 template <class Bits>
 void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
                    std::int64_t n) {
@@ -90,13 +84,8 @@ void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, 
 }
 void copy_strided(std::int64_t size, const std::byte* in, std::int64_t in_stride, std::byte* out,
                   std::int64_t out_stride, std::int64_t n) {
-  switch (size) {
-    case 1: return copy_elements<std::uint8_t>(in, in_stride, out, out_stride, n);
-    case 2: return copy_elements<std::uint16_t>(in, in_stride, out, out_stride, n);
-    case 4: return copy_elements<std::uint32_t>(in, in_stride, out, out_stride, n);
-    case 16: return copy_elements<Word16>(in, in_stride, out, out_stride, n);
-    default: return copy_elements<std::uint64_t>(in, in_stride, out, out_stride, n);
-  }
+  visit_word(static_cast<std::size_t>(size),
+             [&](auto word) { copy_elements<typename decltype(word)::type>(in, in_stride, out, out_stride, n); });
 }
 
 template <class Bits>
@@ -107,6 +96,10 @@ void copy(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int6
   } else {
     copy_elements<Bits>(in, in_stride, out, out_stride, n);
   }
+}
+
+constexpr CastFn copy_of(std::size_t itemsize) {
+  return visit_word(itemsize, [](auto word) -> CastFn { return &copy<typename decltype(word)::type>; });
 }
 
 void convert_by_tiles(BlockFn block, std::int64_t from_size, std::int64_t to_size, const std::byte* in,
@@ -144,7 +137,7 @@ template <std::size_t From, std::size_t To> constexpr CastFn entry() {
   constexpr DtypeKind from_kind = kind_of(static_cast<Dtype>(From));
   constexpr bool same_bits = is_same<F, T> || (sizeof(F) == sizeof(T) && is_integer(static_cast<Dtype>(To)) &&
                                                from_kind < DtypeKind::floating);
-  if constexpr (same_bits) return &copy<typename word<sizeof(F)>::type>;
+  if constexpr (same_bits) return copy_of(sizeof(F));
   else return &convert_strided<F, T>;
 }
 
@@ -160,7 +153,12 @@ constexpr std::array<Row, kNumDtypes> kTable = make_table(std::make_index_sequen
 }  // namespace
 
 CastFn cast_function(Dtype from, Dtype to) {
-  return kTable[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
+  check<TypeError>(f < kNumDtypes && t < kNumDtypes, "cast", "from dtype ", f, " to dtype ", t,
+                   ": one of them is no element type");
+  return kTable[f][t];
 }
+
+CastFn copy_function(std::size_t itemsize) { return copy_of(itemsize); }
 
 }  // namespace catena

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include <catena/kernels/base/word.h>
 #include <catena/kernels/rows/cast.h>
 
 namespace catena {
@@ -18,11 +19,8 @@ template <class Bits> void repeat_first(std::byte* tile, std::int64_t begin, std
   for (std::int64_t i = begin; i < end; ++i) v[i] = v[0];
 }
 void pad(std::byte* tile, std::int64_t item, std::int64_t begin, std::int64_t end) {
-  if (item == 1) return repeat_first<std::uint8_t>(tile, begin, end);
-  if (item == 2) return repeat_first<std::uint16_t>(tile, begin, end);
-  if (item == 4) return repeat_first<std::uint32_t>(tile, begin, end);
-  if (item == 8) return repeat_first<std::uint64_t>(tile, begin, end);
-  for (std::int64_t i = begin; i < end; ++i) std::memcpy(tile + i * item, tile, std::size_t(item));
+  visit_word(static_cast<std::size_t>(item),
+             [&](auto word) { repeat_first<typename decltype(word)::type>(tile, begin, end); });
 }
 
 // One operand: its memory, and the tile that holds a part of it.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/word.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/walk.h>
@@ -18,16 +19,6 @@ using catena::Strides;
 
 constexpr std::int64_t kGrainBytes = 256 * 1024;
 
-Dtype bits_of(std::size_t itemsize) {
-  switch (itemsize) {
-    case 1: return Dtype::uint8;
-    case 2: return Dtype::uint16;
-    case 4: return Dtype::uint32;
-    case 8: return Dtype::uint64;
-    default: return Dtype::complex128;
-  }
-}
-
 template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
   T value;
   std::memcpy(&value, from, sizeof(T));
@@ -35,13 +26,7 @@ template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t 
 }
 
 void fill_run(std::byte* to, const std::byte* from, std::int64_t n, std::size_t itemsize) {
-  switch (itemsize) {
-    case 1: return fill<std::uint8_t>(to, from, n);
-    case 2: return fill<std::uint16_t>(to, from, n);
-    case 4: return fill<std::uint32_t>(to, from, n);
-    case 8: return fill<std::uint64_t>(to, from, n);
-    default: return fill<catena::complex128>(to, from, n);
-  }
+  catena::visit_word(itemsize, [&](auto word) { fill<typename decltype(word)::type>(to, from, n); });
 }
 
 // The two axes of a transposing copy: `column` is contiguous in `to`, `row` is contiguous in `from`.
@@ -198,10 +183,10 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
   const Transposition t = find_transposition(merged, both[0], both[1], item);
   if (t.found()) return TransposedCopy(to, both[0], from, both[1], merged, t, itemsize).run();
 
-  const BoundOperand operands[2] = {{const_cast<std::byte*>(from), bits_of(itemsize), false, &shape, &from_strides},
-                                    {to, bits_of(itemsize), false, &shape, &to_strides}};
+  const BoundOperand operands[2] = {{const_cast<std::byte*>(from), {}, false, &shape, &from_strides},
+                                    {to, {}, false, &shape, &to_strides}};
   const Walk walk(operands, shape, 1);
-  const CastFn strided = catena::cast_function(bits_of(itemsize), bits_of(itemsize));
+  const CastFn strided = catena::copy_function(itemsize);
   const std::int64_t grain = walk.grain(kGrainBytes / item);
   const bool streamed = catena::size_of(shape) * item >= kStreamedBytes;
   catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) {

@@ -7,6 +7,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/word.h>
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/cast.h>
 #include <catena/ndarray/cpu/convert.h>
@@ -234,13 +235,7 @@ template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_in
 void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
-  switch (itemsize(call.base.dtype)) {
-    case 1: return gather_as<std::uint8_t>(walk);
-    case 2: return gather_as<std::uint16_t>(walk);
-    case 4: return gather_as<std::uint32_t>(walk);
-    case 8: return gather_as<std::uint64_t>(walk);
-    default: return gather_as<catena::complex128>(walk);
-  }
+  catena::visit_word(itemsize(call.base.dtype), [&](auto word) { gather_as<typename decltype(word)::type>(walk); });
 }
 
 void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef) {
@@ -249,15 +244,9 @@ void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode 
   // Positions along an axis without an index array write different elements, so that axis can be split over threads.
   const int last = walk.rank() - 1;
   const bool by_inner = last >= 0 && !walk.is_indexed(last) && walk.base_stride(last) != 0;
-  if (mode == catena::ScatterMode::set) {
-    switch (itemsize(call.base.dtype)) {
-      case 1: return scatter_as<Set, std::uint8_t>(walk, by_inner);
-      case 2: return scatter_as<Set, std::uint16_t>(walk, by_inner);
-      case 4: return scatter_as<Set, std::uint32_t>(walk, by_inner);
-      case 8: return scatter_as<Set, std::uint64_t>(walk, by_inner);
-      default: return scatter_as<Set, catena::complex128>(walk, by_inner);
-    }
-  }
+  if (mode == catena::ScatterMode::set)
+    return catena::visit_word(itemsize(call.base.dtype),
+                              [&](auto word) { scatter_as<Set, typename decltype(word)::type>(walk, by_inner); });
   catena::visit_dtype(call.base.dtype,
                       [&](auto tag) { scatter_as<Add, typename decltype(tag)::type>(walk, by_inner); });
 }

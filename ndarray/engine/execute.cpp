@@ -635,26 +635,36 @@ void execute(const catena::call::MultiTensor& call) {
 }
 
 // ---- products and random numbers ----------------------------------------------------------------
+namespace {
+
+// An operand whose leading axes are broadcast to those of the output; one that has them is taken as it is.
+class MatmulOperand {
+ public:
+  BoundOperand bind(const ArrayHeader& x, const Shape& out) {
+    const int rank = out.size(), own = x.shape.size();
+    if (own == rank && std::equal(out.begin(), out.end() - 2, x.shape.begin())) return catena::operand_of(x);
+    shape_ = out;
+    shape_[rank - 2] = x.shape[own - 2];
+    shape_[rank - 1] = x.shape[own - 1];
+    strides_ = strides_at("matmul", x, shape_);
+    return {x.data, x.dtype, false, &shape_, &strides_};
+  }
+
+ private:
+  Shape shape_;
+  Strides strides_;
+};
+
+}  // namespace
+
 void execute(const catena::call::Matmul& call) {
   const ArrayHeader& out = *call.out;
   check<catena::TypeError>(call.a->dtype == call.b->dtype && call.a->dtype == out.dtype, "matmul", "the operands are ",
                            call.a->dtype, ", ", call.b->dtype, " and ", out.dtype, "; they must have one dtype");
-  // Leading axes of the operands are broadcast to those of the output.
-  const int rank = out.shape.size();
-  const auto shape_of = [&](const ArrayHeader& x) {
-    Shape shape = out.shape;
-    shape[rank - 2] = x.shape[x.shape.size() - 2];
-    shape[rank - 1] = x.shape[x.shape.size() - 1];
-    return shape;
-  };
-  const Shape shape_a = shape_of(*call.a), shape_b = shape_of(*call.b);
   const Input given[] = {Input(*call.a), Input(*call.b)};
   execute_apart("matmul", given, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    const ArrayHeader &a = inputs[0].array(), &b = inputs[1].array();
-    const Strides strides_a = strides_at("matmul", a, shape_a), strides_b = strides_at("matmul", b, shape_b);
-    e.matmul({{a.data, a.dtype, false, &shape_a, &strides_a},
-              {b.data, b.dtype, false, &shape_b, &strides_b},
-              catena::operand_of(out)},
+    MatmulOperand a, b;
+    e.matmul({a.bind(inputs[0].array(), out.shape), b.bind(inputs[1].array(), out.shape), catena::operand_of(out)},
              stream);
   });
 }

@@ -87,6 +87,11 @@ BOOST_AUTO_TEST_CASE(equal_types_copy_bits_also_in_place) {
   BOOST_TEST((y == std::vector<std::uint32_t>(3, x[0])));
 }
 
+BOOST_AUTO_TEST_CASE(numbers_that_are_no_dtype_are_refused) {
+  BOOST_CHECK_THROW(cast_function(static_cast<Dtype>(99), Dtype::float32), TypeError);
+  BOOST_CHECK_THROW(cast_function(Dtype::float32, static_cast<Dtype>(kNumDtypes)), TypeError);
+}
+
 BOOST_AUTO_TEST_CASE(complex_numbers_lose_their_imaginary_part) {
   const complex128 z[] = {{1.75, -2}, {-3e10, NAN}, {0, 5}, {NAN, 0}, {0, 0}};
   const auto cast = [&](auto zero) {

@@ -1,6 +1,6 @@
 #include <catena/tests/support/json.h>
 
-#include <charconv>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include <catena/kernels/base/error.h>
@@ -14,129 +14,56 @@ Json& Json::operator=(const Json&) = default;
 Json& Json::operator=(Json&&) noexcept = default;
 Json::~Json() = default;
 
-class JsonParser {
+// From the parser's values.
+class JsonReader {
  public:
-  explicit JsonParser(std::string_view text) : text_(text) {}
-
-  Json whole() {
-    Json v = value();
-    skip_space();
-    if (at_ != text_.size()) fail("the end of the text");
-    return v;
-  }
-
- private:
-  [[noreturn]] void fail(const char* expected) const {
-    catena::fail<catena::ValueError>("Json", "character ", at_, ": expected ", expected);
-  }
-  void skip_space() {
-    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
-  }
-  bool take(std::string_view part) {
-    skip_space();
-    if (!text_.substr(at_).starts_with(part)) return false;
-    at_ += part.size();
-    return true;
-  }
-  void expect(const char* part) {
-    if (!take(part)) fail(part);
-  }
-
-  Json value() {
+  static Json read(const nlohmann::ordered_json& from) {
     Json v;
-    if (take("null")) return v;
-    if (const bool yes = take("true"); yes || take("false")) {
-      v.kind_ = Json::Kind::boolean;
-      v.integer_ = yes;
-    } else if (take("\"")) {
-      v.kind_ = Json::Kind::text;
-      v.text_ = rest_of_string();
-    } else if (take("[")) {
-      v.kind_ = Json::Kind::list;
-      if (take("]")) return v;
-      do v.list_.push_back(value());
-      while (take(","));
-      expect("]");
-    } else if (take("{")) {
-      v.kind_ = Json::Kind::object;
-      if (take("}")) return v;
-      do {
-        expect("\"");
-        std::string key = rest_of_string();
-        expect(":");
-        v.members_.emplace_back(std::move(key), value());
-      } while (take(","));
-      expect("}");
-    } else {
-      number(v);
+    switch (from.type()) {
+      case nlohmann::json::value_t::boolean:
+        v.kind_ = Json::Kind::boolean;
+        v.integer_ = from.get<bool>();
+        break;
+      case nlohmann::json::value_t::number_unsigned:
+        v.kind_ = Json::Kind::integer;
+        v.integer_ = from.get<std::uint64_t>();
+        v.real_ = from.get<double>();
+        break;
+      case nlohmann::json::value_t::number_integer:
+        v.kind_ = Json::Kind::integer;
+        v.negative_ = true;
+        v.integer_ = static_cast<std::uint64_t>(from.get<std::int64_t>());
+        v.real_ = from.get<double>();
+        break;
+      case nlohmann::json::value_t::number_float:
+        v.kind_ = Json::Kind::real;
+        v.real_ = from.get<double>();
+        break;
+      case nlohmann::json::value_t::string:
+        v.kind_ = Json::Kind::text;
+        v.text_ = from.get<std::string>();
+        break;
+      case nlohmann::json::value_t::array:
+        v.kind_ = Json::Kind::list;
+        for (const auto& element : from) v.list_.push_back(read(element));
+        break;
+      case nlohmann::json::value_t::object:
+        v.kind_ = Json::Kind::object;
+        for (const auto& [key, member] : from.items()) v.members_.emplace_back(key, read(member));
+        break;
+      default: break;
     }
     return v;
   }
-
-  void number(Json& v) {
-    const std::size_t length = text_.substr(at_).find_first_not_of("+-.0123456789Ee");
-    const std::string_view digits = text_.substr(at_, length);
-    const char* const end = digits.data() + digits.size();
-    if (digits.find_first_of(".Ee") == std::string_view::npos) {
-      v.kind_ = Json::Kind::integer;
-      std::int64_t negative = 0;
-      const auto r = digits.starts_with('-') ? std::from_chars(digits.data(), end, negative)
-                                             : std::from_chars(digits.data(), end, v.integer_);
-      if (r.ec != std::errc() || r.ptr != end) fail("a number");
-      if (negative != 0) v.integer_ = std::uint64_t(negative);
-      v.real_ = negative != 0 ? double(negative) : double(v.integer_);
-      v.negative_ = negative != 0;
-    } else {
-      v.kind_ = Json::Kind::real;
-      const auto r = std::from_chars(digits.data(), end, v.real_);
-      if (r.ec != std::errc() || r.ptr != end) fail("a number");
-    }
-    at_ += digits.size();
-  }
-
-  unsigned code_unit() {
-    unsigned unit = 0;
-    const char* const first = text_.data() + at_;
-    if (text_.size() - at_ < 4 || std::from_chars(first, first + 4, unit, 16).ptr != first + 4) fail("4 hex digits");
-    at_ += 4;
-    return unit;
-  }
-
-  std::string rest_of_string() {
-    std::string s;
-    for (;;) {
-      if (at_ == text_.size()) fail("the end of a string");
-      const char c = text_[at_++];
-      if (c == '"') return s;
-      if (c != '\\') {
-        s += c;
-        continue;
-      }
-      if (at_ == text_.size()) fail("an escape");
-      const char escape = text_[at_++];
-      const std::size_t known = std::string_view("\"\\/bfnrt").find(escape);
-      if (known != std::string_view::npos) {
-        s += "\"\\/\b\f\n\r\t"[known];
-        continue;
-      }
-      if (escape != 'u') fail("an escape");
-      unsigned code = code_unit();
-      if (code >= 0xd800 && code < 0xdc00 && text_.substr(at_).starts_with("\\u")) {
-        at_ += 2;
-        code = 0x10000 + ((code - 0xd800) << 10) + (code_unit() - 0xdc00);
-      }
-      const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes that follow, in UTF-8
-      constexpr unsigned kFirst[] = {0, 0xc0, 0xe0, 0xf0};
-      s += char(kFirst[more] | code >> 6 * more);
-      for (int k = more - 1; k >= 0; --k) s += char(0x80 | (code >> 6 * k & 0x3f));
-    }
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
 };
 
-Json Json::parse(std::string_view text) { return JsonParser(text).whole(); }
+Json Json::parse(std::string_view text) {
+  try {
+    return JsonReader::read(nlohmann::ordered_json::parse(text));
+  } catch (const nlohmann::json::parse_error& e) {
+    catena::fail<catena::ValueError>("Json", e.what());
+  }
+}
 
 void Json::wrong_kind(const char* wanted) const { catena::fail<catena::TypeError>("Json", dump(), " is no ", wanted); }
 

@@ -1,5 +1,5 @@
-// A JSON value, for the descriptions of golden cases. Light to include: the parser and all conversions are compiled
-// once.
+// A JSON value, for the descriptions of golden cases. Light to include: nlohmann::json, which parses it, is compiled
+// once, in json.cpp.
 #pragma once
 
 #include <concepts>
@@ -68,7 +68,7 @@ class Json {
   std::string dump() const;        // on one line
 
  private:
-  friend class JsonParser;
+  friend class JsonReader;
   enum class Kind { null, boolean, integer, real, text, list, object };
 
   const Json& element(std::size_t i) const;
