@@ -40,7 +40,8 @@ struct greater_equal {
   template <class A, class B> ND_FN static void run(A a, B b, bool& y) { less_equal::run(b, a, y); }
 };
 
-// maximum and minimum give NaN if either operand is NaN; fmax and fmin only if both are.
+// maximum and minimum give NaN if either operand is NaN; fmax and fmin only if both are. Integers, which have no NaN,
+// share the loops of the former (exact_form).
 struct maximum {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = nan_max(a, b); }
 };
@@ -48,9 +49,11 @@ struct minimum {
   template <class T> ND_FN static void run(T a, T b, T& y) { y = nan_min(a, b); }
 };
 struct fmax {
+  using exact_form = maximum;
   template <class T> ND_FN static void run(T a, T b, T& y) { y = skip_nan_max(a, b); }
 };
 struct fmin {
+  using exact_form = minimum;
   template <class T> ND_FN static void run(T a, T b, T& y) { y = skip_nan_min(a, b); }
 };
 

@@ -39,10 +39,11 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
   }
   CATENA_MULTIARCH static void run(std::byte* const* p, const std::int64_t* s, std::int64_t n) {
     unsigned scalars;
-    if (n == 1) return contiguous<0>(p, n);
+    if (n == 1) return contiguous<0>(p, 1);
     if (classify(s, scalars)) {
       if (scalars == 0) return contiguous<0>(p, n);
-      if constexpr (nin == 2) {
+      // int64 beside uint64 is rare: a repeated operand of such a pair takes the strided loop.
+      if constexpr (nin == 2 && signature_of<S>.type[0] == signature_of<S>.type[1]) {
         if (scalars == 1) return contiguous<1>(p, n);
         if (scalars == 2) return contiguous<2>(p, n);
       } else if constexpr (nin > 2) {
@@ -87,9 +88,18 @@ template <fixed_string S, fixed_string H, ElementwiseFn Host> struct Cast {
   static constexpr ElementwiseFn function = from.type == to.type ? Host : &run;
 };
 
+// The body whose loops for bool and integers are also those of Body: its exact_form, if it names one.
+template <class Body, bool kExact> struct SharedBody { using type = Body; };
+template <class Body>
+requires requires { typename Body::exact_form; }
+struct SharedBody<Body, true> {
+  using type = typename Body::exact_form;
+};
+
 template <class Body, fixed_string S, Sharing Share> constexpr ElementwiseFn elementwise_loop() {
   constexpr auto H = host_signature<S, Share>();
-  return Cast<S, H, &Elementwise<Body, H, operand_sequence<S>>::run>::function;
+  using Shared = typename SharedBody<Body, Elementwise<Body, H, operand_sequence<S>>::exact>::type;
+  return Cast<S, H, &Elementwise<Shared, H, operand_sequence<S>>::run>::function;
 }
 template <class Body, fixed_string S, Sharing Share> constexpr ElementwiseFn transcendental_loop() {
   constexpr auto H = host_signature<S, Share>();

@@ -173,14 +173,6 @@ Array matmul(const Array& a, const Array& b) {
   batch_a.resize(left.ndim() - 2);
   batch_b.resize(right.ndim() - 2);
   Shape shape = catena::broadcast_shapes("matmul", batch_a, batch_b);
-  const auto with_batch = [&](const Array& m) {
-    Shape to = shape;
-    to.push_back(m.shape()[m.ndim() - 2]);
-    to.push_back(m.shape().back());
-    return internal::make_view(m, to, catena::broadcast_strides("matmul", m.shape(), m.strides(), to));
-  };
-  left = with_batch(left);
-  right = with_batch(right);
   shape.push_back(left.shape()[left.ndim() - 2]);
   shape.push_back(right.shape().back());
   const Array result(internal::new_array(shape, dtype, device));
