@@ -4,12 +4,14 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/backward.h>
+#include <catena/autograd/capture.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/gradient_check.h>
@@ -17,6 +19,7 @@
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/operators.h>
+#include <catena/autograd/testing.h>
 #include <catena/autograd/variable.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/nn/nn.h>

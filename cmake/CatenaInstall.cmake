@@ -3,6 +3,41 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/catena")
+
+# What links a component without CMake. Headers call functions of the libraries below, which linkers do not look for in the
+# dependencies of a shared library: -lcatena_<component> finds a linker script that names them all, and there is a pkg-config file.
+function(catena_install_for_linking component depends)
+  if(component STREQUAL "training" AND TARGET catena_autograd_ndarray)
+    list(APPEND depends autograd_ndarray)  # for catena.h, as in catena-config.cmake
+  endif()
+  set(all "")
+  set(left ${component})
+  while(left)
+    list(POP_FRONT left next)
+    if(NOT next IN_LIST all)
+      list(APPEND all ${next})
+      get_property(more GLOBAL PROPERTY CATENA_DEPENDS_${next})
+      list(APPEND left ${more})
+      if(next STREQUAL "training")
+        list(APPEND left ${depends})
+      endif()
+    endif()
+  endwhile()
+  list(TRANSFORM all REPLACE "(.+)" "libcatena_\\1.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}" OUTPUT_VARIABLE names)
+  list(JOIN names " " names)
+  file(WRITE "${PROJECT_BINARY_DIR}/package/libcatena_${component}.so" "/* GNU ld script */\nINPUT ( ${names} )\n")
+  install(FILES "${PROJECT_BINARY_DIR}/package/libcatena_${component}.so" DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+  list(TRANSFORM depends PREPEND "catena-")
+  list(JOIN depends ", " requires)
+  file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  file(WRITE "${PROJECT_BINARY_DIR}/package/catena-${component}.pc"
+    "prefix=\${pcfiledir}/${up}\n\nName: catena-${component}\nDescription: The component ${component} of Catena\n"
+    "Version: ${PROJECT_VERSION}\nRequires: ${requires}\n"
+    "Libs: -L\${prefix}/${CMAKE_INSTALL_LIBDIR} -lcatena_${component}\nCflags: -I\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}\n")
+  install(FILES "${PROJECT_BINARY_DIR}/package/catena-${component}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+
 get_property(components GLOBAL PROPERTY CATENA_INSTALL_COMPONENTS)
 foreach(component IN LISTS components)
   get_property(folder GLOBAL PROPERTY CATENA_FOLDER_${component})
@@ -12,8 +47,11 @@ foreach(component IN LISTS components)
 
   install(TARGETS catena_${component} EXPORT catena-${component}
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(BUILD_SHARED_LIBS)
+    catena_install_for_linking(${component} "${depends}")
+  endif()
   install(EXPORT catena-${component} FILE catena-${component}-targets.cmake NAMESPACE catena:: DESTINATION ${package_dir})
   install(DIRECTORY "${folder}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena/${relative}" FILES_MATCHING PATTERN "*.h")
 
@@ -30,6 +68,12 @@ endforeach()
 
 if("training" IN_LIST components AND EXISTS "${CATENA_ROOT}/catena.h")
   install(FILES "${CATENA_ROOT}/catena.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/catena")
+endif()
+
+if(EXISTS "${CATENA_ROOT}/LICENSE")
+  install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  install(DIRECTORY "${CATENA_ROOT}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+    PATTERN "CMakeLists.txt" EXCLUDE PATTERN "*.sh" EXCLUDE)
 endif()
 
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/catena-config-version.cmake"

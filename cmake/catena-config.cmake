@@ -54,6 +54,15 @@ foreach(catena_component IN LISTS catena_wanted)
   endif()
 endforeach()
 
+# Training programs include catena.h, which sets ndarray as the array library of the framework.
+if(TARGET catena::training AND EXISTS "${CMAKE_CURRENT_LIST_DIR}/catena-autograd_ndarray-targets.cmake")
+  catena_load(autograd_ndarray)
+  get_target_property(catena_links catena::training INTERFACE_LINK_LIBRARIES)
+  if(TARGET catena::autograd_ndarray AND NOT "catena::autograd_ndarray" IN_LIST catena_links)
+    set_property(TARGET catena::training APPEND PROPERTY INTERFACE_LINK_LIBRARIES catena::autograd_ndarray)
+  endif()
+endif()
+
 if(catena_FOUND)
   if(NOT TARGET catena::catena)
     add_library(catena::catena INTERFACE IMPORTED)

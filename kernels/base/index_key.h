@@ -17,8 +17,9 @@ namespace catena {
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 
-  Slice() = default;
-  Slice(std::optional<std::int64_t> start_, std::optional<std::int64_t> stop_, std::optional<std::int64_t> step_ = {})
+  constexpr Slice() = default;
+  constexpr Slice(std::optional<std::int64_t> start_, std::optional<std::int64_t> stop_,
+                  std::optional<std::int64_t> step_ = {})
       : start(start_), stop(stop_), step(step_) {}
 };
 
@@ -26,6 +27,7 @@ struct Ellipsis {};
 struct NewAxis {};
 inline constexpr Ellipsis ellipsis{};  // as many full slices as there are axes left
 inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
+inline constexpr Slice _{};            // a full slice: a(_, 0) is column 0
 
 // One item of a basic key. A bool is not an index.
 class Key {

@@ -6,6 +6,9 @@
 #include <ostream>
 #include <string_view>
 
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/complex_math.h>
+
 namespace catena {
 
 void Scalar::store(Dtype t, void* out) const {
@@ -35,6 +38,69 @@ std::ostream& print_complex(std::ostream& out, complex128 z) {
 
 }  // namespace
 
+// ---- arithmetic ---------------------------------------------------------------------------------
+namespace {
+
+using Wide = __int128;
+
+Wide wide(const Scalar& s) noexcept {
+  return s.kind() == Scalar::Kind::unsigned_ ? Wide(s.to<std::uint64_t>()) : Wide(s.to<std::int64_t>());
+}
+Scalar narrow(Wide v) noexcept {
+  if (v >= INT64_MIN && v <= INT64_MAX) return Scalar(static_cast<std::int64_t>(v));
+  if (v > 0 && v <= Wide(UINT64_MAX)) return Scalar(static_cast<std::uint64_t>(v));
+  return Scalar(static_cast<double>(v));
+}
+bool is_whole(const Scalar& s) noexcept { return !s.is_floating() && !s.is_complex(); }
+
+// f of both numbers in the narrowest kind that holds both: whole numbers of 128 bits, doubles or complex numbers.
+template <class F> auto in_common_kind(const Scalar& a, const Scalar& b, F&& f) {
+  if (a.is_complex() || b.is_complex()) return f(a.to<complex128>(), b.to<complex128>());
+  if (is_whole(a) && is_whole(b)) return f(wide(a), wide(b));
+  return f(a.to_double(), b.to_double());
+}
+template <class T> Scalar as_scalar(T v) noexcept {
+  if constexpr (std::is_same_v<T, Wide>) return narrow(v);
+  else return Scalar(v);
+}
+
+}  // namespace
+
+Scalar operator+(const Scalar& a, const Scalar& b) noexcept {
+  return in_common_kind(a, b, [](auto x, auto y) { return as_scalar(x + y); });
+}
+Scalar operator-(const Scalar& a, const Scalar& b) noexcept {
+  return in_common_kind(a, b, [](auto x, auto y) { return as_scalar(x - y); });
+}
+Scalar operator*(const Scalar& a, const Scalar& b) noexcept {
+  // The product of two 64-bit numbers has at most 127 bits and a sign.
+  return in_common_kind(a, b, [](auto x, auto y) { return as_scalar(x * y); });
+}
+Scalar operator/(const Scalar& a, const Scalar& b) noexcept {
+  return in_common_kind(a, b, [](auto x, auto y) {
+    if constexpr (std::is_same_v<decltype(x), Wide>) return Scalar(static_cast<double>(x) / static_cast<double>(y));
+    else return Scalar(x / y);
+  });
+}
+Scalar operator-(const Scalar& a) noexcept {
+  if (a.is_complex()) return Scalar(-a.to<complex128>());
+  return a.is_floating() ? Scalar(-a.to_double()) : Scalar(0) - a;
+}
+bool operator==(const Scalar& a, const Scalar& b) noexcept {
+  return in_common_kind(a, b, [](auto x, auto y) { return x == y; });
+}
+std::partial_ordering operator<=>(const Scalar& a, const Scalar& b) {
+  return in_common_kind(a, b, [](auto x, auto y) -> std::partial_ordering {
+    if constexpr (is_complex<decltype(x)>) fail<TypeError>("<=>", "complex numbers have no order");
+    else
+      return x < y    ? std::partial_ordering::less
+             : x > y  ? std::partial_ordering::greater
+             : x == y ? std::partial_ordering::equivalent
+                      : std::partial_ordering::unordered;
+  });
+}
+
+// ---- text ---------------------------------------------------------------------------------------
 // Prints as Python does: True, -3, 1.0, 1e+300, nan, (1+2j). A float always has a point, an exponent or is nan or inf.
 std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   switch (s.kind()) {

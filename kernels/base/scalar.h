@@ -1,6 +1,10 @@
-// A host number as an operand: a value and its kind. It is weakly typed: it does not promote an array of its kind.
+// A host number: a value and its kind. As an operand it is weakly typed: it does not promote an array of its kind.
+//
+// Scalars calculate as Python's numbers do: a bool counts as an integer, `/` gives a floating number, and integers that
+// leave 64 bits become floating. Division by zero gives an infinity or NaN. Ordering complex numbers is a TypeError.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <iosfwd>
 #include <type_traits>
@@ -44,6 +48,9 @@ class Scalar {
     else return converted<T>();
   }
   double to_double() const noexcept { return to<double>(); }
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> explicit operator T() const noexcept {
+    return to<T>();
+  }
   // Writes the value as an element of dtype t to `out` (itemsize(t) bytes).
   CATENA_EXPORT void store(Dtype t, void* out) const;
   // The dtype it has when no array takes part: bool, int64, uint64, float64 or complex128.
@@ -51,6 +58,14 @@ class Scalar {
     constexpr Dtype natural[] = {Dtype::bool_, Dtype::int64, Dtype::uint64, Dtype::float64, Dtype::complex128};
     return natural[static_cast<int>(kind_)];
   }
+
+  friend CATENA_EXPORT Scalar operator+(const Scalar& a, const Scalar& b) noexcept;
+  friend CATENA_EXPORT Scalar operator-(const Scalar& a, const Scalar& b) noexcept;
+  friend CATENA_EXPORT Scalar operator*(const Scalar& a, const Scalar& b) noexcept;
+  friend CATENA_EXPORT Scalar operator/(const Scalar& a, const Scalar& b) noexcept;
+  friend CATENA_EXPORT Scalar operator-(const Scalar& a) noexcept;
+  friend CATENA_EXPORT bool operator==(const Scalar& a, const Scalar& b) noexcept;
+  friend CATENA_EXPORT std::partial_ordering operator<=>(const Scalar& a, const Scalar& b);
 
  private:
   template <class T> T converted() const noexcept {

@@ -18,15 +18,26 @@ namespace catena {
 
 inline constexpr int kMaxRank = 32;  // an array of more dimensions is a ValueError
 
-// Up to kMaxRank 64-bit integers, stored inline; a copy touches only those in use.
+// A length, an axis or an index of any integer type but bool.
+template <class I> inline constexpr bool is_index = std::is_integral_v<I> && !std::is_same_v<I, bool>;
+template <class I> using if_index = std::enable_if_t<is_index<I>>;
+// An item of a list of such numbers, whose types may differ: {v.size(), 3}.
+struct Integer {
+  std::int64_t value;
+  template <class I, class = if_index<I>> constexpr Integer(I v) noexcept : value(static_cast<std::int64_t>(v)) {}
+  constexpr operator std::int64_t() const noexcept { return value; }
+};
+
+// Up to kMaxRank 64-bit integers, stored inline; a copy touches only those in use. A single integer is a list of one.
 class Dims {
  public:
   using value_type = std::int64_t;
 
   Dims() noexcept : size_(0) {}
-  Dims(std::initializer_list<std::int64_t> v) { assign(v.begin(), v.end()); }
+  template <class I, class = if_index<I>> Dims(I only) noexcept : size_(1) { v_[0] = static_cast<std::int64_t>(only); }
+  Dims(std::initializer_list<Integer> v) { assign(v.begin(), v.end()); }
   Dims(std::span<const std::int64_t> v) { assign(v.begin(), v.end()); }
-  Dims(const std::vector<std::int64_t>& v) { assign(v.begin(), v.end()); }
+  template <class I, class = if_index<I>> Dims(const std::vector<I>& v) { assign(v.begin(), v.end()); }
   Dims(const Dims& o) noexcept : size_(o.size_) { copy(o); }
   Dims& operator=(const Dims& o) noexcept {
     size_ = o.size_;
@@ -38,7 +49,7 @@ class Dims {
     if (n > kMaxRank) [[unlikely]]
       throw_too_many(n);
     size_ = static_cast<std::int32_t>(n);
-    for (std::int64_t* to = v_; first != last; ++first) *to++ = *first;
+    for (std::int64_t* to = v_; first != last; ++first) *to++ = static_cast<std::int64_t>(*first);
   }
   static Dims filled(int n, std::int64_t value) {
     Dims d;
@@ -132,13 +143,9 @@ class Axes {
  public:
   Axes() = default;  // all axes
   Axes(std::nullopt_t) {}
-  template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
-  Axes(I axis) : given_(true), v_{std::int64_t(axis)} {}
-  Axes(std::initializer_list<std::int64_t> v) : given_(true), v_(v) {}
-  Axes(const std::vector<std::int64_t>& v) : given_(true), v_(v) {}
-  Axes(const std::vector<int>& v) : given_(true) {
-    for (int a : v) v_.push_back(a);
-  }
+  template <class I, class = if_index<I>> Axes(I axis) noexcept : given_(true), v_(axis) {}
+  Axes(std::initializer_list<Integer> v) : given_(true), v_(v) {}
+  template <class I, class = if_index<I>> Axes(const std::vector<I>& v) : given_(true), v_(v) {}
   Axes(const Dims& v) : given_(true), v_(v) {}
   bool given() const noexcept { return given_; }
   const Dims& values() const noexcept { return v_; }

@@ -100,25 +100,30 @@ Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& optio
 
 // ---- attributes ---------------------------------------------------------------------------------
 std::int64_t Array::shape(int axis) const {
-  return h_->shape[catena::normalize_axis<IndexError>("shape", axis, ndim())];
+  return header().shape[catena::normalize_axis<IndexError>("shape", axis, ndim())];
 }
 
-bool Array::is_f_contiguous() const noexcept { return catena::is_f_contiguous(h_->shape, h_->strides, itemsize()); }
+bool Array::is_f_contiguous() const { return catena::is_f_contiguous(shape(), strides(), itemsize()); }
 
-bool Array::owndata() const noexcept {
-  const catena::Storage* s = h_->storage;
+bool Array::owndata() const {
+  const catena::Storage* s = header().storage;
   return s == nullptr || (h_->data == s->data && nbytes() == s->bytes && (is_c_contiguous() || is_f_contiguous()));
 }
 
-bool Array::shares_memory(const Array& o) const noexcept { return catena::share_bytes(*h_, *o.get()); }
+bool Array::shares_memory(const Array& o) const { return catena::share_bytes(header(), o.header()); }
+
+void Array::copy_shape(std::int64_t* lengths, int rank) const {
+  check<ValueError>(ndim() == rank, "shape", "an array of shape ", shape(), " has ", ndim(), " axes, not ", rank);
+  std::copy(shape().begin(), shape().end(), lengths);
+}
 
 std::int64_t Array::len() const {
   check<TypeError>(ndim() > 0, "len", "a 0-d array has no length");
   return shape()[0];
 }
 
-std::uint64_t Array::version() const noexcept {
-  return h_->storage ? h_->storage->version.load(std::memory_order_relaxed) : 0;
+std::uint64_t Array::version() const {
+  return header().storage ? h_->storage->version.load(std::memory_order_relaxed) : 0;
 }
 
 // ---- elements -----------------------------------------------------------------------------------
@@ -126,6 +131,7 @@ void Array::throw_element_type(Dtype t, const char* op) const {
   fail<TypeError>(op, "the array has dtype ", dtype(), ", elements of ", t, " were asked for");
 }
 
+void Array::throw_null() { fail<TypeError>("array", "the array is null: it was made by nd::Array() or moved from"); }
 void Operand::throw_null() { fail<TypeError>("operand", "the array is null"); }
 
 Scalar Array::item() const {
@@ -143,7 +149,7 @@ Array::operator bool() const {
 // ---- shape --------------------------------------------------------------------------------------
 Array Array::transpose() const {
   if (ndim() < 2) return *this;
-  Shape shape = h_->shape;
+  Shape shape = header().shape;
   Strides strides = h_->strides;
   std::reverse(shape.begin(), shape.end());
   std::reverse(strides.begin(), strides.end());
@@ -153,7 +159,7 @@ Array Array::transpose() const {
 Array Array::transpose(const Dims& axes) const {
   check<ValueError>(axes.size() == ndim(), "transpose", axes.size(), " axes ", axes,
                     " were given for an array of rank ", ndim());
-  Shape to = h_->shape;
+  Shape to = header().shape;
   Strides to_strides = h_->strides;
   std::uint64_t seen = 0;
   for (int i = 0; i < axes.size(); ++i) {
@@ -169,7 +175,7 @@ Array Array::transpose(const Dims& axes) const {
 Array Array::swapaxes(int axis1, int axis2) const {
   const int a = catena::normalize_axis("swapaxes", axis1, ndim()),
             b = catena::normalize_axis("swapaxes", axis2, ndim());
-  Shape to = h_->shape;
+  Shape to = header().shape;
   Strides to_strides = h_->strides;
   std::swap(to[a], to[b]);
   std::swap(to_strides[a], to_strides[b]);
@@ -196,7 +202,7 @@ Array Array::squeeze(const Axes& axes) const {
       if (shape()[i] == 1) drop.push_back(i);
   }
   if (drop.empty()) return *this;
-  Shape to = h_->shape;
+  Shape to = header().shape;
   Strides to_strides = h_->strides;
   for (int i = drop.size() - 1; i >= 0; --i) {
     to.erase(static_cast<int>(drop[i]));
@@ -205,7 +211,7 @@ Array Array::squeeze(const Axes& axes) const {
   return internal::make_view(*this, to, to_strides);
 }
 
-Array Array::view() const { return internal::make_view(*this, h_->shape, h_->strides); }
+Array Array::view() const { return internal::make_view(*this, shape(), strides()); }
 
 Array Array::view(Dtype to) const {
   const auto old_item = static_cast<std::int64_t>(itemsize()),
@@ -218,7 +224,7 @@ Array Array::view(Dtype to) const {
                     ", which has another itemsize");
   check<ValueError>(is_c_contiguous(), "view", "an array that is not C-contiguous cannot change its itemsize from ",
                     old_item, " to ", new_item);
-  Shape shape = h_->shape;
+  Shape shape = header().shape;
   check<ValueError>(shape.back() * old_item % new_item == 0, "view", "the last axis has ", shape.back() * old_item,
                     " bytes, which is no multiple of ", new_item, ", the itemsize of ", to);
   shape.back() = shape.back() * old_item / new_item;

@@ -8,8 +8,8 @@
 // copy() copies the elements, and views (indexing, reshape, transpose...) share the memory of their source and keep it
 // alive. `row = b` makes the handle `row` refer to another array; `a(0) = b`, an assignment to a temporary view, writes
 // the elements, as does `row += b`. Constness belongs to the handle: a const Array cannot be rebound, but its elements
-// can be written through any copy of it. A default-constructed or moved-from Array is null: only is_null, assignment
-// and destruction are defined for it; functions given a null operand throw TypeError.
+// can be written through any copy of it. A default-constructed or moved-from Array is null: is_null, assignment and
+// destruction are defined for it; every other member, and functions given a null operand, throw TypeError.
 //
 // Thread safety: handles may be copied and destroyed on any thread. Several threads may read one array; the caller must
 // order writes with other accesses. An Array object must not be rebound while another thread uses it.
@@ -19,6 +19,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -54,21 +55,39 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // t
 template <class E, int N> class Accessor;
 
 namespace internal {
+template <class K> inline constexpr bool is_integer_vector = false;
+template <class I> inline constexpr bool is_integer_vector<std::vector<I>> = std::is_integral_v<I>;
 // True for a key that is an index array or a mask, and for lists of keys that contain one.
 template <class K>
-inline constexpr bool is_index_array =
-    std::is_base_of_v<catena::HeaderRef, K> || std::is_same_v<K, std::vector<std::int64_t>> ||
-    std::is_same_v<K, std::vector<bool>>;
+inline constexpr bool is_index_array = std::is_base_of_v<catena::HeaderRef, K> || is_integer_vector<K>;
 template <class... K>
 inline constexpr bool advanced_keys = (... || is_index_array<K>)&&(... && (is_index_array<K> ||
                                                                            std::is_convertible_v<const K&, Key>));
 }  // namespace internal
+
+// The reductions that are methods, with their options.
+#define ND_REDUCTION_METHODS(X) \
+  X(sum, ReduceOptions)         \
+  X(prod, ReduceOptions)        \
+  X(mean, ReduceOptions)        \
+  X(max, ReduceOptions)         \
+  X(min, ReduceOptions)         \
+  X(var, VarOptions)            \
+  X(std, VarOptions)            \
+  X(argmax, ArgReduceOptions)   \
+  X(argmin, ArgReduceOptions)   \
+  X(any, TestOptions)           \
+  X(all, TestOptions)
 
 // ---- the array ----------------------------------------------------------------------------------
 class CATENA_EXPORT Array : public catena::HeaderRef {
  public:
   Array() noexcept = default;
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}  // takes over one reference
+  template <class I>
+  requires(std::is_arithmetic_v<I>) Array(I)
+  = delete;                        // write nd::array(x) for a number, nd::zeros(n) for n elements
+  Array(std::nullptr_t) = delete;  // write nd::Array() for a null array
   Array(const Array&) noexcept = default;
   Array(Array&&) noexcept = default;
 
@@ -84,30 +103,38 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // Assignment to a temporary, as in a(0) = b, writes the elements: `value` is broadcast and cast unsafely. ValueError
   // if it does not broadcast (extra leading axes of length 1 of `value` are ignored).
   void operator=(const Operand& value) &&;
+  template <class E>
+  requires(Element<E>) void operator=(E) & = delete;  // write a.fill(x) or a(nd::ellipsis) = x to set all elements
 
   bool is_null() const noexcept { return h_ == nullptr; }
 
   // ---- attributes ----
-  const Shape& shape() const noexcept { return h_->shape; }
-  const Strides& strides() const noexcept { return h_->strides; }  // in bytes
+  const Shape& shape() const { return header().shape; }
+  const Strides& strides() const { return header().strides; }  // in bytes
   // Length of one axis; negative axes count from the end. IndexError if there is no such axis.
   std::int64_t shape(int axis) const;
-  int ndim() const noexcept { return h_->shape.size(); }
-  std::int64_t size() const noexcept { return h_->size; }
-  Dtype dtype() const noexcept { return h_->dtype; }
-  std::size_t itemsize() const noexcept { return catena::itemsize(h_->dtype); }
-  std::size_t nbytes() const noexcept { return static_cast<std::size_t>(h_->size) * itemsize(); }
-  Device device() const noexcept { return h_->device; }
-  bool is_c_contiguous() const noexcept { return h_->c_contiguous; }
-  bool is_f_contiguous() const noexcept;
-  bool owndata() const noexcept;  // see Flags
-  Flags flags() const noexcept { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
+  // auto [rows, columns] = a.shape<2>(); ValueError if the rank is another one.
+  template <int N> std::array<std::int64_t, std::size_t(N)> shape() const {
+    std::array<std::int64_t, std::size_t(N)> lengths;
+    copy_shape(lengths.data(), N);
+    return lengths;
+  }
+  int ndim() const { return header().shape.size(); }
+  std::int64_t size() const { return header().size; }
+  Dtype dtype() const { return header().dtype; }
+  std::size_t itemsize() const { return catena::itemsize(dtype()); }
+  std::size_t nbytes() const { return static_cast<std::size_t>(size()) * itemsize(); }
+  Device device() const { return header().device; }
+  bool is_c_contiguous() const { return header().c_contiguous; }
+  bool is_f_contiguous() const;
+  bool owndata() const;  // see Flags
+  Flags flags() const { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
   // True if both arrays are views of one storage and their byte ranges overlap. It may be true for interleaved views
   // without common elements.
-  bool shares_memory(const Array& o) const noexcept;
+  bool shares_memory(const Array& o) const;
   std::int64_t len() const;  // length of axis 0; TypeError for a 0-d array
   // Incremented by every write to the memory that this array views.
-  std::uint64_t version() const noexcept;
+  std::uint64_t version() const;
 
   // ---- elements ----
   // Pointer to the first logical element, in the memory of device(). If E is not const, the array counts as written:
@@ -115,7 +142,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <class E> E* data() const {
     check_element_type(catena::dtype_of<std::remove_const_t<E>>, "data");
     if constexpr (!std::is_const_v<E>) bump_version();
-    return reinterpret_cast<E*>(h_->data);
+    return reinterpret_cast<E*>(header().data);
   }
   // The only element, converted to E by the library's rules. ValueError if the size is not 1. Waits for the device.
   template <class E> E item() const {
@@ -123,7 +150,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     item_to(catena::dtype_of<E>, &value);
     return value;
   }
-  Scalar item() const;  // the only element as a host scalar
+  Scalar item() const;  // the only element as a host scalar, with which numbers calculate: a.item() + 1
+  // double(a), int(a): item<E>().
+  template <class E>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
   // All elements in C order, converted to E. Waits for the device.
   template <class E> std::vector<E> to_vector() const;
   // Checked access from the host: auto v = a.accessor<float, 2>(); v(i, j) = 1. TypeError if E is not the element type,
@@ -143,6 +173,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <std::convertible_to<Key> K> Array operator[](const K& key) const { return (*this)(key); }
   Array index(std::span<const Key> keys) const;  // in routines/indexing.cpp
 
+  // ---- iteration over axis 0: for (nd::Array row : a), views; TypeError for a 0-d array ----
+  class Iterator;
+  Iterator begin() const;
+  Iterator end() const;
+
   // ---- advanced indexing: see routines/indexing.h ----
   // With integer arrays or masks among the keys: a proxy that reads as a copy and writes through.
   class IndexProxy;
@@ -150,18 +185,25 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   requires(internal::advanced_keys<K...>) IndexProxy operator()(const K&... keys) const;
   template <class K>
   requires(internal::advanced_keys<K>) IndexProxy operator[](const K& key) const;
+  // Lists of indices: a({0, 2}), a(_, {0, 2}), a({0, 1}, {2, 3}), a[{0, 2}].
+  IndexProxy operator()(std::initializer_list<catena::Integer> list) const;
+  IndexProxy operator[](std::initializer_list<catena::Integer> list) const;
+  IndexProxy operator()(std::initializer_list<catena::Integer> first,
+                        std::initializer_list<catena::Integer> second) const;
+  template <class K> IndexProxy operator()(const K& first, std::initializer_list<catena::Integer> second) const;
+  template <class K> IndexProxy operator()(std::initializer_list<catena::Integer> first, const K& second) const;
 
   // ---- shape: views where the strides allow it ----
   // In C order; one length may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
   Array reshape(const Shape& shape) const;
   template <std::integral... I>
-  requires(sizeof...(I) > 0) Array reshape(I... lengths)
+  requires(sizeof...(I) > 1) Array reshape(I... lengths)
   const { return reshape(Shape{static_cast<std::int64_t>(lengths)...}); }
   Array transpose() const;  // axes reversed
   // ValueError for a wrong number of axes or a repeated axis; IndexError for an axis out of range.
   Array transpose(const Dims& axes) const;
   template <std::integral... I>
-  requires(sizeof...(I) > 0) Array transpose(I... axes)
+  requires(sizeof...(I) > 1) Array transpose(I... axes)
   const { return transpose(Dims{static_cast<std::int64_t>(axes)...}); }
   Array T() const { return transpose(); }
   Array swapaxes(int axis1, int axis2) const;  // ValueError for an axis out of range
@@ -185,44 +227,40 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   void fill(const Scalar& value) const;
 
   // ---- calculation: see the free functions of the same names ----
-  Array sum(const ReduceOptions& options) const;
-  Array prod(const ReduceOptions& options) const;
-  Array mean(const ReduceOptions& options) const;
-  Array max(const ReduceOptions& options) const;
-  Array min(const ReduceOptions& options) const;
-  Array var(const VarOptions& options) const;
-  Array std(const VarOptions& options) const;
-  Array argmax(const ArgReduceOptions& options) const;
-  Array argmin(const ArgReduceOptions& options) const;
-  Array any(const TestOptions& options) const;
-  Array all(const TestOptions& options) const;
-  Array sum() const;
-  Array prod() const;
-  Array mean() const;
-  Array max() const;
-  Array min() const;
-  Array var() const;
-  Array std() const;
-  Array argmax() const;
-  Array argmin() const;
-  Array any() const;
-  Array all() const;
+  // a.sum(), a.sum(0), a.sum({0, 1}), a.sum(0, nd::float64), a.sum(0, {.keepdims = true}), a.sum({.axis = 0})
+#define ND_REDUCTION_METHOD(name, Options)  \
+  Array name() const;                       \
+  Array name(const Options& options) const; \
+  template <class O = Options> Array name(const Axes& axis, const O& more = {}) const;
+  ND_REDUCTION_METHODS(ND_REDUCTION_METHOD)
+#undef ND_REDUCTION_METHOD
+  Array cumsum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;  // in routines/scan.cpp
+  Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
   Array clip(const Operand& a_min, const Operand& a_max) const;
   Array conjugate() const;
   Array conj() const { return conjugate(); }
-  Array dot(const Array& b) const;                                       // in routines/linalg.cpp
-  Array take(const Array& indices, std::optional<int> axis = {}) const;  // in routines/indexing.cpp
-  Array take(const std::vector<std::int64_t>& indices, std::optional<int> axis = {}) const;
-  std::vector<Array> nonzero() const;  // in routines/sorting.cpp
+  Array round(int decimals = 0) const;                                      // in routines/math.cpp
+  Array dot(const Array& b) const;                                          // in routines/linalg.cpp
+  Array take(const IndexKey& indices, std::optional<int> axis = {}) const;  // in routines/indexing.cpp
+  Array compress(const Array& condition, std::optional<int> axis = {}) const;
+  Array diagonal(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;
+  Array trace(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;  // in routines/linalg.cpp
+  Array repeat(std::int64_t repeats, std::optional<int> axis = {}) const;    // in routines/manipulation.cpp
+  std::vector<Array> nonzero() const;                                        // in routines/sorting.cpp
+  Array argsort(std::optional<int> axis = -1) const;
+  Array argpartition(std::int64_t kth, std::optional<int> axis = -1) const;
+  Array searchsorted(const Operand& values, std::string_view side = "left") const;
   // Sorts the elements along an axis in place, in the order of nd::sort.
   void sort(int axis = -1) const;
 
   // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
   // The result may reuse the memory of an operand that is an rvalue and holds the only reference to its array.
+// On a const handle: write k(nd::ellipsis) += x.
 #define ND_ARRAY_BINARY(op)                                               \
   friend CATENA_EXPORT Array operator op(const Operand&, const Operand&); \
   Array& operator op##=(const Operand& b)&;                               \
-  void operator op##=(const Operand& b)&&;
+  void operator op##=(const Operand& b)&&;                                \
+  void operator op##=(const Operand& b) const& = delete;
   ND_ARRAY_BINARY(+)
   ND_ARRAY_BINARY(-)
   ND_ARRAY_BINARY(*)
@@ -246,23 +284,37 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array operator+() const { return copy(); }
 
  private:
+  const catena::ArrayHeader& header() const {
+    if (h_ == nullptr) [[unlikely]]
+      throw_null();
+    return *h_;
+  }
+  [[noreturn]] static void throw_null();
+  void copy_shape(std::int64_t* lengths, int rank) const;
   void check_element_type(Dtype t, const char* op) const {
-    if (h_->dtype != t) [[unlikely]]
+    if (dtype() != t) [[unlikely]]
       throw_element_type(t, op);
   }
   [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
-  void bump_version() const noexcept;
+  void bump_version() const;
   void item_to(Dtype t, void* value) const;
 };
 
 // ---- options of the calculation methods and of the free functions ----
+// The first member of options of functions that also take an axis by position: such options are written with names, so
+// that {0, 1} is a list of axes.
+struct Named {
+  explicit Named() = default;
+};
 struct ReduceOptions {
+  [[no_unique_address]] Named named = Named();
   Axes axis = {};                   // default: all axes
   std::optional<Dtype> dtype = {};  // of the result and of the calculation
   Array out = {};                   // must have the shape of the result; any dtype
   bool keepdims = false;            // keep reduced axes with length 1
 };
 struct VarOptions {
+  [[no_unique_address]] Named named = Named();
   Axes axis = {};
   std::optional<Dtype> dtype = {};
   Array out = {};
@@ -270,16 +322,34 @@ struct VarOptions {
   bool keepdims = false;
 };
 struct ArgReduceOptions {
+  [[no_unique_address]] Named named = Named();
   Axes axis = {};
   std::optional<Dtype> dtype = {};  // an integer dtype; int64 by default
   Array out = {};
   bool keepdims = false;
 };
 struct TestOptions {
+  [[no_unique_address]] Named named = Named();
   Axes axis = {};
   Array out = {};
   bool keepdims = false;
 };
+
+namespace internal {
+// What follows an axis in a call, options or a dtype, as options with that axis.
+template <class Options, class A> Options at_axis(const A& axis, const Options& more) {
+  Options options = more;
+  options.axis = axis;
+  return options;
+}
+template <class Options, class A> Options at_axis(const A& axis, Dtype dtype) { return {.axis = axis, .dtype = dtype}; }
+}  // namespace internal
+
+// The form of a reduction that takes its axes by position.
+#define ND_REDUCTION_OF_AXES(name, Options)                                                       \
+  template <class O = Options> Array name(const Array& a, const Axes& axis, const O& more = {}) { \
+    return name(a, internal::at_axis<Options>(axis, more));                                       \
+  }
 
 // ---- operands ---------------------------------------------------------------------------------------
 // An argument of elementwise functions, for the duration of a call: an array or a host scalar. Scalars are weakly
@@ -400,8 +470,8 @@ CATENA_EXPORT Array contiguous(const Array& a);
 
 }  // namespace internal
 
-inline void Array::bump_version() const noexcept {
-  if (catena::Storage* s = h_->storage) s->version.fetch_add(1, std::memory_order_relaxed);
+inline void Array::bump_version() const {
+  if (catena::Storage* s = header().storage) s->version.fetch_add(1, std::memory_order_relaxed);
 }
 
 template <class E> std::vector<E> Array::to_vector() const {
@@ -417,16 +487,33 @@ template <class E> std::vector<E> Array::to_vector() const {
   return values;
 }
 
-inline Array Array::sum() const { return sum(ReduceOptions{}); }
-inline Array Array::prod() const { return prod(ReduceOptions{}); }
-inline Array Array::mean() const { return mean(ReduceOptions{}); }
-inline Array Array::max() const { return max(ReduceOptions{}); }
-inline Array Array::min() const { return min(ReduceOptions{}); }
-inline Array Array::var() const { return var(VarOptions{}); }
-inline Array Array::std() const { return std(VarOptions{}); }
-inline Array Array::argmax() const { return argmax(ArgReduceOptions{}); }
-inline Array Array::argmin() const { return argmin(ArgReduceOptions{}); }
-inline Array Array::any() const { return any(TestOptions{}); }
-inline Array Array::all() const { return all(TestOptions{}); }
+#define ND_REDUCTION_METHOD(name, Options)                                      \
+  inline Array Array::name() const { return name(Options{}); }                  \
+  template <class O> Array Array::name(const Axes& axis, const O& more) const { \
+    return name(internal::at_axis<Options>(axis, more));                        \
+  }
+ND_REDUCTION_METHODS(ND_REDUCTION_METHOD)
+#undef ND_REDUCTION_METHOD
+
+class Array::Iterator {
+ public:
+  using value_type = Array;
+  using difference_type = std::int64_t;
+  Iterator() = default;
+  Iterator(const Array& a, std::int64_t at) : array_(a), at_(at) {}
+  Array operator*() const { return array_(at_); }
+  Iterator& operator++() {
+    ++at_;
+    return *this;
+  }
+  Iterator operator++(int) { return {array_, at_++}; }
+  friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
+
+ private:
+  Array array_;
+  std::int64_t at_ = 0;
+};
+inline Array::Iterator Array::begin() const { return len(), Iterator(*this, 0); }
+inline Array::Iterator Array::end() const { return Iterator(*this, len()); }
 
 }  // namespace nd

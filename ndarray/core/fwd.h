@@ -7,9 +7,12 @@ namespace nd {
 
 class Array;
 class Operand;
+class IndexKey;
 struct ReduceOptions;
 struct VarOptions;
 struct ArgReduceOptions;
 struct TestOptions;
+struct ScanOptions;
+struct SortOptions;
 
 }  // namespace nd

@@ -5,6 +5,7 @@
 
 namespace nd {
 
+using catena::_;
 using catena::Ellipsis;
 using catena::ellipsis;
 using catena::Key;

@@ -50,37 +50,32 @@ Array with_leading_axes(const Array& a, int ndmin) {
 }  // namespace
 
 // ---- by shape -----------------------------------------------------------------------------------
+namespace internal {
+
 Array empty(const Shape& shape, const CreateOptions& options) {
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
-  if (options.order == Order::C) return Array(internal::new_array(shape, dtype, current_device()));
+  if (options.order == Order::C) return Array(new_array(shape, dtype, current_device()));
   Shape reversed = shape;
   std::reverse(reversed.begin(), reversed.end());
-  return Array(internal::new_array(reversed, dtype, current_device())).transpose();
-}
-
-Array zeros(const Shape& shape, const CreateOptions& options) {
-  Array a = empty(shape, options);
-  a.fill(0);
-  return a;
-}
-
-Array ones(const Shape& shape, const CreateOptions& options) {
-  Array a = empty(shape, options);
-  a.fill(1);
-  return a;
+  return Array(new_array(reversed, dtype, current_device())).transpose();
 }
 
 Array full(const Shape& shape, const Scalar& value, const CreateOptions& options) {
-  Array a = empty(shape, CreateOptions{.dtype = options.dtype.value_or(value.natural_dtype()), .order = options.order});
+  Array a = empty(shape, {.dtype = options.dtype.value_or(value.natural_dtype()), .order = options.order});
   a.fill(value);
   return a;
 }
+
+Array zeros(const Shape& shape, const CreateOptions& options) { return full(shape, 0.0, options); }
+Array ones(const Shape& shape, const CreateOptions& options) { return full(shape, 1.0, options); }
+
+}  // namespace internal
 
 Array empty_like(const Array& a, std::optional<Dtype> dtype) { return empty(a.shape(), dtype.value_or(a.dtype())); }
 Array zeros_like(const Array& a, std::optional<Dtype> dtype) { return zeros(a.shape(), dtype.value_or(a.dtype())); }
 Array ones_like(const Array& a, std::optional<Dtype> dtype) { return ones(a.shape(), dtype.value_or(a.dtype())); }
 Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype) {
-  return full(a.shape(), value, CreateOptions{.dtype = dtype.value_or(a.dtype())});
+  return full(a.shape(), value, dtype.value_or(a.dtype()));
 }
 
 // ---- from data ----------------------------------------------------------------------------------
@@ -93,21 +88,74 @@ Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, cons
   return with_leading_axes(a, options.ndmin);
 }
 
-void throw_ragged(std::int64_t expected, std::size_t got) {
-  fail<ValueError>("array", "nested lists have different lengths, ", expected, " and ", got);
+Array from_values(const Values& values, const Shape& shape, const ArrayOptions& options) {
+  const std::int64_t n = catena::size_of(values.shape());
+  check<ValueError>(catena::checked_size(shape) == n, "array", n, " values do not fill the shape ", shape, " of ",
+                    catena::checked_size(shape), " elements");
+  ArrayOptions o = options;
+  if (!o.dtype) o.dtype = values.dtype();
+  return from_elements(values.data(), values.stored(), shape, o);
 }
 
-void throw_wrong_count(std::size_t n, const Shape& shape) {
-  fail<ValueError>("array", n, " values do not fill the shape ", shape, " of ", catena::checked_size(shape),
-                   " elements");
+Array from_array(const Array& a, const ArrayOptions& options) {
+  const Dtype dtype = options.dtype.value_or(a.dtype());
+  const Array result = options.copy && dtype == a.dtype() ? a.copy() : a.astype(dtype, {.copy = options.copy});
+  return with_leading_axes(result, options.ndmin);
+}
+
+Array from_scalar(const Scalar& value, const ArrayOptions& options) {
+  return with_leading_axes(full(Shape{}, value, {.dtype = options.dtype}), options.ndmin);
 }
 
 }  // namespace internal
 
-Array array(const Array& a, const ArrayOptions& options) {
-  const Dtype dtype = options.dtype.value_or(a.dtype());
-  const Array result = options.copy && dtype == a.dtype() ? a.copy() : a.astype(dtype, {.copy = options.copy});
-  return with_leading_axes(result, options.ndmin);
+void Values::enter(std::size_t length, int depth) {
+  if (shape_.size() == depth) shape_.push_back(static_cast<std::int64_t>(length));
+  check<ValueError>(shape_[depth] == static_cast<std::int64_t>(length), "array",
+                    "nested lists have different lengths, ", shape_[depth], " and ", length);
+}
+
+void Values::append(const void* element, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(element);
+  copy_.insert(copy_.end(), first, first + bytes);
+}
+
+namespace {
+
+// The dtype of a list of mixed numbers.
+template <class List> void widen(const List& list, std::optional<Dtype>& dtype) {
+  for (const auto& item : list) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(item)>, Scalar>) {
+      const Dtype own = item.natural_dtype();
+      dtype = dtype ? promote_types(*dtype, own) : own;
+    } else {
+      widen(item, dtype);
+    }
+  }
+}
+
+template <class List> Dtype common_dtype(const List& list) {
+  std::optional<Dtype> dtype;
+  widen(list, dtype);
+  return dtype.value_or(Dtype::float64);
+}
+
+}  // namespace
+
+Values::Values(std::initializer_list<Scalar> mixed) : stored_(common_dtype(mixed)), dtype_(stored_) {
+  add_scalars(mixed, 0);
+}
+Values::Values(std::initializer_list<std::initializer_list<Scalar>> mixed)
+    : stored_(common_dtype(mixed)), dtype_(stored_) {
+  enter(mixed.size(), 0);
+  for (const auto& row : mixed) add_scalars(row, 1);
+}
+void Values::add_scalars(std::initializer_list<Scalar> list, int depth) {
+  enter(list.size(), depth);
+  for (const Scalar& s : list) {
+    const catena::ScalarCell cell(s, stored_);
+    append(cell.bytes, itemsize(stored_));
+  }
 }
 
 Array asarray(const Array& a, std::optional<Dtype> dtype) {
@@ -144,7 +192,7 @@ std::int64_t range_length(const Scalar& start, const Scalar& stop, const Scalar&
 
 }  // namespace
 
-Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options) {
+Array internal::arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options) {
   for (const Scalar& s : {start, stop, step})
     check<TypeError>(!s.is_complex(), "arange", "the complex number ", s, " is no bound of a range");
   const bool floating = start.is_floating() || stop.is_floating() || step.is_floating();
@@ -167,11 +215,6 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
     }
   });
 }
-
-Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options) {
-  return arange(start, stop, Scalar(1), options);
-}
-Array arange(const Scalar& stop, const CreateOptions& options) { return arange(Scalar(0), stop, Scalar(1), options); }
 
 std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
   check<ValueError>(num >= 0, "linspace", "the number of samples ", num, " is negative");

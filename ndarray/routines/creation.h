@@ -22,6 +22,8 @@
 
 namespace nd {
 
+class Values;
+
 struct CreateOptions {
   std::optional<Dtype> dtype = {};
   Order order = Order::C;
@@ -50,27 +52,73 @@ struct MeshgridOptions {
   bool copy = true;                  // false: broadcast views instead of copies
 };
 
-// ---- by shape: float64 unless a dtype is given --------------------------------------------------
-CATENA_EXPORT Array empty(const Shape& shape, const CreateOptions& options);  // uninitialised
+namespace internal {
+// The last argument of a creation function, a dtype or options, as Options. A list {...} is Options.
+template <class Options> const Options& with_dtype(const Options& options) { return options; }
+template <class Options> Options with_dtype(std::optional<Dtype> dtype) {
+  Options options;
+  options.dtype = dtype;
+  return options;
+}
+template <class O, class Options>
+concept DtypeOr = std::is_same_v<O, Options> || std::is_convertible_v<O, std::optional<Dtype>>;
+// The dtype of a C++ type, as in NumPy: int64 for int, otherwise the dtype of the type.
+template <class E> constexpr Dtype literal_dtype() {
+  if constexpr (std::is_same_v<E, int>) return Dtype::int64;
+  else return catena::dtype_of<E>;
+}
+
+CATENA_EXPORT Array empty(const Shape& shape, const CreateOptions& options);
 CATENA_EXPORT Array zeros(const Shape& shape, const CreateOptions& options);
 CATENA_EXPORT Array ones(const Shape& shape, const CreateOptions& options);
-inline Array empty(const Shape& shape, Dtype dtype = Dtype::float64) {
-  return empty(shape, CreateOptions{.dtype = dtype});
+CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options);
+CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options);
+CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options);
+CATENA_EXPORT Array from_values(const Values& values, const Shape& shape, const ArrayOptions& options);
+CATENA_EXPORT Array from_array(const Array& a, const ArrayOptions& options);
+CATENA_EXPORT Array from_scalar(const Scalar& value, const ArrayOptions& options);
+
+// std::vector and its like: of elements, or of containers of elements.
+template <class C>
+concept Container = requires(const C& c) {
+  typename C::value_type;
+  c.begin();
+  c.end();
+  c.size();
+};
+template <class C> struct nested {};
+template <Element E> struct nested<E> { using type = E; };
+template <Container C>
+requires(!Element<C>) struct nested<C> : nested<std::remove_cv_t<typename C::value_type>> {
+};
+template <class C> using nested_element = typename nested<C>::type;
+template <class C>
+concept NestedContainer = Container<C> && !Element<C> && requires {
+  typename nested<C>::type;
+};
+template <class C>
+concept ContiguousElements = Element<typename C::value_type> && requires(const C& c) {
+  static_cast<const typename C::value_type*>(c.data());
+};
+template <class I>
+concept Iterator = !Element<I> && requires(I i, I j) {
+  { *i } -> std::convertible_to<Scalar>;
+  ++i;
+  { i != j } -> std::convertible_to<bool>;
+};
+}  // namespace internal
+
+// ---- by shape: float64 unless a dtype is given --------------------------------------------------
+// zeros(3)  zeros({2, 3})  zeros({v.size(), 3}, nd::float32)  zeros({2, 3}, {.order = nd::Order::F})
+template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+Array empty(const Shape& shape, const O& options = {}) {  // uninitialised
+  return internal::empty(shape, internal::with_dtype<CreateOptions>(options));
 }
-inline Array zeros(const Shape& shape, Dtype dtype = Dtype::float64) {
-  return zeros(shape, CreateOptions{.dtype = dtype});
+template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array zeros(const Shape& shape, const O& options = {}) {
+  return internal::zeros(shape, internal::with_dtype<CreateOptions>(options));
 }
-inline Array ones(const Shape& shape, Dtype dtype = Dtype::float64) {
-  return ones(shape, CreateOptions{.dtype = dtype});
-}
-template <std::integral I> Array empty(I n, Dtype dtype = Dtype::float64) {
-  return empty(Shape{static_cast<std::int64_t>(n)}, dtype);
-}
-template <std::integral I> Array zeros(I n, Dtype dtype = Dtype::float64) {
-  return zeros(Shape{static_cast<std::int64_t>(n)}, dtype);
-}
-template <std::integral I> Array ones(I n, Dtype dtype = Dtype::float64) {
-  return ones(Shape{static_cast<std::int64_t>(n)}, dtype);
+template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array ones(const Shape& shape, const O& options = {}) {
+  return internal::ones(shape, internal::with_dtype<CreateOptions>(options));
 }
 
 // With the shape and (unless given) the dtype of `a`; C order, on the current device.
@@ -79,86 +127,118 @@ CATENA_EXPORT Array zeros_like(const Array& a, std::optional<Dtype> dtype = {});
 CATENA_EXPORT Array ones_like(const Array& a, std::optional<Dtype> dtype = {});
 CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype = {});
 
-namespace internal {
-// The dtype of a C++ type, as in NumPy: int64 for int, otherwise the dtype of the type.
-template <class E> constexpr Dtype literal_dtype() {
-  if constexpr (std::is_same_v<E, int>) return Dtype::int64;
-  else return catena::dtype_of<E>;
-}
-CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options);
-[[noreturn]] CATENA_EXPORT void throw_ragged(std::int64_t expected, std::size_t got);
-[[noreturn]] CATENA_EXPORT void throw_wrong_count(std::size_t n, const Shape& shape);
-}  // namespace internal
-
 // Every element is `value`. The dtype, unless given, is that of the value: int64 for an int, float32 for a float,
 // float64 for a double...
-CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options = {});
-template <Element E> Array full(const Shape& shape, E value, const CreateOptions& options = {}) {
-  return full(shape, Scalar(value),
-              {.dtype = options.dtype.value_or(internal::literal_dtype<E>()), .order = options.order});
+template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+Array full(const Shape& shape, const Scalar& value, const O& options = {}) {
+  return internal::full(shape, value, internal::with_dtype<CreateOptions>(options));
+}
+template <Element E, internal::DtypeOr<CreateOptions> O = CreateOptions>
+Array full(const Shape& shape, E value, const O& options = {}) {
+  CreateOptions o = internal::with_dtype<CreateOptions>(options);
+  if (!o.dtype) o.dtype = internal::literal_dtype<E>();
+  return internal::full(shape, Scalar(value), o);
 }
 
 // ---- from data ----------------------------------------------------------------------------------
-// A copy of another array, cast unsafely; with copy = false the array itself or a view, if nothing has to change.
-CATENA_EXPORT Array array(const Array& a, const ArrayOptions& options = {});
-// A 0-d array of a host number.
-template <Element E> Array array(E value, const ArrayOptions& options = {}) {
-  const Scalar s(value);
-  const Array a = full(Shape{}, s, {.dtype = options.dtype.value_or(internal::literal_dtype<E>())});
-  return options.ndmin > 0 ? array(a, {.copy = false, .ndmin = options.ndmin}) : a;
-}
-// n host elements in C order, copied. The dtype is that of E unless given.
-template <Element E> Array array(const E* data, const Shape& shape, const ArrayOptions& options = {}) {
-  return internal::from_elements(data, catena::dtype_of<E>, shape, options);
-}
-// A vector; ValueError if its number of elements is not that of the shape.
-template <Element E> Array array(const std::vector<E>& values, const Shape& shape, const ArrayOptions& options = {}) {
-  if (std::int64_t(values.size()) != catena::size_of(shape)) internal::throw_wrong_count(values.size(), shape);
-  if constexpr (std::is_same_v<E, bool>) {
-    const std::vector<unsigned char> bytes(values.begin(), values.end());
-    return internal::from_elements(bytes.data(), Dtype::bool_, shape, options);
-  } else {
-    return internal::from_elements(values.data(), catena::dtype_of<E>, shape, options);
+// Host data as an argument of array(), for the duration of the call: lists, vectors, spans, std::array and arrays of
+// numbers, and lists and vectors of these (ValueError if they differ in length). Integers in lists give int64, as in
+// NumPy, and a list of mixed numbers has the dtype that holds them all: {1, 2.5} is float64. Otherwise the dtype is
+// that of the element type.
+class Values {
+ public:
+  template <Element E>
+  Values(std::initializer_list<E> list)
+      : Values(list.begin(), catena::dtype_of<E>, internal::literal_dtype<E>(), Shape(list.size())) {}
+  template <Element E> Values(std::initializer_list<std::initializer_list<E>> rows) {
+    add<E>(rows, internal::literal_dtype<E>());
   }
-}
-template <Element E> Array array(const std::vector<E>& values, const ArrayOptions& options = {}) {
-  return array(values, Shape{std::int64_t(values.size())}, options);
-}
-// Nested lists: array({1.0, 2.0}), array({{1, 2}, {3, 4}}). Integer literals give int64, as in NumPy. ValueError for
-// nested lists of different lengths.
-template <Element E> Array array(std::initializer_list<E> values, const ArrayOptions& options = {}) {
-  const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
-  return internal::from_elements(values.begin(), catena::dtype_of<E>, Shape{std::int64_t(values.size())},
-                                 {.dtype = dtype, .ndmin = options.ndmin});
-}
-template <Element E>
-Array array(std::initializer_list<std::initializer_list<E>> rows, const ArrayOptions& options = {}) {
-  const std::int64_t columns = rows.size() == 0 ? 0 : std::int64_t(rows.begin()->size());
-  std::vector<std::conditional_t<std::is_same_v<E, bool>, unsigned char, E>> flat;
-  for (const auto& row : rows) {
-    if (std::int64_t(row.size()) != columns) internal::throw_ragged(columns, row.size());
-    flat.insert(flat.end(), row.begin(), row.end());
+  template <Element E> Values(std::initializer_list<std::initializer_list<std::initializer_list<E>>> planes) {
+    add<E>(planes, internal::literal_dtype<E>());
   }
-  const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
-  return internal::from_elements(flat.data(), catena::dtype_of<E>, Shape{std::int64_t(rows.size()), columns},
-                                 {.dtype = dtype, .ndmin = options.ndmin});
-}
-template <Element E>
-Array array(std::initializer_list<std::initializer_list<std::initializer_list<E>>> planes,
-            const ArrayOptions& options = {}) {
-  const std::int64_t rows = planes.size() == 0 ? 0 : std::int64_t(planes.begin()->size());
-  const std::int64_t columns = rows == 0 ? 0 : std::int64_t(planes.begin()->begin()->size());
-  std::vector<std::conditional_t<std::is_same_v<E, bool>, unsigned char, E>> flat;
-  for (const auto& plane : planes) {
-    if (std::int64_t(plane.size()) != rows) internal::throw_ragged(rows, plane.size());
-    for (const auto& row : plane) {
-      if (std::int64_t(row.size()) != columns) internal::throw_ragged(columns, row.size());
-      flat.insert(flat.end(), row.begin(), row.end());
+  CATENA_EXPORT Values(std::initializer_list<Scalar> mixed);
+  CATENA_EXPORT Values(std::initializer_list<std::initializer_list<Scalar>> mixed);
+  template <Element E, std::size_t N>
+  Values(const E (&elements)[N]) : Values(elements, catena::dtype_of<E>, catena::dtype_of<E>, Shape(N)) {}
+  // A container of elements, or of such containers.
+  template <internal::NestedContainer C> Values(const C& list) {
+    using E = internal::nested_element<C>;
+    if constexpr (internal::ContiguousElements<C>) refer(list.data(), catena::dtype_of<E>, list.size());
+    else add<E>(list, catena::dtype_of<E>);
+  }
+
+  const void* data() const noexcept { return data_ != nullptr ? data_ : copy_.data(); }
+  Dtype stored() const noexcept { return stored_; }  // of the elements at data()
+  Dtype dtype() const noexcept { return dtype_; }    // of the array, unless another one is asked for
+  const Shape& shape() const noexcept { return shape_; }
+
+ private:
+  Values(const void* data, Dtype stored, Dtype dtype, const Shape& shape)
+      : data_(data), stored_(stored), dtype_(dtype), shape_(shape) {}
+  void refer(const void* data, Dtype dtype, std::size_t n) {
+    data_ = data;
+    stored_ = dtype_ = dtype;
+    shape_ = n;
+  }
+  template <class E, class List> void add(const List& list, Dtype dtype) {
+    stored_ = catena::dtype_of<E>;
+    dtype_ = dtype;
+    add_level<E>(list, 0);
+  }
+  template <class E, class List> void add_level(const List& list, int depth) {
+    enter(list.size(), depth);
+    for (const auto& item : list) {
+      if constexpr (std::is_convertible_v<decltype(item), E>) {
+        const E value = item;
+        append(&value, sizeof(E));
+      } else {
+        add_level<E>(item, depth + 1);
+      }
     }
   }
-  const Dtype dtype = options.dtype.value_or(internal::literal_dtype<E>());
-  return internal::from_elements(flat.data(), catena::dtype_of<E>, Shape{std::int64_t(planes.size()), rows, columns},
-                                 {.dtype = dtype, .ndmin = options.ndmin});
+  CATENA_EXPORT void enter(std::size_t length,
+                           int depth);  // ValueError if another list of that depth had another length
+  void add_scalars(std::initializer_list<Scalar> list, int depth);
+  CATENA_EXPORT void append(const void* element, std::size_t bytes);
+
+  const void* data_ = nullptr;  // null: the elements are in copy_
+  Dtype stored_ = Dtype::float64, dtype_ = Dtype::float64;
+  Shape shape_;
+  std::vector<std::byte> copy_;
+};
+
+// array({1, 2, 3})  array({{1.0, 2.0}, {3.0, 4.0}}, nd::float32)  array(vector)  array(vector, {2, 3})
+template <internal::DtypeOr<ArrayOptions> O = ArrayOptions> Array array(const Values& values, const O& options = {}) {
+  return internal::from_values(values, values.shape(), internal::with_dtype<ArrayOptions>(options));
+}
+// The elements in C order as an array of `shape`; ValueError if their number is another one.
+template <internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+Array array(const Values& values, const Shape& shape, const O& options = {}) {
+  return internal::from_values(values, shape, internal::with_dtype<ArrayOptions>(options));
+}
+// n host elements in C order, copied. The dtype is that of E unless given.
+template <Element E, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+Array array(const E* data, const Shape& shape, const O& options = {}) {
+  return internal::from_elements(data, catena::dtype_of<E>, shape, internal::with_dtype<ArrayOptions>(options));
+}
+// The elements from one iterator to another.
+template <internal::Iterator It, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+Array array(It first, It last, const O& options = {}) {
+  return array(std::vector(first, last), options);
+}
+// A copy of another array, cast unsafely; with copy = false the array itself or a view, if nothing has to change.
+template <std::convertible_to<const Array&> A, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+Array array(const A& a, const O& options = {}) {
+  return internal::from_array(a, internal::with_dtype<ArrayOptions>(options));
+}
+// A 0-d array of a host number.
+template <class E, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
+requires(Element<E> || std::is_same_v<E, Scalar>) Array array(E value, const O& options = {}) {
+  ArrayOptions o = internal::with_dtype<ArrayOptions>(options);
+  if constexpr (Element<E>) {
+    if (!o.dtype) o.dtype = internal::literal_dtype<E>();
+  }
+  return internal::from_scalar(Scalar(value), o);
 }
 
 // The array itself if it already has that dtype, else a converted copy.
@@ -171,14 +251,24 @@ CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype
 // start + k * step for 0 <= k < ceil((stop - start) / step). The values are computed in the dtype, which is, unless
 // given, float64 if an argument is floating, else int64. ValueError for a step of 0 or a length that is NaN or too
 // large; TypeError for more than two bools.
-CATENA_EXPORT Array arange(const Scalar& stop, const CreateOptions& options = {});
-CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const CreateOptions& options = {});
-CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step,
-                           const CreateOptions& options = {});
+template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array arange(const Scalar& stop, const O& options = {}) {
+  return internal::arange(0, stop, 1, internal::with_dtype<CreateOptions>(options));
+}
+template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+Array arange(const Scalar& start, const Scalar& stop, const O& options = {}) {
+  return internal::arange(start, stop, 1, internal::with_dtype<CreateOptions>(options));
+}
+template <internal::DtypeOr<CreateOptions> O = CreateOptions>
+Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const O& options = {}) {
+  return internal::arange(start, stop, step, internal::with_dtype<CreateOptions>(options));
+}
 
 // num evenly spaced numbers from start to stop (the last one is exactly stop if endpoint), computed in float64 and cast
 // unsafely. ValueError for num < 0.
 CATENA_EXPORT Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
+inline Array linspace(double start, double stop, std::int64_t num, Dtype dtype) {
+  return linspace(start, stop, num, {.dtype = dtype});
+}
 // The same, and the step; NaN if there is no step.
 CATENA_EXPORT std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num = 50,
                                                         const LinspaceOptions& options = {});
@@ -192,6 +282,10 @@ CATENA_EXPORT std::vector<Array> meshgrid(const std::vector<Array>& xi, const Me
 // ---- matrices -----------------------------------------------------------------------------------
 // Ones where column - row == k, else zeros.
 CATENA_EXPORT Array eye(std::int64_t N, const EyeOptions& options = {});
+inline Array eye(std::int64_t N, Dtype dtype) { return eye(N, {.dtype = dtype}); }
+inline Array eye(std::int64_t N, std::int64_t M, std::int64_t k = 0, Dtype dtype = Dtype::float64) {
+  return eye(N, {.M = M, .k = k, .dtype = dtype});
+}
 CATENA_EXPORT Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
 // 1-D: a square matrix with v on diagonal k. 2-D: diagonal k as a view. ValueError for other ranks.
 CATENA_EXPORT Array diag(const Array& v, std::int64_t k = 0);

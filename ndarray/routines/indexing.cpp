@@ -310,7 +310,25 @@ void scatter_add(const Array& a, const Array& indices, const Operand& value, int
   scatter_add(a, along_axis(indices, at), value);
 }
 
-Array IndexProxy::get() const { return getitem(array_, keys_); }
+IndexProxy::IndexProxy(const Array& a, std::vector<IndexKey> keys)
+    : array_(a), keys_(std::move(keys)), versions_(versions()) {}
+
+std::uint64_t IndexProxy::versions() const {
+  std::uint64_t sum = array_.version();
+  for (const IndexKey& key : keys_)
+    if (key.is_array()) sum += key.array().version();
+  return sum;
+}
+
+const Array& IndexProxy::get() const {
+  if (copy_.is_null()) {
+    check<RuntimeError>(versions() == versions_, "index",
+                        "the array was written between p = a(i) and the first use of p; write nd::Array p = a(i)");
+    copy_ = getitem(array_, keys_);
+  }
+  return copy_;
+}
+
 void IndexProxy::operator=(const Operand& value) && { setitem(array_, keys_, value); }
 
 #define ND_DEFINE_PROXY_OPERATOR(op)                     \
@@ -323,10 +341,30 @@ ND_DEFINE_PROXY_OPERATOR(+=)
 ND_DEFINE_PROXY_OPERATOR(-=)
 ND_DEFINE_PROXY_OPERATOR(*=)
 ND_DEFINE_PROXY_OPERATOR(/=)
+ND_DEFINE_PROXY_OPERATOR(%=)
+ND_DEFINE_PROXY_OPERATOR(&=)
+ND_DEFINE_PROXY_OPERATOR(|=)
+ND_DEFINE_PROXY_OPERATOR(^=)
+ND_DEFINE_PROXY_OPERATOR(<<=)
+ND_DEFINE_PROXY_OPERATOR(>>=)
 #undef ND_DEFINE_PROXY_OPERATOR
 
 // ---- take ---------------------------------------------------------------------------------------
-Array take(const Array& a, const Array& indices, const TakeOptions& options) {
+namespace {
+
+// The key of a call of take as an array of indices on the device of the array.
+Array indices_of(const IndexKey& key, Device device) {
+  if (key.is_vector()) return key.array().to_device(device);
+  if (key.is_array()) return key.array();
+  check<TypeError>(key.basic().kind() == Key::Kind::integer, "take", "the indices are neither integers nor an array");
+  const DeviceScope scope(device);
+  return array(key.basic().index());
+}
+
+}  // namespace
+
+Array take(const Array& a, const IndexKey& key, const TakeOptions& options) {
+  const Array indices = indices_of(key, a.device());
   const Array source = a.ndim() == 0 || !options.axis ? a.ravel() : a;
   const int axis = options.axis ? catena::normalize_axis("take", *options.axis, source.ndim()) : 0;
   const Selection s = select("take", source, along_axis(indices, axis));
@@ -339,21 +377,14 @@ Array take(const Array& a, const Array& indices, const TakeOptions& options) {
   return out;
 }
 
-Array take(const Array& a, const std::vector<std::int64_t>& indices, const TakeOptions& options) {
-  const DeviceScope scope(a.device());
-  return take(a, array(indices), options);
-}
-
-Array internal::take_one(const Array& a, std::int64_t index, const TakeOptions& options) {
-  const DeviceScope scope(a.device());
-  return take(a, array(index), options);
-}
-
-Array Array::take(const Array& indices, std::optional<int> axis) const {
+Array Array::take(const IndexKey& indices, std::optional<int> axis) const {
   return nd::take(*this, indices, {.axis = axis});
 }
-Array Array::take(const std::vector<std::int64_t>& indices, std::optional<int> axis) const {
-  return nd::take(*this, indices, {.axis = axis});
+Array Array::compress(const Array& condition, std::optional<int> axis) const {
+  return nd::compress(condition, *this, {.axis = axis});
+}
+Array Array::diagonal(std::int64_t offset, int axis1, int axis2) const {
+  return nd::diagonal(*this, offset, axis1, axis2);
 }
 
 Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis) {

@@ -2,8 +2,9 @@
 // diagonal, choose...
 //
 //   a(1, Slice(0, 5))          a view; a(1) = b and a(1) += b write through it
-//   a(i), a(Slice(), i, j)     i, j integer arrays or std::vector<std::int64_t>: a copy; a(i) = b writes the elements
-//   a(a > 0), a(Slice(), m)    masks, arrays of bool or std::vector<bool>: the same for the elements where it is true
+//   a(i), a(_, i, j)           i, j integer arrays or vectors of any integer type: a copy; a(i) = b writes the elements
+//   a({0, 2}), a(_, {0, 2})    lists of indices: the same
+//   a(a > 0), a(_, m)          masks, arrays of bool or std::vector<bool>: the same for the elements where it is true
 //
 // Index arrays are broadcast together (IndexError if they do not broadcast); integers beside them count as 0-d index
 // arrays. In the result, the broadcast shape replaces the indexed axes if these are adjacent among the keys, otherwise
@@ -36,6 +37,11 @@ class IndexKey {
   requires(std::is_convertible_v<const K&, Key> && !internal::is_index_array<K>) IndexKey(const K& key)
       : key_(Key(key)) {}
   IndexKey(const Array& indices) : is_array_(true), array_(indices) {}
+  IndexKey(std::initializer_list<catena::Integer> indices)
+      : IndexKey(std::vector<std::int64_t>(indices.begin(), indices.end())) {}
+  template <class I>
+  requires(catena::is_index<I>) IndexKey(const std::vector<I>& indices)
+      : IndexKey(std::vector<std::int64_t>(indices.begin(), indices.end())) {}
   CATENA_EXPORT IndexKey(const std::vector<std::int64_t>& indices);
   CATENA_EXPORT IndexKey(const std::vector<bool>& mask);
 
@@ -50,35 +56,108 @@ class IndexKey {
   Array array_;
 };
 
-// The result of a(i): refers to the selected elements without copying them. It must not be stored: Array b = a(i) makes
-// a copy.
+// The result of a(i). As a temporary it refers to the selected elements: a(i) = b and a(i) += b write them. In every
+// other use it is an array of its own, a copy of the elements that is made when it is first read, and `auto p = a(i)`
+// is used like nd::Array p = a(i). RuntimeError if `a` or an index array was written between the two.
 class CATENA_EXPORT Array::IndexProxy {
  public:
-  IndexProxy(const Array& a, std::vector<IndexKey> keys) : array_(a), keys_(std::move(keys)) {}
+  IndexProxy(const Array& a, std::vector<IndexKey> keys);
   IndexProxy(const IndexProxy&) = delete;
 
-  Array get() const;  // a copy of the elements
-  operator Array() const { return get(); }
-  operator Operand() const {
-    operand_ = get();
-    return operand_;
-  }
+  const Array& get() const;  // the copy of the elements
+  operator const Array&() const { return get(); }
+  operator Operand() const { return get(); }
 
   // Writes `value`, broadcast to the shape of the selection (ValueError) and cast unsafely. If several values go to one
   // element, the last one stays on the CPU, an undefined one on other devices.
   void operator=(const Operand& value) &&;
   void operator=(const IndexProxy& value) && { std::move(*this) = Operand(value); }
-  // Reads, calculates in the array's dtype (as in-place operators do) and writes; an element that is selected several
-  // times changes once. scatter_add adds all contributions.
-  void operator+=(const Operand& value) &&;
-  void operator-=(const Operand& value) &&;
-  void operator*=(const Operand& value) &&;
-  void operator/=(const Operand& value) &&;
+  void operator=(const Operand&) & =
+      delete;  // write a(i) = x for elements of a, p(nd::ellipsis) = x for those of a copy p
+  void operator=(const IndexProxy&) & = delete;
+  // On a temporary: reads, calculates in the array's dtype (as in-place operators do) and writes; an element that is
+  // selected several times changes once. scatter_add adds all contributions. On a named copy: changes the copy.
+#define ND_PROXY_OPERATOR(op)               \
+  void operator op(const Operand& value)&&; \
+  void operator op(const Operand& value)& { Array(get()) op value; }
+  ND_PROXY_OPERATOR(+=)
+  ND_PROXY_OPERATOR(-=)
+  ND_PROXY_OPERATOR(*=)
+  ND_PROXY_OPERATOR(/=)
+  ND_PROXY_OPERATOR(%=)
+  ND_PROXY_OPERATOR(&=)
+  ND_PROXY_OPERATOR(|=)
+  ND_PROXY_OPERATOR(^=)
+  ND_PROXY_OPERATOR(<<=)
+  ND_PROXY_OPERATOR(>>=)
+#undef ND_PROXY_OPERATOR
+
+  // ---- the members of Array, on the copy ----
+  const Shape& shape() const { return get().shape(); }
+  std::int64_t shape(int axis) const { return get().shape(axis); }
+  template <int N> auto shape() const { return get().template shape<N>(); }
+  int ndim() const { return get().ndim(); }
+  std::int64_t size() const { return get().size(); }
+  std::int64_t len() const { return get().len(); }
+  Dtype dtype() const { return get().dtype(); }
+  Device device() const { return get().device(); }
+  template <class E> E* data() const { return get().template data<E>(); }
+  template <class E> E item() const { return get().template item<E>(); }
+  Scalar item() const { return get().item(); }
+  template <class E> std::vector<E> to_vector() const { return get().template to_vector<E>(); }
+  template <class E, int N> Accessor<E, N> accessor() const { return get().template accessor<E, N>(); }
+  explicit operator bool() const { return bool(get()); }
+  template <class E>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
+  template <class... K> decltype(auto) operator()(const K&... keys) const { return get()(keys...); }
+  template <class K> decltype(auto) operator[](const K& key) const { return get()[key]; }
+  Iterator begin() const { return get().begin(); }
+  Iterator end() const { return get().end(); }
+  Array reshape(const Shape& to) const { return get().reshape(to); }
+  template <std::integral... I>
+  requires(sizeof...(I) > 1) Array reshape(I... lengths)
+  const { return get().reshape(lengths...); }
+  Array transpose() const { return get().transpose(); }
+  Array transpose(const Dims& axes) const { return get().transpose(axes); }
+  Array T() const { return get().T(); }
+  Array ravel() const { return get().ravel(); }
+  Array flatten() const { return get().flatten(); }
+  Array squeeze(const Axes& axes = {}) const { return get().squeeze(axes); }
+  Array real() const { return get().real(); }
+  Array imag() const { return get().imag(); }
+  Array copy(Order order = Order::C) const { return get().copy(order); }
+  Array astype(Dtype dtype, const AstypeOptions& options = {}) const { return get().astype(dtype, options); }
+  Array to_device(Device device) const { return get().to_device(device); }
+#define ND_REDUCTION_METHOD(name, Options)                                 \
+  Array name() const { return get().name(); }                              \
+  Array name(const Options& options) const { return get().name(options); } \
+  template <class O = Options> Array name(const Axes& axis, const O& more = {}) const { return get().name(axis, more); }
+  ND_REDUCTION_METHODS(ND_REDUCTION_METHOD)
+#undef ND_REDUCTION_METHOD
+  Array cumsum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const {
+    return get().cumsum(axis, dtype);
+  }
+  Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const {
+    return get().cumprod(axis, dtype);
+  }
+  Array clip(const Operand& a_min, const Operand& a_max) const { return get().clip(a_min, a_max); }
+  Array conj() const { return get().conj(); }
+  Array conjugate() const { return get().conjugate(); }
+  Array round(int decimals = 0) const { return get().round(decimals); }
+  Array dot(const Array& b) const { return get().dot(b); }
+  Array argsort(std::optional<int> axis = -1) const { return get().argsort(axis); }
+  std::vector<Array> nonzero() const { return get().nonzero(); }
+  Array operator-() const { return -get(); }
+  Array operator~() const { return ~get(); }
+  Array operator+() const { return +get(); }
 
  private:
+  std::uint64_t versions() const;  // grows with every write to the array or an index array
+
   Array array_;
   std::vector<IndexKey> keys_;
-  mutable Array operand_;  // keeps the operand alive
+  std::uint64_t versions_;
+  mutable Array copy_;  // null until it is read
 };
 using IndexProxy = Array::IndexProxy;
 
@@ -88,6 +167,22 @@ requires(internal::advanced_keys<K...>) Array::IndexProxy Array::operator()(cons
 }
 template <class K>
 requires(internal::advanced_keys<K>) Array::IndexProxy Array::operator[](const K& key) const { return (*this)(key); }
+inline Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> list) const {
+  return IndexProxy(*this, {IndexKey(list)});
+}
+inline Array::IndexProxy Array::operator[](std::initializer_list<catena::Integer> list) const { return (*this)(list); }
+inline Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first,
+                                           std::initializer_list<catena::Integer> second) const {
+  return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
+}
+template <class K>
+Array::IndexProxy Array::operator()(const K& first, std::initializer_list<catena::Integer> second) const {
+  return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
+}
+template <class K>
+Array::IndexProxy Array::operator()(std::initializer_list<catena::Integer> first, const K& second) const {
+  return IndexProxy(*this, {IndexKey(first), IndexKey(second)});
+}
 
 // The elements that the keys select: a view for basic keys, a copy if there is an index array.
 CATENA_EXPORT Array getitem(const Array& a, std::span<const IndexKey> keys);
@@ -114,24 +209,14 @@ inline void scatter_add(const Array& a, const IndexKey& key, const Operand& valu
 CATENA_EXPORT void scatter_add(const Array& a, const Array& indices, const Operand& value, int axis);
 
 struct TakeOptions {
+  [[no_unique_address]] Named named = Named();
   std::optional<int> axis = {};  // default: index the flattened array
   Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
 };
 // A copy of the elements at `indices` along an axis, of shape a.shape[:axis] + indices.shape + a.shape[axis+1:].
 // ValueError for an axis out of range. A 0-d array counts as an array of length 1.
-CATENA_EXPORT Array take(const Array& a, const Array& indices, const TakeOptions& options = {});
-CATENA_EXPORT Array take(const Array& a, const std::vector<std::int64_t>& indices, const TakeOptions& options = {});
-inline Array take(const Array& a, std::initializer_list<std::int64_t> indices, const TakeOptions& options = {}) {
-  return take(a, std::vector<std::int64_t>(indices), options);
-}
-// One index: the axis is removed.
-namespace internal {
-CATENA_EXPORT Array take_one(const Array& a, std::int64_t index, const TakeOptions& options);
-}
-template <std::integral I> Array take(const Array& a, I index, const TakeOptions& options = {}) {
-  return internal::take_one(a, static_cast<std::int64_t>(index), options);
-}
-
+CATENA_EXPORT Array take(const Array& a, const IndexKey& indices, const TakeOptions& options = {});
+inline Array take(const Array& a, const IndexKey& indices, int axis) { return take(a, indices, {.axis = axis}); }
 // Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
 // the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise) and
 // wrap.
@@ -142,12 +227,16 @@ CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::o
 CATENA_EXPORT Array extract(const Array& condition, const Array& a);
 
 struct CompressOptions {
+  [[no_unique_address]] Named named = Named();
   std::optional<int> axis = {};  // default: of the flattened array
   Array out = {};  // TypeError for a dtype other than that of `a`, ValueError for a shape other than the result's
 };
 // The slices along an axis where the condition holds; it has rank 1 and is not longer than the axis (ValueError). Waits
 // for the device.
 CATENA_EXPORT Array compress(const Array& condition, const Array& a, const CompressOptions& options = {});
+inline Array compress(const Array& condition, const Array& a, int axis) {
+  return compress(condition, a, {.axis = axis});
+}
 
 // Index arrays of an open grid from N arrays of rank 1 (ValueError for other ranks): the k-th result has length 1 on
 // all axes but axis k, so that a(g[0], g[1]) selects all pairs of rows and columns. A mask is replaced by the positions

@@ -186,4 +186,6 @@ Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const Tra
   return sum(diagonal(a, offset, axis1, axis2), {.axis = -1, .dtype = options.dtype, .out = options.out});
 }
 
+Array Array::trace(std::int64_t offset, int axis1, int axis2) const { return nd::trace(*this, offset, axis1, axis2); }
+
 }  // namespace nd

@@ -284,4 +284,6 @@ Array pad(const Array& array, const PadSides<std::int64_t>& pad_width, std::stri
   return result;
 }
 
+Array Array::repeat(std::int64_t repeats, std::optional<int> axis) const { return nd::repeat(*this, repeats, axis); }
+
 }  // namespace nd

@@ -62,7 +62,6 @@ CATENA_EXPORT std::vector<Array> broadcast_arrays(const std::vector<Array>& arra
 // Repeats the array reps[k] times along axis k; the shorter of shape and reps is extended by leading ones. Always a
 // copy. ValueError for a negative number.
 CATENA_EXPORT Array tile(const Array& a, const Dims& reps);
-inline Array tile(const Array& a, std::int64_t reps) { return tile(a, Dims{reps}); }
 // Repeats every element `repeats` times along an axis (of the flattened array without one). A list needs an axis and
 // has one number for each position along it. ValueError for negative numbers, a list of another length or without an
 // axis, an axis out of range.

@@ -1,5 +1,8 @@
 #include <catena/ndarray/routines/math.h>
 
+#include <cmath>
+#include <cstdlib>
+
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/routines/creation.h>
@@ -64,6 +67,16 @@ Array imag(const Array& a) {
 Array Array::real() const { return nd::real(*this); }
 Array Array::imag() const { return nd::imag(*this); }
 Array Array::conjugate() const { return nd::conjugate(*this); }
+
+Array around(const Array& a, int decimals) {
+  const bool whole = !catena::is_floating(a.dtype());
+  if (whole && decimals >= 0) return a.copy();
+  if (decimals == 0) return rint(a);
+  const Scalar power(std::pow(10.0, std::abs(decimals)));
+  if (decimals > 0) return true_divide(rint(multiply(a, power)), power);
+  return multiply(rint(true_divide(a, power)), power).astype(a.dtype(), {.copy = false});
+}
+Array Array::round(int decimals) const { return nd::around(*this, decimals); }
 
 Array where(const Operand& condition, const Operand& x, const Operand& y) {
   // The condition takes no part in promotion and a scalar condition is not weak, so it is first converted to a bool

@@ -53,6 +53,12 @@ CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Oper
 CATENA_EXPORT Array real(const Array& a);
 CATENA_EXPORT Array imag(const Array& a);
 
+// Rounds to `decimals` places after the point, halves to even; a negative number rounds before the point. Floats are
+// multiplied by 10^|decimals|, rounded and divided (or the reverse), as NumPy does; integers stay unless it is
+// negative.
+CATENA_EXPORT Array around(const Array& a, int decimals = 0);
+inline Array round(const Array& a, int decimals = 0) { return around(a, decimals); }
+
 // Aliases.
 inline Array conj(const Operand& x, const UfuncOptions& options = {}) { return conjugate(x, options); }
 inline Array abs(const Operand& x, const UfuncOptions& options = {}) { return absolute(x, options); }

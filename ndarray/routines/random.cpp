@@ -195,31 +195,31 @@ Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype,
   return a;
 }
 
-Array Generator::random_sample(const Shape& size, const SampleOptions& options) {
-  check_floating("random_sample", options.dtype);
-  return sample(catena::RandomKind::uniform, size, options.dtype);
+Array draw::random_sample(Generator& g, const Shape& size, Dtype dtype) {
+  check_floating("random_sample", dtype);
+  return g.sample(catena::RandomKind::uniform, size, dtype);
 }
 
-Array Generator::uniform(double low, double high, const Shape& size, const SampleOptions& options) {
-  check_floating("uniform", options.dtype);
+Array draw::uniform(Generator& g, double low, double high, const Shape& size, Dtype dtype) {
+  check_floating("uniform", dtype);
   check<ValueError>(std::isfinite(high - low), "uniform", "the range from ", low, " to ", high, " is not finite");
-  Array a = sample(catena::RandomKind::uniform, size, options.dtype);
+  Array a = g.sample(catena::RandomKind::uniform, size, dtype);
   a *= high - low;
   a += low;
   // Rounding may have produced `high`.
-  if (low < high) minimum(a, neighbour(options.dtype, high, -1), {.out = a});
-  if (low > high) maximum(a, neighbour(options.dtype, high, 1), {.out = a});
+  if (low < high) minimum(a, neighbour(dtype, high, -1), {.out = a});
+  if (low > high) maximum(a, neighbour(dtype, high, 1), {.out = a});
   return a;
 }
 
-Array Generator::standard_normal(const Shape& size, const SampleOptions& options) {
-  check_floating("standard_normal", options.dtype);
-  return sample(catena::RandomKind::normal, size, options.dtype);
+Array draw::standard_normal(Generator& g, const Shape& size, Dtype dtype) {
+  check_floating("standard_normal", dtype);
+  return g.sample(catena::RandomKind::normal, size, dtype);
 }
 
-Array Generator::normal(const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
-                        const SampleOptions& options) {
-  check_floating("normal", options.dtype);
+Array draw::normal(Generator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
+                   Dtype dtype) {
+  check_floating("normal", dtype);
   if (!scale.is_array())
     check<ValueError>(!(scale.scalar().to_double() < 0), "normal", "the deviation ", scale.scalar(), " is negative");
   const catena::Input parameters[2] = {loc, scale};
@@ -227,27 +227,27 @@ Array Generator::normal(const Operand& loc, const Operand& scale, const std::opt
   const Shape shape = size.value_or(common);
   check<ValueError>(catena::broadcast_shapes("normal", common, shape) == shape, "normal", "parameters of shape ",
                     common, " cannot be broadcast to the size ", shape);
-  Array a = sample(catena::RandomKind::normal, shape, options.dtype);
+  Array a = g.sample(catena::RandomKind::normal, shape, dtype);
   a *= scale;
   a += loc;
   return a;
 }
 
-Array Generator::lognormal(const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
-                           const SampleOptions& options) {
-  check_floating("lognormal", options.dtype);
-  Array a = normal(mean, sigma, size, options);
+Array draw::lognormal(Generator& g, const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
+                      Dtype dtype) {
+  check_floating("lognormal", dtype);
+  Array a = draw::normal(g, mean, sigma, size, dtype);
   return exp(a, {.out = a});
 }
 
-Array Generator::gumbel(double loc, double scale, const Shape& size, const SampleOptions& options) {
-  check_floating("gumbel", options.dtype);
+Array draw::gumbel(Generator& g, double loc, double scale, const Shape& size, Dtype dtype) {
+  check_floating("gumbel", dtype);
   // Computed in at least float32, so that 1 - U is never 0. U = 0 is replaced by half of the smallest step, whose
   // logarithm is finite.
-  const Dtype compute = options.dtype == Dtype::float64 ? Dtype::float64 : Dtype::float32;
+  const Dtype compute = dtype == Dtype::float64 ? Dtype::float64 : Dtype::float32;
   const double half_step = compute == Dtype::float64 ? 0x1p-54 : 0x1p-25;
-  const Array u = maximum(sample(catena::RandomKind::uniform, size, compute), half_step);
-  return (loc - scale * log(-log1p(-u))).astype(options.dtype, {.copy = false});
+  const Array u = maximum(g.sample(catena::RandomKind::uniform, size, compute), half_step);
+  return (loc - scale * log(-log1p(-u))).astype(dtype, {.copy = false});
 }
 
 namespace {
@@ -265,24 +265,23 @@ void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype
 
 }  // namespace
 
-Array Generator::randint(std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
-                         const IntegerOptions& options) {
+Array draw::randint(Generator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size, Dtype dtype) {
   const std::int64_t first = high ? low : 0, end = high ? *high : low;
   check<ValueError>(first < end, "randint", "low ", first, " is not below high ", end);
-  check_range("randint", first, end - 1, options.dtype);
-  return sample(catena::RandomKind::integers, size, options.dtype, first, end);
+  check_range("randint", first, end - 1, dtype);
+  return g.sample(catena::RandomKind::integers, size, dtype, first, end);
 }
 
-Array Generator::random_integers(std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
-                                 const IntegerOptions& options) {
+Array draw::random_integers(Generator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
+                            Dtype dtype) {
   const std::int64_t first = high ? low : 1, last = high ? *high : low;
   check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
-  check_range("random_integers", first, last, options.dtype);
-  if (last != INT64_MAX) return sample(catena::RandomKind::integers, size, options.dtype, first, last + 1);
+  check_range("random_integers", first, last, dtype);
+  if (last != INT64_MAX) return g.sample(catena::RandomKind::integers, size, dtype, first, last + 1);
   // last + 1 is not an int64. The range is shifted down by one; if it is all of int64, it is passed to the kernel as
   // the empty range 0, 0, which stands for that.
-  if (first == INT64_MIN) return sample(catena::RandomKind::integers, size, options.dtype, 0, 0);
-  Array a = sample(catena::RandomKind::integers, size, options.dtype, first - 1, last);
+  if (first == INT64_MIN) return g.sample(catena::RandomKind::integers, size, dtype, 0, 0);
+  Array a = g.sample(catena::RandomKind::integers, size, dtype, first - 1, last);
   a += 1;
   return a;
 }

@@ -1,5 +1,7 @@
 // Reductions: sums, products, extrema and their positions, logical tests, counts. (Means and variances: statistics.h.)
 //
+//   sum(a)  sum(a, 1)  sum(a, {0, 1})  sum(a, 0, nd::float64)  sum(a, 0, {.keepdims = true})  sum(a, {.axis = 0})
+//
 // options.axis: nothing (all axes, a 0-d result), one axis or a list; negative axes count from the end.
 // options.keepdims keeps reduced axes with length 1. options.out must have the shape of the result and may have any
 // dtype. Errors: ValueError for an axis that is out of range or repeated and for an output of another shape or device;
@@ -35,5 +37,18 @@ CATENA_EXPORT Array all(const Array& a, const TestOptions& options = {});
 // over axes as int64.
 CATENA_EXPORT std::int64_t count_nonzero(const Array& a);
 CATENA_EXPORT Array count_nonzero(const Array& a, const TestOptions& options);
+
+// The same with the axes by position, and behind them a dtype or further options.
+ND_REDUCTION_OF_AXES(sum, ReduceOptions)
+ND_REDUCTION_OF_AXES(prod, ReduceOptions)
+ND_REDUCTION_OF_AXES(amax, ReduceOptions)
+ND_REDUCTION_OF_AXES(amin, ReduceOptions)
+ND_REDUCTION_OF_AXES(max, ReduceOptions)
+ND_REDUCTION_OF_AXES(min, ReduceOptions)
+ND_REDUCTION_OF_AXES(argmax, ArgReduceOptions)
+ND_REDUCTION_OF_AXES(argmin, ArgReduceOptions)
+ND_REDUCTION_OF_AXES(any, TestOptions)
+ND_REDUCTION_OF_AXES(all, TestOptions)
+ND_REDUCTION_OF_AXES(count_nonzero, TestOptions)
 
 }  // namespace nd

@@ -100,4 +100,11 @@ Array cumulative_prod(const Array& a, const CumulativeOptions& options) {
   return cumulative("cumulative_prod", catena::rows::prod, a, options, 1);
 }
 
+Array Array::cumsum(std::optional<int> axis, std::optional<Dtype> dtype) const {
+  return nd::cumsum(*this, {.axis = axis, .dtype = dtype});
+}
+Array Array::cumprod(std::optional<int> axis, std::optional<Dtype> dtype) const {
+  return nd::cumprod(*this, {.axis = axis, .dtype = dtype});
+}
+
 }  // namespace nd

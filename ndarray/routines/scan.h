@@ -18,6 +18,7 @@
 namespace nd {
 
 struct ScanOptions {
+  [[no_unique_address]] Named named = Named();
   std::optional<int> axis = {};  // default: the flattened array
   std::optional<Dtype> dtype = {};
   Array out = {};  // may be the array itself
@@ -28,8 +29,19 @@ CATENA_EXPORT Array cumprod(const Array& a, const ScanOptions& options = {});
 // The same with every NaN replaced by 0 (sum) or 1 (product).
 CATENA_EXPORT Array nancumsum(const Array& a, const ScanOptions& options = {});
 CATENA_EXPORT Array nancumprod(const Array& a, const ScanOptions& options = {});
+// cumsum(a, 1), cumsum(a, 1, nd::float64), cumsum(a, 1, {.out = b})
+#define ND_SCAN_OF_AXIS(name)                                                                                \
+  template <class O = ScanOptions> Array name(const Array& a, std::optional<int> axis, const O& more = {}) { \
+    return name(a, internal::at_axis<ScanOptions>(axis, more));                                              \
+  }
+ND_SCAN_OF_AXIS(cumsum)
+ND_SCAN_OF_AXIS(cumprod)
+ND_SCAN_OF_AXIS(nancumsum)
+ND_SCAN_OF_AXIS(nancumprod)
+#undef ND_SCAN_OF_AXIS
 
 struct CumulativeOptions {
+  [[no_unique_address]] Named named = Named();
   std::optional<int> axis = {};  // may be omitted only for arrays of rank 1 (ValueError)
   std::optional<Dtype> dtype = {};
   Array out = {};

@@ -162,6 +162,14 @@ Array flatnonzero(const Array& a) { return nonzero(a.is_null() ? a : a.ravel())[
 
 Array argwhere(const Array& a) { return internal::contiguous(nonzero_rows(a).transpose()); }
 
+// ---- methods ------------------------------------------------------------------------------------
 std::vector<Array> Array::nonzero() const { return nd::nonzero(*this); }
+Array Array::argsort(std::optional<int> axis) const { return nd::argsort(*this, {.axis = axis}); }
+Array Array::argpartition(std::int64_t kth, std::optional<int> axis) const {
+  return nd::argpartition(*this, kth, {.axis = axis});
+}
+Array Array::searchsorted(const Operand& values, std::string_view side) const {
+  return nd::searchsorted(*this, values, {.side = side});
+}
 
 }  // namespace nd

@@ -17,14 +17,17 @@
 namespace nd {
 
 struct SortOptions {
+  [[no_unique_address]] Named named = Named();
   std::optional<int> axis = -1;  // absent: the array is flattened
   std::string_view kind =
       {};  // "quicksort", "mergesort", "heapsort" or "stable", all equivalent (ValueError for other names)
 };
 // A sorted copy with the shape of the array. (a.sort(axis) sorts in place.)
 CATENA_EXPORT Array sort(const Array& a, const SortOptions& options = {});
+inline Array sort(const Array& a, std::optional<int> axis) { return sort(a, {.axis = axis}); }
 // The int64 positions that sort along the axis: take_along_axis(a, argsort(a), -1) equals sort(a).
 CATENA_EXPORT Array argsort(const Array& a, const SortOptions& options = {});
+inline Array argsort(const Array& a, std::optional<int> axis) { return argsort(a, {.axis = axis}); }
 // sort(a, {.axis = 0}).
 CATENA_EXPORT Array msort(const Array& a);
 // The int64 positions that sort by several keys, of which the last is the primary one. All keys have one shape
@@ -32,6 +35,7 @@ CATENA_EXPORT Array msort(const Array& a);
 CATENA_EXPORT Array lexsort(const std::vector<Array>& keys, int axis = -1);
 
 struct PartitionOptions {
+  [[no_unique_address]] Named named = Named();
   std::optional<int> axis = -1;  // absent: the array is flattened
 };
 // A copy in which element kth is the one of the sorted array, with no greater element before it and no smaller one
@@ -41,11 +45,17 @@ CATENA_EXPORT Array partition(const Array& a, const std::vector<std::int64_t>& k
 inline Array partition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {
   return partition(a, std::vector<std::int64_t>{kth}, options);
 }
+inline Array partition(const Array& a, std::int64_t kth, std::optional<int> axis) {
+  return partition(a, kth, {.axis = axis});
+}
 // The int64 positions that partition.
 CATENA_EXPORT Array argpartition(const Array& a, const std::vector<std::int64_t>& kth,
                                  const PartitionOptions& options = {});
 inline Array argpartition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {
   return argpartition(a, std::vector<std::int64_t>{kth}, options);
+}
+inline Array argpartition(const Array& a, std::int64_t kth, std::optional<int> axis) {
+  return argpartition(a, kth, {.axis = axis});
 }
 
 struct SearchOptions {
@@ -57,6 +67,9 @@ struct SearchOptions {
 // meaningless, without an error. ValueError for another rank or a sorter of a shape other than that of `a`, TypeError
 // for a sorter that is not of an integer dtype.
 CATENA_EXPORT Array searchsorted(const Array& a, const Operand& values, const SearchOptions& options = {});
+inline Array searchsorted(const Array& a, const Operand& values, std::string_view side) {
+  return searchsorted(a, values, {.side = side});
+}
 
 struct DigitizeOptions {
   bool right = false;  // bins include their right edge instead of their left one

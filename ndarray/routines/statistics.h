@@ -17,4 +17,9 @@ CATENA_EXPORT Array var(const Array& a, const VarOptions& options = {});
 // The square root of var.
 CATENA_EXPORT Array std(const Array& a, const VarOptions& options = {});
 
+// mean(a, 0), mean(a, {0, 1}, {.keepdims = true})...
+ND_REDUCTION_OF_AXES(mean, ReduceOptions)
+ND_REDUCTION_OF_AXES(var, VarOptions)
+ND_REDUCTION_OF_AXES(std, VarOptions)
+
 }  // namespace nd

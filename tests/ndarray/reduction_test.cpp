@@ -172,10 +172,10 @@ BOOST_AUTO_TEST_CASE(nothing) {
   BOOST_TEST(difference(nd::mean(none, {.axis = 0}), nd::full({3}, std::nan(""))) == "");
   BOOST_TEST(std::isnan(nd::var(none).item<double>()));
   BOOST_TEST(nd::sum(none, {.axis = 1}).shape() == nd::Shape{0});
-  for (auto f : {nd::amax, nd::amin}) {
-    BOOST_TEST(f(none, {.axis = 1}).shape() == nd::Shape{0});
-    BOOST_CHECK_THROW(f(none, {.axis = 0}), nd::ValueError);
-  }
+  BOOST_TEST(nd::amax(none, {.axis = 1}).shape() == nd::Shape{0});
+  BOOST_TEST(nd::amin(none, {.axis = 1}).shape() == nd::Shape{0});
+  BOOST_CHECK_THROW(nd::amax(none, {.axis = 0}), nd::ValueError);
+  BOOST_CHECK_THROW(nd::amin(none, {.axis = 0}), nd::ValueError);
   BOOST_TEST(nd::argmax(none, {.axis = 1}).shape() == nd::Shape{0});
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::argmin(none); }) ==
              "argmin: shape (0, 3) has no elements along axes (0, 1), and the reduction of nothing has no value");

@@ -1,0 +1,43 @@
+# Compiles the snippets of README.md as a user would, against an installed and moved prefix, with g++ and clang, and runs those on
+# arrays. -DBUILD=<built folder> -DWORK=<scratch folder> -DROOT=<sources> -DGENERATOR= -DCXX=
+cmake_minimum_required(VERSION 3.22)
+
+function(run what)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message("${output}")
+    message(FATAL_ERROR "${what} failed (${result})")
+  endif()
+  message(STATUS "${what}: ok")
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}/parts")
+run("installing" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${WORK}/prefix")
+file(RENAME "${WORK}/prefix" "${WORK}/moved")
+run("extracting the snippets" awk -v "out=${WORK}/parts" -f "${CMAKE_CURRENT_LIST_DIR}/readme/extract.awk" "${ROOT}/README.md")
+
+set(compilers "${CXX} -O0" "${CXX} -O2")
+find_program(clang clang++)
+if(clang)
+  list(APPEND compilers "${clang} -O0")
+else()
+  message(STATUS "clang++ was not found: the snippets are compiled by ${CXX} alone")
+endif()
+foreach(program arrays:ndarray network:training capture:training)
+  string(REGEX MATCH "^(.*):(.*)$" program "${program}")
+  set(name ${CMAKE_MATCH_1})
+  set(component ${CMAKE_MATCH_2})
+  foreach(compiler IN LISTS compilers)
+    string(REGEX MATCH "^(.*) (-O.)$" compiler "${compiler}")
+    set(folder "${WORK}/${name}")
+    file(REMOVE_RECURSE "${folder}")
+    run("configuring ${name} for ${compiler}" ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/readme" -B "${folder}" -G "${GENERATOR}"
+      "-DCMAKE_CXX_COMPILER=${CMAKE_MATCH_1}" "-DCMAKE_CXX_FLAGS=${CMAKE_MATCH_2}" "-DCMAKE_PREFIX_PATH=${WORK}/moved"
+      "-DPARTS=${WORK}/parts" "-DPROGRAM=${name}" "-DCOMPONENT=${component}" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+    run("building ${name} by ${compiler}" ${CMAKE_COMMAND} --build "${folder}")
+    if(name STREQUAL "arrays")
+      run("running it" "${folder}/app")
+    endif()
+  endforeach()
+endforeach()
