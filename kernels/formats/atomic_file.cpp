@@ -1,11 +1,15 @@
 #include <catena/kernels/formats/atomic_file.h>
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -17,6 +21,12 @@ namespace {
 
 constexpr std::size_t kBufferSize = 64 * 1024;
 
+// With the slash; empty for a bare name.
+std::string_view folder_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? std::string_view() : path.substr(0, slash + 1);
+}
+
 // The target of a symbolic link, whether it exists or not; any other path unchanged. Follows at most 40 links, like
 // Linux.
 std::string follow_links(std::string path) {
@@ -25,14 +35,53 @@ std::string follow_links(std::string path) {
     const ssize_t n = ::readlink(path.c_str(), target, sizeof(target));
     if (n < 0 || n == static_cast<ssize_t>(sizeof(target))) break;
     const std::string_view link(target, static_cast<std::size_t>(n));
-    const std::size_t slash = path.rfind('/');
-    path = link.starts_with('/') || slash == std::string::npos ? std::string(link)
-                                                               : path.substr(0, slash + 1).append(link);
+    path = link.starts_with('/') ? std::string(link) : std::string(folder_of(path)).append(link);
   }
   return path;
 }
 
+constexpr std::string_view kMark = ".tmp-";
+
+// The process of a name that temporary_path() made, with or without a number after it; 0 for other names.
+pid_t writer_of(std::string_view name) {
+  const std::size_t mark = name.rfind(kMark);
+  if (!name.starts_with('.') || mark == name.npos) return 0;
+  const std::string_view digits = name.substr(mark + kMark.size());
+  pid_t id = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+  const bool complete = end == digits.data() + digits.size() || *end == '-';
+  return error == std::errc() && complete && id > 0 ? id : 0;
+}
+
+// The lock ends with the process that holds it. Where the file system has no locks the process id decides alone.
+bool is_locked(int folder, const char* name) {
+  const int fd = ::openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return true;
+  const bool locked = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(fd);
+  return locked;
+}
+
 }  // namespace
+
+std::string temporary_path(std::string_view path) {
+  const std::string_view folder = folder_of(path);
+  return concat(folder, '.', path.substr(folder.size()), kMark, ::getpid());
+}
+
+void remove_abandoned_files(std::string_view path) noexcept try {
+  const std::string folder(folder_of(path));
+  DIR* const dir = ::opendir(folder.empty() ? "." : folder.c_str());
+  if (dir == nullptr) return;
+  const int fd = ::dirfd(dir);
+  while (const dirent* const entry = ::readdir(dir)) {
+    const pid_t writer = writer_of(entry->d_name);
+    if (writer == 0 || ::kill(writer, 0) == 0 || errno != ESRCH || is_locked(fd, entry->d_name)) continue;
+    ::unlinkat(fd, entry->d_name, 0);
+  }
+  ::closedir(dir);
+} catch (...) {  // no memory for the folder's name
+}
 
 AtomicFile::AtomicFile(std::string_view op, std::string_view path)
     : context_(io_context(op, path)), path_(follow_links(std::string(path))) {
@@ -52,7 +101,8 @@ AtomicFile::AtomicFile(std::string_view op, std::string_view path)
 // Appends a number while the name is in use by another writer of this process or by the left-over file of a dead
 // process with the same id.
 void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
-  const std::string stem = concat(path_, ".tmp-", ::getpid());
+  remove_abandoned_files(path_);
+  const std::string stem = temporary_path(path_);
   for (int i = 0; i < 1000; ++i) {
     temporary_ = i == 0 ? stem : concat(stem, '-', i);
     fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, keep_mode ? 0600u : mode);
@@ -63,6 +113,7 @@ void AtomicFile::open_temporary(unsigned mode, bool keep_mode) {
     temporary_.clear();
     refuse("cannot create a file beside it", error);
   }
+  static_cast<void>(::flock(fd_, LOCK_EX | LOCK_NB));  // is_locked()
   // Best effort: a file system without permissions must not make the save fail.
   if (keep_mode) static_cast<void>(::fchmod(fd_, mode) == 0);
 }
@@ -142,9 +193,8 @@ void AtomicFile::commit() {
 // Makes the new name survive a crash. Errors are ignored: not every file system supports fsync of a folder, and the
 // file itself has been written.
 void AtomicFile::sync_folder() const {
-  const std::size_t slash = path_.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::string folder(folder_of(path_));
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
   ::fsync(fd);
   ::close(fd);

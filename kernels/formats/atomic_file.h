@@ -10,9 +10,9 @@
 
 namespace catena {
 
-// Writes `<path>.tmp-<process id>` beside the destination; commit() makes it durable and renames it to the destination.
-// Without a commit (an exception, a failed write) the destructor removes the temporary file and an existing destination
-// stays unchanged.
+// Writes a temporary file beside the destination; commit() makes it durable and renames it to the destination. Without
+// a commit (an exception, a failed write) the destructor removes the temporary file and an existing destination stays
+// unchanged. A process that is killed leaves its temporary file, which the next AtomicFile in that folder removes.
 //
 //   AtomicFile file("save_npz", "model.npz");
 //   file.write(text.data(), text.size());
@@ -47,6 +47,13 @@ class CATENA_EXPORT AtomicFile final : public ByteSink {
   std::uint64_t flushed_ = 0;  // bytes in the file; those after it are in buffer_
   std::vector<char> buffer_;
 };
+
+// Beside the file `path`: ".<name>.tmp-<process id>", a name that no pattern such as "snapshot*" matches.
+CATENA_EXPORT std::string temporary_path(std::string_view path);
+// Removes the files of such names in the folder of `path` whose process is gone. A file that an AtomicFile is writing
+// is locked, so it stays although the writer's process id means nothing here (another container on the same folder).
+// Best effort: no errors.
+CATENA_EXPORT void remove_abandoned_files(std::string_view path) noexcept;
 
 // Writes `content` as the complete content of the file `path`.
 CATENA_EXPORT void write_file_atomically(std::string_view op, std::string_view path, std::string_view content);

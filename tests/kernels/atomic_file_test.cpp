@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -42,6 +44,38 @@ template <class F> std::string io_message(F&& f) {
     return e.what();
   }
   return "(nothing was thrown)";
+}
+
+// A child that has opened an AtomicFile, written some of it, and waits.
+pid_t writer_in_a_process(const std::string& path) {
+  int ready[2];
+  BOOST_REQUIRE(::pipe(ready) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file("save", path);
+    const std::string big(1 << 20, 'x');
+    file.write(big.data(), big.size());
+    static_cast<void>(::write(ready[1], "!", 1) == 1);
+    for (;;) ::pause();
+  }
+  char one;
+  BOOST_REQUIRE(::read(ready[0], &one, 1) == 1);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  return child;
+}
+void end_process(pid_t child, int signal) {
+  int status = 0;
+  ::kill(child, signal);
+  ::waitpid(child, &status, 0);
+  BOOST_TEST(WIFSIGNALED(status));
+}
+
+int names_that_begin_with(const Folder& folder, const std::string& prefix) {
+  int n = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path))
+    n += entry.path().filename().string().starts_with(prefix);
+  return n;
 }
 
 }  // namespace
@@ -118,26 +152,38 @@ BOOST_AUTO_TEST_CASE(a_failed_write_leaves_the_old_file) {
   BOOST_TEST((content(path) == big));
 }
 
-// A process that dies in the middle leaves its temporary, and the old file whole; the next writer is not disturbed.
+// A process that dies in the middle leaves its temporary file, hidden, and the old file whole; the next save into the
+// folder removes what is left of dead processes and nothing else.
 BOOST_AUTO_TEST_CASE(a_killed_process_leaves_the_old_file) {
   const Folder folder;
-  const std::string path = folder / "a.bin";
+  const std::string path = folder / "snapshot_iter_1";
   write_file_atomically("save", path, "old");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    AtomicFile file("save", path);
-    const std::string big(1 << 20, 'x');
-    file.write(big.data(), big.size());
-    ::raise(SIGKILL);
+  std::vector<std::string> left;
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = writer_in_a_process(folder / "snapshot_iter_2");
+    left.push_back(folder / (".snapshot_iter_2.tmp-" + std::to_string(child)).c_str());
+    BOOST_TEST(fs::exists(left.back()));
+    if (i == 1) write_file_atomically("save", path, "the writer lives");
+    BOOST_TEST(fs::exists(left.back()));
+    end_process(child, SIGKILL);
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  BOOST_TEST(WIFSIGNALED(status));
-  BOOST_TEST(content(path) == "old");
-  BOOST_TEST(fs::exists(path + ".tmp-" + std::to_string(child)));
-  std::ofstream(path + ".tmp-" + std::to_string(::getpid())) << "a leftover with our own number";
+  BOOST_TEST(content(path) == "the writer lives");
+  for (int i : {0, 1}) BOOST_TEST(!fs::exists(left[std::size_t(i)]));  // removed by the save that followed
+  BOOST_TEST(fs::exists(left[2]));
+  BOOST_TEST(names_that_begin_with(folder, "snapshot") == 1);
+
+  const std::string ours = catena::temporary_path(path), mine = folder / ".snapshot.tmp-notes",
+                    numbered = left[2] + "-1", locked = folder / ".locked.tmp-999999999";
+  for (const std::string& name : {ours, mine, numbered, locked}) std::ofstream(name) << "a file";
+  const int fd = ::open(locked.c_str(), O_RDONLY);
+  BOOST_REQUIRE(::flock(fd, LOCK_EX) == 0);  // as a writer's whose process id means nothing here
   write_file_atomically("save", path, "new");
   BOOST_TEST(content(path) == "new");
+  for (const std::string& name : {ours, mine, locked}) BOOST_TEST(fs::exists(name), name);
+  BOOST_TEST(folder.entries() == 4);
+  ::close(fd);
+  write_file_atomically("save", folder / "another", "new");
+  BOOST_TEST(!fs::exists(locked));
 }
 
 BOOST_AUTO_TEST_CASE(permissions_links_and_devices) {

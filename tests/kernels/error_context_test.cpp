@@ -1,0 +1,72 @@
+#include <boost/test/unit_test.hpp>
+
+#include <catena/kernels/base/error_context.h>
+
+#include <stdexcept>
+#include <string>
+#include <typeinfo>
+
+#include <catena/kernels/base/error.h>
+
+namespace {
+
+template <class E> void thrown_again(const E& error, const std::string& expected) {
+  try {
+    try {
+      throw error;
+    } catch (...) {
+      catena::rethrow_from("extension x");
+    }
+  } catch (const E& e) {
+    BOOST_TEST((typeid(e) == typeid(E)));
+    BOOST_TEST(e.what() == expected);
+  }
+}
+
+struct Mine : catena::ValueError {
+  int code = 7;
+  using ValueError::ValueError;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(error_context)
+
+BOOST_AUTO_TEST_CASE(classes_stay_and_messages_begin_with_the_place) {
+  thrown_again(catena::ValueError("f: bad"), "extension x: f: bad");
+  thrown_again(catena::KeyError("f: bad"), "extension x: f: bad");
+  thrown_again(catena::OutOfMemoryError("f: bad"), "extension x: f: bad");
+  thrown_again(std::runtime_error("bad"), "extension x: bad");
+  thrown_again(std::out_of_range("bad"), "extension x: bad");
+  thrown_again(Mine("bad"), "bad");  // what it is cannot be made again
+  const catena::InvalidType type("a == b", "1 != 2", "In f: ");
+  thrown_again(type, std::string("extension x: ") + type.what());
+  const catena::CudaError cuda("cuBLAS", 13, "CUBLAS_STATUS_X", "matmul");
+  thrown_again(cuda, std::string("extension x: ") + cuda.what());
+}
+
+BOOST_AUTO_TEST_CASE(parts_of_errors_stay) {
+  try {
+    try {
+      throw catena::CudaError("cuBLAS", 13, "CUBLAS_STATUS_X", "matmul");
+    } catch (...) {
+      catena::rethrow_from("here");
+    }
+  } catch (const catena::CudaError& e) {
+    BOOST_TEST(e.library() == "cuBLAS");
+    BOOST_TEST(e.code() == 13);
+    BOOST_TEST(e.symbol() == "CUBLAS_STATUS_X");
+  }
+  try {
+    try {
+      throw catena::InvalidType("a", "b", "In f: ");
+    } catch (...) {
+      catena::rethrow_from("here");
+    }
+  } catch (const catena::InvalidType& e) {
+    BOOST_TEST(e.expect() == "a");
+    BOOST_TEST(e.actual() == "b");
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
