@@ -117,7 +117,8 @@ struct Generator {
     return std::exchange(offset, offset + catena::random_counters(n));
   }
 };
-// The thread's default generator; reseeded by seed().
+// The thread's default generator. seed() reseeds it and the generators of the array library, nd::random, on all
+// devices.
 CATENA_EXPORT Generator& default_generator();
 CATENA_EXPORT void seed(std::uint64_t seed);
 CATENA_EXPORT Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g,

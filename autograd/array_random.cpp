@@ -1,10 +1,10 @@
 // Random numbers of the value API: a generator is {seed, offset} on the host; the backend computes element i from it.
 #include <atomic>
-#include <cstdlib>
 #include <optional>
-#include <random>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/random_extension.h>
+#include <catena/kernels/base/seed.h>
 
 namespace autograd {
 namespace {
@@ -12,18 +12,13 @@ namespace {
 using catena::check;
 using catena::ValueError;
 
-// The first seed of a process: CHAINER_SEED if it is a number, else entropy. Every further thread gets a different
-// seed.
-std::uint64_t initial_seed() {
-  static const std::uint64_t base = [] {
-    if (const char* text = std::getenv("CHAINER_SEED"); text && *text) {
-      char* end = nullptr;
-      const unsigned long long value = std::strtoull(text, &end, 10);
-      if (*end == '\0') return static_cast<std::uint64_t>(value);
-    }
-    std::random_device entropy;
-    return (static_cast<std::uint64_t>(entropy()) << 32) | entropy();
-  }();
+// The numbers of the framework begin far from those of a generator of the array library with the same seed, which
+// begins at 0: weights must not equal the data that a user draws.
+constexpr std::uint64_t kFirstOffset = std::uint64_t(1) << 62;
+
+// catena::initial_seed() for the first thread; every further thread gets a different seed.
+std::uint64_t first_seed_of_thread() {
+  static const std::uint64_t base = catena::initial_seed();
   static std::atomic<std::uint64_t> threads{0};
   return base + threads.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15u;
 }
@@ -42,11 +37,14 @@ Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dt
 }  // namespace
 
 Generator& default_generator() {
-  static thread_local Generator generator{initial_seed(), 0};
+  static thread_local Generator generator{first_seed_of_thread(), kFirstOffset};
   return generator;
 }
 
-void seed(std::uint64_t seed) { default_generator() = {seed, 0}; }
+void seed(std::uint64_t seed) {
+  default_generator() = {seed, kFirstOffset};
+  if (RandomExtension* const others = find_random_extension()) others->seed(seed);
+}
 
 Array random_uniform(const Shape& shape, double low, double high, Dtype dtype, Generator& g,
                      std::optional<Device> device) {

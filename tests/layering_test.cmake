@@ -38,12 +38,12 @@ set(rooms
   "autograd|kernels/base kernels/rows kernels/rows/families autograd/backend|autograd/functions"
   "autograd/functions|kernels/base kernels/rows kernels/rows/families autograd|autograd/backend autograd/nn_extension"
   "autograd/nn_extension|kernels/base autograd/backend|kernels/rows kernels/rows/families autograd"
-  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension ndarray/core ndarray/device ndarray/engine ndarray/cuda/api ndarray/cuda/runtime|kernels/rows kernels/rows/families ndarray/cuda/vendor"
+  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension ndarray/core ndarray/device ndarray/engine ndarray/cuda/api ndarray/cuda/runtime|kernels/rows kernels/rows/families ndarray/routines ndarray/cuda/vendor"
   "nn|kernels/base autograd|autograd/functions nn/serializers"
   "nn/functions|kernels/base autograd autograd/functions|kernels/rows kernels/rows/families autograd/nn_extension"
   "nn/serializers|kernels/base kernels/formats autograd nn|"
   "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
-  "training|kernels/base kernels/rows autograd nn nn/serializers|kernels kernels/formats kernels/rows/families nn/functions nn/links"
+  "training|kernels/base kernels/rows autograd nn nn/serializers|kernels kernels/formats kernels/rows/families autograd/backend nn/functions nn/links"
   "training/datasets|kernels/base training|kernels kernels/formats"
   "training/extensions|kernels/base nn nn/serializers training|kernels/formats autograd")
 

@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include <catena/autograd/backend/random_extension.h>
+
 namespace autograd {
 
 Backend::~Backend() = default;
@@ -30,6 +32,13 @@ Backend& default_backend() {
       factory != nullptr, "default_backend",
       "no array library was chosen; include catena.h in the program or call autograd::set_default_backend");
   return factory();
+}
+
+RandomExtension::~RandomExtension() = default;
+
+RandomExtension* find_random_extension() {
+  const BackendFactory factory = default_factory.load(std::memory_order_acquire);
+  return factory == nullptr ? nullptr : factory().extension<RandomExtension>(Device{});
 }
 
 }  // namespace autograd

@@ -2,12 +2,14 @@
 
 #include <atomic>
 
+#include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/onednn_extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/routines/random_states.h>
 
 namespace autograd {
 namespace internal {
@@ -59,7 +61,28 @@ Array NdarrayBackend::view(const Array& a, const Shape& shape, const Strides& st
 }
 
 // ---- extensions ---------------------------------------------------------------------------------
+namespace {
+
+class NdarrayRandom final : public RandomExtension {
+ public:
+  void seed(std::uint64_t seed) override { nd::random::seed_all(seed); }
+  std::vector<State> states() const override {
+    std::vector<State> result;
+    for (const nd::random::DeviceState& s : nd::random::get_states()) result.push_back({s.device, s.seed, s.offset});
+    return result;
+  }
+  void restore(std::span<const State> states) override {
+    std::vector<nd::random::DeviceState> wanted;
+    for (const State& s : states) wanted.push_back({s.device, s.seed, s.offset});
+    nd::random::set_states(wanted);
+  }
+};
+
+}  // namespace
+
 void* NdarrayBackend::find_extension(std::string_view name, Device device) {
+  static NdarrayRandom random;
+  if (name == RandomExtension::kName) return static_cast<RandomExtension*>(&random);
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
   if (name == NnExtension::kName) return device.kind == Device::Kind::cpu ? onednn_extension() : cudnn_extension();
   return nullptr;

@@ -1,17 +1,15 @@
 #include <catena/ndarray/routines/random.h>
 
 #include <bit>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <random>
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/seed.h>
 #include <catena/kernels/random.h>
 #include <catena/kernels/rows/bound_call.h>
 #include <catena/ndarray/core/storage.h>
@@ -23,6 +21,7 @@
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/random_curand.h>
+#include <catena/ndarray/routines/random_states.h>
 
 namespace nd::random {
 
@@ -30,11 +29,6 @@ using catena::check;
 using catena::fail;
 
 namespace {
-
-std::uint64_t entropy() {
-  std::random_device device;
-  return (static_cast<std::uint64_t>(device()) << 32) | device();
-}
 
 // The finaliser of splitmix64: consecutive numbers give unrelated results.
 std::uint64_t mixed(std::uint64_t x) {
@@ -44,21 +38,25 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-std::uint64_t first_seed(Device device) {
-  const char* text = std::getenv("CHAINER_SEED");
-  if (text == nullptr || *text == '\0') return entropy();
-  std::uint64_t seed = 0;
-  const std::string_view all(text);
-  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), seed);
-  check<ValueError>(error == std::errc() && end == all.data() + all.size(), "CHAINER_SEED", '"', all,
-                    "\" is no unsigned 64-bit integer");
+std::uint64_t seed_of(Device device, std::uint64_t seed) {
   return device.id == 0 ? seed : mixed(seed + static_cast<std::uint64_t>(device.id));
 }
 
 struct States {
   std::mutex mutex;
   std::map<std::pair<Device::Kind, int>, std::unique_ptr<Generator>> list;
+  std::optional<std::uint64_t> seed;  // of seed_all()
+
+  std::uint64_t first_seed(Device device) const { return seed_of(device, seed ? *seed : catena::initial_seed()); }
+  // The mutex is held by the caller.
+  Generator& of(Device device) {
+    auto& state = list[{device.kind, device.id}];
+    if (!state) state = std::make_unique<Generator>(first_seed(device));
+    return *state;
+  }
 };
+Device device_of(const std::pair<Device::Kind, int>& key) { return {key.first, static_cast<std::int16_t>(key.second)}; }
+
 // Never destroyed: other threads may still draw numbers at exit.
 States& states() {
   static States& all = *new States;
@@ -107,12 +105,12 @@ struct Generator::Guarded {
   State state;
 };
 
-Generator::Generator() : Generator(entropy()) {}
+Generator::Generator() : Generator(catena::entropy()) {}
 
 Generator::Generator(std::uint64_t seed, std::uint64_t offset) : guarded_(new Guarded{{}, {seed, offset, nullptr}}) {}
 
 Generator::Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method)
-    : Generator(seed ? *seed : entropy()) {
+    : Generator(seed ? *seed : catena::entropy()) {
   State& state = guarded_->state;
   state.curand = std::make_shared<CurandSource>(state.seed, method, current_device());
 }
@@ -156,7 +154,7 @@ std::optional<cuda::CurandMethod> Generator::method() const noexcept {
 }
 
 void Generator::reseed(std::optional<std::uint64_t> seed) {
-  const std::uint64_t chosen = seed ? *seed : entropy();
+  const std::uint64_t chosen = seed ? *seed : catena::entropy();
   const std::lock_guard lock(guarded_->mutex);
   State& state = guarded_->state;
   if (state.curand) state.curand->reseed(chosen);
@@ -165,20 +163,42 @@ void Generator::reseed(std::optional<std::uint64_t> seed) {
 }
 
 Generator& get_random_state() {
-  const Device device = current_device();
   States& all = states();
   const std::lock_guard lock(all.mutex);
-  auto& state = all.list[{device.kind, device.id}];
-  if (!state) state = std::make_unique<Generator>(first_seed(device));
-  return *state;
+  return all.of(current_device());
 }
 
 // The objects stay, because callers may hold references to them.
 void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
-  for (auto& [key, state] : all.list)
-    *state = Generator(first_seed(Device{key.first, static_cast<std::int16_t>(key.second)}));
+  all.seed.reset();
+  for (auto& [key, state] : all.list) *state = Generator(all.first_seed(device_of(key)));
+}
+
+std::vector<DeviceState> get_states() {
+  States& all = states();
+  const std::lock_guard lock(all.mutex);
+  std::vector<DeviceState> result;
+  for (const auto& [key, state] : all.list) result.push_back({device_of(key), state->seed(), state->offset()});
+  return result;
+}
+
+void set_states(std::span<const DeviceState> wanted) {
+  States& all = states();
+  const std::lock_guard lock(all.mutex);
+  for (const DeviceState& w : wanted) {
+    Generator& generator = all.of(w.device);
+    if (generator.method()) generator.reseed(w.seed);
+    else generator = Generator(w.seed, w.offset);
+  }
+}
+
+void seed_all(std::uint64_t seed) {
+  States& all = states();
+  const std::lock_guard lock(all.mutex);
+  all.seed = seed;
+  for (auto& [key, state] : all.list) state->reseed(seed_of(device_of(key), seed));
 }
 
 // ---- samples ------------------------------------------------------------------------------------
