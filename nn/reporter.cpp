@@ -92,10 +92,10 @@ void report(const std::string& key, const Observed& value, const void* observer)
   if (!reporter_stack().empty()) reporter_stack().back()->report(key, value, observer);
 }
 
-void Summary::add(double value) noexcept {
-  x_ += value;
-  x2_ += value * value;
-  ++n_;
+void Summary::add(double value, std::int64_t weight) noexcept {
+  x_ += value * double(weight);
+  x2_ += value * value * double(weight);
+  n_ += weight;
 }
 
 double Summary::compute_mean() const {
@@ -112,15 +112,15 @@ std::pair<double, double> Summary::make_statistics() const {
 // memory of a summary over a long interval.
 constexpr std::size_t kMaxPending = 4096;
 
-void DictSummary::add(const std::string& key, const Observed& value) {
+void DictSummary::add(const std::string& key, const Observed& value, std::int64_t weight) {
   if (!value.is_scalar()) return;
   // The value is copied without its graph, so that the graph's memory can be released before the summary is read.
-  pending_.emplace_back(key, value.is_constant() ? value : Observed(autograd::copy(value.variable().data())));
+  pending_.push_back({key, value.is_constant() ? value : Observed(autograd::copy(value.variable().data())), weight});
   if (pending_.size() >= kMaxPending) flush();
 }
 
-void DictSummary::add(const Observation& observation) {
-  for (const auto& [key, value] : observation) add(key, value);
+void DictSummary::add(const Observation& observation, std::int64_t weight) {
+  for (const auto& [key, value] : observation) add(key, value, weight);
 }
 
 Summary& DictSummary::summary(const std::string& key) const {
@@ -130,7 +130,7 @@ Summary& DictSummary::summary(const std::string& key) const {
 }
 
 void DictSummary::flush() const {
-  for (const auto& [key, value] : pending_) summary(key).add(value.value());
+  for (const auto& [key, value, weight] : pending_) summary(key).add(value.value(), weight);
   pending_.clear();
 }
 

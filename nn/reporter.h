@@ -108,9 +108,9 @@ inline void report(const std::string& key, const Observed& value, const Link* ob
 // Running mean and standard deviation of scalars, in double precision.
 class CATENA_EXPORT Summary {
  public:
-  void add(double value) noexcept;
-  double compute_mean() const;                        // RuntimeError when the summary is empty
-  std::pair<double, double> make_statistics() const;  // mean, population deviation
+  void add(double value, std::int64_t weight = 1) noexcept;  // counts as `weight` equal values
+  double compute_mean() const;                               // RuntimeError when the summary is empty
+  std::pair<double, double> make_statistics() const;         // mean, population deviation
   std::int64_t count() const noexcept { return n_; }
   double sum() const noexcept { return x_; }
   double sum_of_squares() const noexcept { return x2_; }
@@ -125,8 +125,8 @@ class CATENA_EXPORT Summary {
 // the mean is computed, so adding does not synchronise.
 class CATENA_EXPORT DictSummary {
  public:
-  void add(const Observation& observation);
-  void add(const std::string& key, const Observed& value);
+  void add(const Observation& observation, std::int64_t weight = 1);
+  void add(const std::string& key, const Observed& value, std::int64_t weight = 1);
   std::vector<std::pair<std::string, double>> compute_mean() const;
   std::vector<std::pair<std::string, double>> make_statistics() const;  // the means, plus "<key>.std"
   const std::vector<std::pair<std::string, Summary>>& summaries() const;
@@ -137,7 +137,12 @@ class CATENA_EXPORT DictSummary {
   void flush() const;
   Summary& summary(const std::string& key) const;
   mutable std::vector<std::pair<std::string, Summary>> summaries_;
-  mutable std::vector<std::pair<std::string, Observed>> pending_;
+  struct Pending {
+    std::string key;
+    Observed value;
+    std::int64_t weight;
+  };
+  mutable std::vector<Pending> pending_;
 };
 
 }  // namespace nn

@@ -96,6 +96,12 @@ BOOST_AUTO_TEST_CASE(summary) {
   const auto [mean, deviation] = s.make_statistics();
   BOOST_TEST(mean == 7.0 / 3);
   BOOST_TEST(std::fabs(deviation - std::sqrt(14.0 / 9)) < 1e-12);  // population
+  nn::Summary weighted;
+  weighted.add(1.0, 3);
+  weighted.add(5.0);
+  BOOST_TEST(weighted.compute_mean() == 2.0);
+  BOOST_TEST(std::fabs(weighted.make_statistics().second - std::sqrt(3.0)) < 1e-12);
+  BOOST_TEST(weighted.count() == 4);
   nn::Summary constant;
   for (int i = 0; i < 3; ++i) constant.add(0.1);
   BOOST_TEST(constant.make_statistics().second < 1e-8);
