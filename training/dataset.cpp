@@ -179,24 +179,73 @@ std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset
 
 namespace {
 
+// The examples of a batch, and how messages call them.
+struct Stack {
+  const Examples& batch;
+  std::span<const std::int64_t> indices;
+
+  std::string name(std::size_t i) const {
+    std::string text = catena::concat("example ", i, " of the batch");
+    return i < indices.size() ? catena::concat(text, " (", indices[i], " of the dataset)") : text;
+  }
+  std::string component(std::size_t k) const {
+    return batch[0].is_map() ? "\"" + batch[0].names[k] + '"' : catena::concat("component ", k);
+  }
+  // The array of example i that belongs to component k of the first example.
+  const Array& of(std::size_t i, std::size_t k) const {
+    const Example& e = batch[i];
+    if (!e.is_map()) return e.values[k];
+    const auto at = std::find(e.names.begin(), e.names.end(), batch[0].names[k]);
+    return e.values[std::size_t(at - e.names.begin())];
+  }
+};
+
+std::string keys_of(const Example& e) {
+  if (!e.is_map()) return catena::concat(e.values.size(), " components without names");
+  std::string text = "the keys ";
+  for (const std::string& name : e.names) text += (&name == &e.names.front() ? "" : ", ") + name;
+  return text;
+}
+
+void check_components(const Stack& stack) {
+  const Example& first = stack.batch[0];
+  for (std::size_t i = 0; i < stack.batch.size(); ++i) {
+    const Example& e = stack.batch[i];
+    check<ValueError>(!e.is_map() || e.names.size() == e.values.size(), "concat_examples", stack.name(i), " has ",
+                      e.names.size(), " names for ", e.values.size(), " arrays");
+    bool same = e.values.size() == first.values.size() && e.is_map() == first.is_map();
+    for (const std::string& name : first.names) same = same && std::count(e.names.begin(), e.names.end(), name) == 1;
+    check<ValueError>(same, "concat_examples", stack.name(i), " has ", keys_of(e), ", the first one has ",
+                      keys_of(first));
+    for (std::size_t k = 0; k < e.values.size(); ++k)
+      check<ValueError>(bool(stack.of(i, k)), "concat_examples", stack.component(k), " of ", stack.name(i),
+                        " is a null array");
+  }
+}
+
 // Without padding (null) the shapes must be equal.
-Array stack_component(const Examples& batch, std::size_t k, const double* padding) {
-  const Array& first = batch[0].values[k];
+Array stack_component(const Stack& stack, std::size_t k, const double* padding) {
+  const Array& first = stack.of(0, k);
   Shape common = first.shape();
-  for (const Example& e : batch) {
-    const Shape& s = e.values[k].shape();
-    check<ValueError>(s.size() == common.size(), "concat_examples", "component ", k, " has examples of the shapes ",
-                      first.shape(), " and ", s);
-    check<ValueError>(padding != nullptr || s == first.shape(), "concat_examples", "component ", k,
-                      " has examples of the shapes ", first.shape(), " and ", s, "; a padding value is needed");
-    for (int a = 0; a < s.size(); ++a) common[a] = std::max(common[a], s[a]);
+  autograd::Dtype dtype = first.dtype();
+  for (std::size_t i = 1; i < stack.batch.size(); ++i) {
+    const Array& x = stack.of(i, k);
+    const bool fits = padding != nullptr ? x.ndim() == first.ndim() : x.shape() == first.shape();
+    check<ValueError>(fits, "concat_examples", stack.component(k), " of ", stack.name(i), " has the shape ", x.shape(),
+                      ", of the first one ", first.shape(),
+                      x.ndim() == first.ndim() ? "; a padding value is needed" : "");
+    check<ValueError>(catena::kind_of(x.dtype()) == catena::kind_of(dtype), "concat_examples", stack.component(k),
+                      " of ", stack.name(i), " is ", x.dtype(), ", of the first one ", first.dtype(),
+                      "; give all examples one kind of dtype");
+    dtype = catena::promote_types(dtype, x.dtype());
+    for (int a = 0; a < x.ndim(); ++a) common[a] = std::max(common[a], x.shape(a));
   }
   Shape shape = common;
-  shape.insert(0, std::int64_t(batch.size()));
-  const Array out = first.backend().empty(shape, first.dtype(), first.device());
+  shape.insert(0, std::int64_t(stack.batch.size()));
+  const Array out = first.backend().empty(shape, dtype, first.device());
   if (padding != nullptr) autograd::fill(out, *padding);
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Array& x = batch[i].values[k];
+  for (std::size_t i = 0; i < stack.batch.size(); ++i) {
+    const Array& x = stack.of(i, k);
     autograd::Strides strides = out.strides();
     const std::int64_t offset = std::int64_t(i) * strides[0];
     strides.erase(0);
@@ -207,12 +256,19 @@ Array stack_component(const Examples& batch, std::size_t k, const double* paddin
 
 }  // namespace
 
-Example concat_examples(const Examples& batch, std::optional<Device> device, const Padding& padding) {
+Example::Example(std::vector<std::pair<std::string, Array>> map) {
+  for (auto& [name, array] : map) {
+    names.push_back(std::move(name));
+    values.push_back(std::move(array));
+  }
+}
+
+Example concat_examples(const Examples& batch, std::optional<Device> device, const Padding& padding,
+                        std::span<const std::int64_t> indices) {
   check<ValueError>(!batch.empty(), "concat_examples", "the batch is empty");
+  const Stack stack{batch, indices};
+  check_components(stack);
   const std::size_t components = batch[0].values.size();
-  for (const Example& e : batch)
-    check<ValueError>(e.values.size() == components, "concat_examples", "examples have ", components, " and ",
-                      e.values.size(), " components");
   check<ValueError>(padding.values.size() <= 1 || padding.values.size() == components, "concat_examples",
                     padding.values.size(), " padding values do not fit ", components, " components");
   Example result;
@@ -220,7 +276,7 @@ Example concat_examples(const Examples& batch, std::optional<Device> device, con
   for (std::size_t k = 0; k < components; ++k) {
     const std::optional<double>* const pad =
         padding.values.empty() ? nullptr : &padding.values[padding.values.size() == 1 ? 0 : k];
-    result.values.push_back(stack_component(batch, k, pad != nullptr && *pad ? &**pad : nullptr));
+    result.values.push_back(stack_component(stack, k, pad != nullptr && *pad ? &**pad : nullptr));
   }
   return to_device(device, result);
 }

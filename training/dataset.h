@@ -17,13 +17,15 @@ using autograd::Array;
 using autograd::Device;
 
 // An example or a batch: a list of components (a tuple), or named components (a map). A plain array is a list of one.
-struct Example {
+struct CATENA_EXPORT Example {
   std::vector<Array> values;
   std::vector<std::string> names;  // names of the values if the example is a map, else empty
 
   Example() = default;
   Example(Array a) : values{std::move(a)} {}
   Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
+  // A map: Example({{"image", x}, {"label", t}}).
+  Example(std::vector<std::pair<std::string, Array>> map);
   bool is_map() const noexcept { return !names.empty(); }
 };
 using Examples = std::vector<Example>;
@@ -98,10 +100,13 @@ struct Padding {
   Padding(double v) : values{v} {}
   Padding(std::vector<std::optional<double>> per_component) : values(std::move(per_component)) {}
 };
-// Stacks examples along a new first axis, component by component, and moves the result to `device`. ValueError for an
-// empty batch, or for unequal shapes without padding.
+// Stacks examples along a new first axis, component by component, and moves the result to `device`. The components of
+// maps are found by name, in any order; the result has the names and the order of the first example. Arrays of one kind
+// (float16 and float32) become the wider dtype. ValueError for an empty batch; ValueError naming the example, by its
+// number in the batch and, if `indices` has it, in the dataset, that differs from the first one in its components, its
+// shapes (without padding) or the kind of its dtypes.
 CATENA_EXPORT Example concat_examples(const Examples& batch, std::optional<Device> device = {},
-                                      const Padding& padding = {});
+                                      const Padding& padding = {}, std::span<const std::int64_t> indices = {});
 CATENA_EXPORT Example to_device(std::optional<Device> device, const Example& x);
 
 // Root folder of cached data sets: set_dataset_root, else $CATENA_DATASET_ROOT, else $CHAINER_DATASET_ROOT, else

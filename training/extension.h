@@ -23,10 +23,9 @@ class CATENA_EXPORT Extension {
   virtual ~Extension();
   virtual void operator()(Trainer& trainer) = 0;
   virtual void finalize();
-  // The state that a snapshot stores so that a resumed run equals the uninterrupted one. An extension with state
-  // returns true from has_state().
+  // What a snapshot stores of the extension, so that a resumed run equals the uninterrupted one: whatever it gives to
+  // s. Nothing by default.
   virtual void serialize(nn::Serializer& s);
-  virtual bool has_state() const { return false; }
 
   virtual std::string default_name() const = 0;
   virtual TriggerSpec default_trigger() const { return {1, iteration}; }
@@ -46,6 +45,7 @@ struct ExtendOptions {
   std::optional<TriggerSpec> trigger = {};
   std::optional<int> priority = {};
   std::optional<bool> invoke_before_training = {};
+  catena::Function<void()> finalizer = {};  // called at the end of the run, after the extension's finalize()
 };
 
 }  // namespace training

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <catena/training/extensions/evaluator.h>
+#include <catena/training/extensions/fail_on_non_number.h>
 #include <catena/training/extensions/log_report.h>
 #include <catena/training/extensions/print_report.h>
 #include <catena/training/extensions/progress_bar.h>

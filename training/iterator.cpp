@@ -3,17 +3,28 @@
 #include <algorithm>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
 
 namespace training {
 
 using catena::check;
 using catena::ValueError;
 
+std::int64_t Batch::size() const {
+  if (!stacked) return std::int64_t(examples.size());
+  return stacked->values.empty() ? 0 : stacked->values[0].shape(0);
+}
+
 Iterator::~Iterator() = default;
 std::optional<double> Iterator::previous_epoch_detail() const { return {}; }
 void Iterator::finalize() {}
 void Iterator::reset() {
   catena::fail<catena::NotImplementedError>("Iterator.reset", "this iterator cannot be rewound");
+}
+
+catena::Owned<Iterator> Iterator::copy() const {
+  catena::fail<catena::NotImplementedError>(
+      "Iterator.copy", "this iterator can be neither rewound nor copied; override can_reset() and reset(), or copy()");
 }
 
 SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options)
@@ -36,7 +47,41 @@ void SerialIterator::reset() {
   previous_epoch_detail_.reset();
 }
 
+catena::Owned<Iterator> SerialIterator::copy() const { return catena::Owned<Iterator>(new SerialIterator(*this)); }
+
 double SerialIterator::epoch_detail() const { return double(epoch_) + double(position_) / double(dataset_->size()); }
+
+namespace {
+
+std::string listed(const std::vector<std::int64_t>& indices) {
+  constexpr std::size_t kShown = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(indices.size(), kShown); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(indices[i]);
+  return text + (indices.size() > kShown ? ", ..." : "");
+}
+
+Batch load_batch(const Dataset& dataset, std::vector<std::int64_t> indices) {
+  Batch batch;
+  try {
+    batch.stacked = dataset.get_batch(indices);
+  } catch (...) {
+    catena::rethrow_from("the batch of the examples " + listed(indices));
+  }
+  if (!batch.stacked) {
+    for (const std::int64_t i : indices) {
+      try {
+        batch.examples.push_back(dataset.get_example(i));
+      } catch (...) {
+        catena::rethrow_from("example " + std::to_string(i));
+      }
+    }
+  }
+  batch.indices = std::move(indices);
+  return batch;
+}
+
+}  // namespace
 
 std::optional<Batch> SerialIterator::next() {
   if (!options_.repeat && epoch_ > 0) return {};
@@ -57,11 +102,7 @@ std::optional<Batch> SerialIterator::next() {
     if (!options_.repeat) break;
     if (options_.shuffle) order_ = permutation(n, generator_);
   }
-  Batch batch;
-  batch.stacked = dataset_->get_batch(indices);
-  if (!batch.stacked)
-    for (std::int64_t i : indices) batch.examples.push_back(dataset_->get_example(i));
-  return batch;
+  return load_batch(*dataset_, std::move(indices));
 }
 
 void SerialIterator::serialize(nn::Serializer& s) {

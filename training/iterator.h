@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/training/dataset.h>
 #include <catena/training/held.h>
@@ -12,9 +13,11 @@
 namespace training {
 
 // One minibatch: a list of examples, or the batch as stacked by the dataset.
-struct Batch {
+struct CATENA_EXPORT Batch {
   Examples examples;
   std::optional<Example> stacked;
+  std::vector<std::int64_t> indices = {};  // of the examples in the dataset, for messages; may be empty
+  std::int64_t size() const;               // number of examples
 };
 
 class CATENA_EXPORT Iterator {
@@ -30,6 +33,9 @@ class CATENA_EXPORT Iterator {
   virtual void serialize(nn::Serializer& s) = 0;
   virtual bool can_reset() const { return false; }
   virtual void reset();  // NotImplementedError unless can_reset
+  // An independent iterator at the same position. NotImplementedError where a class does not override it:
+  //   catena::Owned<training::Iterator> copy() const override { return catena::Owned<Iterator>(new Mine(*this)); }
+  virtual catena::Owned<Iterator> copy() const;
 };
 
 // Loads examples in the calling thread. A sweep ends with the call that reaches its end: with `repeat` the batch is
@@ -57,6 +63,7 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   void serialize(nn::Serializer& s) override;
   bool can_reset() const override { return true; }
   void reset() override;  // starts again with a new order
+  catena::Owned<Iterator> copy() const override;
   const DatasetPtr& dataset() const noexcept { return dataset_; }
   std::int64_t current_position() const noexcept { return position_; }
 

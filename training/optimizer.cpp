@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <catena/autograd/capture.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/kernels/rows/tensor_table.h>
 
 namespace training {
@@ -123,6 +124,8 @@ struct Optimizer::Pass {
 
 // ---- the optimizer ------------------------------------------------------------------------------
 Optimizer::Optimizer(UpdateRule rule) : rule_(std::move(rule)) {
+  check<ValueError>(rule_.kernel == nullptr || rule_.block != nullptr, rule_.name,
+                    "the rule has a kernel, but no function `block` that makes its hyperparameters");
   for (const UpdateRule::HyperParameter& h : rule_.hyper) hyper_.push_back(h.value);
 }
 Optimizer::~Optimizer() = default;
@@ -135,6 +138,7 @@ void Optimizer::setup(Link& target) {
 void Optimizer::set_target(Link& target) {
   target_ = &target;
   t_ = epoch_ = 0;
+  loss_ = {};
   hooks_.clear();
   slots_.clear();
   passes_.clear();
@@ -242,18 +246,19 @@ void Optimizer::prepare_states() {
     s.met = true;
     if (rule_.states.empty()) continue;
     if (s.states.empty()) {
-      fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
+      if (rule_.kernel == nullptr) make_own_states(s);
+      else fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
       continue;
     }
     for (Array& state : s.states) {
-      check<ValueError>(state.shape() == p.shape() && state.dtype() == p.dtype(), rule_.name, "the parameter ",
-                        s.param.path, " became an array of ", p.dtype(), " and shape ", p.shape(),
-                        ", but its states are of ", state.dtype(), " and shape ", state.shape(),
+      check<ValueError>(rule_.kernel == nullptr || (state.shape() == p.shape() && state.dtype() == p.dtype()),
+                        rule_.name, "the parameter ", s.param.path, " became an array of ", p.dtype(), " and shape ",
+                        p.shape(), ", but its states are of ", state.dtype(), " and shape ", state.shape(),
                         " (setup starts anew)");
       if (state->owner == p->owner) {
         if (!(state.device() == p.device())) state = autograd::to_device(state, p.device());
       } else {  // the model moved to another array library
-        const Array moved = autograd::empty_like(p);
+        const Array moved = p.backend().empty(state.shape(), state.dtype(), p.device());
         autograd::copy_across(moved, state);
         state = moved;
       }
@@ -276,6 +281,25 @@ void Optimizer::make_states(std::span<Slot*> slots) {
       at += n;
     }
   }
+}
+
+void Optimizer::make_own_states(Slot& s) {
+  std::vector<Array> made(rule_.states.size());
+  init_state(s.param.param, made);
+  for (std::size_t k = 0; k < made.size(); ++k)
+    check<ValueError>(bool(made[k]), rule_.name, "init_state left the state ", rule_.states[k].name,
+                      " of the parameter ", s.param.path, " null");
+  s.states = std::move(made);
+}
+
+void Optimizer::init_state(const Variable& param, std::span<Array> states) {
+  for (std::size_t k = 0; k < states.size(); ++k)
+    states[k] = autograd::full_like(param.data(), rule_.states[k].initial);
+}
+
+void Optimizer::update_one(Variable&, std::span<Array>) {
+  catena::fail<catena::NotImplementedError>(rule_.name,
+                                            "the rule has no kernel, and the class does not override update_one");
 }
 
 std::vector<Array> Optimizer::states(const std::string& path) const {
@@ -304,8 +328,14 @@ void Optimizer::step(const Variable& loss) {
   target().cleargrads();
   Variable start = loss;
   start.backward();
-  start.unchain_backward();  // whoever keeps the loss keeps its value and not the memory behind it
+  loss_ = std::move(start);
+  if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
   update();
+}
+
+void Optimizer::release_graph() {
+  if (loss_) loss_.unchain_backward();
+  loss_ = {};
 }
 
 void Optimizer::update() {
@@ -325,7 +355,8 @@ void Optimizer::update() {
     fill_missing_grads();
   }
   prepare_states();
-  launch();
+  if (rule_.kernel == nullptr) update_each();
+  else launch();
   if (autograd::is_capturing()) watch();
 }
 
@@ -408,6 +439,25 @@ void Optimizer::launch() {
   }
 }
 
+void Optimizer::update_each() {
+  check<RuntimeError>(!autograd::is_capturing(), rule_.name,
+                      "update_one cannot be captured: replays would see neither the number of the update nor the "
+                      "hyperparameters of their time");
+  fill_missing_grads();
+  ++t_;
+  bool first = true;
+  for (Slot& s : slots_) {
+    if (!s.param.param.data() || s.param.param.size() == 0) continue;
+    try {
+      update_one(s.param.param, s.states);
+    } catch (...) {
+      if (first) --t_;  // nothing has been updated
+      catena::rethrow_from(catena::concat(rule_.name, ", parameter ", s.param.path));
+    }
+    first = false;
+  }
+}
+
 void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper,
                                 std::span<const Array> shared) {
   const bool takes_parameter = kernel.nin > shared.size();
@@ -445,6 +495,13 @@ void Optimizer::serialize(Serializer& s) {
   for (Slot& slot : slots_) {
     const std::unique_ptr<Serializer> child = s[slot.param.path];
     for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
+  }
+}
+
+void Optimizer::serialize_hyper(Serializer& s) {
+  for (std::size_t i = 0; i < hyper_.size(); ++i) {
+    const UpdateRule::HyperParameter& given = rule_.hyper[i];
+    if (s.is_writer() ? hyper_[i] != given.value : s.contains(given.name)) s(given.name, hyper_[i]);
   }
 }
 

@@ -38,7 +38,21 @@ concept NamedHook = requires(H& h, Optimizer& o) {
   { h.name } -> std::convertible_to<std::string>;
 };
 
-// What distinguishes one optimizer from another.
+// What distinguishes one optimizer from another. With a kernel, all parameters are updated in one launch; without one,
+// the class overrides update_one:
+//
+//   class Signum : public training::Optimizer {
+//    public:
+//     explicit Signum(double lr) : Optimizer({.name = "Signum", .hyper = {{"lr", lr}}, .states = {{"m"}}}) {}
+//
+//    protected:
+//     void update_one(Variable& param, std::span<Array> states) override {
+//       states[0] += (param.grad() - states[0]) * 0.1;
+//       autograd::assign(param.data(), param.data() - autograd::apply(catena::rows::sign, {states[0]}) * lr());
+//     }
+//   };
+//
+// Arrays may also go through any kernel of the array library, such as an nd::ElementwiseKernel given as text.
 struct UpdateRule {
   struct HyperParameter {
     const char* name;
@@ -48,19 +62,19 @@ struct UpdateRule {
     const char* name;  // the key in snapshots
     double initial = 0.0;
   };
-  const char* name;                 // "Adam"
-  const catena::KernelDef* kernel;  // row: gradient in, parameter and states in-out
-  std::vector<HyperParameter> hyper;
-  std::vector<State> states;
+  const char* name;                           // "Adam"
+  const catena::KernelDef* kernel = nullptr;  // row: gradient in, parameter and states in-out
+  std::vector<HyperParameter> hyper = {};
+  std::vector<State> states = {};
   // The kernel's hyperparameter block from the values of `hyper`, in order, and the number of this update (from 1).
-  catena::Hyper (*block)(std::span<const double> values, std::int64_t t);
+  catena::Hyper (*block)(std::span<const double> values, std::int64_t t) = nullptr;
   // What get_hyper("lr") gives when no hyperparameter has that name; null: KeyError.
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
 };
 
 class CATENA_EXPORT Optimizer {
  public:
-  explicit Optimizer(UpdateRule rule);
+  explicit Optimizer(UpdateRule rule);  // ValueError for a kernel without `block`
   virtual ~Optimizer();
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -81,8 +95,16 @@ class CATENA_EXPORT Optimizer {
   // RuntimeError: replays would make it and its states anew.
   void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
-  // covered), backpropagates and updates. The graph is dropped.
-  template <class F, class... A> void update(F&& lossfun, A&&... args) { step(lossfun(std::forward<A>(args)...)); }
+  // covered), backpropagates and updates. The graph of the loss lives until the next update begins, so that it can be
+  // drawn; in captured work it is dropped at once.
+  template <class F, class... A> void update(F&& lossfun, A&&... args) {
+    release_graph();
+    step(lossfun(std::forward<A>(args)...));
+  }
+  // The loss of the last update(lossfun), with its graph; null before, in captured work and after release_graph().
+  const Variable& loss() const noexcept { return loss_; }
+  // Unchains the graph of the last loss: its memory is released, and whoever keeps the loss keeps its value alone.
+  void release_graph();
 
   std::int64_t t() const noexcept { return t_; }
   void set_t(std::int64_t t) noexcept { t_ = t; }
@@ -112,11 +134,23 @@ class CATENA_EXPORT Optimizer {
   // "t", "epoch", then "<path>/<state>" of every parameter. Hyperparameters and hooks are not stored. Loading with
   // pending parameters: ValueError, since their states would be lost (load the model first).
   virtual void serialize(Serializer& s);
+  // Hyperparameters by name: stores those whose values differ from the constructor's, and sets those that are stored.
+  // So a value that a program gives to the constructor of a resumed run counts unless training had changed it.
+  void serialize_hyper(Serializer& s);
 
   // One fused pass of a multi-tensor kernel over the gradients of all parameters: what hooks are made of. The kernel's
   // operands are `shared` ('@' inputs), then the parameter when it takes one, then the gradient as in-out. Parameters
   // get new gradient arrays, for backward may have given one array to several of them.
   void transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
+
+ protected:
+  // For rules without a kernel. Fills the states of one parameter, in the order of rule().states. Default: arrays like
+  // the parameter, filled with State::initial. Any shapes and dtypes are possible.
+  virtual void init_state(const Variable& param, std::span<Array> states);
+  // One step of one parameter; t() is the number of the update, from 1, and param.grad() is not null. Writes into
+  // param.data(); states may be written or replaced. Not in captured work (RuntimeError): replays would not see the
+  // hyperparameters of their time.
+  virtual void update_one(Variable& param, std::span<Array> states);
 
  private:
   struct Slot {
@@ -131,9 +165,11 @@ class CATENA_EXPORT Optimizer {
   void fill_missing_grads();
   void prepare_states();
   void make_states(std::span<Slot*> slots);
+  void make_own_states(Slot& slot);
   void check_capture() const;
   void watch();
   void launch();
+  void update_each();
   struct Pass;  // of a kernel over all parameters
   Pass& pass_of(const catena::KernelDef& kernel);
 
@@ -141,6 +177,7 @@ class CATENA_EXPORT Optimizer {
   std::vector<double> hyper_;
   catena::Shared<Link> owned_;
   Link* target_ = nullptr;
+  Variable loss_;
   std::int64_t t_ = 0, epoch_ = 0;
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;

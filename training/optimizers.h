@@ -1,9 +1,17 @@
-// The optimizers. Formulas: g is the gradient after hooks, p the parameter, t the number of the update, from 1.
+// The optimizers. Hyperparameters are given by name or in their order: Adam({.alpha = 0.01}), Adam(0.01),
+// MomentumSGD(0.01, 0.9). Formulas: g is the gradient after hooks, p the parameter, t the number of the update, from 1.
 #pragma once
+
+#include <type_traits>
 
 #include <catena/training/optimizer.h>
 
 namespace training {
+
+namespace internal {
+template <class T>
+concept Number = std::is_arithmetic_v<T>;
+}
 
 // p <- p - lr g
 class CATENA_EXPORT SGD : public Optimizer {
@@ -13,6 +21,8 @@ class CATENA_EXPORT SGD : public Optimizer {
   };
   explicit SGD(Options o);
   SGD() : SGD(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit SGD(N... values) : SGD(Options{double(values)...}) {}
 };
 
 // v <- momentum v - lr g;  p <- p + v.  State v.
@@ -23,6 +33,8 @@ class CATENA_EXPORT MomentumSGD : public Optimizer {
   };
   explicit MomentumSGD(Options o);
   MomentumSGD() : MomentumSGD(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit MomentumSGD(N... values) : MomentumSGD(Options{double(values)...}) {}
 };
 
 // m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps),
@@ -35,6 +47,8 @@ class CATENA_EXPORT Adam : public Optimizer {
   };
   explicit Adam(Options o);
   Adam() : Adam(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit Adam(N... values) : Adam(Options{double(values)...}) {}
 };
 
 // v <- momentum v - lr g;  p <- p + momentum^2 v - (1 + momentum) lr g, with the new v.  State v.
@@ -45,6 +59,8 @@ class CATENA_EXPORT NesterovAG : public Optimizer {
   };
   explicit NesterovAG(Options o);
   NesterovAG() : NesterovAG(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit NesterovAG(N... values) : NesterovAG(Options{double(values)...}) {}
 };
 
 // h <- h + g^2;  p <- p - lr g / (sqrt(h) + eps).  State h.  (Duchi et al., JMLR 12, 2011.)
@@ -55,6 +71,8 @@ class CATENA_EXPORT AdaGrad : public Optimizer {
   };
   explicit AdaGrad(Options o);
   AdaGrad() : AdaGrad(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit AdaGrad(N... values) : AdaGrad(Options{double(values)...}) {}
 };
 
 // msg <- rho msg + (1 - rho) g^2;  dx = sqrt((msdx + eps) / (msg + eps)) g;  msdx <- rho msdx + (1 - rho) dx^2;  p <- p
@@ -66,6 +84,8 @@ class CATENA_EXPORT AdaDelta : public Optimizer {
   };
   explicit AdaDelta(Options o);
   AdaDelta() : AdaDelta(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit AdaDelta(N... values) : AdaDelta(Options{double(values)...}) {}
 };
 
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms.
@@ -76,6 +96,8 @@ class CATENA_EXPORT RMSprop : public Optimizer {
   };
   explicit RMSprop(Options o);
   RMSprop() : RMSprop(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit RMSprop(N... values) : RMSprop(Options{double(values)...}) {}
 };
 
 // n <- alpha n + (1 - alpha) g^2;  G <- alpha G + (1 - alpha) g;  delta <- momentum delta - lr g / sqrt(n - G^2 + eps);
@@ -87,6 +109,8 @@ class CATENA_EXPORT RMSpropGraves : public Optimizer {
   };
   explicit RMSpropGraves(Options o);
   RMSpropGraves() : RMSpropGraves(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit RMSpropGraves(N... values) : RMSpropGraves(Options{double(values)...}) {}
 };
 
 // r = 1 / (mem + 1);  G <- (1 - r) G + r g;  g2 <- (1 - r) g2 + r g^2;  x = G^2 / (g2 + eps);
@@ -98,6 +122,8 @@ class CATENA_EXPORT SMORMS3 : public Optimizer {
   };
   explicit SMORMS3(Options o);
   SMORMS3() : SMORMS3(Options{}) {}
+  template <internal::Number... N>
+  requires(sizeof...(N) > 0) explicit SMORMS3(N... values) : SMORMS3(Options{double(values)...}) {}
 };
 
 }  // namespace training

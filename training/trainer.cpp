@@ -5,7 +5,11 @@
 #include <exception>
 #include <filesystem>
 
+#include <catena/autograd/backend/random_extension.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/warning.h>
+#include <catena/training/non_number.h>
 
 namespace training {
 
@@ -24,6 +28,15 @@ namespace {
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// f(), with the place in the message of what it throws.
+template <class F, class... Place> void located(F&& f, const Place&... place) {
+  try {
+    f();
+  } catch (...) {
+    catena::rethrow_from(catena::concat(place...));
+  }
 }
 
 class CallableExtension final : public Extension {
@@ -55,6 +68,7 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   entry->name = name;
   entry->trigger = (options.trigger ? *options.trigger : extension->default_trigger()).make();
   entry->priority = options.priority.value_or(extension->default_priority());
+  entry->finalizer = options.finalizer;
   entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training());
   extension->set_name(name);
   entry->extension = std::move(extension);
@@ -107,21 +121,47 @@ void Trainer::finalize_all() {
       if (!first) first = std::current_exception();
     }
   };
-  for (Entry* e : sorted()) guarded([&] { e->extension->finalize(); });
+  for (Entry* e : sorted()) {
+    guarded([&] { located([&] { e->extension->finalize(); }, "the end of the extension ", e->name); });
+    if (e->finalizer) guarded([&] { located([&] { e->finalizer(); }, "the finalizer of the extension ", e->name); });
+  }
   guarded([&] { updater_->finalize(); });
   if (first) std::rethrow_exception(first);
 }
 
+void Trainer::update() {
+  previous_ = Position{updater_->iteration(), updater_->epoch_detail()};
+  located([&] { updater_->update(); }, "iteration ", previous_->iteration + 1);
+}
+
 void Trainer::loop(const std::vector<Entry*>& order) {
+  previous_ = Position{updater_->iteration(), updater_->epoch_detail()};
   for (Entry* e : order)
-    if (e->before_training) (*e->extension)(*this);
+    if (e->before_training) located([&] { (*e->extension)(*this); }, "extension ", e->name, " before training");
   while (!should_stop()) {
     observation_.clear();
     const Reporter::Scope scope = reporter_.scope(observation_);
-    updater_->update();
-    for (Entry* e : order)
-      if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
+    update();
+    watch_losses();
+    for (Entry* e : order) {
+      const auto step = [&] {
+        if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
+      };
+      located(step, "extension ", e->name, " at iteration ", previous_->iteration + 1);
+    }
   }
+}
+
+void Trainer::watch_losses() {
+  if (warned_of_loss_) return;
+  // A value on a device is waited for, so it is read rarely: a loss that is NaN once stays so.
+  constexpr std::int64_t kDeviceInterval = 100;
+  const std::optional<std::string> found =
+      internal::loss_that_is_no_number(*this, updater_->iteration() % kDeviceInterval == 0);
+  if (!found) return;
+  warned_of_loss_ = true;
+  catena::warn("RuntimeWarning", catena::concat("Trainer: ", *found, " at iteration ", updater_->iteration(),
+                                                "; training goes on (the extension FailOnNonNumber stops it)"));
 }
 
 void Trainer::run() {
@@ -150,36 +190,69 @@ void Trainer::run() {
 
 void Trainer::serialize_extension(nn::Serializer& extensions, Entry& e) {
   const auto own = extensions[e.name];
-  if (!extensions.is_writer() && extensions.is_strict() && own->keys().empty()) {
+  try {
+    e.extension->serialize(*own);
+  } catch (const catena::KeyError& error) {
+    if (extensions.is_writer() || !own->keys().empty()) throw;
     std::string names;
     for (const std::string& key : extensions.keys()) {
       const std::string name = key.substr(0, key.find('/'));
       if (names != name && !names.ends_with(", " + name)) names += (names.empty() ? "" : ", ") + name;
     }
     catena::fail<catena::KeyError>("Trainer.serialize", "the snapshot holds nothing for the extension ", e.name,
-                                   " (it has: ", names, ")");
+                                   " (it has: ", names.empty() ? "no extension" : names, "); ", error.what());
   }
-  e.extension->serialize(*own);
 }
+
+namespace {
+
+// Chainer does not store the generators. The thread's is the one from which dropout and others draw.
+void serialize_generators(nn::Serializer& s) {
+  if (s.is_writer() || s.contains("seed")) {
+    autograd::Generator& g = autograd::default_generator();
+    s("seed", g.seed);
+    s("offset", g.offset);
+  }
+  autograd::RandomExtension* const others = autograd::find_random_extension();
+  const auto arrays = s["arrays"];
+  if (others == nullptr || (!s.is_writer() && !arrays->contains("size"))) return;
+  std::vector<autograd::RandomExtension::State> states;
+  if (s.is_writer()) states = others->states();
+  auto size = std::int64_t(states.size());
+  (*arrays)("size", size);
+  for (std::int64_t i = 0; i < size; ++i) {
+    const auto one = (*arrays)[std::to_string(i)];
+    if (!s.is_writer()) {
+      if (!one->contains("seed")) break;  // the file contains fewer entries than its size states
+      states.emplace_back();
+    }
+    autograd::RandomExtension::State& state = states[std::size_t(i)];
+    std::int64_t kind = std::int64_t(state.device.kind), id = state.device.id;
+    (*one)("device_kind", kind);
+    (*one)("device", id);
+    check<ValueError>((kind == 0 || kind == 1) && id >= 0 && id < 1024, "Trainer.serialize",
+                      "the snapshot has a random generator of the device ", id, " of kind ", kind, ", which is none");
+    state.device = {static_cast<autograd::Device::Kind>(kind), static_cast<std::int16_t>(id)};
+    (*one)("seed", state.seed);
+    (*one)("offset", state.offset);
+  }
+  if (!s.is_writer()) others->restore(states);
+}
+
+}  // namespace
 
 void Trainer::serialize(nn::Serializer& s) {
   updater_->serialize(*s["updater"]);
   if (stop_) stop_->serialize(*s["stop_trigger"]);
   const auto extensions = s["extensions"], triggers = s["extension_triggers"];
   for (const auto& e : entries_) {
-    if (e->extension->has_state()) serialize_extension(*extensions, *e);
+    serialize_extension(*extensions, *e);
     if (e->trigger) e->trigger->serialize(*(*triggers)[e->name]);
   }
   double elapsed = s.is_writer() ? elapsed_time() : previous_time_;
   s("_snapshot_elapsed_time", elapsed);
   if (!s.is_writer()) previous_time_ = elapsed;
-  // Chainer does not store the default generator, from which dropout and others draw.
-  const auto own = s["_catena"];
-  if (s.is_writer() || own->contains("random/seed")) {
-    autograd::Generator& g = autograd::default_generator();
-    (*own)("random/seed", g.seed);
-    (*own)("random/offset", g.offset);
-  }
+  serialize_generators(*s["_catena/random"]);
 }
 
 }  // namespace training

@@ -6,6 +6,8 @@
 // resumed at any iteration: a resumed run equals the uninterrupted one.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -38,6 +40,7 @@ class CATENA_EXPORT Trainer {
     add(std::move(shared), options);
     return result;
   }
+  //   trainer.extend([](training::Trainer& t) { ... }, {.name = "mine", .finalizer = [&] { file.close(); }});
   void extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options = {});
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
   Extension& get_extension(const std::string& name);  // ValueError listing the names
@@ -45,7 +48,9 @@ class CATENA_EXPORT Trainer {
 
   // May be called once (else RuntimeError). Creates `out`, calls extensions before training, then loops: checks the
   // stop trigger, runs an update, then evaluates each trigger once, in the order of priorities, right before its
-  // extension. If an exception leaves the loop, extensions and updater are finalized before it is rethrown.
+  // extension. If an exception leaves the loop, extensions and updater are finalized before it is rethrown; its message
+  // then begins with the iteration and the name of the extension. A reported loss (a key that ends in "loss", or the
+  // loss of an optimizer) that is NaN or infinite is warned of once; FailOnNonNumber stops at it.
   void run();
 
   Updater& updater() const noexcept { return *updater_; }
@@ -55,9 +60,15 @@ class CATENA_EXPORT Trainer {
   Reporter& reporter() noexcept { return reporter_; }
   double elapsed_time() const;  // in seconds, including the time before a resume; RuntimeError before run
   bool is_running() const noexcept { return state_ == State::running; }
+  // Where the updater was before the update of the current iteration; empty before run().
+  struct Position {
+    std::int64_t iteration;
+    double epoch_detail;
+  };
+  const std::optional<Position>& previous_position() const noexcept { return previous_; }
 
-  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, and the thread's
-  // random generator. To resume, construct the same objects, load, and call run().
+  // "updater", "extensions/<name>", "extension_triggers/<name>", "stop_trigger", the elapsed time, the thread's random
+  // generator and those of the array library (nd::random). To resume, construct the same objects, load, and call run().
   void serialize(nn::Serializer& s);
 
  private:
@@ -67,10 +78,13 @@ class CATENA_EXPORT Trainer {
     catena::Shared<Trigger> trigger;
     int priority;
     bool before_training;
+    catena::Function<void()> finalizer;
   };
   enum class State { fresh, running, done };
   std::vector<Entry*> sorted();
   void loop(const std::vector<Entry*>& order);
+  void update();
+  void watch_losses();
   bool should_stop();
   void finalize_all();
   void serialize_extension(nn::Serializer& extensions, Entry& e);
@@ -82,6 +96,8 @@ class CATENA_EXPORT Trainer {
   Observation observation_;
   std::vector<catena::Owned<Entry>> entries_;
   State state_ = State::fresh;
+  std::optional<Position> previous_;
+  bool warned_of_loss_ = false;
   double start_ = 0;  // seconds, of a steady clock
   double previous_time_ = 0, final_time_ = 0;
 };

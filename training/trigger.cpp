@@ -31,6 +31,14 @@ double progress_of(const Updater& updater, Unit unit) {
   return unit == Unit::epoch ? updater.epoch_detail() : double(updater.iteration());
 }
 
+// Before the last update. An updater outside of a running trainer may not know it in epochs.
+double progress_before(const Trainer& trainer, Unit unit) {
+  if (const auto& previous = trainer.previous_position())
+    return unit == Unit::epoch ? previous->epoch_detail : double(previous->iteration);
+  const Updater& updater = trainer.updater();
+  return unit == Unit::epoch ? updater.previous_epoch_detail().value_or(0.0) : double(updater.iteration() - 1);
+}
+
 }  // namespace
 
 bool IntervalTrigger::reached(const Trainer& trainer) const {
@@ -40,11 +48,8 @@ bool IntervalTrigger::reached(const Trainer& trainer) const {
 bool IntervalTrigger::operator()(Trainer& trainer) {
   const Updater& updater = trainer.updater();
   const std::int64_t now = multiples(progress_of(updater, unit_), period_);
-  if (!fired_) {  // the first call of a run, which may have been resumed
-    const double before =
-        unit_ == Unit::epoch ? updater.previous_epoch_detail().value_or(0.0) : double(updater.iteration() - 1);
-    fired_ = multiples(std::fmax(before, 0.0), period_);
-  }
+  if (!fired_)  // the first call of a run, which may have been resumed
+    fired_ = multiples(std::fmax(progress_before(trainer, unit_), 0.0), period_);
   const bool fires = now > *fired_;
   fired_ = now;
   return fires;

@@ -11,7 +11,24 @@ using catena::RuntimeError;
 using catena::ValueError;
 
 Example default_converter(const Batch& batch, std::optional<Device> device) {
-  return batch.stacked ? to_device(device, *batch.stacked) : concat_examples(batch.examples, device);
+  return batch.stacked ? to_device(device, *batch.stacked) : concat_examples(batch.examples, device, {}, batch.indices);
+}
+
+Variables to_variables(const Example& batch, autograd::Flag volatile_flag) {
+  Variables result;
+  for (std::size_t i = 0; i < batch.values.size(); ++i)
+    result.push_back(Variable(batch.values[i],
+                              {.volatile_ = volatile_flag, .name = batch.is_map() ? batch.names[i] : std::string()}));
+  return result;
+}
+
+const Variable& argument(const Variables& args, std::string_view name) {
+  std::string names;
+  for (const Variable& v : args) {
+    if (v.name() == name) return v;
+    names += (names.empty() ? "" : ", ") + v.name();
+  }
+  catena::fail<catena::KeyError>("argument", "there is no argument named ", name, " (there are: ", names, ")");
 }
 
 Updater::~Updater() = default;
@@ -45,6 +62,7 @@ std::vector<std::pair<std::string, Optimizer*>> StandardUpdater::get_all_optimiz
 }
 
 void StandardUpdater::update() {
+  for (auto& [name, held] : optimizers_) held->release_graph();
   update_core();
   ++iteration_;
 }
@@ -54,16 +72,17 @@ void StandardUpdater::update_core() {
   check<RuntimeError>(batch.has_value(), "StandardUpdater",
                       "the iterator main has ended; training needs one that repeats");
   Optimizer& optimizer = get_optimizer("main");
+  const Example converted = options_.converter(*batch, options_.device);
   const auto step = [&](const std::vector<Array>& arrays) {
-    Variables arguments;
-    for (const Array& a : arrays) arguments.push_back(Variable(a));
+    Example given_arrays(arrays);
+    given_arrays.names = converted.names;
+    Variables arguments = to_variables(given_arrays);
     optimizer.update([&] {
       // Released before backward, so that no gradients of the batch are computed.
       const Variables given = std::move(arguments);
       return options_.loss_func ? options_.loss_func(given) : optimizer.target().call(given);
     });
   };
-  const Example converted = options_.converter(*batch, options_.device);
   if (!options_.capture) return step(converted.values);
   if (!captured_) captured_ = catena::Shared<internal::CapturedStep>::make();
   captured_->run(converted.values, optimizer, step);
@@ -80,6 +99,8 @@ void StandardUpdater::serialize(nn::Serializer& s) {
     // The model first: loading creates its pending parameters, whose shapes the optimizer's states need.
     held->target().serialize(*s["model:" + name]);
     held->serialize(*s["optimizer:" + name]);
+    // Chainer does not store hyperparameters.
+    held->serialize_hyper(*s["_catena/optimizer:" + name]);
   }
   s("iteration", iteration_);
 }

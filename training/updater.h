@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,12 @@ using Converter = catena::Function<Example(const Batch&, std::optional<Device>)>
 CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device> device);
 // Computes the loss from the variables of a batch.
 using LossFunction = catena::Function<Variable(const Variables&)>;
+
+// What a model gets of a batch, in its order. Variables of a map have its keys as their names.
+CATENA_EXPORT Variables to_variables(const Example& batch, autograd::Flag volatile_flag = autograd::OFF);
+// The argument of that name: argument(args, "image") in an operator()(const Variables& args). KeyError listing the
+// names.
+CATENA_EXPORT const Variable& argument(const Variables& args, std::string_view name);
 
 class CATENA_EXPORT Updater {
  public:

@@ -114,28 +114,35 @@ Arguments parse(int argc, char** argv) {
   return args;
 }
 
+// MNIST, or generated digits where its files cannot be had.
+training::datasets::Mnist images(bool generated) {
+  if (generated) return training::datasets::generated_mnist(2000, 500);
+  try {
+    return training::datasets::mnist();
+  } catch (const catena::IOError& e) {
+    std::fprintf(stderr, "%s\ntrain_mnist: generated digit images take the place of MNIST\n", e.what());
+    return training::datasets::generated_mnist();
+  }
+}
+
 template <class Model> void train(Model predictor, const Arguments& args) {
   nn::Classifier<Model> model(std::move(predictor));
-  std::optional<autograd::Device> device;
-  if (args.gpu >= 0) device = autograd::Device{autograd::Device::Kind::cuda, static_cast<std::int16_t>(args.gpu)};
 
   training::Adam adam;
   training::MomentumSGD momentum({.lr = 0.05});
   training::Optimizer& optimizer = args.optimizer == "adam" ? static_cast<training::Optimizer&>(adam) : momentum;
   optimizer.setup(model);
 
-  const training::datasets::Mnist mnist =
-      args.generated ? training::datasets::generated_mnist(2000, 500) : training::datasets::mnist();
+  const training::datasets::Mnist mnist = images(args.generated);
   std::printf("dataset: %s\n", mnist.origin.c_str());
   std::printf("# training images: %ld, test images: %ld\n\n", long(mnist.train->size()), long(mnist.test->size()));
 
   training::SerialIterator train_iter(mnist.train, args.batchsize);
   training::SerialIterator test_iter(mnist.test, args.batchsize, {.repeat = false, .shuffle = false});
-  training::Trainer trainer(
-      training::StandardUpdater(train_iter, optimizer, {.device = device, .capture = args.capture}),
-      {double(args.epochs), training::epoch}, args.out);
+  training::Trainer trainer(training::StandardUpdater(train_iter, optimizer, {.capture = args.capture}),
+                            {double(args.epochs), training::epoch}, args.out);
 
-  trainer.extend(training::Evaluator(test_iter, model, {.device = device}));
+  trainer.extend(training::Evaluator(test_iter, model));
   const double frequency = args.frequency < 1 ? args.epochs : args.frequency;
   trainer.extend(training::Snapshot(), {.trigger = training::TriggerSpec(frequency, training::epoch)});
   trainer.extend(training::LogReport());
@@ -156,6 +163,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
+    // Everything is made there: weights, images, batches.
+    nd::set_current_device(args.gpu < 0 ? nd::cpu_device
+                                        : nd::Device{nd::Device::Kind::cuda, static_cast<std::int16_t>(args.gpu)});
     autograd::seed(args.seed);
     std::printf("GPU: %d\n# unit: %d\n# Minibatch-size: %d\n# epoch: %d\n\n", args.gpu, args.units, args.batchsize,
                 args.epochs);

@@ -97,6 +97,47 @@ BOOST_AUTO_TEST_CASE(killed_within_an_epoch_and_resumed) {
   BOOST_TEST(log_without_times(folder / "whole/log") == log_without_times(folder / "cut/log"));
 }
 
+// The environment of the children that are started in its lifetime.
+struct Environment {
+  std::string name;
+  Environment(const char* n, const std::string& value) : name(n) { ::setenv(n, value.c_str(), 1); }
+  ~Environment() { ::unsetenv(name.c_str()); }
+};
+
+BOOST_AUTO_TEST_CASE(without_files_or_gpu) {
+  if (!have_program()) return;
+  const TemporaryFolder folder("train_mnist_without");
+  const std::vector<std::string> few{"--epoch", "1",          "--unit",       "5", "--batchsize", "1000",
+                                     "--out",   folder / "r", "--no-progress"};
+  {
+    const Environment offline("CATENA_OFFLINE", "1"), root("CATENA_DATASET_ROOT", folder.path.string());
+    BOOST_TEST(finish(start(few, folder / "errors")) == 0);
+    const std::string said = file_content(folder / "errors");
+    BOOST_TEST(has(said, "mnist: there is no \"" + folder / "mnist/train-images-idx3-ubyte.gz"), said);
+    BOOST_TEST(has(said, "train_mnist: generated digit images take the place of MNIST"), said);
+  }
+  std::vector<std::string> generated = few;
+  generated.push_back("--generated");
+  {
+    // No library of CUDA is found, so whatever would run there is an error.
+    const char* const before = std::getenv("CATENA_DEVICE");
+    const std::string device = before == nullptr ? "cpu" : before;
+    {
+      const Environment libraries("CATENA_CUDA_LIBRARIES", folder.path.string()), gpu("CATENA_DEVICE", "cuda");
+      std::vector<std::string> on_cpu = generated;
+      on_cpu.insert(on_cpu.end(), {"-g", "-1"});
+      BOOST_TEST(finish(start(on_cpu, folder / "errors")) == 0);
+      on_cpu.back() = "0";
+      BOOST_TEST(finish(start(on_cpu, folder / "errors")) == 1);
+      BOOST_TEST(has(file_content(folder / "errors"), "CUDA is unavailable"));
+    }
+    ::setenv("CATENA_DEVICE", device.c_str(), 1);
+  }
+  const Environment seed("CHAINER_SEED", "12x");
+  BOOST_TEST(finish(start(generated, folder / "errors")) == 1);
+  BOOST_TEST(has(file_content(folder / "errors"), "CHAINER_SEED: \"12x\" is no unsigned 64-bit integer"));
+}
+
 BOOST_AUTO_TEST_CASE(bad_arguments) {
   if (!have_program()) return;
   const TemporaryFolder folder("train_mnist_bad");

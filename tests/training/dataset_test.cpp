@@ -5,7 +5,7 @@
 #include <set>
 
 #include <catena/tests/support/training_fixtures.h>
-#include <catena/training/iterator.h>
+#include <catena/training/updater.h>
 
 using namespace test;
 using namespace training;
@@ -131,9 +131,52 @@ BOOST_AUTO_TEST_CASE(concatenating_examples) {
                      std::vector<Array>{floats({2, 3}, {2}), floats({2}, {1})}};
   BOOST_TEST(concat_examples(two, {}, Padding({0.0, std::nullopt})).values[0].shape() == Shape({2, 2}));
   BOOST_CHECK_THROW(concat_examples(two, {}, Padding({std::nullopt, 0.0})), catena::ValueError);
-  Example map(std::vector<Array>{floats({1}, {1})});
-  map.names = {"x"};
-  BOOST_TEST(concat_examples({map, map}).names[0] == "x");
+}
+
+BOOST_AUTO_TEST_CASE(maps_are_stacked_by_name) {
+  const Example first({{"x", floats({1, 2}, {2})}, {"t", floats({5}, {})}}),
+      second({{"t", floats({6}, {})}, {"x", floats({3, 4}, {2})}});
+  const Example both = concat_examples({first, second});
+  BOOST_TEST(both.names == (std::vector<std::string>{"x", "t"}), boost::test_tools::per_element());
+  BOOST_TEST(values(both.values[0]) == (Doubles{1, 2, 3, 4}), boost::test_tools::per_element());
+  BOOST_TEST(values(both.values[1]) == (Doubles{5, 6}), boost::test_tools::per_element());
+  const std::vector<std::int64_t> indices{8, 3};
+  const auto refused = [&](const Example& other) {
+    return message_of<catena::ValueError>([&] { concat_examples({first, other}, {}, {}, indices); });
+  };
+  const Array x = floats({3, 4}, {2}), t = floats({6}, {});
+  BOOST_TEST(refused(Example({{"x", x}, {"label", t}})) ==
+             "concat_examples: example 1 of the batch (3 of the dataset) has the keys x, label, the first one has the "
+             "keys x, t");
+  BOOST_TEST(has(refused(Example({{"x", x}})), "has the keys x, the first"));
+  BOOST_TEST(has(refused(Example({{"x", x}, {"x", t}})), "has the keys x, x, the first"));
+  BOOST_TEST(has(refused(std::vector<Array>{x, t}), "has 2 components without names, the first one has the keys x, t"));
+  BOOST_TEST(has(refused(Example({{"x", floats({1, 2, 3}, {3})}, {"t", t}})),
+                 "\"x\" of example 1 of the batch (3 of the dataset) has the shape (3,), of the first one (2,)"));
+  BOOST_TEST(has(refused(Example({{"x", ints({3, 4})}, {"t", t}})),
+                 "\"x\" of example 1 of the batch (3 of the dataset) is int32, of the first one float32"));
+  // The wider dtype of one kind.
+  const Example wide({{"x", autograd::astype(x, Dtype::float64)}, {"t", t}});
+  BOOST_TEST((concat_examples({first, wide}).values[0].dtype() == Dtype::float64));
+  BOOST_TEST(values(concat_examples({wide, first}).values[0]) == (Doubles{3, 4, 1, 2}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(errors_name_the_example) {
+  struct Broken : Squares {
+    using Squares::Squares;
+    Example get_example(std::int64_t i) const override {
+      catena::check<catena::IOError>(i != 4, "read", "no such image");
+      return i == 1 ? Example(Array(autograd::full({3}, 1))) : Squares::get_example(i);
+    }
+  };
+  SerialIterator it(Broken(6), 3, {.shuffle = false});
+  const std::optional<Batch> batch = it.next();
+  BOOST_TEST(batch->indices == (std::vector<std::int64_t>{0, 1, 2}), boost::test_tools::per_element());
+  BOOST_TEST(batch->size() == 3);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { default_converter(*batch, {}); }),
+                 "example 1 of the batch (1 of the dataset) has the shape (3,)"));
+  BOOST_TEST(message_of<catena::IOError>([&] { it.next(); }) == "example 4: read: no such image");
 }
 
 BOOST_AUTO_TEST_CASE(dataset_root) {

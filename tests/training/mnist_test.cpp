@@ -202,10 +202,14 @@ BOOST_AUTO_TEST_CASE(generated_images) {
   BOOST_CHECK_THROW(datasets::generated_mnist(0, 1), catena::ValueError);
 }
 
-BOOST_AUTO_TEST_CASE(offline_without_files_images_are_generated) {
+BOOST_AUTO_TEST_CASE(offline_without_files) {
   const TemporaryFolder folder("offline");
   const Root root(folder.path.string());
-  BOOST_TEST(datasets::mnist().origin == "generated");
+  const std::string message = message_of<catena::IOError>([] { datasets::mnist(); });
+  for (const std::string& part : {folder / "mnist/train-images-idx3-ubyte.gz", std::string("https://"),
+                                  std::string("/train-images-idx3-ubyte.gz"), std::string("CATENA_OFFLINE is set"),
+                                  std::string("generated_mnist()")})
+    BOOST_TEST(has(message, part), message);
   BOOST_TEST(std::filesystem::is_empty(folder.path));  // nothing is written
 }
 

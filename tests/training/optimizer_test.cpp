@@ -160,7 +160,12 @@ BOOST_AUTO_TEST_CASE(conformance_end_to_end) {
   check_values(values(model.predictor.W.data()), {.103000, .203000, .297000, .397000});
   check_values(values(model.predictor.b->data()), {.0070001, -.0170001});
   BOOST_TEST(adam.t() == 3);
-  BOOST_TEST(model.loss.creator() == nullptr);  // the graph was dropped
+  BOOST_TEST(model.loss.creator() != nullptr);  // the graph can be drawn
+  const Variable last = model.loss;
+  adam.update([&] {
+    BOOST_TEST(last.creator() == nullptr);  // until the next update begins
+    return model(x, t);
+  });
 }
 
 BOOST_AUTO_TEST_CASE(hooks_conformance) {

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(savers_of_ones_own) {
                                  throw catena::IOError("disk full");
                                },
                            .trigger = {1, iteration}}));
-  BOOST_TEST(message_of<catena::IOError>([&] { failing.run(); }) == "disk full");
+  BOOST_TEST(message_of<catena::IOError>([&] { failing.run(); }) == "extension snapshot at iteration 1: disk full");
   BOOST_TEST(file_content(folder / "mine") == "old");
   BOOST_TEST(names_in(folder.path).size() == 2u);
 }

@@ -115,6 +115,33 @@ BOOST_AUTO_TEST_CASE(resuming) {
   }
 }
 
+// As of an iterator of one's own, which need not know where it was before.
+BOOST_AUTO_TEST_CASE(resuming_with_an_updater_that_does_not_know_where_it_was) {
+  struct Forgetful : FakeUpdater {
+    using FakeUpdater::FakeUpdater;
+    std::optional<double> previous_epoch_detail() const override { return {}; }
+  };
+  const TemporaryFolder folder("forgetful");
+  for (std::int64_t stop = 1; stop < 20; ++stop) {
+    Forgetful before(5), after(5);
+    Trainer(before, {double(stop), iteration}, folder.path.string()).run();
+    nn::serializers::save_npz(folder / "u", before);
+    nn::serializers::load_npz(folder / "u", after);
+    Trainer resumed(after, {20, iteration}, folder.path.string());
+    Iterations fired, expected;
+    int before_training = 0;
+    IntervalTrigger called_early(1, epoch);
+    resumed.extend([&](Trainer& t) { fired.push_back(t.updater().iteration()); }, {.trigger = TriggerSpec(1, epoch)});
+    resumed.extend([&](Trainer& t) { before_training += called_early(t); },
+                   {.trigger = TriggerSpec(), .invoke_before_training = true});
+    resumed.run();
+    for (std::int64_t i = 5; i <= 20; i += 5)
+      if (i > stop) expected.push_back(i);
+    BOOST_TEST(fired == expected, boost::test_tools::per_element());
+    BOOST_TEST(before_training == 0);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(as_a_stop_trigger) {
   const TemporaryFolder folder("stop");
   FakeUpdater updater(5);

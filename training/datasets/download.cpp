@@ -1,13 +1,12 @@
 #include <catena/training/datasets/download.h>
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
 
 #ifdef CATENA_HAS_CURL
 #include <curl/curl.h>
@@ -71,7 +70,8 @@ bool download(const std::string& url, const std::string& path, std::size_t limit
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   std::fprintf(stderr, "Downloading from %s...\n", url.c_str());
-  const std::string temporary = catena::concat(path, ".tmp-", ::getpid());
+  catena::remove_abandoned_files(path);
+  const std::string temporary = catena::temporary_path(path);
   bool good = fetch(url, temporary, limit, why);
   if (good) {
     try {

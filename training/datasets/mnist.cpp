@@ -1,7 +1,5 @@
 #include <catena/training/datasets/mnist.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -106,7 +104,8 @@ std::optional<Mnist> load(const fs::path& folder, const MnistOptions& options) {
   return Mnist{make_dataset(*train, options), make_dataset(*test, options), "real (" + folder.string() + ")"};
 }
 
-bool download_all(const fs::path& folder, std::string& why) {
+// IOError naming the file, the address that was tried last and what happened there.
+void download_all(const fs::path& folder) {
   constexpr const char* kMirrors[] = {"https://ossci-datasets.s3.amazonaws.com/mnist/",
                                       "https://storage.googleapis.com/cvdf-datasets/mnist/"};
   constexpr std::size_t kLimit = 64 << 20;
@@ -115,15 +114,19 @@ bool download_all(const fs::path& folder, std::string& why) {
       if (find_file(folder, name)) continue;
       const std::string file = std::string(name) + ".gz";
       bool there = false;
+      std::string address, why;
       for (const char* mirror : kMirrors) {
+        address = mirror + file;
         there = internal::download(
-            mirror + file, (folder / file).string(), kLimit, [](const std::string& path) { read_idx(path); }, why);
+            address, (folder / file).string(), kLimit, [](const std::string& path) { read_idx(path); }, why);
         if (there) break;
       }
-      if (!there) return false;
+      check<catena::IOError>(there, "mnist", "there is no \"", (folder / file).string(),
+                             "\", and it could not be downloaded from ", address, ": ", why,
+                             " (put the file there, set CATENA_DATASET_ROOT to a folder that holds mnist/, or use "
+                             "generated_mnist())");
     }
   }
-  return true;
 }
 
 Raw draw(std::uint64_t seed, std::uint64_t first, std::int64_t n) {
@@ -144,13 +147,10 @@ Mnist mnist(const MnistOptions& options) {
   for (const char* folder : {"mnist", "pfnet/chainer/mnist"})
     if (std::optional<Mnist> found = load(root / folder, options)) return *found;
   const fs::path folder = root / "mnist";
-  std::string why;
-  if (download_all(folder, why))
-    if (std::optional<Mnist> found = load(folder, options)) return *found;
-  std::fprintf(
-      stderr, "mnist: no images in \"%s\" and none could be downloaded (%s): generated digit images take their place\n",
-      folder.c_str(), why.c_str());
-  return generated_mnist(9000, 1000, options);
+  download_all(folder);
+  std::optional<Mnist> found = load(folder, options);
+  check<catena::IOError>(found.has_value(), "mnist", "the files in \"", folder.string(), "\" have disappeared");
+  return std::move(*found);
 }
 
 Mnist generated_mnist(std::int64_t n_train, std::int64_t n_test, const MnistOptions& options, std::uint64_t seed) {

@@ -33,8 +33,9 @@ template <std::size_t I> DatasetPtr get(const Mnist& m) {
 
 // Reads the four IDX files, plain or .gz, from the folder mnist or pfnet/chainer/mnist of the data set root
 // (get_dataset_root()), or the files train.npz and test.npz that Chainer caches there. Missing files are downloaded to
-// the folder mnist, unless the environment variable CATENA_OFFLINE is set or Catena was built without curl. If that
-// fails, generated images are used, and a line on the error output says so. A corrupt file is an error naming it.
+// the folder mnist, unless the environment variable CATENA_OFFLINE is set or Catena was built without curl. IOError
+// naming the folder, the address and the reason if that fails; generated_mnist() works everywhere. A corrupt file is an
+// error naming it.
 CATENA_EXPORT Mnist mnist(const MnistOptions& options = {});
 
 // Synthetic images of the same form: the strokes of a digit, deformed, rotated, scaled, shifted and with noise, all

@@ -36,10 +36,13 @@ Observation Evaluator::operator()() {
 }
 
 Observation Evaluator::evaluate() {
-  Iterator& iterator = get_iterator("main");
+  Iterator& given = get_iterator("main");
   Link& target = get_target("main");
   if (options_.eval_hook) options_.eval_hook(*this);
-  iterator.reset();
+  catena::Owned<Iterator> copied;
+  if (given.can_reset()) given.reset();
+  else copied = given.copy();
+  Iterator& iterator = copied ? *copied : given;
 
   const auto no_graph = autograd::no_backprop_mode();
   const auto testing = autograd::train_mode(false);
@@ -47,16 +50,15 @@ Observation Evaluator::evaluate() {
   while (const std::optional<Batch> batch = iterator.next()) {
     check<ValueError>(iterator.epoch() < 1 || iterator.is_new_epoch(), "Evaluator",
                       "the iterator begins a second sweep, so an evaluation would never end; it must not repeat");
-    Variables arguments;
-    for (const Array& a : options_.converter(*batch, options_.device).values)
-      arguments.push_back(Variable(a, {.volatile_ = autograd::ON}));
+    const Example converted = options_.converter(*batch, options_.device);
+    const Variables arguments = to_variables(converted, autograd::ON);
     Observation observation;
     {
       const Reporter::Scope scope = nn::report_scope(observation);
       if (options_.eval_func) options_.eval_func(arguments);
       else target.call(arguments);
     }
-    summary.add(observation);
+    summary.add(observation, options_.weighted ? batch->size() : 1);
   }
   Observation result;
   for (const auto& [key, mean] : summary.compute_mean()) result.set(key, mean);

@@ -17,11 +17,13 @@ struct EvaluatorOptions {
   std::optional<Device> device = {};                  // the device to which batches are moved
   catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
   LossFunction eval_func = {};                        // default: the call of the target
+  // Batches count by their numbers of examples, so a short last one counts less. false: all alike, as in Chainer.
+  bool weighted = true;
 };
 
 // Runs the model over the whole validation iterator without a graph (inputs are volatile) and with the thread's train
-// mode off, and reports the means under "<name>/<observer>/<key>": "validation/main/loss". All batches have equal
-// weight, including a short last one. The iterator must support reset().
+// mode off, and reports the means under "<name>/<observer>/<key>": "validation/main/loss". Every evaluation begins with
+// reset(), or, if the iterator cannot be reset, runs over a copy() of it.
 class CATENA_EXPORT Evaluator : public Extension {
  public:
   using Options = EvaluatorOptions;

@@ -32,7 +32,6 @@ class CATENA_EXPORT LogReport : public Extension {
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }
-  bool has_state() const override { return true; }
   // "_log" in Chainer's format; the running means and the trigger under "_catena".
   void serialize(nn::Serializer& s) override;
   const Log& log() const noexcept { return log_; }

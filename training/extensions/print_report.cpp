@@ -4,6 +4,7 @@
 #include <variant>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/training/extensions/console.h>
 
 namespace training {
@@ -20,7 +21,9 @@ std::size_t width_of(const std::string& name) { return std::max<std::size_t>(10,
 PrintReport::PrintReport(std::vector<std::string> entries, Options options)
     : entries_(std::move(entries)), options_(std::move(options)) {}
 
-std::string PrintReport::row(const LogEntry& entry) const {
+std::string PrintReport::row(const LogEntry& entry) {
+  for (const auto& [name, value] : entry)
+    if (std::find(met_.begin(), met_.end(), name) == met_.end()) met_.push_back(name);
   std::string text;
   for (const std::string& name : entries_) {
     const LogValue* value = entry.find(name);
@@ -53,6 +56,17 @@ void PrintReport::operator()(Trainer& trainer) {
     *console.out << row(report->log()[printed_]) << '\n';
   }
   console.out->flush();
+}
+
+void PrintReport::finalize() {
+  if (met_.empty()) return;  // nothing was printed
+  std::string missing, there;
+  for (const std::string& name : entries_)
+    if (std::find(met_.begin(), met_.end(), name) == met_.end()) missing += (missing.empty() ? "" : ", ") + name;
+  if (missing.empty()) return;
+  for (const std::string& name : met_) there += (there.empty() ? "" : ", ") + name;
+  catena::warn("UserWarning", catena::concat("PrintReport: no entry of the log had a value for the columns ", missing,
+                                             " (there were: ", there, ")"));
 }
 
 void PrintReport::serialize(nn::Serializer& s) {

@@ -20,7 +20,8 @@ struct PrintReportOptions {
 };
 
 // Columns are as wide as their names, at least 10; numbers have 6 significant digits; missing values are blank. After a
-// resume the rows of the restored log are printed again.
+// resume the rows of the restored log are printed again. At the end of the run a warning names the columns that no
+// entry of the log had, and what there was.
 class CATENA_EXPORT PrintReport : public Extension {
  public:
   using Options = PrintReportOptions;
@@ -28,13 +29,14 @@ class CATENA_EXPORT PrintReport : public Extension {
   explicit PrintReport(std::vector<std::string> entries) : PrintReport(std::move(entries), Options{}) {}
 
   void operator()(Trainer& trainer) override;
+  void finalize() override;
   std::string default_name() const override { return "PrintReport"; }
-  bool has_state() const override { return options_.own_log_report != nullptr; }
   void serialize(nn::Serializer& s) override;
 
  private:
-  std::string row(const LogEntry& entry) const;
+  std::string row(const LogEntry& entry);
   std::vector<std::string> entries_;
+  std::vector<std::string> met_;  // the names of values in the entries printed
   Options options_;
   std::size_t printed_ = 0;
   bool header_printed_ = false;

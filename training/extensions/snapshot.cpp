@@ -1,10 +1,9 @@
 #include <catena/training/extensions/snapshot.h>
 
-#include <unistd.h>
-
 #include <filesystem>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
 
 namespace training {
 
@@ -17,7 +16,8 @@ namespace {
 void save_whole(const Trainer& trainer, const std::string& pattern,
                 const catena::Function<void(const std::string&)>& save) {
   const fs::path path = fs::path(trainer.out()) / format_trainer(pattern, trainer);
-  const fs::path temporary = path.parent_path() / catena::concat("tmp", path.filename().string(), "-", ::getpid());
+  catena::remove_abandoned_files(path.string());
+  const fs::path temporary = catena::temporary_path(path.string());
   try {
     save(temporary.string());
     std::error_code error;

@@ -1,0 +1,131 @@
+// The evaluator: means by hand, names, iterators that cannot be rewound.
+#include <catena/training/extensions/evaluator.h>
+
+#include <cmath>
+
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions/log_report.h>
+#include <catena/training/optimizers.h>
+
+using namespace test;
+using namespace training;
+
+namespace {
+
+// What a user writes: it knows how to go on, and how to be copied, but not how to begin again. It counts its copies.
+struct OneWay : Iterator {
+  std::int64_t n, at = 0;
+  int* copies;
+  OneWay(std::int64_t examples, int* count) : n(examples), copies(count) {}
+  std::optional<Batch> next() override {
+    if (at >= n) return {};
+    Batch batch;
+    batch.examples.push_back(Array(floats({float(at++)}, {})));
+    return batch;
+  }
+  std::int64_t batch_size() const override { return 1; }
+  std::int64_t epoch() const override { return at / n; }
+  double epoch_detail() const override { return double(at) / double(n); }
+  bool is_new_epoch() const override { return at == n; }
+  void serialize(nn::Serializer& s) override { s("at", at); }
+  catena::Owned<Iterator> copy() const override {
+    ++*copies;
+    return catena::Owned<Iterator>(new OneWay(*this));
+  }
+};
+struct NoCopy : OneWay {
+  using OneWay::OneWay;
+  catena::Owned<Iterator> copy() const override { return Iterator::copy(); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(evaluators)
+
+BOOST_AUTO_TEST_CASE(evaluator) {
+  autograd::seed(2);
+  nn::Classifier<StatefulMLP> model(StatefulMLP(8, 3, 0.5));
+  const auto data = std::make_shared<TupleDataset>(
+      std::vector<Array>{autograd::random_normal({10, 4}, 0, 1, Dtype::float32, autograd::default_generator()),
+                         ints({0, 1, 2, 0, 1, 2, 0, 1, 2, 0})});
+  SerialIterator it(data, 4, {.repeat = false, .shuffle = false});
+  model(Variable(data->arrays()[0]), Variable(data->arrays()[1]));
+  int hooks = 0;
+  Evaluator evaluator(it, model, {.eval_hook = [&](Evaluator&) { ++hooks; }});
+  const Array average = autograd::copy(model.predictor.bn.avg_mean.array());
+  const autograd::Generator before = autograd::default_generator();
+  const Observation first = evaluator(), second = evaluator();
+  BOOST_TEST(hooks == 2);
+  // No dropout and no batch statistics: equal results, nothing drawn, nothing moved, no graph.
+  BOOST_TEST(first.at("main/loss").value() == second.at("main/loss").value());
+  BOOST_TEST(autograd::default_generator().offset == before.offset);
+  BOOST_TEST(same_bits(average, model.predictor.bn.avg_mean.array()));
+  BOOST_TEST(model.loss.creator() == nullptr);
+  BOOST_TEST(autograd::internal::modes().train);
+  // By hand: the mean over the 10 examples, and the mean of the means of 4, 4 and 2 of them.
+  double loss = 0, of_means = 0;
+  const auto testing = autograd::train_mode(false);
+  for (const auto& [begin, end] : {std::pair{0, 4}, {4, 8}, {8, 10}}) {
+    model(Variable(autograd::slice(data->arrays()[0], 0, begin, end)),
+          Variable(autograd::slice(data->arrays()[1], 0, begin, end)));
+    loss += autograd::item(model.loss.data()).to_double() * (end - begin) / 10;
+    of_means += autograd::item(model.loss.data()).to_double() / 3;
+  }
+  BOOST_TEST(std::fabs(loss - of_means) > 1e-6);
+  BOOST_TEST(std::fabs(first.at("main/loss").value() - loss) < 1e-9);
+  Evaluator as_the_reference(it, model, {.weighted = false});
+  BOOST_TEST(std::fabs(as_the_reference().at("main/loss").value() - of_means) < 1e-9);
+
+  SerialIterator endless(data, 4);
+  Evaluator wrong(endless, model);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { wrong(); }), "repeat"));
+  BOOST_CHECK_THROW(evaluator.get_target("other"), catena::KeyError);
+}
+
+BOOST_AUTO_TEST_CASE(two_evaluators_have_two_names) {
+  nn::Classifier<nn::Linear> model(nn::Linear(2, 2));
+  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{autograd::ones({4, 2}), ints({0, 1, 0, 1})});
+  SerialIterator train(data, 2), test(data, 2, {.repeat = false, .shuffle = false});
+  SGD sgd;
+  sgd.setup(model);
+  const TemporaryFolder folder("evaluators");
+  Trainer trainer(StandardUpdater(train, sgd), {1, epoch}, folder.path.string());
+  trainer.extend(Evaluator(test, model));
+  trainer.extend(Evaluator(test, model));
+  LogReport& log = trainer.extend(LogReport());
+  trainer.run();
+  for (const char* key : {"main/loss", "main/accuracy", "validation/main/loss", "validation_1/main/accuracy"})
+    BOOST_TEST(log.log()[0].contains(key), key);
+}
+
+BOOST_AUTO_TEST_CASE(an_iterator_that_cannot_be_rewound_is_copied) {
+  nn::Linear model(1, 1);
+  int copies = 0;
+  OneWay it(3, &copies);
+  Evaluator evaluator(it, model, {.eval_func = [](const Variables& v) {
+                        nn::report("x", v[0]);
+                        return v[0];
+                      }});
+  for (int i = 1; i <= 3; ++i) {
+    BOOST_TEST(evaluator().at("x").value() == 1);  // of 0, 1, 2, every time
+    BOOST_TEST(copies == i);
+  }
+  BOOST_TEST(it.at == 0);
+  NoCopy neither(3, &copies);
+  BOOST_TEST(
+      has(message_of<catena::NotImplementedError>([&] { Evaluator(neither, model)(); }), "override can_reset()"));
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_of_a_serial_iterator_goes_on_alone) {
+  SerialIterator it(TupleDataset({autograd::arange(7)}), 2);
+  it.next();
+  const catena::Owned<Iterator> copy = it.copy();
+  const auto next = [](Iterator& i) { return values(i.next()->stacked->values[0]); };
+  for (int i = 0; i < 8; ++i) {
+    const std::vector<double> expected = next(*copy);
+    BOOST_TEST(std::fabs(it.epoch_detail() + 2.0 / 7 - copy->epoch_detail()) < 1e-12);
+    BOOST_TEST(next(it) == expected, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
