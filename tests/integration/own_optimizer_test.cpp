@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <catena/autograd/capture.h>
 #include <catena/catena.h>
 
 using autograd::Array;
@@ -74,6 +75,25 @@ BOOST_AUTO_TEST_CASE(a_kernel_given_as_text) {
   const std::vector<float> mine = trained(RMSpropByText(0.01)), theirs = trained(training::RMSprop(0.01));
   BOOST_REQUIRE(mine.size() == theirs.size());
   for (std::size_t i = 0; i < mine.size(); ++i) BOOST_TEST(std::abs(mine[i] - theirs[i]) < 1e-6f);
+}
+
+// Replays would not see the hyperparameters of their time.
+BOOST_AUTO_TEST_CASE(update_one_cannot_be_captured) {
+  if (nd::current_device().kind != nd::Device::Kind::cuda) return;
+  nn::Linear model(3, 2);
+  RMSpropByText optimizer(0.01);
+  optimizer.setup(model);
+  const auto step = [&] {
+    optimizer.update([&] { return autograd::sum(autograd::square(model(Variable(autograd::ones({2, 3}))))); });
+  };
+  step();
+  std::string message;
+  try {
+    autograd::CapturedWork work(step);
+  } catch (const catena::RuntimeError& e) {
+    message = e.what();
+  }
+  BOOST_TEST(message.find("RMSpropByText: update_one cannot be captured") != std::string::npos, message);
 }
 
 BOOST_AUTO_TEST_CASE(one_seed_for_all_generators) {

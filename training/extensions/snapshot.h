@@ -18,10 +18,10 @@ struct SnapshotOptions {
   TriggerSpec trigger = {1, epoch};
 };
 
-// Saves the whole trainer: model, optimizer, iterators with their generators, extensions, triggers and the thread's
-// random generator. To resume, build an equal trainer, load the file with load_npz and call run(): the result equals
-// that of an uninterrupted run bit for bit. A failed write leaves the previous file of that name unchanged. Runs after
-// all other extensions of an iteration.
+// Saves the whole trainer: model, optimizer with the hyperparameters that changed, iterators with their generators,
+// extensions, triggers, the thread's random generator and those of nd::random. To resume, build an equal trainer, load
+// the file with load_npz and call run(): the result equals that of an uninterrupted run bit for bit. A failed write
+// leaves the previous file of that name unchanged. Runs after all other extensions of an iteration.
 class CATENA_EXPORT Snapshot : public Extension {
  public:
   using Options = SnapshotOptions;
