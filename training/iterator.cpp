@@ -18,6 +18,7 @@ std::int64_t Batch::size() const {
 Iterator::~Iterator() = default;
 std::optional<double> Iterator::previous_epoch_detail() const { return {}; }
 void Iterator::finalize() {}
+void Iterator::serialize_generator(nn::Serializer&) {}
 void Iterator::reset() {
   catena::fail<catena::NotImplementedError>("Iterator.reset", "this iterator cannot be rewound");
 }
@@ -118,6 +119,12 @@ void SerialIterator::serialize(nn::Serializer& s) {
   const auto own = s["_catena"];
   (*own)("seed", generator_.seed);
   (*own)("offset", generator_.offset);
+}
+
+void SerialIterator::serialize_generator(nn::Serializer& s) {
+  if (!options_.shuffle || (!s.is_writer() && !s.contains("seed"))) return;
+  s("seed", generator_.seed);
+  s("offset", generator_.offset);
 }
 
 // Reads and checks all entries before it changes the iterator.

@@ -31,6 +31,8 @@ class CATENA_EXPORT Iterator {
   virtual bool is_new_epoch() const = 0;
   virtual void finalize();
   virtual void serialize(nn::Serializer& s) = 0;
+  // The generator of the orders alone, for an iterator that begins anew after a resume. Nothing by default.
+  virtual void serialize_generator(nn::Serializer& s);
   virtual bool can_reset() const { return false; }
   virtual void reset();  // NotImplementedError unless can_reset
   // An independent iterator at the same position. NotImplementedError where a class does not override it:
@@ -61,6 +63,7 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   // Stores the position, the order, and the generator of further orders. ValueError when an order of another length is
   // loaded.
   void serialize(nn::Serializer& s) override;
+  void serialize_generator(nn::Serializer& s) override;  // nothing without `shuffle`
   bool can_reset() const override { return true; }
   void reset() override;  // starts again with a new order
   catena::Owned<Iterator> copy() const override;

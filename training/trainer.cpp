@@ -142,7 +142,9 @@ void Trainer::loop(const std::vector<Entry*>& order) {
     observation_.clear();
     const Reporter::Scope scope = reporter_.scope(observation_);
     update();
-    watch_losses();
+    // A loss on a device is waited for, so it is read rarely: a loss that is NaN once stays so.
+    constexpr std::int64_t kDeviceInterval = 100;
+    watch_losses(updater_->iteration() % kDeviceInterval == 0);
     for (Entry* e : order) {
       const auto step = [&] {
         if (e->trigger && (*e->trigger)(*this)) (*e->extension)(*this);
@@ -150,14 +152,12 @@ void Trainer::loop(const std::vector<Entry*>& order) {
       located(step, "extension ", e->name, " at iteration ", previous_->iteration + 1);
     }
   }
+  watch_losses(true);
 }
 
-void Trainer::watch_losses() {
+void Trainer::watch_losses(bool wait) {
   if (warned_of_loss_) return;
-  // A value on a device is waited for, so it is read rarely: a loss that is NaN once stays so.
-  constexpr std::int64_t kDeviceInterval = 100;
-  const std::optional<std::string> found =
-      internal::loss_that_is_no_number(*this, updater_->iteration() % kDeviceInterval == 0);
+  const std::optional<std::string> found = internal::loss_that_is_no_number(*this, wait);
   if (!found) return;
   warned_of_loss_ = true;
   catena::warn("RuntimeWarning", catena::concat("Trainer: ", *found, " at iteration ", updater_->iteration(),

@@ -84,7 +84,7 @@ class CATENA_EXPORT Trainer {
   std::vector<Entry*> sorted();
   void loop(const std::vector<Entry*>& order);
   void update();
-  void watch_losses();
+  void watch_losses(bool wait);
   bool should_stop();
   void finalize_all();
   void serialize_extension(nn::Serializer& extensions, Entry& e);

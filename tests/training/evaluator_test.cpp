@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions/log_report.h>
 #include <catena/training/optimizers.h>
@@ -114,6 +115,33 @@ BOOST_AUTO_TEST_CASE(an_iterator_that_cannot_be_rewound_is_copied) {
   NoCopy neither(3, &copies);
   BOOST_TEST(
       has(message_of<catena::NotImplementedError>([&] { Evaluator(neither, model)(); }), "override can_reset()"));
+}
+
+// A resumed run evaluates in the orders of the uninterrupted one.
+BOOST_AUTO_TEST_CASE(orders_of_a_shuffled_validation_go_on) {
+  const TemporaryFolder folder("shuffled");
+  nn::Linear model(1, 1);
+  const auto order_of = [&](Evaluator& evaluator) {
+    evaluator();
+    const auto& it = dynamic_cast<const SerialIterator&>(evaluator.get_iterator("main"));
+    nn::serializers::DictionarySerializer s;
+    const_cast<SerialIterator&>(it).serialize(s);
+    for (const auto& e : s.entries())
+      if (e.key == "order") return e.bytes;
+    return std::vector<std::byte>();
+  };
+  const auto make = [&](std::uint64_t seed) {
+    return Evaluator(SerialIterator(TupleDataset({autograd::zeros({20, 1})}), 4, {.repeat = false, .seed = seed}),
+                     model, {.eval_func = [](const Variables& v) { return v[0]; }});
+  };
+  Evaluator whole = make(1), resumed = make(2);
+  order_of(whole);
+  nn::serializers::save_npz(folder / "e", whole);
+  nn::serializers::load_npz(folder / "e", resumed);
+  for (int i = 0; i < 3; ++i) BOOST_TEST((order_of(whole) == order_of(resumed)));
+  Evaluator other(SerialIterator(TupleDataset({autograd::zeros({5, 1})}), 4, {.repeat = false, .shuffle = false}),
+                  model);
+  BOOST_CHECK_NO_THROW(nn::serializers::load_npz(folder / "e", other));  // another validation set
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_of_a_serial_iterator_goes_on_alone) {

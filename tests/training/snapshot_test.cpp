@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(savers_of_ones_own) {
                                  {.trigger = {1, iteration}}));
   trainer.run();
   BOOST_TEST(file_content(folder / "mine") == "whole");
-  BOOST_TEST(seen != folder / "mine");  // it was written beside and renamed
+  BOOST_TEST(seen == folder / (".mine.tmp-" + std::to_string(::getpid())));  // it was written beside and renamed
   BOOST_TEST(file_content(folder / "object") == "owned");
   BOOST_TEST(names_in(folder.path).size() == 2u);
 
@@ -137,6 +137,8 @@ BOOST_AUTO_TEST_CASE(killed_at_every_system_call) {
     for (const Variable& p : loaded.params())
       for (const double x : values(p.data())) BOOST_REQUIRE(x == value);  // all of one file
     BOOST_REQUIRE((value == 1 || value == 2));
+    for (const std::string& name : names_in(folder.path))
+      BOOST_TEST((name == "snapshot" || name.starts_with(".")), name);
     (value == 1 ? olds : news)++;
     if (!killed) {
       BOOST_TEST(value == 2);
@@ -150,7 +152,8 @@ BOOST_AUTO_TEST_CASE(killed_at_every_system_call) {
   }
   BOOST_TEST(kills >= 10);
   BOOST_TEST(olds >= 5);
-  BOOST_TEST(news >= 2);  // the file is there before the save has returned
+  BOOST_TEST(news >= 2);                           // the file is there before the save has returned
+  BOOST_TEST(names_in(folder.path).size() == 1u);  // saves have removed what the killed ones left
 }
 
 // Interrupted anywhere, also within a sweep and within an interval of the log, a run ends with the same bits.

@@ -65,6 +65,10 @@ Observation Evaluator::evaluate() {
   return result;
 }
 
+void Evaluator::serialize(nn::Serializer& s) {
+  for (const auto& [name, iterator] : iterators_) iterator->serialize_generator(*s["_catena/iterator:" + name]);
+}
+
 void Evaluator::finalize() {
   for (const auto& [name, iterator] : iterators_) iterator->finalize();
 }

@@ -36,6 +36,8 @@ class CATENA_EXPORT Evaluator : public Extension {
   // One evaluation with the current reporter, in which the targets are registered. Override to change the evaluation.
   virtual Observation evaluate();
   void finalize() override;
+  // The generators of iterators that shuffle, under "_catena".
+  void serialize(nn::Serializer& s) override;
 
   std::string default_name() const override { return "validation"; }
   TriggerSpec default_trigger() const override { return {1, epoch}; }
