@@ -1,6 +1,6 @@
 # The C++ snippets of README.md as parts of programs: awk -v out=<folder> -f extract.awk README.md
 # A line <!-- program: name --> stands before each; snippets of one name are one program. Of a snippet, #include lines go to
-# <name>.includes, structs to <name>.types, and the rest to <name>.body. The CMake lines go to snippet.cmake.
+# <name>.includes, classes to <name>.types, and the rest to <name>.body. The CMake lines go to snippet.cmake.
 /^<!-- program: [a-z_]+ -->$/ { name = $3; next }
 /^```cpp$/ {
   if (name == "") { print "README.md:" NR ": a snippet without a line <!-- program: name --> before it"; failed = 1 }
@@ -13,7 +13,7 @@ in_cmake { print > (out "/snippet.cmake"); next }
 /^```$/ { inside = 0; name = ""; next }
 !inside { next }
 /^#include/ { print > (out "/" name ".includes"); next }
-/^struct / { in_struct = 1 }
+/^(struct|class) / { in_struct = 1 }
 in_struct { print > (out "/" name ".types"); if (/^};/) in_struct = 0; next }
 { print > (out "/" name ".body") }
 END { exit failed }
