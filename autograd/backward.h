@@ -6,9 +6,14 @@
 #pragma once
 
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/function.h>
 
 namespace autograd::internal {
 
 void run_backward(const Variable& start, const BackwardOptions& options);
+
+// Variable::unchain_backward. `before` is called with each function before its inputs are dropped; a function that
+// several paths lead to comes again, without inputs.
+CATENA_EXPORT void unchain_behind(Variable& v, const catena::Function<void(FunctionNode&)>& before);
 
 }  // namespace autograd::internal

@@ -132,6 +132,12 @@ int Variable::rank() const noexcept { return node_ ? node_->root()->rank : 0; }
 Flag Variable::volatile_flag() const noexcept { return node_ ? node_->volatile_flag : AUTO; }
 void Variable::set_volatile(Flag f) { checked().volatile_flag = f; }
 bool Variable::requires_grad() const noexcept { return node_ && node_->requires_grad; }
+void Variable::set_requires_grad(bool requires_grad) {
+  VariableNode& n = checked();
+  catena::check<catena::RuntimeError>(n.root()->is_leaf(), "set_requires_grad",
+                                      "the variable was made by a function (unchain() makes it a root)");
+  n.requires_grad = requires_grad;
+}
 
 const std::string& Variable::name() const {
   static const std::string none;
@@ -203,6 +209,10 @@ void Variable::backward(const BackwardOptions& options) { internal::run_backward
 void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
 
 void Variable::unchain_backward() {
+  internal::unchain_behind(*this, [](FunctionNode&) {});
+}
+
+void internal::unchain_behind(Variable& v, const catena::Function<void(FunctionNode&)>& before) {
   // Unchaining a function drops its inputs, so their creators are collected first.
   std::vector<NodePtr<FunctionNode>> pending;
   const auto visit = [&pending](FunctionNode* f) {
@@ -210,14 +220,15 @@ void Variable::unchain_backward() {
     retain(f);
     pending.emplace_back(f);
   };
-  visit(creator());
+  visit(v.creator());
   while (!pending.empty()) {
     const NodePtr<FunctionNode> f = std::move(pending.back());
     pending.pop_back();
+    before(*f);
     for (std::size_t i = 0; i < f->num_inputs(); ++i) visit(f->input_node(i)->creator);
     f->unchain();
   }
-  unchain();
+  v.unchain();
 }
 
 }  // namespace autograd

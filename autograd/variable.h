@@ -91,6 +91,9 @@ class CATENA_EXPORT Variable {
   Flag volatile_flag() const noexcept;
   void set_volatile(Flag f);
   bool requires_grad() const noexcept;
+  // False: no gradient is computed for this variable, and optimizers leave a parameter alone. RuntimeError for a
+  // variable that a function made: only roots can be cut off.
+  void set_requires_grad(bool requires_grad);
   const std::string& name() const;
   void set_name(const std::string& name);
 

@@ -29,6 +29,8 @@ struct CATENA_EXPORT VariableNode {
   Flag volatile_flag = AUTO;
   bool requires_grad = true;
   bool grad_shared = false;  // `grad` may share its array with other variables: never write into it
+  // A parameter of a link; an optimizer that updates it says so. A gradient of one without the other is lost.
+  bool is_parameter = false, has_optimizer = false;
   // The dtype and shape of data when it was used as an input; data may be released before the gradient arrives.
   Dtype dtype = Dtype::float32;
   catena::SmallVector<std::int64_t, 4> shape;

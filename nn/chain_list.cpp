@@ -9,12 +9,13 @@ Link& ChainList::operator[](std::int64_t i) const {
   return links_[static_cast<std::size_t>(i < 0 ? i + n : i)].get();
 }
 
-void ChainList::visit_members(MemberVisitor& v) {
+void ChainList::visit_declared(MemberVisitor& v) {
   for (std::size_t i = 0; i < links_.size(); ++i) v.link(std::to_string(i), links_[i].get());
 }
 
 Variable ChainList::call(const Variables& args) {
   catena::check<catena::ValueError>(!links_.empty(), "ChainList", "there are no links to call");
+  const internal::CallScope scope(*this);
   Variables values = args;
   for (const internal::AnyLink& l : links_) values = {l.get().call(values)};
   return values[0];
@@ -30,13 +31,15 @@ Sequential Sequential::repeat(int n) const {
   return result;
 }
 
-void Sequential::visit_members(MemberVisitor& v) {
-  for (std::size_t i = 0; i < elements_.size(); ++i)
-    if (elements_[i].link) v.link(std::to_string(i), elements_[i].link->get());
+void Sequential::visit_declared(MemberVisitor& v) {
+  std::size_t i = 0;
+  for (const Element& e : elements_)
+    if (e.link) v.link(std::to_string(i++), e.link->get());
 }
 
 Variable Sequential::call(const Variables& args) {
   catena::check<catena::ValueError>(!elements_.empty(), "Sequential", "there is nothing to call");
+  const internal::CallScope scope(*this);
   Variables values = args;
   for (const Element& e : elements_) {
     if (e.link) {

@@ -14,30 +14,18 @@
 namespace nn {
 
 namespace internal {
-// A child of any link class; owned, copied deeply.
-class CATENA_EXPORT AnyLink {
- public:
-  template <class L, class = std::enable_if_t<std::is_base_of_v<Link, std::decay_t<L>>>>
-  explicit AnyLink(L&& link)
-      : link_(new std::decay_t<L>(std::forward<L>(link))), clone_([](const Link& l) -> catena::Owned<Link> {
-          return catena::Owned<Link>(new std::decay_t<L>(static_cast<const std::decay_t<L>&>(l)));
-        }) {}
-  AnyLink(const AnyLink& o) : link_(o.link_ ? o.clone_(*o.link_) : nullptr), clone_(o.clone_) {}
-  AnyLink(AnyLink&&) noexcept = default;
-  AnyLink& operator=(AnyLink o) noexcept {
-    std::swap(link_, o.link_);
-    std::swap(clone_, o.clone_);
-    return *this;
-  }
-  Link& get() const noexcept { return *link_; }
-
- private:
-  catena::Owned<Link> link_;
-  catena::Owned<Link> (*clone_)(const Link&);
-};
+// A function of one variable; options and coefficients beyond it get their defaults, which their types know.
+template <class O> inline constexpr bool knows_default = std::is_class_v<O> && !std::is_same_v<O, Variable>;
+template <class... O>
+requires(sizeof...(O) > 0 &&
+         (knows_default<std::decay_t<O>> &&
+          ...)) catena::Function<Variable(const Variable&)> layer_of(Variable (*f)(const Variable&, O...)) {
+  return [f](const Variable& x) { return f(x, std::decay_t<O>{}...); };
+}
+template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
 }  // namespace internal
 
-// Children "0", "1", ... in the order of insertion. A derived class gives it an operator().
+// Children "0", "1", ... in the order of insertion. Called, it calls them in order; a derived class may do otherwise.
 class CATENA_EXPORT ChainList : public Link {
  public:
   ChainList() = default;
@@ -54,16 +42,36 @@ class CATENA_EXPORT ChainList : public Link {
   std::size_t size() const noexcept { return links_.size(); }
   Link& operator[](std::int64_t i) const;  // negative: from the end; IndexError
 
-  void visit_members(MemberVisitor& v) override;
-  // Calls the children in order, each with the result of the previous one.
+  class Iterator {
+   public:
+    explicit Iterator(const internal::AnyLink* at) noexcept : at_(at) {}
+    Link& operator*() const noexcept { return at_->get(); }
+    Iterator& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const internal::AnyLink* at_;
+  };
+  Iterator begin() const noexcept { return Iterator(links_.data()); }
+  Iterator end() const noexcept { return Iterator(links_.data() + links_.size()); }
+
+  // Calls the children in order, each with the result of the previous one; the first gets all arguments.
   Variable call(const Variables& args) override;
+  Variable operator()(const Variables& args) { return ChainList::call(args); }
+  Variable operator()(const Variable& x) { return ChainList::call({x}); }
 
  protected:
+  void visit_declared(MemberVisitor& v) override;
+
   std::vector<internal::AnyLink> links_;
 };
 
 // A sequence of links and functions: Sequential(Linear(100), relu, Linear(10)). The children are the links, named "0",
-// "1", ... by their position among all elements, as in Chainer.
+// "1", ... by their position among the links, as in Chainer. Of a function with defaults they are taken: dropout,
+// leaky_relu.
 class CATENA_EXPORT Sequential : public Link {
  public:
   using Function = catena::Function<Variable(const Variable&)>;
@@ -77,15 +85,18 @@ class CATENA_EXPORT Sequential : public Link {
   template <class E> void append(E&& element) {
     if constexpr (std::is_base_of_v<Link, std::decay_t<E>>)
       elements_.push_back({internal::AnyLink(std::forward<E>(element)), {}});
-    else elements_.push_back({std::nullopt, Function(std::forward<E>(element))});
+    else elements_.push_back({std::nullopt, Function(internal::layer_of(std::forward<E>(element)))});
   }
   std::size_t size() const noexcept { return elements_.size(); }
   // n copies of this sequence in series, each newly initialised.
   Sequential repeat(int n) const;
 
-  void visit_members(MemberVisitor& v) override;
   Variable call(const Variables& args) override;
-  Variable operator()(const Variable& x) { return call({x}); }
+  Variable operator()(const Variables& args) { return Sequential::call(args); }
+  Variable operator()(const Variable& x) { return Sequential::call({x}); }
+
+ protected:
+  void visit_declared(MemberVisitor& v) override;
 
  private:
   struct Element {

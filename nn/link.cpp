@@ -1,11 +1,14 @@
 #include <catena/nn/link.h>
 
+#include <algorithm>
 #include <unordered_map>
 
+#include <catena/autograd/debug.h>
 #include <catena/nn/serializers/serializer.h>
 
 namespace nn {
 
+using catena::AttributeError;
 using catena::check;
 using catena::KeyError;
 using catena::TypeError;
@@ -25,6 +28,7 @@ void MemberVisitor::persistent(std::string_view, std::int64_t&) {}
 void MemberVisitor::persistent(std::string_view, double&) {}
 void MemberVisitor::persistent(std::string_view, std::string&) {}
 void MemberVisitor::link(std::string_view, Link&) {}
+void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name, child); }
 
 Link::~Link() = default;
 
@@ -41,25 +45,37 @@ template <class F> class ParameterVisitor final : public MemberVisitor {
  private:
   F f_;
 };
+// Calls f for the children, but for each of the links in `shared` only once.
 template <class F> class ChildVisitor final : public MemberVisitor {
  public:
-  explicit ChildVisitor(F f) : f_(f) {}
+  ChildVisitor(F f, std::vector<const Link*>& shared) : f_(f), shared_(shared) {}
   void link(std::string_view name, Link& child) override { f_(name, child); }
+  void shared_link(std::string_view name, Link& child) override {
+    if (std::find(shared_.begin(), shared_.end(), &child) != shared_.end()) return;
+    shared_.push_back(&child);
+    f_(name, child);
+  }
 
  private:
   F f_;
+  std::vector<const Link*>& shared_;
 };
 template <class F> void for_own_parameters(const Link& l, F f) {
   ParameterVisitor<F> v(f);
   mutable_link(l).visit_members(v);
 }
-template <class F> void for_children(const Link& l, F f) {
-  ChildVisitor<F> v(f);
+// `shared` collects the links that were reached through a shared pointer.
+template <class F> void for_children(const Link& l, std::vector<const Link*>& shared, F f) {
+  ChildVisitor<F> v(f, shared);
   mutable_link(l).visit_members(v);
+}
+template <class F> void for_children(const Link& l, F f) {
+  std::vector<const Link*> shared;
+  for_children(l, shared, f);
 }
 
 // Own parameters first, then children depth-first. `path` is a buffer that is extended and truncated in place.
-template <class F> void for_parameters(const Link& l, std::string& path, F& f) {
+template <class F> void for_parameters(const Link& l, std::string& path, std::vector<const Link*>& shared, F& f) {
   const std::size_t length = path.size();
   const auto enter = [&](std::string_view name) {
     path.resize(length);
@@ -69,19 +85,22 @@ template <class F> void for_parameters(const Link& l, std::string& path, F& f) {
     enter(name);
     f(path, p);
   });
-  for_children(l, [&](std::string_view name, Link& child) {
+  for_children(l, shared, [&](std::string_view name, Link& child) {
     enter(name);
-    for_parameters(child, path, f);
+    for_parameters(child, path, shared, f);
   });
   path.resize(length);
 }
 template <class F> void for_parameters(const Link& l, F f) {
   std::string path;
-  for_parameters(l, path, f);
+  std::vector<const Link*> shared;
+  for_parameters(l, path, shared, f);
 }
-template <class F> void for_links(Link& l, const std::string& path, F& f) {
+template <class F> void for_links(Link& l, const std::string& path, std::vector<const Link*>& shared, F& f) {
   f(path, l);
-  for_children(l, [&](std::string_view name, Link& child) { for_links(child, path + "/" + std::string(name), f); });
+  for_children(l, shared, [&](std::string_view name, Link& child) {
+    for_links(child, path + "/" + std::string(name), shared, f);
+  });
 }
 
 struct PathParameter {
@@ -107,8 +126,8 @@ std::vector<Pairing> paired(const char* op, const Link& target, const Link& sour
     const auto found = by_path.find(p.path);
     check<KeyError>(found != by_path.end(), op, "the source has no parameter ", p.path);
     const Parameter &t = *p.parameter, &s = *found->second;
-    check<ValueError>(!t.is_initialized() || !s.is_initialized() || t.shape() == s.shape(), op, "the parameter ",
-                      p.path, " has another shape than its source");
+    check<ValueError>(!s.is_initialized() || t.accepts(s.shape()), op, "the parameter ", p.path,
+                      " has another shape than its source");
     pairs.push_back({p.path, p.parameter, found->second});
   }
   return pairs;
@@ -134,8 +153,9 @@ void Link::for_each_param(const catena::Function<void(std::string_view path, con
 
 std::vector<NamedLink> Link::namedlinks(bool skipself) {
   std::vector<NamedLink> result;
+  std::vector<const Link*> shared;
   auto add = [&](const std::string& path, Link& l) { result.push_back({path.empty() ? "/" : path, &l}); };
-  for_links(*this, "", add);
+  for_links(*this, "", shared, add);
   if (skipself) result.erase(result.begin());
   return result;
 }
@@ -199,7 +219,7 @@ void Link::copyparams(const Link& from) {
   for (const Pairing& p : pairs) {
     if (!p.source->is_initialized()) continue;
     if (p.target->is_initialized()) autograd::copy_across(p.target->data(), p.source->data());
-    else p.target->initialize_from(p.source->data());
+    else p.target->initialize_from(p.source->data(), p.source->dtype());
   }
 }
 
@@ -209,7 +229,7 @@ void Link::addgrads(const Link& from) {
     check<ValueError>(p.target->is_initialized() || !p.source->grad(), "Link.addgrads", "the parameter ", p.path,
                       " has no data yet, so it cannot take a gradient");
   for (const Pairing& p : pairs)
-    if (p.source->grad()) p.target->addgrad(*p.source);
+    if (p.source->grad() && !p.source->is_same(*p.target)) p.target->addgrad(*p.source);
 }
 
 std::int64_t Link::count_params() const {
@@ -219,38 +239,53 @@ std::int64_t Link::count_params() const {
   return n;
 }
 
+namespace {
+
+// A link's own entries.
+class MembersIO final : public MemberVisitor {
+ public:
+  MembersIO(Serializer& s, const Link& link) : s_(s), link_(link) {}
+  void parameter(std::string_view name, Parameter& p) override { s_(name, p); }
+  void persistent(std::string_view name, Persistent& a) override {
+    Array array = a.array();
+    s_(name, array);
+    if (a.array() || !array) return;
+    a.array() = autograd::to_device(array, link_.device());
+    s_.on_rollback([&a] { a.array() = {}; });
+  }
+  void persistent(std::string_view name, bool& v) override { value(name, v); }
+  void persistent(std::string_view name, std::int64_t& v) override { value(name, v); }
+  void persistent(std::string_view name, double& v) override { value(name, v); }
+  void persistent(std::string_view name, std::string& v) override { value(name, v); }
+
+ private:
+  template <class T> void value(std::string_view name, T& v) {
+    s_.on_rollback([&v, before = v] { v = before; });
+    s_(name, v);
+  }
+  Serializer& s_;
+  const Link& link_;
+};
+
+// What several members share is in the file under each of its paths.
+class ChildrenIO final : public MemberVisitor {
+ public:
+  explicit ChildrenIO(Serializer& s) : s_(s) {}
+  void link(std::string_view name, Link& child) override { child.serialize(*s_[name]); }
+
+ private:
+  Serializer& s_;
+};
+
+}  // namespace
+
 void Link::serialize(Serializer& s) {
-  struct Visit final : MemberVisitor {
-    Serializer& s;
-    Link& self;
-    Visit(Serializer& s_, Link& l) : s(s_), self(l) {}
-    void parameter(std::string_view name, Parameter& p) override {
-      if (s.is_writer()) {
-        check<ValueError>(p.is_initialized(), "save", "the parameter ", s.path(), s.path().empty() ? "" : "/", name,
-                          " has no data yet: call the link once before it is saved");
-        Array data = p.data();
-        s(name, data);
-      } else if (p.is_initialized()) {
-        Array data = p.data();
-        s(name, data);
-      } else {
-        Array stored;
-        s(name, stored);
-        if (stored) p.initialize_from(stored);
-      }
-    }
-    void persistent(std::string_view name, Persistent& a) override {
-      Array array = a.array();
-      s(name, array);
-      if (!a.array() && array) a.array() = autograd::to_device(array, self.device());
-    }
-    void persistent(std::string_view name, bool& v) override { s(name, v); }
-    void persistent(std::string_view name, std::int64_t& v) override { s(name, v); }
-    void persistent(std::string_view name, double& v) override { s(name, v); }
-    void persistent(std::string_view name, std::string& v) override { s(name, v); }
-  } own(s, *this);
+  Serializer::Transaction transaction(s);
+  MembersIO own(s, *this);
   visit_members(own);
-  for_children(*this, [&](std::string_view name, Link& child) { child.serialize(*s[name]); });
+  ChildrenIO children(s);
+  visit_members(children);
+  transaction.commit();
 }
 
 Variable Link::call(const Variables&) {
@@ -258,7 +293,7 @@ Variable Link::call(const Variables&) {
       "Link.call", "this class has no NN_MEMBERS line, so it cannot be called through its base");
 }
 
-void Link::visit_members(MemberVisitor&) {}
+void Link::visit_declared(MemberVisitor&) {}
 
 namespace {
 
@@ -278,6 +313,7 @@ void share_persistents(Link& copied, const Link& source) {
 void apply_copy_mode(Link& copied, const Link& source, CopyMode mode) {
   if (mode == CopyMode::copy) return;
   for (const Pairing& p : paired("copy", copied, source)) {
+    if (p.target->is_same(*p.source)) continue;  // of a link that both hold by a shared pointer
     p.target->set_grad({});
     if (!p.source->is_initialized()) continue;
     if (mode == CopyMode::share) p.target->set_data(p.source->data());
@@ -286,8 +322,204 @@ void apply_copy_mode(Link& copied, const Link& source, CopyMode mode) {
   if (mode == CopyMode::share) share_persistents(copied, source);
 }
 
-void internal::throw_not_callable(const char* type, std::size_t num_args) {
+// ---- members added at run time ------------------------------------------------------------------
+namespace internal {
+
+struct AddedMembers::Member {
+  std::string name;
+  std::optional<Parameter> parameter;
+  std::optional<Persistent> persistent;
+  std::optional<AnyLink> link;
+};
+struct AddedMembers::List {
+  std::vector<catena::Owned<Member>> members;
+};
+
+AddedMembers::AddedMembers(const AddedMembers& o) {
+  if (!o.list_) return;
+  list_ = catena::Owned<List>(new List);
+  for (const auto& m : o.list_->members) list_->members.emplace_back(new Member(*m));
+}
+
+AddedMembers& AddedMembers::operator=(const AddedMembers& o) {
+  if (this == &o) return *this;
+  AddedMembers copy(o);
+  if (list_ && copy.list_)
+    for (auto& m : copy.list_->members)
+      for (auto& own : list_->members)
+        if (m && own && own->name == m->name && own->parameter && m->parameter) {
+          *own->parameter = *m->parameter;
+          m = std::move(own);
+        }
+  return *this = std::move(copy);
+}
+
+void AddedMembers::visit(MemberVisitor& v) const {
+  if (!list_) return;
+  for (const auto& m : list_->members) {
+    if (m->parameter) v.parameter(m->name, *m->parameter);
+    else if (m->persistent) v.persistent(m->name, *m->persistent);
+    else if (m->link) v.link(m->name, m->link->get());
+  }
+}
+
+AddedMembers::Member& AddedMembers::add(const Link& to, const std::string& name) {
+  struct Names final : MemberVisitor {
+    std::string_view name;
+    bool taken = false;
+    explicit Names(std::string_view n) : name(n) {}
+    void see(std::string_view other) {
+      taken |= other == name || (other.starts_with(name) && other.substr(name.size()).starts_with("/"));
+    }
+    void parameter(std::string_view n, Parameter&) override { see(n); }
+    void persistent(std::string_view n, Persistent&) override { see(n); }
+    void persistent(std::string_view n, bool&) override { see(n); }
+    void persistent(std::string_view n, std::int64_t&) override { see(n); }
+    void persistent(std::string_view n, double&) override { see(n); }
+    void persistent(std::string_view n, std::string&) override { see(n); }
+    void link(std::string_view n, Link&) override { see(n); }
+  } names(name);
+  mutable_link(to).visit_members(names);
+  check<AttributeError>(!names.taken, "add", "the link has a member named ", name, " already");
+  check<AttributeError>(!name.empty() && name.find('/') == name.npos, "add", "\"", name,
+                        "\" cannot be the name of a member: names are parts of paths, not empty and without a slash");
+  if (!list_) list_ = catena::Owned<List>(new List);
+  return *list_->members.emplace_back(new Member{name, {}, {}, {}});
+}
+
+std::string indexed_name(std::string_view name, std::size_t i) { return std::string(name) + "/" + std::to_string(i); }
+
+}  // namespace internal
+
+Parameter& Link::own_param(const std::string& name, Parameter parameter) {
+  if (device_) parameter.to_device(*device_);
+  return added_.add(*this, name).parameter.emplace(std::move(parameter));
+}
+Parameter& Link::add_param(const std::string& name, const Shape& shape, Initializer initializer) {
+  return own_param(name, Parameter(std::move(initializer), shape));
+}
+Persistent& Link::add_persistent(const std::string& name, const Array& value) {
+  return added_.add(*this, name).persistent.emplace(device_ && value ? autograd::to_device(value, *device_) : value);
+}
+Link& Link::own_link(const std::string& name, internal::AnyLink link) {
+  if (device_) link.get().to_device(*device_);
+  return added_.add(*this, name).link.emplace(std::move(link)).get();
+}
+
+Link& Chain::operator[](std::string_view name) const {
+  std::string names;
+  for (const auto& [key, child] : mutable_link(*this).children()) {
+    if (key == name) return *child;
+    names += (names.empty() ? "" : ", ") + key;
+  }
+  catena::fail<KeyError>("Chain", "there is no child named ", name, " (there are: ", names, ")");
+}
+
+Link& Chain::Iterator::operator*() const {
+  Link* found = nullptr;
+  std::size_t i = 0;
+  for_children(*chain_, [&](std::string_view, Link& child) {
+    if (i++ == index_) found = &child;
+  });
+  check<catena::IndexError>(found != nullptr, "Chain", "the child ", index_, " does not exist (any more)");
+  return *found;
+}
+Chain::Iterator Chain::end() const {
+  std::size_t n = 0;
+  for_children(*this, [&](std::string_view, Link&) { ++n; });
+  return {this, n};
+}
+
+// ---- freezing -----------------------------------------------------------------------------------
+namespace {
+
+bool is_below(std::string_view path, std::string_view root) {
+  return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+void set_updates(const Link& l, const char* op, std::string_view path, bool enabled) {
+  std::string root(path);
+  while (!root.empty() && root.back() == '/') root.pop_back();
+  if (!root.empty() && root.front() != '/') root.insert(0, "/");
+  bool any = root.empty();
+  for_parameters(l, [&](const std::string& at, Parameter& p) {
+    if (!is_below(at, root)) return;
+    p.set_requires_grad(enabled);
+    any = true;
+  });
+  check<KeyError>(any, op, "there is no parameter at or below ", root);
+}
+
+}  // namespace
+
+void Link::disable_update(std::string_view path) { set_updates(*this, "disable_update", path, false); }
+void Link::enable_update(std::string_view path) { set_updates(*this, "enable_update", path, true); }
+bool Link::update_enabled() const {
+  bool any = false;
+  for_parameters(*this, [&](const std::string&, Parameter& p) { any |= p.requires_grad(); });
+  return any;
+}
+
+// ---- where errors happen ------------------------------------------------------------------------
+namespace internal {
+
+void throw_not_callable(const char* type, std::size_t num_args) {
   catena::fail<TypeError>("Link.call", "the class ", type, " has no operator() for ", num_args, " variables");
 }
+
+static constinit thread_local const CallScope* innermost_call = nullptr;
+CallScope::CallScope(const Link& root) noexcept : root_(&root), outer_(std::exchange(innermost_call, this)) {}
+CallScope::~CallScope() { innermost_call = outer_; }
+
+// The path of a link from the outermost link whose call is in progress and that contains it; empty when it is that
+// link.
+std::string path_in_call(const Link& link) {
+  std::string path;
+  for (const CallScope* scope = innermost_call; scope != nullptr; scope = scope->outer_)
+    for (const NamedLink& l : mutable_link(*scope->root_).namedlinks(true))
+      if (l.link == &link) path = l.path;
+  return path;
+}
+
+namespace {
+// Classes derived from E pass unchanged.
+template <class E> void rethrow_as(const catena::Error& e, const std::string& where) {
+  if (typeid(e) == typeid(E)) throw E(where + e.what());
+}
+}  // namespace
+
+void rethrow_at(const Link& link, std::string_view type, const std::string& detail) {
+  try {
+    throw;
+  } catch (const catena::Error& e) {
+    const std::string_view message = e.what();
+    if (message.starts_with("/")) throw;
+    const std::string path = path_in_call(link);
+    const std::string where = catena::concat(path, path.empty() ? "" : ": ", type, ": ");
+    if (const auto* invalid = dynamic_cast<const catena::InvalidType*>(&e)) {
+      const std::size_t at = message.rfind("Expect: " + invalid->expect());
+      throw catena::InvalidType(invalid->expect(), invalid->actual(),
+                                where + detail + (detail.empty() ? "" : "\n") + std::string(message.substr(0, at)));
+    }
+    rethrow_as<ValueError>(e, where);
+    rethrow_as<TypeError>(e, where);
+    rethrow_as<catena::IndexError>(e, where);
+    rethrow_as<KeyError>(e, where);
+    rethrow_as<catena::RuntimeError>(e, where);
+    throw;
+  }
+}
+
+std::string dtype_detail(const Variable& x, const Parameter& W) {
+  if (!x.data() || !W.is_initialized() || x.dtype() == W.dtype()) return {};
+  return catena::concat("x is ", x.dtype(), ", W ", W.dtype(), ": x.astype(", W.dtype(), ")");
+}
+
+void rethrow_at(const Link& link, const std::type_info& type) {
+  if (path_in_call(link).empty()) throw;  // an error of the whole model needs no path
+  rethrow_at(link, autograd::internal::class_name(type));
+}
+
+}  // namespace internal
 
 }  // namespace nn

@@ -1,21 +1,31 @@
 #include <catena/nn/parameter.h>
 
+#include <algorithm>
+
 #include <catena/autograd/capture.h>
+#include <catena/autograd/variable_node.h>
 
 namespace nn {
 
 using catena::check;
 using catena::RuntimeError;
 
+static void mark(const Variable& v) { autograd::internal::Access::node(v)->is_parameter = true; }
+
 // Shape and dtype are set by initialize().
-Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {}
+Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {
+  mark(*this);
+}
 
 Parameter::Parameter(Initializer initializer, const Shape& shape) : Parameter(std::move(initializer)) {
-  initialize(shape);
+  if (std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n == -1; })) known_ = shape.to_vector();
+  else initialize(shape);
 }
 
 Parameter::Parameter(const Array& data)
-    : Variable(data, {.volatile_ = autograd::AUTO}), initializer_([](const Array&) {}, data.dtype()) {}
+    : Variable(data, {.volatile_ = autograd::AUTO}), initializer_([](const Array&) {}, data.dtype()) {
+  mark(*this);
+}
 
 Parameter::Parameter(const Parameter& o) : Parameter(o.initializer_) { *this = o; }
 
@@ -25,41 +35,59 @@ Parameter& Parameter::operator=(const Parameter& o) {
   const Array grad = o.grad() ? autograd::copy(o.grad()) : Array();
   initializer_ = o.initializer_;
   device_ = o.device_;
+  known_ = o.known_;
   drop_data();
   if (data) set_data(data);
   if (grad) set_grad(grad);
   set_name(o.name());
+  set_requires_grad(o.requires_grad());
   return *this;
-}
-
-// A replay would write the initial values again.
-static void forbid_capture(const char* op, const Shape& shape) {
-  check<RuntimeError>(!autograd::is_capturing(), op, "a parameter of shape ", shape,
-                      " is made in work that is being captured (run the work once before)");
 }
 
 bool Parameter::is_initialized() const noexcept { return bool(data()); }
 
+bool Parameter::accepts(const Shape& shape) const noexcept {
+  if (is_initialized()) return shape == Variable::shape();
+  return known_.empty() || std::equal(known_.begin(), known_.end(), shape.begin(), shape.end(),
+                                      [](std::int64_t known, std::int64_t n) { return known == -1 || known == n; });
+}
+
+void Parameter::check_pending(const char* op, const Shape& shape) const {
+  check<RuntimeError>(!is_initialized(), op, "the parameter ", name(), " has a shape already; it cannot become ",
+                      shape);
+  check<catena::ValueError>(accepts(shape), op, "the parameter ", name(), " has the shape ", known_shape(),
+                            ", -1 for what is not known yet; it cannot become ", shape);
+  // A replay would write the initial values again.
+  check<RuntimeError>(!autograd::is_capturing(), op, "a parameter of shape ", shape,
+                      " is made in work that is being captured (run the work once before)");
+}
+
 void Parameter::initialize(const Shape& shape) {
-  check<RuntimeError>(!is_initialized(), "Parameter.initialize", "the parameter ", name(),
-                      " has a shape already; it cannot become ", shape);
-  forbid_capture("Parameter.initialize", shape);
-  const Array fresh = autograd::empty(shape, initializer_.dtype().value_or(Dtype::float32), device_);
+  check_pending("Parameter.initialize", shape);
+  const Array fresh = autograd::empty(shape, own_dtype(), device_);
   init_weight(fresh, initializer_);
   set_data(fresh);
 }
 
-void Parameter::initialize_from(const Array& values) {
-  check<RuntimeError>(!is_initialized(), "Parameter.initialize_from", "the parameter ", name(), " has data already");
-  forbid_capture("Parameter.initialize_from", values.shape());
-  const Array fresh = autograd::empty(values.shape(), values.dtype(), device_);
-  autograd::copy_across(fresh, values);
+void Parameter::initialize_from(const Array& values, std::optional<Dtype> dtype) {
+  check_pending("Parameter.initialize_from", values.shape());
+  const Dtype own = dtype.value_or(own_dtype());
+  const Array fresh = autograd::empty(values.shape(), own, device_);
+  autograd::copy_across(fresh, autograd::astype(values, own));
   set_data(fresh);
 }
 
 void Parameter::to_device(Device device) {
   if (is_initialized()) Variable::to_device(device);  // first, because it may throw
   device_ = device;
+}
+
+Variable copy(const Variable& v) {
+  const Array grad = v.grad();
+  return Variable(autograd::copy(v.data()), {.volatile_ = v.volatile_flag(),
+                                             .name = v.name(),
+                                             .grad = grad ? autograd::copy(grad) : Array(),
+                                             .requires_grad = v.requires_grad()});
 }
 
 }  // namespace nn

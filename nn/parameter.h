@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include <catena/autograd/variable.h>
 #include <catena/nn/initializer.h>
@@ -23,7 +24,7 @@ class CATENA_EXPORT Parameter : public Variable {
   // Of unknown shape: pending until initialize(). The initializer determines the dtype (float32 if it has none).
   Parameter() : Parameter(Initializer()) {}
   explicit Parameter(Initializer initializer);
-  // Allocated on the default device and filled at once.
+  // Allocated on the default device and filled at once; pending if a size is -1 (found by initialize()).
   Parameter(Initializer initializer, const Shape& shape);
   // Holds an existing array; CopyMode::init does not change its values.
   explicit Parameter(const Array& data);
@@ -34,19 +35,32 @@ class CATENA_EXPORT Parameter : public Variable {
   Parameter& operator=(Parameter&& o) noexcept = default;
 
   bool is_initialized() const noexcept;
+  // The sizes, -1 for those that are found by initialize(); empty when not even their number is known.
+  Shape known_shape() const { return is_initialized() ? Variable::shape() : Shape(known_); }
+  // Whether the parameter has this shape, or may get it.
+  bool accepts(const Shape& shape) const noexcept;
   // Allocates the array on the device to which the link was moved (else the default device) and fills it. RuntimeError
-  // when it is initialised already.
+  // when it is initialised already, ValueError for a shape that it does not accept.
   void initialize(const Shape& shape);
-  // The same with a copy of `values`, its shape and its dtype; `values` may be on any device.
-  void initialize_from(const Array& values);
+  // The same with a copy of `values`, which may be on any device. The dtype is the initializer's unless given.
+  void initialize_from(const Array& values, std::optional<Dtype> dtype = {});
+  void uninitialize() { drop_data(); }  // back to the pending state, without gradient
+  // The dtype that initialize() gives: the initializer's, float32 if it has none.
+  Dtype own_dtype() const noexcept { return initializer_.dtype().value_or(Dtype::float32); }
   const Initializer& initializer() const noexcept { return initializer_; }
   void set_initializer(Initializer i) { initializer_ = std::move(i); }
   // Moves data and gradient; a pending parameter stores the device for its initialisation.
   void to_device(Device device);
 
  private:
+  void check_pending(const char* op, const Shape& shape) const;
+
   Initializer initializer_;
+  std::vector<std::int64_t> known_;  // the sizes, -1 where unknown; empty: nothing is known, not even their number
   std::optional<Device> device_;
 };
+
+// An independent variable with copies of data and gradient, of the same name and flags. It has no creator.
+CATENA_EXPORT Variable copy(const Variable& v);
 
 }  // namespace nn

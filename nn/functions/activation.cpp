@@ -150,13 +150,13 @@ class LogSoftmax final : public SoftmaxNode {
 
 Variable relu(const Variable& x) { return elementwise(kReLU, x); }
 
-Variable clipped_relu(const Variable& x, double z) {
-  check<catena::AssertionError>(z > 0, "clipped_relu", "z is ", z, " and must be positive");
-  return elementwise(kClippedReLU, x, z);
+Variable clipped_relu(const Variable& x, Coefficient<2000> z) {
+  check<catena::AssertionError>(z.value > 0, "clipped_relu", "z is ", z.value, " and must be positive");
+  return elementwise(kClippedReLU, x, z.value);
 }
 
-Variable leaky_relu(const Variable& x, double slope) { return elementwise(kLeakyReLU, x, slope); }
-Variable elu(const Variable& x, double alpha) { return elementwise(kELU, x, alpha); }
+Variable leaky_relu(const Variable& x, Coefficient<20> slope) { return elementwise(kLeakyReLU, x, slope.value); }
+Variable elu(const Variable& x, Coefficient<100> alpha) { return elementwise(kELU, x, alpha.value); }
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
 
 Variable softmax(const Variable& x, const SoftmaxOptions& o) { return autograd::apply_node<Softmax>({x}, o.axis)[0]; }

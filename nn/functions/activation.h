@@ -11,13 +11,20 @@ namespace nn {
 
 using autograd::Variable;
 
+// A number whose type knows its default, so that Sequential can call a function that is passed without it.
+template <int Percent> struct Coefficient {
+  double value = Percent / 100.0;
+  Coefficient() = default;
+  Coefficient(double v) : value(v) {}
+};
+
 CATENA_EXPORT Variable relu(const Variable& x);  // max(x, 0); derivative 0 at 0
-CATENA_EXPORT Variable clipped_relu(const Variable& x,
-                                    double z = 20.0);  // min(max(0, x), z); AssertionError unless z > 0
-CATENA_EXPORT Variable leaky_relu(const Variable& x, double slope = 0.2);
-CATENA_EXPORT Variable elu(const Variable& x, double alpha = 1.0);
-CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)
-using autograd::sigmoid;                                 // tanh(x / 2) / 2 + 1 / 2
+// min(max(0, x), z), z = 20; AssertionError unless z > 0.
+CATENA_EXPORT Variable clipped_relu(const Variable& x, Coefficient<2000> z = {});
+CATENA_EXPORT Variable leaky_relu(const Variable& x, Coefficient<20> slope = {});  // slope 0.2
+CATENA_EXPORT Variable elu(const Variable& x, Coefficient<100> alpha = {});        // alpha 1
+CATENA_EXPORT Variable hard_sigmoid(const Variable& x);                            // clip(0.2 x + 0.5, 0, 1)
+using autograd::sigmoid;                                                           // tanh(x / 2) / 2 + 1 / 2
 using autograd::tanh;
 
 // exp(x) / sum exp(x) along an axis, shifted by the maximum. At least 2 dimensions (InvalidType).

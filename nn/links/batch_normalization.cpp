@@ -10,7 +10,10 @@ Initializer with_dtype(const Initializer& initializer, autograd::Dtype dtype) {
 }  // namespace
 
 BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
-    : avg_mean(autograd::zeros(size, o.dtype)), avg_var(autograd::zeros(size, o.dtype)), decay(o.decay), eps(o.eps) {
+    : avg_mean(generate_array(with_dtype(o.initial_avg_mean, o.dtype), size)),
+      avg_var(generate_array(with_dtype(o.initial_avg_var, o.dtype), size)),
+      decay(o.decay),
+      eps(o.eps) {
   if (o.use_gamma) gamma.emplace(with_dtype(o.initial_gamma, o.dtype), size);
   if (o.use_beta) beta.emplace(with_dtype(o.initial_beta, o.dtype), size);
 }

@@ -13,6 +13,9 @@ struct BatchNormalizationLinkOptions {
   autograd::Dtype dtype = autograd::Dtype::float32;
   bool use_gamma = true, use_beta = true;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
+  // Where the running statistics start. Later versions of the reference start the variance at 1, so that test mode
+  // means something before the first training step.
+  Initializer initial_avg_mean = 0.0, initial_avg_var = 0.0;
 };
 struct BatchNormalizationCallOptions {
   std::optional<bool> test = {};  // default: the opposite of the thread's train mode

@@ -1,9 +1,11 @@
 // Classifier: a predictor with its loss and accuracy.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/loss.h>
 #include <catena/nn/link.h>
@@ -22,12 +24,42 @@ struct ClassifierOptions {
 };
 
 // Calls the predictor with all arguments except the last, the labels. Reports "loss" and "accuracy" and returns the
-// loss. The predictor is moved or copied in and owned.
+// loss.
+//
+//   nn::Classifier<MLP> a(MLP(1000, 10));      // moved in and owned
+//   nn::Classifier<MLP> b(nn::copy(net));      // a model of its own
+//   nn::Classifier<MLP> c(std::ref(net));      // net itself, which must outlive the classifier
+//
+// A copy of a classifier owns a copy of the predictor.
 template <class Predictor> class Classifier : public Chain {
+  catena::Shared<Predictor> held_;
+
  public:
   using Options = ClassifierOptions;
-  explicit Classifier(Predictor predictor_, Options options_ = {})
-      : predictor(std::move(predictor_)), options(std::move(options_)) {}
+  explicit Classifier(Predictor&& owned, Options options_ = {})
+      : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {}
+  // A copy would be trained in place of the object that was passed: write nn::copy(predictor) or std::ref(predictor).
+  explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;
+  template <class R>
+  requires std::is_same_v<Predictor&, decltype(std::declval<const R&>().get())>
+  explicit Classifier(const R& reference, Options options_ = {})
+      : Classifier(catena::Shared<Predictor>::borrowed(&reference.get()), std::move(options_), 0) {}
+  Classifier(const Classifier& o)
+      : Chain(o),
+        held_(catena::Shared<Predictor>::make(std::as_const(o.predictor))),
+        predictor(*held_),
+        options(o.options),
+        y(o.y),
+        loss(o.loss),
+        accuracy(o.accuracy) {}
+  Classifier(Classifier&& o) = default;  // o refers to the predictor that has moved
+  Classifier& operator=(const Classifier& o) {
+    Chain::operator=(o);
+    predictor = std::as_const(o.predictor);
+    options = o.options;
+    y = o.y, loss = o.loss, accuracy = o.accuracy;
+    return *this;
+  }
 
   NN_MEMBERS(predictor)
 
@@ -38,6 +70,7 @@ template <class Predictor> class Classifier : public Chain {
     Variables inputs;
     for (std::size_t i = 0; i + 1 < args.size(); ++i) inputs.push_back(args[i]);
     const Variable& t = args.back();
+    const internal::CallScope scope(*this);
     y = predictor.call(inputs);
     loss = options.lossfun(y, t);
     report("loss", loss, this);
@@ -49,9 +82,16 @@ template <class Predictor> class Classifier : public Chain {
   }
   Variable operator()(const Variable& x, const Variable& t) { return (*this)(Variables{x, t}); }
 
-  Predictor predictor;
+  Predictor& predictor;
   Options options;
   Variable y, loss, accuracy;  // of the last call
+
+ private:
+  Classifier(catena::Shared<Predictor> held, Options options_, int)
+      : held_(std::move(held)), predictor(*held_), options(std::move(options_)) {}
 };
+template <class R> Classifier(R) -> Classifier<std::remove_reference_t<decltype(std::declval<R&>().get())>>;
+template <class R>
+Classifier(R, ClassifierOptions) -> Classifier<std::remove_reference_t<decltype(std::declval<R&>().get())>>;
 
 }  // namespace nn

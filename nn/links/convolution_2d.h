@@ -20,9 +20,9 @@ struct Convolution2DOptions {
 class CATENA_EXPORT Convolution2D : public Link {
  public:
   using Options = Convolution2DOptions;
-  Convolution2D(int out_channels, Pair ksize, const Options& options = {})
-      : Convolution2D(std::nullopt, out_channels, ksize, options) {}
-  Convolution2D(std::optional<int> in_channels, int out_channels, Pair ksize, const Options& options = {});
+  Convolution2D(int out, Pair kernel, const Options& options = {})
+      : Convolution2D(std::nullopt, out, kernel, options) {}
+  Convolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

@@ -7,7 +7,7 @@
 namespace nn {
 
 LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o)
-    : gamma(o.initial_gamma), beta(o.initial_beta), eps(o.eps) {
+    : gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
   autograd::experimental("LayerNormalization");
   if (!size) return;
   gamma.initialize({*size});
@@ -15,11 +15,14 @@ LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o
 }
 
 Variable LayerNormalization::operator()(const Variable& x) {
-  if (x.ndim() != 2)
-    throw catena::InvalidType("x.ndim == 2", std::to_string(x.ndim()) + " != 2", "LayerNormalization: ");
-  if (!gamma.is_initialized()) gamma.initialize({x.shape(1)});
-  if (!beta.is_initialized()) beta.initialize({x.shape(1)});
-  return layer_normalization(x, gamma, beta, eps, EpsAddedTo::deviation);
+  try {
+    if (x.ndim() != 2) throw catena::InvalidType("x.ndim == 2", std::to_string(x.ndim()) + " != 2");
+    if (!gamma.is_initialized()) gamma.initialize({x.shape(1)});
+    if (!beta.is_initialized()) beta.initialize({x.shape(1)});
+    return layer_normalization(x, gamma, beta, eps, EpsAddedTo::deviation);
+  } catch (...) {
+    internal::rethrow_at(*this, "LayerNormalization", x ? internal::dtype_detail(x, gamma) : std::string());
+  }
 }
 
 }  // namespace nn

@@ -5,19 +5,33 @@
 namespace nn {
 
 Linear::Linear(std::optional<int> in_size, int out, const Options& o)
-    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale))), out_size(out) {
+    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out) {
   if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
   if (in_size) W.initialize({out, *in_size});
 }
 
+static std::int64_t columns(const Variable& x) {
+  std::int64_t n = 1;  // not size / length, because the batch may be empty
+  for (int i = 1; i < x.ndim(); ++i) n *= x.shape(i);
+  return n;
+}
+
 Variable Linear::operator()(const Variable& x) {
-  if (!W.is_initialized()) {
-    if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1", "Linear: ");
-    std::int64_t in_size = 1;  // not size / length, because the batch may be empty
-    for (int i = 1; i < x.ndim(); ++i) in_size *= x.shape(i);
-    W.initialize({out_size, in_size});
+  try {
+    if (!W.is_initialized()) {
+      if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1");
+      W.initialize({out_size, columns(x)});
+    }
+    return linear(x, W, b ? static_cast<const Variable&>(*b) : Variable());
+  } catch (...) {
+    std::string detail;
+    if (x && W.is_initialized()) {
+      if (x.ndim() > 0 && columns(x) != W.shape(1))
+        detail = catena::concat("x has ", columns(x), " columns, W ", W.shape(1));
+      else detail = internal::dtype_detail(x, W);
+    }
+    internal::rethrow_at(*this, "Linear", detail);
   }
-  return linear(x, W, b ? static_cast<const Variable&>(*b) : Variable());
 }
 
 }  // namespace nn

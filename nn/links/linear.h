@@ -19,8 +19,8 @@ struct LinearOptions {
 class CATENA_EXPORT Linear : public Link {
  public:
   using Options = LinearOptions;
-  explicit Linear(int out_size, const Options& options = {}) : Linear(std::nullopt, out_size, options) {}
-  Linear(std::optional<int> in_size, int out_size, const Options& options = {});
+  explicit Linear(int out, const Options& options = {}) : Linear(std::nullopt, out, options) {}
+  Linear(std::optional<int> in, int out, const Options& options = {});
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

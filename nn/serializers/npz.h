@@ -72,10 +72,11 @@ template <class T> void save_npz(const std::string& filename, T& object, bool co
   s.save(object);
   internal::write_npz(filename, s, compression);
 }
-// strict: KeyError naming a missing key; additional keys are ignored.
-template <class T> void load_npz(const std::string& filename, T& object, bool strict = true) {
+// KeyError naming a missing key when strict; otherwise what is missing stays as it is and is reported. Additional keys
+// are reported. A load that fails leaves the object's arrays, and all members of links, as they were.
+template <class T> LoadReport load_npz(const std::string& filename, T& object, bool strict = true) {
   NpzDeserializer s(filename, "", strict);
-  s.load(object);
+  return s.load(object);
 }
 
 }  // namespace nn::serializers

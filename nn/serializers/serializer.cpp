@@ -1,8 +1,11 @@
 #include <catena/nn/serializers/serializer.h>
 
 #include <cstring>
+#include <sstream>
+#include <unordered_set>
 
 #include <catena/kernels/base/scalar.h>
+#include <catena/nn/parameter.h>
 
 namespace nn {
 
@@ -27,15 +30,66 @@ std::string Serializer::join(std::string_view key) const {
   return key.empty() ? path_ : path_ + "/" + std::string(key);
 }
 
+std::string Serializer::where(std::string_view key) const { return source() + ": entry " + join(key); }
+
+catena::Owned<Serializer> Serializer::operator[](std::string_view key) const {
+  catena::Owned<Serializer> result = child(join(key));
+  result->state_ = state_;
+  return result;
+}
+
 bool Serializer::contains(std::string_view key) const { return !is_writer() && fetch(join(key)).has_value(); }
 std::optional<NpyArray> Serializer::stored(std::string_view key) const {
-  return is_writer() ? std::nullopt : fetch(join(key));
+  return is_writer() ? std::nullopt : fetch_and_note(key);
+}
+
+std::optional<NpyArray> Serializer::fetch_and_note(std::string_view key) const {
+  std::optional<NpyArray> found = fetch(join(key));
+  if (found && state_) state_->report.loaded.push_back(join(key));
+  return found;
 }
 
 std::optional<NpyArray> Serializer::require(std::string_view key) const {
-  std::optional<NpyArray> found = fetch(join(key));
+  std::optional<NpyArray> found = fetch_and_note(key);
   check<KeyError>(found.has_value() || !strict_, source(), "there is no entry ", join(key));
+  if (!found && state_) state_->report.missing.push_back(join(key));
   return found;
+}
+
+// ---- loads as a whole ---------------------------------------------------------------------------
+
+Serializer::Transaction::Transaction(Serializer& s) : serializer_(s) {
+  if (s.is_writer()) return;
+  if (!s.state_) s.state_ = catena::Shared<LoadState>::make();
+  if (s.state_->transactions++ == 0) s.state_->report = {};
+  start_ = s.state_->undo.size();
+}
+
+Serializer::Transaction::~Transaction() {
+  if (serializer_.is_writer()) return;
+  LoadState& state = *serializer_.state_;
+  if (!committed_) {
+    for (; state.undo.size() > start_; state.undo.pop_back()) {
+      try {
+        state.undo.back()();
+      } catch (const catena::Error&) {  // the error that ended the load is the one to report
+      }
+    }
+  }
+  if (--state.transactions == 0) state.undo.clear();
+}
+
+void Serializer::on_rollback(catena::Function<void()> undo) {
+  if (in_transaction()) state_->undo.push_back(std::move(undo));
+}
+
+LoadReport Serializer::report() const {
+  if (!state_) return {};
+  LoadReport result = state_->report;
+  const std::unordered_set<std::string> asked(result.loaded.begin(), result.loaded.end());
+  for (const std::string& key : keys())
+    if (std::string full = join(key); !asked.contains(full)) result.unexpected.push_back(std::move(full));
+  return result;
 }
 
 namespace {
@@ -74,7 +128,7 @@ void Serializer::operator()(std::string_view key, Array& value) {
   }
   const std::optional<NpyArray> found = require(key);
   if (!found || found->is_none()) return;
-  const std::string where = source() + ": entry " + full;
+  const std::string where = this->where(key);
   check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
                    ", which no array can hold");
   if (!value) {
@@ -86,6 +140,11 @@ void Serializer::operator()(std::string_view key, Array& value) {
   check_load_cast(where, *found->dtype, value.dtype());
   std::vector<std::byte> bytes(static_cast<std::size_t>(value.size()) * catena::itemsize(value.dtype()));
   convert_bytes(*found->dtype, found->data.data(), value.dtype(), bytes.data(), value.size());
+  if (in_transaction()) {  // the old contents wait on the host, where memory is less scarce
+    const autograd::Device host{};
+    const Array before = value.device() == host ? autograd::copy(value) : autograd::to_device(value, host);
+    on_rollback([value, before] { autograd::copy_across(value, before); });
+  }
   autograd::copy_across(value, value.backend().from_host(bytes.data(), value.shape(), value.dtype(), value.device()));
 }
 
@@ -97,7 +156,7 @@ template <class T> void Serializer::number(std::string_view key, T& value) {
   }
   const std::optional<NpyArray> found = require(key);
   if (!found || found->is_none()) return;
-  const std::string where = source() + ": entry " + join(key);
+  const std::string where = this->where(key);
   check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
                    ", but a number is needed");
   check<ValueError>(found->size() == 1, where, "its shape is ", found->shape, ", but one number is needed");
@@ -111,8 +170,7 @@ void Serializer::operator()(std::string_view key, double& value) { number(key, v
 void Serializer::operator()(std::string_view key, std::int32_t& value) {
   std::int64_t wide = value;
   number(key, wide);
-  check<ValueError>(wide >= INT32_MIN && wide <= INT32_MAX, source() + ": entry " + join(key), wide,
-                    " does not fit 32 bits");
+  check<ValueError>(wide >= INT32_MIN && wide <= INT32_MAX, where(key), wide, " does not fit 32 bits");
   value = static_cast<std::int32_t>(wide);
 }
 void Serializer::operator()(std::string_view key, std::uint64_t& value) {
@@ -125,8 +183,7 @@ void Serializer::operator()(std::string_view key, std::string& value) {
   if (is_writer()) return store_text(join(key), value);
   const std::optional<NpyArray> found = require(key);
   if (!found || found->is_none()) return;
-  check<TypeError>(found->is_text(), source() + ": entry " + join(key), "it has the element type ", found->descr,
-                   ", but a text is needed");
+  check<TypeError>(found->is_text(), where(key), "it has the element type ", found->descr, ", but a text is needed");
   value = catena::npy_text(*found);
 }
 
@@ -137,13 +194,51 @@ void Serializer::operator()(std::string_view key, std::vector<std::int64_t>& val
   }
   const std::optional<NpyArray> found = require(key);
   if (!found || found->is_none()) return;
-  const std::string where = source() + ": entry " + join(key);
+  const std::string where = this->where(key);
   check<TypeError>(found->dtype && !catena::is_floating(*found->dtype), where, "it has the element type ", found->descr,
                    ", but integers are needed");
   check<ValueError>(found->shape.size() == 1, where, "its shape is ", found->shape, ", but one dimension is needed");
   value.resize(static_cast<std::size_t>(found->size()));
   convert_bytes(*found->dtype, found->data.data(), Dtype::int64, reinterpret_cast<std::byte*>(value.data()),
                 found->size());
+}
+
+void Serializer::operator()(std::string_view key, Parameter& value) {
+  Array data = value.data();
+  if (is_writer())
+    check<ValueError>(bool(data), "save", "the parameter ", join(key),
+                      " has no data yet: call the link once before it is saved");
+  const bool pending = !data;
+  (*this)(key, data);
+  if (!pending || !data) return;
+  check<ValueError>(value.accepts(data.shape()), where(key), "its shape is ", data.shape(), ", but ",
+                    value.known_shape(), " is needed, -1 being what the first call finds");
+  check_load_cast(where(key), data.dtype(), value.own_dtype());
+  value.initialize_from(data);
+  on_rollback([&value] { value.uninitialize(); });
+}
+
+void Serializer::operator()(std::string_view key, autograd::Variable& value) {
+  const catena::Owned<Serializer> s = (*this)[key];
+  Array data = value ? value.data() : Array();
+  (*s)("data", data);
+  if (!data) return;  // not there, and the load is not strict
+  if (!is_writer()) {
+    if (!value) value = autograd::Variable(data, autograd::VariableOptions{});
+    else if (!value.data()) value.set_data(data);
+    value.unchain();
+  }
+  std::ostringstream flag;
+  flag << value.volatile_flag();
+  std::string name = value.name(), volatile_flag = flag.str();
+  (*s)("volatile", volatile_flag);
+  (*s)("name", name);
+  Array grad = is_writer() ? value.grad() : Array();
+  if (is_writer() ? bool(grad) : s->contains("grad")) (*s)("grad", grad);
+  if (is_writer()) return;
+  value.set_volatile(autograd::Flag(std::string_view(volatile_flag)));
+  value.set_name(name);
+  value.set_grad(grad ? autograd::to_device(grad, value.device()) : grad);
 }
 
 }  // namespace nn

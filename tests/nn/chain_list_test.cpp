@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(sequential) {
   nn::Sequential s(
       nn::Linear(2, 3), [](const Variable& x) { return nn::relu(x); }, nn::Linear(3, 1));
   BOOST_TEST(s.size() == 3u);
-  BOOST_TEST(paths(s) == (Strings{"/0/W", "/0/b", "/2/W", "/2/b"}), boost::test_tools::per_element());
+  BOOST_TEST(paths(s) == (Strings{"/0/W", "/0/b", "/1/W", "/1/b"}), boost::test_tools::per_element());
   autograd::fill(s.params()[0].data(), 1);
   autograd::fill(s.params()[2].data(), 2);
   const Variable x(floats({1, 2, -1, -2}, {2, 2}));
@@ -68,10 +68,53 @@ BOOST_AUTO_TEST_CASE(sequential) {
   const nn::Sequential twice =
       nn::Sequential(nn::Linear(2, 2), [](const Variable& v) { return nn::relu(v); }).repeat(2);
   BOOST_TEST(twice.size() == 4u);
-  BOOST_TEST(paths(twice) == (Strings{"/0/W", "/0/b", "/2/W", "/2/b"}), boost::test_tools::per_element());
+  BOOST_TEST(paths(twice) == (Strings{"/0/W", "/0/b", "/1/W", "/1/b"}), boost::test_tools::per_element());
   BOOST_TEST(!same_bits(twice.params()[0].data(), twice.params()[2].data()));  // initialised anew
   BOOST_CHECK_THROW(nn::Sequential().call({x}), catena::ValueError);
   BOOST_CHECK_THROW(s.repeat(-1), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(functions_with_defaults) {
+  const Variable x(floats({-1, 2, -40, 30}, {2, 2}));
+  const auto is = [&](nn::Sequential s, const Variable& expected) {
+    BOOST_TEST(values(s(x).data()) == values(expected.data()), boost::test_tools::per_element());
+  };
+  is(nn::Sequential(nn::leaky_relu), nn::leaky_relu(x, 0.2));
+  is(nn::Sequential(nn::elu), nn::elu(x, 1.0));
+  is(nn::Sequential(nn::clipped_relu, nn::relu), nn::clipped_relu(x, 20.0));
+  is(nn::Sequential(nn::softmax), nn::softmax(x, {.axis = 1}));
+  const auto test_mode = autograd::train_mode(false);
+  is(nn::Sequential(nn::dropout), x);
+}
+
+BOOST_AUTO_TEST_CASE(lists_are_called_like_links) {
+  nn::ChainList list(nn::Linear(2, 3), nn::Linear(3, 1));
+  const Variable x(floats({1, 2}, {1, 2}));
+  const std::vector<double> expected = values(list[1].call({list[0].call({x})}).data());
+  BOOST_TEST(values(list(x).data()) == expected, boost::test_tools::per_element());
+  BOOST_TEST(values(list({x}).data()) == expected, boost::test_tools::per_element());
+  // A derived list without an operator of its own, too, also through its base.
+  struct Named : nn::ChainList {
+    nn::Parameter extra{1.0, {1}};
+    using nn::ChainList::ChainList;
+    NN_MEMBERS_OF(nn::ChainList, extra)
+  } named(nn::Linear(2, 1));
+  BOOST_TEST(values(named(x).data()) == values(named.call({x}).data()), boost::test_tools::per_element());
+  struct Tail : nn::Sequential {
+    nn::Parameter extra{1.0, {1}};
+    NN_MEMBERS_OF(nn::Sequential, extra)
+  } tail;
+  tail.append(nn::Linear(2, 1));
+  BOOST_TEST(values(tail(x).data()) == values(tail.call({x}).data()), boost::test_tools::per_element());
+  BOOST_TEST(paths(tail) == (Strings{"/extra", "/0/W", "/0/b"}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(lists_are_iterated) {
+  nn::ChainList list(nn::Linear(2, 3), TinyMLP());
+  std::size_t i = 0;
+  for (nn::Link& child : list) BOOST_TEST(&child == &list[std::int64_t(i++)]);
+  BOOST_TEST(i == 2u);
+  for (nn::Link& child : nn::ChainList()) BOOST_TEST(&child == nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -240,6 +240,14 @@ BOOST_AUTO_TEST_CASE(batch_normalization_follows_the_train_mode) {
   check_close(bn.avg_mean.array(), floats({0.2f, 2.0f}, {2}), 1e-6, 1e-6, "avg_mean after a test call");
 }
 
+BOOST_AUTO_TEST_CASE(running_statistics_start_as_asked) {
+  const auto testing = autograd::train_mode(false);
+  const Variable x(floats({1, 10, 3, 30}, {2, 2}));
+  nn::BatchNormalization later(2, {.eps = 0.0, .initial_avg_mean = 1.0, .initial_avg_var = 4.0});
+  check_close(later(x).data(), floats({0, 4.5f, 1, 14.5f}, {2, 2}), 1e-6, 1e-6, "(x - 1) / 2");
+  BOOST_TEST(values(nn::BatchNormalization(2).avg_var.array())[0] == 0);  // as v1.24 starts
+}
+
 BOOST_AUTO_TEST_CASE(layer_normalization) {
   // The reference's own example: (x - 7/3) / (sqrt(14/9) + 1e-6).
   nn::LayerNormalization lazy;
