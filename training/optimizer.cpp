@@ -7,7 +7,11 @@
 #include <memory>
 #include <tuple>
 
+#include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
+#include <catena/autograd/debug.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/rows/tensor_table.h>
 
@@ -130,7 +134,17 @@ Optimizer::Optimizer(UpdateRule rule) : rule_(std::move(rule)) {
 }
 Optimizer::~Optimizer() = default;
 
+void Optimizer::check_target(const Link& target) const {
+  bool any = false;
+  target.for_each_param([&](std::string_view, const Variable&) { any = true; });
+  check<ValueError>(
+      any, rule_.name, "the link ", autograd::internal::class_name(typeid(target)),
+      " has no parameters, so there is nothing to train: list its members in NN_MEMBERS, or add them before "
+      "setup");
+}
+
 void Optimizer::setup(Link& target) {
+  check_target(target);
   owned_.reset();
   set_target(target);
 }
@@ -213,12 +227,13 @@ void Optimizer::refresh_slots() {
     else fresh.push_back({std::move(p), std::move(known->states), {}, known->met});
   }
   slots_ = std::move(fresh);
+  for (const Slot& s : slots_) autograd::internal::Access::node(s.param.param)->has_optimizer = true;
 }
 
 void Optimizer::check_capture() const {
   for (const Slot& s : slots_) {
     const Array& p = s.param.param.data();
-    if (!p) continue;
+    if (!s.takes_part()) continue;
     check<RuntimeError>(
         s.met, rule_.name, "the parameter ", s.param.path,
         " is new to this optimizer; made in captured work, it would be made again in every replay (run the work once "
@@ -246,6 +261,7 @@ void Optimizer::prepare_states() {
     s.met = true;
     if (rule_.states.empty()) continue;
     if (s.states.empty()) {
+      if (s.is_frozen()) continue;
       if (rule_.kernel == nullptr) make_own_states(s);
       else fresh[{p.dtype(), p.device().kind, p.device().id}].push_back(&s);
       continue;
@@ -321,21 +337,61 @@ Array gradient_of(Variable& p) {
 
 void Optimizer::fill_missing_grads() {
   for (Slot& s : slots_)
-    if (s.param.param.data()) gradient_of(s.param.param);
+    if (s.takes_part()) gradient_of(s.param.param);
 }
 
-void Optimizer::step(const Variable& loss) {
+void Optimizer::step(Variable loss) {
   target().cleargrads();
-  Variable start = loss;
-  start.backward();
-  loss_ = std::move(start);
+  std::vector<std::pair<Variable, std::string>> strays;
+  autograd::internal::run_backward(loss, {}, [&strays](autograd::internal::VariableNode& n, autograd::FunctionNode& f) {
+    if (n.is_parameter && !n.has_optimizer) strays.emplace_back(n.handle(), f.label());
+  });
+  loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
+  if (!strays.empty()) check_strays(std::move(strays));
+  check_reached();
   update();
 }
 
 void Optimizer::release_graph() {
   if (loss_) loss_.unchain_backward();
   loss_ = {};
+}
+
+// Of all that a step may train, something should have got a gradient.
+void Optimizer::check_reached() {
+  const auto reached = [this] {
+    return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) {
+      return s.takes_part() && autograd::internal::Access::node(s.param.param)->grad != nullptr;
+    });
+  };
+  if (reached()) return;
+  refresh_slots();
+  if (reached() || std::none_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.takes_part(); })) return;
+  autograd::warn("UserWarning",
+                 catena::concat(rule_.name, ": the loss does not depend on any parameter of the model ",
+                                autograd::internal::class_name(typeid(target())),
+                                " (was it computed from arrays, in no_backprop_mode, or by another model?)"));
+}
+
+void Optimizer::check_strays(std::vector<std::pair<Variable, std::string>> strays) {
+  refresh_slots();  // the step may have given the model new parameters
+  for (const auto& [p, user] : strays) {
+    if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;
+    const std::string message = catena::concat(
+        rule_.name, ": ", user, " used a parameter ", p.name(), p.name().empty() ? "" : " ", "of shape ", p.shape(),
+        " that is in no member of the model ", autograd::internal::class_name(typeid(target())),
+        ": it got a gradient, but nothing updates it (list it in NN_MEMBERS; set_requires_grad(false) if "
+        "it is a constant)");
+    check<RuntimeError>(!autograd::is_debug(), "update", message);
+    autograd::warn("UserWarning", message);
+  }
+}
+
+std::uint64_t Optimizer::frozen_slots() const noexcept {
+  std::uint64_t hash = slots_.size();
+  for (const Slot& s : slots_) hash = hash * 1099511628211u + (s.is_frozen() ? 2 : 1);
+  return hash;
 }
 
 void Optimizer::update() {
@@ -396,6 +452,7 @@ void Optimizer::watch() {
   } persistents;
   target().visit_members(persistents);
   autograd::watch_value(catena::concat("the target or the list of hooks of ", rule_.name), [this] { return changes_; });
+  autograd::watch_value("which parameters are frozen", [this] { return frozen_slots(); });
 }
 
 Optimizer::Pass& Optimizer::pass_of(const catena::KernelDef& kernel) {
@@ -409,8 +466,8 @@ void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
+    if (!s.takes_part()) continue;
     const Array& p = s.param.param.data();
-    if (!p) continue;
     const Array g = gradient_of(s.param.param);
     if (p.size() == 0) continue;
     Launch& launch = pass.launch_of(p);
@@ -465,7 +522,7 @@ void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::H
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
-    if (!p.data() || p.size() == 0) continue;
+    if (!s.takes_part() || p.size() == 0) continue;
     Launch& launch = pass.launch_of(p.data());
     if (launch.shared.size() != shared.size())
       for (std::size_t k = 0; k < shared.size(); ++k)
@@ -490,10 +547,15 @@ void Optimizer::serialize(Serializer& s) {
                         " has no shape yet (load the model first)");
   }
   prepare();
+  s.on_rollback([this, t = t_, epoch = epoch_] { t_ = t, epoch_ = epoch; });
   s("t", t_);
   s("epoch", epoch_);
   for (Slot& slot : slots_) {
     const std::unique_ptr<Serializer> child = s[slot.param.path];
+    if (slot.states.empty() && !rule_.states.empty() && child->contains(rule_.states[0].name)) {
+      Slot* frozen_later[] = {&slot};
+      make_states(frozen_later);
+    }
     for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
   }
 }

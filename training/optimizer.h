@@ -80,26 +80,35 @@ class CATENA_EXPORT Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Forgets states, hooks and counters.
+  // ValueError for a link without parameters, which nothing could train.
   void setup(Link& target);
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
   void setup(L&& target) {
+    check_target(target);
     owned_ = catena::Shared<L>::make(std::move(target));
     set_target(*owned_);
   }
   Link& target() const;  // RuntimeError before setup
 
   // Updates every parameter from the gradients that are there: null ones count as zeros (unused parameters decay,
-  // momentum goes on), then the hooks, then t += 1 and the rule. In captured work (autograd/capture.h) a replay is an
-  // update of its own, with the hyperparameters of its time; hooks run at the capture only. Parameters, states,
-  // gradients, persistents and the list of hooks are watched. A parameter that is first met while capturing is a
-  // RuntimeError: replays would make it and its states anew.
-  void update();
+  // momentum goes on), then the hooks, then t += 1 and the rule. Frozen parameters (Variable::set_requires_grad,
+  // Link::disable_update) are left out of all of this, as are their states. In captured work (autograd/capture.h) a
+  // replay is an update of its own, with the hyperparameters of its time; hooks run at the capture only. Parameters,
+  // states, gradients, persistents and the list of hooks are watched. A parameter that is first met while capturing is
+  // a RuntimeError: replays would make it and its states anew.
+  virtual void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
-  // covered), backpropagates and updates. The graph of the loss lives until the next update begins, so that it can be
-  // drawn; in captured work it is dropped at once.
+  // covered), backpropagates and calls update(). The graph of the loss lives until the next update begins, so that it
+  // can be drawn; in captured work it is dropped at once. A parameter that got a gradient, but that neither this
+  // optimizer nor another one updates, is a warning that names the function that used it; in debug mode a RuntimeError,
+  // before anything is updated. A loss that depends on no parameter of the model is a warning, too.
   template <class F, class... A> void update(F&& lossfun, A&&... args) {
     release_graph();
-    step(lossfun(std::forward<A>(args)...));
+    const auto loss = [&] {
+      const nn::internal::CallScope scope(target());
+      return Variable(lossfun(std::forward<A>(args)...));
+    };
+    step(loss());
   }
   // The loss of the last update(lossfun), with its graph; null before, in captured work and after release_graph().
   const Variable& loss() const noexcept { return loss_; }
@@ -127,12 +136,13 @@ class CATENA_EXPORT Optimizer {
   double lr() const { return get_hyper("lr"); }
   const UpdateRule& rule() const noexcept { return rule_; }
 
-  // Creates states of parameters that have none yet and moves states to where their parameters are.
+  // Creates states of parameters that have none yet, frozen ones aside, and moves states to where their parameters are.
   void prepare();
   // States of the parameter at `path` ("/l1/W"), in the order of rule().states; empty before prepare.
   std::vector<Array> states(const std::string& path) const;
-  // "t", "epoch", then "<path>/<state>" of every parameter. Hyperparameters and hooks are not stored. Loading with
-  // pending parameters: ValueError, since their states would be lost (load the model first).
+  // "t", "epoch", then "<path>/<state>" of every parameter that has states: all but those that have been frozen from
+  // the start. Hyperparameters and hooks are not stored. Loading with pending parameters: ValueError, since their
+  // states would be lost (load the model first).
   virtual void serialize(Serializer& s);
   // Hyperparameters by name: stores those whose values differ from the constructor's, and sets those that are stored.
   // So a value that a program gives to the constructor of a resumed run counts unless training had changed it.
@@ -158,9 +168,15 @@ class CATENA_EXPORT Optimizer {
     std::vector<Array> states;
     Array own_grad;    // the gradient array that a hook of this update made: only that one may be written in place
     bool met = false;  // it had data in an earlier prepare()
+    bool is_frozen() const noexcept { return !param.param.requires_grad(); }
+    bool takes_part() const { return param.param.data() && !is_frozen(); }
   };
+  void check_target(const Link& target) const;
   void set_target(Link& target);
-  void step(const Variable& loss);
+  void step(Variable loss);
+  void check_strays(std::vector<std::pair<Variable, std::string>> strays);
+  void check_reached();
+  std::uint64_t frozen_slots() const noexcept;
   void refresh_slots();
   void fill_missing_grads();
   void prepare_states();

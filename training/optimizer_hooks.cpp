@@ -20,7 +20,7 @@ Array grads_norm(const Link& target) {
   Array total;
   for (const Variable& p : target.params()) {
     const Array g = p.grad();
-    if (!g) continue;
+    if (!g || !p.requires_grad()) continue;
     const Array part = autograd::astype(autograd::reduce(catena::rows::sum_squares, g), Dtype::float64);
     if (!total) total = part;
     else total += autograd::to_device(part, total.device());

@@ -40,7 +40,8 @@ struct CATENA_EXPORT GradientHardClipping {
   void operator()(Optimizer& optimizer) const;
 };
 
-// sqrt of the sum of squares of all gradients of a link, as a 0-d float64 array on the device of the first one.
+// sqrt of the sum of squares of all gradients of a link, those of frozen parameters aside, as a 0-d float64 array on
+// the device of the first one.
 CATENA_EXPORT Array grads_norm(const Link& target);
 
 }  // namespace training

@@ -1,0 +1,181 @@
+// Mistakes that would train nothing, or something else, without a word.
+#include <functional>
+
+#include <catena/autograd/debug.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/optimizers.h>
+
+using namespace test;
+using namespace training;
+
+namespace {
+
+std::vector<std::string>& caught() {
+  static std::vector<std::string> texts;
+  return texts;
+}
+struct Warnings {
+  autograd::WarningHandler previous =
+      autograd::set_warning_handler([](std::string_view, std::string_view text) { caught().emplace_back(text); });
+  Warnings() { caught().clear(); }
+  ~Warnings() { autograd::set_warning_handler(previous); }
+};
+
+// Its second layer is in no list.
+struct Forgetful : nn::Chain {
+  nn::Linear listed{2, 2}, forgotten{2, 1};
+  NN_MEMBERS(listed)
+  Variable operator()(const Variable& x) { return autograd::sum(forgotten(listed(x))); }
+};
+struct Nothing : nn::Chain {
+  nn::Linear l{2, 2};
+  NN_MEMBERS()
+};
+// Makes a parameter in its first call.
+struct Late : nn::Chain {
+  std::optional<nn::Linear> l;
+  nn::Parameter p{1.0, {1}};
+  NN_MEMBERS(l, p)
+  Variable operator()(const Variable& x) {
+    if (!l) l.emplace(2, 1);
+    return autograd::sum((*l)(x)*p);
+  }
+};
+
+struct CountingSGD : SGD {
+  int updates = 0;
+  void update() {
+    ++updates;
+    Optimizer::update();
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(silent_training)
+
+BOOST_AUTO_TEST_CASE(a_model_without_parameters) {
+  Nothing nothing;
+  SGD sgd;
+  TinyMLP model;
+  sgd.setup(model);
+  sgd.set_t(3);
+  const std::string message = message_of<catena::ValueError>([&] { sgd.setup(nothing); });
+  BOOST_TEST(has(message, "Nothing"));
+  BOOST_TEST(has(message, "NN_MEMBERS"));
+  BOOST_CHECK_THROW(sgd.setup(Nothing()), catena::ValueError);
+  BOOST_TEST(&sgd.target() == &model);
+  BOOST_TEST(sgd.t() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_parameter_that_nothing_updates) {
+  const Warnings warnings;
+  Forgetful model;
+  SGD sgd;
+  sgd.setup(model);
+  const Variable x(floats({1, 2}, {1, 2}));
+  sgd.update(model, x);
+  BOOST_REQUIRE(caught().size() == 2u);  // W and b
+  BOOST_TEST(has(caught()[0], "LinearFunction"));
+  BOOST_TEST(has(caught()[0], "(1, 2)"));
+  BOOST_TEST(has(caught()[0], "Forgetful"));
+  {
+    const autograd::DebugMode debug(true);
+    const Array before = autograd::copy(model.listed.W.data());
+    const std::string message = message_of<catena::RuntimeError>([&] { sgd.update(model, x); });
+    BOOST_TEST(has(message, "LinearFunction"));
+    BOOST_TEST(same_bits(model.listed.W.data(), before));
+  }
+  caught().clear();
+  model.forgotten.disable_update();  // a constant
+  sgd.update(model, x);
+  BOOST_TEST(caught().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_that_reaches_no_parameter) {
+  const Warnings warnings;
+  TinyMLP model;
+  SGD sgd;
+  sgd.setup(model);
+  const Variable x(autograd::ones({1, 4}));
+  sgd.update([&] { return autograd::sum(Variable(model(x).data())); });
+  BOOST_REQUIRE(caught().size() == 1u);
+  BOOST_TEST(has(caught()[0], "SGD: the loss does not depend on any parameter of the model TinyMLP"));
+  model.disable_update();  // on purpose
+  sgd.update([&] { return autograd::sum(model(x)); });
+  BOOST_TEST(caught().size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_trained_gives_no_warning) {
+  const Warnings warnings;
+  Late late;
+  SGD sgd;
+  sgd.setup(late);
+  Variable x(floats({1, 2}, {1, 2}));
+  sgd.update(late, x);  // new parameters, and a gradient of the input
+  sgd.update(late, x);
+  // Two models, two optimizers, one loss.
+  Forgetful model;
+  SGD first, second;
+  first.setup(model);
+  second.setup(model.forgotten);
+  first.update(model, x);
+  BOOST_TEST(caught().empty());
+}
+
+BOOST_AUTO_TEST_CASE(an_update_of_ones_own_is_called) {
+  TinyMLP model;
+  CountingSGD sgd;
+  sgd.setup(model);
+  Optimizer& base = sgd;
+  base.update([&] { return autograd::sum(model(Variable(autograd::ones({1, 4})))); });
+  BOOST_TEST(sgd.updates == 1);
+  BOOST_TEST(sgd.t() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(classifiers_say_whose_model_they_train) {
+  using Clf = nn::Classifier<TinyMLP>;
+  static_assert(!std::is_constructible_v<Clf, TinyMLP&>);
+  static_assert(!std::is_constructible_v<Clf, const TinyMLP&>);
+  static_assert(std::is_constructible_v<Clf, TinyMLP>);
+  TinyMLP net;
+  const Variable x(autograd::ones({2, 4})), t(ints({0, 1}));
+  Clf own(nn::copy(net, nn::CopyMode::copy)), borrowed(std::ref(net));
+  static_assert(std::is_same_v<decltype(nn::Classifier(std::ref(net))), Clf>);
+  BOOST_TEST(&borrowed.predictor == &net);
+  SGD sgd({.lr = 0.5});
+  const Array before = autograd::copy(net.l2.b->data());
+  sgd.setup(own);
+  sgd.update(own, x, t);
+  BOOST_TEST(same_bits(net.l2.b->data(), before));
+  sgd.setup(borrowed);
+  sgd.update(borrowed, x, t);
+  BOOST_TEST(!same_bits(net.l2.b->data(), before));
+  // Copies own copies; moves take the predictor along.
+  Clf copied = borrowed;
+  BOOST_TEST(&copied.predictor != &net);
+  autograd::fill(copied.predictor.l2.b->data(), 7);
+  BOOST_TEST(values(net.l2.b->data())[0] != 7);
+  TinyMLP* const address = &copied.predictor;
+  const Clf moved = std::move(copied);
+  BOOST_TEST(&moved.predictor == address);
+  own = moved;
+  BOOST_TEST(values(own.predictor.l2.b->data())[0] == 7);
+  BOOST_TEST(own.namedparams()[0].path == "/predictor/l1/W");
+}
+
+BOOST_AUTO_TEST_CASE(errors_in_an_update_name_the_link) {
+  nn::Classifier<TinyMLP> model(TinyMLP{});
+  SGD sgd;
+  sgd.setup(model);
+  const Variable x(autograd::ones({2, 9})), t(ints({0, 1}));
+  const auto first_words = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string expected = "/predictor/l1: Linear: x has 9 columns, W 4";
+  BOOST_TEST(first_words(message_of<catena::InvalidType>([&] { sgd.update(model, x, t); })) == expected);
+  BOOST_TEST(first_words(message_of<catena::InvalidType>(
+                 [&] { sgd.update([&] { return autograd::sum(model.predictor(x)); }); })) == expected);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
