@@ -332,6 +332,20 @@ BOOST_AUTO_TEST_CASE(persistents_are_watched) {
                      "replay: the array of persistent /predictor/bn/avg_mean was replaced .*"));
 }
 
+BOOST_AUTO_TEST_CASE(freezing_is_watched) {
+  if (!has_graphs("errors of replays")) return;
+  Run<training::Adam> run;
+  run.model.predictor.l1.disable_update();
+  const std::vector<double> before = autograd::to_vector<double>(run.model.predictor.l1.W.data());
+  run.step();
+  autograd::CapturedWork work([&] { run.step(); });
+  work.replay();
+  BOOST_TEST(autograd::to_vector<double>(run.model.predictor.l1.W.data()) == before);
+  run.model.enable_update();
+  BOOST_TEST(message_of([&] { work.replay(); }) ==
+             "replay: which parameters are frozen changed since the capture; capture again");
+}
+
 BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
   Array table = autograd::full({3}, 2.0), y;
   BOOST_TEST(!autograd::is_capturing());
@@ -361,7 +375,7 @@ BOOST_AUTO_TEST_CASE(what_is_made_in_the_first_step_is_not_captured) {
   const Array x = inputs(0), t = labels(0);
   const auto capture = [&] { autograd::CapturedWork([&] { optimizer.update(model, Variable(x), Variable(t)); }); };
   const std::string lazy = message_of(capture);
-  BOOST_TEST(lazy.starts_with("Parameter.initialize: a parameter of shape ("), lazy);
+  BOOST_TEST(lazy.starts_with("/predictor/l1: Linear: Parameter.initialize: a parameter of shape ("), lazy);
   BOOST_TEST(lazy.ends_with(" is made in work that is being captured (run the work once before)"), lazy);
   model(Variable(x), Variable(t));
   BOOST_TEST(message_of(capture) ==
