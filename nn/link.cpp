@@ -30,6 +30,11 @@ void MemberVisitor::persistent(std::string_view, std::string&) {}
 void MemberVisitor::link(std::string_view, Link&) {}
 void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name, child); }
 
+Link::Link() = default;
+Link::Link(const Link&) = default;
+Link::Link(Link&&) noexcept = default;
+Link& Link::operator=(const Link&) = default;
+Link& Link::operator=(Link&&) noexcept = default;
 Link::~Link() = default;
 
 namespace {
@@ -515,9 +520,15 @@ std::string dtype_detail(const Variable& x, const Parameter& W) {
   return catena::concat("x is ", x.dtype(), ", W ", W.dtype(), ": x.astype(", W.dtype(), ")");
 }
 
-void rethrow_at(const Link& link, const std::type_info& type) {
-  if (path_in_call(link).empty()) throw;  // an error of the whole model needs no path
-  rethrow_at(link, autograd::internal::class_name(type));
+Variable invoke_at(Link& self, const std::type_info& type, const Variables& args,
+                   Variable (*apply)(Link& self, const Variables& args)) {
+  const CallScope scope(self);
+  try {
+    return apply(self, args);
+  } catch (...) {
+    if (path_in_call(self).empty()) throw;  // an error of the whole model needs no path
+    rethrow_at(self, autograd::internal::class_name(type));
+  }
 }
 
 }  // namespace internal

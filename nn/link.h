@@ -103,11 +103,11 @@ struct NamedLink {
 
 class CATENA_EXPORT Link {
  public:
-  Link() = default;
-  Link(const Link&) = default;
-  Link(Link&&) noexcept = default;
-  Link& operator=(const Link&) = default;
-  Link& operator=(Link&&) noexcept = default;
+  Link();
+  Link(const Link&);
+  Link(Link&&) noexcept;
+  Link& operator=(const Link&);
+  Link& operator=(Link&&) noexcept;
   virtual ~Link();
 
   // All parameters: the link's own in member order, then those of the children depth-first. What several members share
@@ -308,7 +308,6 @@ class CATENA_EXPORT CallScope {
 // In a catch clause: throws the exception in flight again, with "/path/of/link: Type: detail" ahead of its message
 // unless a link further down has done so. Errors of Catena's basic classes only; all others pass unchanged.
 [[noreturn]] CATENA_EXPORT void rethrow_at(const Link& link, std::string_view type, const std::string& detail = {});
-[[noreturn]] CATENA_EXPORT void rethrow_at(const Link& link, const std::type_info& type);
 // "x is float64, W float32: x.astype(float32)", or nothing where the dtypes agree or are not there.
 CATENA_EXPORT std::string dtype_detail(const Variable& x, const Parameter& W);
 
@@ -332,13 +331,12 @@ template <class Self> Variable apply(Self& self, const Variables& a) {
     if (a.size() == 3) return self(a[0], a[1], a[2]);
   throw_not_callable(typeid(Self).name(), a.size());
 }
-template <class Self> Variable invoke(Self& self, const Variables& a) {
-  const CallScope scope(self);
-  try {
-    return apply(self, a);
-  } catch (...) {
-    rethrow_at(self, typeid(Self));
-  }
+// Calls apply(self, args) within a CallScope, with errors located.
+CATENA_EXPORT Variable invoke_at(Link& self, const std::type_info& type, const Variables& args,
+                                 Variable (*apply)(Link& self, const Variables& args));
+template <class Self> Variable invoke(Self& self, const Variables& args) {
+  return invoke_at(self, typeid(Self), args,
+                   [](Link& link, const Variables& a) { return apply(static_cast<Self&>(link), a); });
 }
 
 }  // namespace internal

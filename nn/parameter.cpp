@@ -27,6 +27,11 @@ Parameter::Parameter(const Array& data)
   mark(*this);
 }
 
+// Out of line, as every class with parameters would expand them several times.
+Parameter::Parameter(Parameter&& o) noexcept = default;
+Parameter& Parameter::operator=(Parameter&& o) noexcept = default;
+Parameter::~Parameter() = default;
+
 Parameter::Parameter(const Parameter& o) : Parameter(o.initializer_) { *this = o; }
 
 Parameter& Parameter::operator=(const Parameter& o) {

@@ -30,9 +30,10 @@ class CATENA_EXPORT Parameter : public Variable {
   explicit Parameter(const Array& data);
 
   Parameter(const Parameter& o);
-  Parameter(Parameter&& o) noexcept = default;
+  Parameter(Parameter&& o) noexcept;
   Parameter& operator=(const Parameter& o);  // deep copy; the variable keeps its identity
-  Parameter& operator=(Parameter&& o) noexcept = default;
+  Parameter& operator=(Parameter&& o) noexcept;
+  ~Parameter();
 
   bool is_initialized() const noexcept;
   // The sizes, -1 for those that are found by initialize(); empty when not even their number is known.

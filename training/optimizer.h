@@ -104,11 +104,12 @@ class CATENA_EXPORT Optimizer {
   // before anything is updated. A loss that depends on no parameter of the model is a warning, too.
   template <class F, class... A> void update(F&& lossfun, A&&... args) {
     release_graph();
-    const auto loss = [&] {
+    Variable loss;
+    {
       const nn::internal::CallScope scope(target());
-      return Variable(lossfun(std::forward<A>(args)...));
-    };
-    step(loss());
+      loss = lossfun(std::forward<A>(args)...);
+    }
+    step(std::move(loss));
   }
   // The loss of the last update(lossfun), with its graph; null before, in captured work and after release_graph().
   const Variable& loss() const noexcept { return loss_; }
