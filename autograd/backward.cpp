@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/variable_node.h>
@@ -61,6 +62,7 @@ class BackwardEngine {
       VariableNode* node;
       Variable grad;
       bool shared;
+      Variable held;
     };
     std::vector<Saved> saved;
   };
@@ -89,7 +91,9 @@ class BackwardEngine {
     }
   }
 
-  void accumulate(VariableNode* x, const Variable& gx);
+  // The caller holds x with `held`, which is taken over if the gradient is needed later in the run: who drops the last
+  // handle meanwhile must not drop that gradient.
+  void accumulate(VariableNode* x, const Variable& gx, Variable& held);
 
  private:
   struct Item {
@@ -114,6 +118,7 @@ class BackwardEngine {
   bool leads_to_kept(FunctionNode* f);
   void process(FunctionNode& f);
   Variables call_rule(FunctionNode& f, const Targets& targets, const Variables& gy);
+  Variable hold_output(VariableNode* y);
   Variables take_output_grads(FunctionNode& f);
   void abandon() noexcept;
 
@@ -135,25 +140,31 @@ bool repeats_elements(const Array& a) {
   return false;
 }
 
-// Whether this node's only handle holds the only reference to its array and to the array's storage.
+// Whether this node's only handle holds the only reference to its array and to the array's storage, which no one
+// outside the library owns. The counts are read in the order that makes what another thread did to the memory before
+// it dropped its reference happen before a write.
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
-  return n->handles.load(std::memory_order_relaxed) == 1 && n->creator == nullptr && a &&
-         a->refs.load(std::memory_order_relaxed) == 1 && a->storage != nullptr &&
-         a->storage->refs.load(std::memory_order_relaxed) == 1 && !repeats_elements(a);
+  return n->handles.load(std::memory_order_acquire) == 1 && n->creator == nullptr && a &&
+         a->refs.load(std::memory_order_acquire) == 1 && a->storage != nullptr &&
+         a->storage->refs.load(std::memory_order_acquire) == 1 && !repeats_elements(a) && a.backend().owns_memory(a);
 }
 
 }  // namespace
 
-void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
+void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& held) {
   if (x->run != id_ && (x->creator != nullptr || isolated_)) {
     if (isolated_) {
       retain(x);
-      isolated_->saved.push_back({x, x->grad_handle(), x->grad_shared});
+      isolated_->saved.push_back({x, x->grad_handle(), x->grad_shared, held});
     }
     x->run = id_;
     x->set_grad(gx, true);
     enqueue(x);
+    if (held && !isolated_) {
+      Access::forget(held);
+      x->held_by_run = true;
+    }
   } else if (x->grad == nullptr) {
     // The gradient of a leaf is visible to users, so it must be an ordinary array, not a view that repeats elements.
     if (!double_ && repeats_elements(gx.data())) x->set_grad(internal::constant_variable(copy(gx.data())), false);
@@ -168,6 +179,12 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx) {
   }
 }
 
+// The handle that the run has since it wrote the gradient, or a new one. The caller of backward holds kept_.
+Variable BackwardEngine::hold_output(VariableNode* y) {
+  if (std::exchange(y->held_by_run, false)) return Access::adopt(y);
+  return y == kept_ ? Variable() : y->hold();
+}
+
 // Moves the gradients out of f's outputs; those that are to be kept are copied as handles.
 Variables BackwardEngine::take_output_grads(FunctionNode& f) {
   Variables gy;
@@ -177,6 +194,7 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
     gy.emplace_back();
     VariableNode* y = f.lock_output(i);
     if (y == nullptr) continue;
+    const Variable held = hold_output(y);
     if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
       made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = y->grad_handle();
@@ -185,8 +203,8 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) {
       if (!double_ && (gy.back().volatile_flag() != AUTO || gy.back().creator() != nullptr))
         gy.back() = internal::constant_variable(gy.back().data());
     }
-    const bool keep = y == kept_ || (retain_grad_ && y->handles.load(std::memory_order_relaxed) != 0) ||
-                      (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
+    const bool keep =
+        y == kept_ || (retain_grad_ && held) || (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
     if (!keep) y->set_grad({}, false);
     internal::release(y);
   }
@@ -209,7 +227,10 @@ class Spare {
 
 Arrays live_inputs(const FunctionNode& f) {
   Arrays in;
-  for (std::size_t i = 0; i < f.num_inputs(); ++i) in.push_back(f.input_node(i)->data);
+  for (std::size_t i = 0; i < f.num_inputs(); ++i) {
+    const Variable held = f.input_node(i)->hold();
+    in.push_back(held ? held.data() : Array());
+  }
   return in;
 }
 
@@ -290,16 +311,21 @@ void BackwardEngine::process(FunctionNode& f) {
   if (is_debug() && !internal::modes().in_backward_rule)
     for (const Variable& g : gx)
       if (g && catena::is_floating(g.dtype()) && has_nan(g.data())) f.fail_nan("backward");
+  VariableNode* x = nullptr;
+  Variable held;
   for (std::size_t k = 0; k < gx.size(); ++k) {
     if (!gx[k]) continue;
-    VariableNode* x = f.input_node(std::size_t(targets[k]));
+    if (VariableNode* next = f.input_node(std::size_t(targets[k])); next != x) {
+      x = next;
+      held = x->held_by_run ? Variable() : x->hold();
+    }
     const Array& g = gx[k].data();
     if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) ||
-        !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) || (x->data && x->data->owner != g->owner))
-        [[unlikely]]
+        !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
+        (x->data && (x->data->owner != g->owner || x->data.device() != g.device()))) [[unlikely]]
       internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)), g);
     const RuleModes modes(double_);
-    accumulate(x, gx[k]);
+    accumulate(x, gx[k], held);
   }
 }
 
@@ -309,12 +335,24 @@ void BackwardEngine::abandon() noexcept {
     for (std::size_t i = 0; i < item.function->num_outputs(); ++i) {
       VariableNode* y = item.function->lock_output(i);
       if (y == nullptr) continue;
+      const Variable held = hold_output(y);
       if (y->run == id_ && y != kept_) y->set_grad({}, false);
       internal::release(y);
     }
     release(item.function);
   }
 }
+
+namespace {
+
+// One element in host memory as a double.
+double loss_value(const Array& loss) {
+  if (loss.dtype() == Dtype::float32) [[likely]]
+    return static_cast<double>(*reinterpret_cast<const float*>(loss->data));
+  return catena::is_floating(loss.dtype()) ? item(loss).to_double() : 0;
+}
+
+}  // namespace
 
 namespace internal {
 
@@ -325,6 +363,7 @@ void run_backward(const Variable& start, const BackwardOptions& options) {
   if (f == nullptr) return;
   if (y->grad == nullptr) {
     if (start.size() == 1) {
+      if (start.device().kind == Device::Kind::cpu) warn_of_nan_loss(loss_value(start.data()));
       y->set_grad(internal::constant_variable(ones_like(start.data())), false);
     } else {
       bool other = false;
@@ -375,7 +414,7 @@ class Restore {
   explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}
   ~Restore() {
     for (auto& s : isolated_.saved) {
-      s.node->set_grad(s.grad, s.shared);
+      s.node->set_grad(s.held ? s.grad : Variable(), s.shared);
       internal::release(s.node);
     }
   }
@@ -406,7 +445,9 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
     if (!g) g = internal::constant_variable(ones_like(outputs[k].data()));
     internal::check_grad(nullptr, outputs[k].data(), outputs[k].dtype(), outputs[k].shape(), g.data());
     const RuleModes modes(enable_double_backprop);
-    engine.accumulate(Access::node(outputs[k])->root(), g);
+    VariableNode* y = Access::node(outputs[k])->root();
+    Variable held = y->hold();
+    engine.accumulate(y, g, held);
   }
   engine.run();
   Variables result;

@@ -4,6 +4,7 @@
 #include <execinfo.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -12,7 +13,7 @@
 namespace autograd {
 namespace {
 
-std::atomic<bool> experimental_silenced{false};
+std::atomic<bool> experimental_silenced{false}, warned_of_nan_loss{false};
 
 std::string demangle(const char* name) {
   int status = 0;
@@ -28,6 +29,13 @@ bool disable_experimental_feature_warning() noexcept { return experimental_silen
 void experimental(std::string_view api_name) {
   if (!experimental_silenced)
     warn("FutureWarning", catena::concat(api_name, " is experimental. The interface can change in the future."));
+}
+
+void warn_of_nan_loss(double loss, std::string_view name) {
+  if (!std::isnan(loss) || warned_of_nan_loss.exchange(true)) return;
+  warn("RuntimeWarning", catena::concat(name,
+                                        " is nan; the update makes parameters nan, too. autograd::set_debug(true) "
+                                        "names the function that made the first nan"));
 }
 
 namespace internal {

@@ -18,6 +18,11 @@ CATENA_EXPORT void experimental(std::string_view api_name);
 CATENA_EXPORT void set_disable_experimental_feature_warning(bool disable) noexcept;
 CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;
 
+// Warns, once per process, when a loss is NaN: training goes on with parameters that are all NaN. `name` is what the
+// number is called. Variable::backward does this for a loss in host memory. On other devices it does not wait for the
+// value, so a training loop passes the values that it copies anyway.
+CATENA_EXPORT void warn_of_nan_loss(double loss, std::string_view name = "the loss");
+
 namespace internal {
 CATENA_EXPORT std::string capture_stack();                         // one frame per line, innermost first
 CATENA_EXPORT std::string class_name(const std::type_info& type);  // readable, without namespaces

@@ -110,16 +110,55 @@ Plan plan_of(std::span<const Variable> inputs) {
 
 // ---- application --------------------------------------------------------------------------------
 
+std::string_view FunctionNode::input_names() const { return {}; }
 void FunctionNode::check_type_forward(const type_check::TypeInfoTuple&) const {}
 
 Variables FunctionNode::backward(const Targets& targets, const Variables&) { return Variables(targets.size()); }
+
+namespace {
+
+// The k-th word of the names, or nothing.
+std::string_view word(std::string_view names, int k) {
+  for (; k > 0; --k) {
+    const std::size_t space = names.find(' ');
+    if (space == names.npos) return {};
+    names.remove_prefix(space + 1);
+  }
+  return names.substr(0, names.find(' '));
+}
+
+// What to write instead when dtypes do not fit: "x is float64, W float32: x.astype(float32)". Nothing for other errors.
+std::string cure_of(const catena::InvalidType& e, const type_check::TypeInfoTuple& types, std::string_view names) {
+  const std::string& expect = e.expect();
+  if (expect.find(".dtype") == expect.npos) return {};
+  const auto line = [](const auto&... parts) { return catena::concat("\n", parts...); };
+  if (const std::size_t kind = expect.find("].dtype.kind == "); kind != expect.npos && !names.empty()) {
+    const int i = expect[kind - 1] - '0';
+    const std::string_view name = word(names, i);
+    const char* const to = expect[kind + 16] == 'f' ? "float32" : "int32";
+    return line(name, " is ", types.dtype(std::size_t(i)), ": ", name, ".astype(", to, ")");
+  }
+  if (names.empty()) names = "x y z";
+  for (int k = 1; k < int(types.count()); ++k) {
+    const Dtype a = types.dtype(0), b = types.dtype(std::size_t(k));
+    if (a == b || !catena::is_floating(a) || !catena::is_floating(b)) continue;
+    const std::string_view first = word(names, 0), other = word(names, k);
+    const bool convert_other = a == Dtype::float32;
+    return line(first, " is ", a, ", ", other, " ", b, ": ", convert_other ? other : first, ".astype(",
+                convert_other ? a : b, ")");
+  }
+  return {};
+}
+
+}  // namespace
 
 void FunctionNode::check_types(const type_check::TypeInfoTuple& in_types) const {
   try {
     check_type_forward(in_types);
   } catch (const catena::InvalidType& e) {
-    throw catena::InvalidType(e.expect(), e.actual(),
-                              "Invalid operation is performed in: " + label() + " (Forward)\n\n");
+    throw catena::InvalidType(
+        e.expect(), e.actual(),
+        "Invalid operation is performed in: " + label() + " (Forward)" + cure_of(e, in_types, input_names()) + "\n\n");
   }
 }
 
@@ -130,6 +169,22 @@ FunctionNode::Extras& FunctionNode::extras() {
 
 void FunctionNode::fail_nan(const char* where) const {
   std::string text = catena::concat("NaN is detected on ", where, " computation of ", label());
+  if (!stack().empty()) text += "\nStacktrace of the function is below:\n" + stack();
+  throw catena::RuntimeError(text);
+}
+
+// The name is the variable's own one, if it has one, else what the function calls that input.
+std::string FunctionNode::describe(const char* what, int index, VariableNode* n) const {
+  const Variable held = n != nullptr ? n->hold() : Variable();
+  std::string name = held ? held.name() : "";
+  if (name.empty() && std::string_view(what) == "input") name = word(input_names(), index);
+  return name.empty() ? catena::concat(what, " ", index) : catena::concat(what, " ", index, " (", name, ")");
+}
+
+void FunctionNode::fail_changed(const Array& a, std::string_view what) const {
+  std::string text = catena::concat(label(), ": ", what, ", of shape ", a.shape(),
+                                    ", was changed in place between forward and backward, which needs its values of "
+                                    "then; change a copy, or call backward first");
   if (!stack().empty()) text += "\nStacktrace of the function is below:\n" + stack();
   throw catena::RuntimeError(text);
 }
@@ -198,8 +253,8 @@ Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<cons
                                       const Array& out) {
   applied_ = true;
   connect_inputs(inputs, in);
-  for (Retained& r : retained_inputs_) r.array = in[std::size_t(r.index)];
-  for (Retained& r : retained_outputs_) r.array = out;
+  for (Retained& r : retained_inputs_) r.keep(in[std::size_t(r.index)]);
+  for (Retained& r : retained_outputs_) r.keep(out);
   return connect_output(plan, 0, out);
 }
 
@@ -239,27 +294,27 @@ Variable FunctionNode::connect_output(const internal::Plan& plan, int index, con
 void FunctionNode::fill_retained(const Arrays& in, const Arrays& out) {
   if (raw_style_) {
     retained_inputs_.clear();
-    for (std::size_t i = 0; i < in.size(); ++i) retained_inputs_.push_back({int(i), in[i]});
+    for (std::size_t i = 0; i < in.size(); ++i) retained_inputs_.push_back({int(i), 0, {}});
   }
   for (Retained& r : retained_inputs_) {
     catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < in.size(), "retain_inputs",
                                       "there is no input ", r.index);
-    r.array = in[std::size_t(r.index)];
+    r.keep(in[std::size_t(r.index)]);
   }
   for (Retained& r : retained_outputs_) {
     catena::check<catena::IndexError>(r.index >= 0 && std::size_t(r.index) < out.size(), "retain_outputs",
                                       "there is no output ", r.index);
-    r.array = out[std::size_t(r.index)];
+    r.keep(out[std::size_t(r.index)]);
   }
 }
 
 // ---- retained values ----------------------------------------------------------------------------
 
 void FunctionNode::retain_inputs(std::initializer_list<int> indices) {
-  for (const int i : indices) retained_inputs_.push_back({i, {}});
+  for (const int i : indices) retained_inputs_.push_back({i, 0, {}});
 }
 void FunctionNode::retain_outputs(std::initializer_list<int> indices) {
-  for (const int i : indices) retained_outputs_.push_back({i, {}});
+  for (const int i : indices) retained_outputs_.push_back({i, 0, {}});
 }
 
 namespace {
@@ -280,15 +335,24 @@ Variable alias(VariableNode* root, const Array& data) {
 }  // namespace
 
 Variable FunctionNode::retained_input(int index) const {
-  for (const Retained& r : retained_inputs_)
-    if (r.index == index && r.array)
-      return alias(needs_double_backprop() ? inputs_[std::size_t(index)] : nullptr, r.array);
+  for (const Retained& r : retained_inputs_) {
+    if (r.index != index || !r.array) continue;
+    if (internal::version_of(r.array) != r.version) [[unlikely]]
+      fail_changed(r.array, describe("input", index, inputs_[std::size_t(index)]));
+    return alias(needs_double_backprop() ? inputs_[std::size_t(index)] : nullptr, r.array);
+  }
   catena::fail<catena::RuntimeError>(label(), "input ", index, " was not retained by forward");
 }
 
 Variable FunctionNode::retained_output(int index) {
   for (const Retained& r : retained_outputs_) {
     if (r.index != index || !r.array) continue;
+    if (internal::version_of(r.array) != r.version) [[unlikely]] {
+      VariableNode* y = lock_output(std::size_t(index));
+      const std::string what = describe("output", index, y);
+      if (y != nullptr) internal::release(y);
+      fail_changed(r.array, what);
+    }
     if (!needs_double_backprop()) return alias(nullptr, r.array);
     VariableNode* y = lock_output(std::size_t(index));
     if (y == nullptr) {  // the variable is destroyed: a new one takes its place among the outputs

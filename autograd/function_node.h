@@ -45,6 +45,11 @@ struct Plan {
 // TypeError naming the input for a null one; ValueError when ON and OFF are mixed.
 CATENA_EXPORT Plan plan_of(std::span<const Variable> inputs);
 
+// The low bits of the number of writes to the array's memory.
+inline std::uint32_t version_of(const Array& a) noexcept {
+  return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(std::memory_order_relaxed)) : 0;
+}
+
 }  // namespace internal
 
 class CATENA_EXPORT FunctionNode {
@@ -61,6 +66,8 @@ class CATENA_EXPORT FunctionNode {
   Variables apply(const Variables& inputs);
 
   virtual std::string label() const = 0;
+  // What errors call the inputs, separated by spaces: "x W b". Empty: their positions.
+  virtual std::string_view input_names() const;
   virtual void check_type_forward(const type_check::TypeInfoTuple& in_types) const;
   virtual Arrays forward(const Arrays& inputs) = 0;
   // One gradient per target, in order; null = absent (no gradient flows there). grad_outputs: null where absent, never
@@ -90,9 +97,15 @@ class CATENA_EXPORT FunctionNode {
   // To be called in forward: the arrays that backward will read. All other arrays are freed with their variables.
   void retain_inputs(std::initializer_list<int> indices);
   void retain_outputs(std::initializer_list<int> indices);
-  // In backward: the retained value as a variable of the graph, so that the rule stays differentiable.
+  // In backward: the retained value as a variable of the graph, so that the rule stays differentiable. RuntimeError
+  // when the array was written after forward.
   Variable retained_input(int index) const;
   Variable retained_output(int index);
+  // The same check for an array that is neither input nor output: `version` is version_of(a) at the time of forward.
+  void check_unchanged(const Array& a, std::uint32_t version, std::string_view what) const {
+    if (internal::version_of(a) != version) [[unlikely]]
+      fail_changed(a, what);
+  }
   // Shape and dtype of input i, kept without its data.
   Shape input_shape(int i) const;
   Dtype input_dtype(int i) const;
@@ -126,7 +139,12 @@ class CATENA_EXPORT FunctionNode {
 
   struct Retained {
     int index;
+    std::uint32_t version;
     Array array;
+    void keep(const Array& a) {
+      array = a;
+      version = internal::version_of(a);
+    }
   };
   struct Extras {  // rarely used members
     std::string stack;
@@ -144,6 +162,8 @@ class CATENA_EXPORT FunctionNode {
   bool lists_output(const internal::VariableNode* n) const noexcept;
   Extras& extras();
   [[noreturn]] void fail_nan(const char* where) const;
+  [[noreturn]] void fail_changed(const Array& a, std::string_view what) const;
+  std::string describe(const char* what, int index, internal::VariableNode* n) const;  // "input 1 (W)"
   Arrays run_forward(const Arrays& in);
   Arrays run_forward_with_hooks(const Arrays& in);
 

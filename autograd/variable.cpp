@@ -1,6 +1,7 @@
 #include <catena/autograd/variable.h>
 
 #include <atomic>
+#include <thread>
 #include <typeinfo>
 
 #include <catena/autograd/backward.h>
@@ -15,6 +16,12 @@ using internal::VariableNode;
 
 namespace internal {
 
+Variable VariableNode::hold() noexcept {
+  Variable v = handle();
+  while (!v && refs.load(std::memory_order_acquire) >= kHandles) std::this_thread::yield();
+  return v;
+}
+
 Variable VariableNode::grad_handle() noexcept {
   if (grad != nullptr) grad->handles.fetch_add(1, std::memory_order_relaxed);
   return Access::adopt(grad);
@@ -28,8 +35,8 @@ void VariableNode::set_grad(const Variable& g, bool shared) {
 }
 
 void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, const Array& grad) {
-  const bool other_backend = data && (data->owner != grad->owner || data.device().kind != grad.device().kind);
-  if (!other_backend && grad.dtype() == dtype && grad.shape() == shape) [[likely]]
+  const bool other_backend = data && data->owner != grad->owner, other_device = data && data.device() != grad.device();
+  if (!other_backend && !other_device && grad.dtype() == dtype && grad.shape() == shape) [[likely]]
     return;
   std::string detail;
   if (function != nullptr) {
@@ -37,8 +44,11 @@ void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, co
     if (!function->stack().empty()) detail += "Stacktrace of the function is below:\n" + function->stack();
   }
   if (other_backend)
-    throw catena::TypeError(catena::concat(detail, "Type of data and grad mismatch\n", data.backend().name(), " on ",
-                                           data.device(), " != ", grad.backend().name(), " on ", grad.device()));
+    throw catena::TypeError(catena::concat(detail, "Type of data and grad mismatch\n", data.backend().name(),
+                                           " != ", grad.backend().name()));
+  if (other_device)
+    throw catena::ValueError(catena::concat(detail, "Device of data and grad mismatch\n", data.device(),
+                                            " != ", grad.device(), ": to_device copies an array"));
   if (grad.dtype() != dtype)
     throw catena::TypeError(catena::concat(detail, "Dtype of data and grad mismatch\n", dtype, " != ", grad.dtype()));
   throw catena::ValueError(catena::concat(detail, "Shape of data and grad mismatch\n", shape, " != ", grad.shape()));
@@ -48,19 +58,11 @@ void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, co
 
 // ---- handles ------------------------------------------------------------------------------------
 
-Variable::Variable(const Array& data, const VariableOptions& options) {
-  catena::check<catena::TypeError>(bool(data), "Variable", "an array is needed, not a null one");
-  node_ = new VariableNode;
-  node_->data = data;
+void Variable::set_options(const VariableOptions& options) {
   node_->volatile_flag = options.volatile_;
   node_->requires_grad = options.requires_grad;
-  try {
-    if (options.grad) set_grad(options.grad);
-    if (!options.name.empty()) set_name(options.name);
-  } catch (...) {
-    drop_handle();
-    throw;
-  }
+  if (options.grad) set_grad(options.grad);
+  if (!options.name.empty()) set_name(options.name);
 }
 
 Variable::Variable(Pending) : node_(new VariableNode) {}
@@ -84,7 +86,7 @@ void Variable::drop_handle() noexcept {
   n->data = {};
   n->set_grad({}, false);
   n->name.reset();
-  internal::release(n);
+  internal::release(n, VariableNode::kHandles);
 }
 
 VariableNode& Variable::checked() const {

@@ -9,10 +9,12 @@
 // graph behind it consists of VariableNode (variable_node.h) and FunctionNode (function_node.h): function nodes own
 // their input nodes, output nodes own their creator, and arrays stay alive only where a function retains them.
 //
-// An array given where a Variable is expected is wrapped as a variable with volatile AUTO; `Variable x(a)` makes one
-// with volatile OFF. For a wrapped temporary no gradient is computed, since it could not be read.
+// An array converts to a Variable: `Variable x(a)`, `Variable x = a` and an array given where a Variable is expected
+// mean the same, a root with volatile AUTO, which is part of a graph unless the thread's mode or another input says
+// otherwise. For a temporary made in a call no gradient is computed, since it could not be read.
 //
-// Thread safety: a graph belongs to one thread at a time; handles may be copied and dropped on any thread.
+// Thread safety: a graph belongs to one thread at a time; handles may be copied and dropped on any thread, also while
+// another thread runs backward through their variables.
 #pragma once
 
 #include <concepts>
@@ -37,7 +39,7 @@ template <class T>
 concept ArrayLike = std::same_as<T, Array> || ForeignArray<T>;
 
 struct VariableOptions {
-  Flag volatile_ = OFF;
+  Flag volatile_ = AUTO;
   std::string name = {};
   Array grad = {};
   bool requires_grad = true;
@@ -54,13 +56,10 @@ class CATENA_EXPORT Variable {
  public:
   Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
   // A root: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
-  explicit Variable(const Array& data, const VariableOptions& options = {});
-  template <ForeignArray T>
-  explicit Variable(const T& a, const VariableOptions& options) : Variable(Array(a), options) {}
-  template <ArrayLike T>
-  requires ForeignArray<T>
-  explicit Variable(const T& a) : Variable(Array(a)) {}
-  template <ArrayLike T> Variable(const T& a) : Variable(wrap(Array(a))) {}  // implicit: AUTO
+  template <ArrayLike T> Variable(const T& data) : Variable(wrap(data)) {}
+  template <ArrayLike T> Variable(const T& data, const VariableOptions& options) : Variable(wrap(data)) {
+    set_options(options);
+  }
   Variable(const Variable& o) noexcept : node_(o.node_) {
     if (node_) add_handle();
   }
@@ -79,8 +78,8 @@ class CATENA_EXPORT Variable {
 
   const Array& data() const;  // ValueError for a null Variable, like all members below
   void set_data(const Array& data);
-  // Null when there is none. Setting stores a reference, not a copy. TypeError when the backend, the kind of device or
-  // the dtype differs from that of data, ValueError when the shape does.
+  // Null when there is none. Setting stores a reference, not a copy: backward adds to the array that was set. TypeError
+  // when the backend or the dtype differs from that of data, ValueError when the device or the shape does.
   Array grad() const;
   void set_grad(const Array& grad);
   Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
@@ -153,6 +152,7 @@ class CATENA_EXPORT Variable {
   const Array& present() const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
+  void set_options(const VariableOptions& options);  // of a new variable
   void add_handle() const noexcept;
   void drop_handle() noexcept;
   internal::VariableNode& checked() const;
@@ -160,6 +160,7 @@ class CATENA_EXPORT Variable {
   internal::VariableNode* node_ = nullptr;
 };
 
+// variable([1. 2.]), with the name if there is one: variable W([1. 2.]). Copies the values to the host.
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 
 // Gradients of `outputs` (weighted by grad_outputs, ones when absent) with respect to `inputs`. No variable's .grad is

@@ -3,8 +3,11 @@
 //
 // Two counts avoid reference cycles. `handles` counts Variables: when it reaches 0, the array, the gradient and the
 // name are released, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs`
-// counts functions that have this node as an input (plus one while there are handles): when it reaches 0, the node is
-// destroyed and its reference to its creator is released.
+// counts functions that have this node as an input (plus kHandles until the handles are gone and what they held is
+// released): when it reaches 0, the node is destroyed and its reference to its creator is released.
+//
+// The last handle may be dropped on any thread, also while an engine works on the graph. Who reads or writes data, grad
+// or name without a handle of its own therefore calls hold() first.
 #pragma once
 
 #include <atomic>
@@ -17,7 +20,8 @@
 namespace autograd::internal {
 
 struct CATENA_EXPORT VariableNode {
-  std::atomic<std::uint32_t> handles{1}, refs{1};
+  static constexpr std::uint32_t kHandles = 1u << 31;
+  std::atomic<std::uint32_t> handles{1}, refs{kHandles};
   Array data;
   VariableNode* grad = nullptr;      // owning handle
   FunctionNode* creator = nullptr;   // owning
@@ -31,6 +35,7 @@ struct CATENA_EXPORT VariableNode {
   bool grad_shared = false;  // `grad` may share its array with other variables: never write into it
   // A parameter of a link; an optimizer that updates it says so. A gradient of one without the other is lost.
   bool is_parameter = false, has_optimizer = false;
+  bool held_by_run = false;  // the run that wrote `grad` has a handle, until it has read `grad`
   // The dtype and shape of data when it was used as an input; data may be released before the gradient arrives.
   Dtype dtype = Dtype::float32;
   catena::SmallVector<std::int64_t, 4> shape;
@@ -43,6 +48,8 @@ struct CATENA_EXPORT VariableNode {
   // The node that stands for this one in graphs.
   VariableNode* root() noexcept { return alias_of ? alias_of : this; }
   Variable handle() noexcept;  // null when no Variable is left
+  // The same; after it returned null, no other thread touches data, grad and name any more.
+  Variable hold() noexcept;
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
   void set_creator(FunctionNode* f, int index) noexcept;  // null: the node becomes a root
@@ -50,8 +57,8 @@ struct CATENA_EXPORT VariableNode {
 };
 
 inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
-inline void release(VariableNode* n) noexcept {
-  if (n->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) n->destroy();
+inline void release(VariableNode* n, std::uint32_t count = 1) noexcept {
+  if (n->refs.fetch_sub(count, std::memory_order_acq_rel) == count) n->destroy();
 }
 // An output of a function may be in destruction on another thread: takes a reference only if the count is not 0.
 inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {
@@ -91,8 +98,8 @@ inline Variable constant_variable(const Array& a) {
   return Access::adopt(n);
 }
 
-// TypeError or ValueError (with Chainer's texts) when an array cannot be the gradient of data of this dtype and shape.
-// `function` is the function that made it; null when the user set it.
+// TypeError or ValueError (with Chainer's texts) when an array cannot be the gradient of `data`, which had this dtype
+// and shape when it was used (null: released since). `function` is the function that made it; null when the user did.
 CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape,
                               const Array& grad);
 

@@ -59,7 +59,17 @@ std::string Variable::debug_print() const {
 }
 
 std::ostream& operator<<(std::ostream& out, const Variable& v) {
-  return out << (v ? v.to_string() : "<null variable>");
+  if (!v) return out << "<null variable>";
+  const std::string head = v.name().empty() ? "variable(" : "variable " + v.name() + "(";
+  if (!v.data()) return out << head << "no data yet)";
+  // Further lines stand below the first, as NumPy prints them.
+  const std::string values = autograd::to_string(v.data());
+  out << head;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out << values[i];
+    if (values[i] == '\n' && values[i + 1] != '\n') out << std::string(head.size(), ' ');
+  }
+  return out << ')';
 }
 
 }  // namespace autograd

@@ -8,6 +8,8 @@ namespace autograd {
 
 Backend::~Backend() = default;
 
+bool Backend::owns_memory(const Array&) { return true; }
+
 void* Backend::find_extension(std::string_view, Device) { return nullptr; }
 
 Backend& Array::backend() const {

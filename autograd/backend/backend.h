@@ -78,6 +78,9 @@ class CATENA_EXPORT Backend {
   virtual void to_host(const Array& a, void* data) = 0;
   virtual Array to_device(const Array& a, Device device) = 0;  // the same handle if it is there already
   virtual void synchronize(Device device) = 0;
+  // Whether the array's memory was allocated by the backend's library, so that it may be reused for another result once
+  // no array refers to it. False for memory of someone else behind an array (nd::wrap, DLPack).
+  virtual bool owns_memory(const Array& a);
   // The basis of all view operations: same storage, new shape and strides, first element moved by offset_bytes.
   virtual Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) = 0;
 

@@ -143,6 +143,7 @@ class MatMul final : public FunctionNode {
  public:
   MatMul(bool transa, bool transb, const char* label) : transa_(transa), transb_(transb), label_(label) {}
   std::string label() const override { return label_; }
+  std::string_view input_names() const override { return "a b"; }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 2);
@@ -240,10 +241,10 @@ Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb, 
 }
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }
 Variable matrix_multiply(const Variable& x, const Constant& c) {
-  return matmul(x, constant_operand(c, x), false, false, "_ @ C");
+  return matmul(x, constant_operand(c, x), false, false, "_ @ constant array");
 }
 Variable matrix_multiply(const Constant& c, const Variable& x) {
-  return matmul(constant_operand(c, x), x, false, false, "C @ _");
+  return matmul(constant_operand(c, x), x, false, false, "constant array @ _");
 }
 
 }  // namespace internal

@@ -43,6 +43,8 @@ class Elementwise final : public FunctionNode {
   Elementwise(const ElementwiseRow& row, std::size_t inputs, std::span<const Constant> c)
       : row_(row), num_constants_(c.size()) {
     std::copy(c.begin(), c.end(), constants_.begin());
+    for (std::size_t k = 0; k < c.size(); ++k)
+      if (c[k].is_array()) versions_[k] = internal::version_of(c[k].array());
     if (row.retain & kRetainX) retain_inputs({0});
     if ((row.retain & kRetainX1) && inputs > 1) retain_inputs({1});
     if (row.retain & kRetainY) retain_outputs({0});
@@ -76,6 +78,8 @@ class Elementwise final : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& gy) override {
     Variables gx(targets.size());
     if (!gy[0]) return gx;
+    for (std::size_t k = 0; k < num_constants_; ++k)
+      if (constants_[k].is_array()) check_unchanged(constants_[k].array(), versions_[k], "the constant array");
     const bool fused = row_.fused != nullptr && !needs_double_backprop();
     ElementwiseValues v{{}, {}, {}, gy[0], constants()};
     if (row_.retain & kRetainX) v.x0 = retained_input(0);
@@ -105,6 +109,7 @@ class Elementwise final : public FunctionNode {
   const ElementwiseRow& row_;
   std::size_t num_constants_;
   std::array<Constant, 2> constants_;
+  std::array<std::uint32_t, 2> versions_{};
 };
 
 bool types_fit(const ElementwiseRow& row, std::span<const Array* const> x) {

@@ -2,6 +2,7 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/indexed_access.h>
 
 namespace autograd {
@@ -115,7 +116,9 @@ Array view_of(const Array& a, const ViewSpec& v) { return a.backend().view(a, v.
 
 class GetItem final : public FunctionNode {
  public:
-  explicit GetItem(const std::vector<IndexItem>& items) : items_(items) {}
+  explicit GetItem(const std::vector<IndexItem>& items) : items_(items) {
+    for (const IndexItem& i : items_) versions_.push_back(i.is_array() ? internal::version_of(i.array()) : 0);
+  }
   std::string label() const override { return "GetItem"; }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
@@ -136,6 +139,7 @@ class GetItem final : public FunctionNode {
 
  private:
   std::vector<IndexItem> items_;
+  std::vector<std::uint32_t> versions_;  // of the arrays among them
 };
 
 // Scatters gy into zeros of x's shape; the backward of get_item.
@@ -160,6 +164,8 @@ class GetItemGrad final : public FunctionNode {
 };
 
 Variables GetItem::backward(const Targets&, const Variables& gy) {
+  for (std::size_t k = 0; k < items_.size(); ++k)
+    if (items_[k].is_array()) check_unchanged(items_[k].array(), versions_[k], "an index array");
   return apply_node<GetItemGrad>({gy[0]}, items_, input_shape(0));
 }
 
@@ -196,6 +202,28 @@ class Concat final : public FunctionNode {
   int axis_;
 };
 
+class Broadcast final : public FunctionNode {
+ public:
+  explicit Broadcast(const Shape& shape) : shape_(shape) {}
+  std::string label() const override { return "Broadcast"; }
+  Arrays forward(const Arrays& xs) override {
+    Arrays ys;
+    for (const Array& x : xs) ys.push_back(x.shape() == shape_ ? x : broadcast_to(x, shape_));
+    return ys;
+  }
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gradients;
+    for (const int target : targets) {
+      const Variable& g = gy[std::size_t(target)];
+      gradients.push_back(g ? sum_to(g, input_shape(target)) : Variable());
+    }
+    return gradients;
+  }
+
+ private:
+  Shape shape_;
+};
+
 }  // namespace
 
 Variable get_item(const Variable& x, const std::vector<IndexItem>& items) { return apply_node<GetItem>({x}, items)[0]; }
@@ -215,9 +243,7 @@ Variables broadcast(const Variables& xs) {
       throw catena::InvalidType("each dimension has the same size or is 1", catena::concat(common, " and ", x.shape()));
     }
   }
-  Variables result;
-  for (const Variable& x : xs) result.push_back(broadcast_to(x, common));
-  return result;
+  return xs.size() == 1 ? xs : apply_node<Broadcast>(xs, common);
 }
 
 }  // namespace autograd

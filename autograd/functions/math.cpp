@@ -22,13 +22,18 @@ template <const catena::KernelDef& kRow> Array run_fused(int, const ElementwiseA
 }
 #define rule_fused(name) run_fused<catena::rows::name>
 
+// The reference labels a function by its name, but its activations by their classes.
+constexpr const char* label_of(std::string_view name) {
+  return name == "tanh" ? "Tanh" : name == "sigmoid" ? "Sigmoid" : name.data();
+}
+
 #define CATENA_ROW(name, reads, rule, fused_rule)                         \
   struct name##_row {                                                     \
     static Variable gradient(int, const ElementwiseValues& v) {           \
       [[maybe_unused]] const Variable &x = v.x0, &y = v.y, &gy = v.gy;    \
       return rule;                                                        \
     }                                                                     \
-    static constexpr ElementwiseRow row = {.label = #name,                \
+    static constexpr ElementwiseRow row = {.label = label_of(#name),      \
                                            .kernel = &catena::rows::name, \
                                            .retain = retain_##reads,      \
                                            .gradient = gradient,          \
@@ -86,7 +91,7 @@ template <bool kMaximum> class Extremum final : public SameShape {
 
 class Fmod final : public SameShape {
  public:
-  std::string label() const override { return "Fmod"; }
+  std::string label() const override { return "fmod"; }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0, 1});
     return {apply(catena::rows::fmod, {x[0], x[1]})};
@@ -140,7 +145,7 @@ class LinearInterpolate final : public SameShape {
 
 class Where final : public FunctionNode {
  public:
-  explicit Where(const Array& condition) : condition_(condition) {}
+  explicit Where(const Array& condition) : condition_(condition), version_(internal::version_of(condition)) {}
   std::string label() const override { return "Where"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
@@ -150,6 +155,7 @@ class Where final : public FunctionNode {
   }
   Arrays forward(const Arrays& x) override { return {where(condition_, x[0], x[1])}; }
   Variables backward(const Targets& targets, const Variables& gy) override {
+    check_unchanged(condition_, version_, "the condition");
     Variables gx;
     for (const int t : targets)
       gx.push_back(masked(gy[0], t == 0 ? condition_ : apply(catena::rows::logical_not, {condition_})));
@@ -161,6 +167,7 @@ class Where final : public FunctionNode {
     return autograd::where(Operand(c), Operand(x), Operand(y));
   }
   Array condition_;
+  std::uint32_t version_;
 };
 
 class Identity final : public FunctionNode {

@@ -10,9 +10,9 @@
 
 namespace autograd {
 
-// A unary function is one line: its name (also its label and its kernel's name), the value that its rule reads (x, y or
-// nothing), its rule (the gradient of x from gy), and optionally a fused rule on arrays: fused(<kernel>) has that value
-// and gy as inputs.
+// A unary function is one line: its name (also its kernel's name and, with two exceptions, its label), the value that
+// its rule reads (x, y or nothing), its rule (the gradient of x from gy), and optionally a fused rule on arrays:
+// fused(<kernel>) has that value and gy as inputs.
 // clang-format off
 #define CATENA_UNARY_MATH(X)  \
   X(exp,     y,       gy * y,                              none) \

@@ -23,6 +23,7 @@ class NdarrayBackend final : public Backend {
   void to_host(const Array& a, void* data) override;
   Array to_device(const Array& a, Device device) override;
   void synchronize(Device device) override;
+  bool owns_memory(const Array& a) override;
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override;
 
   void elementwise(const catena::call::Elementwise& call) override { nd::internal::execute(call); }

@@ -83,6 +83,8 @@ Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Func
   return s;
 }
 
+bool is_wrapped(const Storage& s) noexcept { return s.destroy == &destroy_foreign; }
+
 void set_allocator(catena::Shared<const Allocator> allocator) {
   const std::lock_guard lock(allocator_mutex);
   has_allocator.store(allocator != nullptr, std::memory_order_release);

@@ -31,6 +31,7 @@ CATENA_EXPORT Storage* new_storage(std::size_t bytes, Device device);
 // A storage over memory that something else owns. The deleter, which may be empty, runs when the last array over it is
 // destroyed, on the thread that destroys it.
 CATENA_EXPORT Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Function<void()> deleter);
+CATENA_EXPORT bool is_wrapped(const Storage& s) noexcept;  // made by wrap_storage
 
 // The source of new_storage's memory: null (the default) is the pool, raw_allocator() takes every block from the
 // device, others are the user's. An allocator returns one reference for `bytes` > 0 and throws if there is not enough

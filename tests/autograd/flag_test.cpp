@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(outputs_get_the_aggregate) {
   const Variable on(ones({2}), {.volatile_ = ON}), automatic(ones({2}), {.volatile_ = AUTO});
   BOOST_CHECK((on + automatic).volatile_flag() == ON);
   BOOST_CHECK((automatic + automatic).volatile_flag() == AUTO);
-  BOOST_CHECK((Variable(ones({2})) + automatic).volatile_flag() == OFF);
+  BOOST_CHECK((Variable(ones({2}), {.volatile_ = OFF}) + automatic).volatile_flag() == OFF);
   BOOST_CHECK((on * 2).volatile_flag() == ON);
 }
 

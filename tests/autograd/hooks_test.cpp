@@ -52,13 +52,13 @@ BOOST_AUTO_TEST_CASE(a_scope_covers_forward_and_backward) {
   }
   BOOST_CHECK(function_hooks().empty());
   y.backward();
-  CHECK_LOG(log, {"r forward tanh", "r forwarded tanh"});
+  CHECK_LOG(log, {"r forward Tanh", "r forwarded Tanh"});
   log.clear();
   {
     const HookScope scope(hook);
     y.backward({.enable_double_backprop = false});
   }
-  CHECK_LOG(log, {"r backward tanh", "r backwarded tanh"});  // and not the operations of the rule
+  CHECK_LOG(log, {"r backward Tanh", "r backwarded Tanh"});  // and not the operations of the rule
 }
 
 BOOST_AUTO_TEST_CASE(names_are_unique_and_order_is_kept) {

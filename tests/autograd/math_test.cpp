@@ -46,14 +46,14 @@ const Unary kUnary[] = {
     {"log1p", log1p, [](double x) { return std::log1p(x); }, -0.5, 3},
     {"log2", log2, [](double x) { return std::log2(x); }, 0.5, 3},
     {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }, 0.5, 3},
-    {"sigmoid", sigmoid, sigmoid_value, -3, 3},
+    {"Sigmoid", sigmoid, sigmoid_value, -3, 3},
     {"sign", sign, sign_value, -2, 2},
     {"sin", sin, [](double x) { return std::sin(x); }, -2, 2},
     {"sinh", sinh, [](double x) { return std::sinh(x); }, -2, 2},
     {"sqrt", sqrt, [](double x) { return std::sqrt(x); }, 0.5, 3},
     {"square", square, [](double x) { return x * x; }, -2, 2},
     {"tan", tan, [](double x) { return std::tan(x); }, -1, 1},
-    {"tanh", tanh, [](double x) { return std::tanh(x); }, -2, 2},
+    {"Tanh", tanh, [](double x) { return std::tanh(x); }, -2, 2},
 };
 
 // Values in [low, high] that stay away from multiples of 1/2, where floor, ceil, abs and sign have no derivative.
@@ -130,6 +130,7 @@ BOOST_AUTO_TEST_CASE(unary_gradients_in_narrow_dtypes) {
 
 BOOST_AUTO_TEST_CASE(labels) {
   for (const Unary& u : kUnary) BOOST_TEST(u.function(Variable(ones({2}))).creator()->label() == u.label);
+  BOOST_TEST(fmod(Variable(ones({2})), Variable(ones({2}))).creator()->label() == "fmod");
 }
 
 BOOST_AUTO_TEST_CASE(integers_are_rejected) {
@@ -260,6 +261,8 @@ BOOST_AUTO_TEST_CASE(identity_passes_absent_gradients_on) {
 BOOST_AUTO_TEST_CASE(golden_values) {
   test::GoldenFunctions f;
   for (const Unary& u : kUnary) f[u.label] = [u](const test::GoldenCall& c) { return Variables{u.function(c.x(0))}; };
+  f["sigmoid"] = [](const test::GoldenCall& c) { return Variables{sigmoid(c.x(0))}; };
+  f["tanh"] = [](const test::GoldenCall& c) { return Variables{tanh(c.x(0))}; };
   f["absolute"] = [](const test::GoldenCall& c) { return Variables{absolute(c.x(0))}; };
   f["maximum"] = [](const test::GoldenCall& c) { return Variables{maximum(c.x(0), c.x(1))}; };
   f["minimum"] = [](const test::GoldenCall& c) { return Variables{minimum(c.x(0), c.x(1))}; };

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_new_variable_is_a_root) {
   BOOST_CHECK(x.creator() == nullptr);
   BOOST_TEST(x.rank() == 0);
   BOOST_CHECK(x.volatile_flag() == AUTO);
-  BOOST_CHECK(Variable(a).volatile_flag() == OFF);
+  BOOST_CHECK(Variable(a, {.volatile_ = OFF}).volatile_flag() == OFF);
   BOOST_TEST(x.name() == "x");
   BOOST_CHECK(x.shape() == (Shape{2, 3}));
   BOOST_TEST(x.ndim() == 2);
@@ -59,9 +59,14 @@ BOOST_AUTO_TEST_CASE(a_new_variable_is_a_root) {
   BOOST_CHECK(!Variable());
 }
 
-BOOST_AUTO_TEST_CASE(an_array_given_as_a_variable_is_automatic) {
+BOOST_AUTO_TEST_CASE(however_it_is_written_a_variable_of_an_array_is_automatic) {
   const auto flag = [](const Variable& v) { return v.volatile_flag(); };
-  BOOST_CHECK(flag(ones({2})) == AUTO);
+  const Array a = ones({2});
+  const Variable direct(a), assigned = a, braces{a}, named(a, {.name = "a"});
+  BOOST_CHECK(flag(a) == AUTO);
+  for (const Variable& v : {direct, assigned, braces, named}) BOOST_CHECK(flag(v) == AUTO);
+  const auto scope = no_backprop_mode();
+  for (const Variable& v : {direct, assigned, braces, named}) BOOST_CHECK((v * 2).creator() == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(handles_share) {
@@ -86,7 +91,31 @@ BOOST_AUTO_TEST_CASE(setting_a_gradient_validates) {
   BOOST_CHECK(x.grad().get() == g.get());
   x.set_grad(Array());
   BOOST_CHECK(!x.grad());
-  if (const auto other = test::other_device()) BOOST_CHECK_THROW(x.set_grad(to_device(g, *other)), catena::TypeError);
+}
+
+std::string message_of_set_grad(Variable& x, const Array& g) {
+  try {
+    x.set_grad(g);
+  } catch (const catena::ValueError& e) {
+    return e.what();
+  }
+  return "no ValueError";
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_on_another_device_is_refused) {
+  const auto other = test::other_device();
+  if (!other) return;
+  std::vector<Device> devices{*other};
+  // Two devices of one kind: only the reference backend has them everywhere.
+  if (default_backend().name() == "reference") devices.push_back({test::default_device().kind, 1});
+  for (const Device& device : devices) {
+    Variable x(ones({2, 3}));
+    const std::string message = message_of_set_grad(x, ones({2, 3}, Dtype::float32, device));
+    BOOST_TEST(message.find(catena::to_string(x.device()) + " != " + catena::to_string(device)) != message.npos,
+               message);
+    BOOST_CHECK(!x.grad());
+    BOOST_CHECK_THROW(Variable(ones({2}), {.grad = ones({2}, Dtype::float32, device)}), catena::ValueError);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(texts) {
@@ -98,15 +127,26 @@ BOOST_AUTO_TEST_CASE(texts) {
   BOOST_CHECK(x.to_string().starts_with("<var@"));
   x.set_name("x");
   BOOST_TEST(x.repr() == "<variable x>");
-  std::ostringstream out;
-  out << x;
-  BOOST_TEST(out.str() == "x");
+}
+
+BOOST_AUTO_TEST_CASE(a_variable_prints_its_values) {
+  const auto text = [](const Variable& v) {
+    std::ostringstream out;
+    out << v;
+    return out.str();
+  };
+  BOOST_TEST(text(Variable(array<float>({1, 2.5}, {2}))) == "variable([1.  2.5])");
+  BOOST_TEST(text(Variable(array<float>({1, 2, 3, 4}, {2, 2}), {.name = "W"})) ==
+             "variable W([[1. 2.]\n            [3. 4.]])");
+  BOOST_TEST(text(Variable(array<float>({1, 2, 3, 4}, {2, 1, 2}))) == "variable([[[1. 2.]]\n\n          [[3. 4.]]])");
+  BOOST_TEST(text(Variable(full({}, 3))) == "variable(3.)");
+  BOOST_TEST(text(Variable()) == "<null variable>");
 }
 
 BOOST_AUTO_TEST_CASE(debug_print_in_full) {
   Variable x(to_device(array<float>({1, 3}, {2}), Device{}), {.name = "x"});
   const std::string head =
-      "<variable x>\n- device: CPU\n- volatile: OFF\n- backend: " + std::string(x.data().backend().name()) +
+      "<variable x>\n- device: CPU\n- volatile: AUTO\n- backend: " + std::string(x.data().backend().name()) +
       "\n- shape: (2,)\n- dtype: float32\n- statistics: mean=2.00000000, std=1.00000000\n- grad: ";
   BOOST_TEST(x.debug_print() == head + "None");
   x.set_grad(zeros_like(x.data()));

@@ -33,8 +33,8 @@ const Row kRows[] = {
      [](double x) { return x >= 0 ? x : 1.5 * std::expm1(x); }},
     {"HardSigmoid", [](const Variable& x) { return nn::hard_sigmoid(x); },
      [](double x) { return std::min(std::max(0.2 * x + 0.5, 0.0), 1.0); }},
-    {"sigmoid", nn::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
-    {"tanh", nn::tanh, [](double x) { return std::tanh(x); }},
+    {"Sigmoid", nn::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"Tanh", nn::tanh, [](double x) { return std::tanh(x); }},
 };
 
 // Values away from the kinks at 0, 0.75 and +-2.5.

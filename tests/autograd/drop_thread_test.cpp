@@ -1,0 +1,153 @@
+// Handles of variables are dropped on one thread while another runs backward through their graph. The values are
+// compared with those of one thread; what only a sanitizer sees is for the thread-sanitizer build.
+#include <atomic>
+#include <barrier>
+#include <boost/test/unit_test.hpp>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/hooks.h>
+
+using namespace autograd;
+
+namespace {
+
+constexpr int kLayers = 12, kRounds = 60;
+
+// x -> ... -> loss, with two paths between neighbours, so that gradients are added up.
+struct Ladder {
+  Variables weights, middle;
+  Variable x, loss;
+  Ladder() : x(full({4}, 0.5)) {
+    Variable h = x;
+    for (int i = 0; i < kLayers; ++i) {
+      weights.push_back(Variable(full({4}, 1 + 0.01 * i)));
+      h = tanh(h * weights[std::size_t(i)]) + h * 0.5;
+      middle.push_back(h);
+    }
+    loss = sum(h);
+  }
+};
+
+std::vector<float> gradient_alone() {
+  Ladder l;
+  l.loss.backward();
+  return to_vector<float>(l.x.grad());
+}
+
+// Runs drop() on another thread, from the moment at which work() begins.
+template <class D, class W> void at_once(D&& drop, W&& work) {
+  std::barrier start(2);
+  std::jthread other([&] {
+    start.arrive_and_wait();
+    drop();
+  });
+  start.arrive_and_wait();
+  work();
+}
+
+// A hook that reads the inputs' arrays, as those of users do.
+struct ReadingHook final : FunctionHook {
+  double total = 0;
+  std::string name() const override { return "ReadingHook"; }
+  void backward_preprocess(const FunctionNode&, const Arrays& in, const Arrays&) override {
+    for (const Array& a : in)
+      if (a) total += double(a.size());
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dropped_handles)
+
+BOOST_AUTO_TEST_CASE(of_intermediate_variables_and_leaves) {
+  const std::vector<float> expected = gradient_alone();
+  for (const BackwardOptions& options :
+       {BackwardOptions{}, BackwardOptions{.retain_grad = true}, BackwardOptions{.enable_double_backprop = true}})
+    for (int round = 0; round < kRounds; ++round) {
+      Ladder l;
+      Variables middle = std::move(l.middle), weights = std::move(l.weights);
+      at_once(
+          [&] {
+            for (std::size_t i = 0; i < middle.size(); ++i) {
+              middle[i] = {};
+              weights[i] = {};
+            }
+          },
+          [&] { l.loss.backward(options); });
+      BOOST_TEST((to_vector<float>(l.x.grad()) == expected));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(under_hooks) {
+  ReadingHook hook;
+  const HookScope scope(hook);
+  for (int round = 0; round < kRounds; ++round) {
+    Ladder l;
+    Variables middle = std::move(l.middle);
+    at_once([&] { middle = {}; }, [&] { l.loss.backward(); });
+  }
+  BOOST_TEST(hook.total > 0);
+}
+
+BOOST_AUTO_TEST_CASE(of_another_end_of_the_same_graph) {
+  const std::vector<float> expected = gradient_alone();
+  for (int round = 0; round < kRounds; ++round) {
+    Ladder l;
+    std::optional<Variable> branch = sum(l.middle[kLayers / 2] * l.weights[0]);
+    at_once([&] { branch.reset(); }, [&] { l.loss.backward(); });
+    BOOST_TEST((to_vector<float>(l.x.grad()) == expected));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(while_grad_isolates_its_gradients) {
+  const std::vector<float> expected = gradient_alone();
+  for (int round = 0; round < kRounds; ++round) {
+    Ladder l;
+    Variables middle = std::move(l.middle), weights = std::move(l.weights), found;
+    at_once(
+        [&] {
+          middle = {};
+          weights = {};
+        },
+        [&] { found = grad({l.loss}, {l.x}); });
+    BOOST_TEST((to_vector<float>(found[0].data()) == expected));
+    BOOST_CHECK(!l.x.grad());
+  }
+}
+
+// The other thread reads a gradient's array and drops it; the engine may write there only afterwards.
+BOOST_AUTO_TEST_CASE(of_arrays_that_backward_may_overwrite) {
+  struct Shared final : FunctionNode {
+    std::atomic<Array*>* slot;
+    explicit Shared(std::atomic<Array*>* s) : slot(s) {}
+    std::string label() const override { return "Shared"; }
+    Arrays forward(const Arrays& x) override { return {copy(x[0])}; }
+    Variables backward(const Targets&, const Variables& gy) override {
+      const Array gx = copy(gy[0].data());
+      slot->store(new Array(gx), std::memory_order_release);
+      return {Variable(gx)};
+    }
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    std::atomic<Array*> slot{nullptr};
+    Variable x(full({1000}, 0.5));
+    Variable y = sum(apply_node<Shared>({tanh(x)}, &slot)[0] * 2);
+    float read = 0;
+    at_once(
+        [&] {
+          Array* a;
+          while ((a = slot.load(std::memory_order_acquire)) == nullptr) std::this_thread::yield();
+          read = reinterpret_cast<const float*>((*a)->data)[999];
+          delete a;
+        },
+        [&] { y.backward(); });
+    if (x.device().kind == Device::Kind::cpu) BOOST_TEST(read == 2.0f);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,45 @@
+# Two translation units that make Variables from arrays, one by Variable x(a), one by Variable x = a, compiled by g++ and clang++, without
+# and with optimisation, linked together and run: constructors that share a mangled name are refused by g++ -O0, or one is picked silently.
+#   cmake -DSOURCE=tests/two_units -DINCLUDE=<root of catena/> -DLIBRARIES=<libcatena_*.so, ...> -DCOMPILER=<g++> -DFOLDER=<scratch> -P ...
+string(REPLACE "," ";" LIBRARIES "${LIBRARIES}")
+file(MAKE_DIRECTORY "${FOLDER}")
+set(rpath "")
+foreach(library IN LISTS LIBRARIES)
+  get_filename_component(folder "${library}" DIRECTORY)
+  list(APPEND rpath "-Wl,-rpath,${folder}")
+endforeach()
+
+find_program(CLANG NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14)
+set(compilers "${COMPILER}")
+if(CLANG)
+  list(APPEND compilers "${CLANG}")
+else()
+  message(STATUS "clang++ was not found: ${COMPILER} alone is tested")
+endif()
+
+# <what> <command...>: ends the test with the output of a command that fails.
+function(step what)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${what}:\n${output}")
+  endif()
+endfunction()
+
+foreach(compiler IN LISTS compilers)
+  foreach(level -O0 -O2)
+    set(objects "")
+    foreach(unit unit_direct unit_implicit)
+      step("${compiler} ${level} refuses ${unit}.cpp" "${compiler}" -std=c++20 ${level} "-I${INCLUDE}" -c "${SOURCE}/${unit}.cpp" -o "${FOLDER}/${unit}.o")
+      list(APPEND objects "${FOLDER}/${unit}.o")
+    endforeach()
+    # Both orders: a linker keeps the first of two definitions.
+    foreach(order given reversed)
+      if(order STREQUAL "reversed")
+        list(REVERSE objects)
+      endif()
+      step("${compiler} ${level} does not link" "${compiler}" ${objects} -o "${FOLDER}/two_units" ${LIBRARIES} ${rpath})
+      step("${compiler} ${level}, objects ${order}" "${FOLDER}/two_units")
+    endforeach()
+    message(STATUS "${compiler} ${level}: both units agree")
+  endforeach()
+endforeach()
