@@ -21,7 +21,10 @@ Array grads_norm(const Link& target) {
   for (const Variable& p : target.params()) {
     const Array g = p.grad();
     if (!g || !p.requires_grad()) continue;
-    const Array part = autograd::astype(autograd::reduce(catena::rows::sum_squares, g), Dtype::float64);
+    // The square of a 16-bit norm may be out of its dtype's range.
+    const Dtype wide = catena::compute_dtype(g.dtype());
+    const Array part =
+        autograd::astype(autograd::reduce(catena::rows::sum_squares, g, {}, false, wide), Dtype::float64);
     if (!total) total = part;
     else total += autograd::to_device(part, total.device());
   }

@@ -28,9 +28,21 @@ Variable product(const Variable& a, const Variable& b, bool transa, bool transb)
   return autograd::internal::matmul(a, b, transa, transb, "MatMul");
 }
 
+// x W^T + b in a 16-bit dtype, rounded once: the bias is one more column of W, for which x has ones, so the product
+// adds it in its wider accumulator. Rows stay multiples of 16 bytes.
+Array biased_product(const Array& x, const Array& W, const Array& b) {
+  constexpr std::int64_t kPad = 8;
+  const Array bias = autograd::full({W.shape(0), kPad}, 0, b.dtype(), b.device());
+  autograd::assign(autograd::slice(bias, 1, 0, 1), autograd::expand_dims(b, 1));
+  const Array wide_x[] = {x, autograd::full({x.shape(0), kPad}, 1, x.dtype(), x.device())};
+  const Array wide_w[] = {W, bias};
+  return autograd::matmul(autograd::concatenate(wide_x, 1), autograd::concatenate(wide_w, 1), false, true);
+}
+
 class LinearFunction final : public FunctionNode {
  public:
   std::string label() const override { return "LinearFunction"; }
+  std::string_view input_names() const override { return "x W b"; }
 
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
@@ -48,9 +60,9 @@ class LinearFunction final : public FunctionNode {
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    const Array& W = in[1];
-    const Array x = autograd::reshape(in[0], {in[0].shape(0), W.shape(1)});
-    Array y = autograd::matmul(x, autograd::astype(W, x.dtype()), false, true);
+    const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
+    if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
+    Array y = autograd::matmul(x, W, false, true);
     if (in.size() == 3) y += in[2];
     return {y};
   }
@@ -77,6 +89,7 @@ class Convolution final : public FunctionNode {
  public:
   explicit Convolution(const ConvolutionSpec& spec) : spec_(spec) {}
   std::string label() const override { return "Convolution2DFunction"; }
+  std::string_view input_names() const override { return "x W b"; }
 
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;

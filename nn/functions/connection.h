@@ -9,7 +9,8 @@ namespace nn {
 
 using autograd::Variable;
 
-// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M).
+// y = X W^T + b, where X is x flattened to (B, N): W (M, N), b (M) or null -> (B, M) in the dtype of x, which b must
+// have (InvalidType). The sum is rounded once, bias included.
 CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
 
 // A length for both axes or a pair (vertical, horizontal).

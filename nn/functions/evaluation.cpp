@@ -2,6 +2,7 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/labels.h>
 
 namespace nn {
 
@@ -17,10 +18,12 @@ class Accuracy final : public FunctionNode {
  public:
   explicit Accuracy(std::optional<int> ignore_label) : ignore_label_(ignore_label) {}
   std::string label() const override { return "Accuracy"; }
+  std::string_view input_names() const override { return "y t"; }
 
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
-    expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f', in_types[1].dtype == Dtype::int32);
+    expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f');
+    internal::expect_labels(in_types, 1);
     expect(in_types[0].ndim >= in_types[1].ndim, in_types[0].ndim >= 2, in_types[0].shape[0] == in_types[1].shape[0]);
     const int rank = in_types.shape(1).size();
     for (int a = 2; a < in_types.shape(0).size(); ++a) {
@@ -30,7 +33,7 @@ class Accuracy final : public FunctionNode {
   }
 
   Arrays forward(const Arrays& in) override {
-    const Array &y = in[0], &t = in[1];
+    const Array &y = in[0], t = internal::labels_of(in[1]);
     const Array predicted = autograd::reshape(autograd::reduce(catena::rows::argmax, y, 1), t.shape());
     const Array hit = apply(catena::rows::equal, {predicted, t});
     // Counts can exceed the range of 16-bit floats.

@@ -9,8 +9,8 @@ namespace nn {
 
 using autograd::Variable;
 
-// The fraction of samples whose argmax over axis 1 of y equals t (int32). Samples with ignore_label are not counted; 0
-// if none is left. Of equal maxima the first counts.
+// The fraction of samples whose argmax over axis 1 of y equals t (any integer dtype). Samples with ignore_label are not
+// counted; 0 if none is left. Of equal maxima the first counts.
 CATENA_EXPORT Variable accuracy(const Variable& y, const Variable& t, std::optional<int> ignore_label = {});
 
 }  // namespace nn

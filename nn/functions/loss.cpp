@@ -8,6 +8,7 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/rows/families.h>
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/labels.h>
 
 namespace nn {
 
@@ -37,10 +38,12 @@ class SoftmaxCrossEntropy final : public FunctionNode {
  public:
   explicit SoftmaxCrossEntropy(const SoftmaxCrossEntropyOptions& o) : options_(o), mean_(o.reduce == "mean") {}
   std::string label() const override { return "SoftmaxCrossEntropy"; }
+  std::string_view input_names() const override { return "x t"; }
 
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
-    expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f', in_types[1].dtype == Dtype::int32);
+    expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f');
+    internal::expect_labels(in_types, 1);
     expect(in_types[0].ndim >= 2, in_types[1].ndim == in_types[0].ndim - 1,
            in_types[0].shape[0] == in_types[1].shape[0]);
     for (int a = 2; a < in_types.shape(0).size(); ++a) expect(in_types[0].shape[a] == in_types[1].shape[a - 1]);
@@ -48,9 +51,9 @@ class SoftmaxCrossEntropy final : public FunctionNode {
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    const Array &x = in[0], &t = in[1];
+    const Array &x = in[0], t = internal::labels_of(in[1]);
     const Shape shape = flat_shape(x.shape());
-    if (autograd::is_debug()) check_labels(t, shape[1]);
+    if (autograd::is_debug()) check_labels(in[1], shape[1]);
     const Array log_y = log_probabilities(x);
     if (options_.cache_score) log_y_ = log_y;
     const Array loss = autograd::empty({shape[0], shape[2]}, x.dtype(), x.device());
@@ -64,20 +67,19 @@ class SoftmaxCrossEntropy final : public FunctionNode {
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
-    const Variable x = retained_input(0), t = retained_input(1);
+    const Variable x = retained_input(0);
+    const Array t = internal::labels_of(retained_input(1).data());
     Variables gradients;
     for (const int target : targets) {
       if (target != 0 || !gy[0]) gradients.push_back(Variable());
-      else
-        gradients.push_back(needs_double_backprop() ? rule(x, t.data(), gy[0])
-                                                    : fused(x.data(), t.data(), gy[0].data()));
+      else gradients.push_back(needs_double_backprop() ? rule(x, t, gy[0]) : fused(x.data(), t, gy[0].data()));
     }
     return gradients;
   }
 
  private:
   void check_labels(const Array& t, std::int64_t classes) const {
-    for (const std::int32_t label : autograd::to_vector<std::int32_t>(t))
+    for (const std::int64_t label : autograd::to_vector<std::int64_t>(t))
       check<ValueError>(label == options_.ignore_label || (label >= 0 && label < classes), "softmax_cross_entropy",
                         "the label ", label, " is neither one of ", classes, " classes nor the ignored ",
                         options_.ignore_label);
@@ -154,6 +156,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
 class MeanSquaredError final : public FunctionNode {
  public:
   std::string label() const override { return "MeanSquaredError"; }
+  std::string_view input_names() const override { return "x0 x1"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f', in_types[0].dtype == in_types[1].dtype,
@@ -161,8 +164,14 @@ class MeanSquaredError final : public FunctionNode {
   }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    const Array difference = in[0] - in[1];
-    return {autograd::mean(difference * difference)};
+    const auto of = [](const Array& x0, const Array& x1) {
+      const Array difference = x0 - x1;
+      return autograd::mean(difference * difference);
+    };
+    if (catena::itemsize(in[0].dtype()) > 2) return {of(in[0], in[1])};
+    // The square of a 16-bit difference of 256 is out of its dtype's range.
+    const Array wide[] = {autograd::astype(in[0], Dtype::float32), autograd::astype(in[1], Dtype::float32)};
+    return {autograd::astype(of(wide[0], wide[1]), in[0].dtype())};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Variable x0 = retained_input(0), x1 = retained_input(1);

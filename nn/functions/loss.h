@@ -17,11 +17,13 @@ struct SoftmaxCrossEntropyOptions {
   int ignore_label = -1;
   std::string reduce = "mean";  // or "no": one loss per label
 };
-// Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t int32 (N, d...) -> 0-d.
+// Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t (N, d...) of any integer
+// dtype -> 0-d. InvalidType for other shapes and dtypes.
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
 
-// mean((x0 - x1)^2) over all elements -> 0-d. Equal shapes and dtypes (InvalidType).
+// mean((x0 - x1)^2) over all elements -> 0-d; of 16-bit floats in float32, rounded once. Equal shapes and dtypes
+// (InvalidType).
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1);
 
 }  // namespace nn

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
@@ -82,6 +83,50 @@ BOOST_AUTO_TEST_CASE(linear_values_and_derivatives) {
             1e-12));
         test::check_derivatives("linear", f, in, {.atol16 = 1e-2, .rtol16 = 1e-2});
       }
+}
+
+// 2048 + 1 is a tie in float16: rounded before the bias 0.5 is added it becomes 2048, afterwards 2050.
+BOOST_AUTO_TEST_CASE(linear_of_float16_rounds_once) {
+  for (const bool wide : {false, true}) {
+    const std::int64_t n = wide ? 64 : 2;
+    std::vector<double> x(std::size_t(n), 0.0), w(std::size_t(n) * 3, 0.0);
+    x[0] = 2048, x[1] = 1;
+    for (std::size_t row = 0; row < 3; ++row) w[row * std::size_t(n)] = w[row * std::size_t(n) + 1] = 1;
+    const auto half = [](const std::vector<double>& v, const Shape& s) { return astype(array(v, s), Dtype::float16); };
+    Variable xs(half(x, {1, n})), W(half(w, {3, n})), b(half({0.5, -0.5, 3}, {3}));
+    Variable y = nn::linear(xs, W, b);
+    BOOST_TEST(to_vector<double>(y.data()) == (std::vector<double>{2050, 2048, 2052}),
+               boost::test_tools::per_element());
+    y.set_grad(ones({1, 3}, Dtype::float16));
+    y.backward();
+    BOOST_TEST(to_vector<double>(b.grad()) == (std::vector<double>{1, 1, 1}), boost::test_tools::per_element());
+    BOOST_TEST(to_vector<double>(W.grad())[std::size_t(n)] == 2048.0);
+    BOOST_TEST(to_vector<double>(xs.grad())[0] == 3.0);
+    // W of another dtype is used in that of x.
+    BOOST_TEST(to_vector<double>(nn::linear(xs, cast(W, Dtype::float32), b).data())[0] == 2050.0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(dtypes_that_do_not_fit_are_told_with_the_cure) {
+  const auto line = [](auto&& f) -> std::string {
+    try {
+      f();
+    } catch (const catena::InvalidType& e) {
+      const std::string text = e.what();
+      const std::size_t begin = text.find('\n') + 1;
+      return text.substr(begin, text.find('\n', begin) - begin);
+    }
+    return "no InvalidType";
+  };
+  const Variable x(ones({2, 3}, Dtype::float64)), W(ones({4, 3})), b(ones({4}));
+  BOOST_TEST(line([&] { nn::linear(x, W, b); }) == "x is float64, W float32: x.astype(float32)");
+  BOOST_TEST(line([&] { nn::linear(Variable(ones({2, 3}, Dtype::int64)), W, b); }) == "x is int64: x.astype(float32)");
+  BOOST_TEST(line([&] {
+               nn::convolution_2d(Variable(ones({1, 1, 3, 3})), Variable(ones({1, 1, 1, 1})),
+                                  Variable(ones({1}, Dtype::float64)));
+             }) == "x is float32, b float64: b.astype(float32)");
+  // A shape that does not fit has no such line.
+  BOOST_TEST(line([&] { nn::linear(Variable(ones({2, 5})), W, b); }).empty());
 }
 
 BOOST_AUTO_TEST_CASE(linear_in_the_dtype_of_x) {

@@ -27,6 +27,17 @@ BOOST_AUTO_TEST_CASE(fraction_of_hits) {
   BOOST_CHECK(nn::accuracy(Variable(astype(y, Dtype::float16)), Variable(t)).dtype() == Dtype::float16);
 }
 
+BOOST_AUTO_TEST_CASE(labels_of_any_integer_dtype) {
+  const Array y = array<float>({0.1f, 0.9f, 0.8f, 0.2f, 0.4f, 0.6f, 0.3f, 0.7f}, {4, 2});
+  const Array t = array<std::int32_t>({1, 1, 0, 1}, {4});
+  for (const Dtype d :
+       {Dtype::int8, Dtype::uint8, Dtype::int16, Dtype::uint16, Dtype::uint32, Dtype::int64, Dtype::uint64}) {
+    BOOST_TEST(accuracy_of(y, astype(t, d)) == 0.5);
+    BOOST_TEST(accuracy_of(y, astype(t, d), 0) == 2.0 / 3, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(accuracy_of(y, astype(t, d), -1) == 0.5);  // no label of an unsigned dtype is ignored
+  }
+}
+
 BOOST_AUTO_TEST_CASE(several_labels_per_sample) {
   const Array y = array<double>({1, 0, 0, 1, 0, 1, 1, 0}, {2, 2, 2});  // argmax over axis 1: {0, 1} and {1, 0}
   BOOST_TEST(accuracy_of(y, array<std::int32_t>({0, 1, 0, 0}, {2, 2})) == 0.75);
@@ -42,7 +53,9 @@ BOOST_AUTO_TEST_CASE(has_no_gradient) {
 
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable y(ones({2, 3}));
-  BOOST_CHECK_THROW(nn::accuracy(y, Variable(array<std::int64_t>({0, 1}, {2}))), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(nn::accuracy(y, Variable(ones({2}))), catena::InvalidType, [](const catena::Error& e) {
+    return std::string(e.what()).find("\nt is float32: t.astype(int32)\n") != std::string::npos;
+  });
   BOOST_CHECK_THROW(nn::accuracy(y, Variable(array<std::int32_t>({0, 1, 2}, {3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::accuracy(Variable(ones({2, 3, 2})), Variable(array<std::int32_t>({0, 1}, {2}))),
                     catena::InvalidType);

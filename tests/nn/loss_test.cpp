@@ -89,7 +89,11 @@ BOOST_AUTO_TEST_CASE(extreme_scores_and_empty_batches) {
 
 BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
   const Variable x(ones({2, 3})), t(labels({0, 1}, {2}));
-  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(array<std::int64_t>({0, 1}, {2}))), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, Variable(ones({2}))), catena::InvalidType,
+                        [](const catena::Error& e) {
+                          return std::string(e.what()).find("\nt is float32: t.astype(int32)\n") != std::string::npos;
+                        });
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(ones({2}, Dtype::bool_))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 1, 2}, {3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 1}, {2, 1}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({2})}), catena::ValueError);
@@ -103,6 +107,53 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
       nn::softmax_cross_entropy(x, Variable(labels({0, 3}, {2}))), catena::ValueError,
       [](const catena::Error& e) { return std::string(e.what()).find("the label 3") != std::string::npos; });
   BOOST_CHECK_NO_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 7}, {2})), {.ignore_label = 7}));
+}
+
+BOOST_AUTO_TEST_CASE(labels_of_any_integer_dtype) {
+  const Array x = spread({3, 3}, -2, 2);
+  const auto run = [&](Dtype t, bool second) {
+    Variable v(x);
+    // A label of -1 is ignored where the dtype has one.
+    const std::vector<std::int32_t> given{2, kind_of(t) == catena::DtypeKind::signed_ ? -1 : 0, 1};
+    Variable loss = nn::softmax_cross_entropy(v, Variable(astype(labels(given, {3}), t)));
+    loss.backward({.enable_double_backprop = second});
+    std::vector<double> result = to_vector<double>(v.grad());
+    result.push_back(item(loss.data()).to_double());
+    const std::vector<double> expected = naive_losses(x, given, {1, 1, 1}, -1);
+    double total = 0;
+    for (const double l : expected) total += l;
+    BOOST_TEST(result.back() == total / (given[1] < 0 ? 2 : 3), boost::test_tools::tolerance(1e-12));
+    return result;
+  };
+  for (const bool second : {false, true}) {
+    for (const Dtype t : {Dtype::int8, Dtype::int16, Dtype::int64})
+      BOOST_TEST((run(t, second) == run(Dtype::int32, second)), t);
+    for (const Dtype t : {Dtype::uint8, Dtype::uint16, Dtype::uint32, Dtype::uint64})
+      BOOST_TEST((run(t, second) == run(Dtype::uint8, second)), t);
+  }
+}
+
+// 300^2 exceeds the range of float16, the mean does not; the difference itself is rounded by no step before the square.
+BOOST_AUTO_TEST_CASE(mean_squared_error_of_float16_squares_in_float32) {
+  std::vector<double> a(1000, 0.0), b(1000, 0.0);
+  a[3] = 300;
+  a[4] = 1;
+  b[4] = -0.0003;
+  const auto error = [&](Dtype t) {
+    return item(nn::mean_squared_error(Variable(astype(array(a, {1000}), t)), Variable(astype(array(b, {1000}), t)))
+                    .data())
+        .to_double();
+  };
+  BOOST_TEST(error(Dtype::float16) == 90.0, boost::test_tools::tolerance(1e-3));
+  BOOST_TEST(error(Dtype::bfloat16) == 90.0, boost::test_tools::tolerance(1e-2));
+  a.assign(1, 1);
+  b.assign(1, -0.0003);
+  // (1 + 0.0003)^2 lies above the middle between 1 and its neighbour, 1 + 0.0003 below.
+  const auto one = [&](Dtype t) {
+    return item(nn::mean_squared_error(Variable(astype(array(a, {1}), t)), Variable(astype(array(b, {1}), t))).data())
+        .to_double();
+  };
+  BOOST_TEST(one(Dtype::float16) == 1.0009765625);
 }
 
 BOOST_AUTO_TEST_CASE(mean_squared_error_values_and_derivatives) {

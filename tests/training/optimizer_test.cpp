@@ -189,6 +189,23 @@ BOOST_AUTO_TEST_CASE(clipping_leaves_small_null_and_nan_gradients) {
   }
 }
 
+// The norm 500 is in the range of float16, its square is not.
+BOOST_AUTO_TEST_CASE(clipping_of_a_float16_gradient) {
+  for (const Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32}) {
+    Params target;
+    target.W = nn::Parameter(autograd::astype(floats({0, 0}, {2}), t));
+    target.W.set_grad(autograd::astype(floats({300, 400}, {2}), t));
+    BOOST_TEST(autograd::item(grads_norm(target)).to_double() == 500.0);
+    SGD sgd({.lr = 1.0});
+    sgd.setup(target);
+    sgd.add_hook(GradientClipping(5));
+    sgd.update();
+    const std::vector<double> moved = values(autograd::astype(target.W.data(), Dtype::float64));
+    BOOST_TEST(moved[0] == -3.0, boost::test_tools::tolerance(1e-2));
+    BOOST_TEST(moved[1] == -4.0, boost::test_tools::tolerance(1e-2));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(hooks_on_a_gradient_that_two_parameters_share) {
   Params target;
   target.W = nn::Parameter(floats({1, 1}, {2}));
