@@ -7,6 +7,7 @@
 
 namespace nn {
 
+using autograd::Array;
 using autograd::Variable;
 
 struct DropoutOptions {
@@ -16,5 +17,14 @@ struct DropoutOptions {
 // x mask / (1 - ratio); an element is kept if its uniform number is >= ratio. The mask is not stored: backward
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
 CATENA_EXPORT Variable dropout(const Variable& x, const DropoutOptions& options = {});
+
+// auto [y, mask] = dropout(x, {.ratio = 0.3}, return_mask);
+struct ReturnMask {};
+inline constexpr ReturnMask return_mask{};
+struct DropoutResult {
+  Variable y;
+  Array mask;  // what x was multiplied by: 0 or 1 / (1 - ratio), of the dtype of x; ones when y is x itself
+};
+CATENA_EXPORT DropoutResult dropout(const Variable& x, const DropoutOptions& options, ReturnMask);
 
 }  // namespace nn

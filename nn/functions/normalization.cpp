@@ -67,6 +67,7 @@ class BatchNormalization final : public FunctionNode {
  public:
   explicit BatchNormalization(const BatchNormalizationOptions& o) : options_(o) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
+  std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 3); }
 
   Arrays forward(const Arrays& in) override {
@@ -75,10 +76,15 @@ class BatchNormalization final : public FunctionNode {
     const Arrays result = nn_extension(in[0]).batch_normalization(
         in[0], autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), options_.eps, l.axes);
     mean_ = result[1];
+    var_ = result[2];
     inv_std_ = result[3];
-    update_running(options_.running_mean, result[1], 1.0);
-    update_running(options_.running_var, result[2], l.count / std::max(l.count - 1, 1.0));
     return {result[0]};
+  }
+
+  BatchNormalizationResult with_statistics(const Variable& y, const Array& x, const Array& gamma) const {
+    const double m = layout_of(x.shape(), gamma.shape()).count;
+    return {y, moved(options_.running_mean, gamma, mean_, 1.0),
+            moved(options_.running_var, gamma, var_, m / std::max(m - 1, 1.0))};
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
@@ -91,10 +97,10 @@ class BatchNormalization final : public FunctionNode {
   }
 
  private:
-  void update_running(const Array& running, const Array& statistic, double scale) const {
-    if (!running) return;
-    const Array s = autograd::reshape(statistic, running.shape());
-    autograd::assign(running, running * options_.decay + s * ((1 - options_.decay) * scale));
+  Array moved(const Array& running, const Array& gamma, const Array& statistic, double scale) const {
+    const Array& like = running ? running : gamma;
+    const Array share = autograd::reshape(statistic, like.shape()) * ((1 - options_.decay) * scale);
+    return autograd::astype(running ? running * options_.decay + share : share, like.dtype());
   }
 
   Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
@@ -121,13 +127,14 @@ class BatchNormalization final : public FunctionNode {
   }
 
   BatchNormalizationOptions options_;
-  Array mean_, inv_std_;
+  Array mean_, var_, inv_std_;
 };
 
 class FixedBatchNormalization final : public FunctionNode {
  public:
   explicit FixedBatchNormalization(double eps) : eps_(eps) {}
-  std::string label() const override { return "FixedBatchNormalization"; }
+  std::string label() const override { return "BatchNormalizationFunction"; }
+  std::string_view input_names() const override { return "x gamma beta mean var"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 5); }
 
   Arrays forward(const Arrays& in) override {
@@ -189,6 +196,7 @@ class LayerNormalization final : public FunctionNode {
  public:
   LayerNormalization(double inside, double outside) : inside_(inside), outside_(outside) {}
   std::string label() const override { return "LayerNormalization"; }
+  std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 3, in_types[0].dtype.kind() == 'f', in_types[1].ndim >= 1,
@@ -267,6 +275,13 @@ class LayerNormalization final : public FunctionNode {
 Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                              const BatchNormalizationOptions& o) {
   return autograd::apply_node<BatchNormalization>({x, gamma, beta}, o)[0];
+}
+
+BatchNormalizationResult batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
+                                             const BatchNormalizationOptions& o, ReturnStatistics) {
+  const auto node = autograd::make_node<BatchNormalization>(o);
+  const Variable y = node->apply({x, gamma, beta})[0];
+  return node->with_statistics(y, x.data(), gamma.data());
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,

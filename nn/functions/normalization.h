@@ -10,8 +10,7 @@ using autograd::Variable;
 
 struct BatchNormalizationOptions {
   double eps = 2e-5;
-  // Updated in place if given: running = decay * running + (1 - decay) * statistic; the variance is multiplied by m /
-  // max(m - 1, 1) for m elements per statistic.
+  // For return_statistics: the averages so far (null: zeros) and the share of them that is kept.
   Array running_mean = {}, running_var = {};
   double decay = 0.9;
 };
@@ -19,6 +18,19 @@ struct BatchNormalizationOptions {
 // the axes 1..k of x; the statistics are computed over axis 0 and the axes after k. Gradients of x, gamma and beta.
 CATENA_EXPORT Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            const BatchNormalizationOptions& options = {});
+
+// auto [y, mean, var] = batch_normalization(x, gamma, beta, {.running_mean = m, .running_var = v}, return_statistics);
+struct ReturnStatistics {};
+inline constexpr ReturnStatistics return_statistics{};
+struct BatchNormalizationResult {
+  Variable y;
+  // decay * options.running_mean + (1 - decay) * mean, likewise for the variance multiplied by m / max(m - 1, 1) for m
+  // elements per statistic. New arrays in the shape and dtype of the given ones (of gamma, without).
+  Array running_mean, running_var;
+};
+CATENA_EXPORT BatchNormalizationResult batch_normalization(const Variable& x, const Variable& gamma,
+                                                           const Variable& beta,
+                                                           const BatchNormalizationOptions& options, ReturnStatistics);
 // The same with given statistics; mean and var get gradients, too.
 CATENA_EXPORT Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                                  const Variable& mean, const Variable& var, double eps = 2e-5);

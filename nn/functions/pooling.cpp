@@ -76,6 +76,7 @@ class MaxPooling2D final : public Pooling {
     indexes_ = result[1];
     return {result[0]};
   }
+  const Array& indexes() const noexcept { return indexes_; }
   Variables backward(const Targets&, const Variables& gy) override {
     return apply_node<MaxPoolingSpread>({gy[0]}, spec_, indexes_, spatial_of(input_shape(0)));
   }
@@ -121,6 +122,12 @@ PoolingSpec spec_of(Pair ksize, const std::optional<Pair>& stride, Pair pad, boo
 
 Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o) {
   return apply_node<MaxPooling2D>({x}, spec_of(ksize, o.stride, o.pad, o.cover_all))[0];
+}
+
+MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o, ReturnIndices) {
+  const auto node = autograd::make_node<MaxPooling2D>(spec_of(ksize, o.stride, o.pad, o.cover_all));
+  const Variable y = node->apply({x})[0];
+  return {y, autograd::copy(node->indexes())};  // backward reads its own
 }
 
 Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& o) {

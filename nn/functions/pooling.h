@@ -7,6 +7,8 @@
 
 namespace nn {
 
+using autograd::Array;
+
 struct MaxPoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;                     // padded with -infinity
@@ -14,6 +16,16 @@ struct MaxPoolingOptions {
 };
 // The gradient goes to the first maximum of a window in row-major order.
 CATENA_EXPORT Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options = {});
+
+// auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);
+struct ReturnIndices {};
+inline constexpr ReturnIndices return_indices{};
+struct MaxPoolingResult {
+  Variable y;
+  Array indices;  // int32, of the shape of y: the position ky kw + kx of the maximum in its window, padding included
+};
+CATENA_EXPORT MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options,
+                                              ReturnIndices);
 
 struct AveragePoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize

@@ -39,6 +39,24 @@ BOOST_AUTO_TEST_CASE(the_gradient_uses_the_same_mask) {
   BOOST_TEST(to_vector<float>(x.grad()) == to_vector<float>(y.data()), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(the_mask_is_returned) {
+  seed(7);
+  const Variable x(spread({40, 5}));
+  const auto [y, mask] = nn::dropout(x, {.ratio = 0.25, .train = true}, nn::return_mask);
+  std::vector<double> expected = to_vector<double>(x.data());
+  const std::vector<double> factors = to_vector<double>(mask);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    BOOST_REQUIRE((factors[i] == 0 || std::fabs(factors[i] - 4.0 / 3) < 1e-12));
+    expected[i] *= factors[i];
+  }
+  BOOST_TEST((to_vector<double>(y.data()) == expected));
+  seed(7);  // the same numbers are drawn as without the mask
+  BOOST_TEST((to_vector<double>(nn::dropout(x, {.ratio = 0.25, .train = true}).data()) == expected));
+  const auto [same, ones_of_x] = nn::dropout(x, {.train = false}, nn::return_mask);
+  BOOST_TEST(same.is_same(x));
+  BOOST_TEST((to_vector<double>(ones_of_x) == std::vector<double>(200, 1.0)));
+}
+
 BOOST_AUTO_TEST_CASE(derivatives) {
   // The function under test draws the same mask at every call.
   const auto f = [](const Variables& v) {

@@ -63,18 +63,28 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(running_statistics_are_updated_in_place) {
+BOOST_AUTO_TEST_CASE(new_running_statistics_are_returned) {
   const Array x = spread({4, 3, 2, 2}, -2, 2), gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
   const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
   const std::vector<double> mean_before = to_vector<double>(mean), var_before = to_vector<double>(var);
-  nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta),
-                          {.running_mean = mean, .running_var = var, .decay = 0.75});
+  const auto [y, new_mean, new_var] =
+      nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta),
+                              {.running_mean = mean, .running_var = var, .decay = 0.75}, nn::return_statistics);
+  BOOST_TEST((to_vector<double>(mean) == mean_before));  // the caller's arrays are his
+  BOOST_TEST((to_vector<double>(var) == var_before));
+  BOOST_TEST((to_vector<double>(y.data()) ==
+              to_vector<double>(nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta)).data())));
+  const auto [from_zero, mean_from_zero, var_from_zero] =
+      nn::batch_normalization(Variable(x), Variable(gamma), Variable(beta), {.decay = 0.75}, nn::return_statistics);
   const Naive expected = naive(x, gamma, beta, 2e-5);
   const double m = 16;
   for (std::size_t k = 0; k < 3; ++k) {
-    BOOST_TEST(to_vector<double>(mean)[k] == 0.75 * mean_before[k] + 0.25 * expected.mean[k],
+    BOOST_TEST(to_vector<double>(new_mean)[k] == 0.75 * mean_before[k] + 0.25 * expected.mean[k],
                boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(to_vector<double>(var)[k] == 0.75 * var_before[k] + 0.25 * expected.var[k] * m / (m - 1),
+    BOOST_TEST(to_vector<double>(new_var)[k] == 0.75 * var_before[k] + 0.25 * expected.var[k] * m / (m - 1),
+               boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(to_vector<double>(mean_from_zero)[k] == 0.25 * expected.mean[k], boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(to_vector<double>(var_from_zero)[k] == 0.25 * expected.var[k] * m / (m - 1),
                boost::test_tools::tolerance(1e-12));
   }
 }
@@ -267,17 +277,12 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden("normalization",
                    {{"batch_normalization",
                      [](const test::GoldenCall& c) {
-                       const Array gamma = c.x("gamma").data();
-                       const auto running = [&](const char* name) {
-                         const Array given = c.array(name);
-                         return given ? copy(given) : zeros_like(gamma);
-                       };
-                       const Array mean = running("running_mean"), var = running("running_var");
-                       const Variable y = nn::batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"),
-                                                                  {.eps = c.number("eps", 2e-5),
-                                                                   .running_mean = mean,
-                                                                   .running_var = var,
-                                                                   .decay = c.number("decay", 0.9)});
+                       const auto [y, mean, var] = nn::batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"),
+                                                                           {.eps = c.number("eps", 2e-5),
+                                                                            .running_mean = c.array("running_mean"),
+                                                                            .running_var = c.array("running_var"),
+                                                                            .decay = c.number("decay", 0.9)},
+                                                                           nn::return_statistics);
                        return Variables{y, Variable(mean), Variable(var)};
                      }},
                     {"fixed_batch_normalization",

@@ -87,6 +87,19 @@ BOOST_AUTO_TEST_CASE(a_window_in_the_padding_is_minus_infinity_without_gradient)
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{1, 0, 0, 0}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(indices_are_returned_and_the_caller_may_write_them) {
+  Variable x(array<float>({1, 5, 2, 0, 3, 4, 9, 8}, {1, 1, 2, 4}));
+  auto [y, indices] = nn::max_pooling_2d(x, 2, {}, nn::return_indices);
+  BOOST_TEST(to_vector<float>(y.data()) == (std::vector<float>{5, 9}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<int>(indices) == (std::vector<int>{1, 2}), boost::test_tools::per_element());
+  BOOST_CHECK(indices.dtype() == Dtype::int32);
+  fill(indices, 0);
+  y.set_grad(ones(y.shape()));
+  y.backward();
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{0, 1, 0, 0, 0, 0, 1, 0}),
+             boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::max_pooling_2d(Variable(ones({3, 4, 4})), 2), catena::InvalidType);
   BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(ones({1, 1, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
@@ -104,12 +117,9 @@ BOOST_AUTO_TEST_CASE(golden_values) {
                      [&](const test::GoldenCall& c) {
                        const nn::Pair k = pair(c, "ksize", 1), s = pair(c, "stride", k), p = pair(c, "pad", 0);
                        const bool cover_all = c.flag("cover_all", true);
-                       // The second output of the case is the index array, which a caller can have from the extension.
-                       const Array x = c.x(0).data();
-                       const Arrays raw = nn_extension(x).max_pooling(
-                           x, {.size = {k.y, k.x}, .stride = {s.y, s.x}, .pad = {p.y, p.x}, .cover_all = cover_all});
-                       return Variables{nn::max_pooling_2d(c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}),
-                                        Variable(raw[1])};
+                       const auto [y, indices] = nn::max_pooling_2d(
+                           c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}, nn::return_indices);
+                       return Variables{y, Variable(indices)};
                      }},
                     {"average_pooling_2d",
                      [&](const test::GoldenCall& c) {
