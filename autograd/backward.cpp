@@ -69,6 +69,7 @@ class BackwardEngine {
   void isolate(Isolated* isolated) { isolated_ = isolated; }
 
   void keep(VariableNode* n) { kept_ = n; }
+  void report_parameters(const internal::OnParameter* to) { on_parameter_ = to; }
 
   void enqueue(VariableNode* n) {
     FunctionNode* f = n->creator;
@@ -126,6 +127,7 @@ class BackwardEngine {
   bool double_, retain_grad_;
   bool made_here_ = false;  // the current function has one output, whose gradient was made by this run
   Isolated* isolated_ = nullptr;
+  const internal::OnParameter* on_parameter_ = nullptr;
   VariableNode* kept_ = nullptr;  // the variable on which backward was called; it keeps its gradient
   std::uint32_t order_ = 0;
   catena::SmallVector<Item, 16> queue_;
@@ -324,6 +326,7 @@ void BackwardEngine::process(FunctionNode& f) {
         !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
         (x->data && (x->data->owner != g->owner || x->data.device() != g.device()))) [[unlikely]]
       internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)), g);
+    if (x->is_parameter && on_parameter_ != nullptr) (*on_parameter_)(*x, f);
     const RuleModes modes(double_);
     accumulate(x, gx[k], held);
   }
@@ -356,7 +359,7 @@ double loss_value(const Array& loss) {
 
 namespace internal {
 
-void run_backward(const Variable& start, const BackwardOptions& options) {
+void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) {
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
   VariableNode* y = Access::node(start)->root();
   const FunctionNode* f = y->creator;
@@ -375,6 +378,7 @@ void run_backward(const Variable& start, const BackwardOptions& options) {
   }
   BackwardEngine engine(options.enable_double_backprop, options.retain_grad);
   engine.keep(y);
+  engine.report_parameters(on_parameter);
   y->run = 0;
   engine.enqueue(y);
   engine.run();

@@ -10,10 +10,10 @@
 
 namespace autograd::internal {
 
-void run_backward(const Variable& start, const BackwardOptions& options);
-
-// Variable::unchain_backward. `before` is called with each function before its inputs are dropped; a function that
-// several paths lead to comes again, without inputs.
-CATENA_EXPORT void unchain_behind(Variable& v, const catena::Function<void(FunctionNode&)>& before);
+// Is called with each parameter of a link that gets a gradient, and the function that the gradient comes from.
+using OnParameter = catena::Function<void(VariableNode&, FunctionNode&)>;
+// Variable::backward.
+CATENA_EXPORT void run_backward(const Variable& start, const BackwardOptions& options,
+                                const OnParameter* on_parameter = nullptr);
 
 }  // namespace autograd::internal

@@ -211,10 +211,6 @@ void Variable::backward(const BackwardOptions& options) { internal::run_backward
 void Variable::unchain() { checked().root()->set_creator(nullptr, 0); }
 
 void Variable::unchain_backward() {
-  internal::unchain_behind(*this, [](FunctionNode&) {});
-}
-
-void internal::unchain_behind(Variable& v, const catena::Function<void(FunctionNode&)>& before) {
   // Unchaining a function drops its inputs, so their creators are collected first.
   std::vector<NodePtr<FunctionNode>> pending;
   const auto visit = [&pending](FunctionNode* f) {
@@ -222,15 +218,14 @@ void internal::unchain_behind(Variable& v, const catena::Function<void(FunctionN
     retain(f);
     pending.emplace_back(f);
   };
-  visit(v.creator());
+  visit(creator());
   while (!pending.empty()) {
     const NodePtr<FunctionNode> f = std::move(pending.back());
     pending.pop_back();
-    before(*f);
     for (std::size_t i = 0; i < f->num_inputs(); ++i) visit(f->input_node(i)->creator);
     f->unchain();
   }
-  v.unchain();
+  unchain();
 }
 
 }  // namespace autograd

@@ -342,13 +342,15 @@ void Optimizer::fill_missing_grads() {
 
 void Optimizer::step(Variable loss) {
   target().cleargrads();
-  std::vector<std::pair<Variable, std::string>> strays;
-  autograd::internal::run_backward(loss, {}, [&strays](autograd::internal::VariableNode& n, autograd::FunctionNode& f) {
-    if (n.is_parameter && !n.has_optimizer) strays.emplace_back(n.handle(), f.label());
-  });
+  Strays strays;
+  const autograd::internal::OnParameter note = [&strays](autograd::internal::VariableNode& n,
+                                                         autograd::FunctionNode& f) {
+    if (!n.has_optimizer && n.requires_grad) strays.emplace_back(n.handle(), f.label());
+  };
+  autograd::internal::run_backward(loss, {}, &note);
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
-  if (!strays.empty()) check_strays(std::move(strays));
+  if (!strays.empty()) check_strays(strays);
   check_reached();
   update();
 }
@@ -374,7 +376,7 @@ void Optimizer::check_reached() {
                                 " (was it computed from arrays, in no_backprop_mode, or by another model?)"));
 }
 
-void Optimizer::check_strays(std::vector<std::pair<Variable, std::string>> strays) {
+void Optimizer::check_strays(const Strays& strays) {
   refresh_slots();  // the step may have given the model new parameters
   for (const auto& [p, user] : strays) {
     if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;

@@ -175,7 +175,9 @@ class CATENA_EXPORT Optimizer {
   void check_target(const Link& target) const;
   void set_target(Link& target);
   void step(Variable loss);
-  void check_strays(std::vector<std::pair<Variable, std::string>> strays);
+  // Parameters that got a gradient and that no optimizer updates, with the functions that used them.
+  using Strays = std::vector<std::pair<Variable, std::string>>;
+  void check_strays(const Strays& strays);
   void check_reached();
   std::uint64_t frozen_slots() const noexcept;
   void refresh_slots();
