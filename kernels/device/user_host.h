@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <catena/kernels/device/user_intrinsics.h>
+
 // The object is compiled with hidden symbols so that they do not collide with those of other objects; only the
 // functions that the backend looks up are visible.
 #define __global__ __attribute__((visibility("default")))
@@ -44,6 +46,10 @@ inline float __int_as_float(int v) { return __builtin_bit_cast(float, v); }
 inline float __uint_as_float(unsigned v) { return __builtin_bit_cast(float, v); }
 inline long long __double_as_longlong(double v) { return __builtin_bit_cast(long long, v); }
 inline double __longlong_as_double(long long v) { return __builtin_bit_cast(double, v); }
+inline unsigned __umulhi(unsigned a, unsigned b) { return unsigned((unsigned long long)a * b >> 32); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return (unsigned long long)((unsigned __int128)a * b >> 64);
+}
 inline float rsqrtf(float v) { return 1 / sqrtf(v); }
 inline double rsqrt(double v) { return 1 / ::sqrt(v); }
 inline float rsqrt(float v) { return rsqrtf(v); }

@@ -147,7 +147,7 @@ std::uint64_t compiler_hash() {
 fs::path headers_folder(std::uint64_t headers) { return cache_folder() / ("headers-" + hex(headers)); }
 
 // The folder of the precompiled header, created if missing: the shim's headers and the launch skeletons. (Headers for
-// user kernels depend on the definitions before them, so they are not precompiled.)
+// user kernels depend on the definitions before them, so they are not precompiled, except CUDA's intrinsics.)
 fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
   const fs::path folder = cache_folder() / ("precompiled-" + hex(fnv1a(hex(headers), compiler_hash())));
   const fs::path header = folder / "precompiled.h", result = folder / "precompiled.h.gch";
@@ -164,7 +164,8 @@ fs::path precompiled_folder(std::uint64_t headers, std::string* log) {
   std::vector<std::string> skeletons;
   if (std::error_code none; fs::is_directory(headers_folder(headers) / "catena/kernels/device", none))
     for (const auto& file : fs::directory_iterator(headers_folder(headers) / "catena/kernels/device"))
-      if (const std::string name = file.path().filename(); !name.starts_with("user_")) skeletons.push_back(name);
+      if (const std::string name = file.path().filename(); !name.starts_with("user_") || name == "user_intrinsics.h")
+        skeletons.push_back(name);
   std::sort(skeletons.begin(), skeletons.end());
   for (const std::string& name : skeletons) text += "#include <catena/kernels/device/" + name + ">\n";
   write(header, text);
