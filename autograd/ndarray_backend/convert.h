@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 
 #include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
@@ -34,6 +35,12 @@ template <> struct foreign_array<nd::Array> {
     if (h) h->refs.fetch_add(1, std::memory_order_relaxed);
     return h;
   }
+};
+
+// Classes that are nd::Arrays, such as the result of a kernel.
+template <std::derived_from<nd::Array> A>
+requires(!std::same_as<A, nd::Array>) struct foreign_array<A> {
+  static Array from(const A& a) { return foreign_array<nd::Array>::from(nd::Array(a)); }
 };
 
 }  // namespace autograd

@@ -15,6 +15,23 @@ int main() {
   std::cout << "norm of the squared differences: " << l2norm(squared_diff(x, y)).item<double>() << "\n";
   std::cout << "norms of rows: " << l2norm(nd::arange(10, {.dtype = nd::float32}).reshape(2, 5), {.axis = 1}) << "\n";
 
+  // Several outputs; the accumulator is a struct: the greatest element of each row and where it is.
+  auto argmax = nd::ReductionKernel("T x", "T value, int64 index", "Best(x, _j / _out_ind.size())", "better(a, b)",
+                                    "value = a.value; index = a.index", std::nullopt, "argmax_with_value",
+                                    {.reduce_type = "Best", .preamble = R"(
+struct Best {
+  T value;
+  long long index;
+  __device__ Best() : value(0), index(-1) {}
+  __device__ Best(T v, long long k) : value(v), index(k) {}
+};
+__device__ Best better(Best a, Best b) {
+  if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;
+  return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+})"});
+  auto [value, index] = argmax(nd::array({{3, 9, 4}, {8, 8, -1}}), {.axis = 1});
+  std::cout << "greatest of rows: " << value << " at " << index << "\n";
+
   // A raw array is indexed by the kernel, here for a sum of neighbours.
   auto smooth =
       nd::ElementwiseKernel("raw T x", "T y", "y = (x[max(i - 1, 0LL)] + x[i] + x[min(i + 1, n - 1)]) / 3", "smooth");

@@ -20,7 +20,8 @@ bool Flags::operator[](std::string_view name) const {
   if (name == "C_CONTIGUOUS") return c_contiguous;
   if (name == "F_CONTIGUOUS") return f_contiguous;
   if (name == "OWNDATA") return owndata;
-  fail<KeyError>("flags", "there is no flag named ", name, "; the flags are C_CONTIGUOUS, F_CONTIGUOUS and OWNDATA");
+  fail<KeyError>("flags", "there is no flag named \"", name,
+                 "\"; the flags are C_CONTIGUOUS, F_CONTIGUOUS and OWNDATA");
 }
 
 std::ostream& operator<<(std::ostream& out, const Flags& f) {

@@ -90,6 +90,13 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array(std::nullptr_t) = delete;  // write nd::Array() for a null array
   Array(const Array&) noexcept = default;
   Array(Array&&) noexcept = default;
+  // The output of a kernel with one; TypeError for results with several.
+  template <class R>
+  requires requires(const R& r) { r.single_output(); }
+  Array(const R& r) : Array(r.single_output()) {}
+  template <class R>
+  requires requires(const R& r) { r.single_output(); }
+  Array& operator=(const R& r) & { return *this = r.single_output(); }
 
   // Assignment to a named array rebinds the handle.
   Array& operator=(const Array& o) & noexcept {

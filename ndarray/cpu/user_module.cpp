@@ -56,22 +56,21 @@ class CpuModule final : public DeviceModule {
     if (expression || module_->symbol(name) != nullptr)
       for (const HostKernel* k = first_; k != nullptr; k = k->next)
         if (k->name == name) return k;
-    catena::fail<KeyError>(name_, "there is no kernel named ", name);
+    catena::fail<KeyError>(name_, "there is no kernel named \"", name, '"');
   }
 
   KernelAttributes attributes(const void*) override { return {}; }
 
+  std::optional<std::span<const unsigned long>> parameter_bytes(const void* function) const override {
+    const auto& kernel = *static_cast<const HostKernel*>(function);
+    return std::span(kernel.bytes, static_cast<std::size_t>(kernel.parameters));
+  }
+
   void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments,
               StreamRef) override {
     const auto& kernel = *static_cast<const HostKernel*>(function);
-    check<TypeError>(arguments.size() == static_cast<std::size_t>(kernel.parameters), kernel.name, "takes ",
-                     kernel.parameters, " arguments, ", arguments.size(), " were given");
     std::vector<void*> values;
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      check<TypeError>(arguments[k].size() == kernel.bytes[k], kernel.name, "argument ", k, " has ",
-                       arguments[k].size(), " bytes, its parameter ", kernel.bytes[k]);
-      values.push_back(const_cast<std::byte*>(arguments[k].data()));
-    }
+    for (const ArgumentBytes& a : arguments) values.push_back(const_cast<std::byte*>(a.data()));
     const std::int64_t blocks = std::int64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2];
     const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
     constexpr std::int64_t kGrain = 4096;  // threads of the kernel per thread of the CPU
@@ -82,7 +81,7 @@ class CpuModule final : public DeviceModule {
 
   std::pair<std::byte*, std::size_t> global(const std::string& name) override {
     auto* address = static_cast<std::byte*>(module_->symbol(name));
-    check<KeyError>(address != nullptr, name_, "there is no variable named ", name);
+    check<KeyError>(address != nullptr, name_, "there is no variable named \"", name, '"');
     return {address, module_->size_of(address)};
   }
 

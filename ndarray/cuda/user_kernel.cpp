@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include <catena/kernels/device/user_parameters.h>
 #include <catena/ndarray/core/storage.h>
@@ -98,14 +99,16 @@ void run_reduction(const UserKernelCall& call, const Compiled& kernel, StreamRef
 
 class CudaModule final : public DeviceModule {
  public:
-  CudaModule(const ModuleText& text, int device) {
+  CudaModule(const ModuleText& text, int device) : name_(text.name) {
     if (text.image.empty())
       module_ = std::make_unique<LoadedModule>(
           device, CompileRequest{text.code, text.name, text.name_expressions, 0, text.options});
     else module_ = std::make_unique<LoadedModule>(device, text.image);
   }
 
-  const void* function(const std::string& name) override { return &module_->function(name); }
+  const void* function(const std::string& name) override {
+    return named([&] { return &module_->function(name); });
+  }
   KernelAttributes attributes(const void* function) override {
     const auto& k = *static_cast<const LoadedKernel*>(function);
     return {k.registers, k.local_bytes, k.shared_bytes, k.max_threads};
@@ -126,11 +129,22 @@ class CudaModule final : public DeviceModule {
   }
   std::pair<std::byte*, std::size_t> global(const std::string& name) override {
     std::size_t bytes = 0;
-    const api::cu_deviceptr address = module_->global(name, &bytes);
+    const api::cu_deviceptr address = named([&] { return module_->global(name, &bytes); });
     return {reinterpret_cast<std::byte*>(address), bytes};
   }
 
  private:
+  // Messages for missing names start with the name of the text.
+  template <class F> std::invoke_result_t<F> named(F look_up) const {
+    try {
+      return look_up();
+    } catch (const KeyError& e) {
+      const std::string_view message = e.what();
+      catena::fail<KeyError>(name_, message.substr(message.find(": ") + 2));
+    }
+  }
+
+  std::string name_;
   std::unique_ptr<LoadedModule> module_;
 };
 
@@ -138,7 +152,7 @@ class CudaModule final : public DeviceModule {
 
 void CudaBackend::run_kernel(const UserKernelCall& call, StreamRef stream) {
   const int device = stream.device.id;
-  check<ValueError>(call.words.size_bytes() <= kParameterBytes, call.text->name, "its parameters take ",
+  check<ValueError>(call.words.size_bytes() <= kParameterBytes, call.text->label, "its parameters take ",
                     call.words.size_bytes(), " bytes for arrays of these ranks; a kernel can have ", kParameterBytes);
   const std::shared_ptr<const Compiled> kernel = find(call, device);
   if (call.text->kind == KernelText::Kind::reduction) return run_reduction(call, *kernel, stream);

@@ -173,9 +173,12 @@ Shape common_shape(const KernelDef& def, std::span<const catena::Input> inputs, 
   Shape shape = catena::broadcast_shape(def.name, inputs);
   for (const Array& o : out) {
     if (o.is_null() || o.shape() == shape) continue;
-    const Shape wider = catena::broadcast_shapes(def.name, shape, o.shape());
+    Shape wider = shape;
+    try {
+      wider = catena::broadcast_shapes(def.name, shape, o.shape());
+    } catch (const ValueError&) {}  // reported below as the output's
     check<ValueError>(o.shape() == wider, def.name, "the output has shape ", o.shape(), ", the operands broadcast to ",
-                      wider);
+                      shape);
     shape = wider;
   }
   return shape;
@@ -302,7 +305,7 @@ ufunc::ufunc(std::string_view name) {
   for (const auto& [alias, target] : kAliases)
     if (name == alias) name = target;
   const catena::RegisteredRow& row = catena::find_row(name);
-  check<KeyError>(row.use != catena::RowUse::internal, "ufunc", "there is no elementwise function named ", name);
+  check<KeyError>(row.use != catena::RowUse::internal, "ufunc", "there is no elementwise function named \"", name, '"');
   def_ = row.row;
   check<TypeError>(def_->kind == catena::KernelKind::elementwise && def_->ninout == 0 && def_->raw == 0 &&
                        def_->nin <= internal::kMaxInputs,

@@ -11,23 +11,23 @@ using catena::check;
 using Form = BoundParameter::Form;
 
 // The common shape of all arrays that are not raw, or (size,).
-Shape loop_shape(const internal::KernelArguments& arguments, std::string_view name,
+Shape loop_shape(const internal::KernelArguments& arguments, std::string_view op,
                  const std::optional<std::int64_t>& size) {
   Shape shape;
   bool any = false;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     if (!arguments.is_moving(k)) continue;
-    shape = any ? catena::broadcast_shapes(name, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
+    shape = any ? catena::broadcast_shapes(op, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
     any = true;
   }
   if (any) {
-    check<ValueError>(!size, name, "size = ", size.value_or(0), " is given beside arrays of shape ", shape,
+    check<ValueError>(!size, op, "size = ", size.value_or(0), " is given beside arrays of shape ", shape,
                       "; it is for kernels whose arrays are all raw");
     return shape;
   }
-  check<ValueError>(size.has_value(), name,
+  check<ValueError>(size.has_value(), op,
                     "the size of the loop is undecided: no array but raw ones is given, and no size");
-  check<ValueError>(*size >= 0, name, "size = ", *size, " is negative");
+  check<ValueError>(*size >= 0, op, "size = ", *size, " is negative");
   return {*size};
 }
 
@@ -36,10 +36,10 @@ void prepare_outputs(internal::KernelArguments& arguments, const KernelText& tex
   for (std::size_t k = text.nin; k < arguments.size(); ++k) {
     const KernelParameter& p = arguments.parameter(k);
     if (arguments.array(k) == nullptr)
-      check<ValueError>(!p.raw || sized, text.name, "the size of the raw output ", p.name,
+      check<ValueError>(!p.raw || sized, text.label, "the size of the raw output ", p.name,
                         " is undecided: give the array, or a size");
     else if (!p.raw)
-      check<ValueError>(arguments.array(k)->shape == shape, text.name, "the output ", p.name, " has shape ",
+      check<ValueError>(arguments.array(k)->shape == shape, text.label, "the output ", p.name, " has shape ",
                         arguments.array(k)->shape, ", the arguments broadcast to ", shape);
   }
   arguments.check_outputs();
@@ -54,7 +54,7 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
   for (std::size_t k = 0; k < arguments.size(); ++k)
     if (arguments.is_moving(k))
       strides.push_back(
-          catena::broadcast_strides(text.name, arguments.array(k)->shape, arguments.array(k)->strides, shape));
+          catena::broadcast_strides(text.label, arguments.array(k)->shape, arguments.array(k)->strides, shape));
   if (text.reduce_dims) catena::merge_axes(shape, strides);
   if (shape.empty()) {
     shape.push_back(1);
@@ -92,9 +92,10 @@ ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_vie
   KernelText text;
   text.kind = KernelText::Kind::elementwise;
   text.name = name;
-  text.parameters = parse_parameters(name, in_params);
+  text.label = describe(text);
+  text.parameters = parse_parameters(text.label, in_params);
   text.nin = text.parameters.size();
-  for (KernelParameter& p : parse_parameters(name, out_params, true)) text.parameters.push_back(std::move(p));
+  for (KernelParameter& p : parse_parameters(text.label, out_params, true)) text.parameters.push_back(std::move(p));
   text.operation = operation;
   text.reduce_dims = options.reduce_dims;
   text.preamble = options.preamble;
@@ -107,16 +108,16 @@ ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_vie
 
 std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const {
   internal::KernelArguments arguments(*text_, args, options.stream);
-  const Shape shape = loop_shape(arguments, text_->name, options.size);
+  const Shape shape = loop_shape(arguments, text_->label, options.size);
   prepare_outputs(arguments, *text_, shape, options.size.has_value());
   if (catena::size_of(shape) != 0) run(arguments, *text_, shape);
   return arguments.outputs();
 }
 
-Array ElementwiseKernel::operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options) const {
-  check<TypeError>(nout() <= 1, name(), "has ", nout(), " outputs; use call");
-  std::vector<Array> out = call({args.begin(), args.size()}, options);
-  return out.empty() ? Array() : std::move(out[0]);
+KernelResult ElementwiseKernel::operator()(std::initializer_list<Operand> args,
+                                           const ElementwiseCallOptions& options) const {
+  check<TypeError>(nout() <= 2, text_->label, "has ", nout(), " outputs; write auto [u, v, w] = kernel.call<3>(...)");
+  return KernelResult(*text_, call({args.begin(), args.size()}, options));
 }
 
 const std::vector<KernelParameter>& ElementwiseKernel::params() const noexcept { return text_->parameters; }

@@ -2,25 +2,28 @@
 //
 //   auto squared_diff = nd::ElementwiseKernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff");
 //   nd::Array z = squared_diff(x, y);
+//   auto division = nd::ElementwiseKernel("T x, T y", "T q, T r", "q = x / y; r = x % y", "division");
+//   auto [q, r] = division(x, y);
 //
 // The text is C++ code for one element. It sees every parameter under its name: an input as the value of the current
 // element, an output as a reference to it, a raw parameter (parameter_list.h) as an array of its own shape: x[k] by
 // position in C order, x[index] by an array of one position per axis, x.size(), x.shape()[axis], x.strides()[axis] in
 // bytes; none of these checks its index. Placeholder letters are type names. Also defined are
 //   i                   position in the loop, in C order        n, _ind.size()   number of positions
+//                       (n unless a parameter has that name)
 //   _ind.get()[axis]    position along an axis; needs reduce_dims = false
-// and CUDA's functions, including atomicAdd and the like: threads run in any order, so plain writes to the same element
-// of a raw parameter are a data race.
+// and CUDA's functions and intrinsics (__expf, __fadd_rz, __float2int_rn...), atomicAdd and the like among them:
+// threads run in any order, so plain writes to the same element of a raw parameter are a data race.
 //
 // On CUDA, NVRTC compiles the text; on the CPU, the system's C++ compiler does ($CATENA_HOST_COMPILER, else $CXX, c++,
 // g++ or clang++ from the PATH). It is compiled at the first call that needs it; compiled code is kept in memory per
 // text, dtypes and ranks, and on disk. float16 and bfloat16 elements are classes that compute in float and round at
 // each store; integers are int, long long and the like.
 //
-// Errors of a call: TypeError for a wrong number of arguments, an array whose dtype does not match its parameter, or a
-// placeholder that no array determines; ValueError for shapes that do not match, arrays on several devices, and a
-// missing or superfluous size; CompileError with the compiler's output. RuntimeError naming the kernel and the commands
-// tried if there is no compiler for the CPU.
+// Messages start with "ElementwiseKernel" and the name. Errors of a call: TypeError for a wrong number of arguments, an
+// array whose dtype does not match its parameter, or a placeholder that no array determines; ValueError for shapes that
+// do not match, arrays on several devices, and a missing or superfluous size; CompileError with the compiler's output.
+// RuntimeError naming the kernel and the commands tried if there is no compiler for the CPU.
 //
 // Thread safety: a kernel is immutable and may be called from any thread.
 #pragma once
@@ -35,6 +38,7 @@
 
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/user_kernel/kernel_result.h>
 #include <catena/ndarray/user_kernel/parameter_list.h>
 
 namespace nd {
@@ -63,11 +67,22 @@ class CATENA_EXPORT ElementwiseKernel {
   // `args`: the inputs (arrays or scalars), or inputs and outputs. All arrays except raw ones are broadcast together;
   // given outputs must have the common shape. Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const ElementwiseCallOptions& options = {}) const;
-  // For kernels with one output, or none (returns a null array); TypeError for others.
-  Array operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const;
-  Array operator()(const Operand& x, const ElementwiseCallOptions& options) const { return (*this)({x}, options); }
-  template <std::convertible_to<Operand>... A> Array operator()(const A&... args) const {
+  // For kernels with one or two outputs, or none: the array, or auto [u, v] = kernel(x, y). TypeError for others.
+  KernelResult operator()(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const;
+  KernelResult operator()(const Operand& x, const ElementwiseCallOptions& options) const {
+    return (*this)({x}, options);
+  }
+  template <std::convertible_to<Operand>... A> KernelResult operator()(const A&... args) const {
     return (*this)({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
+  }
+  // auto [u, v, w] = kernel.call<3>(x, y). TypeError unless the kernel has N outputs.
+  template <int N>
+  std::array<Array, N> call(std::initializer_list<Operand> args, const ElementwiseCallOptions& options = {}) const {
+    internal::check_output_count(*text_, N);
+    return internal::unpacked<N>(call(std::span(args.begin(), args.size()), options));
+  }
+  template <int N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
+    return call<N>({static_cast<Operand>(args)...}, ElementwiseCallOptions{});
   }
 
   const std::vector<KernelParameter>& params() const noexcept;

@@ -17,10 +17,10 @@ using catena::fail;
 using Form = BoundParameter::Form;
 
 void check_kernel(const KernelText& text) {
-  check<ValueError>(is_identifier(text.name), describe(text), "the name \"", text.name, "\" is no identifier");
+  check<ValueError>(is_identifier(text.name), text.label, "the name \"", text.name, "\" is no identifier");
   for (std::size_t k = 0; k < text.parameters.size(); ++k)
     for (std::size_t j = 0; j < k; ++j)
-      check<ValueError>(text.parameters[j].name != text.parameters[k].name, text.name,
+      check<ValueError>(text.parameters[j].name != text.parameters[k].name, text.label,
                         "there are two parameters named ", text.parameters[k].name);
 }
 
@@ -29,15 +29,15 @@ KernelArguments::KernelArguments(const KernelText& text, std::span<const Operand
     : text_(text), args_(args), arrays_(text.parameters.size()), dtypes_(text.parameters.size()) {
   check_count(args.size());
   for (std::size_t k = 0; k < args.size(); ++k) {
-    check<TypeError>(k < text.nin || args[k].is_array(), text.name, "the output ", text.parameters[k].name,
+    check<TypeError>(k < text.nin || args[k].is_array(), text.label, "the output ", text.parameters[k].name,
                      " must be an array");
     if (args[k].is_array()) arrays_[k] = args[k].array();
   }
-  device_ = common_device(text.name, args);
+  device_ = common_device(text.label, args);
   if (stream) {
     const bool any =
         std::any_of(arrays_.begin(), arrays_.end(), [](const Array& a) { return !a.is_null() && a.size() != 0; });
-    check<ValueError>(!any || stream->device() == device_, text.name, "the stream is of ", stream->device(),
+    check<ValueError>(!any || stream->device() == device_, text.label, "the stream is of ", stream->device(),
                       ", the arrays are on ", device_);
     device_ = stream->device();
     scope_.emplace(*stream);
@@ -47,7 +47,7 @@ KernelArguments::KernelArguments(const KernelText& text, std::span<const Operand
 
 void KernelArguments::check_count(std::size_t given) const {
   if (given == text_.nin || given == text_.parameters.size()) return;
-  fail<TypeError>(text_.name, "takes ", text_.nin, " inputs, or ", text_.parameters.size(),
+  fail<TypeError>(text_.label, "takes ", text_.nin, " inputs, or ", text_.parameters.size(),
                   " arguments with its outputs; ", given, " were given");
 }
 
@@ -61,13 +61,13 @@ void KernelArguments::resolve_types() {
     if (h == nullptr) return;
     const KernelParameter& p = parameter(k);
     if (p.dtype) {
-      check<TypeError>(h->dtype == *p.dtype, text_.name, "the parameter ", p.name, " is ", p.type,
+      check<TypeError>(h->dtype == *p.dtype, text_.label, "the parameter ", p.name, " is ", p.type,
                        ", its array has dtype ", h->dtype);
       return;
     }
     std::size_t& first = fixed_by[static_cast<unsigned char>(p.type[0])];
     if (first == kUnknown) first = k;
-    check<TypeError>(h->dtype == array(first)->dtype, text_.name, "the parameter ", p.name, " is of type ", p.type,
+    check<TypeError>(h->dtype == array(first)->dtype, text_.label, "the parameter ", p.name, " is of type ", p.type,
                      ", which is ", array(first)->dtype, " because of ", parameter(first).name,
                      "; its array has dtype ", h->dtype);
   };
@@ -76,7 +76,7 @@ void KernelArguments::resolve_types() {
   for (std::size_t k = 0; k < size(); ++k) {
     const KernelParameter& p = parameter(k);
     const std::size_t first = p.dtype ? k : fixed_by[static_cast<unsigned char>(p.type[0])];
-    check<TypeError>(first != kUnknown, text_.name, "no array says what the type ", p.type, " of ", p.name,
+    check<TypeError>(first != kUnknown, text_.label, "no array says what the type ", p.type, " of ", p.name,
                      " is; give an explicit output or an array");
     dtypes_[k] = p.dtype ? *p.dtype : array(first)->dtype;
   }
@@ -85,9 +85,9 @@ void KernelArguments::resolve_types() {
 void KernelArguments::check_outputs() const {
   for (std::size_t k = text_.nin; k < size(); ++k) {
     if (!is_moving(k)) continue;
-    check_output_layout(text_.name, *array(k));
+    check_output_layout(text_.label, *array(k));
     for (std::size_t j = text_.nin; j < k; ++j)
-      check<ValueError>(!is_moving(j) || !arrays_[k].shares_memory(arrays_[j]), text_.name, "the outputs ",
+      check<ValueError>(!is_moving(j) || !arrays_[k].shares_memory(arrays_[j]), text_.label, "the outputs ",
                         parameter(j).name, " and ", parameter(k).name, " share memory");
   }
 }

@@ -51,8 +51,8 @@ KernelParameter parse_definition(std::string_view op, std::string_view text) {
                       " is neither a dtype by its canonical name, such as float32, nor a single letter");
   }
   check<ValueError>(is_identifier(p.name), op, "the parameter name \"", p.name, "\" is no identifier");
-  check<ValueError>(p.name != "i" && p.name != "n" && p.name[0] != '_', op, "the parameter name ", p.name,
-                    " is reserved, as are i, n and names that begin with an underscore");
+  check<ValueError>(p.name != "i" && p.name[0] != '_', op, "the parameter name ", p.name,
+                    " is reserved, as are i and names that begin with an underscore");
   return p;
 }
 

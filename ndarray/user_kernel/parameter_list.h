@@ -24,7 +24,7 @@ struct KernelParameter {
 
 // The definitions of a list; empty for an empty text. ValueError starting with `op` for a definition of fewer than two
 // words, a leading word other than `raw`, a TYPE that is neither a canonical dtype name nor a letter, and a NAME that
-// is not an identifier, is reserved (i, n and names with a leading underscore) or occurs twice.
+// is not an identifier, is reserved (i and names with a leading underscore) or occurs twice.
 CATENA_EXPORT std::vector<KernelParameter> parse_parameters(std::string_view op, std::string_view text,
                                                             bool outputs = false);
 

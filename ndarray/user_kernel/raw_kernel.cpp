@@ -10,6 +10,7 @@
 #include <catena/ndarray/device/text_kernels.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/user_kernel/memo_map.h>
+#include <catena/ndarray/user_kernel/signature.h>
 
 namespace nd {
 
@@ -38,7 +39,26 @@ struct RawKernel::Program {
   std::shared_ptr<Table> table = Table::make();
 };
 
+// What launches are checked against.
+struct RawKernel::Parameters {
+  std::string label;  // "RawKernel saxpy"
+  std::optional<internal::Signature> signature;
+};
+
 namespace {
+
+// Compares the sizes of arguments with those of the parameters, where the device knows them.
+void check_sizes(std::string_view op, std::span<const unsigned long> sizes, std::span<const ArgumentBytes> values,
+                 bool integers_are_wide, std::initializer_list<KernelArgument> args) {
+  check<TypeError>(values.size() == sizes.size(), op, "takes ", sizes.size(), " arguments, ", values.size(),
+                   " were given");
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const KernelArgument& a = args.begin()[k];
+    const bool integer = a.form() == KernelArgument::Form::number && *a.dtype() <= Dtype::uint64;
+    const bool fits = values[k].size() == sizes[k] || (integers_are_wide && integer && sizes[k] <= values[k].size());
+    check<TypeError>(fits, op, "argument ", k, " has ", values[k].size(), " bytes, its parameter ", sizes[k]);
+  }
+}
 
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -61,32 +81,44 @@ LaunchDims::LaunchDims(std::initializer_list<std::int64_t> lengths) {
 }
 
 RawKernel::RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options)
-    : program_(
-          catena::Shared<Program>::make(ModuleText{concat("RawKernel ", name), std::string(code), options, {}, {}})),
-      name_(name) {
+    : RawKernel(
+          catena::Shared<Program>::make(ModuleText{concat("RawKernel ", name), std::string(code), options, {}, {}}),
+          name) {
+  check<ValueError>(!name.empty(), "RawKernel", "the name of the kernel is empty");
   if (!is_identifier(name)) program_->text.name_expressions.push_back(name_);
 }
+RawKernel::RawKernel(catena::Shared<Program> program, std::string_view name)
+    : program_(std::move(program)),
+      parameters_(catena::Shared<Parameters>::make(
+          Parameters{concat("RawKernel ", name), internal::find_signature(program_->text.code, name)})),
+      name_(name) {}
 
 void RawKernel::operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
                            const RawLaunchOptions& options) const {
+  const std::string& op = parameters_->label;
   std::vector<Operand> arrays;
   std::vector<ArgumentBytes> values;
+  const auto wide = internal::widened(args);
   for (const KernelArgument& a : args) {
     if (!a.array().is_null()) arrays.emplace_back(a.array());
-    values.push_back(a.bytes());
+    const bool widens = !parameters_->signature && a.form() == KernelArgument::Form::number && a.bytes().size() < 8;
+    values.push_back(widens ? ArgumentBytes(wide[values.size()]) : a.bytes());
   }
-  Device device = internal::common_device(name_, arrays);
+  Device device = internal::common_device(op, arrays);
   if (options.stream) {
-    check<ValueError>(arrays.empty() || options.stream->device() == device, name_, "the stream is of ",
+    check<ValueError>(arrays.empty() || options.stream->device() == device, op, "the stream is of ",
                       options.stream->device(), ", the arrays are on ", device);
     device = options.stream->device();
   }
   const std::shared_ptr<const Program::Loaded> loaded = program_->on(device);
   const void* function = loaded->module->function(name_);
+  if (parameters_->signature) internal::check_arguments(op, *parameters_->signature, args);
+  if (const auto sizes = loaded->module->parameter_bytes(function))
+    check_sizes(op, *sizes, values, !parameters_->signature, args);
   const LaunchShape shape{grid.lengths(), block.lengths(), static_cast<unsigned>(options.shared_mem)};
   const std::int64_t threads = std::int64_t(shape.block[0]) * shape.block[1] * shape.block[2];
   const int most = loaded->module->attributes(function).max_threads_per_block;
-  check<ValueError>(threads <= most, name_, "a block of ", threads, " threads; the kernel can have ", most);
+  check<ValueError>(threads <= most, op, "a block of ", threads, " threads; the kernel can have ", most);
   // It is unknown which arrays a kernel writes, so all of them count as written.
   std::vector<const catena::ArrayHeader*> written;
   for (const Operand& a : arrays) written.push_back(a.header());
@@ -96,9 +128,9 @@ void RawKernel::operator()(const LaunchDims& grid, const LaunchDims& block, std:
 
 void RawKernel::linear_launch(std::int64_t size, std::initializer_list<KernelArgument> args,
                               const LinearLaunchOptions& options) const {
-  check<ValueError>(options.block_max_size >= 1, name_, "block_max_size = ", options.block_max_size,
+  check<ValueError>(options.block_max_size >= 1, parameters_->label, "block_max_size = ", options.block_max_size,
                     " is not positive");
-  check<ValueError>(size >= 0, name_, "size = ", size, " is negative");
+  check<ValueError>(size >= 0, parameters_->label, "size = ", size, " is negative");
   if (size == 0) return;
   const std::int64_t block = std::min<std::int64_t>(size, options.block_max_size);
   const std::int64_t grid = std::min<std::int64_t>(65536, size / options.block_max_size + 1);

@@ -8,9 +8,15 @@
 //   saxpy({(n + 255) / 256}, {256}, {2.0f, x, y, n});
 //
 // The text is compiled for a device when one of its kernels is first used there; compiled code is kept on disk. An
-// array argument is passed as a pointer to its first element; the caller is responsible for shapes, strides and dtypes.
-// Other arguments are passed with the bytes of their C++ type (an int has 4 bytes, a double 8; nd::Scalar is not
-// accepted). Launches use the current stream.
+// array argument is passed as a pointer to its first element; the caller is responsible for shapes and strides. Other
+// arguments are passed with the bytes of their C++ type (an int has 4 bytes, a double 8; nd::Scalar is not accepted).
+// Launches use the current stream.
+//
+// The parameters are read from the text, and arguments that differ from them in kind or width are a TypeError: a
+// float64 array for a float*, an int for a long long. Signed and unsigned integers of one width may stand for each
+// other, and integers of 16 bits for 16-bit floats; types that the text defines itself accept everything. Where the
+// parameters cannot be read (they are a macro, or the code is compiled), integers travel as 64 bits, which suit an
+// integer parameter of any width, and floats as double.
 //
 // The CPU runs texts that need no barrier and no exchange between the threads of a block: blocks run in parallel, the
 // threads of a block one after the other. __syncthreads, __shfl_sync and the like are a CompileError that names them.
@@ -42,21 +48,42 @@ namespace nd {
 // One argument of a launch.
 class KernelArgument {
  public:
-  KernelArgument(const Array& a) : KernelArgument(a->data) { array_ = a; }
-  KernelArgument(const MemoryPointer& p) : KernelArgument(p.ptr()) {}
+  enum class Form : std::uint8_t { array, pointer, number, object };
+
+  KernelArgument(const Array& a) : KernelArgument(a->data) {
+    array_ = a;
+    form_ = Form::array;
+    dtype_ = a.dtype();
+  }
+  KernelArgument(const MemoryPointer& p) : KernelArgument(p.ptr()) { dtype_ = {}; }
   // Numbers, pointers and trivially copyable structs, passed by value.
   template <class T>
   requires(std::is_trivially_copyable_v<T> && !std::derived_from<T, catena::HeaderRef> && !std::same_as<T, Scalar>)
       KernelArgument(const T& value)
       : bytes_(sizeof(T)) {
     std::memcpy(bytes_.data(), &value, sizeof(T));
+    if constexpr (std::is_pointer_v<T> || std::is_null_pointer_v<T>) {
+      form_ = Form::pointer;
+      if constexpr (std::is_pointer_v<T>) {
+        using Target = std::remove_cv_t<std::remove_pointer_t<T>>;
+        if constexpr (Element<Target>) dtype_ = catena::dtype_of<Target>;
+      }
+    } else if constexpr (Element<T>) {
+      form_ = Form::number;
+      dtype_ = catena::dtype_of<T>;
+    }
   }
 
+  Form form() const noexcept { return form_; }
+  // Of the array's elements, of the number, or of what a pointer points to; absent for other types.
+  std::optional<Dtype> dtype() const noexcept { return dtype_; }
   ArgumentBytes bytes() const noexcept { return bytes_; }
   const Array& array() const noexcept { return array_; }  // null if the argument is not an array
 
  private:
   catena::SmallVector<std::byte, 16> bytes_;
+  Form form_ = Form::object;
+  std::optional<Dtype> dtype_;
   Array array_;
 };
 
@@ -90,8 +117,8 @@ class CATENA_EXPORT RawKernel {
 
   // Runs grid x block threads on the device of the array arguments, or on the current device if there are none.
   // ValueError for arrays on several devices and for blocks of too many threads, TypeError for arguments that do not
-  // match the parameters (on the CPU, where the parameters are known), KeyError if the text has no such kernel,
-  // CompileError.
+  // match the parameters, KeyError if the text has no such kernel, CompileError. Messages start with "RawKernel" and
+  // the name.
   void operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
                   const RawLaunchOptions& options = {}) const;
   // The same over at least `size` threads, in blocks of min(size, block_max_size) threads and at most 65536 blocks.
@@ -105,9 +132,11 @@ class CATENA_EXPORT RawKernel {
  private:
   friend class RawModule;
   struct Program;
-  RawKernel(catena::Shared<Program> program, std::string_view name) : program_(std::move(program)), name_(name) {}
+  struct Parameters;
+  RawKernel(catena::Shared<Program> program, std::string_view name);
 
   catena::Shared<Program> program_;
+  catena::Shared<const Parameters> parameters_;
   std::string name_;
 };
 

@@ -18,10 +18,10 @@ Shape input_shape(const internal::KernelArguments& arguments, const KernelText& 
   bool any = false;
   for (std::size_t k = 0; k < text.nin; ++k) {
     if (!arguments.is_moving(k)) continue;
-    shape = any ? catena::broadcast_shapes(text.name, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
+    shape = any ? catena::broadcast_shapes(text.label, shape, arguments.array(k)->shape) : arguments.array(k)->shape;
     any = true;
   }
-  check<ValueError>(any, text.name, "at least one input must be an array that is not raw");
+  check<ValueError>(any, text.label, "at least one input must be an array that is not raw");
   return shape;
 }
 
@@ -31,7 +31,7 @@ void check_raw(const internal::KernelArguments& arguments, const KernelText& tex
   for (int k = 0; k < axes.size(); ++k)
     if (axes[k] != k)
       for (std::size_t p = 0; p < arguments.size(); ++p)
-        check<NotImplementedError>(!arguments.parameter(p).raw || arguments.array(p) == nullptr, text.name,
+        check<NotImplementedError>(!arguments.parameter(p).raw || arguments.array(p) == nullptr, text.label,
                                    "the parameter ", arguments.parameter(p).name,
                                    " is raw, which needs the reduced axes to be the leading ones; they are ", axes);
 }
@@ -40,9 +40,9 @@ void prepare_outputs(internal::KernelArguments& arguments, const KernelText& tex
   for (std::size_t k = text.nin; k < arguments.size(); ++k) {
     const KernelParameter& p = arguments.parameter(k);
     if (arguments.array(k) == nullptr)
-      check<ValueError>(!p.raw, text.name, "the size of the raw output ", p.name, " is undecided: give the array");
+      check<ValueError>(!p.raw, text.label, "the size of the raw output ", p.name, " is undecided: give the array");
     else if (!p.raw)
-      check<ValueError>(arguments.array(k)->shape == shape, text.name, "the output ", p.name, " has shape ",
+      check<ValueError>(arguments.array(k)->shape == shape, text.label, "the output ", p.name, " has shape ",
                         arguments.array(k)->shape, ", the result ", shape);
   }
   arguments.check_outputs();
@@ -65,7 +65,7 @@ Layout lay_out(const internal::KernelArguments& arguments, const KernelText& tex
     const catena::ArrayHeader& h = *arguments.array(k);
     Strides kept, reduced;
     if (k < text.nin) {
-      const Strides all = catena::broadcast_strides(text.name, h.shape, h.strides, in);
+      const Strides all = catena::broadcast_strides(text.label, h.shape, h.strides, in);
       for (int a = 0; a < in.size(); ++a) (contains(axes, a) ? reduced : kept).push_back(all[a]);
       l.reduced_strides.push_back(reduced);
     } else {
@@ -130,9 +130,10 @@ ReductionKernel::ReductionKernel(std::string_view in_params, std::string_view ou
   KernelText text;
   text.kind = KernelText::Kind::reduction;
   text.name = name;
-  text.parameters = parse_parameters(name, in_params);
+  text.label = describe(text);
+  text.parameters = parse_parameters(text.label, in_params);
   text.nin = text.parameters.size();
-  for (KernelParameter& p : parse_parameters(name, out_params, true)) text.parameters.push_back(std::move(p));
+  for (KernelParameter& p : parse_parameters(text.label, out_params, true)) text.parameters.push_back(std::move(p));
   text.map = map_expr;
   text.reduce = reduce_expr;
   text.post_map = post_map_expr;
@@ -142,35 +143,36 @@ ReductionKernel::ReductionKernel(std::string_view in_params, std::string_view ou
   text.preamble = options.preamble;
   text.options = options.options;
   internal::check_kernel(text);
-  check<ValueError>(text.nout() > 0, name, "a reduction needs an output");
+  check<ValueError>(text.nout() > 0, text.label, "a reduction needs an output");
   text_ = intern(std::move(text));
 }
 
 std::vector<Array> ReductionKernel::call(std::span<const Operand> args, const ReductionCallOptions& options) const {
   std::vector<Operand> with_out;
   if (!options.out.is_null()) {
-    check<NotImplementedError>(nout() == 1, name(), "has ", nout(), " outputs, which must be given as arguments");
-    check<ValueError>(args.size() != text_->parameters.size(), name(), "the output is given twice");
+    check<NotImplementedError>(nout() == 1, text_->label, "has ", nout(), " outputs, which must be given as arguments");
+    check<ValueError>(args.size() != text_->parameters.size(), text_->label, "the output is given twice");
     with_out.assign(args.begin(), args.end());
     with_out.emplace_back(options.out);
     args = with_out;
   }
   internal::KernelArguments arguments(*text_, args, options.stream);
   const Shape in = input_shape(arguments, *text_);
-  const Dims axes = catena::normalize_axes(name(), options.axis, in.size());
+  const Dims axes = catena::normalize_axes(text_->label, options.axis, in.size());
   check_raw(arguments, *text_, axes);
   const Shape shape = catena::reduced_shape(in, axes, options.keepdims);
   const bool nothing = catena::size_of(in) == 0 && catena::size_of(shape) != 0;
-  check<ValueError>(!nothing || text_->identity.has_value(), name(), "shape ", in, " has no elements along axes ", axes,
-                    ", and the kernel has no identity");
+  check<ValueError>(!nothing || text_->identity.has_value(), text_->label, "shape ", in, " has no elements along axes ",
+                    axes, ", and the kernel has no identity");
   prepare_outputs(arguments, *text_, shape);
   if (catena::size_of(shape) != 0) run(arguments, *text_, in, axes, options.keepdims);
   return arguments.outputs();
 }
 
-Array ReductionKernel::operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options) const {
-  check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
-  return std::move(call({args.begin(), args.size()}, options)[0]);
+KernelResult ReductionKernel::operator()(std::initializer_list<Operand> args,
+                                         const ReductionCallOptions& options) const {
+  check<TypeError>(nout() <= 2, text_->label, "has ", nout(), " outputs; write auto [u, v, w] = kernel.call<3>(...)");
+  return KernelResult(*text_, call({args.begin(), args.size()}, options));
 }
 
 const std::vector<KernelParameter>& ReductionKernel::params() const noexcept { return text_->parameters; }

@@ -3,6 +3,24 @@
 //   auto l2norm = nd::ReductionKernel("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "l2norm");
 //   nd::Array norms = l2norm(x, {.axis = 1});
 //
+// The greatest element along an axis and its index: the accumulator is a struct of the preamble. There is no identity,
+// so accumulators start default-constructed. _j / _out_ind.size() is the position along the reduced axis.
+//
+//   auto argmax = nd::ReductionKernel("T x", "T value, int64 index", "Best(x, _j / _out_ind.size())", "better(a, b)",
+//                                     "value = a.value; index = a.index", std::nullopt, "argmax_with_value",
+//                                     {.reduce_type = "Best", .preamble = R"(
+//     struct Best {
+//       T value;
+//       long long index;
+//       __device__ Best() : value(0), index(-1) {}
+//       __device__ Best(T v, long long k) : value(v), index(k) {}
+//     };
+//     __device__ Best better(Best a, Best b) {
+//       if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;
+//       return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+//     })"});
+//   auto [value, index] = argmax(x, {.axis = 1});
+//
 // map_expr computes the value of an element from the inputs, by their names; reduce_expr combines two values, `a` and
 // `b`; post_map_expr is a statement that computes the outputs from the reduced value, `a`. Values have the type
 // reduce_type, by default that of the first output. The order of combination is undefined and every partial result
@@ -50,11 +68,20 @@ class CATENA_EXPORT ReductionKernel {
   // ones (NotImplementedError otherwise). options.out: NotImplementedError with several outputs, ValueError if `args`
   // contains outputs. Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const ReductionCallOptions& options = {}) const;
-  // For kernels with one output; TypeError for others.
-  Array operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options = {}) const;
-  Array operator()(const Operand& x, const ReductionCallOptions& options) const { return (*this)({x}, options); }
-  template <std::convertible_to<Operand>... A> Array operator()(const A&... args) const {
+  // For kernels with one or two outputs: the array, or auto [u, v] = kernel(x, y). TypeError for others.
+  KernelResult operator()(std::initializer_list<Operand> args, const ReductionCallOptions& options = {}) const;
+  KernelResult operator()(const Operand& x, const ReductionCallOptions& options) const { return (*this)({x}, options); }
+  template <std::convertible_to<Operand>... A> KernelResult operator()(const A&... args) const {
     return (*this)({static_cast<Operand>(args)...}, ReductionCallOptions{});
+  }
+  // auto [u, v, w] = kernel.call<3>(x, y). TypeError unless the kernel has N outputs.
+  template <int N>
+  std::array<Array, N> call(std::initializer_list<Operand> args, const ReductionCallOptions& options = {}) const {
+    internal::check_output_count(*text_, N);
+    return internal::unpacked<N>(call(std::span(args.begin(), args.size()), options));
+  }
+  template <int N, std::convertible_to<Operand>... A> std::array<Array, N> call(const A&... args) const {
+    return call<N>({static_cast<Operand>(args)...}, ReductionCallOptions{});
   }
 
   const std::vector<KernelParameter>& params() const noexcept;

@@ -1,5 +1,6 @@
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,7 +61,9 @@ class Generator {
     add_front();
     source() += concat("struct _Parameters {\n  ", range(rank_), " _range;\n", members(), "};\n");
     add_signature(made_.entry, catena::user::kElementwiseBlock);
-    source() += "  const long long n = _p._range.size;\n";
+    if (std::none_of(text_.parameters.begin(), text_.parameters.end(),
+                     [](const KernelParameter& p) { return p.name == "n"; }))
+      source() += "  const long long n = _p._range.size;\n";
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
       if (b.form == Form::scalar)
         source() += concat("  const ", c_type(b.dtype), " ", p.name, " = _p.", p.name, ".value;\n");
@@ -228,5 +231,6 @@ std::string describe(const KernelText& text) {
 }
 
 DeviceModule::~DeviceModule() = default;
+std::optional<std::span<const unsigned long>> DeviceModule::parameter_bytes(const void*) const { return {}; }
 
 }  // namespace nd

@@ -31,6 +31,7 @@ struct KernelText {
 
   Kind kind = Kind::elementwise;
   std::string name;
+  std::string label;                        // "ElementwiseKernel squared_diff"; messages start with it
   std::vector<KernelParameter> parameters;  // inputs, then outputs
   std::size_t nin = 0;
   std::string preamble;
@@ -104,7 +105,7 @@ enum class SourceFor : std::uint8_t { host, device };
 CATENA_EXPORT GeneratedUserKernel generate_user_kernel(const KernelText& text, const KernelVariant& variant,
                                                        SourceFor target);
 
-// "ElementwiseKernel squared_diff"; used in messages.
+// The label of a text.
 CATENA_EXPORT std::string describe(const KernelText& text);
 
 // ---- whole modules ------------------------------------------------------------------------------
@@ -135,7 +136,9 @@ class CATENA_EXPORT DeviceModule {
   // A function by name or name expression; KeyError if there is none.
   virtual const void* function(const std::string& name) = 0;
   virtual KernelAttributes attributes(const void* function) = 0;
-  // TypeError if the arguments do not match the parameters of the kernel, where the backend knows them.
+  // The sizes of the kernel's parameters; absent where the backend does not know them.
+  virtual std::optional<std::span<const unsigned long>> parameter_bytes(const void* function) const;
+  // The arguments match the parameters.
   virtual void launch(const void* function, const LaunchShape& shape, std::span<const ArgumentBytes> arguments,
                       StreamRef stream) = 0;
   // Address and size in bytes of a variable; KeyError if there is none.

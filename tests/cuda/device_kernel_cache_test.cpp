@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(texts_with_templates_and_variables) {
     CATENA_CU(copy_to_device, table, changed, sizeof changed);
     BOOST_CHECK_EQUAL(result_of(module.function("plain")), 2);
     BOOST_CHECK_EXCEPTION(module.function("missing"), catena::KeyError, [](const catena::KeyError& e) {
-      return e.what() == std::string("module: there is no kernel named missing");
+      return e.what() == std::string("module: there is no kernel named \"missing\"");
     });
     BOOST_CHECK_THROW(module.global("missing", &bytes), catena::KeyError);
   }

@@ -9,6 +9,7 @@
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/ndarray/user_kernel/user_kernel.h>
+#include <catena/tests/support/user_intrinsic_calls.h>
 
 namespace {
 
@@ -102,6 +103,15 @@ BOOST_AUTO_TEST_CASE(functions_that_kernels_call) {
     for (const Dtype d : {dtype, int64}) variant.parameters.push_back({d, Form::raw_contiguous, 1});
     check(text, variant);
   }
+}
+
+BOOST_AUTO_TEST_CASE(intrinsics_and_a_parameter_called_n) {
+  if (!compiler_found()) return;
+  KernelText text = text_of(KernelText::Kind::elementwise, "float64 x, int32 n", "float64 y");
+  text.operation = test::every_intrinsic_of_x() + "; y += n";
+  KernelVariant variant;
+  for (const Dtype d : {float64, int32, float64}) variant.parameters.push_back({d, Form::flat, 0});
+  check(text, variant);
 }
 
 BOOST_AUTO_TEST_CASE(reductions_of_every_form) {

@@ -7,6 +7,7 @@
 
 #include <catena/ndarray/cpu/host_compiler.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
+#include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/tests/support/cuda_device/control.h>
@@ -65,7 +66,8 @@ BOOST_AUTO_TEST_CASE(k33_three_placeholders_and_an_explicit_output) {
   check_values<double>(z, {0, 0, 0, 0, 0, 25, 25, 25, 25, 25});
   // K12: inputs do not say what Z is.
   BOOST_TEST(message_of<nd::TypeError>([&] { kernel(x, y); }) ==
-             "squared_diff_super_generic: no array says what the type Z of z is; give an explicit output or an array");
+             "ElementwiseKernel squared_diff_super_generic: no array says what the type Z of z is; give an explicit "
+             "output or an array");
 }
 
 BOOST_AUTO_TEST_CASE(k33_reversed_raw_addend) {
@@ -99,7 +101,7 @@ BOOST_AUTO_TEST_CASE(attributes) {
   BOOST_TEST(contains(message_of<nd::ValueError>([] { ElementwiseKernel("T x", "T z", "z = x", "two words"); }),
                       "is no identifier"));
   BOOST_TEST(contains(message_of<nd::ValueError>([] { ElementwiseKernel("T x", "T x", "", "twice"); }),
-                      "twice: there are two parameters named x"));
+                      "ElementwiseKernel twice: there are two parameters named x"));
 }
 
 BOOST_AUTO_TEST_CASE(k6_element_types) {
@@ -174,10 +176,11 @@ BOOST_AUTO_TEST_CASE(k6_functions_of_float16) {
 BOOST_AUTO_TEST_CASE(k7_k8_numbers_and_kinds_of_arguments) {
   const Array x = range(3);
   const auto count = message_of<nd::TypeError>([&] { squared_diff()(x); });
-  BOOST_TEST(count == "squared_diff_generic: takes 2 inputs, or 3 arguments with its outputs; 1 were given");
+  BOOST_TEST(count ==
+             "ElementwiseKernel squared_diff_generic: takes 2 inputs, or 3 arguments with its outputs; 1 were given");
   BOOST_CHECK_THROW(squared_diff()(x, x, x, x), nd::TypeError);
   BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(x, x, 5); }) ==
-             "squared_diff_generic: the output z must be an array");
+             "ElementwiseKernel squared_diff_generic: the output z must be an array");
   BOOST_CHECK_THROW(squared_diff()(x, Array()), nd::TypeError);
 }
 
@@ -200,15 +203,15 @@ BOOST_AUTO_TEST_CASE(k8_arrays_and_stream_are_on_one_device) {
 BOOST_AUTO_TEST_CASE(k9_k10_dtypes_are_strict) {
   const ElementwiseKernel fixed("float32 x, T y", "T z", "z = x + y", "strict");
   BOOST_TEST(message_of<nd::TypeError>([&] { fixed(range(3, nd::float64), range(3)); }) ==
-             "strict: the parameter x is float32, its array has dtype float64");
-  BOOST_TEST(
-      message_of<nd::TypeError>([&] { squared_diff()(range(3), range(3, nd::float64)); }) ==
-      "squared_diff_generic: the parameter y is of type T, which is float32 because of x; its array has dtype float64");
+             "ElementwiseKernel strict: the parameter x is float32, its array has dtype float64");
+  BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(range(3), range(3, nd::float64)); }) ==
+             "ElementwiseKernel squared_diff_generic: the parameter y is of type T, which is float32 because of x; its "
+             "array has dtype float64");
   // Outputs come first.
   const Array z = nd::empty({3}, nd::float64);
-  BOOST_TEST(
-      message_of<nd::TypeError>([&] { squared_diff()(range(3), 1, z); }) ==
-      "squared_diff_generic: the parameter x is of type T, which is float64 because of z; its array has dtype float32");
+  BOOST_TEST(message_of<nd::TypeError>([&] { squared_diff()(range(3), 1, z); }) ==
+             "ElementwiseKernel squared_diff_generic: the parameter x is of type T, which is float64 because of z; its "
+             "array has dtype float32");
   // A scalar does not fix a placeholder, whatever its type; an explicit output does.
   check_values<double>(squared_diff()(2.5, 1, nd::empty({}, nd::float64)), {2.25});
   BOOST_CHECK_THROW(squared_diff()({2.5, 1}, {.size = 3}), nd::TypeError);
@@ -237,14 +240,15 @@ BOOST_AUTO_TEST_CASE(k13_broadcasting) {
     minus(u, v, out);
     BOOST_TEST(test::same_bits(out, minus(x, y)));
   }
-  BOOST_TEST(message_of<nd::ValueError>([&] { minus(range(3), range(4)); }) ==
-             "minus: shapes (3,) and (4,) do not match: lengths 3 and 4 on axis -1 are neither equal nor 1");
+  BOOST_TEST(
+      message_of<nd::ValueError>([&] { minus(range(3), range(4)); }) ==
+      "ElementwiseKernel minus: shapes (3,) and (4,) do not match: lengths 3 and 4 on axis -1 are neither equal nor 1");
   // The output takes part, and must have the common shape.
   const Array z = nd::empty({2, 3}, nd::float32);
   check_values<float>(minus(range(3), 1, z), {-1, 0, 1, -1, 0, 1});
   BOOST_TEST(message_of<nd::ValueError>([&] {
                minus(range(3), range(6).reshape(2, 3), nd::empty({1, 3}, nd::float32));
-             }) == "minus: the output z has shape (1, 3), the arguments broadcast to (2, 3)");
+             }) == "ElementwiseKernel minus: the output z has shape (1, 3), the arguments broadcast to (2, 3)");
   BOOST_CHECK_THROW(minus(range(3), 1, nd::broadcast_to(nd::empty({1}, nd::float32), {3})), nd::ValueError);
 }
 
@@ -256,23 +260,33 @@ BOOST_AUTO_TEST_CASE(k13_raw_arrays_keep_their_shape) {
   check_values<int>(pick(nd::array(std::vector<std::int64_t>{99, 0, 5}), table), {1215, 1204, 1209});
 }
 
+BOOST_AUTO_TEST_CASE(k5_a_parameter_may_be_called_n) {
+  const ElementwiseKernel scalar("T x, int32 n", "T y", "y = x * n", "scaled_by_n");
+  check_values<float>(scalar(range(3), 5), {0, 5, 10});
+  const ElementwiseKernel arrays("T n, raw T table", "T y", "y = n * 10 + table[_ind.size() - 1 - i]", "array_n");
+  check_values<float>(arrays(range(3), range(3)), {2, 11, 20});
+  const ElementwiseKernel without("T x", "T y", "y = x + n", "size_of_loop");
+  check_values<float>(without(range(3)), {3, 4, 5});
+}
+
 BOOST_AUTO_TEST_CASE(k14_the_loop_size) {
   const ElementwiseKernel raw("raw T x", "T z", "z = x[0] + i", "sized");
   check_values<float>(raw({range(1)}, {.size = 4}), {0, 1, 2, 3});
-  BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw(range(1)); }), "sized: the size of the loop is undecided"));
-  BOOST_TEST(
-      contains(message_of<nd::ValueError>([&] { raw({range(1)}, {.size = -1}); }), "sized: size = -1 is negative"));
+  BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw(range(1)); }),
+                      "ElementwiseKernel sized: the size of the loop is undecided"));
+  BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw({range(1)}, {.size = -1}); }),
+                      "ElementwiseKernel sized: size = -1 is negative"));
   BOOST_TEST(contains(message_of<nd::ValueError>([&] {
                         raw({range(1), nd::empty({4}, nd::float32)}, {.size = 4});
                       }),
-                      "sized: size = 4 is given beside arrays of shape (4,)"));
+                      "ElementwiseKernel sized: size = 4 is given beside arrays of shape (4,)"));
   BOOST_TEST(contains(message_of<nd::ValueError>([&] { squared_diff()({range(4), 1}, {.size = 4}); }), "size = 4"));
 }
 
 BOOST_AUTO_TEST_CASE(k15_new_outputs) {
   const ElementwiseKernel raw_out("T x", "raw T z", "z[i] = x", "raw_out");
   BOOST_TEST(contains(message_of<nd::ValueError>([&] { raw_out(range(3)); }),
-                      "raw_out: the size of the raw output z is undecided"));
+                      "ElementwiseKernel raw_out: the size of the raw output z is undecided"));
   const ElementwiseKernel all_raw("raw T x", "raw T z, U w", "z[n - 1 - i] = x[i]; w = i", "all_raw");
   const auto out = all_raw.call(std::vector<Operand>{range(3), nd::zeros({5}, nd::float32), nd::empty({3}, nd::int8)});
   check_values<float>(out[0], {2, 1, 0, 0, 0});
@@ -286,7 +300,40 @@ BOOST_AUTO_TEST_CASE(k16_results) {
   BOOST_REQUIRE_EQUAL(out.size(), 2u);
   check_values<float>(out[0], {0, 2, 4});
   check_values<float>(out[1], {0, 1, 4});
-  BOOST_TEST(message_of<nd::TypeError>([&] { two(range(3)); }) == "two: has 2 outputs; use call");
+  // Two outputs bind as a pair, any number by call<N>.
+  auto [sum, product] = two(range(3));
+  static_assert(std::is_same_v<decltype(sum), Array>);
+  check_values<float>(sum, {0, 2, 4});
+  check_values<float>(product, {0, 1, 4});
+  const auto& [twice, square] = two({range(3)}, {});
+  check_values<float>(twice + square, {0, 3, 8});
+  const ElementwiseKernel three("T x", "T u, T v, T w", "u = x; v = x + 1; w = x + 2", "three");
+  auto [u, v, w] = three.call<3>(range(2));
+  check_values<float>(u + v * 10 + w * 100, {210, 321});
+  auto [raw_u, raw_v] =
+      ElementwiseKernel("raw T x", "T u, T v", "u = x[0]; v = i", "raw_pair").call<2>({range(1)}, {.size = 2});
+  check_values<float>(raw_u + raw_v, {0, 1});
+  // One output reads as an array.
+  check_values<float>(squared_diff()(range(3), 1) + 1, {2, 1, 2});
+  BOOST_TEST(squared_diff()(range(3), 1).sum().item<double>() == 2);
+  Array one = squared_diff()(range(3), 1);
+  one = squared_diff()(range(3), 2);
+  check_values<float>(nd::concatenate({one, squared_diff()(range(2), 0)}), {4, 1, 0, 0, 1});
+  auto result = squared_diff()(range(3), 1);
+  result = result * 2;
+  check_values<float>(result(nd::Slice(1, 3)), {0, 2});
+  // The number of outputs is checked.
+  const std::string taken =
+      "ElementwiseKernel two: has 2 outputs, and its result is taken for one array; write auto "
+      "[u, v] = kernel(...)";
+  BOOST_TEST(message_of<nd::TypeError>([&] { const Array a = two(range(3)); }) == taken);
+  BOOST_TEST(message_of<nd::TypeError>([&] { one = two(range(3)); }) == taken);
+  BOOST_TEST(message_of<nd::TypeError>([&] { auto [a, b] = squared_diff()(range(3), 1); }) ==
+             "ElementwiseKernel squared_diff_generic: has 1 output, and its result is taken for a pair");
+  BOOST_TEST(message_of<nd::TypeError>([&] { three(range(3)); }) ==
+             "ElementwiseKernel three: has 3 outputs; write auto [u, v, w] = kernel.call<3>(...)");
+  BOOST_TEST(message_of<nd::TypeError>([&] { two.call<3>(range(3)); }) ==
+             "ElementwiseKernel two: has 2 outputs, not 3");
   const ElementwiseKernel none("T x", "", "", "none");
   BOOST_TEST(none(range(3)).is_null());
   BOOST_TEST(none.call(std::vector<Operand>{range(3)}).empty());

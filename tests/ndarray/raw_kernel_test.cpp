@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(grids_and_blocks_of_one_to_three_lengths) {
   BOOST_TEST(contains(message_of<nd::ValueError>([&] {
                         places()(1, {64, 64}, {out});
                       }),
-                      "places: a block of 4096 threads"));
+                      "RawKernel places: a block of 4096 threads"));
 }
 
 BOOST_AUTO_TEST_CASE(linear_launch) {
@@ -143,13 +143,91 @@ BOOST_AUTO_TEST_CASE(arguments_have_the_bytes_of_their_types) {
   const Array line = nd::zeros({12}, nd::int32);
   places()(1, 2, {line(nd::Slice(4, {}, 2))});
   check_values<int>(line, {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
-  if (!on_cpu()) {
-    std::cout << "skipped: arguments that do not fit (the driver does not know the parameters)\n";
-    return;
-  }
-  BOOST_TEST(message_of<nd::TypeError>([&] { places()(1, 1, {out, 1}); }) == "places: takes 1 arguments, 2 were given");
-  BOOST_TEST(message_of<nd::TypeError>([&] { places()(1, 1, {1}); }) ==
-             "places: argument 0 has 4 bytes, its parameter 8");
+}
+
+BOOST_AUTO_TEST_CASE(arguments_are_checked_against_the_text) {
+  const RawKernel kernel(R"(
+    struct Pair { float first; short second; };
+    template <class T> __global__ void scale(T* x, T by);  // a declaration
+    extern "C" __global__ void many(const float* __restrict__ x, long long n, float a, unsigned* const k, Pair p,
+                                    unsigned short h[], double, const std::size_t m, bool flag) { *k = n + m; }
+    )",
+                         "many");
+  struct Pair {
+    float first;
+    short second;
+  };
+  const Array x = range(2), k = nd::zeros({1}, nd::int32), h = nd::zeros({1}, nd::float16);
+  const std::int64_t n = 40;
+  kernel(1, 1, {x, n, 1.5f, k, Pair{}, h, 2.0, std::uint64_t(2), true});
+  check_values<int>(k, {42});
+  const auto message = [&](std::initializer_list<nd::KernelArgument> args) {
+    return message_of<nd::TypeError>([&] { kernel(1, 1, args); });
+  };
+  const std::uint64_t m = 2;
+  BOOST_TEST(message({x, n}) == "RawKernel many: takes 9 arguments, 2 were given");
+  BOOST_TEST(
+      message({x.astype(nd::float64), n, 1.5f, k, Pair{}, h, 2.0, m, true}) ==
+      "RawKernel many: argument 0 is an array of float64, its parameter is \"const float* __restrict__ x\"; pass "
+      "an array of it, as by astype(float32)");
+  BOOST_TEST(
+      message({x, 40, 1.5f, k, Pair{}, h, 2.0, m, true}) ==
+      "RawKernel many: argument 1 is a value of int32, its parameter is \"long long n\"; convert it to int64 first");
+  BOOST_TEST(
+      message({x, n, 1.5, k, Pair{}, h, 2.0, m, true}) ==
+      "RawKernel many: argument 2 is a value of float64, its parameter is \"float a\"; convert it to float32 first");
+  BOOST_TEST(message({x, n, 1.5f, 7, Pair{}, h, 2.0, m, true}) ==
+             "RawKernel many: argument 3 is a value of int32, its parameter is \"unsigned* const k\"; pass an array");
+  BOOST_TEST(message({x, n, x, k, Pair{}, h, 2.0, m, true}) ==
+             "RawKernel many: argument 2 is an array of float32, its parameter is \"float a\"; pass a number, as by "
+             "item<float32>()");
+  for (const Array& wrong : {x, nd::zeros({1}, nd::int64), nd::zeros({1}, nd::bool_)})
+    BOOST_TEST(
+        contains(message({x, n, 1.5f, wrong, Pair{}, h, 2.0, m, true}), "RawKernel many: argument 3 is an array"));
+  BOOST_TEST(contains(message({x, n, 1.5f, k, Pair{}, k, 2.0, m, true}), "\"unsigned short h[]\""));
+  BOOST_TEST(contains(message({x, n, 1.5f, k, Pair{}, h, 2.0f, m, true}), "its parameter is \"double\""));
+  BOOST_TEST(contains(message({x, n, 1.5f, k, Pair{}, h, 2.0, m, 1}), "its parameter is \"bool flag\""));
+  // What the argument's own type says of a pointer counts, too.
+  BOOST_TEST(contains(message({(double*)nullptr, n, 1.5f, k, Pair{}, h, 2.0, m, true}), "is a pointer to float64"));
+  kernel(1, 1, {nullptr, n, 1.5f, k, Pair{}, h, 2.0, m, false});
+}
+
+BOOST_AUTO_TEST_CASE(arguments_of_templates_are_checked) {
+  const RawModule module(R"(
+    template <class T, int N> __global__ void add(T* x, const T by) { *x += by * N; }
+    )",
+                         {.name_expressions = {"add<double, 2>", "add<long long, 3>"}});
+  const Array x = nd::ones({1}, nd::float64), k = nd::ones({1}, nd::int64);
+  module.get_function("add<double, 2>")(1, 1, {x, 0.5});
+  module.get_function("add<long long, 3>")(1, 1, {k, std::int64_t(2)});
+  check_values<double>(x, {2});
+  check_values<int>(k, {7});
+  BOOST_TEST(contains(message_of<nd::TypeError>([&] {
+                        module.get_function("add<double, 2>")(1, 1, {k, 0.5});
+                      }),
+                      "RawKernel add<double, 2>: argument 0 is an array of int64, its parameter is \"T* x\""));
+  BOOST_TEST(contains(message_of<nd::TypeError>([&] {
+                        module.get_function("add<long long, 3>")(1, 1, {k, 2});
+                      }),
+                      "argument 1 is a value of int32"));
+}
+
+// Where the parameters cannot be read, integers travel as 64 bits and floats as double.
+BOOST_AUTO_TEST_CASE(arguments_of_unreadable_parameters) {
+  const RawKernel kernel(R"(
+    #define PARAMETERS double* out, short a, long long b, double c
+    extern "C" __global__ void hidden(PARAMETERS) { out[0] = a; out[1] = b; out[2] = c; }
+    )",
+                         "hidden");
+  const Array out = nd::zeros({3}, nd::float64);
+  kernel(1, 1, {out, -7, -8, 0.5f});
+  check_values<double>(out, {-7, -8, 0.5});
+  kernel(1, 1, {out, 9u, std::uint8_t(200), 2.0});
+  check_values<double>(out, {9, 200, 2});
+  if (on_cpu())
+    BOOST_TEST(message_of<nd::TypeError>([&] {
+                 kernel(1, 1, {out, 1});
+               }) == "RawKernel hidden: takes 4 arguments, 2 were given");
 }
 
 BOOST_AUTO_TEST_CASE(modules_with_several_kernels_templates_and_variables) {
@@ -177,9 +255,11 @@ BOOST_AUTO_TEST_CASE(modules_with_several_kernels_templates_and_variables) {
 
   for (const char* name : {"nothing", "scale", "mangled", "scale<double>", "not_a_kernel"})
     BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_function(name)(1, 1, {x}); }),
-                        std::string("there is no kernel named ") + name));
-  BOOST_TEST(
-      contains(message_of<nd::KeyError>([&] { module.get_global("nothing"); }), "there is no variable named nothing"));
+                        std::string("there is no kernel named \"") + name + "\""));
+  BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_global("nothing"); }),
+                      "RawModule: there is no variable named \"nothing\""));
+  BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_global(""); }), "there is no variable named \"\""));
+  BOOST_TEST(message_of<nd::ValueError>([] { RawKernel("", ""); }) == "RawKernel: the name of the kernel is empty");
 }
 
 BOOST_AUTO_TEST_CASE(kernels_are_found_as_the_compiler_sees_the_text) {
@@ -207,7 +287,7 @@ extern "C" __attribute__((noinline)) __global__ __launch_bounds__(32, (1 + 1)) v
   check_values<int>(x, {'"' + '\''});
   for (const char* name : {"removed", "declared", "helper", "continued"})
     BOOST_TEST(contains(message_of<nd::KeyError>([&] { module.get_function(name)(1, 1, {x}); }),
-                        std::string("there is no kernel named ") + name));
+                        std::string("there is no kernel named \"") + name + "\""));
 }
 
 BOOST_AUTO_TEST_CASE(variables_keep_their_module) {

@@ -155,9 +155,9 @@ BOOST_AUTO_TEST_CASE(k26_identity_and_reductions_of_nothing) {
   // Without an identity: a value made by default, here 0.
   const ReductionKernel sum("T x", "T y", "x", "a + b", "y = a", std::nullopt, "sum_without_identity");
   check_values<float>(sum(range(4)), {6});
-  BOOST_TEST(
-      contains(message_of<nd::ValueError>([&] { sum(empty, {.axis = 0}); }),
-               "sum_without_identity: shape (0, 3) has no elements along axes (0,), and the kernel has no identity"));
+  BOOST_TEST(contains(message_of<nd::ValueError>([&] { sum(empty, {.axis = 0}); }),
+                      "ReductionKernel sum_without_identity: shape (0, 3) has no elements along axes (0,), and the "
+                      "kernel has no identity"));
   // K17: an empty result compiles nothing.
   BOOST_TEST((broken("0")(empty, {.axis = 1}).shape() == Shape{0}));
   BOOST_TEST((broken(std::nullopt)(empty, {.axis = 1}).shape() == Shape{0}));
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(k13_inputs_broadcast_and_outputs_have_the_reduced_shape) {
   // Outputs take no part in broadcasting.
   BOOST_TEST(message_of<nd::ValueError>([&] {
                dot({v, v, z}, {.axis = 0});
-             }) == "dot: the output z has shape (2,), the result ()");
+             }) == "ReductionKernel dot: the output z has shape (2,), the result ()");
   // One that is a part of an input is as good as another.
   const Array square = range(9, nd::int32).reshape(3, 3);
   total()({square, square(0)}, {.axis = 0});
@@ -186,10 +186,11 @@ BOOST_AUTO_TEST_CASE(k13_inputs_broadcast_and_outputs_have_the_reduced_shape) {
 
 BOOST_AUTO_TEST_CASE(k7_k9_arguments) {
   BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), range(3), range(3)); }),
-                      "total: takes 1 inputs, or 2 arguments"));
-  BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), 5); }), "total: the output y must be an array"));
+                      "ReductionKernel total: takes 1 inputs, or 2 arguments"));
+  BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), 5); }),
+                      "ReductionKernel total: the output y must be an array"));
   BOOST_TEST(contains(message_of<nd::TypeError>([] { total()(range(3), nd::empty({}, nd::float64)); }),
-                      "total: the parameter x is of type T"));
+                      "ReductionKernel total: the parameter x is of type T"));
 }
 
 BOOST_AUTO_TEST_CASE(k29_out_and_arrays) {
@@ -201,11 +202,11 @@ BOOST_AUTO_TEST_CASE(k29_out_and_arrays) {
   check_values<float>(kept, {3, 5, 7});
   BOOST_TEST(message_of<nd::ValueError>([&] {
                total()({x, y}, {.axis = 1, .out = y});
-             }) == "total: the output is given twice");
+             }) == "ReductionKernel total: the output is given twice");
   const ReductionKernel two("T x", "T low, T high", "x", "a + b", "low = a; high = a", "0", "two_results");
   BOOST_CHECK_THROW(two.call(std::vector<Operand>{x}, {.axis = 1, .out = y}), nd::NotImplementedError);
   BOOST_TEST(message_of<nd::ValueError>([&] { total()(5, nd::empty({}, nd::float32)); }) ==
-             "total: at least one input must be an array that is not raw");
+             "ReductionKernel total: at least one input must be an array that is not raw");
   const ReductionKernel raw("raw T x", "T y", "x[_j]", "a + b", "y = a", "0", "raw_alone");
   BOOST_CHECK_THROW(raw(x), nd::ValueError);
 }
@@ -230,11 +231,11 @@ BOOST_AUTO_TEST_CASE(k28_k30_raw_arrays_and_positions) {
       check_values(out[1], std::vector<std::int64_t>(expected.size(), 60 * 1000 + std::int64_t(expected.size())));
     }
   }
-  BOOST_TEST(contains(
-      message_of<nd::NotImplementedError>([&] {
-        weighted.call(std::vector<Operand>{x, w, offsets}, {.axis = 1});
-      }),
-      "weighted: the parameter weights is raw, which needs the reduced axes to be the leading ones; they are (1,)"));
+  BOOST_TEST(contains(message_of<nd::NotImplementedError>([&] {
+                        weighted.call(std::vector<Operand>{x, w, offsets}, {.axis = 1});
+                      }),
+                      "ReductionKernel weighted: the parameter weights is raw, which needs the reduced axes to be the "
+                      "leading ones; they are (1,)"));
   BOOST_CHECK_THROW(weighted.call(std::vector<Operand>{x, w, offsets}, {.axis = {0, 2}}), nd::NotImplementedError);
   // A scalar in a raw place is no array.
   const ReductionKernel scaled("T x, raw T factor", "T y", "x * factor", "a + b", "y = a", "0", "scaled");
@@ -275,7 +276,44 @@ BOOST_AUTO_TEST_CASE(k32_all_outputs_are_returned) {
   check_values<double>(out[0], {1.5, 5.5});
   check_values<double>(out[1], {3.5, 31.5});
   check_values<int>(out[2], {4, 4});
-  BOOST_TEST(message_of<nd::TypeError>([&] { moments(range(4)); }) == "moments: has 3 outputs; use call");
+  auto [mean, square, count] = moments.call<3>({range(8, nd::float64).reshape(2, 4)}, {.axis = 0});
+  check_values<double>(mean, {2, 3, 4, 5});
+  check_values<double>(square, {8, 13, 20, 29});
+  check_values<int>(count, {2, 2, 2, 2});
+  BOOST_TEST(message_of<nd::TypeError>([&] { moments(range(4)); }) ==
+             "ReductionKernel moments: has 3 outputs; write auto [u, v, w] = kernel.call<3>(...)");
+  BOOST_TEST(message_of<nd::TypeError>([&] { auto [a, b] = total()(range(4)); }) ==
+             "ReductionKernel total: has 1 output, and its result is taken for a pair");
+}
+
+// The example of the header.
+BOOST_AUTO_TEST_CASE(argmax_with_its_value_along_an_axis) {
+  const auto argmax = nd::ReductionKernel("T x", "T value, int64 index", "Best(x, _j / _out_ind.size())",
+                                          "better(a, b)", "value = a.value; index = a.index", std::nullopt,
+                                          "argmax_with_value", {.reduce_type = "Best", .preamble = R"(
+    struct Best {
+      T value;
+      long long index;
+      __device__ Best() : value(0), index(-1) {}
+      __device__ Best(T v, long long k) : value(v), index(k) {}
+    };
+    __device__ Best better(Best a, Best b) {
+      if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;
+      return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
+    })"});
+  std::mt19937 random(8);
+  for (const Shape& shape : {Shape{4, 3, 5}, Shape{2, 70000, 2}})
+    for (const nd::Dtype d : {nd::float64, nd::int8}) {
+      const Array x = test::random_array(shape, d, random);
+      for (const int axis : {0, 1, 2}) {
+        auto [value, index] = argmax(x, {.axis = axis});
+        CHECK_SAME(test::difference(value, x.max({.axis = axis})), axis);
+        CHECK_SAME(test::difference(index, x.argmax({.axis = axis})), axis);
+      }
+    }
+  auto [value, index] = argmax(nd::array({{3, 9, 4}, {8, 8, -1}}), {.axis = 1});
+  check_values<int>(value, {9, 8});
+  check_values<int>(index, {1, 0});
 }
 
 BOOST_AUTO_TEST_CASE(numbers_of_launches) {

@@ -110,7 +110,8 @@ const LoadedKernel& LoadedModule::function(const std::string& name) {
   LoadedKernel kernel;
   const api::cu_result status =
       resolve(state_->module, expression != state_->driver_names.end() ? expression->second : name, &kernel);
-  catena::check<catena::KeyError>(status != api::cu_error_not_found, "module", "there is no kernel named ", name);
+  catena::check<catena::KeyError>(status != api::cu_error_not_found, "module", "there is no kernel named \"", name,
+                                  '"');
   check(status, api::DriverNames::module_get_function);
   return state_->kernels.emplace(name, std::move(kernel)).first->second;
 }
@@ -120,7 +121,8 @@ api::cu_deviceptr LoadedModule::global(const std::string& name, std::size_t* byt
   api::cu_deviceptr address = 0;
   std::size_t size = 0;
   const api::cu_result status = driver().module_get_global(&address, &size, state_->module, name.c_str());
-  catena::check<catena::KeyError>(status != api::cu_error_not_found, "module", "there is no variable named ", name);
+  catena::check<catena::KeyError>(status != api::cu_error_not_found, "module", "there is no variable named \"", name,
+                                  '"');
   check(status, api::DriverNames::module_get_global);
   if (bytes != nullptr) *bytes = size;
   return address;
