@@ -59,8 +59,11 @@ ElementType parse_descr(const std::string& context, std::string_view descr) {
 std::string read_header_text(ByteSource& source) {
   unsigned char head[12];
   const std::size_t got = source.read(head, 8);
-  check<ValueError>(got >= kMagic.size() && std::memcmp(head, kMagic.data(), kMagic.size()) == 0, source.context(),
-                    "is no npy data: the first ", got, " of 6 magic bytes do not match");
+  const std::size_t magic = std::min(got, kMagic.size());
+  check<ValueError>(std::memcmp(head, kMagic.data(), magic) == 0, source.context(), "is no npy data: its first ", magic,
+                    " bytes are not npy's magic bytes");
+  check<ValueError>(magic == kMagic.size(), source.context(), "is no npy data: it ends after ", got,
+                    " of 6 magic bytes");
   check<ValueError>(got == 8, source.context(), "header ends after ", got, " of 10 bytes");
   check<ValueError>(head[6] >= 1 && head[6] <= 3 && head[7] == 0, source.context(), "npy version ", int(head[6]), '.',
                     int(head[7]), " is not one of 1.0, 2.0, 3.0");

@@ -1,9 +1,20 @@
 #include <catena/kernels/formats/npz.h>
 
+#include <algorithm>
+
 namespace catena {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
+
+// The first keys, in quotes.
+std::string listed(const std::vector<std::string>& keys) {
+  constexpr std::size_t kShown = 20;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(keys.size(), kShown); ++k) text += concat(k > 0 ? ", " : "", '"', keys[k], '"');
+  if (keys.size() > kShown) text += concat(" and ", keys.size() - kShown, " more");
+  return text.empty() ? "none" : text;
+}
 
 std::string member_name(std::string_view key) { return std::string(key).append(kSuffix); }
 
@@ -25,8 +36,7 @@ const ZipMember* NpzReader::find(std::string_view key) const {
 
 std::unique_ptr<ByteSource> NpzReader::open(std::string_view key) const {
   const ZipMember* m = find(key);
-  check<KeyError>(m != nullptr, zip_.context(), "there is no key \"", key, "\" among the ", zip_.members().size(),
-                  " of the archive");
+  if (m == nullptr) fail<KeyError>(zip_.context(), "there is no key \"", key, "\"; the keys are ", listed(keys()));
   return zip_.open(*m);
 }
 

@@ -103,7 +103,7 @@ catena::Shared<const Allocator> raw_allocator() {
 
 namespace internal {
 
-ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device) {
+ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::string_view op) {
   const auto item = static_cast<std::int64_t>(catena::itemsize(dtype));
   // Size and strides in one pass; unusual shapes go to the checked functions.
   ArrayHeader* h = catena::new_header();
@@ -119,10 +119,12 @@ ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device) {
   h->size = step / item;
   try {
     if (!plain) [[unlikely]] {
+      for (const std::int64_t n : shape)
+        catena::check<catena::ValueError>(n >= 0, op, "shape ", shape, " has a negative length");
       h->size = catena::checked_size(shape);
       h->strides = catena::c_strides(shape, catena::itemsize(dtype));
       // 2^63 bytes are more than any device has, but the shape itself is valid, so this is OutOfMemoryError.
-      catena::check<catena::OutOfMemoryError>(!__builtin_mul_overflow(h->size, item, &step), "empty", "shape ", shape,
+      catena::check<catena::OutOfMemoryError>(!__builtin_mul_overflow(h->size, item, &step), op, "shape ", shape,
                                               " of ", dtype, " needs more than 2^63 - 1 bytes");
     }
     h->storage = new_storage(static_cast<std::size_t>(step), device);

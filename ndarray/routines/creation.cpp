@@ -51,23 +51,32 @@ Array with_leading_axes(const Array& a, int ndmin) {
 
 // ---- by shape -----------------------------------------------------------------------------------
 namespace internal {
+namespace {
 
-Array empty(const Shape& shape, const CreateOptions& options) {
-  const Dtype dtype = options.dtype.value_or(Dtype::float64);
-  if (options.order == Order::C) return Array(new_array(shape, dtype, current_device()));
+Array uninitialised(std::string_view op, const Shape& shape, const CreateOptions& options, Dtype otherwise) {
+  const Dtype dtype = options.dtype.value_or(otherwise);
+  if (options.order == Order::C) return Array(new_array(shape, dtype, current_device(), op));
   Shape reversed = shape;
   std::reverse(reversed.begin(), reversed.end());
-  return Array(new_array(reversed, dtype, current_device())).transpose();
+  return Array(new_array(reversed, dtype, current_device(), op)).transpose();
 }
 
-Array full(const Shape& shape, const Scalar& value, const CreateOptions& options) {
-  Array a = empty(shape, {.dtype = options.dtype.value_or(value.natural_dtype()), .order = options.order});
+Array filled(std::string_view op, const Shape& shape, const CreateOptions& options, const Scalar& value) {
+  const Array a = uninitialised(op, shape, options, value.natural_dtype());
   a.fill(value);
   return a;
 }
 
-Array zeros(const Shape& shape, const CreateOptions& options) { return full(shape, 0.0, options); }
-Array ones(const Shape& shape, const CreateOptions& options) { return full(shape, 1.0, options); }
+}  // namespace
+
+Array empty(const Shape& shape, const CreateOptions& options) {
+  return uninitialised("empty", shape, options, Dtype::float64);
+}
+Array zeros(const Shape& shape, const CreateOptions& options) { return filled("zeros", shape, options, 0.0); }
+Array ones(const Shape& shape, const CreateOptions& options) { return filled("ones", shape, options, 1.0); }
+Array full(const Shape& shape, const Scalar& value, const CreateOptions& options) {
+  return filled("full", shape, options, value);
+}
 
 }  // namespace internal
 

@@ -52,7 +52,10 @@ Array concatenate(const std::vector<Array>& arrays, int axis) { return join("con
 
 Array stack(const std::vector<Array>& arrays, int axis) {
   check_list("stack", arrays);
-  const int at = catena::normalize_axis<IndexError>("stack", axis, arrays[0].ndim() + 1);
+  const int rank = arrays[0].ndim();
+  check<IndexError>(axis >= -rank - 1 && axis <= rank, "stack", "axis ", axis, " is out of range for arrays of rank ",
+                    rank, ", where it is from ", -rank - 1, " to ", rank);
+  const int at = axis < 0 ? axis + rank + 1 : axis;
   std::vector<Array> expanded;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ",

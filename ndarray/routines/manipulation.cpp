@@ -70,7 +70,11 @@ void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) 
 
 // ---- shape --------------------------------------------------------------------------------------
 Array expand_dims(const Array& a, int axis) {
-  const int at = normalize_axis("expand_dims", axis, a.ndim() + 1);
+  const int rank = a.ndim();
+  catena::check<ValueError>(axis >= -rank - 1 && axis <= rank, "expand_dims", "axis ", axis,
+                            " is out of range for an array of rank ", rank, ", where it is from ", -rank - 1, " to ",
+                            rank);
+  const int at = axis < 0 ? axis + rank + 1 : axis;
   Shape shape = a.shape();
   Strides strides = a.strides();
   shape.insert(at, 1);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <ostream>
 #include <vector>
 
@@ -108,15 +109,35 @@ template <class E> Parts scientific(double v, int precision) {
   return p;
 }
 
-// A single number, as NumPy prints its scalars.
-template <class E> std::string number(double v) {
+// The magnitudes from which NumPy prints exponents: 10 to the power of the type's decimal digits, in arrays at most
+// 1e8.
+template <class E>
+constexpr double kScalarCutoff = std::is_same_v<E, double>      ? 1e16
+                                 : std::is_same_v<E, float16_t> ? 1e3
+                                                                : 1e6;
+template <class E> constexpr double kArrayCutoff = std::is_same_v<E, double> ? 1e8 : kScalarCutoff<E>;
+
+// A single number with at most `precision` digits behind the point.
+template <class E> std::string rounded_number(double v, int precision) {
+  const double magnitude = std::abs(v);
+  if (magnitude != 0 && (magnitude >= kScalarCutoff<E> || magnitude < 1e-4)) {
+    const Parts p = scientific<E>(v, precision);
+    return concat(p.whole, p.fraction.empty() ? "" : ".", p.fraction, "e", p.exponent);
+  }
+  const Parts p = positional<E>(v, precision);
+  return concat(p.whole, ".", p.fraction.empty() ? "0" : p.fraction);
+}
+
+// A single number, as NumPy prints its scalars; rounded if there is a precision.
+template <class E> std::string number(double v, std::optional<int> precision = {}) {
   if (std::isnan(v)) return "nan";
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
+  if (precision) return rounded_number<E>(v, *precision);
   const double magnitude = std::abs(v);
   const Decimal d = shortest<E>(magnitude);
   const std::string sign = std::signbit(v) ? "-" : "";
   const int n = static_cast<int>(d.digits.size());
-  if (magnitude != 0 && (magnitude >= 1e16 || magnitude < 1e-4)) {
+  if (magnitude != 0 && (magnitude >= kScalarCutoff<E> || magnitude < 1e-4)) {
     const std::string fraction = n > 1 ? "." + d.digits.substr(1) : "";
     char exponent[24];
     std::snprintf(exponent, sizeof exponent, "e%+03d", d.exponent - 1);
@@ -142,7 +163,7 @@ template <class E> class FloatFormat {
     }
     if (high > 0) {
       const double ratio = static_cast<double>(E(static_cast<Compute>(high) / static_cast<Compute>(low)));
-      scientific_ = high >= 1e8 || (!options.suppress_small && (low < 1e-4 || ratio > 1000));
+      scientific_ = high >= kArrayCutoff<E> || (!options.suppress_small && (low < 1e-4 || ratio > 1000));
     }
     measure(values);
   }
@@ -224,9 +245,9 @@ std::vector<std::string> complex_words(const std::vector<catena::complex<R>>& va
 }
 
 // A single complex number, as NumPy prints it: (1+2j), 2j.
-template <class R> std::string complex_number(catena::complex<R> z) {
-  const auto part = [](R v) {
-    std::string text = number<R>(static_cast<double>(v));
+template <class R> std::string complex_number(catena::complex<R> z, std::optional<int> precision) {
+  const auto part = [&](R v) {
+    std::string text = number<R>(static_cast<double>(v), precision);
     if (text.ends_with(".0")) text.resize(text.size() - 2);
     return text;
   };
@@ -353,19 +374,23 @@ std::string body(const Array& a, const PrintOptions& options, std::string_view s
   return Layout(a, options, separator).text(std::string(1 + prefix, ' '), options.linewidth - suffix);
 }
 
-}  // namespace
-
-std::string array_str(const Array& a, const PrintOptions& options) {
-  check_options("array_str", options);
-  if (a.ndim() > 0) return body(a, options, " ", 0, 0);
+// The element of a 0-d array.
+std::string element_text(const Array& a, std::optional<int> precision) {
   return visit_dtype(a.dtype(), [&](auto tag) -> std::string {
     using E = typename decltype(tag)::type;
     const E value = a.item<E>();
     if constexpr (std::is_same_v<E, bool>) return value ? "True" : "False";
     else if constexpr (std::is_integral_v<E>) return std::to_string(value);
-    else if constexpr (catena::is_complex<E>) return complex_number(value);
-    else return number<E>(static_cast<double>(value));
+    else if constexpr (catena::is_complex<E>) return complex_number(value, precision);
+    else return number<E>(static_cast<double>(value), precision);
   });
+}
+
+}  // namespace
+
+std::string array_str(const Array& a, const PrintOptions& options) {
+  check_options("array_str", options);
+  return a.ndim() > 0 ? body(a, options, " ", 0, 0) : element_text(a, {});
 }
 
 std::string array_repr(const Array& a, const PrintOptions& options) {
@@ -387,7 +412,11 @@ std::string array_repr(const Array& a, const PrintOptions& options) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& a) {
-  return out << (a.is_null() ? std::string("null") : array_str(a));
+  if (a.is_null()) return out << "null";
+  constexpr std::streamsize kUnset = 6;  // the precision of a new stream
+  if (out.precision() == kUnset) return out << array_str(a);
+  const int precision = static_cast<int>(std::max<std::streamsize>(out.precision(), 0));
+  return out << (a.ndim() == 0 ? element_text(a, precision) : array_str(a, {.precision = precision}));
 }
 
 }  // namespace nd

@@ -1,6 +1,6 @@
 // Text of arrays in NumPy's format: rows in brackets, aligned columns, floats with the digits needed to identify them
 // (at most `precision` behind the point). The format is scientific if the largest magnitude is 1000 times the smallest
-// or at least 1e8, or the smallest is below 1e-4; long arrays are abbreviated with "...".
+// or at least 1e8 (float32: 1e6, float16: 1e3), or the smallest is below 1e-4; long arrays are abbreviated with "...".
 //
 //   std::cout << a;                          [[1. 2.]
 //                                             [3. 4.]]
@@ -35,6 +35,8 @@ CATENA_EXPORT std::string array_repr(const Array& a, const PrintOptions& options
 inline std::string to_string(const Array& a, const PrintOptions& options = {}) { return array_str(a, options); }
 using catena::to_string;  // for shapes and devices
 
-CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);  // array_str; "null" for a null array
+// array_str; "null" for a null array. A stream whose precision is not the 6 of a new one sets the digits behind the
+// point: out << std::setprecision(3) << a, also for a 0-d array.
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);
 
 }  // namespace nd

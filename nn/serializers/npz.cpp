@@ -4,9 +4,18 @@
 #include <catena/kernels/formats/npz.h>
 
 namespace nn::serializers {
+namespace {
+
+// "predictor/" and "/predictor" mean "predictor".
+std::string without_slashes(const std::string& path) {
+  const std::size_t begin = path.find_first_not_of('/');
+  return begin == std::string::npos ? "" : path.substr(begin, path.find_last_not_of('/') + 1 - begin);
+}
+
+}  // namespace
 
 DictionarySerializer::DictionarySerializer(std::string path)
-    : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), std::move(path)) {}
+    : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), without_slashes(path)) {}
 DictionarySerializer::DictionarySerializer(catena::Shared<std::vector<Entry>> entries, std::string path)
     : Serializer(std::move(path)), entries_(std::move(entries)) {}
 
@@ -22,8 +31,8 @@ void DictionarySerializer::store_text(const std::string& path, std::string_view 
 }
 
 NpzDeserializer::NpzDeserializer(const std::string& filename, std::string path, bool strict)
-    : NpzDeserializer(catena::Shared<const catena::NpzReader>::make("load_npz", filename), filename, std::move(path),
-                      strict) {}
+    : NpzDeserializer(catena::Shared<const catena::NpzReader>::make("load_npz", filename), filename,
+                      without_slashes(path), strict) {}
 NpzDeserializer::NpzDeserializer(catena::Shared<const catena::NpzReader> npz, std::string filename, std::string path,
                                  bool strict)
     : Serializer(std::move(path), strict), npz_(std::move(npz)), filename_(std::move(filename)) {}

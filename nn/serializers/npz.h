@@ -46,7 +46,8 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
 
 class CATENA_EXPORT NpzDeserializer : public Serializer {
  public:
-  // Opens `filename`. IOError when it cannot be read, ValueError when it is not an npz file; both name it.
+  // Opens `filename`. IOError when it cannot be read, ValueError when it is not an npz file; both name it. `path`: the
+  // part of the file to read, "predictor" or "predictor/".
   explicit NpzDeserializer(const std::string& filename, std::string path = "", bool strict = true);
   bool is_writer() const noexcept override { return false; }
   std::vector<std::string> keys() const override;

@@ -271,7 +271,9 @@ BOOST_AUTO_TEST_CASE(malformed_headers_are_refused) {
         "{'descr': '<i4', 'fortran_order': False, 'shape': ()} x", "{'descr': '<i4' 'shape': ()}"})
     BOOST_TEST(parse_message(d).starts_with(at + "header is malformed at byte "), d << " gave " << parse_message(d));
   BOOST_TEST(message_of<ValueError>([] { parse(bytes_of("hello world")); }) ==
-             at + "is no npy data: the first 8 of 6 magic bytes do not match");
+             at + "is no npy data: its first 6 bytes are not npy's magic bytes");
+  BOOST_TEST(message_of<ValueError>([] { parse(bytes_of("\x93NUM")); }) ==
+             at + "is no npy data: it ends after 4 of 6 magic bytes");
   BOOST_TEST(message_of<ValueError>([] { parse(bytes_of(std::string("\x93NUMPY\4\0\0\0", 10))); }) ==
              at + "npy version 4.0 is not one of 1.0, 2.0, 3.0");
   BOOST_TEST(message_of<ValueError>([] { parse(bytes_of(std::string("\x93NUMPY\2\0\xff\xff\xff\xff", 12))); }) ==

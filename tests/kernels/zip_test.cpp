@@ -106,9 +106,9 @@ BOOST_AUTO_TEST_CASE(archives_of_numpy_are_read) {
       for (std::size_t i = 0; i < expected["values"].size(); ++i)
         BOOST_TEST(a.as<std::int32_t>()[i] == expected["values"][i].get<int>());
     }
-    BOOST_TEST(message_of<KeyError>([&] {
-                 npz.read("nope");
-               }).ends_with(concat("there is no key \"nope\" among the ", npz.keys().size(), " of the archive")));
+    const std::string missing = message_of<KeyError>([&] { npz.read("nope"); });
+    BOOST_TEST(missing.find("there is no key \"nope\"; the keys are \"") != std::string::npos, missing);
+    for (const std::string& key : npz.keys()) BOOST_TEST(missing.find('"' + key + '"') != std::string::npos, missing);
   }
   BOOST_TEST(archives == 3);
 }

@@ -29,7 +29,14 @@ BOOST_AUTO_TEST_CASE(by_shape) {
   BOOST_TEST(f.is_f_contiguous());
   BOOST_TEST(!f.is_c_contiguous());
   BOOST_TEST(f.strides() == (nd::Strides{4, 8}));
-  BOOST_TEST(message_of<nd::ValueError>([] { nd::empty({2, -3}); }) == "shape: (2, -3) has a negative length");
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::empty({2, -3}); }) == "empty: shape (2, -3) has a negative length");
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::zeros({2, -3}); }) == "zeros: shape (2, -3) has a negative length");
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::ones({-3}); }) == "ones: shape (-3,) has a negative length");
+  BOOST_TEST(message_of<nd::OutOfMemoryError>([] {
+               nd::zeros({std::int64_t(1) << 31, std::int64_t(1) << 31});
+             }) == "zeros: shape (2147483648, 2147483648) of float64 needs more than 2^63 - 1 bytes");
+  BOOST_TEST(
+      message_of<nd::OutOfMemoryError>([] { nd::full({std::int64_t(1) << 62}, 1.5); }).starts_with("full: shape "));
   BOOST_CHECK_THROW(nd::empty({std::int64_t(1) << 40, std::int64_t(1) << 40}), nd::ValueError);
   BOOST_CHECK_THROW(nd::empty({std::int64_t(1) << 62}), nd::OutOfMemoryError);
   BOOST_CHECK_THROW(nd::empty(nd::Shape::filled(33, 1)), nd::ValueError);

@@ -145,7 +145,13 @@ BOOST_AUTO_TEST_CASE(archives_close) {
   nd::NpzFile file = nd::loadz(folder / "a.npz");
   const nd::NpzFile other = file;
   BOOST_TEST(message_of<nd::KeyError>([&] { file.at("b"); }) ==
-             "loadz: \"" + (folder / "a.npz") + "\": there is no key \"b\" among the 1 of the archive");
+             "loadz: \"" + (folder / "a.npz") + "\": there is no key \"b\"; the keys are \"a\"");
+  nd::NamedArrays many;
+  for (int k = 0; k < 23; ++k) many.emplace_back("k" + std::to_string(k), nd::arange(1));
+  nd::savez(folder / "many.npz", many);
+  BOOST_TEST(message_of<nd::KeyError>([&] {
+               nd::loadz(folder / "many.npz").at("b");
+             }).ends_with("\"k18\", \"k19\" and 3 more"));
   file.close();
   BOOST_TEST(message_of<nd::ValueError>([&] { file.at("a"); }) ==
              "loadz: \"" + (folder / "a.npz") + "\": has been closed");

@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(join_errors) {
                nd::stack({a, nd::zeros({3, 2})});
              }) == "stack: arrays 0 and 1 have the shapes (2, 3) and (3, 2); all must have one shape");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, -4); }) ==
-             "stack: axis -4 is out of range for arrays of rank 3");
+             "stack: axis -4 is out of range for arrays of rank 2, where it is from -3 to 2");
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::column_stack({nd::zeros({2, 2, 2})});
              }) == "column_stack: array 0 has rank 3, must be 1-D or 2-D");

@@ -197,9 +197,9 @@ BOOST_AUTO_TEST_CASE(padding) {
 BOOST_AUTO_TEST_CASE(errors) {
   const Array a = nd::zeros({2, 3}), s = nd::zeros({});
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, 3); }) ==
-             "expand_dims: axis 3 is out of range for arrays of rank 3");
+             "expand_dims: axis 3 is out of range for an array of rank 2, where it is from -3 to 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, -4); }) ==
-             "expand_dims: axis -4 is out of range for arrays of rank 3");
+             "expand_dims: axis -4 is out of range for an array of rank 2, where it is from -3 to 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 2); }) ==
              "rollaxis: axis 2 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 0, 3); }) ==

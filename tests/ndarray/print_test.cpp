@@ -1,6 +1,8 @@
-// Text of arrays, compared with what NumPy 1.24 prints for the same arrays.
+// Text of arrays, compared with what NumPy 1.24 prints for the same arrays (2.4 for the exponents of narrow floats).
 #include <catena/ndarray/routines/print.h>
 
+#include <complex>
+#include <iomanip>
 #include <limits>
 #include <sstream>
 
@@ -234,8 +236,8 @@ BOOST_AUTO_TEST_CASE(as_numpy_prints) {
      R"([9.9999997e-06 1.2345679e+05])",
      R"(array([9.9999997e-06, 1.2345679e+05], dtype=float32))"},
     {nd::array({16777217.0f, 99999992.0f}),
-     R"([16777216. 99999992.])",
-     R"(array([16777216., 99999992.], dtype=float32))"},
+     R"([1.6777216e+07 9.9999992e+07])",
+     R"(array([1.6777216e+07, 9.9999992e+07], dtype=float32))"},
     {nd::array({65504.0, 0.1, -3.7}, {.dtype = nd::float16}),
      R"([ 6.55e+04  1.00e-01 -3.70e+00])",
      R"(array([ 6.55e+04,  1.00e-01, -3.70e+00], dtype=float16))"},
@@ -273,11 +275,11 @@ BOOST_AUTO_TEST_CASE(as_numpy_prints) {
      R"(0.1)",
      R"(array(0.1, dtype=float32))"},
     {nd::array(123456789.0f),
-     R"(123456790.0)",
+     R"(1.2345679e+08)",
      R"(array(1.2345679e+08, dtype=float32))"},
     {nd::array(65504.0, {.dtype = nd::float16}),
-     R"(65500.0)",
-     R"(array(65504., dtype=float16))"},
+     R"(6.55e+04)",
+     R"(array(6.55e+04, dtype=float16))"},
     {nd::zeros(0),
      R"([])",
      R"(array([], dtype=float64))"},
@@ -450,6 +452,92 @@ BOOST_AUTO_TEST_CASE(options) {
   }
   BOOST_TEST(message_of<nd::ValueError>([] { nd::array_str(nd::zeros(1), {.precision = -1}); }) ==
              "array_str: precision -1, threshold 1000, edgeitems 3 and linewidth 75 cannot be negative");
+}
+
+// The exponents of large numbers depend on the dtype's precision, as of NumPy 2.4.
+BOOST_AUTO_TEST_CASE(large_numbers_of_narrow_floats) {
+  // clang-format off
+  const Expected cases[] = {
+    {nd::array({1000.0, 999.5, -65504.0}, {.dtype = nd::float16}),
+     R"([ 1.000e+03  9.995e+02 -6.550e+04])",
+     R"(array([ 1.000e+03,  9.995e+02, -6.550e+04], dtype=float16))"},
+    {nd::array({999.5, 1.0}, {.dtype = nd::float16}),
+     R"([999.5   1. ])",
+     R"(array([999.5,   1. ], dtype=float16))"},
+    {nd::array({2048.0, std::numeric_limits<double>::infinity(), 1.0}, {.dtype = nd::float16}),
+     R"([2.048e+03       inf 1.000e+00])",
+     R"(array([2.048e+03,       inf, 1.000e+00], dtype=float16))"},
+    {nd::array({1e6f, 1.0f}),
+     R"([1.e+06 1.e+00])",
+     R"(array([1.e+06, 1.e+00], dtype=float32))"},
+    {nd::array({999999.0f, 1000.0f}),
+     R"([999999.   1000.])",
+     R"(array([999999.,   1000.], dtype=float32))"},
+    {nd::array(1000.0, {.dtype = nd::float16}),
+     R"(1e+03)",
+     R"(array(1.e+03, dtype=float16))"},
+    {nd::array(999.5, {.dtype = nd::float16}),
+     R"(999.5)",
+     R"(array(999.5, dtype=float16))"},
+    {nd::array(2048.0, {.dtype = nd::float16}),
+     R"(2.048e+03)",
+     R"(array(2.048e+03, dtype=float16))"},
+    {nd::array(1e6f),
+     R"(1e+06)",
+     R"(array(1.e+06, dtype=float32))"},
+    {nd::array(999999.94f),
+     R"(999999.94)",
+     R"(array(999999.94, dtype=float32))"},
+    {nd::array(12345.678f),
+     R"(12345.678)",
+     R"(array(12345.678, dtype=float32))"},
+    {nd::array(16777216.0f),
+     R"(1.6777216e+07)",
+     R"(array(1.6777216e+07, dtype=float32))"},
+    {nd::array(-3.4e38f),
+     R"(-3.4e+38)",
+     R"(array(-3.4e+38, dtype=float32))"},
+  };
+  // clang-format on
+  for (const Expected& c : cases) {
+    BOOST_TEST(nd::array_str(c.array) == c.str);
+    BOOST_TEST(nd::array_repr(c.array) == c.repr);
+  }
+  BOOST_TEST(nd::array_str(nd::arange(0, 40000, 10).astype(nd::float16)) ==
+             "[0.000e+00 1.000e+01 2.000e+01 ... 3.997e+04 3.997e+04 4.000e+04]");
+  BOOST_TEST(nd::array_str(nd::full({2000}, 65504.0, {.dtype = nd::float16})) ==
+             "[6.55e+04 6.55e+04 6.55e+04 ... 6.55e+04 6.55e+04 6.55e+04]");
+  BOOST_TEST(nd::array_str(nd::arange(2000, {.dtype = nd::float32}) * 600) ==
+             "[0.0000e+00 6.0000e+02 1.2000e+03 ... 1.1982e+06 1.1988e+06 1.1994e+06]");
+}
+
+// The precision of a stream is that of the array's numbers; 6 is what a new stream has.
+BOOST_AUTO_TEST_CASE(precision_of_streams) {
+  const auto text = [](const Array& a, int precision) {
+    std::ostringstream out;
+    out << std::setprecision(precision) << a;
+    return out.str();
+  };
+  const Array x = nd::linspace(0, 1, 4) * 10, wide = nd::array({{1e-5, 123.456}});
+  BOOST_TEST(text(x, 0) == "[ 0.  3.  7. 10.]");
+  BOOST_TEST(text(x, 2) == "[ 0.    3.33  6.67 10.  ]");
+  BOOST_TEST(text(x, 3) == "[ 0.     3.333  6.667 10.   ]");
+  BOOST_TEST(text(x, 6) == nd::array_str(x));
+  BOOST_TEST(text(x, 12) == "[ 0.              3.333333333333  6.666666666667 10.            ]");
+  BOOST_TEST(text(wide, 2) == "[[1.00e-05 1.23e+02]]");
+  BOOST_TEST(text(wide, 12) == "[[1.00000e-05 1.23456e+02]]");
+  BOOST_TEST(text(nd::array({std::complex<double>(1, 2.55555)}), 2) == "[1.+2.56j]");
+  // Single numbers.
+  BOOST_TEST(text(nd::array(2.0 / 3), 3) == "0.667");
+  BOOST_TEST(text(nd::array(-1234.5678), 2) == "-1234.57");
+  BOOST_TEST(text(nd::array(2.0), 3) == "2.0");
+  BOOST_TEST(text(nd::array(1.23456e-7), 2) == "1.23e-07");
+  BOOST_TEST(text(nd::array(123456789.0f), 1) == "1.2e+08");
+  BOOST_TEST(text(nd::array(7), 1) == "7");
+  BOOST_TEST(text(nd::array(2.0 / 3), 6) == "0.6666666666666666");
+  std::ostringstream out;
+  out << std::setprecision(2) << x << ' ' << 3.14159;
+  BOOST_TEST(out.str() == "[ 0.    3.33  6.67 10.  ] 3.1");
 }
 
 BOOST_AUTO_TEST_CASE(bfloat16) {

@@ -165,6 +165,8 @@ BOOST_AUTO_TEST_CASE(given_outputs) {
   BOOST_TEST(tall.sum().item<int>() == 2 * (15 + 120));
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(a, 1, {.out = nd::empty({3}, nd::int64)}); }) ==
              "add: the output has shape (3,), the operands broadcast to (2, 3)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::add(a, 1, {.out = nd::empty({4}, nd::int64)}); }) ==
+             "add: the output has shape (4,), the operands broadcast to (2, 3)");
   BOOST_TEST(message_of<nd::TypeError>([&] {
                nd::add(a, 1.5, {.out = nd::empty({2, 3}, nd::int64)});
              }) == "add: cannot cast the result from float64 to int64 under casting 'same_kind'");

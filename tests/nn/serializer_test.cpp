@@ -207,6 +207,17 @@ BOOST_AUTO_TEST_CASE(missing_keys) {
   NpzDeserializer s(folder / "half.npz");
   other.l1.serialize(*s["l1"]);
   BOOST_TEST(same_bits(other.l1.b->data(), half.l1.b->data()));
+  for (const char* path : {"l1", "l1/", "/l1/"}) {
+    TinyMLP part;
+    NpzDeserializer below(folder / "half.npz", path);
+    part.l1.serialize(below);
+    BOOST_TEST(same_bits(part.l1.W.data(), half.l1.W.data()));
+    BOOST_TEST(below.keys().size() == 2u);
+    DictionarySerializer written(path);
+    part.l1.serialize(written);
+    BOOST_TEST(written.entries()[0].key.starts_with("l1/"));
+    BOOST_TEST(!written.entries()[0].key.starts_with("l1//"));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(pending_parameters) {
