@@ -51,7 +51,7 @@ const KernelDef& find_kernel(KernelId id) {
 
 const RegisteredRow& find_row(std::string_view name) {
   const RegisteredRow* row = look_up(kernel_id(name));
-  check<KeyError>(row != nullptr, "find_kernel", "there is no kernel named ", name);
+  check<KeyError>(row != nullptr, "find_kernel", "there is no kernel named \"", name, '"');
   return *row;
 }
 

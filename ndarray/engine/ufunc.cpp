@@ -304,9 +304,13 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
 ufunc::ufunc(std::string_view name) {
   for (const auto& [alias, target] : kAliases)
     if (name == alias) name = target;
-  const catena::RegisteredRow& row = catena::find_row(name);
-  check<KeyError>(row.use != catena::RowUse::internal, "ufunc", "there is no elementwise function named \"", name, '"');
-  def_ = row.row;
+  const catena::RegisteredRow* row = nullptr;
+  try {
+    row = &catena::find_row(name);
+  } catch (const KeyError&) {}  // reported below as a function's
+  check<KeyError>(row != nullptr && row->use != catena::RowUse::internal, "ufunc",
+                  "there is no elementwise function named \"", name, '"');
+  def_ = row->row;
   check<TypeError>(def_->kind == catena::KernelKind::elementwise && def_->ninout == 0 && def_->raw == 0 &&
                        def_->nin <= internal::kMaxInputs,
                    "ufunc", name, " is not a plain elementwise function");

@@ -21,8 +21,8 @@ constexpr std::int64_t kGrain = 16384;
 
 // An array with element k = value(k), computed on the host and copied to the current device. `value` returns E or its
 // compute type.
-template <class E, class F> Array generate(std::int64_t n, Dtype dtype, F value) {
-  const Array a(internal::new_array(Shape{n}, dtype, cpu_device));
+template <class E, class F> Array generate(std::string_view op, std::int64_t n, Dtype dtype, F value) {
+  const Array a(internal::new_array(Shape{n}, dtype, cpu_device, op));
   E* to = reinterpret_cast<E*>(a->data);
   catena::parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) to[k] = static_cast<E>(value(k));
@@ -212,15 +212,16 @@ Array internal::arange(const Scalar& start, const Scalar& stop, const Scalar& st
     if constexpr (std::is_same_v<E, bool>) {
       check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");
       const bool value[2] = {start.to<bool>(), (start.to_double() + step.to_double()) != 0};
-      return generate<bool>(n, dtype, [&](std::int64_t k) { return value[k]; });
+      return generate<bool>("arange", n, dtype, [&](std::int64_t k) { return value[k]; });
     } else if constexpr (std::is_integral_v<E>) {
       // Computed modulo 2^64 and truncated, which equals computing modulo 2^n.
       const auto first = static_cast<std::uint64_t>(start.to<E>()), by = static_cast<std::uint64_t>(step.to<E>());
-      return generate<E>(n, dtype, [=](std::int64_t k) { return first + static_cast<std::uint64_t>(k) * by; });
+      return generate<E>("arange", n, dtype,
+                         [=](std::int64_t k) { return first + static_cast<std::uint64_t>(k) * by; });
     } else {
       using C = std::conditional_t<std::is_same_v<E, double>, double, float>;
       const C first = static_cast<C>(start.to<E>()), by = static_cast<C>(step.to<E>());
-      return generate<E>(n, dtype, [=](std::int64_t k) { return first + static_cast<C>(k) * by; });
+      return generate<E>("arange", n, dtype, [=](std::int64_t k) { return first + static_cast<C>(k) * by; });
     }
   });
 }
@@ -231,7 +232,7 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   const std::int64_t div = options.endpoint ? num - 1 : num;
   const double step = div > 0 ? (stop - start) / static_cast<double>(div) : kNaN;
   const double distance = stop - start;
-  const Array values = generate<double>(num, Dtype::float64, [&](std::int64_t k) {
+  const Array values = generate<double>("linspace", num, Dtype::float64, [&](std::int64_t k) {
     if (num == 1) return start;
     if (options.endpoint && k == num - 1) return stop;
     // If the step underflows to 0, computing by the step would make all samples equal.
@@ -275,7 +276,8 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
 
 // ---- matrices -----------------------------------------------------------------------------------
 Array eye(std::int64_t N, const EyeOptions& options) {
-  const Array a = zeros(Shape{N, options.M.value_or(N)}, options.dtype);
+  Array a = uninitialised("eye", Shape{N, options.M.value_or(N)}, options.dtype, Order::C);
+  a.fill(0);
   diagonal_view(a, options.k).fill(1);
   return a;
 }

@@ -203,7 +203,7 @@ void seed_all(std::uint64_t seed) {
 
 // ---- samples ------------------------------------------------------------------------------------
 Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low, std::int64_t high) {
-  const Array a(internal::new_array(size, dtype, current_device()));
+  const Array a(internal::new_array(size, dtype, current_device(), "random"));
   if (a.size() == 0) return a;
   if (const std::shared_ptr<CurandSource> curand = state().curand) {
     curand->draw(kind, a, low, high);

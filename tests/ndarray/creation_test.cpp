@@ -37,6 +37,8 @@ BOOST_AUTO_TEST_CASE(by_shape) {
              }) == "zeros: shape (2147483648, 2147483648) of float64 needs more than 2^63 - 1 bytes");
   BOOST_TEST(
       message_of<nd::OutOfMemoryError>([] { nd::full({std::int64_t(1) << 62}, 1.5); }).starts_with("full: shape "));
+  BOOST_TEST(message_of<nd::OutOfMemoryError>([] { nd::arange(std::int64_t(1) << 62); }).starts_with("arange: shape "));
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::eye(-1); }) == "eye: shape (-1, -1) has a negative length");
   BOOST_CHECK_THROW(nd::empty({std::int64_t(1) << 40, std::int64_t(1) << 40}), nd::ValueError);
   BOOST_CHECK_THROW(nd::empty({std::int64_t(1) << 62}), nd::OutOfMemoryError);
   BOOST_CHECK_THROW(nd::empty(nd::Shape::filled(33, 1)), nd::ValueError);

@@ -380,7 +380,9 @@ BOOST_AUTO_TEST_CASE(objects) {
   BOOST_TEST(divmod.call(std::vector<Operand>{a, 2}).size() == 2);
   BOOST_CHECK_THROW(divmod.call(std::vector<Operand>{a, 2}, {.out = out}), nd::ValueError);
   BOOST_CHECK_THROW(divmod(a, 2), nd::TypeError);
-  BOOST_CHECK_THROW(nd::ufunc("no_such"), nd::KeyError);
+  BOOST_TEST(message_of<nd::KeyError>([] { nd::ufunc("no_such"); }) ==
+             "ufunc: there is no elementwise function named \"no_such\"");
+  BOOST_TEST(message_of<nd::KeyError>([] { nd::ufunc(""); }) == "ufunc: there is no elementwise function named \"\"");
   BOOST_CHECK_THROW(nd::ufunc("sum"), nd::TypeError);
   BOOST_CHECK_THROW(nd::exp(Array()), nd::TypeError);
 }
