@@ -30,6 +30,18 @@ BOOST_AUTO_TEST_CASE(it_is_the_default_backend_of_programs_that_include_catena) 
   BOOST_TEST((&Array(nd::ones({1})).backend() == &ndarray_backend()));
 }
 
+// The result of a kernel is an nd::Array to the framework, too.
+BOOST_AUTO_TEST_CASE(results_of_kernels_given_as_text) {
+  const nd::DeviceScope cpu(nd::cpu_device);
+  const nd::ElementwiseKernel twice("T x", "T y", "y = 2 * x", "adapter_twice");
+  Array a = twice(nd::ones({2}));
+  BOOST_TEST(to_vector<double>(a) == (std::vector<double>{2, 2}));
+  a = twice(nd::full({2}, 3.0));
+  const Variable v(twice(nd::full({1}, 4.0)));
+  BOOST_TEST(to_vector<double>(a) == (std::vector<double>{6, 6}));
+  BOOST_TEST(to_vector<double>(v.data()) == (std::vector<double>{8}));
+}
+
 BOOST_AUTO_TEST_CASE(operations_on_small_arrays_allocate_nothing_from_the_heap) {
   if (!test::free_lists_in_use()) return;
   const nd::DeviceScope cpu(nd::cpu_device);
