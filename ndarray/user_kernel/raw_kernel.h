@@ -50,7 +50,7 @@ class KernelArgument {
  public:
   enum class Form : std::uint8_t { array, pointer, number, object };
 
-  KernelArgument(const Array& a) : KernelArgument(a->data) {
+  KernelArgument(const Array& a) : KernelArgument(Operand(a).header()->data) {  // TypeError for a null array
     array_ = a;
     form_ = Form::array;
     dtype_ = a.dtype();
@@ -66,9 +66,9 @@ class KernelArgument {
       form_ = Form::pointer;
       if constexpr (std::is_pointer_v<T>) {
         using Target = std::remove_cv_t<std::remove_pointer_t<T>>;
-        if constexpr (Element<Target>) dtype_ = catena::dtype_of<Target>;
+        if constexpr (has_dtype<Target>) dtype_ = catena::dtype_of<Target>;
       }
-    } else if constexpr (Element<T>) {
+    } else if constexpr (has_dtype<T>) {
       form_ = Form::number;
       dtype_ = catena::dtype_of<T>;
     }
@@ -81,6 +81,8 @@ class KernelArgument {
   const Array& array() const noexcept { return array_; }  // null if the argument is not an array
 
  private:
+  template <class T> static constexpr bool has_dtype = requires { catena::dtype_traits<T>::value; };
+
   catena::SmallVector<std::byte, 16> bytes_;
   Form form_ = Form::object;
   std::optional<Dtype> dtype_;

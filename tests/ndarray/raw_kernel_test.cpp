@@ -190,6 +190,9 @@ BOOST_AUTO_TEST_CASE(arguments_are_checked_against_the_text) {
   // What the argument's own type says of a pointer counts, too.
   BOOST_TEST(contains(message({(double*)nullptr, n, 1.5f, k, Pair{}, h, 2.0, m, true}), "is a pointer to float64"));
   kernel(1, 1, {nullptr, n, 1.5f, k, Pair{}, h, 2.0, m, false});
+  BOOST_CHECK_THROW(kernel(1, 1, {Array(), n, 1.5f, k, Pair{}, h, 2.0, m, true}), nd::TypeError);
+  // A number without a dtype counts by its width.
+  BOOST_TEST(contains(message({x, L'x', 1.5f, k, Pair{}, h, 2.0, m, true}), "argument 1 is an object of 4 bytes"));
 }
 
 BOOST_AUTO_TEST_CASE(arguments_of_templates_are_checked) {
