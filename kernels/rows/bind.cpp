@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <catena/kernels/base/overlap.h>
+
 namespace catena {
 namespace {
 
@@ -107,13 +109,23 @@ std::string dtype_list(std::span<const Input> inputs) {
   return text + (inputs.size() == 1 ? ",)" : ")");
 }
 
+// Array libraries differ on differences and negatives of bools, so bool operands are refused instead of being promoted
+// to int8.
+bool refuses(const KernelDef& def, std::span<const Input> inputs, const Summary& all) {
+  bool only_bool = def.is(refuses_bool);
+  for (const Input& in : inputs) only_bool &= all.of(in) == Dtype::bool_;
+  return only_bool;
+}
+
+[[noreturn, gnu::cold]] void fail_no_loop(const KernelDef& def, std::span<const Input> inputs, const Summary& all) {
+  const char* cure = "";
+  if (refuses(def, inputs, all)) cure = inputs.size() == 1 ? "; use logical_not instead" : "; use bitwise_xor instead";
+  fail<TypeError>(def.name, "no loop for ", dtype_list(inputs), cure);
+}
+
 int search_loop(const KernelDef& def, std::span<const Input> inputs, const Summary& all) {
   const int n = def.num_loops;
-  if (def.is(refuses_bool)) {
-    bool only_bool = true;
-    for (const Input& in : inputs) only_bool &= all.of(in) == Dtype::bool_;
-    if (only_bool) return -1;
-  }
+  if (refuses(def, inputs, all)) return -1;
   for (int i = 0; i < n; ++i)
     if (holds_exactly(all, inputs, def.loop_table[i])) return i;
   // bfloat16 loops are last in the search order, but inputs whose common dtype is bfloat16 must use them.
@@ -171,7 +183,7 @@ int choose_loop(const KernelDef& def, std::span<const Input> inputs) {
   }
   const Summary all(inputs);
   const int found = search_loop(def, inputs, all);
-  if (found < 0) fail<TypeError>(def.name, "no loop for ", dtype_list(inputs));
+  if (found < 0) fail_no_loop(def, inputs, all);
   if (all.any_scalar) check_scalars_fit(def, inputs, def.loop_table[found]);
   return found;
 }
@@ -384,6 +396,11 @@ bool same_view(const ArrayHeader& a, const ArrayHeader& b) noexcept {
   for (int i = 0; i < a.shape.size(); ++i)
     if (a.shape[i] != 1 && a.strides[i] != b.strides[i]) return false;
   return true;
+}
+
+bool elements_meet(const ArrayHeader& a, const ArrayHeader& b) noexcept {
+  return (a.c_contiguous && b.c_contiguous) || share_elements({a.data, a.shape, a.strides, itemsize(a.dtype)},
+                                                              {b.data, b.shape, b.strides, itemsize(b.dtype)});
 }
 
 void check_output_cast(std::string_view op, Dtype from, Dtype to, Casting casting) {

@@ -92,8 +92,8 @@ inline ByteRange byte_range(const ArrayHeader& a) noexcept {
   return byte_range(a.shape, a.strides, item);
 }
 
-// True if the byte ranges of two arrays meet. It may be true for interleaved views without common elements.
-inline bool share_bytes(const ArrayHeader& a, const ArrayHeader& b) noexcept {
+// True if the byte ranges of two arrays meet, as those of interleaved views do.
+inline bool ranges_meet(const ArrayHeader& a, const ArrayHeader& b) noexcept {
   if (a.size == 0 || b.size == 0 || !(a.device == b.device)) return false;
   const ByteRange ra = byte_range(a), rb = byte_range(b);
   const auto pa = reinterpret_cast<std::intptr_t>(a.data), pb = reinterpret_cast<std::intptr_t>(b.data);
@@ -103,10 +103,19 @@ inline bool share_bytes(const ArrayHeader& a, const ArrayHeader& b) noexcept {
 // True if both arrays have the same elements at the same positions.
 CATENA_EXPORT bool same_view(const ArrayHeader& a, const ArrayHeader& b) noexcept;
 
+// For arrays whose byte ranges meet: whether elements have bytes in common.
+CATENA_EXPORT bool elements_meet(const ArrayHeader& a, const ArrayHeader& b) noexcept;
+
+// True if elements of two arrays have bytes in common. Where that is costly to find out (kernels/base/overlap.h), it is
+// assumed.
+inline bool share_bytes(const ArrayHeader& a, const ArrayHeader& b) noexcept {
+  return ranges_meet(a, b) && elements_meet(a, b);
+}
+
 // True if writing `out` element by element could change elements of `in` that have not been read yet: the two share
 // bytes and are not the same view.
 inline bool overlaps(const ArrayHeader& in, const ArrayHeader& out) noexcept {
-  return share_bytes(in, out) && !same_view(in, out);
+  return ranges_meet(in, out) && !same_view(in, out) && elements_meet(in, out);
 }
 
 // Throws TypeError unless `from` casts to the output dtype `to` under `casting`:

@@ -233,6 +233,7 @@ BOOST_AUTO_TEST_CASE(overlap) {
     h.data = memory.data() + 4 * first;
     h.shape = {n};
     h.strides = {4 * step};
+    h.c_contiguous = step == 1;
   };
   ArrayHeader a, b;
   make(a, 0, 9, 1);
@@ -252,7 +253,8 @@ BOOST_AUTO_TEST_CASE(overlap) {
   BOOST_TEST(!overlaps(a, b));
   make(a, 0, 5, 2);
   make(b, 1, 4, 2);
-  BOOST_TEST(overlaps(a, b));  // interleaved: decided by ranges
+  BOOST_TEST(!overlaps(a, b));  // interleaved
+  BOOST_TEST((ranges_meet(a, b) && !share_bytes(a, b)));
 }
 
 BOOST_AUTO_TEST_CASE(merging_axes) {
