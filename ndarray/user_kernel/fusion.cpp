@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
+#include <utility>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/small_vector.h>
@@ -29,8 +31,8 @@ using Numbers = catena::SmallVector<int, 8>;
 
 struct Value {
   Dtype dtype;
-  int argument = -1;                    // number of the argument, or -1
-  std::optional<Scalar> constant = {};  // set for a host scalar
+  const catena::ArrayHeader* array = nullptr;  // of an argument, or of a step that has been executed
+  std::optional<Scalar> constant = {};         // set for a host scalar
 };
 struct TracedStep {
   const KernelDef* kernel;
@@ -59,13 +61,14 @@ struct Trace::State {
   std::span<const Operand> arguments;
   catena::SmallVector<Value, 8> values;
   catena::SmallVector<TracedStep, 4> steps;
+  std::vector<std::pair<int, Array>> computed;  // values of steps that have been executed and are no longer on the list
 
   int add_value(Value v) {
     values.push_back(std::move(v));
     return static_cast<int>(values.size()) - 1;
   }
   int value_of(const TracedOperand& x) {
-    return x.trace() != nullptr ? x.value() : add_value({x.constant().natural_dtype(), -1, x.constant()});
+    return x.trace() != nullptr ? x.value() : add_value({x.constant().natural_dtype(), nullptr, x.constant()});
   }
   catena::Input input(int v) const {
     const Value& value = values[std::size_t(v)];
@@ -80,6 +83,10 @@ struct Trace::State {
     const KernelDef& copy = catena::rows::copy;
     return add_step(copy, catena::choose_loop_by_output(copy, dtype), {v});
   }
+  // Removes the steps from number n on.
+  void truncate(std::size_t n) {
+    while (steps.size() > n) steps.pop_back();
+  }
 };
 
 namespace {
@@ -89,14 +96,21 @@ class Assembly {
  public:
   // `argument_first`: argument 0 is input 0 even if no step reads it.
   Assembly(Trace::State& trace, Numbers results, std::vector<Array> targets, bool argument_first = false)
-      : trace_(trace), results_(std::move(results)), targets_(std::move(targets)) {
+      : trace_(trace), results_(std::move(results)), targets_(std::move(targets)), num_steps_(trace.steps.size()) {
     look_up_uses();
     separate_results();
-    assign_inputs(argument_first);
-    assign_outputs();
-    assign_temporaries();
-    make_steps();
+    assemble(argument_first);
   }
+  // Of the first `num_steps` steps, each of which writes a value of its own.
+  Assembly(Trace::State& trace, Numbers results, std::size_t num_steps)
+      : trace_(trace), results_(std::move(results)), targets_(results_.size()), num_steps_(num_steps) {
+    look_up_uses();
+    assemble(false);
+  }
+
+  // False if there are more operands or more values alive at once than a program can have.
+  bool fits() const { return fits_; }
+  std::vector<Array> take_targets() { return std::move(targets_); }
 
   catena::Program program() const {
     return {steps_, slots_, static_cast<std::uint8_t>(inputs_.size()), 0, static_cast<std::uint8_t>(results_.size())};
@@ -129,10 +143,15 @@ class Assembly {
     list.resize(trace_.values.size());
     std::fill(list.begin(), list.end(), -1);
   }
+  void assemble(bool argument_first) {
+    assign_inputs(argument_first);
+    fits_ = assign_outputs() && assign_temporaries();
+    if (fits_) make_steps();
+  }
   void look_up_uses() {
     reset(last_read_);
     reset(written_by_);
-    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+    for (std::size_t j = 0; j < num_steps_; ++j) {
       for (int v : trace_.steps[j].in) last_read_[std::size_t(v)] = static_cast<int>(j);
       written_by_[std::size_t(trace_.steps[j].out)] = static_cast<int>(j);
     }
@@ -146,14 +165,12 @@ class Assembly {
       bool apart = written_by(v) >= 0 && std::count(results_.begin(), results_.begin() + std::ptrdiff_t(k), v) == 0;
       if (apart && !targets_[k].is_null())
         for (std::size_t a = 0; a < trace_.values.size(); ++a) {
-          const int argument = trace_.values[a].argument;
-          if (argument < 0) continue;
-          const Operand& other = trace_.arguments[std::size_t(argument)];
-          apart &= !other.is_array() || other.header()->storage != targets_[k]->storage ||
-                   last_read(int(a)) <= written_by(v);
+          const catena::ArrayHeader* other = value(int(a)).array;
+          apart &= other == nullptr || other->storage != targets_[k]->storage || last_read(int(a)) <= written_by(v);
         }
       if (apart) continue;
       results_[k] = trace_.copied(v, value(v).dtype);
+      ++num_steps_;
       look_up_uses();
     }
   }
@@ -163,48 +180,52 @@ class Assembly {
     return static_cast<int>(slots_.size()) - 1;
   }
 
-  int slot_of_argument(int v) {
+  int slot_of_array(int v) {
     int& slot = slot_[std::size_t(v)];
     if (slot < 0) {
       slot = add_slot(value(v).dtype);
-      inputs_.push_back(catena::Input(*trace_.arguments[std::size_t(value(v).argument)].header()));
+      inputs_.push_back(catena::Input(*value(v).array));
     }
     return slot;
   }
+  // A constant is an input in the dtype of the operand that reads it, as in an eager call. Operands of one dtype share
+  // the input of equal constants.
+  int slot_of_constant(const Scalar& constant, Dtype dtype) {
+    const catena::ScalarCell cell(constant, dtype);
+    for (const Constant& known : constants_)
+      if (known.dtype == dtype && std::memcmp(known.cell.bytes, cell.bytes, catena::itemsize(dtype)) == 0)
+        return known.slot;
+    constants_.push_back({dtype, cell, add_slot(dtype)});
+    inputs_.push_back(catena::Input(constant));
+    return constants_.back().slot;
+  }
 
-  // Arrays are inputs unchanged. A constant becomes an input for each operand that reads it, in the dtype of that
-  // operand, as in an eager call.
+  // Arrays are inputs unchanged.
   void assign_inputs(bool argument_first) {
     reset(slot_);
-    operand_slots_.resize(trace_.steps.size());
-    if (argument_first) slot_of_argument(0);
-    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+    operand_slots_.resize(num_steps_);
+    if (argument_first) slot_of_array(0);
+    for (std::size_t j = 0; j < num_steps_; ++j) {
       const TracedStep& step = trace_.steps[j];
       for (std::size_t k = 0; k < step.in.size(); ++k) {
         const Value& v = value(step.in[k]);
         int slot = -1;
-        if (v.constant) {
-          slot = add_slot(step.kernel->loop_table[step.loop].type[k]);
-          inputs_.push_back(catena::Input(*v.constant));
-        } else if (v.argument >= 0) {
-          slot = slot_of_argument(step.in[k]);
-        }
+        if (v.constant) slot = slot_of_constant(*v.constant, step.kernel->loop_table[step.loop].type[k]);
+        else if (v.array != nullptr) slot = slot_of_array(step.in[k]);
         operand_slots_[j].push_back(slot);  // -1: the value of a step, whose slot is assigned later
       }
     }
   }
 
-  void assign_outputs() {
-    check<ValueError>(inputs_.size() + results_.size() <= std::size_t(catena::kMaxOperands), kName, inputs_.size(),
-                      " arguments and constants and ", results_.size(), " results exceed the limit of ",
-                      catena::kMaxOperands);
+  bool assign_outputs() {
     for (int v : results_) slot_[std::size_t(v)] = add_slot(value(v).dtype);
+    return slots_.size() <= std::size_t(catena::kMaxOperands);
   }
 
   // A temporary slot is reused for a later value of the same dtype once its last reader has run.
-  void assign_temporaries() {
+  bool assign_temporaries() {
     Numbers unused;
-    for (std::size_t j = 0; j < trace_.steps.size(); ++j) {
+    for (std::size_t j = 0; j < num_steps_; ++j) {
       const TracedStep& step = trace_.steps[j];
       for (std::size_t k = 0; k < step.in.size(); ++k)
         if (operand_slots_[j][k] < 0) operand_slots_[j][k] = slot_[std::size_t(step.in[k])];
@@ -229,12 +250,11 @@ class Assembly {
           unused.push_back(s);
       }
     }
-    check<ValueError>(slots_.size() <= std::size_t(catena::kMaxSlots), kName, slots_.size(),
-                      " values alive at once exceed the limit of ", catena::kMaxSlots);
+    return slots_.size() <= std::size_t(catena::kMaxSlots);
   }
 
   void make_steps() {
-    steps_.resize(trace_.steps.size());
+    steps_.resize(num_steps_);
     for (std::size_t j = 0; j < steps_.size(); ++j) {
       steps_[j].kernel = trace_.steps[j].kernel;
       steps_[j].loop = static_cast<std::uint16_t>(trace_.steps[j].loop);
@@ -242,9 +262,18 @@ class Assembly {
     }
   }
 
+  struct Constant {
+    Dtype dtype;
+    catena::ScalarCell cell;
+    int slot;
+  };
+
   Trace::State& trace_;
   Numbers results_;
   std::vector<Array> targets_;  // null: allocate a new array
+  std::size_t num_steps_;
+  bool fits_ = false;
+  catena::SmallVector<Constant, 4> constants_;
   catena::SmallVector<catena::Input, 8> inputs_;
   catena::SmallVector<Dtype, 16> slots_;
   Numbers last_read_, written_by_;  // step number for each value; -1: none
@@ -253,6 +282,102 @@ class Assembly {
   Numbers temporaries_;
   catena::SmallVector<catena::Step, 4> steps_;
 };
+
+// ---- traces too long for one program --------------------------------------------------------------
+// Executes the first steps of a trace as one program and takes them off the list. The values that later steps or
+// `results` read are arrays from then on.
+class Part {
+ public:
+  Part(Trace::State& trace, const Numbers& results) : trace_(trace) {
+    for (std::size_t v = 0; v < trace.values.size(); ++v) last_read_.push_back(-1);
+    for (std::size_t j = 0; j < trace.steps.size(); ++j)
+      for (int v : trace.steps[j].in) last_read_[std::size_t(v)] = static_cast<int>(j);
+    for (int v : results) last_read_[std::size_t(v)] = static_cast<int>(trace.steps.size());
+  }
+
+  void execute() {
+    const std::size_t n = longest();
+    const Numbers outputs = outputs_of(n);
+    if (!outputs.empty()) {
+      std::vector<Array> arrays = Assembly(trace_, outputs, n).execute();
+      for (std::size_t k = 0; k < arrays.size(); ++k) {
+        trace_.values[std::size_t(outputs[k])].array = arrays[k].get();
+        trace_.computed.emplace_back(outputs[k], std::move(arrays[k]));
+      }
+    }
+    std::move(trace_.steps.begin() + std::ptrdiff_t(n), trace_.steps.end(), trace_.steps.begin());
+    trace_.truncate(trace_.steps.size() - n);
+    std::erase_if(trace_.computed, [&](const auto& c) { return !is_read(c.first, n); });
+  }
+
+ private:
+  // Whether step `from`, a later one or a result reads the value.
+  bool is_read(int v, std::size_t from) const { return last_read_[std::size_t(v)] >= static_cast<int>(from); }
+  Numbers outputs_of(std::size_t n) const {
+    Numbers outputs;
+    for (std::size_t j = 0; j < n; ++j)
+      if (is_read(trace_.steps[j].out, n)) outputs.push_back(trace_.steps[j].out);
+    return outputs;
+  }
+  bool fits(std::size_t n) const { return Assembly(trace_, outputs_of(n), n).fits(); }
+  // A number of steps that fit one program, found by bisection; a single step always fits.
+  std::size_t longest() const {
+    std::size_t low = 1, high = trace_.steps.size() + 1;
+    while (high - low > 1) {
+      const std::size_t middle = low + (high - low) / 2;
+      (fits(middle) ? low : high) = middle;
+    }
+    return low;
+  }
+
+  Trace::State& trace_;
+  Numbers last_read_;  // step number for each value
+};
+
+// The common shape of all arrays that steps or results read and of the given outputs, which must have it.
+Shape shape_of_parts(const Trace::State& trace, const Numbers& results, std::span<const Array> targets) {
+  catena::SmallVector<catena::Input, 8> inputs;
+  const auto read = [&](int v) {
+    if (const catena::ArrayHeader* a = trace.values[std::size_t(v)].array) inputs.push_back(catena::Input(*a));
+  };
+  for (const TracedStep& step : trace.steps)
+    for (int v : step.in) read(v);
+  for (int v : results) read(v);
+  Shape shape = catena::broadcast_shape(kName, inputs);
+  for (const Array& t : targets)
+    if (!t.is_null()) shape = catena::broadcast_shapes(kName, shape, t.shape());
+  for (const Array& t : targets) {
+    if (t.is_null()) continue;
+    check<ValueError>(t.shape() == shape, kName, "the output has shape ", t.shape(), ", the operands broadcast to ",
+                      shape);
+    check_output_layout(kName, *t.get());
+  }
+  return shape;
+}
+
+// The results of a trace by several programs. Arguments are written after everything has been read.
+std::vector<Array> run_in_parts(Trace::State& trace, const Numbers& results, std::vector<Array> targets) {
+  const Device device = common_device(kName, trace.arguments, targets);
+  const Shape shape = shape_of_parts(trace, results, targets);
+  while (!trace.steps.empty()) Part(trace, results).execute();
+  std::vector<Array> arrays;
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const auto taken = std::find(results.begin(), results.begin() + std::ptrdiff_t(k), results[k]);
+    const auto own = std::find_if(trace.computed.begin(), trace.computed.end(),
+                                  [&](const auto& c) { return c.first == results[k] && c.second.shape() == shape; });
+    if (own != trace.computed.end() && taken == results.begin() + std::ptrdiff_t(k)) {
+      arrays.push_back(own->second);
+      continue;
+    }
+    const Value& value = trace.values[std::size_t(results[k])];
+    arrays.emplace_back(new_array(shape, value.dtype, device));
+    const catena::Input source = value.constant ? catena::Input(*value.constant) : catena::Input(*value.array);
+    convert_into(kName, source, *arrays.back().get());
+  }
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    if (!targets[k].is_null()) convert_into(kName, *arrays[k].get(), *targets[k].get());
+  return arrays;
+}
 
 // ---- reductions ---------------------------------------------------------------------------------
 const KernelDef& row_of(Reduction r) {
@@ -298,11 +423,13 @@ class ReducedProgram {
         elements_(elements),
         loop_(loop_over(elements.dtype_of_result())),
         post_(how.post_map, type().type[1]) {
-    const std::size_t operands =
-        elements.inputs().size() + (post_.assembly() ? post_.assembly()->inputs().size() - 1 : 0);
-    check<ValueError>(operands < std::size_t(catena::kMaxOperands), kName, operands,
-                      " arguments and constants and 1 results exceed the limit of ", catena::kMaxOperands);
     shape_ = catena::broadcast_shape(kName, elements.inputs());
+  }
+  // False if the programs around the reduction are too long for one kernel.
+  bool fits() const {
+    const Assembly* post = post_.assembly();
+    const std::size_t operands = elements_.inputs().size() + (post ? post->inputs().size() - 1 : 0);
+    return operands < std::size_t(catena::kMaxOperands) && (!post || post->fits());
   }
 
   Array run(std::span<const Operand> arguments, const TestOptions& options) {
@@ -357,14 +484,36 @@ class ReducedProgram {
 
 }  // namespace
 
+namespace {
+
+// A reduction whose elements are one program. Where the post map does not fit the same kernel, it is a function of its
+// own.
+Array reduce_elements(const Assembly& elements, const FusedReduce& how, std::span<const Operand> arguments,
+                      const TestOptions& options) {
+  ReducedProgram program(elements, how);
+  if (program.fits()) return program.run(arguments, options);
+  const Array reduced = ReducedProgram(elements, {.reduce = how.reduce})
+                            .run(arguments, {.axis = options.axis, .keepdims = options.keepdims});
+  const Operand operand(reduced);
+  Trace post({&operand, 1});
+  const Traced mapped = how.post_map(post.argument(0));
+  const Array result = post.run({}, {&mapped, 1}).front();
+  if (options.out.is_null()) return result;
+  check<ValueError>(options.out.shape() == result.shape(), kName, "the output has shape ", options.out.shape(),
+                    ", the result ", result.shape());
+  assign(kName, options.out, result);
+  return options.out;
+}
+
+}  // namespace
+
 Trace::Trace(std::span<const Operand> arguments) : state_(new State) {
   check<TypeError>(std::any_of(arguments.begin(), arguments.end(), [](const Operand& o) { return o.is_array(); }),
                    kName, "at least one argument must be an array");
   state_->arguments = arguments;
-  for (std::size_t k = 0; k < arguments.size(); ++k) {
-    const Operand& o = arguments[k];
-    if (o.is_array()) state_->add_value({o.header()->dtype, static_cast<int>(k)});
-    else state_->add_value({o.scalar().natural_dtype(), -1, o.scalar()});
+  for (const Operand& o : arguments) {
+    if (o.is_array()) state_->add_value({o.header()->dtype, o.header()});
+    else state_->add_value({o.scalar().natural_dtype(), nullptr, o.scalar()});
   }
 }
 Trace::~Trace() = default;
@@ -389,7 +538,15 @@ std::vector<Array> Trace::run(std::span<const Traced> parameters, std::span<cons
     targets.push_back(argument.array());
   }
   if (values.empty()) return {};
-  std::vector<Array> arrays = Assembly(*state_, std::move(values), std::move(targets)).execute();
+  const std::size_t steps = state_->steps.size();
+  Assembly whole(*state_, values, std::move(targets));
+  std::vector<Array> arrays;
+  if (whole.fits()) {
+    arrays = whole.execute();
+  } else {
+    state_->truncate(steps);
+    arrays = run_in_parts(*state_, values, whole.take_targets());
+  }
   arrays.resize(results.size());
   return arrays;
 }
@@ -400,8 +557,14 @@ Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, co
   for (std::size_t k = 0; k < parameters.size(); ++k)
     check<TypeError>(parameters[k].value() == static_cast<int>(k), kName, "argument ", k,
                      " is assigned to, which a reduction does not write");
-  const Assembly elements(*state_, Numbers{result.value()}, std::vector<Array>(1));
-  return ReducedProgram(elements, how).run(state_->arguments, options);
+  const Numbers values{result.value()};
+  for (;;) {
+    const std::size_t steps = state_->steps.size();
+    const Assembly elements(*state_, values, std::vector<Array>(1));
+    if (elements.fits()) return reduce_elements(elements, how, state_->arguments, options);
+    state_->truncate(steps);
+    Part(*state_, values).execute();
+  }
 }
 
 Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
@@ -417,7 +580,7 @@ Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in)
   catena::SmallVector<catena::Input, 4> inputs;
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
-  return {trace, state.add_step(def, choose_loop_for(def, inputs), std::move(values))};
+  return {trace, state.add_step(def, catena::choose_loop(def, inputs), std::move(values))};
 }
 
 Traced trace_assigned(const Traced& value, const Traced& target) {

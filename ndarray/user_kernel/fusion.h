@@ -21,9 +21,11 @@
 // computation is one kernel, or two if few results are computed from many elements; on the CPU, blocks of elements are
 // reduced while they are in the cache.
 //
+// One kernel has at most 16 arguments, results and different constants, and 32 values alive at once. A longer function
+// is cut into several kernels, between which values are stored in arrays.
+//
 // Errors: TypeError for arguments without an array, for an assignment to a scalar, and for an assignment in a
-// reduction; ValueError for more than 16 arguments, results and constants, or more than 32 values alive at once; and
-// the errors of the functions and of the reduction. Thread safety: that of the function itself.
+// reduction; and the errors of the functions and of the reduction. Thread safety: that of the function itself.
 #pragma once
 
 #include <cstddef>
