@@ -148,8 +148,7 @@ bool repeats_elements(const Array& a) {
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
   return n->handles.load(std::memory_order_acquire) == 1 && n->creator == nullptr && a &&
-         a->refs.load(std::memory_order_acquire) == 1 && a->storage != nullptr &&
-         a->storage->refs.load(std::memory_order_acquire) == 1 && !repeats_elements(a) && a.backend().owns_memory(a);
+         catena::is_sole_reference(*a.get()) && !repeats_elements(a) && a.backend().owns_memory(a);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ void NdarrayBackend::synchronize(Device device) { nd::synchronize(device); }
 bool NdarrayBackend::owns_memory(const Array& a) { return a->storage == nullptr || !nd::is_wrapped(*a->storage); }
 
 Array NdarrayBackend::view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) {
-  return Array(catena::make_header(a->storage, a->data + offset_bytes, a->dtype, shape, strides, a->device, a->owner));
+  return Array(catena::make_view_header(*a.get(), a->data + offset_bytes, a->dtype, shape, strides));
 }
 
 // ---- extensions ---------------------------------------------------------------------------------

@@ -71,7 +71,9 @@ ArrayHeader* new_header() {
 }
 
 void delete_header(ArrayHeader* h) noexcept {
-  release(h->storage);  // may free other headers (a Storage can own an array), so the list is read only after it
+  // May free other headers (a Storage can own an array), so the list is read only after it.
+  if (h->base == nullptr) release(h->storage);
+  else if (drop_reference(h->base->refs)) delete_header(h->base);
   h->~ArrayHeader();
   if (cache.room > 0) [[likely]] {
     cache.head = new (h) FreeHeader{cache.head};
@@ -81,20 +83,48 @@ void delete_header(ArrayHeader* h) noexcept {
   }
 }
 
-ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape, const Strides& strides,
-                         Device device, const ArrayOwner* owner) {
+namespace {
+
+// Takes over one reference to the storage, or to the base.
+ArrayHeader* header_over(Storage* storage, ArrayHeader* base, std::byte* data, Dtype dtype, const Shape& shape,
+                         const Strides& strides, Device device, const ArrayOwner* owner) {
   ArrayHeader* h = new_header();
-  retain(storage);
   h->dtype = dtype;
   h->c_contiguous = is_c_contiguous(shape, strides, itemsize(dtype));
   h->device = device;
   h->size = size_of(shape);
   h->data = data;
   h->storage = storage;
+  h->base = base;
   h->owner = owner;
   h->shape = shape;
   h->strides = strides;
   return h;
+}
+
+}  // namespace
+
+ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape, const Strides& strides,
+                         Device device, const ArrayOwner* owner) {
+  ArrayHeader* h = header_over(storage, nullptr, data, dtype, shape, strides, device, owner);
+  retain(storage);
+  return h;
+}
+
+ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dtype dtype, const Shape& shape,
+                              const Strides& strides) {
+  ArrayHeader& base = of.base != nullptr ? *of.base : of;
+  ArrayHeader* h = header_over(of.storage, &base, data, dtype, shape, strides, of.device, of.owner);
+  base.refs.fetch_add(1, std::memory_order_relaxed);
+  base.viewed.store(true, std::memory_order_relaxed);
+  return h;
+}
+
+void take_ownership(ArrayHeader& h) noexcept {
+  ArrayHeader* base = std::exchange(h.base, nullptr);
+  if (base == nullptr) return;
+  retain(h.storage);
+  if (drop_reference(base->refs)) delete_header(base);
 }
 
 std::ostream& operator<<(std::ostream& out, const Device& d) {

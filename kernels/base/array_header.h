@@ -44,10 +44,14 @@ struct ArrayHeader {
   std::atomic<std::uint32_t> refs{1};
   Dtype dtype = Dtype::float64;
   bool c_contiguous = true;
+  std::atomic<bool> viewed{false};  // set once a view of this array was made
   Device device;
-  std::int64_t size = 0;       // number of elements
-  std::byte* data = nullptr;   // first logical element (view offset included)
-  Storage* storage = nullptr;  // owned reference; null in an empty array
+  std::int64_t size = 0;      // number of elements
+  std::byte* data = nullptr;  // first logical element (view offset included)
+  // Owned reference; null in an empty array. The storage of a view is held by its base.
+  Storage* storage = nullptr;
+  // Owned reference: the array of which this one is a view, itself no view. Null: this array is no view.
+  ArrayHeader* base = nullptr;
   const ArrayOwner* owner = nullptr;
   Shape shape;
   Strides strides;
@@ -55,7 +59,7 @@ struct ArrayHeader {
 
 // Headers come from a thread-local free list, because an operation on small arrays must not cost a malloc.
 CATENA_EXPORT ArrayHeader* new_header();
-CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage too
+CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the storage, or the base
 
 // Drops one reference; true when it was the last. The last reference needs no atomic read-modify-write: no other thread
 // holds a reference that it could copy. Not usable for counts that are incremented without holding a reference, as
@@ -105,5 +109,16 @@ class HeaderRef {
 // A new header that views `storage`; takes one more reference to it. `storage` may be null for an empty array.
 CATENA_EXPORT ArrayHeader* make_header(Storage* storage, std::byte* data, Dtype dtype, const Shape& shape,
                                        const Strides& strides, Device device, const ArrayOwner* owner);
+// A new header that views the storage of `of` from `data` on. Its base is that of `of`, or `of` itself.
+CATENA_EXPORT ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dtype dtype, const Shape& shape,
+                                            const Strides& strides);
+
+// True if the caller's reference to `h` is the only way to its memory: no other handle and no other array refers to it.
+inline bool is_sole_reference(const ArrayHeader& h) noexcept {
+  const auto is_one = [](const auto& counted) { return counted.refs.load(std::memory_order_acquire) == 1; };
+  return h.storage != nullptr && is_one(h) && is_one(*h.storage) && (h.base == nullptr || is_one(*h.base));
+}
+// Makes a view whose reference is the sole one an array that is no view.
+CATENA_EXPORT void take_ownership(ArrayHeader& h) noexcept;
 
 }  // namespace catena

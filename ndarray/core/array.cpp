@@ -44,7 +44,7 @@ bool is_aligned(const void* p, Dtype t, Device device) {
 Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes, Dtype dtype) {
   std::byte* data = base->data;
   if (data != nullptr && catena::size_of(shape) != 0) data += offset_bytes;
-  return Array(catena::make_header(base->storage, data, dtype, shape, strides, base.device(), base->owner));
+  return Array(catena::make_view_header(*base.get(), data, dtype, shape, strides));
 }
 
 void check_accessor(const Array& a, Dtype dtype, int rank) {
@@ -106,9 +106,11 @@ std::int64_t Array::shape(int axis) const {
 
 bool Array::is_f_contiguous() const { return catena::is_f_contiguous(shape(), strides(), itemsize()); }
 
-bool Array::owndata() const {
-  const catena::Storage* s = header().storage;
-  return s == nullptr || (h_->data == s->data && nbytes() == s->bytes && (is_c_contiguous() || is_f_contiguous()));
+Array Array::base() const {
+  catena::ArrayHeader* const owner = header().base;
+  if (owner == nullptr) return {};
+  owner->refs.fetch_add(1, std::memory_order_relaxed);
+  return Array(owner);
 }
 
 bool Array::shares_memory(const Array& o) const { return catena::share_bytes(header(), o.header()); }
@@ -215,6 +217,7 @@ Array Array::squeeze(const Axes& axes) const {
 Array Array::view() const { return internal::make_view(*this, shape(), strides()); }
 
 Array Array::view(Dtype to) const {
+  check<TypeError>(static_cast<int>(to) < catena::kNumDtypes, "view", "there is no dtype number ", int(to));
   const auto old_item = static_cast<std::int64_t>(itemsize()),
              new_item = static_cast<std::int64_t>(catena::itemsize(to));
   if (size() > 0)

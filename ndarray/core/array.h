@@ -45,7 +45,7 @@ struct AstypeOptions {
 struct Flags {
   bool c_contiguous = false;
   bool f_contiguous = false;
-  bool owndata = false;  // the array starts at the first byte of its storage and fills it: true for new arrays
+  bool owndata = false;  // the array is no view of another one
 
   // Value by NumPy's name: "C_CONTIGUOUS", "F_CONTIGUOUS" or "OWNDATA"; KeyError for other names.
   CATENA_EXPORT bool operator[](std::string_view name) const;
@@ -134,10 +134,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Device device() const { return header().device; }
   bool is_c_contiguous() const { return header().c_contiguous; }
   bool is_f_contiguous() const;
-  bool owndata() const;  // see Flags
+  bool owndata() const { return header().base == nullptr; }  // see Flags
+  // The array of which this one is a view, directly or through other views; a null array if it is no view.
+  Array base() const;
   Flags flags() const { return {is_c_contiguous(), is_f_contiguous(), owndata()}; }
-  // True if both arrays are views of one storage and their byte ranges overlap. It may be true for interleaved views
-  // without common elements.
+  // True if both arrays have an element in common, or parts of one. Where that is very costly to find out, true.
   bool shares_memory(const Array& o) const;
   std::int64_t len() const;  // length of axis 0; TypeError for a 0-d array
   // Incremented by every write to the memory that this array views.
@@ -226,7 +227,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array imag() const;
 
   // ---- copies ----
-  Array copy(Order order = Order::C) const;  // on the current device
+  Array copy(Order order = Order::C) const;  // on the device of this array
   // Elements cast unsafely, in C order. The same array if the dtype is equal and options.copy is false.
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
   Array to_device(Device device) const;  // the same array if it is there already
@@ -466,12 +467,14 @@ CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strid
 inline Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
   return make_view(base, shape, strides, offset_bytes, base.dtype());
 }
-// to[...] = from: broadcasts, casts unsafely, resolves overlap, works across devices, increments the version. Messages
-// begin with `op`.
+// to[...] = from: broadcasts, casts unsafely, resolves overlap, increments the version. ValueError if the arrays are on
+// two devices. Messages begin with `op`.
 CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& from);
 // All elements in C order and in the array's own dtype, to or from host memory. Both wait for the device.
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
 CATENA_EXPORT void from_host(const Array& a, const void* c_order);
+// A new array whose elements are adjacent in that order.
+CATENA_EXPORT Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order);
 // `a` itself if it is C-contiguous, otherwise a C-order copy on the same device.
 CATENA_EXPORT Array contiguous(const Array& a);
 

@@ -53,14 +53,25 @@ void assign(std::string_view op, const Array& to, const Operand& from) {
   catena::warn_of_lost_imaginary_part(op, given, to.dtype());
   if (!from.is_array()) return convert_into(op, from.scalar(), *to.get());
   if (from.header() == to.get()) return;
-  Array source = broadcast_for(op, from.array(), to);
+  const Array source = broadcast_for(op, from.array(), to);
+  OneDevice one(op);
+  one.add(to.get());
+  one.add(source.get());
   check<ValueError>(!repeats_elements(to), op, "an array of shape ", to.shape(), " and strides ", to.strides(),
                     " has elements that share memory, so arrays cannot be assigned to it");
   if (to.size() == 0) return;
   const bool same_bytes = to.dtype() == source.dtype() && to.is_c_contiguous() && source.is_c_contiguous();
   if (same_bytes && !catena::overlaps(*source.get(), *to.get())) return copy_bytes(*to.get(), *source.get());
-  if (!(source.device() == to.device())) source = source.to_device(to.device());
   convert_into(op, *source.get(), *to.get());
+}
+
+Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order) {
+  if (order == Order::C) return empty_on(shape, dtype, device);
+  Shape reversed = shape;
+  std::reverse(reversed.begin(), reversed.end());
+  const Array result = empty_on(reversed, dtype, device).transpose();
+  catena::take_ownership(*result.get());
+  return result;
 }
 
 Array contiguous(const Array& a) { return a.is_c_contiguous() ? a : converted(a, a.dtype()); }
@@ -93,6 +104,9 @@ void Array::item_to(Dtype t, void* value) const {
     from = element;
   }
   cast(from, 0, static_cast<std::byte*>(value), 0, 1);
+  // The bytes of a bool array may come from a view of another dtype; in a bool variable only 0 and 1 are defined.
+  auto* byte = static_cast<unsigned char*>(value);
+  if (t == Dtype::bool_) *byte = *byte != 0;
 }
 
 void Array::fill(const Scalar& value) const { internal::assign("fill", *this, value); }
@@ -108,8 +122,9 @@ Array Array::reshape(const Shape& requested) const {
 }
 
 Array Array::flatten() const {
-  const Array packed = internal::converted(*this, dtype());
-  return internal::make_view(packed, Shape{size()}, catena::c_strides(Shape{size()}, itemsize()));
+  const Array result = internal::empty_on(Shape{size()}, dtype(), device());
+  internal::assign("flatten", internal::make_view(result, shape(), catena::c_strides(shape(), itemsize())), *this);
+  return result;
 }
 
 // ---- copies -------------------------------------------------------------------------------------
@@ -122,13 +137,9 @@ Array Array::to_device(Device to) const {
 }
 
 Array Array::copy(Order order) const {
-  const Device to = current_device();
-  const Array source = to_device(to);
-  if (order == Order::C) return source.get() == get() ? internal::converted(source, dtype()) : source;
-  Shape reversed = shape();
-  std::reverse(reversed.begin(), reversed.end());
-  Array result = internal::empty_on(reversed, dtype(), to).transpose();
-  internal::assign("copy", result, source);
+  if (order == Order::C) return internal::converted(*this, dtype());
+  Array result = internal::empty_in_order(shape(), dtype(), device(), order);
+  internal::assign("copy", result, *this);
   return result;
 }
 

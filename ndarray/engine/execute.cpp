@@ -38,11 +38,12 @@ void record(StreamRef stream, const ArrayHeader& a) {
   if (a.storage != nullptr) MemoryPool::record_stream(*a.storage, stream);
 }
 
-// Increments the version; without an atomic read-modify-write if only one array refers to the storage.
+// Increments the version; without an atomic read-modify-write if only this array refers to the storage.
 void raise_version(const ArrayHeader& a) noexcept {
   catena::Storage* s = a.storage;
   if (s == nullptr) return;
-  if (s->refs.load(std::memory_order_relaxed) == 1)
+  const bool alone = a.base == nullptr && !a.viewed.load(std::memory_order_relaxed);
+  if (alone && s->refs.load(std::memory_order_relaxed) == 1)
     s->version.store(s->version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   else s->version.fetch_add(1, std::memory_order_relaxed);
 }

@@ -68,6 +68,36 @@ BOOST_AUTO_TEST_CASE(the_last_view_destroys_the_storage) {
   BOOST_TEST(!b);
 }
 
+BOOST_AUTO_TEST_CASE(views_refer_to_the_array_that_owns) {
+  destroyed = 0;
+  Storage* s = new_storage(64);
+  HeaderRef owner(make_header(s, s->data, Dtype::float64, {8}, {8}, {}, &kOwner));
+  release(s);
+  BOOST_TEST((is_sole_reference(*owner.get()) && !owner->viewed.load()));
+  HeaderRef view(make_view_header(*owner.get(), s->data + 8, Dtype::float64, {7}, {8}));
+  HeaderRef second(make_view_header(*view.get(), s->data + 16, Dtype::int64, {6}, {8}));
+  BOOST_TEST((view->base == owner.get() && second->base == owner.get() && owner->base == nullptr));
+  BOOST_TEST((view->storage == s && second->owner == &kOwner && owner->viewed.load()));
+  BOOST_TEST(owner->refs.load() == 3u);
+  BOOST_TEST(s->refs.load() == 1u);
+  const ArrayHeader* const first = owner.get();
+  owner = HeaderRef();
+  BOOST_TEST((view->base == first && first->refs.load() == 2u));
+  BOOST_TEST((!is_sole_reference(*view.get()) && !is_sole_reference(*second.get())));
+  view = HeaderRef();
+  BOOST_TEST(is_sole_reference(*second.get()));
+  BOOST_TEST(destroyed == 0);
+  take_ownership(*second.get());
+  BOOST_TEST((second->base == nullptr && second->storage == s && s->refs.load() == 1u));
+  BOOST_TEST((is_sole_reference(*second.get()) && destroyed == 0));
+  second = HeaderRef();
+  BOOST_TEST(destroyed == 1);
+  // A view of an array without memory.
+  const HeaderRef none(make_header(nullptr, nullptr, Dtype::int8, {0}, {1}, {}, &kOwner));
+  const HeaderRef of_none(make_view_header(*none.get(), nullptr, Dtype::int8, {0, 3}, {3, 1}));
+  BOOST_TEST((of_none->base == none.get() && !is_sole_reference(*of_none.get())));
+}
+
 BOOST_AUTO_TEST_CASE(a_recycled_header_is_like_new) {
   delete_header(make_header(nullptr, nullptr, Dtype::int8, {2, 3}, {-3, 7}, {Device::Kind::cuda, 3}, &kOwner));
   ArrayHeader* h = new_header();

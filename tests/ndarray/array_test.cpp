@@ -72,7 +72,6 @@ BOOST_AUTO_TEST_CASE(flags) {
   BOOST_TEST(a.flags()["OWNDATA"]);
   BOOST_TEST(a.T().flags()["F_CONTIGUOUS"]);
   BOOST_TEST(!a.T().flags()["C_CONTIGUOUS"]);
-  BOOST_TEST(!nd::internal::make_view(a, {3}, {8}).owndata());
   for (const nd::Shape& s : {nd::Shape{}, nd::Shape{5}, nd::Shape{1, 5, 1}, nd::Shape{0, 3}}) {
     BOOST_TEST(nd::zeros(s).flags().c_contiguous);
     BOOST_TEST(nd::zeros(s).flags().f_contiguous);
@@ -83,11 +82,49 @@ BOOST_AUTO_TEST_CASE(flags) {
   BOOST_TEST(out.str() == "  C_CONTIGUOUS : True\n  F_CONTIGUOUS : False\n  OWNDATA : True");
 }
 
+BOOST_AUTO_TEST_CASE(owners_and_views) {
+  const Array a = nd::zeros({2, 3});
+  BOOST_TEST((a.owndata() && a.base().is_null()));
+  for (const Array& view : {a(nd::ellipsis), a.view(), a.reshape(6), a.T(), a(0), a.ravel(), nd::expand_dims(a, 0),
+                            a(nd::Slice(1, 1)), nd::broadcast_to(a, {4, 2, 3}), a.T()(1)(nd::newaxis)}) {
+    BOOST_TEST(!view.owndata(), view.shape());
+    BOOST_TEST(view.base().get() == a.get(), view.shape());
+  }
+  for (const Array& owner : {a.copy(), a.T().copy(), a.copy(nd::Order::F), a.flatten(), a.astype(nd::int32), a + 1,
+                             nd::empty({2, 3}, nd::CreateOptions{.order = nd::Order::F}), nd::zeros({0})}) {
+    BOOST_TEST(owner.owndata(), owner.shape());
+    BOOST_TEST(owner.base().is_null(), owner.shape());
+  }
+  BOOST_TEST((a.copy(nd::Order::F).is_f_contiguous() && a.flatten().shape() == nd::Shape{6}));
+  // The base outlives its other handles.
+  Array view;
+  {
+    Array temporary = nd::full({4}, 7);
+    view = temporary(nd::Slice(1, 3));
+  }
+  BOOST_TEST(view.base().to_vector<int>() == (std::vector<int>{7, 7, 7, 7}));
+  BOOST_TEST(nd::internal::make_view(view, {1}, {8}).base().get() == view.base().get());
+  // Memory that is reused for a result belongs to the result.
+  const Array sum = (nd::zeros({6}) + 1).reshape(2, 3) + 1;
+  BOOST_TEST(sum.owndata());
+  BOOST_TEST(sum.to_vector<int>() == std::vector<int>(6, 2));
+  double memory[4] = {};
+  const nd::DeviceScope host(nd::cpu_device);
+  const Array wrapped = nd::wrap(memory, {4});
+  BOOST_TEST(wrapped.base().is_null());
+  BOOST_TEST(wrapped(nd::Slice(1, 2)).base().get() == wrapped.get());
+}
+
 BOOST_AUTO_TEST_CASE(shares_memory) {
   const Array a = nd::zeros({4, 4});
   BOOST_TEST(a.shares_memory(a.T()));
   const Array low = nd::internal::make_view(a, {4}, {8}), high = nd::internal::make_view(a, {4}, {8}, 64);
   BOOST_TEST(!low.shares_memory(high));
+  const auto columns = [&](std::int64_t first, std::int64_t step) {
+    return a(nd::Slice(), nd::Slice(first, {}, step));
+  };
+  BOOST_TEST(!columns(0, 2).shares_memory(columns(1, 2)));
+  BOOST_TEST(columns(0, 2).shares_memory(columns(2, 1)));
   BOOST_TEST(!a.shares_memory(a.copy()));
   BOOST_TEST(!nd::zeros({0}).shares_memory(nd::zeros({0})));
 }
