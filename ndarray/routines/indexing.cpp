@@ -55,10 +55,10 @@ int consumed_axes(const IndexKey& key) {
   return key.basic().kind() == Key::Kind::integer || key.basic().kind() == Key::Kind::slice;
 }
 
+// As in NumPy, an axis of length 0 fits any axis: the mask selects nothing.
 void check_mask(std::string_view op, const Array& mask, const Array& a, int axis) {
-  check<IndexError>(mask.ndim() > 0, op, "a mask of rank 0 has no axis");
   bool fits = axis + mask.ndim() <= a.ndim();
-  for (int i = 0; fits && i < mask.ndim(); ++i) fits = mask.shape()[i] == a.shape()[axis + i];
+  for (int i = 0; fits && i < mask.ndim(); ++i) fits = mask.shape()[i] == a.shape()[axis + i] || mask.shape()[i] == 0;
   check<IndexError>(fits, op, "the mask of shape ", mask.shape(), " does not match the axes from ", axis,
                     " on of an array of shape ", a.shape());
 }
@@ -69,31 +69,54 @@ struct Unmasked {
   std::vector<IndexKey> keys;
 };
 
+void check_devices(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+  internal::OneDevice one(op);
+  one.add(a.get());
+  for (const IndexKey& k : keys)
+    if (k.is_array()) one.add(k.array().get());
+}
+
+// `a` with a new axis of length 1 before `axis`.
+Array with_axis(const Array& a, int axis) {
+  std::vector<Key> keys(static_cast<std::size_t>(axis), Key(Slice()));
+  keys.emplace_back(catena::newaxis);
+  return a.index(keys);
+}
+
 // Replaces every mask by the positions of its true elements, one index array per axis. The axes of a leading mask are
-// flattened if that is a view, because one index array is cheaper than several.
+// flattened if that is a view, because one index array is cheaper than several. A mask of rank 0 selects all or nothing
+// along a new axis.
 Unmasked without_masks(std::string_view op, const Array& a, std::span<const IndexKey> given) {
   const std::vector<IndexKey> keys = keys_on(a.device(), given);
+  check_devices(op, a, keys);
   Unmasked u{a, {}};
-  int consuming = 0, axis = 0;
+  int consuming = 0, axis = 0, base_axis = 0;
   for (const IndexKey& k : keys) consuming += consumed_axes(k);
   for (const IndexKey& k : keys) {
     if (!is_mask(k)) {
       const bool rest = !k.is_array() && k.basic().kind() == Key::Kind::ellipsis;
-      axis += rest ? std::max(a.ndim() - consuming, 0) : consumed_axes(k);
+      const int passed = rest ? std::max(a.ndim() - consuming, 0) : consumed_axes(k);
+      axis += passed;
+      base_axis += passed;
       u.keys.push_back(k);
       continue;
     }
     const Array& mask = k.array();
     check_mask(op, mask, a, axis);
-    if (axis == 0 && u.keys.empty() && mask.ndim() > 1 && a.is_c_contiguous()) {
+    axis += mask.ndim();
+    if (mask.ndim() == 0) {
+      u.base = with_axis(u.base, base_axis++);
+      u.keys.emplace_back(flatnonzero(mask));
+    } else if (u.keys.empty() && mask.ndim() > 1 && mask.size() > 0 && a.is_c_contiguous()) {
       Shape flat{mask.size()};
       for (int i = mask.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
       u.base = a.reshape(flat);
       u.keys.emplace_back(flatnonzero(mask));
+      base_axis = 1;
     } else {
       for (const Array& positions : nonzero(mask)) u.keys.emplace_back(positions);
+      base_axis += mask.ndim();
     }
-    axis += mask.ndim();
   }
   return u;
 }
@@ -193,7 +216,6 @@ SplitKeys split_keys(std::string_view op, const Array& a, std::span<const IndexK
 }
 
 Selection select(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
-  check<ValueError>(a.ndim() > 0, op, "a 0-d array cannot be indexed by arrays");
   const SplitKeys split = split_keys(op, a, keys);
   const catena::ViewSpec view = catena::basic_index(op, a.shape(), a.strides(), split.basic);
   const Shape indices = broadcast_indices(op, keys);

@@ -13,8 +13,10 @@
 // device (ValueError).
 //
 // A mask of rank k is equivalent to the k index arrays that nonzero() returns for it, so it can be combined with other
-// keys. Its shape must equal the lengths of the k axes at its position (IndexError). The selected elements are in C
-// order of the mask. Masks wait for the device.
+// keys. Its shape must equal the lengths of the k axes at its position (IndexError), except that a length of 0 fits any
+// axis: such a mask, as an empty std::vector<bool>, selects nothing. A mask of rank 0 selects the whole array or
+// nothing of it, along a new axis of length 1 or 0. The selected elements are in C order of the mask. Masks wait for
+// the device.
 //
 // Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once

@@ -256,8 +256,18 @@ BOOST_AUTO_TEST_CASE(index_array_errors) {
                nd::zeros({0, 3})(nd::array({0})).get();
              }) == "index: an axis of length 0 has no elements for indices of shape (1,)");
   BOOST_TEST(nd::getitem(nd::zeros({0, 3}), {nd::zeros(0, nd::int32)}).shape() == (nd::Shape{0, 3}));
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::scatter_add(nd::zeros({}), nd::array({0}), 1); }) ==
-             "scatter_add: a 0-d array cannot be indexed by arrays");
+  // A 0-d array has no axis to index, whatever the indices are.
+  for (const Array& i : {nd::array({0}), nd::array(0), nd::zeros({0}, nd::int32)}) {
+    const Array scalar = nd::zeros({});
+    BOOST_TEST(message_of<nd::IndexError>([&] { scalar(i).get(); }) ==
+               "index: 1 indices are too many for an array of rank 0");
+    BOOST_TEST(message_of<nd::IndexError>([&] { scalar(i) = 1; }) ==
+               "assignment: 1 indices are too many for an array of rank 0");
+    BOOST_TEST(message_of<nd::IndexError>([&] { nd::scatter_add(scalar, i, 1); }) ==
+               "scatter_add: 1 indices are too many for an array of rank 0");
+    BOOST_CHECK_THROW(scalar(newaxis, i).get(), nd::IndexError);
+    BOOST_TEST(scalar.item<int>() == 0);
+  }
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::take(a, nd::ones(2, nd::bool_)); }) ==
              "take: index arrays must be of an integer dtype, not bool");
   BOOST_CHECK_THROW(nd::take(a, Array()), nd::TypeError);
