@@ -205,10 +205,11 @@ struct Set {
   template <class T> static void run(T& to, const T& v) { to = v; }
 };
 struct Add {
-  template <class T> static void run(T& to, const T& v) {
-    if constexpr (std::is_same_v<T, bool>) to = to || v;
-    else to = T(catena::wrap_add(catena::load(to), catena::load(v)));
-  }
+  template <class T> static void run(T& to, const T& v) { to = T(catena::wrap_add(catena::load(to), catena::load(v))); }
+};
+// The sum of bools, as bytes: those of a view of another dtype may be other numbers than 0 and 1.
+struct Or {
+  static void run(std::uint8_t& to, const std::uint8_t& v) { to = (to | v) != 0; }
 };
 
 template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_inner) {
@@ -247,8 +248,11 @@ void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode 
   if (mode == catena::ScatterMode::set)
     return catena::visit_word(itemsize(call.base.dtype),
                               [&](auto word) { scatter_as<Set, typename decltype(word)::type>(walk, by_inner); });
-  catena::visit_dtype(call.base.dtype,
-                      [&](auto tag) { scatter_as<Add, typename decltype(tag)::type>(walk, by_inner); });
+  catena::visit_dtype(call.base.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, bool>) scatter_as<Or, std::uint8_t>(walk, by_inner);
+    else scatter_as<Add, T>(walk, by_inner);
+  });
 }
 
 }  // namespace nd::cpu
