@@ -332,13 +332,13 @@ std::byte* PoolState::grow(std::size_t bytes, Arena& arena) {
     return nullptr;
   }
   retain();
-  raise_to(c.peak_total, c.total.load(std::memory_order_relaxed));
   try {
     call_hooks([&](MemoryHook& h) { h.alloc_postprocess(e); });
   } catch (...) {
     deallocate(arena, e.data, bytes);
     throw;
   }
+  raise_to(c.peak_total, c.total.load(std::memory_order_relaxed));
   return e.data;
 }
 

@@ -79,6 +79,41 @@ BOOST_AUTO_TEST_CASE(memory_goes_back_with_the_graph) {
   BOOST_TEST(nd::memory_pool().total_bytes() == before);
 }
 
+// Replays that have not run yet, on a stream other than those of the arrays, keep the memory of the graph. The software
+// device executes nothing before something needs it.
+BOOST_AUTO_TEST_CASE(memory_goes_back_after_the_last_replays) {
+  constexpr std::int64_t length = 100000;  // above the small blocks that a thread keeps for itself
+  const nd::Stream home({.non_blocking = true}), first({.non_blocking = true}), second({.non_blocking = true});
+  nd::memory_pool().free_all_blocks();
+  const nd::StreamScope on_home(home);
+  const nd::Array y = nd::zeros({length}, nd::float32);
+  {
+    std::optional<Graph> g;
+    {
+      const nd::Array x = nd::full({length}, 5.f);
+      g.emplace([&] {
+        const nd::Array t = x * 2.f;
+        nd::copyto(y, t + 1.f);
+      });
+    }
+    home.synchronize();
+    y.fill(0);
+    home.synchronize();
+    for (const nd::Stream& s : {first, second}) {
+      const nd::StreamScope on(s);
+      g->replay();
+    }
+  }
+  // The memory of the graph and of x, which nothing else keeps, is used for something else.
+  std::vector<nd::Array> others;
+  for (int k = 0; k < 6; ++k) others.push_back(nd::full({length}, -1.f));
+  home.synchronize();
+  first.synchronize();
+  second.synchronize();
+  BOOST_TEST(nd::all(y == 11.f).item<bool>());
+  for (const nd::Array& o : others) BOOST_TEST(nd::all(o == -1.f).item<bool>());
+}
+
 BOOST_AUTO_TEST_CASE(live_values_are_asked_for_before_each_replay) {
   int asked = 0;
   nd::Array y;

@@ -52,7 +52,8 @@ template <class R, class... A> struct plain_function<R(A...)> {
 CATENA_NVRTC_FUNCTIONS(CATENA_COMPARE)
 #undef CATENA_COMPARE
 static_assert(sizeof(nvrtcResult) == sizeof(api::nvrtc_result));
-static_assert(NVRTC_SUCCESS == api::nvrtc_success && NVRTC_ERROR_COMPILATION == api::nvrtc_error_compilation);
+static_assert(NVRTC_SUCCESS == api::nvrtc_success && NVRTC_ERROR_COMPILATION == api::nvrtc_error_compilation &&
+              NVRTC_ERROR_OUT_OF_MEMORY == api::nvrtc_error_out_of_memory);
 #endif
 
 // A machine with the toolkit must have the compiler as well: there the test may not be skipped.

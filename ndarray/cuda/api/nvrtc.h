@@ -13,6 +13,7 @@ using nvrtc_program = _nvrtcProgram*;
 // nvrtcResult, an enumeration of the size of int
 using nvrtc_result = int;
 inline constexpr nvrtc_result nvrtc_success = 0;
+inline constexpr nvrtc_result nvrtc_error_out_of_memory = 1;
 inline constexpr nvrtc_result nvrtc_error_compilation = 6;
 
 // Name of the function in the library, its name in the table of entry points, and its type.

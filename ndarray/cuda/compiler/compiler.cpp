@@ -39,8 +39,15 @@ const Headers& headers() {
   return *all;
 }
 
+void check_memory(const Nvrtc& api, api::nvrtc_result status, const char* what) {
+  if (status == api::nvrtc_error_out_of_memory)
+    catena::fail<catena::OutOfMemoryError>("NVRTC", what, ": out of memory (", api.get_error_string(status), ")");
+}
 void check_status(const Nvrtc& api, api::nvrtc_result status, const char* what) {
-  if (status != api::nvrtc_success) throw CudaError("NVRTC", status, api.get_error_string(status), what);
+  if (status == api::nvrtc_success) [[likely]]
+    return;
+  check_memory(api, status, what);
+  throw CudaError("NVRTC", status, api.get_error_string(status), what);
 }
 
 class NvrtcProgram {
@@ -201,6 +208,7 @@ Module compile(const CompileRequest& request) {
   for (const std::string& option : request.options) options.push_back(option.c_str());
 
   const api::nvrtc_result status = api.compile_program(program, static_cast<int>(options.size()), options.data());
+  check_memory(api, status, "nvrtcCompileProgram");
   const std::string log = program.log();
   if (status != api::nvrtc_success)
     throw CompileError(concat(request.name, ": NVRTC cannot compile it for sm_", request.arch, " (",

@@ -11,6 +11,7 @@
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/device/memory_pool.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
 
 namespace nd::cuda {
@@ -43,6 +44,7 @@ struct Graph::State final : StorageKeeper {
   }
   std::byte* live(const void* initial, std::size_t bytes, std::function<void(std::byte*)> refresh);
   void launch(StreamRef on);
+  void wait() noexcept;  // until all launches have run
 
   Device device;
   std::optional<Stream> stream;  // the capturing stream; its memory belongs to the graph
@@ -51,6 +53,8 @@ struct Graph::State final : StorageKeeper {
   std::unordered_set<catena::Storage*> kept;
   std::vector<LiveBlock> blocks;
   std::vector<LiveValue> values;
+  std::vector<std::pair<void*, void*>>
+      launched;  // streams, which may be gone, and an event after the last launch on it
 };
 
 namespace {
@@ -81,6 +85,7 @@ struct RecordingScope {
 }  // namespace
 
 Graph::State::~State() {
+  wait();
   if (exec != nullptr && is_healthy()) driver().graph_exec_destroy(exec);
   for (catena::Storage* s : kept) catena::release(s);
   for (LiveBlock& b : blocks) catena::release(b.memory);
@@ -134,7 +139,26 @@ std::byte* Graph::State::live(const void* initial, std::size_t bytes, std::funct
 
 void Graph::State::launch(StreamRef on) {
   for (const LiveBlock& b : blocks) copy_staged(address_of(b.memory->data), b.host.data(), b.used, on);
+  auto last = std::find_if(launched.begin(), launched.end(), [&](const auto& l) { return l.first == on.handle; });
+  if (last == launched.end()) {
+    void* const event = runtime(Device::Kind::cuda).create_event(device.id, {.disable_timing = true});
+    last = launched.insert(last, {on.handle, event});
+  }
   enqueue(api::DriverNames::graph_launch, on, {}, [&] { CATENA_CU(graph_launch, exec, stream_of(on)); });
+  runtime(Device::Kind::cuda).record_event(last->second, on);
+}
+
+void Graph::State::wait() noexcept {
+  Runtime& cuda = runtime(Device::Kind::cuda);
+  for (const auto& [stream, event] : launched) {
+    try {
+      cuda.synchronize_event(event);
+    } catch (...) {
+      // The device is lost; nothing runs on it any more.
+    }
+    cuda.destroy_event(device.id, event);
+  }
+  launched.clear();
 }
 
 Graph::Graph(const std::function<void()>& f, Device device) {

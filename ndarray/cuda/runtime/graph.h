@@ -27,7 +27,7 @@ class CATENA_EXPORT Graph {
   // throws, the exception passes through and no work has run. ValueError for a device that is not CUDA, RuntimeError
   // while another graph is captured on this thread and for operations that cannot be captured.
   explicit Graph(const std::function<void()>& f, Device device = current_device());
-  ~Graph();
+  ~Graph();  // waits for its launches, because it gives back their memory
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;
 
