@@ -474,7 +474,8 @@ CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& f
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
 CATENA_EXPORT void from_host(const Array& a, const void* c_order);
 // A new array whose elements are adjacent in that order.
-CATENA_EXPORT Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order);
+CATENA_EXPORT Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order,
+                                   std::string_view op = "array");
 // `a` itself if it is C-contiguous, otherwise a C-order copy on the same device.
 CATENA_EXPORT Array contiguous(const Array& a);
 

@@ -104,6 +104,8 @@ catena::Shared<const Allocator> raw_allocator() {
 namespace internal {
 
 ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::string_view op) {
+  catena::check<catena::TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, op, "there is no dtype number ",
+                                   int(dtype));
   const auto item = static_cast<std::int64_t>(catena::itemsize(dtype));
   // Size and strides in one pass; unusual shapes go to the checked functions.
   ArrayHeader* h = catena::new_header();

@@ -56,8 +56,8 @@ class AllocatorScope {
 
 namespace internal {
 
-// An uninitialised C-contiguous array with one reference. ValueError for an invalid shape, with a message that begins
-// with `op`.
+// An uninitialised C-contiguous array with one reference. ValueError for an invalid shape, TypeError for a value of
+// Dtype that names no dtype, with a message that begins with `op`.
 CATENA_EXPORT ArrayHeader* new_array(const Shape& shape, Dtype dtype, Device device, std::string_view op = "array");
 
 }  // namespace internal

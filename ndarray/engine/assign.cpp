@@ -65,11 +65,11 @@ void assign(std::string_view op, const Array& to, const Operand& from) {
   convert_into(op, *source.get(), *to.get());
 }
 
-Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order) {
-  if (order == Order::C) return empty_on(shape, dtype, device);
+Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order, std::string_view op) {
+  if (order == Order::C) return Array(new_array(shape, dtype, device, op));
   Shape reversed = shape;
   std::reverse(reversed.begin(), reversed.end());
-  const Array result = empty_on(reversed, dtype, device).transpose();
+  const Array result = Array(new_array(reversed, dtype, device, op)).transpose();
   catena::take_ownership(*result.get());
   return result;
 }

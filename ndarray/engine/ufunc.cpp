@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/memory_pool.h>
@@ -63,8 +64,7 @@ bool can_lend(const Operand& o, const Shape& shape, Dtype dtype) {
   const ArrayHeader& h = *o.header();
   const catena::Storage* s = h.storage;
   return h.dtype == dtype && h.c_contiguous && h.device.kind == Device::Kind::cpu && s != nullptr &&
-         h.data == s->data && h.refs.load(std::memory_order_acquire) == 1 &&
-         s->refs.load(std::memory_order_acquire) == 1 && s->destroy == pool_destroy() && h.shape == shape;
+         h.data == s->data && catena::is_sole_reference(h) && s->destroy == pool_destroy() && h.shape == shape;
 }
 
 Array* find_lender(std::span<const Operand> in, const Shape& shape, Dtype dtype) {
@@ -121,28 +121,12 @@ Array apply_flat(const KernelDef& def, int loop, std::span<const Operand> in, co
   ArrayHeader* const output = lender ? lender->get() : result.get();
   const catena::EagerProgram program(def, loop);
   execute(catena::call::Elementwise{&program, Inputs(def, in), {&output, 1}, {}, &model});
-  if (lender) result = std::move(*lender);
+  if (lender) {
+    result = std::move(*lender);
+    catena::take_ownership(*result.get());
+  }
   return result;
 }
-
-// Array libraries differ on differences and negatives of bools, so bool operands are refused instead of being promoted
-// to int8.
-void check_not_bool(const KernelDef& def, std::span<const catena::Input> inputs) {
-  if (!def.is(catena::refuses_bool)) return;
-  for (const catena::Input& in : inputs)
-    if ((in.is_array() ? in.array().dtype : in.scalar().natural_dtype()) != Dtype::bool_) return;
-  fail<TypeError>(def.name, "no loop for bool; use bitwise_xor or logical_not");
-}
-
-}  // namespace
-
-int choose_loop_for(const KernelDef& def, std::span<const catena::Input> inputs) {
-  const int loop = catena::choose_loop(def, inputs);
-  if (def.loop_table[loop].type[0] == Dtype::int8) check_not_bool(def, inputs);
-  return loop;
-}
-
-namespace {
 
 // For a given options.dtype: the first loop with that output dtype whose inputs hold the operands safely, else the
 // first loop with that output dtype.
@@ -210,7 +194,7 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
   Inputs inputs(def, in);
   check<TypeError>(out.size() == def.nout && out.size() <= kMaxOutputs, def.name, "has ", int(def.nout), " outputs, ",
                    out.size(), " were given");
-  const int loop = dtype ? choose_loop_of_dtype(def, inputs, *dtype) : choose_loop_for(def, inputs);
+  const int loop = dtype ? choose_loop_of_dtype(def, inputs, *dtype) : catena::choose_loop(def, inputs);
   const Dtype* slots = def.loop_table[loop].type.data();
   for (std::size_t k = 0; dtype && k < in.size(); ++k)
     if (in[k].is_array()) catena::warn_of_lost_imaginary_part(def.name, in[k].header()->dtype, slots[k]);
@@ -244,7 +228,7 @@ Array try_flat(const KernelDef& def, std::span<const Operand> in, const Array* o
       if (o.is_array() && o.header() != &h && catena::overlaps(*o.header(), h)) return {};
   }
   int loop = uniform && in.size() == def.nin ? def.loop_of(model->dtype) : -1;
-  if (loop < 0) loop = choose_loop_for(def, Inputs(def, in));
+  if (loop < 0) loop = catena::choose_loop(def, Inputs(def, in));
   if (out) catena::check_output_cast(def.name, def.loop_table[loop].type[in.size()], out->dtype(), casting);
   return apply_flat(def, loop, in, *model, out);
 }
@@ -291,6 +275,43 @@ void apply_in_place(const KernelDef& def, const Array& a, const Operand& b) {
 
 }  // namespace internal
 
+// ---- functions of several rows --------------------------------------------------------------------
+namespace internal {
+namespace {
+
+// Bodies see 16-bit floats as float, in which the neighbour of a number is another one than in its own type; so each of
+// these types has a row of its own.
+struct HalfRows {
+  const KernelDef& function;
+  const KernelDef& of_float16;
+  const KernelDef& of_bfloat16;
+};
+constexpr HalfRows kHalfRows[] = {
+    {catena::rows::nextafter, catena::rows::nextafter_float16, catena::rows::nextafter_bfloat16}};
+
+const HalfRows* half_rows(const KernelDef& def) {
+  for (const HalfRows& rows : kHalfRows)
+    if (rows.function.id == def.id) return &rows;
+  return nullptr;
+}
+
+}  // namespace
+
+const KernelDef& row_for(const KernelDef& def, std::span<const Operand> in, std::optional<Dtype> dtype) {
+  const HalfRows* rows = half_rows(def);
+  if (rows == nullptr || in.empty()) return def;
+  const std::vector<catena::Input> inputs(in.begin(), in.end());
+  const Dtype result = dtype.value_or(catena::result_type(inputs));
+  if (result == Dtype::bfloat16) return rows->of_bfloat16;
+  // Each array dtype alone must fit float16: int8 and uint8 do, although their promotion is int16.
+  const bool small_arrays = !dtype && std::all_of(in.begin(), in.end(), [](const Operand& o) {
+    return o.is_array() && catena::can_cast(o.header()->dtype, Dtype::float16);
+  });
+  return small_arrays || catena::can_cast(result, Dtype::float16) ? rows->of_float16 : def;
+}
+
+}  // namespace internal
+
 // ---- ufunc objects ------------------------------------------------------------------------------
 namespace {
 
@@ -318,7 +339,14 @@ ufunc::ufunc(std::string_view name) {
 
 std::vector<std::string> ufunc::types() const {
   std::vector<std::string> list;
-  for (const catena::Loop& loop : def_->loops()) list.push_back(catena::signature(*def_, loop));
+  const auto add = [&](const KernelDef& def) {
+    for (const catena::Loop& loop : def.loops()) list.push_back(catena::signature(def, loop));
+  };
+  if (const internal::HalfRows* rows = internal::half_rows(*def_)) {
+    add(rows->of_float16);
+    add(rows->of_bfloat16);
+  }
+  add(*def_);
   return list;
 }
 
@@ -338,19 +366,20 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
     check<TypeError>(args[std::size_t(k)].is_array(), name(), "an output must be an array");
     out[std::size_t(k - nin())] = args[std::size_t(k)].array();
   }
-  internal::apply_ufunc(*def_, args.first(std::size_t(nin())), out, options.dtype, options.casting);
+  const std::span<const Operand> in = args.first(std::size_t(nin()));
+  internal::apply_ufunc(internal::row_for(*def_, in, options.dtype), in, out, options.dtype, options.casting);
   return out;
 }
 
 Array ufunc::operator()(const Operand& x, const UfuncOptions& options) const {
   check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
-  return internal::apply_ufunc(*def_, {&x, 1}, options);
+  return internal::apply_ufunc(internal::row_for(*def_, {&x, 1}, options.dtype), {&x, 1}, options);
 }
 
 Array ufunc::operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options) const {
   check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
   const Operand in[2] = {x1, x2};
-  return internal::apply_ufunc(*def_, in, options);
+  return internal::apply_ufunc(internal::row_for(*def_, in, options.dtype), in, options);
 }
 
 }  // namespace nd

@@ -44,8 +44,9 @@ class CATENA_EXPORT ufunc {
   int nin() const noexcept { return def_->nin; }
   int nout() const noexcept { return def_->nout; }
   int nargs() const noexcept { return nin() + nout(); }
-  std::vector<std::string> types() const;  // loop signatures such as "ff->f", in search order
-  std::string to_string() const;           // <ufunc 'add'>
+  // Loop signatures such as "ff->f", in search order; those of 16-bit floats first if they are rows of their own.
+  std::vector<std::string> types() const;
+  std::string to_string() const;  // <ufunc 'add'>
 
   // `args` are nin inputs, or nin inputs and all nout outputs (TypeError otherwise). options.out is for functions with
   // one result and cannot be combined with outputs in `args` (ValueError). Returns the outputs.
@@ -73,8 +74,10 @@ CATENA_EXPORT Array apply_unary(const catena::KernelDef& def, const Operand& x);
 CATENA_EXPORT Array apply_binary(const catena::KernelDef& def, const Operand& a, const Operand& b);
 CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, const Operand& b);
 
-// The loop that a call with these inputs uses (without options.dtype). TypeError if there is none.
-CATENA_EXPORT int choose_loop_for(const catena::KernelDef& def, std::span<const catena::Input> inputs);
+// The row that computes `def` for these inputs and that output dtype: `def` itself, or a row for one 16-bit dtype,
+// where the loops of a function are spread over several rows, as those of nextafter are.
+CATENA_EXPORT const catena::KernelDef& row_for(const catena::KernelDef& def, std::span<const Operand> in,
+                                               std::optional<Dtype> dtype);
 // The device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays are on
 // cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.
 CATENA_EXPORT Device common_device(std::string_view op, std::span<const Operand> in, std::span<const Array> out = {});

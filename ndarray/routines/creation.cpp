@@ -54,11 +54,7 @@ namespace internal {
 namespace {
 
 Array uninitialised(std::string_view op, const Shape& shape, const CreateOptions& options, Dtype otherwise) {
-  const Dtype dtype = options.dtype.value_or(otherwise);
-  if (options.order == Order::C) return Array(new_array(shape, dtype, current_device(), op));
-  Shape reversed = shape;
-  std::reverse(reversed.begin(), reversed.end());
-  return Array(new_array(reversed, dtype, current_device(), op)).transpose();
+  return empty_in_order(shape, options.dtype.value_or(otherwise), current_device(), options.order, op);
 }
 
 Array filled(std::string_view op, const Shape& shape, const CreateOptions& options, const Scalar& value) {
@@ -108,7 +104,8 @@ Array from_values(const Values& values, const Shape& shape, const ArrayOptions& 
 
 Array from_array(const Array& a, const ArrayOptions& options) {
   const Dtype dtype = options.dtype.value_or(a.dtype());
-  const Array result = options.copy && dtype == a.dtype() ? a.copy() : a.astype(dtype, {.copy = options.copy});
+  const Array source = options.copy ? a.to_device(current_device()) : a;
+  const Array result = source.astype(dtype, {.copy = options.copy && source.get() == a.get()});
   return with_leading_axes(result, options.ndmin);
 }
 
@@ -230,7 +227,7 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   check<ValueError>(num >= 0, "linspace", "the number of samples ", num, " is negative");
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
   const std::int64_t div = options.endpoint ? num - 1 : num;
-  const double step = div > 0 ? (stop - start) / static_cast<double>(div) : kNaN;
+  const double step = num > 1 ? (stop - start) / static_cast<double>(div) : kNaN;
   const double distance = stop - start;
   const Array values = generate<double>("linspace", num, Dtype::float64, [&](std::int64_t k) {
     if (num == 1) return start;
@@ -261,6 +258,8 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
     grid.push_back(x.size());
   }
   if (n <= 1) return xi;
+  const std::vector<Operand> operands(xi.begin(), xi.end());
+  internal::common_device("meshgrid", operands);
   const bool swapped = options.indexing == "xy";
   if (swapped) std::swap(grid[0], grid[1]);
   std::vector<Array> result;
@@ -290,7 +289,8 @@ Array diag(const Array& v, std::int64_t k) {
   std::int64_t n = 0;
   const bool fits = k > INT64_MIN && !__builtin_add_overflow(v.size(), k < 0 ? -k : k, &n);
   check<ValueError>(fits, "diag", "diagonal ", k, " is too far away");
-  const Array a = zeros(Shape{n, n}, v.dtype());
+  const Array a(internal::new_array(Shape{n, n}, v.dtype(), v.device()));
+  a.fill(0);
   internal::assign("diag", diagonal_view(a, k), v);
   return a;
 }

@@ -226,7 +226,8 @@ template <internal::Iterator It, internal::DtypeOr<ArrayOptions> O = ArrayOption
 Array array(It first, It last, const O& options = {}) {
   return array(std::vector(first, last), options);
 }
-// A copy of another array, cast unsafely; with copy = false the array itself or a view, if nothing has to change.
+// A copy of another array on the current device, cast unsafely; with copy = false, the array itself or a view if
+// nothing has to change, and otherwise a copy on its own device.
 template <std::convertible_to<const Array&> A, internal::DtypeOr<ArrayOptions> O = ArrayOptions>
 Array array(const A& a, const O& options = {}) {
   return internal::from_array(a, internal::with_dtype<ArrayOptions>(options));

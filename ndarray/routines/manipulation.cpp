@@ -43,6 +43,13 @@ Dtype smallest_dtype(const Scalar& s) {
   return v >= INT8_MIN ? Dtype::int8 : (v >= INT16_MIN ? Dtype::int16 : (v >= INT32_MIN ? Dtype::int32 : Dtype::int64));
 }
 
+void copy_from_any_device(const Array& dst, const Array& src) {
+  const bool same_bytes = src.dtype() == dst.dtype() && src.shape() == dst.shape() && src.is_c_contiguous() &&
+                          dst.is_c_contiguous() && !(src.device() == dst.device());
+  if (same_bytes) internal::copy_bytes(*dst.get(), *src.get());
+  else internal::assign("copyto", dst, dst.size() == 0 ? src : src.to_device(dst.device()));
+}
+
 std::vector<Array> each(const std::vector<Array>& arrays, Array (*f)(const Array&)) {
   std::vector<Array> result;
   for (const Array& a : arrays) result.push_back(f(a));
@@ -55,14 +62,12 @@ std::vector<Array> each(const std::vector<Array>& arrays, Array (*f)(const Array
 void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) {
   const Dtype from = src.is_array() ? src.array().dtype() : smallest_dtype(src.scalar());
   catena::check_output_cast("copyto", from, dst.dtype(), options.casting);
-  if (options.where.is_null()) {
-    internal::assign("copyto", dst, src);
-    return;
-  }
+  if (options.where.is_null()) return src.is_array() ? copy_from_any_device(dst, src.array()) : dst.fill(src.scalar());
   const Array mask = broadcast_to(options.where, dst.shape()).astype(Dtype::bool_, {.copy = false});
   if (dst.size() == 0) return;
   Array value(internal::new_array(Shape{}, dst.dtype(), dst.device()));
-  if (src.is_array()) value = broadcast_to(src.array(), dst.shape()).astype(dst.dtype(), {.copy = false});
+  if (src.is_array())
+    value = broadcast_to(src.array().to_device(dst.device()), dst.shape()).astype(dst.dtype(), {.copy = false});
   else value.fill(src.scalar());
   const Operand in[3] = {mask, value, dst};
   internal::apply_ufunc(catena::rows::where, in, UfuncOptions{.out = dst});

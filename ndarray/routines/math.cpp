@@ -35,19 +35,9 @@ std::pair<Array, Array> frexp(const Operand& x, const UfuncPairOptions& options)
   return internal::apply_ufunc(catena::rows::frexp, {&x, 1}, options);
 }
 
-// The 16-bit floats have rows of their own, because the neighbour of the stored number is not that of its float value.
 Array nextafter(const Operand& x1, const Operand& x2, const UfuncOptions& options) {
   const Operand in[2] = {x1, x2};
-  const catena::Input inputs[2] = {x1, x2};
-  const Dtype dtype = options.dtype.value_or(catena::result_type(inputs));
-  if (dtype == Dtype::bfloat16) return internal::apply_ufunc(catena::rows::nextafter_bfloat16, in, options);
-  // Each array dtype alone must fit float16: int8 and uint8 do, although their promotion is int16.
-  const bool small_arrays = !options.dtype && x1.is_array() && x2.is_array() &&
-                            catena::can_cast(x1.header()->dtype, Dtype::float16) &&
-                            catena::can_cast(x2.header()->dtype, Dtype::float16);
-  if (small_arrays || catena::can_cast(dtype, Dtype::float16))
-    return internal::apply_ufunc(catena::rows::nextafter_float16, in, options);
-  return internal::apply_ufunc(catena::rows::nextafter, in, options);
+  return internal::apply_ufunc(internal::row_for(catena::rows::nextafter, in, options.dtype), in, options);
 }
 
 Array clip(const Operand& a, const Operand& a_min, const Operand& a_max, const UfuncOptions& options) {
@@ -61,7 +51,11 @@ Array real(const Array& a) {
 }
 Array imag(const Array& a) {
   const Dtype part = catena::real_dtype(a.dtype());
-  if (part == a.dtype()) return zeros_like(a);
+  if (part == a.dtype()) {
+    const Array zeros(internal::new_array(a.shape(), part, a.device()));
+    zeros.fill(0);
+    return zeros;
+  }
   return internal::make_view(a, a.shape(), a.strides(), std::int64_t(catena::itemsize(part)), part);
 }
 Array Array::real() const { return nd::real(*this); }

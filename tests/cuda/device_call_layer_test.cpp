@@ -11,6 +11,7 @@
 
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
@@ -193,6 +194,119 @@ BOOST_AUTO_TEST_CASE(where_runs_on_the_device_of_its_arrays) {
   const Array chosen = nd::where(true, a, 0.f);
   BOOST_TEST((chosen.device() == kSecond));
   BOOST_TEST(nd::all(chosen == a).item<bool>());
+}
+
+// What is derived from an array is where the array is, with another device as the current one.
+BOOST_AUTO_TEST_CASE(results_are_on_the_device_of_their_arrays) {
+  const Array a = on_second_device(12);
+  if (a.is_null()) return;
+  const Array m = a.reshape(3, 4), mask = m > 2.f;
+  const std::vector<std::pair<const char*, Array>> results = {
+      {"copy", a.copy()},
+      {"copy of a transposed view", m.T().copy()},
+      {"copy in F order", m.copy(nd::Order::F)},
+      {"unary plus", +a},
+      {"flatten", m.flatten()},
+      {"astype", a.astype(nd::int32)},
+      {"imaginary part", nd::imag(a)},
+      {"diag", nd::diag(a)},
+      {"diagflat", nd::diagflat(m)},
+      {"meshgrid", nd::meshgrid({a, a})[1]},
+      {"sum", nd::sum(m, {.axis = 0})},
+      {"variance", nd::var(m, {.axis = 1})},
+      {"matrix product", nd::matmul(m, m.T())},
+      {"sort", nd::sort(m)},
+      {"nonzero", nd::nonzero(m)[0]},
+      {"mask", Array(m(mask))},
+      {"cumsum", nd::cumsum(m, {.axis = 1})},
+      {"tile", nd::tile(m, 2)},
+      {"pad", nd::pad(m, 1, "constant")},
+      {"concatenate", nd::concatenate({m, m})},
+      {"choose", nd::choose(mask.astype(nd::int32), {m, m})},
+      {"clip", nd::clip(m, 1.f, 2.f)},
+      {"fused", nd::fuse([](auto x) { return x * 2.f + 1.f; })(m)},
+  };
+  for (const auto& [what, result] : results) {
+    BOOST_TEST((result.device() == kSecond), what);
+    BOOST_TEST(!result.shares_memory(a), what);
+    const Array host = result.to_device(nd::cpu_device);
+    BOOST_TEST(host.size() == result.size(), what);
+  }
+  BOOST_TEST(nd::all(a.copy() == a).item<bool>());
+  // Constructors put their arrays on the current device.
+  BOOST_TEST((nd::array(a).device() == nd::current_device()));
+  BOOST_TEST((nd::array(a, {.dtype = nd::int32}).device() == nd::current_device()));
+  BOOST_TEST(nd::array(a).to_vector<float>() == a.to_vector<float>(), boost::test_tools::per_element());
+  BOOST_TEST(nd::array(a, {.copy = false}).get() == a.get());
+}
+
+BOOST_AUTO_TEST_CASE(mixed_devices_are_an_error_that_names_both) {
+  const Array there = on_second_device();
+  if (there.is_null()) return;
+  const Array here = nd::zeros({10}, nd::float32), index = nd::array({1, 2}), mask = nd::ones({10}, nd::bool_);
+  Array in_place = here;
+  const std::string rule = "; all arrays of an operation must be on one device";
+  const std::vector<std::pair<const char*, std::function<void()>>> operations = {
+      {"a + b", [&] { here + there; }},
+      {"a += b", [&] { in_place += there; }},
+      {"a(keys) = b", [&] { here(nd::Slice(0, 10)) = there; }},
+      {"a(keys) = number from elsewhere", [&] { here(nd::Slice(0, 10)) = there(0); }},
+      {"a(keys) += b", [&] { here(nd::Slice(0, 5)) += there(nd::Slice(0, 5)); }},
+      {"a(indices) = b", [&] { here(index) = there(nd::Slice(0, 2)); }},
+      {"a(mask) = b", [&] { here(mask) = there; }},
+      {"indices on the other device", [&] { Array(there(index)); }},
+      {"mask on the other device", [&] { Array(there(mask)); }},
+      {"mask that selects nothing", [&] { Array(there(nd::zeros({10}, nd::bool_))); }},
+      {"assignment by a mask on the other device", [&] { there(mask) = 1.f; }},
+      {"scatter_add", [&] { nd::scatter_add(here, index, there(nd::Slice(0, 2))); }},
+      {"scatter_add to a slice", [&] { nd::scatter_add(here, {nd::Slice(0, 10)}, there); }},
+      {"output", [&] { nd::add(there, there, {.out = here}); }},
+      {"output of a sum", [&] { nd::sum(there, {.axis = 0, .out = here(0)}); }},
+      {"concatenate",
+       [&] {
+         nd::concatenate({here, there});
+       }},
+      {"where", [&] { nd::where(mask, there, there); }},
+      {"matmul", [&] { nd::matmul(here.reshape(2, 5), there.reshape(5, 2)); }},
+      {"meshgrid",
+       [&] {
+         nd::meshgrid({here, there});
+       }},
+      {"take", [&] { nd::take(here, there.astype(nd::int64)); }},
+      {"fused", [&] { nd::fuse([](auto x, auto y) { return x + y; })(here, there); }},
+      {"where of copyto", [&] { nd::copyto(there, 1.f, {.where = mask}); }},
+  };
+  for (const auto& [what, f] : operations) {
+    BOOST_TEST_CONTEXT(what) {
+      const std::string message = test::message_of<nd::ValueError>(f);
+      BOOST_TEST(message.find("arrays are on cuda:") != std::string::npos, message);
+      BOOST_TEST((message.find("cuda:0") != std::string::npos && message.find("cuda:1") != std::string::npos), message);
+      BOOST_TEST(message.ends_with(rule), message);
+    }
+  }
+  BOOST_TEST(nd::all(here == 0.f).item<bool>());
+  {
+    const nd::DeviceScope on(kSecond);
+    BOOST_TEST(nd::all(there == nd::arange(0, 10, 1, {.dtype = nd::float32})).item<bool>());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(copyto_and_to_device_transfer) {
+  const Array there = on_second_device();
+  if (there.is_null()) return;
+  const std::vector<float> numbers = there.to_vector<float>();
+  const Array here = nd::zeros({10}, nd::float32), wide = nd::zeros({2, 10}), columns = nd::zeros({10, 3}, nd::float32);
+  nd::copyto(here, there);
+  BOOST_TEST(here.to_vector<float>() == numbers, boost::test_tools::per_element());
+  nd::copyto(wide, there);  // converted and broadcast
+  BOOST_TEST(wide(1).to_vector<float>() == numbers, boost::test_tools::per_element());
+  nd::copyto(columns(nd::Slice(), 1), there(nd::Slice({}, {}, -1)));
+  BOOST_TEST(columns(nd::Slice({}, {}, -1), 1).to_vector<float>() == numbers, boost::test_tools::per_element());
+  here.fill(-1);
+  nd::copyto(here, there, {.where = nd::arange(10) < 3});
+  BOOST_TEST(here(nd::Slice(0, 4)).to_vector<float>() == (std::vector<float>{0, 1, 2, -1}),
+             boost::test_tools::per_element());
+  BOOST_TEST(there.to_device(nd::cpu_device).to_vector<float>() == numbers, boost::test_tools::per_element());
 }
 
 // An output that overlaps an input needs a copy of it, which must be in the memory of that device.

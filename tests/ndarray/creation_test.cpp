@@ -131,8 +131,24 @@ BOOST_AUTO_TEST_CASE(ranges) {
   BOOST_TEST(nd::linspace(0, 1, 3).to_vector<double>() == (std::vector<double>{0, 0.5, 1}));
   BOOST_TEST(nd::linspace(0, 1).size() == 50);
   BOOST_CHECK_THROW(nd::linspace(0, 1, -1), nd::ValueError);
+  for (const bool endpoint : {true, false})
+    for (const std::int64_t n : {0, 1}) {
+      const auto [a, step] = nd::linspace_retstep(3, 5, n, {.endpoint = endpoint});
+      BOOST_TEST(a.to_vector<double>() == std::vector<double>(std::size_t(n), 3));
+      BOOST_TEST(std::isnan(step), n << " points have no step");
+    }
+  BOOST_TEST(nd::linspace_retstep(0, 1, 2, {.endpoint = false}).second == 0.5);
   const double tiny = std::numeric_limits<double>::denorm_min();
   BOOST_TEST(nd::linspace(0, tiny, 5).to_vector<double>().back() == tiny);
+}
+
+BOOST_AUTO_TEST_CASE(dtypes_that_do_not_exist) {
+  const auto none = static_cast<nd::Dtype>(200);
+  BOOST_TEST(message_of<nd::TypeError>([&] { nd::empty({3}, none); }) == "empty: there is no dtype number 200");
+  BOOST_CHECK_THROW(nd::zeros({3}, none), nd::TypeError);
+  BOOST_CHECK_THROW(nd::full({3}, 1, {.dtype = none}), nd::TypeError);
+  BOOST_CHECK_THROW(nd::ones(2).astype(none), nd::TypeError);
+  BOOST_CHECK_THROW(nd::ones(2).view(none), nd::TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(matrices) {

@@ -360,6 +360,24 @@ BOOST_AUTO_TEST_CASE(exact_integers) {
              "");
 }
 
+// nextafter has a row for each 16-bit type: the neighbour of a float16 is another number than that of its float.
+BOOST_AUTO_TEST_CASE(nextafter_by_name) {
+  const nd::ufunc nextafter("nextafter");
+  BOOST_TEST(nextafter.types() == (std::vector<std::string>{"ee->e", "EE->E", "ff->f", "dd->d"}),
+             boost::test_tools::per_element());
+  const std::pair<nd::Dtype, double> steps[] = {
+      {nd::float16, 0x1p-10}, {nd::bfloat16, 0x1p-7}, {nd::float32, 0x1p-23}, {nd::float64, 0x1p-52}};
+  for (const auto& [dtype, step] : steps) {
+    const Array one = nd::ones({3}, dtype), two = nd::full({3}, 2, {.dtype = dtype});
+    const Array expected = nd::full({3}, 1 + step, {.dtype = dtype}), out = nd::zeros({3}, dtype);
+    BOOST_TEST(difference(nextafter(one, two), expected) == "", dtype);
+    BOOST_TEST(difference(nextafter.call(std::vector<Operand>{one, two, out})[0], expected) == "", dtype);
+    BOOST_TEST(difference(out, expected) == "", dtype);
+    BOOST_TEST(difference(nextafter(nd::ones({3}, nd::int8), two, {.dtype = dtype}), expected) == "", dtype);
+    BOOST_TEST(nextafter(one, 2).dtype() == dtype, dtype);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(objects) {
   const nd::ufunc add("add");
   BOOST_TEST(add.name() == "add");
