@@ -1,5 +1,5 @@
-// Bools whose bytes are other numbers than 0 and 1, as a view of another dtype has them: every byte but 0 is true, in
-// every layout and every function.
+// Bools whose bytes are other numbers than 0 and 1, as a view of another dtype has them, in the loops of the CPU: every
+// byte but 0 is true, and a view gives what its copy gives.
 #include <boost/test/unit_test.hpp>
 
 #include <catena/kernels/rows/kernel.h>
@@ -12,7 +12,11 @@ using nd::Array;
 using nd::Slice;
 using test::difference;
 
-BOOST_AUTO_TEST_SUITE(bool_bytes)
+struct OnCpu {
+  nd::DeviceScope scope{nd::cpu_device};
+};
+
+BOOST_FIXTURE_TEST_SUITE(bool_bytes, OnCpu)
 
 // The same truth values as bytes 0 to 255, and as 0 and 1.
 struct Bools {
