@@ -275,7 +275,7 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
 
 // ---- matrices -----------------------------------------------------------------------------------
 Array eye(std::int64_t N, const EyeOptions& options) {
-  Array a = uninitialised("eye", Shape{N, options.M.value_or(N)}, options.dtype, Order::C);
+  const Array a = internal::uninitialised("eye", {N, options.M.value_or(N)}, {}, options.dtype);
   a.fill(0);
   diagonal_view(a, options.k).fill(1);
   return a;
