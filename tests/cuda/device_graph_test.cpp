@@ -87,13 +87,14 @@ BOOST_AUTO_TEST_CASE(memory_goes_back_after_the_last_replays) {
   nd::memory_pool().free_all_blocks();
   const nd::StreamScope on_home(home);
   const nd::Array y = nd::zeros({length}, nd::float32);
+  nd::Array made;  // keeps the segment of the graph, whose return to the device would wait for it
   {
     std::optional<Graph> g;
     {
       const nd::Array x = nd::full({length}, 5.f);
       g.emplace([&] {
-        const nd::Array t = x * 2.f;
-        nd::copyto(y, t + 1.f);
+        made = x * 2.f;
+        nd::copyto(y, made + 1.f);
       });
     }
     home.synchronize();
