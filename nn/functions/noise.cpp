@@ -61,7 +61,7 @@ Variable dropout(const Variable& x, const DropoutOptions& o) {
   return node.get() == nullptr ? x : node->apply({x})[0];
 }
 
-DropoutResult dropout(const Variable& x, const DropoutOptions& o, ReturnMask) {
+DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
   const auto node = node_of(x, o);
   if (node.get() == nullptr) return {x, autograd::ones_like(x.data())};
   const Variable y = node->apply({x})[0];  // checks the dtype

@@ -18,13 +18,12 @@ struct DropoutOptions {
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
 CATENA_EXPORT Variable dropout(const Variable& x, const DropoutOptions& options = {});
 
-// auto [y, mask] = dropout(x, {.ratio = 0.3}, return_mask);
-struct ReturnMask {};
-inline constexpr ReturnMask return_mask{};
+// auto [y, mask] = dropout_with_mask(x, {.ratio = 0.3}). It is no overload of dropout, so that dropout by itself names
+// a function: Sequential(Linear(10), dropout).
 struct DropoutResult {
   Variable y;
   Array mask;  // what x was multiplied by: 0 or 1 / (1 - ratio), of the dtype of x; ones when y is x itself
 };
-CATENA_EXPORT DropoutResult dropout(const Variable& x, const DropoutOptions& options, ReturnMask);
+CATENA_EXPORT DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& options = {});
 
 }  // namespace nn

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(outputs_of_a_user_kernel) {
   const Array g = nd::zeros({5, 6}), first = g(Slice(), Slice(0, 3)), second = g(Slice(), Slice(2, 5));
   const nd::Operand operands[] = {x, first, second};
   BOOST_TEST(message_of<nd::ValueError>([&] { kernel.call(operands); }) ==
-             "interleaved_outputs: the outputs y and z share memory");
+             "ElementwiseKernel interleaved_outputs: the outputs y and z share memory");
 }
 
 // Reads of one half of an array and writes of the other, by calls of every kind.

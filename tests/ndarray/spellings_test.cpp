@@ -203,7 +203,10 @@ static_assert(!std::is_constructible_v<Array, std::nullptr_t>);
 static_assert(!std::is_assignable_v<Array&, int>);
 static_assert(std::is_assignable_v<Array&&, int>);
 static_assert(!std::is_assignable_v<nd::IndexProxy&, int>);
-template <class A> concept adds_in_place = requires(A& a) { a += 1; };
+template <class A>
+concept adds_in_place = requires(A& a) {
+  a += 1;
+};
 static_assert(adds_in_place<Array> && !adds_in_place<const Array>);
 
 BOOST_AUTO_TEST_CASE(null_arrays_throw_from_every_member) {
@@ -211,8 +214,7 @@ BOOST_AUTO_TEST_CASE(null_arrays_throw_from_every_member) {
   Array moved = nd::zeros(2);
   const Array taken = std::move(moved);
   const auto throws = [&](const char* name, auto&& call) {
-    for (const Array* a : {&null, static_cast<const Array*>(&moved)})
-      try {
+    for (const Array* a : {&null, static_cast<const Array*>(&moved)}) try {
         call(*a);
         BOOST_ERROR(std::string(name) + " did not throw");
       } catch (const nd::TypeError&) {
@@ -306,5 +308,5 @@ BOOST_AUTO_TEST_CASE(null_arrays_throw_from_every_member) {
   THROWS(a(nd::ellipsis) = 1);
   THROWS((Array(a) += 1));
 #undef THROWS
-  BOOST_CHECK_THROW(if (null) {}, nd::Error);
+  BOOST_CHECK_THROW(if (null){}, nd::Error);
 }

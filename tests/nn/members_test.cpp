@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(chains_are_iterated) {
 }
 
 BOOST_AUTO_TEST_CASE(variables_are_copied_and_saved) {
-  Variable x(floats({1, 2}, {2}), {.name = "x", .grad = floats({3, 4}, {2})});
+  Variable x(floats({1, 2}, {2}), {.volatile_ = autograd::OFF, .name = "x", .grad = floats({3, 4}, {2})});
   const Variable derived = x * x;
   const Variable y = nn::copy(x), z = nn::copy(derived);
   BOOST_TEST(!y.is_same(x));

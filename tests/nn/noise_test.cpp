@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(the_gradient_uses_the_same_mask) {
 BOOST_AUTO_TEST_CASE(the_mask_is_returned) {
   seed(7);
   const Variable x(spread({40, 5}));
-  const auto [y, mask] = nn::dropout(x, {.ratio = 0.25, .train = true}, nn::return_mask);
+  const auto [y, mask] = nn::dropout_with_mask(x, {.ratio = 0.25, .train = true});
   std::vector<double> expected = to_vector<double>(x.data());
   const std::vector<double> factors = to_vector<double>(mask);
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(the_mask_is_returned) {
   BOOST_TEST((to_vector<double>(y.data()) == expected));
   seed(7);  // the same numbers are drawn as without the mask
   BOOST_TEST((to_vector<double>(nn::dropout(x, {.ratio = 0.25, .train = true}).data()) == expected));
-  const auto [same, ones_of_x] = nn::dropout(x, {.train = false}, nn::return_mask);
+  const auto [same, ones_of_x] = nn::dropout_with_mask(x, {.train = false});
   BOOST_TEST(same.is_same(x));
   BOOST_TEST((to_vector<double>(ones_of_x) == std::vector<double>(200, 1.0)));
 }
