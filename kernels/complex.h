@@ -22,7 +22,7 @@ template <class T> struct complex {
   T re, im;
 
   complex() = default;
-  ND_FN constexpr complex(T re, T im = T(0)) : re(re), im(im) {}
+  ND_FN constexpr complex(T real, T imag = T(0)) : re(real), im(imag) {}
   template <class S> ND_FN explicit constexpr complex(complex<S> z) : re(T(z.re)), im(T(z.im)) {}
 #if !CATENA_DEVICE
   template <foreign_complex Z>

@@ -103,6 +103,7 @@ struct NamedLink {
 
 class CATENA_EXPORT Link {
  public:
+  using Variable = autograd::Variable;  // as users' classes write it
   Link();
   Link(const Link&);
   Link(Link&&) noexcept;

@@ -19,6 +19,9 @@
 
 namespace catena {
 
+// g++ warns that enumerators of a scoped enumeration hide the types of these names.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 // The order is the search order of loops of a row.
 enum class Dtype : std::uint8_t {
   bool_,
@@ -37,6 +40,7 @@ enum class Dtype : std::uint8_t {
   complex64,
   complex128,
 };
+#pragma GCC diagnostic pop
 inline constexpr int kNumDtypes = 15;
 inline constexpr int kMaxItemsize = 16;  // bytes of the widest element
 

@@ -25,9 +25,6 @@ struct Slice {
 
 struct Ellipsis {};
 struct NewAxis {};
-inline constexpr Ellipsis ellipsis{};  // as many full slices as there are axes left
-inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
-inline constexpr Slice _{};            // a full slice: a(_, 0) is column 0
 
 // One item of a basic key. A bool is not an index.
 class Key {
@@ -49,6 +46,10 @@ class Key {
   std::int64_t index_ = 0;
   Slice slice_;
 };
+
+inline constexpr Ellipsis ellipsis{};  // as many full slices as there are axes left
+inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
+inline constexpr Slice _{};            // a full slice: a(_, 0) is column 0
 
 // A view: shape, strides, and the byte offset from the first element of the source to the first element of the view.
 struct ViewSpec {
