@@ -92,8 +92,8 @@ class BackwardEngine {
     }
   }
 
-  // The caller holds x with `held`, which is taken over if the gradient is needed later in the run: who drops the last
-  // handle meanwhile must not drop that gradient.
+  // The caller holds x with `held`, which is taken over if the gradient is needed later in the run: the last handle may
+  // be dropped meanwhile, and that gradient must stay.
   void accumulate(VariableNode* x, const Variable& gx, Variable& held);
 
  private:
@@ -142,8 +142,8 @@ bool repeats_elements(const Array& a) {
   return false;
 }
 
-// Whether this node's only handle holds the only reference to its array and to the array's storage, which no one
-// outside the library owns. The counts are read in the order that makes what another thread did to the memory before
+// Whether this node's only handle holds the only reference to its array and to the array's storage, whose memory is
+// the library's own. The counts are read in the order that makes what another thread did to the memory before
 // it dropped its reference happen before a write.
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
@@ -365,7 +365,8 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   if (f == nullptr) return;
   if (y->grad == nullptr) {
     if (start.size() == 1) {
-      if (start.device().kind == Device::Kind::cpu) warn_of_nan_loss(loss_value(start.data()));
+      if (start.device().kind == Device::Kind::cpu && !OwnLossWarning::is_active())
+        warn_of_nan_loss(loss_value(start.data()));
       y->set_grad(internal::constant_variable(ones_like(start.data())), false);
     } else {
       bool other = false;

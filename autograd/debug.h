@@ -22,6 +22,16 @@ CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;
 // number is called. Variable::backward does this for a loss in host memory. On other devices it does not wait for the
 // value, so a training loop passes the values that it copies anyway.
 CATENA_EXPORT void warn_of_nan_loss(double loss, std::string_view name = "the loss");
+// While one lives, Variable::backward on this thread leaves that warning to the caller, a training loop that tells
+// more.
+class CATENA_EXPORT OwnLossWarning {
+ public:
+  OwnLossWarning() noexcept;
+  ~OwnLossWarning();
+  OwnLossWarning(const OwnLossWarning&) = delete;
+  OwnLossWarning& operator=(const OwnLossWarning&) = delete;
+  static bool is_active() noexcept;
+};
 
 namespace internal {
 CATENA_EXPORT std::string capture_stack();                         // one frame per line, innermost first

@@ -6,8 +6,8 @@
 // counts functions that have this node as an input (plus kHandles until the handles are gone and what they held is
 // released): when it reaches 0, the node is destroyed and its reference to its creator is released.
 //
-// The last handle may be dropped on any thread, also while an engine works on the graph. Who reads or writes data, grad
-// or name without a handle of its own therefore calls hold() first.
+// The last handle may be dropped on any thread, also while an engine works on the graph. Code that reads or
+// writes data, grad or name without a handle of its own therefore calls hold() first.
 #pragma once
 
 #include <atomic>

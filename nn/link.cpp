@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include <catena/autograd/debug.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/nn/serializers/serializer.h>
 
 namespace nn {
@@ -486,13 +487,6 @@ std::string path_in_call(const Link& link) {
   return path;
 }
 
-namespace {
-// Classes derived from E pass unchanged.
-template <class E> void rethrow_as(const catena::Error& e, const std::string& where) {
-  if (typeid(e) == typeid(E)) throw E(where + e.what());
-}
-}  // namespace
-
 void rethrow_at(const Link& link, std::string_view type, const std::string& detail) {
   try {
     throw;
@@ -500,18 +494,9 @@ void rethrow_at(const Link& link, std::string_view type, const std::string& deta
     const std::string_view message = e.what();
     if (message.starts_with("/")) throw;
     const std::string path = path_in_call(link);
-    const std::string where = catena::concat(path, path.empty() ? "" : ": ", type, ": ");
-    if (const auto* invalid = dynamic_cast<const catena::InvalidType*>(&e)) {
-      const std::size_t at = message.rfind("Expect: " + invalid->expect());
-      throw catena::InvalidType(invalid->expect(), invalid->actual(),
-                                where + detail + (detail.empty() ? "" : "\n") + std::string(message.substr(0, at)));
-    }
-    rethrow_as<ValueError>(e, where);
-    rethrow_as<TypeError>(e, where);
-    rethrow_as<catena::IndexError>(e, where);
-    rethrow_as<KeyError>(e, where);
-    rethrow_as<catena::RuntimeError>(e, where);
-    throw;
+    std::string where = catena::concat(path, path.empty() ? "" : ": ", type);
+    if (!detail.empty() && dynamic_cast<const catena::InvalidType*>(&e) != nullptr) where += ": " + detail;
+    catena::rethrow_from(where);
   }
 }
 

@@ -13,16 +13,20 @@ template <class T>
 concept Number = std::is_arithmetic_v<T>;
 }
 
+// From options by name, from none, and from hyperparameters in their order.
+#define CATENA_OPTIMIZER_CONSTRUCTORS(Class) \
+  explicit Class(Options o);                 \
+  Class() : Class(Options{}) {}              \
+  template <internal::Number... N>           \
+  requires(sizeof...(N) > 0) explicit Class(N... values) : Class(Options{double(values)...}) {}
+
 // p <- p - lr g
 class CATENA_EXPORT SGD : public Optimizer {
  public:
   struct Options {
     double lr = 0.01;
   };
-  explicit SGD(Options o);
-  SGD() : SGD(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit SGD(N... values) : SGD(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
 };
 
 // v <- momentum v - lr g;  p <- p + v.  State v.
@@ -31,10 +35,7 @@ class CATENA_EXPORT MomentumSGD : public Optimizer {
   struct Options {
     double lr = 0.01, momentum = 0.9;
   };
-  explicit MomentumSGD(Options o);
-  MomentumSGD() : MomentumSGD(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit MomentumSGD(N... values) : MomentumSGD(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(MomentumSGD)
 };
 
 // m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps),
@@ -45,10 +46,7 @@ class CATENA_EXPORT Adam : public Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   };
-  explicit Adam(Options o);
-  Adam() : Adam(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit Adam(N... values) : Adam(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(Adam)
 };
 
 // v <- momentum v - lr g;  p <- p + momentum^2 v - (1 + momentum) lr g, with the new v.  State v.
@@ -57,10 +55,7 @@ class CATENA_EXPORT NesterovAG : public Optimizer {
   struct Options {
     double lr = 0.01, momentum = 0.9;
   };
-  explicit NesterovAG(Options o);
-  NesterovAG() : NesterovAG(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit NesterovAG(N... values) : NesterovAG(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(NesterovAG)
 };
 
 // h <- h + g^2;  p <- p - lr g / (sqrt(h) + eps).  State h.  (Duchi et al., JMLR 12, 2011.)
@@ -69,10 +64,7 @@ class CATENA_EXPORT AdaGrad : public Optimizer {
   struct Options {
     double lr = 0.001, eps = 1e-8;
   };
-  explicit AdaGrad(Options o);
-  AdaGrad() : AdaGrad(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit AdaGrad(N... values) : AdaGrad(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(AdaGrad)
 };
 
 // msg <- rho msg + (1 - rho) g^2;  dx = sqrt((msdx + eps) / (msg + eps)) g;  msdx <- rho msdx + (1 - rho) dx^2;  p <- p
@@ -82,10 +74,7 @@ class CATENA_EXPORT AdaDelta : public Optimizer {
   struct Options {
     double rho = 0.95, eps = 1e-6;
   };
-  explicit AdaDelta(Options o);
-  AdaDelta() : AdaDelta(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit AdaDelta(N... values) : AdaDelta(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(AdaDelta)
 };
 
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms.
@@ -94,10 +83,7 @@ class CATENA_EXPORT RMSprop : public Optimizer {
   struct Options {
     double lr = 0.01, alpha = 0.99, eps = 1e-8;
   };
-  explicit RMSprop(Options o);
-  RMSprop() : RMSprop(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit RMSprop(N... values) : RMSprop(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(RMSprop)
 };
 
 // n <- alpha n + (1 - alpha) g^2;  G <- alpha G + (1 - alpha) g;  delta <- momentum delta - lr g / sqrt(n - G^2 + eps);
@@ -107,10 +93,7 @@ class CATENA_EXPORT RMSpropGraves : public Optimizer {
   struct Options {
     double lr = 1e-4, alpha = 0.95, momentum = 0.9, eps = 1e-4;
   };
-  explicit RMSpropGraves(Options o);
-  RMSpropGraves() : RMSpropGraves(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit RMSpropGraves(N... values) : RMSpropGraves(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(RMSpropGraves)
 };
 
 // r = 1 / (mem + 1);  G <- (1 - r) G + r g;  g2 <- (1 - r) g2 + r g^2;  x = G^2 / (g2 + eps);
@@ -120,10 +103,9 @@ class CATENA_EXPORT SMORMS3 : public Optimizer {
   struct Options {
     double lr = 0.001, eps = 1e-16;
   };
-  explicit SMORMS3(Options o);
-  SMORMS3() : SMORMS3(Options{}) {}
-  template <internal::Number... N>
-  requires(sizeof...(N) > 0) explicit SMORMS3(N... values) : SMORMS3(Options{double(values)...}) {}
+  CATENA_OPTIMIZER_CONSTRUCTORS(SMORMS3)
 };
+
+#undef CATENA_OPTIMIZER_CONSTRUCTORS
 
 }  // namespace training

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include <catena/autograd/backend/random_extension.h>
+#include <catena/autograd/debug.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
@@ -130,6 +131,7 @@ void Trainer::finalize_all() {
 }
 
 void Trainer::update() {
+  const autograd::OwnLossWarning told_by_watch_losses;
   previous_ = Position{updater_->iteration(), updater_->epoch_detail()};
   located([&] { updater_->update(); }, "iteration ", previous_->iteration + 1);
 }

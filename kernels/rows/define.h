@@ -156,14 +156,22 @@ template <class T> struct Lane<T, true> {
   ND_FN explicit Lane(std::byte* b) : value(*reinterpret_cast<T*>(b)) {}
   ND_FN T operator[](std::int64_t) const { return value; }
 };
-// Loops that load a bool and a wider type do not vectorise; those that load a byte and compare it do.
-struct BoolLane {
+// Every byte that is not 0 is true, but a bool read from a byte other than 0 and 1 is undefined.
+ND_FN bool load_bool(const void* p) { return *static_cast<const unsigned char*>(p) != 0; }
+// A bool as an input. Loops that load a bool and a wider type do not vectorise; those that load a byte and compare it
+// do.
+template <bool kScalar> struct BoolLane {
   const unsigned char* p;
   ND_FN explicit BoolLane(std::byte* b) : p(reinterpret_cast<const unsigned char*>(b)) {}
-  ND_FN bool operator[](std::int64_t i) const { return p[i] != 0; }
+  ND_FN bool operator[](std::int64_t i) const { return load_bool(p + i); }
+};
+template <> struct BoolLane<true> {
+  bool value;
+  ND_FN explicit BoolLane(std::byte* b) : value(load_bool(b)) {}
+  ND_FN bool operator[](std::int64_t) const { return value; }
 };
 template <class T, bool kScalar, bool kInput>
-using lane_t = conditional_t<is_same<T, bool> && kInput && !kScalar, BoolLane, Lane<T, kScalar>>;
+using lane_t = conditional_t<is_same<T, bool> && kInput, BoolLane<kScalar>, Lane<T, kScalar>>;
 
 // ---- rows of the registry -----------------------------------------------------------------------
 template <fixed_string S> using operand_sequence = std::make_index_sequence<std::size_t(signature_of<S>.n)>;

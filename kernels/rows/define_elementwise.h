@@ -11,8 +11,6 @@ template <class Body, class... L> ND_FN void run_contiguous(std::int64_t n, L...
   for (std::int64_t i = 0; i < n; ++i) Body::run(lane[i]...);
 }
 
-// Every byte that is not 0 is true, but a bool read from a byte other than 0 and 1 is undefined.
-ND_FN bool load_bool(const void* p) { return *static_cast<const unsigned char*>(p) != 0; }
 // An element as the body takes it: the value of an input, a reference to an output.
 template <bool kInput, class T> ND_FN decltype(auto) element_at(T* p) {
   if constexpr (kInput && is_same<T, bool>) return load_bool(p);
@@ -27,15 +25,6 @@ ND_FN void run_strided(std::int64_t n, const std::int64_t* stride, std::integer_
   }
 }
 
-// A bool operand that is one value for the whole loop.
-struct RepeatedBool {
-  bool value;
-  ND_FN explicit RepeatedBool(std::byte* b) : value(load_bool(b)) {}
-  ND_FN bool operator[](std::int64_t) const { return value; }
-};
-template <class T, bool kScalar, bool kInput>
-using operand_t = conditional_t<is_same<T, bool> && kInput && kScalar, RepeatedBool, lane_t<T, kScalar, kInput>>;
-
 // The loop of operands that are stored in the types in which they are computed.
 template <fixed_string S> constexpr TiledLoop tiled_loop(ElementwiseFn run, bool whole_blocks) {
   constexpr const Signature& s = signature_of<S>;
@@ -46,7 +35,7 @@ template <class Body, fixed_string S, class Seq> struct Elementwise;
 template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body, S, std::index_sequence<K...>> {
   static constexpr int nin = signature_of<S>.count[0];
   template <unsigned Scalars> static ND_FN void contiguous(std::byte* const* p, std::int64_t n) {
-    run_contiguous<Body>(n, operand_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
+    run_contiguous<Body>(n, lane_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
   }
   // Bit k of `scalars`: operand k is repeated. Whether all others are contiguous.
   static ND_FN bool classify(const std::int64_t* s, unsigned& scalars) {

@@ -201,6 +201,7 @@ CATENA_EXPORT std::span<const RegisteredRow> all_rows();
 // rows::<name>.
 CATENA_EXPORT const KernelDef& find_kernel(KernelId id);
 CATENA_EXPORT const RegisteredRow& find_row(std::string_view name);
+CATENA_EXPORT const RegisteredRow* find_row_if_any(std::string_view name);  // null if there is none
 inline const KernelDef& find_kernel(std::string_view name) { return find_row(name); }
 
 template <std::size_t N> struct fixed_string {

@@ -49,8 +49,10 @@ const KernelDef& find_kernel(KernelId id) {
   return *row;
 }
 
+const RegisteredRow* find_row_if_any(std::string_view name) { return look_up(kernel_id(name)); }
+
 const RegisteredRow& find_row(std::string_view name) {
-  const RegisteredRow* row = look_up(kernel_id(name));
+  const RegisteredRow* row = find_row_if_any(name);
   check<KeyError>(row != nullptr, "find_kernel", "there is no kernel named \"", name, '"');
   return *row;
 }

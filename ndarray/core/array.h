@@ -65,6 +65,9 @@ inline constexpr bool advanced_keys = (... || is_index_array<K>)&&(... && (is_in
                                                                            std::is_convertible_v<const K&, Key>));
 }  // namespace internal
 
+// The operators that change an array.
+#define ND_IN_PLACE_OPERATORS(X) X(+=) X(-=) X(*=) X(/=) X(%=) X(&=) X(|=) X(^=) X(<<=) X(>>=)
+
 // The reductions that are methods, with their options.
 #define ND_REDUCTION_METHODS(X) \
   X(sum, ReduceOptions)         \
@@ -263,7 +266,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 
   // ---- operators: the ufuncs add, subtract, multiply, true_divide, remainder, bitwise_*, *_shift, equal, less... ----
   // The result may reuse the memory of an operand that is an rvalue and holds the only reference to its array.
-// On a const handle: write k(nd::ellipsis) += x.
+  // On a const handle: write k(nd::ellipsis) += x.
 #define ND_ARRAY_BINARY(op)                                               \
   friend CATENA_EXPORT Array operator op(const Operand&, const Operand&); \
   Array& operator op##=(const Operand& b)&;                               \

@@ -12,7 +12,5 @@ struct ReduceOptions;
 struct VarOptions;
 struct ArgReduceOptions;
 struct TestOptions;
-struct ScanOptions;
-struct SortOptions;
 
 }  // namespace nd

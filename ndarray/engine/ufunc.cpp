@@ -152,18 +152,21 @@ int choose_loop_of_dtype(const KernelDef& def, std::span<const catena::Input> in
   return catena::choose_loop_by_output(def, dtype);
 }
 
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  bool fits = from.size() <= to.size();
+  for (int i = 1; fits && i <= from.size(); ++i)
+    fits = from[from.size() - i] == 1 || from[from.size() - i] == to[to.size() - i];
+  return fits;
+}
+
 // The common shape of inputs and given outputs; ValueError if a given output does not have it.
 Shape common_shape(const KernelDef& def, std::span<const catena::Input> inputs, std::span<const Array> out) {
   Shape shape = catena::broadcast_shape(def.name, inputs);
   for (const Array& o : out) {
     if (o.is_null() || o.shape() == shape) continue;
-    Shape wider = shape;
-    try {
-      wider = catena::broadcast_shapes(def.name, shape, o.shape());
-    } catch (const ValueError&) {}  // reported below as the output's
-    check<ValueError>(o.shape() == wider, def.name, "the output has shape ", o.shape(), ", the operands broadcast to ",
-                      shape);
-    shape = wider;
+    check<ValueError>(broadcasts_to(shape, o.shape()), def.name, "the output has shape ", o.shape(),
+                      ", the operands broadcast to ", shape);
+    shape = o.shape();
   }
   return shape;
 }
@@ -325,10 +328,7 @@ constexpr std::pair<std::string_view, std::string_view> kAliases[] = {
 ufunc::ufunc(std::string_view name) {
   for (const auto& [alias, target] : kAliases)
     if (name == alias) name = target;
-  const catena::RegisteredRow* row = nullptr;
-  try {
-    row = &catena::find_row(name);
-  } catch (const KeyError&) {}  // reported below as a function's
+  const catena::RegisteredRow* const row = catena::find_row_if_any(name);
   check<KeyError>(row != nullptr && row->use != catena::RowUse::internal, "ufunc",
                   "there is no elementwise function named \"", name, '"');
   def_ = row->row;

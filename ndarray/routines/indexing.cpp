@@ -359,16 +359,7 @@ void IndexProxy::operator=(const Operand& value) && { setitem(array_, keys_, val
     elements op value;                                   \
     setitem(array_, keys_, elements);                    \
   }
-ND_DEFINE_PROXY_OPERATOR(+=)
-ND_DEFINE_PROXY_OPERATOR(-=)
-ND_DEFINE_PROXY_OPERATOR(*=)
-ND_DEFINE_PROXY_OPERATOR(/=)
-ND_DEFINE_PROXY_OPERATOR(%=)
-ND_DEFINE_PROXY_OPERATOR(&=)
-ND_DEFINE_PROXY_OPERATOR(|=)
-ND_DEFINE_PROXY_OPERATOR(^=)
-ND_DEFINE_PROXY_OPERATOR(<<=)
-ND_DEFINE_PROXY_OPERATOR(>>=)
+ND_IN_PLACE_OPERATORS(ND_DEFINE_PROXY_OPERATOR)
 #undef ND_DEFINE_PROXY_OPERATOR
 
 // ---- take ---------------------------------------------------------------------------------------

@@ -82,16 +82,7 @@ class CATENA_EXPORT Array::IndexProxy {
 #define ND_PROXY_OPERATOR(op)               \
   void operator op(const Operand& value)&&; \
   void operator op(const Operand& value)& { Array(get()) op value; }
-  ND_PROXY_OPERATOR(+=)
-  ND_PROXY_OPERATOR(-=)
-  ND_PROXY_OPERATOR(*=)
-  ND_PROXY_OPERATOR(/=)
-  ND_PROXY_OPERATOR(%=)
-  ND_PROXY_OPERATOR(&=)
-  ND_PROXY_OPERATOR(|=)
-  ND_PROXY_OPERATOR(^=)
-  ND_PROXY_OPERATOR(<<=)
-  ND_PROXY_OPERATOR(>>=)
+  ND_IN_PLACE_OPERATORS(ND_PROXY_OPERATOR)
 #undef ND_PROXY_OPERATOR
 
   // ---- the members of Array, on the copy ----

@@ -17,7 +17,7 @@ void check_output_count(const KernelText& text, std::size_t n) {
 }  // namespace internal
 
 KernelResult::KernelResult(const KernelText& text, std::vector<Array> outputs)
-    : Array(outputs.size() == 1 ? outputs[0] : Array()), text_(&text) {
+    : Array(outputs.size() == 1 ? std::move(outputs[0]) : Array()), text_(&text) {
   if (outputs.size() == 2) pair_ = {std::move(outputs[0]), std::move(outputs[1])};
 }
 

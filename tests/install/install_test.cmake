@@ -3,15 +3,7 @@
 # Further: WORK (scratch folder), SHARED, COMPONENTS (comma-separated), CONSUMER, GENERATOR, CXX, ROOT, READELF, VERSION.
 cmake_minimum_required(VERSION 3.22)
 
-function(run what)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message("${output}")
-    message(FATAL_ERROR "${what} failed (${result})")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-  message(STATUS "${what}: ok")
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 if(SOURCE)
   set(BUILD "${WORK}/build")

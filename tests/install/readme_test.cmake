@@ -2,14 +2,7 @@
 # arrays. -DBUILD=<built folder> -DWORK=<scratch folder> -DROOT=<sources> -DGENERATOR= -DCXX=
 cmake_minimum_required(VERSION 3.22)
 
-function(run what)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message("${output}")
-    message(FATAL_ERROR "${what} failed (${result})")
-  endif()
-  message(STATUS "${what}: ok")
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}/parts")

@@ -1,0 +1,10 @@
+# run(<what> <command>...): executes a command; stops with its output if it fails, else leaves that in `output`.
+function(run what)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    message("${output}")
+    message(FATAL_ERROR "${what} failed (${result})")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+  message(STATUS "${what}: ok")
+endfunction()
