@@ -319,7 +319,7 @@ Array apply_two(const KernelDef& kernel, const Operand& a, const Operand& b) {
 }
 
 // a = kernel(a, b). a is also the first input, so its dtype takes part in the choice of the loop.
-Array& apply_in_place(const KernelDef& kernel, Array& a, const Operand& b) {
+const Array& apply_in_place(const KernelDef& kernel, const Array& a, const Operand& b) {
   check<ValueError>(bool(a), kernel.name, "the array to write is null");
   if (!a.is_c_contiguous()) [[unlikely]] {
     const Operand both[] = {a, b};
@@ -525,7 +525,7 @@ Arrays rows(const KernelDef& kernel, std::span<const Operand> inputs, const Axes
 
 #define AUTOGRAD_BINARY(op, name)                                                                       \
   Array operator op(const Operand& a, const Operand& b) { return apply_two(catena::rows::name, a, b); } \
-  Array& operator op##=(Array& a, const Operand& b) { return apply_in_place(catena::rows::name, a, b); }
+  const Array& operator op##=(const Array& a, const Operand& b) { return apply_in_place(catena::rows::name, a, b); }
 AUTOGRAD_BINARY(+, add)
 AUTOGRAD_BINARY(-, subtract)
 AUTOGRAD_BINARY(*, multiply)

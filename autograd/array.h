@@ -79,10 +79,11 @@ CATENA_EXPORT Array operator-(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator*(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator/(const Operand& a, const Operand& b);
 CATENA_EXPORT Array operator-(const Array& a);
-CATENA_EXPORT Array& operator+=(Array& a, const Operand& b);
-CATENA_EXPORT Array& operator-=(Array& a, const Operand& b);
-CATENA_EXPORT Array& operator*=(Array& a, const Operand& b);
-CATENA_EXPORT Array& operator/=(Array& a, const Operand& b);
+// In place: the elements of the array are written, whose handle may be const, as in p.data() -= rate * p.grad().
+CATENA_EXPORT const Array& operator+=(const Array& a, const Operand& b);
+CATENA_EXPORT const Array& operator-=(const Array& a, const Operand& b);
+CATENA_EXPORT const Array& operator*=(const Array& a, const Operand& b);
+CATENA_EXPORT const Array& operator/=(const Array& a, const Operand& b);
 
 CATENA_EXPORT Array sum(const Array& a, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Array mean(const Array& a, const Axes& axes = {}, bool keepdims = false);
@@ -93,7 +94,8 @@ CATENA_EXPORT Array where(const Operand& condition, const Operand& x, const Oper
 
 // ---- shape (views wherever strides allow) ----
 CATENA_EXPORT Array reshape(const Array& a, const Shape& shape);
-CATENA_EXPORT Array transpose(const Array& a, const std::optional<Dims>& axes = {});
+CATENA_EXPORT Array transpose(const Array& a);  // axes reversed
+CATENA_EXPORT Array transpose(const Array& a, const Dims& axes);
 CATENA_EXPORT Array swapaxes(const Array& a, int axis1, int axis2);
 CATENA_EXPORT Array broadcast_to(const Array& a, const Shape& shape);
 CATENA_EXPORT Array sum_to(const Array& a, const Shape& shape);  // adjoint of broadcast_to

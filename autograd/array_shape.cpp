@@ -28,20 +28,23 @@ Array reshape(const Array& a, const Shape& shape) {
   return view(packed, to, catena::c_strides(to, catena::itemsize(a.dtype())));
 }
 
-Array transpose(const Array& a, const std::optional<Dims>& axes) {
+Array transpose(const Array& a) {
+  Shape shape = a.shape();
+  Strides strides = a.strides();
+  std::reverse(shape.begin(), shape.end());
+  std::reverse(strides.begin(), strides.end());
+  return view(a, shape, strides);
+}
+
+Array transpose(const Array& a, const Dims& axes) {
   const int rank = a.ndim();
   Shape shape = a.shape();
   Strides strides = a.strides();
-  if (!axes) {
-    std::reverse(shape.begin(), shape.end());
-    std::reverse(strides.begin(), strides.end());
-    return view(a, shape, strides);
-  }
-  check<ValueError>(axes->size() == rank, "transpose", "axes ", *axes, " do not match an array of rank ", rank);
+  check<ValueError>(axes.size() == rank, "transpose", "axes ", axes, " do not match an array of rank ", rank);
   std::uint64_t seen = 0;
   for (int k = 0; k < rank; ++k) {
-    const int from = normalize_axis("transpose", (*axes)[k], rank);
-    check<ValueError>(((seen >> from) & 1) == 0, "transpose", "axis ", from, " is repeated in ", *axes);
+    const int from = normalize_axis("transpose", axes[k], rank);
+    check<ValueError>(((seen >> from) & 1) == 0, "transpose", "axis ", from, " is repeated in ", axes);
     seen |= std::uint64_t(1) << from;
     shape[k] = a.shape(from);
     strides[k] = a.strides()[from];

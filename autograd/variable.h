@@ -25,6 +25,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/flag.h>
+#include <catena/autograd/index_item.h>
 
 namespace autograd {
 
@@ -51,6 +52,9 @@ struct BackwardOptions {
 };
 
 using Variables = catena::SmallVector<Variable, 4>;
+
+// The differentiable reductions, free functions and members of Variable.
+#define CATENA_VARIABLE_REDUCTIONS(X) X(sum) X(mean) X(max) X(min)
 
 class CATENA_EXPORT Variable {
  public:
@@ -123,15 +127,37 @@ class CATENA_EXPORT Variable {
   void unchain();           // this variable becomes a root
   void unchain_backward();  // all variables behind it become roots, too; their memory is released
 
+  // The only element of the data, converted to E; ValueError if the size is not 1. double(loss) is loss.item<double>().
+  template <class E> E item() const { return autograd::item(present()).template to<E>(); }
+  template <class E>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
+
+  // ---- differentiable functions as members ----
+  // x[0], x(0, Slice(1, 3)), x(ellipsis, newaxis), x({0, 2}): get_item of functions/array.h.
+  template <class... K>
+  requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) Variable operator()(
+      const K&... keys) const {
+    return item_at({IndexItem(keys)...});
+  }
+  template <std::convertible_to<IndexItem> K> Variable operator[](const K& key) const { return item_at({key}); }
+  Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
+  Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
+  // sum, mean, max and min over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
+#define CATENA_REDUCTION(name) Variable name(const Axes& axes = {}, bool keepdims = false) const;
+  CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
+#undef CATENA_REDUCTION
+  Variable astype(Dtype dtype) const;  // cast of functions/array.h
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;
   template <class... I> Variable reshape(std::int64_t first, I... rest) const {
     return reshape(Shape{first, std::int64_t(rest)...});
   }
-  Variable transpose(const std::optional<Dims>& axes = {}) const;
+  Variable transpose() const;  // axes reversed
+  Variable transpose(const Dims& axes) const;
   template <class... I> Variable transpose(std::int64_t first, I... rest) const {
     return transpose(Dims{first, std::int64_t(rest)...});
   }
+  Variable T() const { return transpose(); }
 
   // Truth value, equality and order of variables are not defined.
   friend bool operator==(const Variable&, const Variable&) = delete;
@@ -150,6 +176,7 @@ class CATENA_EXPORT Variable {
  private:
   friend struct internal::Access;
   const Array& present() const;
+  Variable item_at(const std::vector<IndexItem>& items) const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
   void set_options(const VariableOptions& options);  // of a new variable

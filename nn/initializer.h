@@ -16,6 +16,7 @@ class CATENA_EXPORT Initializer {
   Initializer() = default;  // null: the caller's default (init_weight: HeNormal(1 / sqrt 2))
   Initializer(double constant);
   Initializer(const autograd::Array& values);  // broadcast to the parameter
+  template <autograd::ForeignArray T> Initializer(const T& values) : Initializer(autograd::Array(values)) {}
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
 
   explicit operator bool() const noexcept { return bool(fill_); }

@@ -50,6 +50,10 @@ using DatasetPtr = catena::Shared<const Dataset>;
 class CATENA_EXPORT TupleDataset : public Dataset {
  public:
   explicit TupleDataset(std::vector<Array> arrays);
+  explicit TupleDataset(std::initializer_list<Array> arrays) : TupleDataset(std::vector<Array>(arrays)) {}
+  template <class... A>
+  requires(sizeof...(A) > 1 && (... && std::convertible_to<const A&, Array>)) explicit TupleDataset(const A&... arrays)
+      : TupleDataset(std::vector<Array>{Array(arrays)...}) {}
   std::int64_t size() const override;
   Example get_example(std::int64_t i) const override;
   std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;

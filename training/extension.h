@@ -42,7 +42,7 @@ class CATENA_EXPORT Extension {
 
 struct ExtendOptions {
   std::string name = {};  // default: the extension's
-  std::optional<TriggerSpec> trigger = {};
+  TriggerSpec trigger = TriggerSpec::not_given();
   std::optional<int> priority = {};
   std::optional<bool> invoke_before_training = {};
   catena::Function<void()> finalizer = {};  // called at the end of the run, after the extension's finalize()

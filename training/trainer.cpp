@@ -67,7 +67,7 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   for (int i = 1; taken(name); ++i) name = wanted + "_" + std::to_string(i);
   catena::Owned<Entry> entry(new Entry);
   entry->name = name;
-  entry->trigger = (options.trigger ? *options.trigger : extension->default_trigger()).make();
+  entry->trigger = (options.trigger.is_given() ? options.trigger : extension->default_trigger()).make();
   entry->priority = options.priority.value_or(extension->default_priority());
   entry->finalizer = options.finalizer;
   entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training());

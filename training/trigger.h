@@ -57,10 +57,18 @@ class CATENA_EXPORT TriggerSpec {
   requires std::is_convertible_v<S, catena::Shared<Trigger>> TriggerSpec(S shared)
       : make_([kept = catena::Shared<Trigger>(std::move(shared))] { return kept; }) {}
   catena::Shared<Trigger> make() const { return make_ ? make_() : nullptr; }  // null: never
+  // The default of options whose user has a trigger of its own.
+  static TriggerSpec not_given() {
+    TriggerSpec spec;
+    spec.given_ = false;
+    return spec;
+  }
+  bool is_given() const noexcept { return given_; }
 
  private:
   TriggerSpec(catena::Function<bool(Trainer&)> callable, int);
   catena::Function<catena::Shared<Trigger>()> make_;
+  bool given_ = true;
 };
 
 }  // namespace training

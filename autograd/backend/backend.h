@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include <catena/kernels/base/array_header.h>
+#include <catena/kernels/base/array_members.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/rows/call.h>
@@ -41,9 +42,14 @@ concept ForeignArray = requires(const T& t) {
 };
 
 // An array as the framework sees it: a shared handle whose shape, dtype and device are plain fields. Copying shares.
+// Where the adapter's convert.h (or catena.h) is included, it has all members and operators of the adapted class, and
+// converts to and from it: what an nd::Array does, this does. Two meanings are its own: `if (a)` asks whether there is
+// an array, and members of these names do not check that there is one.
 // Thread safety: handles may be copied and dropped on any thread; the caller synchronises access to elements.
-class CATENA_EXPORT Array : public catena::HeaderRef {
+class CATENA_EXPORT Array : public catena::HeaderRef, public catena::ArrayMembers<Array> {
  public:
+  using catena::ArrayMembers<Array>::shape;
+
   Array() noexcept = default;  // null: an absent array, e.g. a missing gradient
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}
   template <ForeignArray T> Array(const T& a) : Array(foreign_array<T>::from(a)) {}

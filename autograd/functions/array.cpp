@@ -50,7 +50,7 @@ class Transpose final : public FunctionNode {
       expect(-in_types[0].ndim <= axis, axis < in_types[0].ndim);
     }
   }
-  Arrays forward(const Arrays& x) override { return {transpose(x[0], axes_)}; }
+  Arrays forward(const Arrays& x) override { return {axes_ ? transpose(x[0], *axes_) : transpose(x[0])}; }
   Variables backward(const Targets&, const Variables& gy) override {
     if (!axes_) return {transpose(gy[0])};
     const int n = axes_->size();
@@ -110,7 +110,8 @@ Variable reshape(const Variable& x, const Shape& shape) {
   return apply_node<Reshape>({x}, shape)[0];
 }
 
-Variable transpose(const Variable& x, const std::optional<Dims>& axes) { return apply_node<Transpose>({x}, axes)[0]; }
+Variable transpose(const Variable& x) { return apply_node<Transpose>({x}, std::nullopt)[0]; }
+Variable transpose(const Variable& x, const Dims& axes) { return apply_node<Transpose>({x}, axes)[0]; }
 
 Variable broadcast_to(const Variable& x, const Shape& shape) {
   if (x && x.shape() == shape) return x;
@@ -123,6 +124,8 @@ Variable cast(const Variable& x, Dtype dtype) {
 }
 
 Variable Variable::reshape(const Shape& shape) const { return autograd::reshape(*this, shape); }
-Variable Variable::transpose(const std::optional<Dims>& axes) const { return autograd::transpose(*this, axes); }
+Variable Variable::astype(Dtype dtype) const { return cast(*this, dtype); }
+Variable Variable::transpose() const { return autograd::transpose(*this); }
+Variable Variable::transpose(const Dims& axes) const { return autograd::transpose(*this, axes); }
 
 }  // namespace autograd

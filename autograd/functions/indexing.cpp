@@ -226,6 +226,7 @@ class Broadcast final : public FunctionNode {
 
 }  // namespace
 
+Variable Variable::item_at(const std::vector<IndexItem>& items) const { return get_item(*this, items); }
 Variable get_item(const Variable& x, const std::vector<IndexItem>& items) { return apply_node<GetItem>({x}, items)[0]; }
 
 Variable concat(const Variables& xs, int axis) {

@@ -107,6 +107,11 @@ Variable min(const Variable& x, const Axes& axes, bool keepdims) {
   return apply_node<Extremum>({x}, axes, keepdims, false)[0];
 }
 
+#define CATENA_REDUCTION(name) \
+  Variable Variable::name(const Axes& axes, bool keepdims) const { return autograd::name(*this, axes, keepdims); }
+CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
+#undef CATENA_REDUCTION
+
 Variable sum_to(const Variable& x, const Shape& shape) {
   if (x && x.shape() == shape) return x;
   return apply_node<SumTo>({x}, shape)[0];

@@ -1,18 +1,22 @@
-// nd::Array <-> autograd::Array. Both are handles to the same header, so a conversion costs a check and a reference
-// count. Elements are shared: a write through one handle is visible through the other.
+// One array type to the eye: autograd::Array gets the members and operators of nd::Array, and each converts to the
+// other. Both are handles to the same header, so a conversion costs a check and a reference count. Elements are shared:
+// a write through one handle is visible through the other.
 //
 //   nd::Array x = nd::ones({2, 3});
-//   autograd::Array y = x;
-//   nd::Array z = y;                 // the header of x again
+//   nn::Linear l(3, 4);
+//   nd::Array y = l(x).data();                          // or auto
+//   double s = y.sum().item<double>() + l(x).data().sum().item<double>();
+//   l.W.data()(0) = nd::exp(l.W.data()(1)) * x(0, 0);   // keys, functions and operators take both
 #pragma once
 
 #include <atomic>
 #include <concepts>
+#include <iosfwd>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
-#include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/routines/indexing.h>
 
 namespace autograd {
 
@@ -24,8 +28,7 @@ template <> struct foreign_array<nd::Array> {
   }
   // ValueError for an array of another library; copy_across copies its elements.
   static nd::Array to(const Array& a) {
-    catena::check<catena::ValueError>(!a || a->owner == &nd::array_owner(), "nd::Array", "the array was made by ",
-                                      a ? a->owner->name : "", ", not by ndarray");
+    if (a) nd::internal::check_owner("nd::Array", a);
     return nd::Array(retained(a));
   }
 
@@ -42,5 +45,60 @@ template <std::derived_from<nd::Array> A>
 requires(!std::same_as<A, nd::Array>) struct foreign_array<A> {
   static Array from(const A& a) { return foreign_array<nd::Array>::from(nd::Array(a)); }
 };
+
+}  // namespace autograd
+
+template <> struct catena::array_behind<autograd::Array> : nd::internal::ArrayBehind {
+  static nd::Array get(const autograd::Array& a) { return a; }
+};
+
+namespace autograd {
+
+// As an nd::Array prints; "None" for an absent array.
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);
+
+namespace internal {
+template <class X>
+concept ArrayOrElement = std::same_as<X, Array> || nd::Element<X> || std::same_as<X, Scalar>;
+template <class X, class Y>
+concept ArrayOperands = (std::same_as<X, Array> && ArrayOrElement<Y>) || (ArrayOrElement<X> && std::same_as<Y, Array>);
+template <class X> decltype(auto) to_nd(const X& x) {
+  if constexpr (std::same_as<X, Array>) return nd::Array(x);
+  else return x;
+}
+}  // namespace internal
+
+// The operators that the framework itself does without. Where the other operand is an nd::Array, its own are called.
+#define CATENA_COMPARISON(op)                                                            \
+  template <class X, class Y>                                                            \
+  requires internal::ArrayOperands<X, Y> nd::Array operator op(const X& x, const Y& y) { \
+    return internal::to_nd(x) op internal::to_nd(y);                                     \
+  }
+#define CATENA_IN_PLACE(op, concept)                                                         \
+  template <std::same_as<Array> X, concept Y> const X& operator op(const X& x, const Y& y) { \
+    internal::to_nd(x)(nd::ellipsis) op internal::to_nd(y);                                  \
+    return x;                                                                                \
+  }
+#define CATENA_BINARY(op, in_place) CATENA_COMPARISON(op) CATENA_IN_PLACE(in_place, internal::ArrayOrElement)
+CATENA_BINARY(%, %=)
+CATENA_BINARY(&, &=)
+CATENA_BINARY(|, |=)
+CATENA_BINARY(^, ^=)
+CATENA_BINARY(<<, <<=)
+CATENA_BINARY(>>, >>=)
+CATENA_COMPARISON(==)
+CATENA_COMPARISON(!=)
+CATENA_COMPARISON(<)
+CATENA_COMPARISON(<=)
+CATENA_COMPARISON(>)
+CATENA_COMPARISON(>=)
+#define CATENA_IN_PLACE_BY_ARRAY(op) CATENA_IN_PLACE(op, std::derived_from<nd::Array>)
+ND_IN_PLACE_OPERATORS(CATENA_IN_PLACE_BY_ARRAY)
+#undef CATENA_IN_PLACE_BY_ARRAY
+#undef CATENA_BINARY
+#undef CATENA_IN_PLACE
+#undef CATENA_COMPARISON
+inline nd::Array operator~(const Array& a) { return ~nd::Array(a); }
+inline nd::Array operator+(const Array& a) { return +nd::Array(a); }
 
 }  // namespace autograd

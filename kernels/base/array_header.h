@@ -82,6 +82,7 @@ inline void release(Storage* s) noexcept {
 // Intrusive handle to a header. The base of nd::Array and autograd::Array.
 class HeaderRef {
  public:
+  using not_a_function = void;  // of arrays with keys; see function.h
   HeaderRef() noexcept = default;
   explicit HeaderRef(ArrayHeader* adopt) noexcept : h_(adopt) {}
   HeaderRef(const HeaderRef& o) noexcept : h_(o.h_) {

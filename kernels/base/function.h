@@ -14,16 +14,24 @@ namespace catena {
 
 template <class Signature> class Function;
 
+// Classes whose operator() takes keys, as that of arrays does, have a member type of this name. They are no functions.
+template <class F>
+concept NotAFunction = requires {
+  typename F::not_a_function;
+};
+
 template <class R, class... A> class Function<R(A...)> {
   template <class F>
-  static constexpr bool is_callable =
-      !std::is_same_v<std::decay_t<F>, Function> && std::is_invocable_r_v<R, std::decay_t<F>&, A...>;
+  static constexpr bool is_callable = [] {
+    if constexpr (std::is_same_v<F, Function> || NotAFunction<F>) return false;
+    else return std::is_invocable_r_v<R, F&, A...>;
+  }();
 
  public:
   Function() noexcept = default;
   Function(std::nullptr_t) noexcept {}
   template <class F>
-  requires(is_callable<F>) Function(F&& f) {
+  requires(is_callable<std::decay_t<F>>) Function(F&& f) {
     using Target = std::decay_t<F>;
     if constexpr (!std::is_function_v<std::remove_reference_t<F>> && requires { f == nullptr; })
       if (f == nullptr) return;

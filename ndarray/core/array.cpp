@@ -135,7 +135,15 @@ void Array::throw_element_type(Dtype t, const char* op) const {
 }
 
 void Array::throw_null() { fail<TypeError>("array", "the array is null: it was made by nd::Array() or moved from"); }
+void internal::check_owner(std::string_view op, const catena::HeaderRef& a) {
+  check<ValueError>(a->owner == &array_owner(), op, "the array was made by ", a->owner->name, ", not by ndarray");
+}
 void Operand::throw_null() { fail<TypeError>("operand", "the array is null"); }
+catena::ArrayHeader* Operand::checked(const catena::HeaderRef& handle) {
+  if (!handle) throw_null();
+  internal::check_owner("operand", handle);
+  return handle.get();
+}
 
 Scalar Array::item() const {
   return visit_dtype(dtype(), [this](auto tag) { return Scalar(item<typename decltype(tag)::type>()); });

@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/array_members.h>
 #include <catena/kernels/rows/bind.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
@@ -55,32 +56,13 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // t
 template <class E, int N> class Accessor;
 
 namespace internal {
-template <class K> inline constexpr bool is_integer_vector = false;
-template <class I> inline constexpr bool is_integer_vector<std::vector<I>> = std::is_integral_v<I>;
-// True for a key that is an index array or a mask, and for lists of keys that contain one.
-template <class K>
-inline constexpr bool is_index_array = std::is_base_of_v<catena::HeaderRef, K> || is_integer_vector<K>;
+// True for lists of keys that contain an index array or a mask.
 template <class... K>
-inline constexpr bool advanced_keys = (... || is_index_array<K>)&&(... && (is_index_array<K> ||
-                                                                           std::is_convertible_v<const K&, Key>));
+inline constexpr bool advanced_keys = (... || catena::is_index_array<K>)&&(... && catena::ArrayKey<K>);
 }  // namespace internal
 
 // The operators that change an array.
 #define ND_IN_PLACE_OPERATORS(X) X(+=) X(-=) X(*=) X(/=) X(%=) X(&=) X(|=) X(^=) X(<<=) X(>>=)
-
-// The reductions that are methods, with their options.
-#define ND_REDUCTION_METHODS(X) \
-  X(sum, ReduceOptions)         \
-  X(prod, ReduceOptions)        \
-  X(mean, ReduceOptions)        \
-  X(max, ReduceOptions)         \
-  X(min, ReduceOptions)         \
-  X(var, VarOptions)            \
-  X(std, VarOptions)            \
-  X(argmax, ArgReduceOptions)   \
-  X(argmin, ArgReduceOptions)   \
-  X(any, TestOptions)           \
-  X(all, TestOptions)
 
 // ---- the array ----------------------------------------------------------------------------------
 class CATENA_EXPORT Array : public catena::HeaderRef {
@@ -243,7 +225,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array name() const;                       \
   Array name(const Options& options) const; \
   template <class O = Options> Array name(const Axes& axis, const O& more = {}) const;
-  ND_REDUCTION_METHODS(ND_REDUCTION_METHOD)
+  CATENA_ARRAY_REDUCTIONS(ND_REDUCTION_METHOD)
 #undef ND_REDUCTION_METHOD
   Array cumsum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;  // in routines/scan.cpp
   Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
@@ -372,6 +354,9 @@ class Operand {
       throw_null();
   }
   Operand(Array&& a) : Operand(static_cast<const Array&>(a)) { expiring_ = &a; }
+  // The handle of another library to one of ndarray's arrays; ValueError for an array that ndarray did not make.
+  template <std::derived_from<catena::HeaderRef> H>
+  requires(!std::derived_from<H, Array>) Operand(const H& handle) : array_(checked(handle)) {}
   Operand(const Scalar& s) noexcept : scalar_(s) {}
   template <Element E> Operand(E value) noexcept : scalar_(value) {}
 
@@ -387,6 +372,7 @@ class Operand {
 
  private:
   [[noreturn]] CATENA_EXPORT static void throw_null();
+  CATENA_EXPORT static catena::ArrayHeader* checked(const catena::HeaderRef& handle);
 
   catena::ArrayHeader* array_ = nullptr;
   Scalar scalar_;
@@ -470,6 +456,8 @@ CATENA_EXPORT Array make_view(const Array& base, const Shape& shape, const Strid
 inline Array make_view(const Array& base, const Shape& shape, const Strides& strides, std::int64_t offset_bytes = 0) {
   return make_view(base, shape, strides, offset_bytes, base.dtype());
 }
+// ValueError for an array that ndarray did not make.
+CATENA_EXPORT void check_owner(std::string_view op, const catena::HeaderRef& a);
 // to[...] = from: broadcasts, casts unsafely, resolves overlap, increments the version. ValueError if the arrays are on
 // two devices. Messages begin with `op`.
 CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& from);
@@ -506,7 +494,7 @@ template <class E> std::vector<E> Array::to_vector() const {
   template <class O> Array Array::name(const Axes& axis, const O& more) const { \
     return name(internal::at_axis<Options>(axis, more));                        \
   }
-ND_REDUCTION_METHODS(ND_REDUCTION_METHOD)
+CATENA_ARRAY_REDUCTIONS(ND_REDUCTION_METHOD)
 #undef ND_REDUCTION_METHOD
 
 class Array::Iterator {

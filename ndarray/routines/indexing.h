@@ -36,7 +36,7 @@ namespace nd {
 class IndexKey {
  public:
   template <class K>
-  requires(std::is_convertible_v<const K&, Key> && !internal::is_index_array<K>) IndexKey(const K& key)
+  requires(std::is_convertible_v<const K&, Key> && !catena::is_index_array<K>) IndexKey(const K& key)
       : key_(Key(key)) {}
   IndexKey(const Array& indices) : is_array_(true), array_(indices) {}
   IndexKey(std::initializer_list<catena::Integer> indices)
@@ -60,9 +60,11 @@ class IndexKey {
 
 // The result of a(i). As a temporary it refers to the selected elements: a(i) = b and a(i) += b write them. In every
 // other use it is an array of its own, a copy of the elements that is made when it is first read, and `auto p = a(i)`
-// is used like nd::Array p = a(i). RuntimeError if `a` or an index array was written between the two.
-class CATENA_EXPORT Array::IndexProxy {
+// is used like nd::Array p = a(i). It has the members of Array. RuntimeError if `a` or an index array was written
+// between the two.
+class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::IndexProxy> {
  public:
+  using not_a_function = void;
   IndexProxy(const Array& a, std::vector<IndexKey> keys);
   IndexProxy(const IndexProxy&) = delete;
 
@@ -85,61 +87,7 @@ class CATENA_EXPORT Array::IndexProxy {
   ND_IN_PLACE_OPERATORS(ND_PROXY_OPERATOR)
 #undef ND_PROXY_OPERATOR
 
-  // ---- the members of Array, on the copy ----
-  const Shape& shape() const { return get().shape(); }
-  std::int64_t shape(int axis) const { return get().shape(axis); }
-  template <int N> auto shape() const { return get().template shape<N>(); }
-  int ndim() const { return get().ndim(); }
-  std::int64_t size() const { return get().size(); }
-  std::int64_t len() const { return get().len(); }
-  Dtype dtype() const { return get().dtype(); }
-  Device device() const { return get().device(); }
-  template <class E> E* data() const { return get().template data<E>(); }
-  template <class E> E item() const { return get().template item<E>(); }
-  Scalar item() const { return get().item(); }
-  template <class E> std::vector<E> to_vector() const { return get().template to_vector<E>(); }
-  template <class E, int N> Accessor<E, N> accessor() const { return get().template accessor<E, N>(); }
   explicit operator bool() const { return bool(get()); }
-  template <class E>
-  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
-  template <class... K> decltype(auto) operator()(const K&... keys) const { return get()(keys...); }
-  template <class K> decltype(auto) operator[](const K& key) const { return get()[key]; }
-  Iterator begin() const { return get().begin(); }
-  Iterator end() const { return get().end(); }
-  Array reshape(const Shape& to) const { return get().reshape(to); }
-  template <std::integral... I>
-  requires(sizeof...(I) > 1) Array reshape(I... lengths)
-  const { return get().reshape(lengths...); }
-  Array transpose() const { return get().transpose(); }
-  Array transpose(const Dims& axes) const { return get().transpose(axes); }
-  Array T() const { return get().T(); }
-  Array ravel() const { return get().ravel(); }
-  Array flatten() const { return get().flatten(); }
-  Array squeeze(const Axes& axes = {}) const { return get().squeeze(axes); }
-  Array real() const { return get().real(); }
-  Array imag() const { return get().imag(); }
-  Array copy(Order order = Order::C) const { return get().copy(order); }
-  Array astype(Dtype dtype, const AstypeOptions& options = {}) const { return get().astype(dtype, options); }
-  Array to_device(Device device) const { return get().to_device(device); }
-#define ND_REDUCTION_METHOD(name, Options)                                 \
-  Array name() const { return get().name(); }                              \
-  Array name(const Options& options) const { return get().name(options); } \
-  template <class O = Options> Array name(const Axes& axis, const O& more = {}) const { return get().name(axis, more); }
-  ND_REDUCTION_METHODS(ND_REDUCTION_METHOD)
-#undef ND_REDUCTION_METHOD
-  Array cumsum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const {
-    return get().cumsum(axis, dtype);
-  }
-  Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const {
-    return get().cumprod(axis, dtype);
-  }
-  Array clip(const Operand& a_min, const Operand& a_max) const { return get().clip(a_min, a_max); }
-  Array conj() const { return get().conj(); }
-  Array conjugate() const { return get().conjugate(); }
-  Array round(int decimals = 0) const { return get().round(decimals); }
-  Array dot(const Array& b) const { return get().dot(b); }
-  Array argsort(std::optional<int> axis = -1) const { return get().argsort(axis); }
-  std::vector<Array> nonzero() const { return get().nonzero(); }
   Array operator-() const { return -get(); }
   Array operator~() const { return ~get(); }
   Array operator+() const { return +get(); }
@@ -153,6 +101,25 @@ class CATENA_EXPORT Array::IndexProxy {
   mutable Array copy_;  // null until it is read
 };
 using IndexProxy = Array::IndexProxy;
+
+namespace internal {
+// The class whose members catena::ArrayMembers forwards to.
+struct ArrayBehind {
+  using Array = nd::Array;
+  using ReduceOptions = nd::ReduceOptions;
+  using VarOptions = nd::VarOptions;
+  using ArgReduceOptions = nd::ArgReduceOptions;
+  using TestOptions = nd::TestOptions;
+  using AstypeOptions = nd::AstypeOptions;
+};
+}  // namespace internal
+}  // namespace nd
+
+template <> struct catena::array_behind<nd::IndexProxy> : nd::internal::ArrayBehind {
+  static const nd::Array& get(const nd::IndexProxy& p) { return p.get(); }
+};
+
+namespace nd {
 
 template <class... K>
 requires(internal::advanced_keys<K...>) Array::IndexProxy Array::operator()(const K&... keys) const {

@@ -140,7 +140,11 @@ template <class F> class Fused {
  private:
   template <std::size_t... K> auto call(internal::Trace& trace, std::index_sequence<K...>) const {
     Traced parameters[] = {trace.argument(K)...};
-    if constexpr (std::is_void_v<decltype(f_(parameters[K]...))>) {
+    if constexpr (!std::is_invocable_v<const F&, decltype((parameters[K]))...>) {
+      static_assert(sizeof(F) == 0,
+                    "fuse calls the function with traced values: write auto for its parameters, as in "
+                    "nd::fuse([](auto x, auto y) { return x * y; })");
+    } else if constexpr (std::is_void_v<decltype(f_(parameters[K]...))>) {
       f_(parameters[K]...);
       trace.run(parameters, {});
     } else {

@@ -6,10 +6,9 @@
 #pragma once
 
 #include <catena/autograd/functions/math.h>
+#include <catena/nn/functions/function_with_options.h>
 
 namespace nn {
-
-using autograd::Variable;
 
 // A number whose type knows its default, so that Sequential can call a function that is passed without it.
 template <int Percent> struct Coefficient {
@@ -31,7 +30,12 @@ using autograd::tanh;
 struct SoftmaxOptions {
   int axis = 1;
 };
-CATENA_EXPORT Variable softmax(const Variable& x, const SoftmaxOptions& options = {});
-CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& options = {});
+//   softmax(x)  softmax(x, 2)  softmax(x, {.axis = 2})
+namespace internal {
+CATENA_EXPORT Variable softmax(const Variable& x, const SoftmaxOptions& options);
+CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& options);
+}  // namespace internal
+inline constexpr FunctionWithOptions<internal::softmax, SoftmaxOptions, int> softmax;
+inline constexpr FunctionWithOptions<internal::log_softmax, SoftmaxOptions, int> log_softmax;
 
 }  // namespace nn

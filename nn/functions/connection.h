@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 
 #include <catena/autograd/variable.h>
 
@@ -30,5 +31,10 @@ struct ConvolutionOptions {
 // padded image.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
+// convolution_2d(x, W, b, 2, 1)
+template <std::convertible_to<Pair> Stride>
+Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Stride stride, Pair pad = 0) {
+  return convolution_2d(x, W, b, ConvolutionOptions{.stride = stride, .pad = pad});
+}
 
 }  // namespace nn

@@ -56,7 +56,7 @@ autograd::NodePtr<Dropout> node_of(const Variable& x, const DropoutOptions& o) {
 
 }  // namespace
 
-Variable dropout(const Variable& x, const DropoutOptions& o) {
+Variable internal::dropout(const Variable& x, const DropoutOptions& o) {
   const auto node = node_of(x, o);
   return node.get() == nullptr ? x : node->apply({x})[0];
 }

@@ -3,12 +3,11 @@
 
 #include <optional>
 
-#include <catena/autograd/variable.h>
+#include <catena/nn/functions/function_with_options.h>
 
 namespace nn {
 
 using autograd::Array;
-using autograd::Variable;
 
 struct DropoutOptions {
   double ratio = 0.5;
@@ -16,7 +15,11 @@ struct DropoutOptions {
 };
 // x mask / (1 - ratio); an element is kept if its uniform number is >= ratio. The mask is not stored: backward
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
-CATENA_EXPORT Variable dropout(const Variable& x, const DropoutOptions& options = {});
+//   dropout(x)  dropout(x, 0.3)  dropout(x, {.ratio = 0.3, .train = true})
+namespace internal {
+CATENA_EXPORT Variable dropout(const Variable& x, const DropoutOptions& options);
+}
+inline constexpr FunctionWithOptions<internal::dropout, DropoutOptions, double> dropout;
 
 // auto [y, mask] = dropout_with_mask(x, {.ratio = 0.3}). It is no overload of dropout, so that dropout by itself names
 // a function: Sequential(Linear(10), dropout).

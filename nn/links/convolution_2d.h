@@ -23,6 +23,10 @@ class CATENA_EXPORT Convolution2D : public Link {
   Convolution2D(int out, Pair kernel, const Options& options = {})
       : Convolution2D(std::nullopt, out, kernel, options) {}
   Convolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
+  // Convolution2D(3, 64, 3, 1, 1), Convolution2D(std::nullopt, 64, 3, 1, 1)
+  template <std::convertible_to<Pair> Stride>
+  Convolution2D(std::optional<int> in, int out, Pair kernel, Stride stride, Pair pad = 0)
+      : Convolution2D(in, out, kernel, Options{.stride = stride, .pad = pad}) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

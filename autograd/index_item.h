@@ -1,0 +1,40 @@
+// The items of an index of a Variable.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include <catena/autograd/backend/backend.h>
+#include <catena/kernels/base/index_key.h>
+
+namespace autograd {
+
+using catena::_;
+using catena::ellipsis;
+using catena::newaxis;
+using catena::Slice;
+
+// One item of an index: an item of basic indexing, or integers as an array, a vector of any integer type or a list.
+class CATENA_EXPORT IndexItem {
+ public:
+  template <std::convertible_to<catena::Key> T> IndexItem(const T& key) : key_(key) {}
+  IndexItem(const Array& integers) : key_(0), array_(integers) {}
+  template <ForeignArray T> IndexItem(const T& integers) : IndexItem(Array(integers)) {}
+  IndexItem(const std::vector<std::int64_t>& integers);
+  template <class I>
+  requires(catena::is_index<I>) IndexItem(const std::vector<I>& integers)
+      : IndexItem(std::vector<std::int64_t>(integers.begin(), integers.end())) {}
+  IndexItem(std::initializer_list<catena::Integer> integers)
+      : IndexItem(std::vector<std::int64_t>(integers.begin(), integers.end())) {}
+  bool is_array() const noexcept { return bool(array_); }
+  const catena::Key& key() const noexcept { return key_; }
+  const Array& array() const noexcept { return array_; }
+
+ private:
+  catena::Key key_;
+  Array array_;
+};
+
+}  // namespace autograd

@@ -1,0 +1,150 @@
+// The members of nd::Array for classes that stand for an array: the array handle of the framework and the result of
+// indexing by arrays. Each member forwards to the one of the same name; a new member of nd::Array is a word in the list
+// below, or a declaration beside it where a call may contain a braced list.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/array_header.h>
+#include <catena/kernels/base/index_key.h>
+
+namespace catena {
+
+// What an object of a class derived from ArrayMembers stands for: the class Array, the options of its members, and
+//   static Array get(const Derived&);  or a reference to an array that lives as long as the object.
+// That of autograd::Array is in <catena/autograd/ndarray_backend/convert.h>, which <catena/catena.h> includes.
+template <class Derived> struct array_behind;
+
+namespace internal {
+template <class K> inline constexpr bool is_integer_vector = false;
+template <class I> inline constexpr bool is_integer_vector<std::vector<I>> = std::is_integral_v<I>;
+// Depends on the types of a call, so that nothing is asked of array_behind before there is one.
+template <class Derived, class... X> struct array_behind_call { using type = array_behind<Derived>; };
+}  // namespace internal
+// A key that is an index array or a mask.
+template <class K>
+inline constexpr bool is_index_array = std::is_base_of_v<HeaderRef, K> || internal::is_integer_vector<K>;
+template <class K>
+concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
+
+// The reductions that are members, with their options.
+#define CATENA_ARRAY_REDUCTIONS(X) \
+  X(sum, ReduceOptions)            \
+  X(prod, ReduceOptions)           \
+  X(mean, ReduceOptions)           \
+  X(max, ReduceOptions)            \
+  X(min, ReduceOptions)            \
+  X(var, VarOptions)               \
+  X(std, VarOptions)               \
+  X(argmax, ArgReduceOptions)      \
+  X(argmin, ArgReduceOptions)      \
+  X(any, TestOptions)              \
+  X(all, TestOptions)
+
+// The members that are called without braced lists.
+#define CATENA_ARRAY_MEMBERS(X)                                                                                        \
+  X(shape)                                                                                                             \
+  X(strides)                                                                                                           \
+  X(ndim)                                                                                                              \
+  X(size)                                                                                                              \
+  X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) X(is_null) X(owndata) X(base)         \
+      X(flags) X(shares_memory) X(len) X(version) X(item) X(begin) X(end) X(T) X(swapaxes) X(ravel) X(flatten) X(view) \
+          X(real) X(imag) X(copy) X(to_device) X(fill) X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round)      \
+              X(dot) X(compress) X(diagonal) X(trace) X(repeat) X(nonzero) X(argsort) X(argpartition) X(searchsorted)  \
+                  X(sort)
+
+// Every member is a template, so that the class behind need be known only where a member is called.
+template <class Derived> class ArrayMembers {
+  using List = std::initializer_list<Integer>;
+  template <class B> decltype(auto) behind() const { return B::get(static_cast<const Derived&>(*this)); }
+  template <class... X> using behind_t = typename internal::array_behind_call<Derived, X...>::type;
+
+ public:
+#define CATENA_FORWARD(name)                                     \
+  template <class... X> decltype(auto) name(X&&... x) const {    \
+    return behind<behind_t<X...>>().name(std::forward<X>(x)...); \
+  }
+  CATENA_ARRAY_MEMBERS(CATENA_FORWARD)
+#undef CATENA_FORWARD
+
+#define CATENA_FORWARD(name, Options)                                                              \
+  template <class B = array_behind<Derived>> auto name() const { return behind<B>().name(); }      \
+  template <class B = array_behind<Derived>> auto name(const typename B::Options& options) const { \
+    return behind<B>().name(options);                                                              \
+  }                                                                                                \
+  template <std::convertible_to<Axes> A, class O = typename behind_t<A>::Options>                  \
+  auto name(const A& axis, const O& more = {}) const {                                             \
+    return behind<behind_t<A>>().name(axis, more);                                                 \
+  }                                                                                                \
+  template <class B = array_behind<Derived>, class O = typename B::Options>                        \
+  auto name(List axes, const O& more = {}) const {                                                 \
+    return behind<B>().name(Axes(axes), more);                                                     \
+  }
+  CATENA_ARRAY_REDUCTIONS(CATENA_FORWARD)
+#undef CATENA_FORWARD
+
+  template <int N, class B = array_behind<Derived>> auto shape() const { return behind<B>().template shape<N>(); }
+  template <class E, class B = array_behind<Derived>> E* data() const { return behind<B>().template data<E>(); }
+  template <class E, class B = array_behind<Derived>> E item() const { return behind<B>().template item<E>(); }
+  template <class E, class B = array_behind<Derived>> std::vector<E> to_vector() const {
+    return behind<B>().template to_vector<E>();
+  }
+  template <class E, int N, class B = array_behind<Derived>> auto accessor() const {
+    return behind<B>().template accessor<E, N>();
+  }
+  template <class E, class B = array_behind<Derived>>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const {
+    return behind<B>().template item<E>();
+  }
+
+  template <ArrayKey... K>
+  auto operator()(const K&... keys) const -> decltype(std::declval<const typename behind_t<K...>::Array&>()(keys...)) {
+    return behind<behind_t<K...>>()(keys...);
+  }
+  template <ArrayKey K>
+  auto operator[](const K& key) const -> decltype(std::declval<const typename behind_t<K>::Array&>()[key]) {
+    return behind<behind_t<K>>()[key];
+  }
+  template <class B = array_behind<Derived>> decltype(auto) operator()(List list) const { return behind<B>()(list); }
+  template <class B = array_behind<Derived>> decltype(auto) operator[](List list) const { return behind<B>()[list]; }
+  template <class B = array_behind<Derived>> decltype(auto) operator()(List first, List second) const {
+    return behind<B>()(first, second);
+  }
+  template <ArrayKey K> decltype(auto) operator()(const K& first, List second) const {
+    return behind<behind_t<K>>()(first, second);
+  }
+  template <ArrayKey K> decltype(auto) operator()(List first, const K& second) const {
+    return behind<behind_t<K>>()(first, second);
+  }
+
+  template <class B = array_behind<Derived>> auto reshape(const Shape& to) const { return behind<B>().reshape(to); }
+  template <std::integral... I>
+  requires(sizeof...(I) > 1) auto reshape(I... lengths) const { return behind<behind_t<I...>>().reshape(lengths...); }
+  template <class B = array_behind<Derived>> auto transpose() const { return behind<B>().transpose(); }
+  template <class B = array_behind<Derived>> auto transpose(const Dims& axes) const {
+    return behind<B>().transpose(axes);
+  }
+  template <std::integral... I>
+  requires(sizeof...(I) > 1) auto transpose(I... axes) const { return behind<behind_t<I...>>().transpose(axes...); }
+  template <class B = array_behind<Derived>> auto squeeze(const Axes& axes = {}) const {
+    return behind<B>().squeeze(axes);
+  }
+  template <class B = array_behind<Derived>>
+  auto astype(Dtype dtype, const typename B::AstypeOptions& options = {}) const {
+    return behind<B>().astype(dtype, options);
+  }
+  template <class I> auto take(const I& indices, std::optional<int> axis = {}) const {
+    return behind<behind_t<I>>().take(indices, axis);
+  }
+  template <class B = array_behind<Derived>> auto take(List indices, std::optional<int> axis = {}) const {
+    return behind<B>().take(indices, axis);
+  }
+};
+
+}  // namespace catena
