@@ -495,7 +495,7 @@ void rethrow_at(const Link& link, std::string_view type, const std::string& deta
     if (message.starts_with("/")) throw;
     const std::string path = path_in_call(link);
     std::string where = catena::concat(path, path.empty() ? "" : ": ", type);
-    if (!detail.empty() && dynamic_cast<const catena::InvalidType*>(&e) != nullptr) where += ": " + detail;
+    if (!detail.empty() && dynamic_cast<const catena::InvalidType*>(&e) != nullptr) where += ": " + detail + "\n";
     catena::rethrow_from(where);
   }
 }

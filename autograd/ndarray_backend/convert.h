@@ -2,6 +2,8 @@
 // other. Both are handles to the same header, so a conversion costs a check and a reference count. Elements are shared:
 // a write through one handle is visible through the other.
 //
+// Keys with index arrays need <catena/ndarray/routines/indexing.h>, as those of an nd::Array do.
+//
 //   nd::Array x = nd::ones({2, 3});
 //   nn::Linear l(3, 4);
 //   nd::Array y = l(x).data();                          // or auto
@@ -15,8 +17,8 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
-#include <catena/ndarray/routines/indexing.h>
 
 namespace autograd {
 

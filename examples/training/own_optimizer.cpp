@@ -1,5 +1,6 @@
 // Two optimizers of one's own, one over arrays and one with a kernel given as text, and an extension that is a lambda.
 #include <cstdio>
+#include <iostream>
 
 #include <catena/catena.h>
 
@@ -16,7 +17,7 @@ class Signum : public training::Optimizer {
   void update_one(Variable& param, std::span<Array> states) override {
     Array& m = states[0];
     m += (param.grad() - m) * (1 - get_hyper("beta"));
-    autograd::assign(param.data(), param.data() - autograd::apply(catena::rows::sign, {m}) * lr());
+    param.data() -= lr() * nd::sign(m);
   }
 };
 
@@ -30,9 +31,7 @@ class FusedSignum : public training::Optimizer {
   void update_one(Variable& param, std::span<Array> states) override {
     static const nd::ElementwiseKernel kernel("T g, T lr, T beta", "T p, T m",
                                               "m += (g - m) * (1 - beta); p -= lr * ((m > 0) - (m < 0))", "signum");
-    const nd::Array g = param.grad(), p = param.data(), m = states[0];
-    const nd::Operand arguments[] = {g, lr(), get_hyper("beta"), p, m};
-    kernel.call(arguments);
+    kernel(param.grad(), lr(), get_hyper("beta"), param.data(), states[0]);
   }
 };
 
@@ -41,10 +40,10 @@ template <class O> void fit(O optimizer, const char* name) {
   autograd::seed(0);
   nn::Linear model(2, 1);
   optimizer.setup(model);
-  const Array x = autograd::random_normal({256, 2}, 0, 1, autograd::Dtype::float32, autograd::default_generator());
-  const Array y = autograd::matmul(x, autograd::array<float>({2, -3}, {2, 1})) + 1.0;
+  const nd::Array x = nd::random::normal(0, 1, {256, 2}, nd::float32);
+  const nd::Array y = nd::matmul(x, nd::array({{2.f}, {-3.f}})) + 1;
 
-  training::SerialIterator batches(training::TupleDataset({x, y}), 32);
+  training::SerialIterator batches(training::TupleDataset(x, y), 32);
   training::Trainer trainer(training::StandardUpdater(batches, optimizer,
                                                       {.loss_func =
                                                            [&](const autograd::Variables& batch) {
@@ -63,7 +62,7 @@ template <class O> void fit(O optimizer, const char* name) {
       {.name = "watch", .finalizer = [&] { std::printf("%s: loss %.4f -> %.4f\n", name, first, last); }});
   trainer.extend(training::FailOnNonNumber());
   trainer.run();
-  std::printf("  W = %s\n", autograd::to_string(model.W.data()).c_str());
+  std::cout << "  W = " << model.W.data() << "\n";
   catena::check<catena::RuntimeError>(last < 0.05, name, "the loss is ", last, " at the end");
 }
 

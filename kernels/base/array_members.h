@@ -48,16 +48,14 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
   X(all, TestOptions)
 
 // The members that are called without braced lists.
-#define CATENA_ARRAY_MEMBERS(X)                                                                                        \
-  X(shape)                                                                                                             \
-  X(strides)                                                                                                           \
-  X(ndim)                                                                                                              \
-  X(size)                                                                                                              \
-  X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) X(is_null) X(owndata) X(base)         \
-      X(flags) X(shares_memory) X(len) X(version) X(item) X(begin) X(end) X(T) X(swapaxes) X(ravel) X(flatten) X(view) \
-          X(real) X(imag) X(copy) X(to_device) X(fill) X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round)      \
-              X(dot) X(compress) X(diagonal) X(trace) X(repeat) X(nonzero) X(argsort) X(argpartition) X(searchsorted)  \
-                  X(sort)
+// clang-format off
+#define CATENA_ARRAY_MEMBERS(X) \
+  X(shape) X(strides) X(ndim) X(size) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) \
+  X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(item) X(begin) X(end) \
+  X(T) X(swapaxes) X(ravel) X(flatten) X(view) X(real) X(imag) X(copy) X(to_device) X(fill) \
+  X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round) X(dot) X(compress) X(diagonal) X(trace) X(repeat) \
+  X(nonzero) X(argsort) X(argpartition) X(searchsorted) X(sort)
+// clang-format on
 
 // Every member is a template, so that the class behind need be known only where a member is called.
 template <class Derived> class ArrayMembers {

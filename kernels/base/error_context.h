@@ -14,8 +14,9 @@
 namespace catena {
 
 // To be called in a catch block: throws the current exception again, as an object of the same class, with "<where>: "
-// before its message. That holds for the classes of kernels/base/error.h and those of the standard library; an
-// exception of any other class, whose text cannot be replaced, is thrown on as it is.
+// before its message; `where` that ends a line is followed by no colon. That holds for the classes of
+// kernels/base/error.h and those of the standard library; an exception of any other class, whose text cannot be
+// replaced, is thrown on as it is.
 [[noreturn]] CATENA_EXPORT void rethrow_from(std::string_view where);
 
 }  // namespace catena

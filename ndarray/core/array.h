@@ -58,7 +58,7 @@ template <class E, int N> class Accessor;
 namespace internal {
 // True for lists of keys that contain an index array or a mask.
 template <class... K>
-inline constexpr bool advanced_keys = (... || catena::is_index_array<K>)&&(... && catena::ArrayKey<K>);
+inline constexpr bool advanced_keys = (... || catena::is_index_array<K>)&&(...&& catena::ArrayKey<K>);
 }  // namespace internal
 
 // The operators that change an array.
@@ -329,6 +329,16 @@ struct TestOptions {
 };
 
 namespace internal {
+// The class whose members catena::ArrayMembers forwards to.
+struct ArrayBehind {
+  using Array = nd::Array;
+  using ReduceOptions = nd::ReduceOptions;
+  using VarOptions = nd::VarOptions;
+  using ArgReduceOptions = nd::ArgReduceOptions;
+  using TestOptions = nd::TestOptions;
+  using AstypeOptions = nd::AstypeOptions;
+};
+
 // What follows an axis in a call, options or a dtype, as options with that axis.
 template <class Options, class A> Options at_axis(const A& axis, const Options& more) {
   Options options = more;

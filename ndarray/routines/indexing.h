@@ -102,17 +102,6 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
 };
 using IndexProxy = Array::IndexProxy;
 
-namespace internal {
-// The class whose members catena::ArrayMembers forwards to.
-struct ArrayBehind {
-  using Array = nd::Array;
-  using ReduceOptions = nd::ReduceOptions;
-  using VarOptions = nd::VarOptions;
-  using ArgReduceOptions = nd::ArgReduceOptions;
-  using TestOptions = nd::TestOptions;
-  using AstypeOptions = nd::AstypeOptions;
-};
-}  // namespace internal
 }  // namespace nd
 
 template <> struct catena::array_behind<nd::IndexProxy> : nd::internal::ArrayBehind {

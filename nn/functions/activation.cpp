@@ -159,7 +159,9 @@ Variable leaky_relu(const Variable& x, Coefficient<20> slope) { return elementwi
 Variable elu(const Variable& x, Coefficient<100> alpha) { return elementwise(kELU, x, alpha.value); }
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
 
-Variable internal::softmax(const Variable& x, const SoftmaxOptions& o) { return autograd::apply_node<Softmax>({x}, o.axis)[0]; }
+Variable internal::softmax(const Variable& x, const SoftmaxOptions& o) {
+  return autograd::apply_node<Softmax>({x}, o.axis)[0];
+}
 Variable internal::log_softmax(const Variable& x, const SoftmaxOptions& o) {
   return autograd::apply_node<LogSoftmax>({x}, o.axis)[0];
 }

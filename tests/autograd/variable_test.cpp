@@ -267,6 +267,34 @@ BOOST_AUTO_TEST_CASE(shape_methods) {
   BOOST_TEST(x.transpose().creator()->label() == "Transpose");
 }
 
+BOOST_AUTO_TEST_CASE(keys_and_functions_as_members) {
+  Variable x(array<float>({0, 1, 2, 3, 4, 5}, {2, 3}));
+  CHECK_VALUES(x[1].data(), {3, 4, 5});
+  CHECK_VALUES(x(-1, 2).data(), {5});
+  CHECK_VALUES(x(_, Slice(1, {})).data(), {1, 2, 4, 5});
+  CHECK_VALUES(x(ellipsis, 0).data(), {0, 3});
+  BOOST_CHECK(x(newaxis).shape() == (Shape{1, 2, 3}));
+  CHECK_VALUES(x({1, 1}).data(), {3, 4, 5, 3, 4, 5});
+  CHECK_VALUES(x[{1}].data(), {3, 4, 5});
+  CHECK_VALUES(x(_, std::vector<int>{2, 0}).data(), {2, 0, 5, 3});
+  CHECK_VALUES(x(array<std::int64_t>({1, 0}, {2}), 1).data(), {4, 1});
+  CHECK_VALUES(x.sum().data(), {15});
+  CHECK_VALUES(x.sum(0).data(), {3, 5, 7});
+  CHECK_VALUES(x.mean({0, 1}).data(), {2.5});
+  CHECK_VALUES(x.max(1).data(), {2, 5});
+  BOOST_CHECK(x.min(1, true).shape() == (Shape{2, 1}));
+  CHECK_VALUES(x.T().data(), {0, 3, 1, 4, 2, 5});
+  CHECK_VALUES(x.transpose({1, 0}).data(), {0, 3, 1, 4, 2, 5});
+  BOOST_CHECK(x.astype(Dtype::float64).dtype() == Dtype::float64);
+  BOOST_TEST(x(1, 1).item<int>() == 4);
+  BOOST_TEST(double(x.sum()) == 15);
+  BOOST_CHECK_THROW(x.item<float>(), catena::ValueError);
+  BOOST_CHECK_THROW(Variable().sum(), catena::Error);
+  BOOST_CHECK_THROW(x(2), catena::IndexError);
+  (x[0] * x({1})(0)).sum().backward();
+  CHECK_VALUES(x.grad(), {3, 4, 5, 0, 1, 2});
+}
+
 // ---- lifetime ----
 
 BOOST_AUTO_TEST_CASE(intermediate_arrays_die_with_their_variables) {

@@ -108,6 +108,10 @@ BOOST_AUTO_TEST_CASE(softmax_along_every_axis) {
         }
     }
   }
+  const Variable x(spread({2, 3, 4}));
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::softmax(x, 2).data(), nn::softmax(x, {.axis = 2}).data(), 0, 0));
+  BOOST_CHECK_NO_THROW(
+      testing::assert_allclose(nn::log_softmax(x, 0).data(), nn::log_softmax(x, {.axis = 0}).data(), 0, 0));
   BOOST_CHECK_THROW(nn::softmax(Variable(ones({3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax(Variable(ones({3, 2})), {.axis = 2}), catena::InvalidType);
   BOOST_CHECK_THROW(nn::log_softmax(Variable(ones({3, 2}, Dtype::int64))), catena::InvalidType);

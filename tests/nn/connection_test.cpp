@@ -175,6 +175,14 @@ BOOST_AUTO_TEST_CASE(convolution_values_and_derivatives) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(stride_and_pad_by_position) {
+  const Variable x(spread({1, 3, 6, 5})), W(spread({2, 3, 3, 3})), b(spread({2}));
+  const auto same = [](const Variable& a, const Variable& c) { testing::assert_allclose(a.data(), c.data(), 0, 0); };
+  BOOST_CHECK_NO_THROW(same(nn::convolution_2d(x, W, b, 2, 1), nn::convolution_2d(x, W, b, {.stride = 2, .pad = 1})));
+  BOOST_CHECK_NO_THROW(
+      same(nn::convolution_2d(x, W, {}, nn::Pair(1, 2)), nn::convolution_2d(x, W, {}, {.stride = {1, 2}})));
+}
+
 BOOST_AUTO_TEST_CASE(convolution_errors) {
   const Variable x(ones({2, 3, 4, 4})), W(ones({5, 3, 3, 3}));
   BOOST_CHECK_THROW(nn::convolution_2d(Variable(ones({3, 4, 4})), W), catena::InvalidType);

@@ -87,6 +87,16 @@ BOOST_AUTO_TEST_CASE(test_mode_and_ratio_zero_are_the_identity) {
   BOOST_TEST((to_vector<double>(nn::dropout(x, {.ratio = 0, .train = true}).data()) == to_vector<double>(x.data())));
 }
 
+BOOST_AUTO_TEST_CASE(the_ratio_by_position) {
+  const Variable x(ones({1000}));
+  const auto mode = train_mode(true);
+  seed(5);
+  const Array by_name = nn::dropout(x, {.ratio = 0.25}).data();
+  seed(5);
+  BOOST_TEST((to_vector<double>(nn::dropout(x, 0.25).data()) == to_vector<double>(by_name)));
+  BOOST_TEST(to_vector<double>(amax(by_name))[0] == 1 / 0.75, boost::test_tools::tolerance(1e-6));
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(ones({3}));
   BOOST_CHECK_EXCEPTION(nn::dropout(x, {.ratio = 1}), catena::ValueError, [](const catena::Error& e) {

@@ -70,6 +70,15 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(stride_and_pad_by_position) {
+  const Variable x(spread({1, 2, 6, 5}));
+  const auto same = [](const Variable& a, const Variable& b) { testing::assert_allclose(a.data(), b.data(), 0, 0); };
+  BOOST_CHECK_NO_THROW(same(nn::max_pooling_2d(x, 3, 2, 1), nn::max_pooling_2d(x, 3, {.stride = 2, .pad = 1})));
+  BOOST_CHECK_NO_THROW(same(nn::max_pooling_2d(x, 2, nn::Pair(2, 1)), nn::max_pooling_2d(x, 2, {.stride = {{2, 1}}})));
+  BOOST_CHECK_NO_THROW(
+      same(nn::average_pooling_2d(x, 3, 1, {1, 0}), nn::average_pooling_2d(x, 3, {.stride = 1, .pad = {1, 0}})));
+}
+
 BOOST_AUTO_TEST_CASE(the_first_of_equal_maxima_gets_the_gradient) {
   Variable x(ones({1, 1, 2, 2}));
   Variable y = nn::max_pooling_2d(x, 2);

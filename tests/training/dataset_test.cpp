@@ -62,6 +62,14 @@ BOOST_AUTO_TEST_CASE(tuple_dataset) {
   BOOST_TEST(has(message_of<catena::ValueError>([] { TupleDataset({floats({1}, {1}), ints({1, 2})}); }), "1 and 2"));
 }
 
+BOOST_AUTO_TEST_CASE(arrays_of_a_tuple_dataset_by_position) {
+  const Array x = floats({1, 2, 3}, {3}), t = ints({7, 8, 9});
+  const TupleDataset d(x, t);
+  BOOST_TEST(d.arrays().size() == 2u);
+  BOOST_TEST((d.arrays()[1].get() == t.get()));
+  BOOST_CHECK_THROW(TupleDataset(x, ints({7, 8})), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(subsets_and_splits) {
   const DatasetPtr d = counting(10);
   const SubDataset s(d, 3, 6, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
