@@ -1,6 +1,10 @@
 // One array type to the eye: nd::Arrays, the arrays of the framework and Variables in one program, as a user of NumPy
 // and Chainer would type it.
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include <catena/catena.h>
@@ -56,6 +60,29 @@ BOOST_AUTO_TEST_CASE(data_does_what_an_array_does) {
   std::ostringstream text;
   text << v.data() << v.grad();
   BOOST_TEST(text.str() == "[[0. 1. 2.]\n [3. 4. 5.]]None");
+}
+
+// The words of nd::Array's public part that are followed by parentheses are all in array_members.h.
+BOOST_AUTO_TEST_CASE(no_member_is_forgotten) {
+  const auto text_of = [](const char* file) {
+    std::ifstream in(std::string(std::getenv("CATENA_TEST_SOURCE_DIR")) + file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  const std::string all = text_of("/ndarray/core/array.h"), members = text_of("/kernels/base/array_members.h");
+  const std::size_t from = all.find("class CATENA_EXPORT Array :"), to = all.find(" private:", from);
+  BOOST_REQUIRE(to != std::string::npos);
+  const std::string part = std::regex_replace(all.substr(from, to - from), std::regex("//.*"), "");
+  const std::set<std::string> not_members{
+      "single_output", "header", "check_element_type", "bump_version", "item_to", "copy_shape", "move", "size_t", "op"};
+  const std::regex word("\\b([a-z_A-Z]+)\\([^;{]*\\)\\s*(const|;|&)");
+  int seen = 0;
+  for (std::sregex_iterator i(part.begin(), part.end(), word), end; i != end; ++i) {
+    const std::string name = (*i)[1];
+    if (not_members.contains(name) || name.starts_with("ND_")) continue;
+    ++seen;
+    BOOST_TEST(std::regex_search(members, std::regex("\\b" + name + "\\b")), name << " is not forwarded");
+  }
+  BOOST_TEST(seen > 40);
 }
 
 BOOST_AUTO_TEST_CASE(operators_and_functions_take_both) {
