@@ -116,16 +116,34 @@ endif()
 include(CatenaDependencies)
 
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
+set(CATENA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+# What all libraries and modules have in common.
+function(catena_set_up target)
+  set_target_properties(${target} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden
+    POSITION_INDEPENDENT_CODE ON
+    DEFINE_SYMBOL ""  # the same command line for shared and static objects, so that ccache shares them
+    INSTALL_RPATH "$ORIGIN"
+    BUILD_RPATH_USE_ORIGIN ON)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+  endif()
+  if(NOT CATENA_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+endfunction()
+
 # catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
-# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one). A folder
-# without a .cpp gives an interface library with the headers.
+# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one), those in folders
+# modules/ excepted. A folder without a .cpp gives an interface library with the headers.
 function(catena_library component)
   cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
     set(arg_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_FOLDER}/*.cpp")
-  foreach(regex "^${PROJECT_BINARY_DIR}/" ${arg_EXCLUDE})
+  foreach(regex "^${PROJECT_BINARY_DIR}/" "/modules/[^/]*$" ${arg_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "${regex}")
   endforeach()
   list(APPEND sources ${arg_SOURCES})
@@ -135,20 +153,8 @@ function(catena_library component)
   if(sources)
     add_library(${target} ${sources})
     set(scope PUBLIC)
-    set_target_properties(${target} PROPERTIES
-      VERSION ${PROJECT_VERSION}
-      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-      CXX_VISIBILITY_PRESET hidden
-      POSITION_INDEPENDENT_CODE ON
-      DEFINE_SYMBOL ""  # the same command line for shared and static objects, so that ccache shares them
-      INSTALL_RPATH "$ORIGIN"
-      BUILD_RPATH_USE_ORIGIN ON)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -fno-semantic-interposition)
-    endif()
-    if(NOT CATENA_SANITIZE)
-      target_link_options(${target} PRIVATE -Wl,--no-undefined)
-    endif()
+    catena_set_up(${target})
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CATENA_SOVERSION})
     set(loops ${sources})
     list(FILTER loops INCLUDE REGEX "${CATENA_LOOP_FILES}")
     set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "${CATENA_LOOP_OPTIONS}")
@@ -182,4 +188,35 @@ function(catena_use component)
       set_property(GLOBAL APPEND PROPERTY CATENA_USES_${component} ${name})
     endif()
   endforeach()
+endfunction()
+
+# catena_module(<component> <dependency> SOURCES <file>... LOADED_BY <file>...): the sources of a component that need the dependency. Of a
+# shared library they are the module libcatena_<component>_<dependency>.so.<version> beside it, which alone is linked to the dependency
+# and which the sources LOADED_BY load at first use (kernels/base/module.h). Of an archive they are a part, and its users link the
+# dependency. Without the dependency they are not compiled.
+function(catena_module component dependency)
+  cmake_parse_arguments(arg "" "" "SOURCES;LOADED_BY" ${ARGN})
+  if(NOT CATENA_TARGET_${dependency})
+    return()
+  endif()
+  if(NOT BUILD_SHARED_LIBS)
+    target_sources(catena_${component} PRIVATE ${arg_SOURCES})
+    catena_use(${component} ${dependency})
+    return()
+  endif()
+  set(target catena_${component}_${dependency})
+  set(suffix ".so.${CATENA_SOVERSION}")
+  get_property(depends GLOBAL PROPERTY CATENA_DEPENDS_${component})
+  list(TRANSFORM depends PREPEND catena_)
+  add_library(${target} MODULE ${arg_SOURCES})
+  catena_set_up(${target})
+  set_target_properties(${target} PROPERTIES SUFFIX "${suffix}")
+  target_link_libraries(${target} PRIVATE ${depends} ${CATENA_TARGET_${dependency}})
+  foreach(user ${target} catena_${component})
+    target_compile_definitions(${user} PRIVATE ${CATENA_DEFINE_${dependency}})
+  endforeach()
+  # Of those sources only, so that ccache shares the other objects of the component with a build of archives.
+  set_property(SOURCE ${arg_LOADED_BY} APPEND PROPERTY COMPILE_DEFINITIONS "CATENA_MODULE_SUFFIX=\"${suffix}\"")
+  add_dependencies(catena_${component} ${target})
+  set_property(GLOBAL APPEND PROPERTY CATENA_MODULES ${target})
 endfunction()

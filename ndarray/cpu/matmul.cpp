@@ -35,11 +35,11 @@ const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
   static constexpr Implementation openblas{"openblas", gemm_openblas}, onednn{"onednn", gemm_onednn};
   constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
   if (work <= kTiny) return nullptr;
-  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g),
-             knows = openblas_knows_processor();
-  if (work <= kSmall && has_openblas && knows) return &openblas;
+  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g);
+  // What OpenBLAS knows is asked last, because the question loads it.
+  if (work <= kSmall && has_openblas && openblas_knows_processor()) return &openblas;
   if (onednn_takes(dtype)) return &onednn;
-  return has_openblas && (thin || knows) ? &openblas : nullptr;
+  return has_openblas && (thin || openblas_knows_processor()) ? &openblas : nullptr;
 }
 
 // c split into parts that are independent products, each run by one thread.
