@@ -7,6 +7,7 @@
 #include <string>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
 
 namespace catena::internal {
 
@@ -15,10 +16,10 @@ void* load_module(const char* file, const char* function, const void* inside) {
   link_map* library = nullptr;
   char folder[PATH_MAX];
   // The folder as the linker recorded it when it loaded the library: info.dli_fname may be relative to a former working
-  // directory.
+  // directory. It records none for the program itself, whose name is empty.
   check<RuntimeError>(dladdr1(inside, &info, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) != 0 &&
-                          dlinfo(library, RTLD_DI_ORIGIN, folder) == 0,
-                      "load_module", "the folder in which ", file, " should lie could not be found");
+                          library->l_name[0] != '\0' && dlinfo(library, RTLD_DI_ORIGIN, folder) == 0,
+                      "load_module", file, " is needed by code that is in no shared library");
   const std::string path = std::string(folder) + "/" + file;
   const auto must = [&](const void* found) {
     if (found != nullptr) return;
@@ -30,6 +31,7 @@ void* load_module(const char* file, const char* function, const void* inside) {
   must(module);
   void* const address = dlsym(module, function);
   must(address);
+  use_openmp_of(module);
   return address;
 }
 

@@ -7,16 +7,15 @@ namespace nd::cpu {
 
 bool onednn_takes(catena::Dtype dtype) { return dtype == catena::Dtype::float32; }
 
-bool gemm_onednn(catena::Dtype dtype, const Gemm& g) {
-  if (!onednn_takes(dtype)) return false;
+Multiply onednn_gemm() {
   static const OnednnModule& module = *CATENA_LOAD_MODULE(catena_ndarray_onednn);
-  return module.multiply(g);
+  return module.multiply;
 }
 
 #else
 
 bool onednn_takes(catena::Dtype) { return false; }
-bool gemm_onednn(catena::Dtype, const Gemm&) { return false; }
+Multiply onednn_gemm() { return nullptr; }
 
 #endif
 

@@ -23,11 +23,7 @@ bool openblas_takes(catena::Dtype dtype, const Gemm& g) {
   return std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc}) <= INT_MAX;
 }
 
-bool gemm_openblas(catena::Dtype dtype, const Gemm& g) {
-  if (!openblas_takes(dtype, g)) return false;
-  openblas().multiply(dtype, g);
-  return true;
-}
+Multiply openblas_gemm() { return openblas().multiply; }
 
 bool openblas_knows_processor() {
   static const bool knows = openblas().knows_processor();
@@ -37,7 +33,7 @@ bool openblas_knows_processor() {
 #else
 
 bool openblas_takes(catena::Dtype, const Gemm&) { return false; }
-bool gemm_openblas(catena::Dtype, const Gemm&) { return false; }
+Multiply openblas_gemm() { return nullptr; }
 bool openblas_knows_processor() { return true; }
 
 #endif

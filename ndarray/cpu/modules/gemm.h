@@ -6,11 +6,11 @@
 namespace nd::cpu {
 
 struct OnednnModule {
-  bool (*multiply)(const Gemm& g);  // float32; false if oneDNN refuses the product
+  Multiply multiply;
 };
 
 struct OpenblasModule {
-  void (*multiply)(catena::Dtype dtype, const Gemm& g);  // for what openblas_takes()
+  Multiply multiply;
   bool (*knows_processor)();
 };
 

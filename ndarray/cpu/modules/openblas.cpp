@@ -7,7 +7,7 @@
 namespace nd::cpu {
 namespace {
 
-void multiply(catena::Dtype dtype, const Gemm& g) {
+bool multiply(catena::Dtype dtype, const Gemm& g) {
   const auto i = [](std::int64_t x) { return static_cast<int>(x); };
   constexpr double one[2] = {1, 0}, zero[2] = {0, 0};
   constexpr float onef[2] = {1, 0}, zerof[2] = {0, 0};
@@ -24,6 +24,7 @@ void multiply(catena::Dtype dtype, const Gemm& g) {
     cblas_sgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0f, reinterpret_cast<const float*>(g.a), i(g.lda),
                 reinterpret_cast<const float*>(g.b), i(g.ldb), 0.0f, reinterpret_cast<float*>(g.c), i(g.ldc));
   }
+  return true;
 }
 
 bool knows_processor() {
