@@ -76,6 +76,12 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # For all targets, tests and examples included. No contraction to FMA: a value must not depend on the loop or on the processor that
 # computes it. -Wno-trigraphs: loop signatures contain "??->?", which is not a trigraph since C++17.
 add_compile_options(-Wall -Wextra -Wno-trigraphs -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # #pragma GCC ivdep is unknown to it; std::stable_sort of libstdc++ 12 calls a deprecated function. The others are meant: kernels select
+  # by (a != a) | (a >= b), without a branch, and leave out the braces of aggregates in aggregates.
+  add_compile_options(-Wno-unknown-pragmas -Wno-deprecated-declarations -Wno-bitwise-conditional-parentheses
+    -Wno-bitwise-instead-of-logical -Wno-missing-braces)
+endif()
 if(CATENA_WERROR)
   add_compile_options(-Werror)
 endif()
@@ -116,16 +122,34 @@ endif()
 include(CatenaDependencies)
 
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
+set(CATENA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+# What all libraries and modules have in common.
+function(catena_set_up target)
+  set_target_properties(${target} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden
+    POSITION_INDEPENDENT_CODE ON
+    DEFINE_SYMBOL ""  # the same command line for shared and static objects, so that ccache shares them
+    INSTALL_RPATH "$ORIGIN"
+    BUILD_RPATH_USE_ORIGIN ON)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+  endif()
+  if(NOT CATENA_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+endfunction()
+
 # catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
-# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one). A folder
-# without a .cpp gives an interface library with the headers.
+# defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one), those in folders
+# modules/ excepted. A folder without a .cpp gives an interface library with the headers.
 function(catena_library component)
   cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
     set(arg_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${arg_FOLDER}/*.cpp")
-  foreach(regex "^${PROJECT_BINARY_DIR}/" ${arg_EXCLUDE})
+  foreach(regex "^${PROJECT_BINARY_DIR}/" "/modules/[^/]*$" ${arg_EXCLUDE})
     list(FILTER sources EXCLUDE REGEX "${regex}")
   endforeach()
   list(APPEND sources ${arg_SOURCES})
@@ -135,20 +159,8 @@ function(catena_library component)
   if(sources)
     add_library(${target} ${sources})
     set(scope PUBLIC)
-    set_target_properties(${target} PROPERTIES
-      VERSION ${PROJECT_VERSION}
-      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-      CXX_VISIBILITY_PRESET hidden
-      POSITION_INDEPENDENT_CODE ON
-      DEFINE_SYMBOL ""  # the same command line for shared and static objects, so that ccache shares them
-      INSTALL_RPATH "$ORIGIN"
-      BUILD_RPATH_USE_ORIGIN ON)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -fno-semantic-interposition)
-    endif()
-    if(NOT CATENA_SANITIZE)
-      target_link_options(${target} PRIVATE -Wl,--no-undefined)
-    endif()
+    catena_set_up(${target})
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CATENA_SOVERSION})
     set(loops ${sources})
     list(FILTER loops INCLUDE REGEX "${CATENA_LOOP_FILES}")
     set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "${CATENA_LOOP_OPTIONS}")
@@ -181,5 +193,38 @@ function(catena_use component)
       target_compile_definitions(catena_${component} PRIVATE ${CATENA_DEFINE_${name}})
       set_property(GLOBAL APPEND PROPERTY CATENA_USES_${component} ${name})
     endif()
+  endforeach()
+endfunction()
+
+# catena_module(<component> <dependency> SOURCES <file>... LOADED_BY <file>...): the sources of a component that need the dependency. Of a
+# shared library they are the module libcatena_<component>_<dependency>.so.<version> beside it, which alone is linked to the dependency
+# and which the sources LOADED_BY load at first use (kernels/base/module.h). Of an archive they are a part, and its users link the
+# dependency. Without the dependency they are not compiled. Beyond LOADED_BY, the component is compiled by the same commands in both
+# cases, so that ccache shares its objects.
+function(catena_module component dependency)
+  cmake_parse_arguments(arg "" "" "SOURCES;LOADED_BY" ${ARGN})
+  if(NOT CATENA_TARGET_${dependency})
+    return()
+  endif()
+  set(target catena_${component}_${dependency})
+  if(BUILD_SHARED_LIBS)
+    set(suffix ".so.${CATENA_SOVERSION}")
+    add_library(${target} MODULE ${arg_SOURCES})
+    set_target_properties(${target} PROPERTIES SUFFIX "${suffix}")
+    set_property(SOURCE ${arg_LOADED_BY} APPEND PROPERTY COMPILE_DEFINITIONS "CATENA_MODULE_SUFFIX=\"${suffix}\"")
+    add_dependencies(catena_${component} ${target})
+    set_property(GLOBAL APPEND PROPERTY CATENA_MODULES ${target})
+  else()
+    add_library(${target} OBJECT ${arg_SOURCES})
+    target_sources(catena_${component} PRIVATE $<TARGET_OBJECTS:${target}>)
+    target_link_libraries(catena_${component} INTERFACE $<LINK_ONLY:${CATENA_TARGET_${dependency}}>)
+    set_property(GLOBAL APPEND PROPERTY CATENA_USES_${component} ${dependency})
+  endif()
+  catena_set_up(${target})
+  get_property(depends GLOBAL PROPERTY CATENA_DEPENDS_${component})
+  list(TRANSFORM depends PREPEND catena_)
+  target_link_libraries(${target} PRIVATE ${depends} ${CATENA_TARGET_${dependency}})
+  foreach(user ${target} catena_${component})
+    target_compile_definitions(${user} PRIVATE ${CATENA_DEFINE_${dependency}})
   endforeach()
 endfunction()

@@ -370,19 +370,21 @@ void Optimizer::check_reached() {
   if (reached()) return;
   refresh_slots();
   if (reached() || std::none_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.takes_part(); })) return;
+  const nn::Link& model = target();
   autograd::warn("UserWarning",
                  catena::concat(rule_.name, ": the loss does not depend on any parameter of the model ",
-                                autograd::internal::class_name(typeid(target())),
+                                autograd::internal::class_name(typeid(model)),
                                 " (was it computed from arrays, in no_backprop_mode, or by another model?)"));
 }
 
 void Optimizer::check_strays(const Strays& strays) {
   refresh_slots();  // the step may have given the model new parameters
+  const nn::Link& model = target();
   for (const auto& [p, user] : strays) {
     if (!p || autograd::internal::Access::node(p)->has_optimizer) continue;
     const std::string message = catena::concat(
         rule_.name, ": ", user, " used a parameter ", p.name(), p.name().empty() ? "" : " ", "of shape ", p.shape(),
-        " that is in no member of the model ", autograd::internal::class_name(typeid(target())),
+        " that is in no member of the model ", autograd::internal::class_name(typeid(model)),
         ": it got a gradient, but nothing updates it (list it in NN_MEMBERS; set_requires_grad(false) if "
         "it is a constant)");
     check<RuntimeError>(!autograd::is_debug(), "update", message);

@@ -1,4 +1,5 @@
-// NnExtension by oneDNN: float32 convolutions over images on the CPU. Internal to this folder.
+// NnExtension by oneDNN: float32 convolutions over images on the CPU. The first one loads the module
+// modules/onednn.cpp. Internal to this folder.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>

@@ -1,5 +1,6 @@
 #include <catena/kernels/base/parallel.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -16,21 +17,38 @@
 
 #include <catena/kernels/base/error.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 namespace catena {
 namespace {
 
 thread_local constinit bool inside_parallel = false;
 
+// The OpenMP run time of this process. It is found by name, because it takes 0.5 ms to start and few programs have one:
+// those that are compiled with OpenMP, and those that have loaded a module.
+struct OpenMp {
+  int (*in_parallel)() = nullptr;
+  int (*get_max_threads)() = nullptr;
+  void (*set_num_threads)(int) = nullptr;
+
+  bool find_in(void* library) {
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      return function != nullptr;
+    };
+    return find(in_parallel, "omp_in_parallel") && find(get_max_threads, "omp_get_max_threads") &&
+           find(set_num_threads, "omp_set_num_threads");
+  }
+};
+// Null without OpenMP.
+std::atomic<const OpenMp*>& openmp() {
+  static OpenMp of_program;
+  static std::atomic<const OpenMp*> known = of_program.find_in(RTLD_DEFAULT) ? &of_program : nullptr;
+  return known;
+}
+
 // Inside a body of parallel_for, or inside a parallel region of the caller's OpenMP.
 bool is_inside_parallel() {
-#ifdef _OPENMP
-  if (omp_in_parallel() != 0) return true;
-#endif
-  return inside_parallel;
+  const OpenMp* omp = openmp().load(std::memory_order_acquire);
+  return (omp != nullptr && omp->in_parallel() != 0) || inside_parallel;
 }
 
 int default_threads() {
@@ -233,17 +251,25 @@ void set_max_threads(int n) {
   thread_limit().store(n, std::memory_order_relaxed);
 }
 
-#ifdef _OPENMP
-SingleThreadedLibraries::SingleThreadedLibraries() noexcept : before_(omp_get_max_threads()) {
-  if (before_ != 1) omp_set_num_threads(1);
+SingleThreadedLibraries::SingleThreadedLibraries() noexcept {
+  const OpenMp* omp = openmp().load(std::memory_order_acquire);
+  if (omp == nullptr) return;
+  before_ = omp->get_max_threads();
+  if (before_ != 1) omp->set_num_threads(1);
 }
 SingleThreadedLibraries::~SingleThreadedLibraries() {
-  if (before_ != 1) omp_set_num_threads(before_);
+  if (before_ != 1) openmp().load(std::memory_order_acquire)->set_num_threads(before_);
 }
-#else
-SingleThreadedLibraries::SingleThreadedLibraries() noexcept = default;
-SingleThreadedLibraries::~SingleThreadedLibraries() = default;
-#endif
+
+void internal::use_openmp_of(void* library) {
+  if (openmp().load(std::memory_order_acquire) != nullptr) return;
+  // What the whole process sees comes before the dependencies of `library`, as it does for those themselves.
+  auto found = std::make_unique<OpenMp>();
+  if (!found->find_in(RTLD_DEFAULT) && !found->find_in(library)) return;
+  const OpenMp* none = nullptr;
+  if (openmp().compare_exchange_strong(none, found.get(), std::memory_order_acq_rel))
+    static_cast<void>(found.release());
+}
 
 void internal::parallel_for(std::int64_t n, std::int64_t grain, void (*body)(void*, std::int64_t, std::int64_t),
                             void* context) {

@@ -16,7 +16,10 @@ CATENA_EXPORT void set_max_threads(int n);
 namespace internal {
 CATENA_EXPORT void parallel_for(std::int64_t n, std::int64_t grain, void (*body)(void*, std::int64_t, std::int64_t),
                                 void* context);
-}
+// Makes the OpenMP of a library that dlopen() has opened known to SingleThreadedLibraries, if this process has no
+// other.
+CATENA_EXPORT void use_openmp_of(void* library);
+}  // namespace internal
 
 // Calls body(begin, end) on disjoint ranges that cover [0, n). Each range has at least `grain` elements, except the
 // last. Runs on the calling thread alone when n <= grain, inside another parallel_for or an OpenMP parallel region, or
@@ -32,9 +35,9 @@ template <class F> void parallel_for(std::int64_t n, std::int64_t grain, F&& bod
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 
-// While an object of this class lives, libraries that parallelise with OpenMP use only the calling thread. Their own
-// teams would either block between two calls, which costs as much as a small matrix product, or busy-wait on the cores
-// that parallel_for needs next.
+// While an object of this class lives, libraries that parallelise with OpenMP use only the calling thread, if they were
+// loaded before. Their own teams would either block between two calls, which costs as much as a small matrix product,
+// or busy-wait on the cores that parallel_for needs next.
 class CATENA_EXPORT SingleThreadedLibraries {
  public:
   SingleThreadedLibraries() noexcept;

@@ -24,14 +24,16 @@ struct Gemm {
   std::int64_t ldc = 0;
 };
 
-// True if the library is available and supports such products.
+// True if Catena was built with the library, and it has such products.
 CATENA_EXPORT bool onednn_takes(catena::Dtype dtype);
 CATENA_EXPORT bool openblas_takes(catena::Dtype dtype, const Gemm& g);
-// Both return false if the library does not support the product. They use as many threads as OpenMP gives them, see
-// SingleThreadedLibraries.
-CATENA_EXPORT bool gemm_onednn(catena::Dtype dtype, const Gemm& g);
-CATENA_EXPORT bool gemm_openblas(catena::Dtype dtype, const Gemm& g);
-// False if OpenBLAS is older than the processor: it would use its oldest kernels although the processor has AVX2.
+// The products that the library takes; the first call loads its module (modules/). They return false if the library
+// refuses the product, and use as many threads as OpenMP gives them, see SingleThreadedLibraries.
+using Multiply = bool (*)(catena::Dtype dtype, const Gemm& g);
+CATENA_EXPORT Multiply onednn_gemm();
+CATENA_EXPORT Multiply openblas_gemm();
+// False if OpenBLAS is older than the processor: it would use its oldest kernels although the processor has AVX2. Loads
+// the module of OpenBLAS.
 CATENA_EXPORT bool openblas_knows_processor();
 // For all dtypes except the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);

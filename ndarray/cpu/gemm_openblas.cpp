@@ -1,57 +1,41 @@
 #include <algorithm>
 #include <climits>
-#include <string_view>
 
-#include <catena/ndarray/cpu/gemm.h>
-
-#ifdef CATENA_HAS_OPENBLAS
-#include <cblas.h>
-#endif
+#include <catena/kernels/base/module.h>
+#include <catena/ndarray/cpu/modules/gemm.h>
 
 namespace nd::cpu {
 
-bool openblas_takes([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
 #ifdef CATENA_HAS_OPENBLAS
+
+namespace {
+
+const OpenblasModule& openblas() {
+  static const OpenblasModule& module = *CATENA_LOAD_MODULE(catena_ndarray_openblas);
+  return module;
+}
+
+}  // namespace
+
+bool openblas_takes(catena::Dtype dtype, const Gemm& g) {
   const catena::Dtype real = catena::real_dtype(dtype);
   if (real != catena::Dtype::float32 && real != catena::Dtype::float64) return false;
   return std::max({g.m, g.n, g.k, g.lda, g.ldb, g.ldc}) <= INT_MAX;
-#else
-  return false;
-#endif
 }
 
-bool gemm_openblas([[maybe_unused]] catena::Dtype dtype, [[maybe_unused]] const Gemm& g) {
-#ifdef CATENA_HAS_OPENBLAS
-  if (!openblas_takes(dtype, g)) return false;
-  const auto i = [](std::int64_t x) { return static_cast<int>(x); };
-  constexpr double one[2] = {1, 0}, zero[2] = {0, 0};
-  constexpr float onef[2] = {1, 0}, zerof[2] = {0, 0};
-  const CBLAS_TRANSPOSE ta = g.transpose_a ? CblasTrans : CblasNoTrans, tb = g.transpose_b ? CblasTrans : CblasNoTrans;
-  if (dtype == catena::Dtype::complex128) {
-    cblas_zgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), one, g.a, i(g.lda), g.b, i(g.ldb), zero, g.c, i(g.ldc));
-  } else if (dtype == catena::Dtype::complex64) {
-    cblas_cgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), onef, g.a, i(g.lda), g.b, i(g.ldb), zerof, g.c,
-                i(g.ldc));
-  } else if (dtype == catena::Dtype::float64) {
-    cblas_dgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0, reinterpret_cast<const double*>(g.a), i(g.lda),
-                reinterpret_cast<const double*>(g.b), i(g.ldb), 0.0, reinterpret_cast<double*>(g.c), i(g.ldc));
-  } else {
-    cblas_sgemm(CblasRowMajor, ta, tb, i(g.m), i(g.n), i(g.k), 1.0f, reinterpret_cast<const float*>(g.a), i(g.lda),
-                reinterpret_cast<const float*>(g.b), i(g.ldb), 0.0f, reinterpret_cast<float*>(g.c), i(g.ldc));
-  }
-  return true;
-#else
-  return false;
-#endif
-}
+Multiply openblas_gemm() { return openblas().multiply; }
 
 bool openblas_knows_processor() {
-#if defined(CATENA_HAS_OPENBLAS) && defined(__x86_64__)
-  static const bool knows = std::string_view(openblas_get_corename()) != "Prescott" || !__builtin_cpu_supports("avx2");
+  static const bool knows = openblas().knows_processor();
   return knows;
-#else
-  return true;
-#endif
 }
+
+#else
+
+bool openblas_takes(catena::Dtype, const Gemm&) { return false; }
+Multiply openblas_gemm() { return nullptr; }
+bool openblas_knows_processor() { return true; }
+
+#endif
 
 }  // namespace nd::cpu

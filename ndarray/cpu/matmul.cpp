@@ -25,21 +25,22 @@ std::atomic<const char*> last_implementation{"none"};
 
 struct Implementation {
   const char* name;
-  bool (*multiply)(Dtype, const Gemm&);
+  Multiply multiply;  // null: the portable product
 };
+constexpr Implementation kPortable{"portable", nullptr};
 
-// The fastest implementation, as measured on processors with AVX2 and AVX-512; null: the portable product. Up to 32^3
+// The fastest implementation, as measured on processors with AVX2 and AVX-512; its library is then loaded. Up to 32^3
 // the set-up of a library takes longer than the product. Up to 100^3 OpenBLAS is faster than oneDNN, unless it does not
 // know the processor and falls back to its SSE3 kernels, which are slower than the portable product.
-const Implementation* choose(Dtype dtype, const Gemm& g, double work) {
-  static constexpr Implementation openblas{"openblas", gemm_openblas}, onednn{"onednn", gemm_onednn};
+Implementation choose(Dtype dtype, const Gemm& g, double work) {
   constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
-  if (work <= kTiny) return nullptr;
-  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g),
-             knows = openblas_knows_processor();
-  if (work <= kSmall && has_openblas && knows) return &openblas;
-  if (onednn_takes(dtype)) return &onednn;
-  return has_openblas && (thin || knows) ? &openblas : nullptr;
+  if (work <= kTiny) return kPortable;
+  const auto openblas = [] { return Implementation{"openblas", openblas_gemm()}; };
+  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g);
+  // What OpenBLAS knows is asked last, because the question loads it.
+  if (work <= kSmall && has_openblas && openblas_knows_processor()) return openblas();
+  if (onednn_takes(dtype)) return {"onednn", onednn_gemm()};
+  return has_openblas && (thin || openblas_knows_processor()) ? openblas() : kPortable;
 }
 
 // c split into parts that are independent products, each run by one thread.
@@ -88,7 +89,7 @@ class Parts {
   std::int64_t rows_ = 1, columns_ = 1;
 };
 
-bool multiply_in_parts(const Implementation& by, Dtype dtype, const Gemm& g, double work) {
+bool multiply_in_parts(Multiply multiply, Dtype dtype, const Gemm& g, double work) {
   const Parts parts(g, work);
   const auto item = static_cast<std::int64_t>(itemsize(dtype));
   std::atomic<bool> done{true};
@@ -96,7 +97,7 @@ bool multiply_in_parts(const Implementation& by, Dtype dtype, const Gemm& g, dou
     const catena::SingleThreadedLibraries single;
     for (std::int64_t i = begin; i < end; ++i) {
       const Gemm part = parts.part(i, item);
-      if (part.m > 0 && part.n > 0 && !by.multiply(dtype, part)) done.store(false, std::memory_order_relaxed);
+      if (part.m > 0 && part.n > 0 && !multiply(dtype, part)) done.store(false, std::memory_order_relaxed);
     }
   };
   catena::parallel_for(parts.count(), 1, run);
@@ -105,10 +106,10 @@ bool multiply_in_parts(const Implementation& by, Dtype dtype, const Gemm& g, dou
 
 void run_gemm(Dtype dtype, const Gemm& g) {
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-  const Implementation* by = choose(dtype, g, work);
-  if (by != nullptr && !multiply_in_parts(*by, dtype, g, work)) by = nullptr;
-  if (by == nullptr) gemm_portable(dtype, g);
-  last_implementation.store(by ? by->name : "portable", std::memory_order_relaxed);
+  Implementation by = choose(dtype, g, work);
+  if (by.multiply != nullptr && !multiply_in_parts(by.multiply, dtype, g, work)) by = kPortable;
+  if (by.multiply == nullptr) gemm_portable(dtype, g);
+  last_implementation.store(by.name, std::memory_order_relaxed);
 }
 
 // A matrix in memory: rows x columns with byte strides.

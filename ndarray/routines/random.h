@@ -91,15 +91,16 @@ CATENA_EXPORT Array random_integers(Generator& g, std::int64_t low, std::optiona
   template <class O = SampleOptions> Array name(const Shape& size = {}, const O& options = {}) { \
     return random::draw::standard_normal(generator, size, random::draw::dtype_in(options));      \
   }
-// A list is preferred to the number that it could be, too.
+// A list in braces is a size. (To a parameter of type double, {3} would be the number 3.)
 #define ND_RANDOM_RANGE_SAMPLER(generator, name, low, high)                                                           \
   template <class O = SampleOptions> Array name(std::initializer_list<catena::Integer> size, const O& options = {}) { \
     return random::draw::name(generator, low, high, size, random::draw::dtype_in(options));                           \
   }                                                                                                                   \
-  template <class O = SampleOptions>                                                                                  \
-  Array name(double a = low, double b = high, const Shape& size = {}, const O& options = {}) {                        \
-    return random::draw::name(generator, a, b, size, random::draw::dtype_in(options));                                \
-  }
+  template <std::convertible_to<double> Number, class O = SampleOptions>                                              \
+  Array name(Number a, double b = high, const Shape& size = {}, const O& options = {}) {                              \
+    return random::draw::name(generator, static_cast<double>(a), b, size, random::draw::dtype_in(options));           \
+  }                                                                                                                   \
+  inline Array name() { return name(low); }
 #define ND_RANDOM_BROADCAST_SAMPLER(generator, name)                                                                   \
   template <class O = SampleOptions> Array name(std::initializer_list<catena::Integer> size, const O& options = {}) {  \
     return random::draw::name(generator, 0.0, 1.0, Shape(size), random::draw::dtype_in(options));                      \

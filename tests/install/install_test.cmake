@@ -1,9 +1,11 @@
 # Installs, moves the prefix, and builds and runs the programs of consumer/ against it. Either -DBUILD=<built folder>, or
 # -DSOURCE=<folder to configure and build first, in WORK/build> -DOPTIONS=<arguments, comma-separated>.
-# Further: WORK (scratch folder), SHARED, COMPONENTS (comma-separated), CONSUMER, GENERATOR, CXX, ROOT, READELF, VERSION.
+# Further: WORK (scratch folder), SHARED, COMPONENTS and MODULES (comma-separated: what ndarray was built with), CONSUMER, GENERATOR, CXX,
+# ROOT, READELF, VERSION.
 cmake_minimum_required(VERSION 3.22)
 
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/modules.cmake")
 
 if(SOURCE)
   set(BUILD "${WORK}/build")
@@ -61,6 +63,7 @@ if(SHARED)
     run("linking by hand" ${CXX} -std=c++20 "${CONSUMER}/use_ndarray.cpp" "-I${WORK}/moved/include" "-L${libraries}" -lcatena_ndarray
       "-Wl,-rpath,${libraries}" -o "${WORK}/by_hand")
     run("running it" "${WORK}/by_hand")
+    check_modules("${WORK}/by_hand" "${libraries}")
     find_program(pkg_config pkg-config)
     if(pkg_config)
       set(ENV{PKG_CONFIG_PATH} "${libraries}/pkgconfig")
@@ -76,6 +79,7 @@ if(SHARED)
         run("building ${program} with its flags" ${CXX} -std=c++20 "${CONSUMER}/${program}.cpp" ${flags} "-Wl,-rpath,${libraries}"
           -o "${WORK}/by_pkg_config")
         run("running it" "${WORK}/by_pkg_config")
+        check_start("${WORK}/by_pkg_config")
       endforeach()
     else()
       message(STATUS "pkg-config was not found: its files are not tried")
@@ -105,4 +109,7 @@ endif()
 foreach(program IN LISTS programs)
   run("running ${program}" "${program}")
   message(STATUS "${output}")
+  if(SHARED)
+    check_start("${program}")
+  endif()
 endforeach()

@@ -1,4 +1,4 @@
-# Compiles the snippets of README.md as a user would, against an installed and moved prefix, with g++ and clang, and runs those on
+# Compiles the snippets of README.md as a user would, against an installed and moved prefix, with g++ and clangs, and runs those on
 # arrays. -DBUILD=<built folder> -DWORK=<scratch folder> -DROOT=<sources> -DGENERATOR= -DCXX=
 cmake_minimum_required(VERSION 3.22)
 
@@ -10,13 +10,15 @@ run("installing" ${CMAKE_COMMAND} --install "${BUILD}" --prefix "${WORK}/prefix"
 file(RENAME "${WORK}/prefix" "${WORK}/moved")
 run("extracting the snippets" awk -v "out=${WORK}/parts" -f "${CMAKE_CURRENT_LIST_DIR}/readme/extract.awk" "${ROOT}/README.md")
 
+# The oldest and the newest clang of README.md's list, or else the one there is.
 set(compilers "${CXX} -O0" "${CXX} -O2")
-find_program(clang clang++)
-if(clang)
-  list(APPEND compilers "${clang} -O0")
-else()
-  message(STATUS "clang++ was not found: the snippets are compiled by ${CXX} alone")
-endif()
+foreach(name clang++-14 clang++-19 clang++)
+  find_program(${name} ${name})
+  if(${name} AND (NOT name STREQUAL "clang++" OR NOT compilers MATCHES "clang"))
+    list(APPEND compilers "${${name}} -O0")
+  endif()
+endforeach()
+message(STATUS "compilers: ${compilers}")
 foreach(program arrays:ndarray network:training capture:training)
   string(REGEX MATCH "^(.*):(.*)$" program "${program}")
   set(name ${CMAKE_MATCH_1})

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <filesystem>
+#include <thread>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/device/executor.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/linalg.h>
 #include <catena/tests/support/strided.h>
 
 namespace {
@@ -218,6 +222,26 @@ BOOST_AUTO_TEST_CASE(large_products_in_parts) {
     run(Dtype::float32, 1500, 7, 300, Layout::c_order, Layout::c_order);
   }
   run(Dtype::float32, 257, 65, 601, Layout::c_order, Layout::f_order);  // with eight threads
+  catena::set_max_threads(before);
+}
+
+// The libraries are loaded by the first product and then run on the calling thread. A team of OpenMP belongs to the
+// thread that starts it, so a new thread shows whether there is one.
+BOOST_AUTO_TEST_CASE(libraries_start_no_threads) {
+  const int before = catena::max_threads();
+  catena::set_max_threads(1);
+  const auto threads = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64}) {
+    std::thread([&] {
+      const nd::Array a = nd::ones({300, 300}, dtype);
+      const auto at_first = threads();
+      BOOST_TEST(nd::matmul(a, a)(7, 7).item<double>() == 300);
+      BOOST_TEST(threads() == at_first, nd::cpu::last_gemm());
+    }).join();
+  }
   catena::set_max_threads(before);
 }
 

@@ -1,0 +1,525 @@
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+#include <catena/autograd/array.h>
+#include <catena/autograd/ndarray_backend/modules/onednn.h>
+#include <catena/kernels/base/parallel.h>
+
+namespace autograd::internal {
+namespace {
+
+using dnnl::memory;
+
+// ---- oneDNN 2 and 3 -----------------------------------------------------------------------------
+// Version 3 removed the operation descriptors: their contents are arguments of the primitive descriptor.
+struct Geometry {
+  memory::dims stride, dilate, pad, pad_end;
+};
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(
+      dnnl::scratchpad_mode::user);  // primitives hold no scratch memory; it is taken from the pool
+  return attr;
+}
+
+using dnnl::algorithm;
+
+#if DNNL_VERSION_MAJOR >= 3
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how,
+                                                           const memory::desc& src, const memory::desc& w,
+                                                           const memory::desc* b, const memory::desc& dst,
+                                                           const Geometry& g) {
+  constexpr auto kind = dnnl::prop_kind::forward_training;
+  if (b) return {e, kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
+  return {e, kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, attributes()};
+}
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how,
+                                                              const memory::desc& src, const memory::desc& w,
+                                                              const memory::desc& dst, const Geometry& g,
+                                                              const dnnl::convolution_forward::primitive_desc& hint) {
+  return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
+}
+dnnl::convolution_backward_weights::primitive_desc describe_weights(
+    const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w, const memory::desc& dst,
+    const Geometry& g, const dnnl::convolution_forward::primitive_desc& hint) {
+  return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
+}
+#else
+dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how,
+                                                           const memory::desc& src, const memory::desc& w,
+                                                           const memory::desc* b, const memory::desc& dst,
+                                                           const Geometry& g) {
+  using Desc = dnnl::convolution_forward::desc;
+  constexpr auto kind = dnnl::prop_kind::forward_training;
+  const Desc desc = b ? Desc(kind, how, src, w, *b, dst, g.stride, g.dilate, g.pad, g.pad_end)
+                      : Desc(kind, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end);
+  return {desc, attributes(), e};
+}
+dnnl::convolution_backward_data::primitive_desc describe_data(const dnnl::engine& e, algorithm how,
+                                                              const memory::desc& src, const memory::desc& w,
+                                                              const memory::desc& dst, const Geometry& g,
+                                                              const dnnl::convolution_forward::primitive_desc& hint) {
+  return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
+}
+dnnl::convolution_backward_weights::primitive_desc describe_weights(
+    const dnnl::engine& e, algorithm how, const memory::desc& src, const memory::desc& w, const memory::desc& dst,
+    const Geometry& g, const dnnl::convolution_forward::primitive_desc& hint) {
+  return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
+}
+#endif
+
+// ---- state of a thread --------------------------------------------------------------------------
+enum class Pass : std::int64_t { forward, forward_bias, data, filter };
+
+// The cache key: all parameters that a primitive depends on.
+struct Key {
+  std::array<std::int64_t, 26> v{};
+  friend bool operator==(const Key&, const Key&) = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept {
+    std::uint64_t h = 0xcbf29ce484222325u;
+    for (std::int64_t n : key.v) h = (h ^ static_cast<std::uint64_t>(n)) * 0x100000001b3u;
+    return static_cast<std::size_t>(h);
+  }
+};
+
+struct Plan {
+  dnnl::primitive primitive;
+  memory::desc src, weights, dst, scratchpad;
+};
+
+const dnnl::engine& engine() {
+  static const dnnl::engine& e = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return e;
+}
+
+// Every thread has its own plans, so that a lookup takes no lock. They refer to oneDNN's cache, which threads share.
+struct ThreadState {
+  static constexpr std::size_t kMaxPlans = 1024;
+  std::unordered_map<Key, std::unique_ptr<const Plan>, KeyHash> plans;  // null: oneDNN has no implementation
+  dnnl::stream stream{engine()};
+};
+ThreadState& thread_state() {
+  static thread_local ThreadState state;
+  return state;
+}
+
+// ---- a convolution as oneDNN describes it -------------------------------------------------------
+memory::format_tag plain_tag(int rank) {
+  return rank == 1 ? memory::format_tag::ncw : (rank == 2 ? memory::format_tag::nchw : memory::format_tag::ncdhw);
+}
+memory::format_tag channels_last_tag(int rank) {
+  return rank == 1 ? memory::format_tag::nwc : (rank == 2 ? memory::format_tag::nhwc : memory::format_tag::ndhwc);
+}
+memory::format_tag filter_tag(int rank, bool grouped) {
+  if (grouped)
+    return rank == 1 ? memory::format_tag::goiw : (rank == 2 ? memory::format_tag::goihw : memory::format_tag::goidhw);
+  return rank == 1 ? memory::format_tag::oiw : (rank == 2 ? memory::format_tag::oihw : memory::format_tag::oidhw);
+}
+
+memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
+
+// A convolution is split over the batch and, if there are fewer images than threads, also into bands of rows (of the
+// first spatial axis). Each part is a convolution of its own on one thread.
+struct Part {
+  std::int64_t image, images;      // first image, number of images
+  std::int64_t src_row, src_rows;  // rows of the input (or of its gradient) that the band uses
+  std::int64_t dst_row, dst_rows;  // rows of the output
+};
+
+class Problem {
+ public:
+  Problem(const Shape& x, const Shape& w, const Shape& y, const ConvolutionSpec& spec)
+      : groups(spec.groups), rank_(x.size() - 2), grouped_(groups > 1) {
+    src.assign(x.begin(), x.end());
+    dst.assign(y.begin(), y.end());
+    if (grouped_) weights = {spec.groups, w[0] / spec.groups};
+    else weights = {w[0]};
+    weights.insert(weights.end(), w.begin() + 1, w.end());
+    for (int i = 0; i < rank_; ++i) {
+      g.stride.push_back(spec.stride[i]);
+      g.dilate.push_back(spec.dilate[i] - 1);
+      g.pad.push_back(spec.pad[i]);
+      // With cover_all the last window may extend beyond the padding.
+      const std::int64_t reach = (y[i + 2] - 1) * spec.stride[i] + (w[i + 2] - 1) * spec.dilate[i] + 1;
+      g.pad_end.push_back(std::max(spec.pad[i], reach - x[i + 2] - spec.pad[i]));
+    }
+  }
+
+  Key key(Pass pass) const {
+    Key key;
+    std::size_t n = 0;
+    key.v[n++] = static_cast<std::int64_t>(pass);
+    key.v[n++] = rank_;
+    for (const memory::dims* d : {&src, &weights, &g.stride, &g.dilate, &g.pad, &g.pad_end})
+      for (std::int64_t v : *d) key.v[n++] = v;  // at most 2 + 5 + 6 + 4 * 3 entries; they determine the output's shape
+    return key;
+  }
+  // Three kinds of parts: the whole image; a band of output rows with the input rows that its windows read; a band of
+  // input rows with the output rows whose windows read it.
+  void take_image(Part& part) const {
+    part.src_row = part.dst_row = 0;
+    part.src_rows = src[2];
+    part.dst_rows = dst[2];
+  }
+  void take_output_rows(Part& part, std::int64_t first, std::int64_t last) const {
+    const std::int64_t low = first * g.stride[0] - g.pad[0], high = (last - 1) * g.stride[0] - g.pad[0] + reach();
+    part.dst_row = first;
+    part.dst_rows = last - first;
+    part.src_row = std::clamp<std::int64_t>(low, 0, src[2]);
+    part.src_rows = std::clamp<std::int64_t>(high, 0, src[2]) - part.src_row;
+  }
+  void take_input_rows(Part& part, std::int64_t first, std::int64_t last) const {
+    const auto next_output = [&](std::int64_t row) {  // the first output row whose window begins at `row` or later
+      const std::int64_t at = row + g.pad[0];
+      return std::clamp<std::int64_t>(at <= 0 ? 0 : (at + g.stride[0] - 1) / g.stride[0], 0, dst[2]);
+    };
+    part.src_row = first;
+    part.src_rows = last - first;
+    part.dst_row = next_output(first - reach() + 1);
+    part.dst_rows = next_output(last) - part.dst_row;
+  }
+  // The convolution of one part.
+  Problem part(const Part& part) const {
+    Problem p = *this;
+    p.src[0] = p.dst[0] = part.images;
+    if (part.src_rows == src[2] && part.dst_rows == dst[2]) return p;
+    p.src[2] = part.src_rows;
+    p.dst[2] = part.dst_rows;
+    p.g.pad[0] = part.src_row + g.pad[0] - part.dst_row * g.stride[0];
+    const std::int64_t end = (part.dst_rows - 1) * g.stride[0] + reach() - p.g.pad[0] - part.src_rows;
+    p.g.pad_end[0] = std::max<std::int64_t>(end, 0);
+    return p;
+  }
+  // Whether Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016) is faster than a direct convolution. It needs
+  // a quarter of the multiplications, but the transformation of the filter has to be amortised over many positions. Its
+  // rounding errors are about 1e-6 of the largest value instead of 3e-7.
+  bool suits_winograd() const { return winograd_tiles() >= kWinogradTiles; }
+  // Output tiles per image; 0 when the algorithm does not apply or there are too few channels.
+  std::int64_t winograd_tiles_of_image() const {
+    constexpr std::int64_t kChannels = 64;
+    const auto within = [](const memory::dims& d, std::int64_t least, std::int64_t most) {
+      return std::all_of(d.begin(), d.end(), [=](std::int64_t v) { return least <= v && v <= most; });
+    };
+    const bool can = rank_ == 2 && groups == 1 && weights[2] == 3 && weights[3] == 3 && within(g.stride, 1, 1) &&
+                     within(g.dilate, 0, 0) && within(g.pad, 0, 1) && within(g.pad_end, 0, 1);
+    return can && std::min(src[1], dst[1]) >= kChannels ? (dst[2] + 3) / 4 * ((dst[3] + 3) / 4) : 0;
+  }
+  std::int64_t winograd_tiles() const { return dst[0] * winograd_tiles_of_image(); }
+  static constexpr std::int64_t kWinogradTiles = 128;
+  memory::desc plain_filter() const { return described(weights, filter_tag(rank_, grouped_)); }
+  int rank() const { return rank_; }
+
+  memory::dims src, weights, dst;
+  Geometry g;
+  std::int64_t groups;
+
+ private:
+  // Rows that a window spans along the first spatial axis.
+  std::int64_t reach() const { return (weights[weights.size() - std::size_t(rank_)] - 1) * (g.dilate[0] + 1) + 1; }
+
+  int rank_;
+  bool grouped_;
+};
+
+template <class Description> std::unique_ptr<const Plan> plan_of(const Description& pd) {
+  auto plan = std::make_unique<Plan>();
+  if constexpr (std::is_same_v<Description, dnnl::convolution_backward_data::primitive_desc>) {
+    plan->src = pd.diff_src_desc();
+    plan->weights = pd.weights_desc();
+    plan->dst = pd.diff_dst_desc();
+    plan->primitive = dnnl::convolution_backward_data(pd);
+  } else if constexpr (std::is_same_v<Description, dnnl::convolution_backward_weights::primitive_desc>) {
+    plan->src = pd.src_desc();
+    plan->weights = pd.diff_weights_desc();
+    plan->dst = pd.diff_dst_desc();
+    plan->primitive = dnnl::convolution_backward_weights(pd);
+  } else {
+    plan->src = pd.src_desc();
+    plan->weights = pd.weights_desc();
+    plan->dst = pd.dst_desc();
+    plan->primitive = dnnl::convolution_forward(pd);
+  }
+  plan->scratchpad = pd.scratchpad_desc();
+  return plan;
+}
+
+// Activations are channels-last, so that the next convolution reads the result of the previous one without a reorder.
+// With fewer channels than a vector has lanes (e.g. the input images), oneDNN is fast only in layouts of its own
+// choice, and the result is reordered afterwards.
+//
+// Winograd's convolution also uses oneDNN's own layouts and is faster despite the reorder (64 channels, 56 x 56,
+// float32: 0.84 against 1.34 ms per image and thread).
+std::unique_ptr<const Plan> make_plan(const Problem& p, Pass pass, algorithm how) {
+  const memory::format_tag last = channels_last_tag(p.rank()), any = memory::format_tag::any;
+  const bool few = p.src[1] / p.groups < 16 || p.dst[1] / p.groups < 16;
+  const memory::format_tag activations = few || how == algorithm::convolution_winograd ? any : last;
+  const memory::desc src = described(p.src, activations), w = described(p.weights, any),
+                     dst = described(p.dst, activations), b({p.dst[1]}, memory::data_type::f32, memory::format_tag::x);
+  const auto forward = describe_forward(engine(), how, src, w, pass == Pass::forward_bias ? &b : nullptr, dst, p.g);
+  if (pass == Pass::data) return plan_of(describe_data(engine(), how, src, w, dst, p.g, forward));
+  if (pass == Pass::filter) return plan_of(describe_weights(engine(), how, src, w, dst, p.g, forward));
+  return plan_of(forward);
+}
+
+// Null when oneDNN has no implementation.
+const Plan* find_plan(const Problem& p, Pass pass) {
+  ThreadState& state = thread_state();
+  const Key key = p.key(pass);
+  if (const auto found = state.plans.find(key); found != state.plans.end()) return found->second.get();
+  if (state.plans.size() >= ThreadState::kMaxPlans) state.plans.clear();
+  std::unique_ptr<const Plan> plan;
+  for (const algorithm how : {algorithm::convolution_winograd, algorithm::convolution_direct}) {
+    if (plan || (how == algorithm::convolution_winograd && !p.suits_winograd())) continue;
+    try {
+      plan = make_plan(p, pass, how);
+    } catch (const dnnl::error& e) {
+      if (e.status == dnnl_out_of_memory) throw catena::OutOfMemoryError("convolution: oneDNN ran out of memory");
+    }
+  }
+  return state.plans.emplace(key, std::move(plan)).first->second.get();
+}
+
+// ---- arrays -------------------------------------------------------------------------------------
+Array channels_last_view(const Array& packed) {  // an array (n, spatial..., c) as (n, c, spatial...)
+  Dims axes{0, packed.ndim() - 1};
+  for (int i = 1; i < packed.ndim() - 1; ++i) axes.push_back(i);
+  return transpose(packed, axes);
+}
+
+Array empty_channels_last(const Array& near, const memory::dims& dims) {
+  Shape shape{dims[0]};
+  for (std::size_t i = 2; i < dims.size(); ++i) shape.push_back(dims[i]);
+  shape.push_back(dims[1]);
+  return channels_last_view(near.backend().empty(shape, Dtype::float32, near.device()));
+}
+
+bool is_channels_last(const Array& a) {
+  Shape shape{a.shape(0)};
+  Strides strides{a.strides()[0]};
+  for (int i = 2; i < a.ndim(); ++i) {
+    shape.push_back(a.shape(i));
+    strides.push_back(a.strides()[i]);
+  }
+  shape.push_back(a.shape(1));
+  strides.push_back(a.strides()[1]);
+  return catena::is_c_contiguous(shape, strides, catena::itemsize(a.dtype()));
+}
+
+Array scratch(const Array& near, const memory::desc& desc) {
+  return near.backend().empty({static_cast<std::int64_t>(desc.get_size())}, Dtype::uint8, near.device());
+}
+
+memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
+
+// An operand in the layout that a primitive expects. Keeps the memory alive.
+class DnnlArray {
+ public:
+  DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted) : array_(a), memory_(at(given, a)) {
+    if (given == wanted) return;
+    array_ = scratch(a, wanted);
+    memory from = std::exchange(memory_, at(wanted, array_));
+    dnnl::reorder(from, memory_).execute(thread_state().stream, from, memory_);
+    thread_state().stream.wait();
+  }
+  const memory& get() const { return memory_; }
+
+ private:
+  Array array_;
+  memory memory_;
+};
+
+DnnlArray activations(const Array& a, const memory::dims& dims, int rank, const memory::desc& wanted) {
+  if (is_channels_last(a)) return {a, described(dims, channels_last_tag(rank)), wanted};
+  return {contiguous(a), described(dims, plain_tag(rank)), wanted};
+}
+
+// The output of a primitive; finish() reorders it into the array if the layouts differ.
+class Result {
+ public:
+  Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
+      : array_(array),
+        plain_(plain),
+        same_(plain == written),
+        written_(same_ ? array : scratch(near, written)),
+        memory_(at(written, written_)) {}
+  const memory& get() const { return memory_; }
+  void finish() {
+    if (same_) return;
+    memory to = at(plain_, array_);
+    dnnl::reorder(memory_, to).execute(thread_state().stream, memory_, to);
+    thread_state().stream.wait();
+  }
+
+ private:
+  Array array_;
+  memory::desc plain_;
+  bool same_;
+  Array written_;
+  memory memory_;
+};
+
+void execute(const Plan& plan, const Array& near, std::unordered_map<int, memory> arguments) {
+  const Array pad = scratch(near, plan.scratchpad);
+  if (plan.scratchpad.get_size() > 0) arguments.emplace(DNNL_ARG_SCRATCHPAD, at(plan.scratchpad, pad));
+  plan.primitive.execute(thread_state().stream, arguments);
+  thread_state().stream.wait();
+}
+
+// Failures of oneDNN after planning are failures of resources.
+template <class F> auto guarded(const char* op, F&& f) {
+  try {
+    return f();
+  } catch (const dnnl::error& e) {
+    if (e.status == dnnl_out_of_memory) catena::fail<catena::OutOfMemoryError>(op, "oneDNN ran out of memory");
+    catena::fail<catena::RuntimeError>(op, "oneDNN: ", e.what());
+  }
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+std::int64_t threads_for(const Problem& p) {
+  constexpr double kLeast = 1e6;  // multiplications per thread
+  double work = 1;
+  for (std::size_t i = 0; i < p.dst.size(); ++i) work *= double(p.dst[i]);
+  for (std::size_t i = p.weights.size() - std::size_t(p.rank()) - 1; i < p.weights.size(); ++i)
+    work *= double(p.weights[i]);
+  return static_cast<std::int64_t>(std::clamp(work / kLeast, 1.0, double(catena::max_threads())));
+}
+
+std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
+  constexpr std::int64_t kLeastRows = 4;
+  const std::int64_t threads = threads_for(p), n = p.dst[0], rows = pass == Pass::data ? p.src[2] : p.dst[2];
+  std::int64_t groups = std::min(n, threads);  // parts of the batch
+  if (p.suits_winograd()) {
+    // Reordered data should still be in the cache when the convolution reads it.
+    constexpr std::int64_t kCached = 1 << 20;  // elements
+    const std::int64_t size = n * (p.src[1] * p.src[2] * p.src[3] + p.dst[1] * p.dst[2] * p.dst[3]);
+    const std::int64_t most = std::min(n, p.winograd_tiles() / Problem::kWinogradTiles);
+    groups = std::max(groups, std::min(most, size / kCached / threads * threads));
+  }
+  const std::int64_t bands =
+      by_rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
+  std::vector<Part> parts;
+  for (std::int64_t i = 0; i < groups; ++i)
+    for (std::int64_t b = 0; b < bands; ++b) {
+      Part& part = parts.emplace_back();
+      part.image = n * i / groups;
+      part.images = n * (i + 1) / groups - part.image;
+      if (bands == 1) p.take_image(part);
+      else if (pass == Pass::data) p.take_input_rows(part, rows * b / bands, rows * (b + 1) / bands);
+      else p.take_output_rows(part, rows * b / bands, rows * (b + 1) / bands);
+    }
+  return parts;
+}
+
+// The parts of a convolution with their problems; empty when oneDNN cannot compute all of them. All plans are made here
+// on the calling thread, so that this is known before the first part runs.
+struct Cut {
+  std::vector<Part> parts;
+  std::vector<Problem> problems;
+};
+Cut cut(const Problem& whole, Pass pass) {
+  const catena::SingleThreadedLibraries single;
+  for (const bool by_rows : {true, false}) {
+    Cut c{parts_of(whole, pass, by_rows), {}};
+    for (const Part& part : c.parts) c.problems.push_back(whole.part(part));
+    // oneDNN has no primitive for rows whose windows contain only padding.
+    const bool all = std::all_of(c.problems.begin(), c.problems.end(), [&](const Problem& p) {
+      return p.src[2] > 0 && p.dst[2] > 0 && p.g.pad[0] >= 0 && find_plan(p, pass) != nullptr;
+    });
+    if (all) return c;
+  }
+  return {};
+}
+
+Array band_of(const Array& a, const Part& part, std::int64_t row, std::int64_t rows) {
+  const Array images = part.images == a.shape(0) ? a : slice(a, 0, part.image, part.image + part.images);
+  return rows == a.shape(2) ? images : slice(images, 2, row, row + rows);
+}
+Array src_of(const Array& a, const Part& part) { return band_of(a, part, part.src_row, part.src_rows); }
+Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.dst_row, part.dst_rows); }
+
+// Runs f(part, problem, plan, index) for all parts in parallel.
+template <class F> void run_parts(const char* op, const Cut& c, Pass pass, F&& f) {
+  catena::parallel_for(static_cast<std::int64_t>(c.parts.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+    const catena::SingleThreadedLibraries single;
+    guarded(op, [&] {
+      for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k)
+        f(c.parts[k], c.problems[k], *find_plan(c.problems[k], pass), k);
+    });
+  });
+  set_last_implementation("onednn");
+}
+
+Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape, const ConvolutionSpec& spec) {
+  const Problem whole(x.shape(), w.shape(), y_shape, spec);
+  const Pass pass = b ? Pass::forward_bias : Pass::forward;
+  const Cut c = cut(whole, pass);
+  if (c.parts.empty()) return {};
+  const Array y = empty_channels_last(x, whole.dst), filter = contiguous(w), bias = b ? contiguous(b) : b;
+  run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
+    const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src),
+                    weights(filter, p.plain_filter(), plan.weights);
+    Result result(x, dst_of(y, part), described(p.dst, channels_last_tag(p.rank())), plan.dst);
+    std::unordered_map<int, memory> arguments{
+        {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, result.get()}};
+    if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
+    execute(plan, x, std::move(arguments));
+    result.finish();
+  });
+  return y;
+}
+
+Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const ConvolutionSpec& spec) {
+  const Problem whole(x_shape, w.shape(), gy.shape(), spec);
+  const Cut c = cut(whole, Pass::data);
+  if (c.parts.empty()) return {};
+  const Array gx = empty_channels_last(gy, whole.src), filter = contiguous(w);
+  run_parts(
+      "convolution_backward_data", c, Pass::data,
+      [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
+        const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst),
+                        weights(filter, p.plain_filter(), plan.weights);
+        Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
+        execute(plan, gy,
+                {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
+        result.finish();
+      });
+  return gx;
+}
+
+Array backward_filter(const Array& x, const Array& gy, const Shape& w_shape, const ConvolutionSpec& spec) {
+  const Problem whole(x.shape(), w_shape, gy.shape(), spec);
+  const Cut c = cut(whole, Pass::filter);
+  if (c.parts.empty()) return {};
+  std::vector<Array> sums(c.parts.size());
+  run_parts("convolution_backward_filter", c, Pass::filter,
+            [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
+              const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src);
+              const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
+              sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
+              Result result(x, sums[k], p.plain_filter(), plan.weights);
+              execute(
+                  plan, x,
+                  {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
+              result.finish();
+            });
+  for (std::size_t k = 1; k < sums.size(); ++k) sums[0] += sums[k];
+  return sums[0];
+}
+
+}  // namespace
+
+const OnednnModule* catena_autograd_ndarray_onednn() {
+  static constexpr OnednnModule module{convolution, backward_data, backward_filter};
+  return &module;
+}
+
+}  // namespace autograd::internal

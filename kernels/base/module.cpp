@@ -1,0 +1,38 @@
+#include <catena/kernels/base/module.h>
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+
+#include <string>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
+
+namespace catena::internal {
+
+void* load_module(const char* file, const char* function, const void* inside) {
+  Dl_info info{};
+  link_map* library = nullptr;
+  char folder[PATH_MAX];
+  // The folder as the linker recorded it when it loaded the library: info.dli_fname may be relative to a former working
+  // directory. It records none for the program itself, whose name is empty.
+  check<RuntimeError>(dladdr1(inside, &info, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) != 0 &&
+                          library->l_name[0] != '\0' && dlinfo(library, RTLD_DI_ORIGIN, folder) == 0,
+                      "load_module", file, " is needed by code that is in no shared library");
+  const std::string path = std::string(folder) + "/" + file;
+  const auto must = [&](const void* found) {
+    if (found != nullptr) return;
+    const char* reason = dlerror();
+    fail<RuntimeError>("load_module", path, ", which ", info.dli_fname,
+                       " needs from here on, cannot be used: ", reason != nullptr ? reason : "no reason given");
+  };
+  void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  must(module);
+  void* const address = dlsym(module, function);
+  must(address);
+  use_openmp_of(module);
+  return address;
+}
+
+}  // namespace catena::internal

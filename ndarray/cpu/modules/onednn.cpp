@@ -1,0 +1,25 @@
+#include <oneapi/dnnl/dnnl.h>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cpu/modules/gemm.h>
+
+namespace nd::cpu {
+namespace {
+
+bool multiply(catena::Dtype /* float32 */, const Gemm& g) {
+  const auto f = [](auto* p) { return reinterpret_cast<const float*>(p); };
+  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.0f,
+                                          f(g.a), g.lda, f(g.b), g.ldb, 0.0f, reinterpret_cast<float*>(g.c), g.ldc);
+  catena::check<catena::OutOfMemoryError>(status != dnnl_out_of_memory, "matmul", "oneDNN has no memory for ", g.m,
+                                          " x ", g.k, " @ ", g.k, " x ", g.n);
+  return status == dnnl_success;
+}
+
+}  // namespace
+
+const OnednnModule* catena_ndarray_onednn() {
+  static constexpr OnednnModule module{multiply};
+  return &module;
+}
+
+}  // namespace nd::cpu
