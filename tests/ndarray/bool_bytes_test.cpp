@@ -83,6 +83,13 @@ BOOST_AUTO_TEST_CASE(functions_of_bools) {
   check("any", [](const Array& x, const Array& y) { return nd::any(nd::logical_and(x, y), {.axis = -1}); });
   check("count", [](const Array& x, const Array&) { return nd::array(nd::count_nonzero(x)); });
   check("nonzero", [](const Array& x, const Array&) { return nd::flatnonzero(x); });
+  check("sum", [](const Array& x, const Array&) { return nd::sum(x, {.axis = 0}); });
+  check("sum as float32", [](const Array& x, const Array&) { return nd::sum(x, {.dtype = nd::float32}); });
+  check("prod", [](const Array& x, const Array&) { return nd::prod(x, {.axis = -1}); });
+  check("mean", [](const Array& x, const Array&) { return nd::mean(x, {.axis = 0}); });
+  check("amax", [](const Array& x, const Array&) { return nd::amax(x, {.axis = -1}); });
+  check("amin", [](const Array& x, const Array&) { return nd::amin(x, {.axis = 0}); });
+  check("argmin", [](const Array& x, const Array&) { return nd::argmin(x, {.axis = 0}); });
   check("sort", [](const Array& x, const Array&) { return nd::sort(x, {.axis = -1}); });
   check("argmax", [](const Array& x, const Array&) { return nd::argmax(x, {.axis = -1}); });
   check("cumsum", [](const Array& x, const Array&) { return nd::cumsum(x, {.axis = 0}); });
