@@ -16,9 +16,9 @@ struct IndexedAccess {
   const Dims& axes;
   const Shape& loop;
   const Dims& base_axis;
-  std::string_view name = "gather";     // used in messages, as is:
-  const Dims* axes_as_given = nullptr;  // the axes where the caller counts others than those of `base`
-  bool wraps = false;                   // the indices have been checked before
+  std::string_view name = "gather";     // used in messages
+  const Dims* axes_as_given = nullptr;  // what messages call `axes`, if not by the same numbers
+  bool wraps = false;                   // as in catena::call::Index
 };
 
 // out has the loop shape and the dtype of the base.

@@ -45,8 +45,8 @@ CATENA_EXPORT Dtype result_type(std::span<const Input> inputs);
 
 // "take: the index 7 is out of range for axis 0 of length 5", or the same of a label that is no class.
 CATENA_EXPORT std::string index_message(std::string_view op, const Scalar& value, const IndexRule& rule);
-[[noreturn]] CATENA_EXPORT void fail_index(std::string_view op, const Scalar& value,
-                                           const IndexRule& rule);  // IndexError
+// IndexError with that message.
+[[noreturn]] CATENA_EXPORT void fail_index(std::string_view op, const Scalar& value, const IndexRule& rule);
 
 // The common shape of all inputs; ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
 CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> inputs);

@@ -92,8 +92,8 @@ struct Rows {
 };
 
 // An integer index array for an axis of that length whose elements are `stride` bytes apart. It broadcasts to the loop
-// shape. Before anything is written, it is checked as CheckIndices describes, unless it wraps: then indices are taken
-// modulo the length, or are known to be in range.
+// shape. It is checked as CheckIndices describes before anything is written. wraps: it is not checked, because its
+// indices are known to be in range or are to be taken modulo the length.
 struct Index {
   const ArrayHeader* array = nullptr;
   std::int64_t length = 0;
