@@ -104,6 +104,7 @@ CATENA_EXPORT Array squeeze(const Array& a, const Axes& axes = {});
 CATENA_EXPORT Array concatenate(std::span<const Array> arrays, int axis = 0);
 // a[start:stop] along one axis, as a view.
 CATENA_EXPORT Array slice(const Array& a, int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1);
+// Indices out of range are as in get_item (functions/array.h).
 CATENA_EXPORT Array take(const Array& a, const Array& indices, int axis);
 
 CATENA_EXPORT bool same_backend(const Array& a, const Array& b) noexcept;

@@ -186,7 +186,7 @@ Array take(const Array& a, const Array& indices, int axis) {
   const Array index = index_shape == indices.shape() ? indices : reshape(indices, index_shape);
   Array out = a.backend().empty(loop, a.dtype(), a.device());
   const Dims axes{at};
-  internal::gather({a, {&index, 1}, axes, loop, base_axis}, out);
+  internal::gather({a, {&index, 1}, axes, loop, base_axis, "take"}, out);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include <catena/autograd/backend/backend.h>
 
@@ -15,6 +16,9 @@ struct IndexedAccess {
   const Dims& axes;
   const Shape& loop;
   const Dims& base_axis;
+  std::string_view name = "gather";     // used in messages
+  const Dims* axes_as_given = nullptr;  // what messages call `axes`, if not by the same numbers
+  bool wraps = false;                   // as in catena::call::Index
 };
 
 // out has the loop shape and the dtype of the base.

@@ -10,6 +10,13 @@ namespace catena {
 
 inline constexpr int kMaxIndexRank = 32;
 
+// The element at an address. Every byte of a bool but 0 is true, as bytes of a view of another dtype may be, but a bool
+// that is loaded from a byte other than 0 and 1 is undefined.
+template <class T> ND_FN T element(const void* at) {
+  if constexpr (is_same<T, bool>) return *static_cast<const uint8_t*>(at) != 0;
+  else return *static_cast<const T*>(at);
+}
+
 // Rank is a compile-time upper bound: generated code uses the exact rank, the host loops use kMaxIndexRank.
 template <int Rank> struct Index {
   int64_t position;
@@ -25,7 +32,7 @@ template <class T> struct View {
   const int64_t* strides;  // bytes
 
   ND_FN int64_t shape(int k) const { return lengths[k]; }
-  template <class... I> ND_FN compute_t<T> operator()(I... i) const { return load(*at(i...)); }
+  template <class... I> ND_FN compute_t<T> operator()(I... i) const { return load(element<T>(at(i...))); }
   template <class... I> ND_FN void set(compute_t<T> v, I... i) const { store(*at(i...), v); }
 
  private:

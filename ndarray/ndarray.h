@@ -11,6 +11,7 @@
 #include <catena/ndarray/device/memory_pool.h>
 #include <catena/ndarray/device/memory_snapshot.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/engine/index_check.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>

@@ -100,6 +100,7 @@ class CATENA_EXPORT Backend {
   virtual void rows(const catena::call::Rows& call) = 0;
   virtual void gather(const catena::call::Gather& call) = 0;
   virtual void scatter(const catena::call::Scatter& call) = 0;
+  virtual void check_indices(const catena::call::CheckIndices& call) = 0;
   virtual void matmul(const catena::call::Matmul& call) = 0;
   virtual void random(const catena::call::Random& call) = 0;
   // TypeError for tensors that are not C-contiguous or not of the loop's dtypes, ValueError for operands that do not

@@ -21,9 +21,9 @@ CATENA_EXPORT Variables broadcast(const Variables& xs);
 // Equal dtypes, ranks and lengths except along `axis` (else InvalidType); at least one array (else ValueError).
 CATENA_EXPORT Variable concat(const Variables& xs, int axis = 1);
 
-// x[items] by NumPy's rules: integers, slices, ellipsis, newaxis and integer arrays. Out-of-range indices in arrays
-// wrap. Gradients of repeated elements are summed. InvalidType for more items than axes; IndexError for an integer out
-// of range or arrays that do not broadcast.
+// x[items] by NumPy's rules: integers, slices, ellipsis, newaxis and integer arrays. Gradients of repeated elements are
+// summed. InvalidType for more items than axes; IndexError for an integer out of range or arrays that do not broadcast.
+// An index out of range in an array is an IndexError on the CPU; on CUDA it wraps unless nd::check_indices is on.
 CATENA_EXPORT Variable get_item(const Variable& x, const std::vector<IndexItem>& items);
 
 }  // namespace autograd

@@ -23,6 +23,7 @@ struct Plan {
   ViewSpec view;
   std::vector<Array> indices;
   Dims axes;       // axes of the view that index arrays index
+  Dims given;      // the same as axes of the indexed array
   Shape loop;      // shape of the result
   Dims base_axis;  // the axis of the view that each loop axis runs along; -1: an axis of the index arrays
 };
@@ -32,6 +33,7 @@ struct Resolved {
   std::vector<Key> keys;
   std::vector<Array> arrays;
   std::vector<int> array_axes;  // axes of the view that the arrays index
+  std::vector<int> given;       // the same as axes of x
   bool adjacent = true;
 };
 
@@ -57,9 +59,9 @@ Resolved resolve(const Array& x, const std::vector<IndexItem>& items) {
       if (!r.arrays.empty() && last_array != position - 1) r.adjacent = false;
       r.arrays.push_back(to_device(a, x.device()));
       r.array_axes.push_back(axis++);
+      r.given.push_back(source++);
       r.keys.push_back(Slice());
       last_array = position++;
-      ++source;
       continue;
     }
     r.keys.push_back(k);
@@ -108,6 +110,7 @@ Plan plan_of(const Array& x, const std::vector<IndexItem>& items) {
     for (int i = 0; i < after; ++i) shape.push_back(1);
     p.indices.push_back(reshape(r.arrays[k], shape));
     p.axes.push_back(r.array_axes[k]);
+    p.given.push_back(r.given[k]);
   }
   return p;
 }
@@ -132,7 +135,7 @@ class GetItem final : public FunctionNode {
     const Plan p = plan_of(x[0], items_);
     if (p.indices.empty()) return {view_of(x[0], p.view)};
     const Array y = x[0].backend().empty(p.loop, x[0].dtype(), x[0].device());
-    internal::gather({view_of(x[0], p.view), p.indices, p.axes, p.loop, p.base_axis}, y);
+    internal::gather({view_of(x[0], p.view), p.indices, p.axes, p.loop, p.base_axis, "get_item", &p.given}, y);
     return {y};
   }
   Variables backward(const Targets&, const Variables& gy) override;
@@ -153,7 +156,10 @@ class GetItemGrad final : public FunctionNode {
     const Plan p = plan_of(gx, items_);
     const Array target = view_of(gx, p.view);
     if (p.indices.empty()) assign(target, gy[0]);
-    else internal::scatter(catena::ScatterMode::add, {target, p.indices, p.axes, p.loop, p.base_axis}, *gy[0].get());
+    else
+      // get_item has checked the indices.
+      internal::scatter(catena::ScatterMode::add,
+                        {target, p.indices, p.axes, p.loop, p.base_axis, "get_item", &p.given, true}, *gy[0].get());
     return {gx};
   }
   Variables backward(const Targets&, const Variables& ggx) override { return {get_item(ggx[0], items_)}; }

@@ -34,6 +34,7 @@ class NdarrayBackend final : public Backend {
   void rows(const catena::call::Rows& call) override { nd::internal::execute(call); }
   void gather(const catena::call::Gather& call) override { nd::internal::execute(call); }
   void scatter(const catena::call::Scatter& call) override { nd::internal::execute(call); }
+  void check_indices(const catena::call::CheckIndices& call) override { nd::internal::execute(call); }
   void matmul(const catena::call::Matmul& call) override { nd::internal::execute(call); }
   void random(const catena::call::Random& call) override { nd::internal::execute(call); }
   void multi_tensor(const catena::call::MultiTensor& call) override { nd::internal::execute(call); }

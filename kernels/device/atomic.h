@@ -17,15 +17,22 @@ struct SharedWord {
   }
 };
 
-// *to += v. Complex: each part by itself. bool: logical or. Elements of 1 and 2 bytes: compare-and-swap of the word
-// that contains them; integers wrap.
+// *to += v. Complex: each part by itself. bool: logical or. Bools and elements of 1 and 2 bytes: compare-and-swap of
+// the word that contains them; integers wrap.
 template <class T> ND_FN void atomic_add(T* to, T v) {
   if constexpr (is_complex<T>) {
     atomicAdd(&to->re, v.re);
     atomicAdd(&to->im, v.im);
   } else if constexpr (is_same<T, bool>) {
+    // The sum is 1 also where the byte is another one than 0 and 1.
     const SharedWord at(to);
-    if (v) atomicOr(at.word, 1u << at.shift);
+    uint32_t seen = *static_cast<volatile uint32_t*>(at.word), expected;
+    do {
+      expected = seen;
+      const uint32_t byte = (expected >> at.shift) & 0xffu, sum = v || byte != 0 ? 1u : 0u;
+      if (byte == sum) return;
+      seen = atomicCAS(at.word, expected, (expected & ~(0xffu << at.shift)) | (sum << at.shift));
+    } while (seen != expected);
   } else if constexpr (sizeof(T) < 4) {
     using Bits = unsigned_of<T>;
     const SharedWord at(to);

@@ -56,9 +56,8 @@ template <class Index, int Rank, class... I> struct Indexed {
     });
   }
   template <class T, class P> static ND_FN void add(const P& p) {
-    each(p, make_indices<int(sizeof...(I))>{}, [](char* base, const char* other) {
-      atomic_add(reinterpret_cast<T*>(base), *reinterpret_cast<const T*>(other));
-    });
+    each(p, make_indices<int(sizeof...(I))>{},
+         [](char* base, const char* other) { atomic_add(reinterpret_cast<T*>(base), element<T>(other)); });
   }
 };
 

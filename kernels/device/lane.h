@@ -25,6 +25,14 @@ template <int K, class L> ND_FN L& get(Held<K, L>& held) { return held.lane; }
 
 // ---- conversions --------------------------------------------------------------------------------
 template <class Slot, class Stored> ND_FN compute_t<Slot> to_slot(Stored v) { return load(convert<Slot>(v)); }
+
+// The bytes of an element that has been loaded with its neighbours. See element() about bools.
+struct BoolByte {
+  uint8_t byte;
+};
+template <class Stored> using loaded_t = conditional_t<is_same<Stored, bool>, BoolByte, Stored>;
+template <class Slot> ND_FN compute_t<Slot> to_slot(BoolByte b) { return to_slot<Slot>(b.byte != 0); }
+
 template <class Stored, class Slot> ND_FN Stored from_slot(compute_t<Slot> v) {
   Slot s;
   store(s, v);
@@ -99,7 +107,7 @@ struct Fixed {
 // Tags describe the operands in generated code. lane<V>(p, k) makes the lane of operand k for up to V elements at once.
 template <class Stored, class Slot> struct In {
   template <int V> struct lane : Moving<Stored> {
-    Stored raw[V];
+    loaded_t<Stored> raw[V];
     template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
     template <int W> ND_FN void fetch(int at = 0) { read<W>(raw + at, this->at); }
     template <int W> ND_FN void flush(int = 0) const {}
@@ -112,7 +120,7 @@ template <class Stored, class Slot> struct PerRow {
     const char* base;
     compute_t<Slot> value;
     template <class P> ND_FN lane(const P& p, int k) : base(static_cast<const char*>(p.data[k])) {}
-    ND_FN void begin_row(int64_t offset) { value = to_slot<Slot>(*reinterpret_cast<const Stored*>(base + offset)); }
+    ND_FN void begin_row(int64_t offset) { value = to_slot<Slot>(element<Stored>(base + offset)); }
     ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };
@@ -121,7 +129,7 @@ template <class Stored, class Slot> struct InOut {
     compute_t<Slot> value[V];
     template <class P> ND_FN lane(const P& p, int k) : Moving<Stored>(p.data[k]) {}
     template <int W> ND_FN void fetch(int at = 0) {
-      Stored raw[W];
+      loaded_t<Stored> raw[W];
       read<W>(raw, this->at);
       ND_UNROLL
       for (int j = 0; j < W; ++j) value[at + j] = to_slot<Slot>(raw[j]);
@@ -146,8 +154,8 @@ template <class Stored, class Slot> struct Scalar {
   template <int V> struct lane : Fixed {
     compute_t<Slot> value;
     template <class P> ND_FN lane(const P& p, int k) {
-      Stored raw;
-      if (p.data[k] != nullptr) raw = *static_cast<const Stored*>(p.data[k]);
+      loaded_t<Stored> raw;
+      if (p.data[k] != nullptr) raw = *static_cast<const loaded_t<Stored>*>(p.data[k]);
       else memcpy(&raw, p.cell[k].bytes, sizeof(Stored));
       value = to_slot<Slot>(raw);
     }
@@ -158,7 +166,7 @@ template <class Stored, class Slot> struct Scalar {
 template <class Stored, class Slot> struct Shared {
   template <int V> struct lane : Fixed {
     compute_t<Slot> value;
-    template <class P> ND_FN lane(const P& p, int k) : value(to_slot<Slot>(*static_cast<const Stored*>(p.data[k]))) {}
+    template <class P> ND_FN lane(const P& p, int k) : value(to_slot<Slot>(element<Stored>(p.data[k]))) {}
     ND_FN compute_t<Slot> operator()(int) const { return value; }
   };
 };

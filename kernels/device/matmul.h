@@ -11,7 +11,7 @@ namespace catena::device {
 template <class T> struct Dot {
   static constexpr bool inexact = is_float<real_of_t<compute_t<T>>>;
   using A = conditional_t<inexact, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
-  static ND_FN A fetch(const char* at) { return A(load(*reinterpret_cast<const T*>(at))); }
+  static ND_FN A fetch(const char* at) { return A(load(element<T>(at))); }
   static ND_FN void put(char* at, A v) {
     if constexpr (inexact) store(*reinterpret_cast<T*>(at), v);
     else *reinterpret_cast<T*>(at) = T(v);

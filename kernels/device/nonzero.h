@@ -15,8 +15,7 @@ template <class T, class Index, int Rank> struct Nonzero {
   template <class P> static ND_FN bool flag(const P& p, int64_t i) {
     if (i >= p.n) return false;
     const char* in = static_cast<const char*>(p.in);
-    return load(*reinterpret_cast<const T*>(in + offset_of<Rank>(Index(i), p.length, p.stride, p.rank))) !=
-           compute_t<T>(0);
+    return load(element<T>(in + offset_of<Rank>(Index(i), p.length, p.stride, p.rank))) != compute_t<T>(0);
   }
 
   template <class P> static ND_FN void count(const P& p) {

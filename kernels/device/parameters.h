@@ -7,6 +7,7 @@
 // bits wide, whatever index width the kernel computes with.
 #pragma once
 
+#include <catena/kernels/index_rule.h>
 #include <catena/kernels/prelude.h>
 
 namespace catena::device {
@@ -119,6 +120,24 @@ template <int Axes, int Rank> struct GatherParameters {
   int64_t axis_length[Axes], axis_stride[Axes];
   int64_t length[Rank], base_stride[Rank], other_stride[Rank];
   int64_t index_stride[Axes][Rank];
+};
+
+// A number that breaks its rule, as a kernel tells the host, which resets the state when it has read the record.
+struct IndexRecord {
+  static constexpr uint32_t empty = 0, claimed = 1, complete = 2;
+  uint32_t state;
+  uint32_t is_unsigned;
+  int64_t value;
+  IndexRule rule;
+  const char* name;  // of the operation; host memory
+};
+template <int Rank> struct IndexCheckParameters {
+  int64_t n, rank;
+  const void* in;
+  IndexRecord* record;
+  IndexRule rule;
+  const char* name;
+  int64_t length[Rank], stride[Rank];
 };
 
 // n contiguous random numbers. The counter starts at `offset`, plus *device_offset if that is not null.

@@ -7,7 +7,7 @@
 namespace catena::device {
 
 template <class Stored, class Slot> ND_FN compute_t<Slot> element_at(const void* data, int64_t offset) {
-  return to_slot<Slot>(*reinterpret_cast<const Stored*>(static_cast<const char*>(data) + offset));
+  return to_slot<Slot>(element<Stored>(static_cast<const char*>(data) + offset));
 }
 
 // The program of a plain reduction: the element is the value of the only input, the result is stored unchanged.

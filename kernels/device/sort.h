@@ -34,8 +34,8 @@ template <class T, int Rank> struct Sort {
   static ND_FN int64_t start(const P& p, const int64_t* stride, int64_t row) {
     return offset_of<Rank>(uint64_t(row), p.length, stride, p.rank);
   }
-  static ND_FN T element(const P& p, int64_t row, int64_t i) {
-    return *reinterpret_cast<const T*>(static_cast<const char*>(p.in) + start(p, p.in_stride, row) + i * p.in_step);
+  static ND_FN T get(const P& p, int64_t row, int64_t i) {
+    return element<T>(static_cast<const char*>(p.in) + start(p, p.in_stride, row) + i * p.in_step);
   }
   template <class V> static ND_FN void put(const P& p, int64_t row, int64_t i, V v) {
     *reinterpret_cast<V*>(static_cast<char*>(p.out) + start(p, p.out_stride, row) + i * p.out_step) = v;
@@ -52,7 +52,7 @@ template <class T, int Rank> struct Sort {
       for (int slot = int(threadIdx.x); slot < kSortBlock; slot += kBlock) {
         const int64_t row = first + slot / padded;
         const int i = slot % padded;
-        key[slot] = row < p.rows && i < p.count ? sort_key(element(p, row, i)) : Bits(~Bits(0));
+        key[slot] = row < p.rows && i < p.count ? sort_key(get(p, row, i)) : Bits(~Bits(0));
         place[slot] = uint16_t(i);
       }
       __syncthreads();
@@ -80,7 +80,7 @@ template <class T, int Rank> struct Sort {
         const int64_t row = first + slot / padded;
         if (row >= p.rows || slot % padded >= p.count) continue;
         if (p.positions) put(p, row, slot % padded, int64_t(place[slot]));
-        else value[j] = element(p, row, place[slot]);
+        else value[j] = get(p, row, place[slot]);
       }
       __syncthreads();  // sorting may be in place: all elements are read before the first store
       ND_UNROLL
@@ -97,7 +97,7 @@ template <class T, int Rank> struct Sort {
     for (int64_t i = int64_t(blockIdx.x) * kBlock + threadIdx.x; i < p.rows * p.count;
          i += int64_t(gridDim.x) * kBlock) {
       const int64_t row = i / p.count, place = i - row * p.count;
-      const T v = element(p, row, place);
+      const T v = get(p, row, place);
       static_cast<Bits*>(p.keys)[i] = sort_key(v);
       p.places[i] = uint32_t(place);
       if (!p.positions) static_cast<T*>(p.values)[i] = v;

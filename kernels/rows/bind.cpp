@@ -256,6 +256,17 @@ void loop_strides(const ArrayHeader& a, const Shape& loop, Strides& strides) {
 
 }  // namespace
 
+std::string index_message(std::string_view op, const Scalar& value, const IndexRule& rule) {
+  if (rule.axis >= 0)
+    return concat(op, ": the index ", value, " is out of range for axis ", rule.axis, " of length ", rule.high);
+  const std::string label = concat(op, ": the label ", value, " is ");
+  if (rule.ignores == 0) return concat(label, "not one of ", rule.high, " classes");
+  return concat(label, "neither one of ", rule.high, " classes nor the ignored ", rule.ignored);
+}
+void fail_index(std::string_view op, const Scalar& value, const IndexRule& rule) {
+  throw IndexError(index_message(op, value, rule));
+}
+
 Shape broadcast_shape(std::string_view op, std::span<const Input> inputs) {
   Shape loop;
   bool first = true;

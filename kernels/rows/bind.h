@@ -4,9 +4,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <catena/kernels/base/array_header.h>
+#include <catena/kernels/index_rule.h>
 #include <catena/kernels/rows/program.h>
 
 namespace catena {
@@ -40,6 +42,11 @@ CATENA_EXPORT int choose_loop(const KernelDef& def, std::span<const Input> input
 CATENA_EXPORT int choose_loop_by_output(const KernelDef& def, Dtype dtype);
 // NumPy's result_type: the common dtype of arrays and weak scalars.
 CATENA_EXPORT Dtype result_type(std::span<const Input> inputs);
+
+// "take: the index 7 is out of range for axis 0 of length 5", or the same of a label that is no class.
+CATENA_EXPORT std::string index_message(std::string_view op, const Scalar& value, const IndexRule& rule);
+// IndexError with that message.
+[[noreturn]] CATENA_EXPORT void fail_index(std::string_view op, const Scalar& value, const IndexRule& rule);
 
 // The common shape of all inputs; ValueError "<op>: shapes (2, 3) and (4,) do not broadcast together".
 CATENA_EXPORT Shape broadcast_shape(std::string_view op, std::span<const Input> inputs);

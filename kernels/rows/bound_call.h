@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/index_rule.h>
 #include <catena/kernels/rows/program.h>
 
 namespace catena {
@@ -66,7 +68,7 @@ struct Rows {
 // Indexing by arrays. Over the loop shape, element i of the base is at
 //   base + sum_k i_k * base.strides[k] + sum_j wrap(index_j[i], length_j) * stride_j.
 // All index arrays have been broadcast to the loop shape. Indices may have any integer dtype; they wrap modulo the
-// length.
+// length: the call layer has checked them where they are checked.
 struct Index {
   BoundOperand index;
   std::int64_t length = 0;
@@ -77,6 +79,12 @@ struct Gather {
   BoundOperand base;  // read by a gather, written by a scatter
   std::span<const Index> axes;
   BoundOperand other;  // the output of a gather, the values of a scatter; has the dtype of base
+};
+// Integers of any dtype that must follow the rule. Axes along which they are repeated have been left out.
+struct CheckIndices {
+  BoundOperand indices;
+  IndexRule rule;
+  std::string_view name;  // used in messages
 };
 // out = a @ b over the last two axes. Leading axes have been broadcast: all three operands have the same rank >= 2, and
 // one dtype. float16 and bfloat16 accumulate in float32 and round once.

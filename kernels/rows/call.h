@@ -92,11 +92,14 @@ struct Rows {
 };
 
 // An integer index array for an axis of that length whose elements are `stride` bytes apart. It broadcasts to the loop
-// shape.
+// shape. It is checked as CheckIndices describes before anything is written. wraps: it is not checked, because its
+// indices are known to be in range or are to be taken modulo the length.
 struct Index {
   const ArrayHeader* array = nullptr;
   std::int64_t length = 0;
   std::int64_t stride = 0;
+  int axis = 0;  // what messages call the axis
+  bool wraps = false;
 };
 
 // Gather. Over the loop shape, element i of `base` is at base.data + sum_k i_k * base_strides[k] + sum_j
@@ -121,6 +124,15 @@ struct Scatter {
   const Shape* loop = nullptr;
   Input values = {};
   std::string_view name = "scatter";  // used in messages
+};
+
+// IndexError that names the first number that breaks the rule. The CPU always looks. On other devices nothing happens
+// unless the backend has been told to check there; it then does not wait, and the error is thrown by the next call that
+// waits for the device.
+struct CheckIndices {
+  const ArrayHeader* array = nullptr;
+  IndexRule rule;
+  std::string_view name = "index";  // used in messages
 };
 
 // out = a @ b over the last two axes; leading axes are broadcast. Rank >= 2; all arrays have one dtype.

@@ -14,7 +14,7 @@ enum class Role { in, inout, out, raw };
 template <class T, Role R> struct Argument;
 template <class T> struct Argument<T, Role::in> {
   compute_t<T> value;
-  ND_FN Argument(std::byte* p, const IndexedCall&, int) : value(load(*reinterpret_cast<T*>(p))) {}
+  ND_FN Argument(std::byte* p, const IndexedCall&, int) : value(load(element<T>(p))) {}
   ND_FN compute_t<T> get() { return value; }
   ND_FN void done(std::byte*) const {}
 };

@@ -104,8 +104,14 @@ template <class Body, fixed_string S> struct Reduction {
     for (std::int64_t j = 0; j < n; ++j)
       *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(reinterpret_cast<const A*>(acc)[j], count);
   }
+  // Scans read bools where they lie; every byte but 0 counts as 1.
+  static ND_FN T scanned(T x) {
+    if constexpr (std::is_same_v<computed_t<S, 0>, bool>) return T(x != 0);
+    else return x;
+  }
   static ND_FN A scan_element(A a, const ScanBlock& b, std::int64_t i, std::int64_t j) {
-    const A x = Body::template map<A>(*reinterpret_cast<const T*>(b.in + i * b.in_step + j * b.in_stride), b.index + i);
+    const T x0 = *reinterpret_cast<const T*>(b.in + i * b.in_step + j * b.in_stride);
+    const A x = Body::template map<A>(scanned(x0), b.index + i);
     const A next = b.index + i == 0 ? x : Body::combine(a, x);
     *reinterpret_cast<R*>(b.out + i * b.out_step + j * b.out_stride) = Body::template finish<R>(next, b.index + i + 1);
     return next;
@@ -127,7 +133,7 @@ template <class Body, fixed_string S> struct Reduction {
         const bool first = b.index + i == 0;
 #pragma GCC ivdep
         for (std::int64_t j = 0; j < b.width; ++j) {
-          const A value = Body::template map<A>(x[j], b.index + i);
+          const A value = Body::template map<A>(scanned(x[j]), b.index + i);
           acc[j] = first ? value : Body::combine(acc[j], value);
           y[j] = Body::template finish<R>(acc[j], b.index + i + 1);
         }
@@ -144,8 +150,11 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
   static constexpr auto H = host_signature<S, Share>();
   static constexpr Signature from = signature_of<compute_signature<S>>, to = signature_of<H>;
   using Host = Reduction<Body, H>;
-  // Integers of one width are the same memory, and a bool is a byte; but not every byte is a bool.
+  // Integers of one width are the same memory, and a bool is a byte; but not every byte is a bool, and where bytes are
+  // compared with each other, all that are true must be 1.
+  static constexpr bool finds_place = requires { typename Body::extremum; };
   static constexpr Dtype read(Dtype from, Dtype to) {
+    if (finds_place && from == Dtype::bool_) return from;
     return itemsize(from) == itemsize(to) && !is_floating(from) && !is_floating(to) && to != Dtype::bool_ ? to : from;
   }
   static constexpr auto scan() {

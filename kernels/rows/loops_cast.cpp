@@ -40,8 +40,17 @@ CATENA_MULTIARCH void convert_block(const std::byte* in, std::byte* out, std::in
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
 }
+// The numbers 0 and 1 of bools, every byte of which but 0 is true.
+template <class To> CATENA_MULTIARCH void convert_bools(const std::byte* in, std::byte* out, std::int64_t n) {
+  const std::uint8_t* x = reinterpret_cast<const std::uint8_t*>(in);
+  To* y = reinterpret_cast<To*>(out);
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(std::uint8_t(x[i] != 0));
+}
 template <class From, class To> constexpr BlockFn direct_block() {
-  return &convert_block<typename canonical<From, To>::from, typename canonical<From, To>::to>;
+  using to = typename canonical<From, To>::to;
+  if constexpr (is_same<From, bool> && !is_same<To, bool>) return &convert_bools<to>;
+  else return &convert_block<typename canonical<From, To>::from, to>;
 }
 // Some types have loops of their own for one type alone, by way of which they are converted from and to all others:
 // 16-bit floats for float, complex numbers for their real part. Both are so by definition of the conversions.
@@ -133,10 +142,9 @@ void convert_strided(const std::byte* in, std::int64_t in_stride, std::byte* out
 template <std::size_t From, std::size_t To> constexpr CastFn entry() {
   using F = typename element_type<static_cast<Dtype>(From)>::type;
   using T = typename element_type<static_cast<Dtype>(To)>::type;
-  // Same bits: equal types, integers of one width, and bool (stored as 0 or 1) to an 8-bit integer.
-  constexpr DtypeKind from_kind = kind_of(static_cast<Dtype>(From));
+  // Same bits: equal types and integers of one width. (The byte of a bool may be another number than 0 and 1.)
   constexpr bool same_bits = is_same<F, T> || (sizeof(F) == sizeof(T) && is_integer(static_cast<Dtype>(To)) &&
-                                               from_kind < DtypeKind::floating);
+                                               is_integer(static_cast<Dtype>(From)));
   if constexpr (same_bits) return copy_of(sizeof(F));
   else return &convert_strided<F, T>;
 }

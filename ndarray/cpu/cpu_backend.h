@@ -46,6 +46,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) override;
   void gather(const catena::bound::Gather& call, StreamRef stream) override;
   void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) override;
+  void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) override;
   void scan(const catena::bound::Scan& call, StreamRef stream) override;
   void sort(const catena::bound::Sort& call, StreamRef stream) override;
   void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;

@@ -9,6 +9,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/runtime/index_errors.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/device/stream.h>
@@ -123,12 +124,13 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
 }
 
 // ---- streams and events -------------------------------------------------------------------------
-// Synchronizing the default stream synchronizes the whole device.
+// Synchronizing the default stream synchronizes the whole device. Calls that wait throw the errors that kernels found.
 void CudaBackend::synchronize(StreamRef stream) {
   forbid_recording("synchronize", "it would have to wait for the device");
   use_device(stream.device.id);
   if (stream.handle == nullptr) CATENA_CU(context_synchronize);
   else CATENA_CU(stream_synchronize, stream_of(stream));
+  throw_index_errors();
 }
 
 void* CudaBackend::create_stream(int device, bool non_blocking) {
@@ -185,7 +187,10 @@ bool CudaBackend::event_done(void* event) {
   return true;
 }
 
-void CudaBackend::synchronize_event(void* event) { CATENA_CU(event_synchronize, event_of(event)); }
+void CudaBackend::synchronize_event(void* event) {
+  CATENA_CU(event_synchronize, event_of(event));
+  throw_index_errors();
+}
 
 double CudaBackend::elapsed_ms(void* start, void* stop) {
   float ms = 0;

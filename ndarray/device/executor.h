@@ -31,6 +31,9 @@ class CATENA_EXPORT Executor {
   virtual void multi_tensor(const catena::call::MultiTensor& call, StreamRef stream) = 0;
   virtual void gather(const catena::bound::Gather& call, StreamRef stream) = 0;
   virtual void scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) = 0;
+  // IndexError (catena::fail_index) for the first index that breaks the rule: thrown at once, or, by devices that work
+  // asynchronously, from the next call that waits for the device.
+  virtual void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) = 0;
   virtual void scan(const catena::bound::Scan& call, StreamRef stream) = 0;
   virtual void sort(const catena::bound::Sort& call, StreamRef stream) = 0;
   virtual void nonzero(const catena::bound::Nonzero& call, StreamRef stream) = 0;

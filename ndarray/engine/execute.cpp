@@ -151,10 +151,10 @@ void check_output_layout(std::string_view op, const ArrayHeader& out) {
                       " and strides ", out.strides, " has elements that share memory");
 }
 
-Device OneDevice::get() const { return first_ != nullptr ? first_->device : current_device(); }
+Device OneDevice::get() const { return first_ ? *first_ : current_device(); }
 
 void OneDevice::fail(Device other) const {
-  catena::fail<ValueError>(op_, "arrays are on ", first_->device, " and ", other,
+  catena::fail<ValueError>(op_, "arrays are on ", *first_, " and ", other,
                            "; all arrays of an operation must be on one device");
 }
 
@@ -560,6 +560,11 @@ class BoundIndices {
   catena::SmallVector<catena::bound::Index, 2> axes_;
 };
 
+void check_each(std::string_view op, std::span<const catena::call::Index> indices) {
+  for (const catena::call::Index& index : indices)
+    if (!index.wraps) execute({index.array, catena::rule_of_axis(index.axis, index.length), op});
+}
+
 Device device_of(std::string_view op, const ArrayHeader& base, std::span<const catena::call::Index> indices,
                  const ArrayHeader* other) {
   OneDevice one(op);
@@ -577,6 +582,7 @@ void execute(const catena::call::Gather& call) {
                     " of shape ", out.shape, " and should be ", call.base->dtype, " of shape ", *call.loop);
   const Device device = device_of(call.name, *call.base, call.indices, &out);
   if (out.size == 0) return;
+  check_each(call.name, call.indices);
   // The base must keep its strides, so if it overlaps the output, the output is replaced by a temporary and copied.
   const bool apart = !catena::share_bytes(*call.base, out);
   const catena::HeaderRef result(apart ? nullptr : new_array(out.shape, out.dtype, out.device));
@@ -592,6 +598,7 @@ void execute(const catena::call::Scatter& call) {
   const ArrayHeader* given = call.values.is_array() ? &call.values.array() : nullptr;
   const Device device = device_of(call.name, *call.base, call.indices, given);
   check_output_layout(call.name, *call.base);
+  if (catena::size_of(*call.loop) != 0) check_each(call.name, call.indices);
   // Values of another dtype, host scalars and arrays that overlap the target are copied to a new array.
   catena::HeaderRef own;
   const ArrayHeader* values = given;

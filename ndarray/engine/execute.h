@@ -15,6 +15,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,7 @@ CATENA_EXPORT void execute(const catena::call::Nonzero& call);
 CATENA_EXPORT void execute(const catena::call::Rows& call);
 CATENA_EXPORT void execute(const catena::call::Gather& call);
 CATENA_EXPORT void execute(const catena::call::Scatter& call);
+CATENA_EXPORT void execute(const catena::call::CheckIndices& call);
 CATENA_EXPORT void execute(const catena::call::Matmul& call);
 CATENA_EXPORT void execute(const catena::call::Random& call);
 CATENA_EXPORT void execute(const catena::call::MultiTensor& call);
@@ -75,18 +77,21 @@ class CATENA_EXPORT OneDevice {
  public:
   explicit OneDevice(std::string_view op) noexcept : op_(op) {}
   void add(const ArrayHeader* a) {
-    if (a == nullptr || a->size == 0) return;
-    if (first_ == nullptr) first_ = a;
-    else if (!(a->device == first_->device)) fail(a->device);
+    if (a != nullptr && a->size != 0) add(a->device);
   }
-  // The current device if no array was considered.
+  void add(Device device) {
+    if (!first_) first_ = device;
+    else if (!(*first_ == device)) fail(device);
+  }
+  bool any() const noexcept { return first_.has_value(); }
+  // The current device if there is none.
   Device get() const;
 
  private:
   [[noreturn]] void fail(Device other) const;
 
   std::string_view op_;
-  const ArrayHeader* first_ = nullptr;
+  std::optional<Device> first_;
 };
 
 // ValueError if several elements of `out` share memory (a broadcast view).

@@ -6,6 +6,7 @@
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/index_check.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/joining.h>
@@ -63,10 +64,17 @@ void check_mask(std::string_view op, const Array& mask, const Array& a, int axis
                     " on of an array of shape ", a.shape());
 }
 
+// A key that is no mask, and the axis of the given array that it indexes.
+struct PlainKey {
+  IndexKey key;
+  int axis = 0;
+  bool in_range = false;  // positions of the true elements of a mask
+};
+
 // An array and keys without masks that select the same elements as the original keys.
 struct Unmasked {
   Array base;
-  std::vector<IndexKey> keys;
+  std::vector<PlainKey> keys;
 };
 
 void check_devices(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
@@ -96,9 +104,9 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
     if (!is_mask(k)) {
       const bool rest = !k.is_array() && k.basic().kind() == Key::Kind::ellipsis;
       const int passed = rest ? std::max(a.ndim() - consuming, 0) : consumed_axes(k);
+      u.keys.push_back({k, axis});
       axis += passed;
       base_axis += passed;
-      u.keys.push_back(k);
       continue;
     }
     const Array& mask = k.array();
@@ -106,15 +114,15 @@ Unmasked without_masks(std::string_view op, const Array& a, std::span<const Inde
     axis += mask.ndim();
     if (mask.ndim() == 0) {
       u.base = with_axis(u.base, base_axis++);
-      u.keys.emplace_back(flatnonzero(mask));
+      u.keys.push_back({flatnonzero(mask), axis, true});
     } else if (u.keys.empty() && mask.ndim() > 1 && mask.size() > 0 && a.is_c_contiguous()) {
       Shape flat{mask.size()};
       for (int i = mask.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
       u.base = a.reshape(flat);
-      u.keys.emplace_back(flatnonzero(mask));
+      u.keys.push_back({flatnonzero(mask), axis, true});
       base_axis = 1;
     } else {
-      for (const Array& positions : nonzero(mask)) u.keys.emplace_back(positions);
+      for (const Array& positions : nonzero(mask)) u.keys.push_back({positions, axis, true});
       base_axis += mask.ndim();
     }
   }
@@ -126,6 +134,8 @@ struct IndexArray {
   Array indices;
   std::int64_t length, stride;  // of the indexed axis
   Strides strides;              // broadcast to the shape of the result
+  int axis = 0;                 // what messages call the axis
+  bool wraps = false;           // see catena::call::Index
 };
 
 // A selection by index arrays: the array with basic keys applied, the index arrays, and the shape of the result.
@@ -136,17 +146,17 @@ struct Selection {
   Shape shape;
 };
 
-void check_indices(std::string_view op, const Array& i) {
+void check_index_array(std::string_view op, const Array& i) {
   check<TypeError>(!i.is_null(), op, "an index array is null");
   check<IndexError>(catena::is_integer(i.dtype()), op, "index arrays must be of an integer dtype, not ", i.dtype());
 }
 
-Shape broadcast_indices(std::string_view op, std::span<const IndexKey> keys) {
+Shape broadcast_indices(std::string_view op, std::span<const PlainKey> keys) {
   Shape shape;
-  for (const IndexKey& k : keys) {
-    if (!k.is_array()) continue;
+  for (const PlainKey& k : keys) {
+    if (!k.key.is_array()) continue;
     try {
-      shape = catena::broadcast_shapes(op, shape, k.array().shape());
+      shape = catena::broadcast_shapes(op, shape, k.key.array().shape());
     } catch (const ValueError& e) {
       throw IndexError(e.what());
     }
@@ -154,8 +164,10 @@ Shape broadcast_indices(std::string_view op, std::span<const IndexKey> keys) {
   return shape;
 }
 
-std::int64_t wrapped(std::string_view op, std::int64_t index, int axis, std::int64_t length) {
+// An integer beside index arrays counts as one of them, so it wraps where these do.
+std::int64_t position_of(std::string_view op, std::int64_t index, int axis, std::int64_t length, bool wraps) {
   check<IndexError>(length > 0, op, "axis ", axis, " of length 0 has no element ", index);
+  if (!wraps && (index < -length || index >= length)) catena::fail_index(op, index, catena::rule_of_axis(axis, length));
   const std::int64_t r = index % length;
   return r < 0 ? r + length : r;
 }
@@ -178,32 +190,32 @@ struct Placement {
 };
 
 // Keys split into basic keys, which are applied first and keep the axes of index arrays whole, and the index arrays.
-// Integers beside index arrays are wrapped and stay basic keys.
+// Integers beside index arrays become positions and stay basic keys.
 struct SplitKeys {
   std::vector<Key> basic;
-  std::vector<std::pair<int, const Array*>> arrays;  // axis of the view, indices
+  std::vector<std::pair<int, const PlainKey*>> arrays;  // axis of the view, indices
   Placement placement;
 };
 
-SplitKeys split_keys(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+SplitKeys split_keys(std::string_view op, const Array& a, std::span<const PlainKey> keys) {
+  const bool wraps = a.device().kind != Device::Kind::cpu && !checks_indices();
   int consuming = 0;
-  for (const IndexKey& k : keys)
-    consuming += k.is_array() || k.basic().kind() == Key::Kind::integer || k.basic().kind() == Key::Kind::slice;
+  for (const PlainKey& k : keys) consuming += consumed_axes(k.key);
   SplitKeys s;
   int axis = 0, view_axis = 0, kept = 0;  // in the array, in the view, in the view without indexed axes
-  for (const IndexKey& k : keys) {
-    if (k.is_array()) {
-      check_indices(op, k.array());
+  for (const PlainKey& k : keys) {
+    if (k.key.is_array()) {
+      check_index_array(op, k.key.array());
       s.placement.item(true, kept);
-      s.arrays.emplace_back(view_axis++, &k.array());
+      s.arrays.emplace_back(view_axis++, &k);
       s.basic.emplace_back(Slice());
       ++axis;
       continue;
     }
-    const Key& key = k.basic();
+    const Key& key = k.key.basic();
     const bool integer = key.kind() == Key::Kind::integer;
     s.placement.item(integer, kept);
-    if (integer && axis < a.ndim()) s.basic.emplace_back(wrapped(op, key.index(), axis, a.shape()[axis]));
+    if (integer && axis < a.ndim()) s.basic.emplace_back(position_of(op, key.index(), k.axis, a.shape()[axis], wraps));
     else s.basic.push_back(key);
     const int rest = key.kind() == Key::Kind::ellipsis ? std::max(a.ndim() - consuming, 0) : 1;
     if (key.kind() != Key::Kind::newaxis) axis += rest;
@@ -215,7 +227,7 @@ SplitKeys split_keys(std::string_view op, const Array& a, std::span<const IndexK
   return s;
 }
 
-Selection select(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+Selection select(std::string_view op, const Array& a, std::span<const PlainKey> keys) {
   const SplitKeys split = split_keys(op, a, keys);
   const catena::ViewSpec view = catena::basic_index(op, a.shape(), a.strides(), split.basic);
   const Shape indices = broadcast_indices(op, keys);
@@ -233,14 +245,15 @@ Selection select(std::string_view op, const Array& a, std::span<const IndexKey> 
     s.shape.insert(at, indices[i]);
     s.base_strides.insert(at, 0);
   }
-  for (const auto& [axis, array] : split.arrays) {
+  for (const auto& [axis, key] : split.arrays) {
+    const Array& array = key->key.array();
     const std::int64_t length = view.shape[axis];
-    check<IndexError>(length > 0 || array->size() == 0, op, "an axis of length 0 has no elements for indices of shape ",
-                      array->shape());
-    const Strides own = catena::broadcast_strides(op, array->shape(), array->strides(), indices);
+    check<IndexError>(length > 0 || array.size() == 0, op, "an axis of length 0 has no elements for indices of shape ",
+                      array.shape());
+    const Strides own = catena::broadcast_strides(op, array.shape(), array.strides(), indices);
     Strides strides = Strides::filled(s.shape.size(), 0);
     std::copy(own.begin(), own.end(), strides.begin() + at);
-    s.arrays.push_back({*array, length, view.strides[axis], strides});
+    s.arrays.push_back({array, length, view.strides[axis], strides, key->axis, key->in_range});
   }
   return s;
 }
@@ -261,7 +274,7 @@ class Indices {
   explicit Indices(const Selection& s) {
     for (const IndexArray& i : s.arrays) {
       views_.push_back(internal::make_view(i.indices, s.shape, i.strides));
-      list_.push_back({views_.back().get(), i.length, i.stride});
+      list_.push_back({views_.back().get(), i.length, i.stride, i.axis, i.wraps});
     }
   }
   operator std::span<const catena::call::Index>() const { return list_; }
@@ -298,6 +311,20 @@ std::vector<IndexKey> along_axis(const Array& indices, int axis) {
   std::vector<IndexKey> keys(static_cast<std::size_t>(axis), IndexKey(Slice()));
   keys.emplace_back(indices);
   return keys;
+}
+
+// The slices of `source` at `indices` along an axis.
+Array take_along(std::string_view op, const Array& source, const PlainKey& indices, const Array& out) {
+  std::vector<PlainKey> keys(static_cast<std::size_t>(indices.axis), PlainKey{IndexKey(Slice())});
+  keys.push_back(indices);
+  const Selection s = select(op, source, keys);
+  if (out.is_null()) return gather(op, s);
+  check<TypeError>(out.dtype() == source.dtype(), op, "the output has dtype ", out.dtype(), ", must have ",
+                   source.dtype());
+  check<ValueError>(out.shape() == s.shape, op, "the output has shape ", out.shape(), ", the result has ", s.shape);
+  internal::check_output_layout(op, *out.get());
+  gather_into(op, s, out);
+  return out;
 }
 
 }  // namespace
@@ -380,14 +407,7 @@ Array take(const Array& a, const IndexKey& key, const TakeOptions& options) {
   const Array indices = indices_of(key, a.device());
   const Array source = a.ndim() == 0 || !options.axis ? a.ravel() : a;
   const int axis = options.axis ? catena::normalize_axis("take", *options.axis, source.ndim()) : 0;
-  const Selection s = select("take", source, along_axis(indices, axis));
-  if (options.out.is_null()) return gather("take", s);
-  const Array& out = options.out;
-  check<TypeError>(out.dtype() == a.dtype(), "take", "the output has dtype ", out.dtype(), ", must have ", a.dtype());
-  check<ValueError>(out.shape() == s.shape, "take", "the output has shape ", out.shape(), ", the result has ", s.shape);
-  internal::check_output_layout("take", *out.get());
-  gather_into("take", s, out);
-  return out;
+  return take_along("take", source, {indices, axis}, options.out);
 }
 
 Array Array::take(const IndexKey& indices, std::optional<int> axis) const {
@@ -402,7 +422,7 @@ Array Array::diagonal(std::int64_t offset, int axis1, int axis2) const {
 
 Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis) {
   check<TypeError>(!a.is_null(), "take_along_axis", "the array is null");
-  check_indices("take_along_axis", indices);
+  check_index_array("take_along_axis", indices);
   const Array source = axis ? a : a.ravel();
   check<ValueError>(indices.ndim() == source.ndim(), "take_along_axis", "the indices have rank ", indices.ndim(),
                     ", the array ", source.ndim(), "; the ranks must be the same");
@@ -418,7 +438,8 @@ Array take_along_axis(const Array& a, const Array& indices, std::optional<int> a
   s.base_strides = catena::broadcast_strides("take_along_axis", others, source.strides(), s.shape);
   s.base_strides[along] = 0;
   s.arrays.push_back({indices, length, source.strides()[along],
-                      catena::broadcast_strides("take_along_axis", indices.shape(), indices.strides(), s.shape)});
+                      catena::broadcast_strides("take_along_axis", indices.shape(), indices.strides(), s.shape),
+                      along});
   return gather("take_along_axis", s);
 }
 
@@ -426,7 +447,7 @@ Array extract(const Array& condition, const Array& a) {
   check<TypeError>(!condition.is_null() && !a.is_null(), "extract", "an array is null");
   check<ValueError>(condition.size() <= a.size(), "extract", "the condition has ", condition.size(),
                     " elements, the array ", a.size());
-  return take(a.ravel(), flatnonzero(condition), {.axis = 0});
+  return take_along("extract", a.ravel(), {flatnonzero(condition), 0, true}, {});
 }
 
 Array compress(const Array& condition, const Array& a, const CompressOptions& options) {
@@ -437,7 +458,7 @@ Array compress(const Array& condition, const Array& a, const CompressOptions& op
   const int axis = catena::normalize_axis("compress", options.axis.value_or(0), source.ndim());
   check<ValueError>(condition.size() <= source.shape()[axis], "compress", "the condition has ", condition.size(),
                     " elements, axis ", axis, " of shape ", source.shape(), " is shorter");
-  return take(source, flatnonzero(condition), {.axis = axis, .out = options.out});
+  return take_along("compress", source, {flatnonzero(condition), axis, true}, options.out);
 }
 
 std::vector<Array> ix_(const std::vector<Array>& args) {
@@ -516,7 +537,7 @@ Array choose(const Array& a, const std::vector<Array>& choices, const ChooseOpti
   s.base_strides = all.strides();
   s.base_strides.erase(0);
   s.arrays.push_back({numbers, all.shape()[0], all.strides()[0],
-                      catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape)});
+                      catena::broadcast_strides("choose", numbers.shape(), numbers.strides(), shape), 0, true});
   const Array result = gather("choose", s);
   if (options.out.is_null()) return result;
   check<ValueError>(options.out.shape() == shape, "choose", "the output has shape ", options.out.shape(),

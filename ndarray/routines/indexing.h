@@ -8,9 +8,11 @@
 //
 // Index arrays are broadcast together (IndexError if they do not broadcast); integers beside them count as 0-d index
 // arrays. In the result, the broadcast shape replaces the indexed axes if these are adjacent among the keys, otherwise
-// it comes first. Indices wrap: each is taken modulo the length of its axis and is never out of bounds (IndexError only
-// for an axis of length 0). IndexError for index arrays that are neither integer nor bool. All arrays must be on one
-// device (ValueError).
+// it comes first. Indices from -n to n - 1 are those of an axis of length n. On the CPU any other is an IndexError that
+// names it, and nothing has been written then; on CUDA it wraps, that is, it is taken modulo n, unless checks are
+// switched on (ndarray/engine/index_check.h). A selection without elements checks nothing. IndexError for index arrays
+// that are neither integer nor bool, and for indices of an axis of length 0. All arrays must be on one device
+// (ValueError).
 //
 // A mask of rank k is equivalent to the k index arrays that nonzero() returns for it, so it can be combined with other
 // keys. Its shape must equal the lengths of the k axes at its position (IndexError), except that a length of 0 fits any
@@ -167,8 +169,7 @@ struct TakeOptions {
 CATENA_EXPORT Array take(const Array& a, const IndexKey& indices, const TakeOptions& options = {});
 inline Array take(const Array& a, const IndexKey& indices, int axis) { return take(a, indices, {.axis = axis}); }
 // Picks one element along an axis (of the flattened array without one) for each element of `indices`. Both arrays have
-// the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise) and
-// wrap.
+// the same rank (ValueError), and all other axes broadcast. Indices have any integer dtype (IndexError otherwise).
 CATENA_EXPORT Array take_along_axis(const Array& a, const Array& indices, std::optional<int> axis);
 
 // The elements of the flattened array where the flattened condition (any dtype, nonzero is true) holds. ValueError if

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <catena/ndarray/device/text_kernels.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/user_kernel/memo_map.h>
 #include <catena/ndarray/user_kernel/signature.h>
@@ -67,6 +68,15 @@ std::string read_file(const std::string& path) {
   return bytes;
 }
 
+// That of the arrays with elements, else of those without.
+internal::OneDevice device_of(std::string_view op, std::span<const Operand> arrays) {
+  internal::OneDevice filled(op), any(op);
+  for (const Operand& a : arrays) filled.add(a.header());
+  if (filled.any()) return filled;
+  for (const Operand& a : arrays) any.add(a.header()->device);
+  return any;
+}
+
 }  // namespace
 
 LaunchDims::LaunchDims(std::initializer_list<std::int64_t> lengths) {
@@ -104,7 +114,7 @@ void RawKernel::operator()(const LaunchDims& grid, const LaunchDims& block, std:
     const bool widens = !parameters_->signature && a.form() == KernelArgument::Form::number && a.bytes().size() < 8;
     values.push_back(widens ? ArgumentBytes(wide[values.size()]) : a.bytes());
   }
-  Device device = internal::common_device(op, arrays);
+  Device device = device_of(op, arrays).get();
   if (options.stream) {
     check<ValueError>(arrays.empty() || options.stream->device() == device, op, "the stream is of ",
                       options.stream->device(), ", the arrays are on ", device);

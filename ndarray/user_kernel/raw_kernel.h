@@ -117,10 +117,10 @@ class CATENA_EXPORT RawKernel {
   // The kernel `name` of a text, with these options for the compiler. Compiles nothing yet.
   RawKernel(std::string_view code, std::string_view name, const std::vector<std::string>& options = {});
 
-  // Runs grid x block threads on the device of the array arguments, or on the current device if there are none.
-  // ValueError for arrays on several devices and for blocks of too many threads, TypeError for arguments that do not
-  // match the parameters, KeyError if the text has no such kernel, CompileError. Messages start with "RawKernel" and
-  // the name.
+  // Runs grid x block threads on the device of the array arguments, whatever the current device is, or on the current
+  // one if there are none. ValueError naming both for arrays on two devices (those without elements count only if there
+  // are no others), ValueError for blocks of too many threads, TypeError for arguments that do not match the
+  // parameters, KeyError if the text has no such kernel, CompileError. Messages start with "RawKernel" and the name.
   void operator()(const LaunchDims& grid, const LaunchDims& block, std::initializer_list<KernelArgument> args,
                   const RawLaunchOptions& options = {}) const;
   // The same over at least `size` threads, in blocks of min(size, block_max_size) threads and at most 65536 blocks.

@@ -34,6 +34,7 @@ class Accuracy final : public FunctionNode {
 
   Arrays forward(const Arrays& in) override {
     const Array &y = in[0], t = internal::labels_of(in[1]);
+    internal::check_labels("accuracy", in[1], y.shape(1), ignore_label_, true);
     const Array predicted = autograd::reshape(autograd::reduce(catena::rows::argmax, y, 1), t.shape());
     const Array hit = apply(catena::rows::equal, {predicted, t});
     // Counts can exceed the range of 16-bit floats.

@@ -53,7 +53,7 @@ class SoftmaxCrossEntropy final : public FunctionNode {
     retain_inputs({0, 1});
     const Array &x = in[0], t = internal::labels_of(in[1]);
     const Shape shape = flat_shape(x.shape());
-    if (autograd::is_debug()) check_labels(in[1], shape[1]);
+    internal::check_labels("softmax_cross_entropy", in[1], shape[1], options_.ignore_label);
     const Array log_y = log_probabilities(x);
     if (options_.cache_score) log_y_ = log_y;
     const Array loss = autograd::empty({shape[0], shape[2]}, x.dtype(), x.device());
@@ -78,13 +78,6 @@ class SoftmaxCrossEntropy final : public FunctionNode {
   }
 
  private:
-  void check_labels(const Array& t, std::int64_t classes) const {
-    for (const std::int64_t label : autograd::to_vector<std::int64_t>(t))
-      check<ValueError>(label == options_.ignore_label || (label >= 0 && label < classes), "softmax_cross_entropy",
-                        "the label ", label, " is neither one of ", classes, " classes nor the ignored ",
-                        options_.ignore_label);
-  }
-
   static Array log_probabilities(const Array& x) {
     const Operand operands[] = {x};
     return autograd::reshape(autograd::rows(catena::rows::log_softmax, operands, 1)[0], flat_shape(x.shape()));

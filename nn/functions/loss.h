@@ -18,7 +18,9 @@ struct SoftmaxCrossEntropyOptions {
   std::string reduce = "mean";  // or "no": one loss per label
 };
 // Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t (N, d...) of any integer
-// dtype -> 0-d. InvalidType for other shapes and dtypes.
+// dtype -> 0-d. InvalidType for other shapes and dtypes. A label that is neither a class nor ignore_label is an
+// IndexError on the CPU. On CUDA it makes the loss NaN, unless nd::check_indices is on (IndexError from the next call
+// that waits for the device) or debug mode (ValueError).
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
 

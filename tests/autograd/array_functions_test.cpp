@@ -5,6 +5,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
@@ -99,6 +100,33 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(get_item(x, {ones({2})}), catena::IndexError);
   BOOST_CHECK_THROW(get_item(x, {std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{0, 1, 2}}),
                     catena::IndexError);
+}
+
+// On the CPU an error, on other devices taken modulo the length.
+BOOST_AUTO_TEST_CASE(indices_out_of_range) {
+  using Ints = std::vector<std::int64_t>;
+  const Variable x(array<double>({0, 1, 2, 3, 4, 5}, {2, 3}));
+  if (test::default_device().kind != Device::Kind::cpu) {
+    BOOST_TEST(numbers(get_item(x, {Ints{1, 2}, Ints{-4, 0}})) == (std::vector<double>{5, 0}),
+               boost::test_tools::per_element());
+    return;
+  }
+  const auto says = [](std::string message) {
+    return [message](const catena::Error& e) { return e.what() == "get_item: the index " + message; };
+  };
+  BOOST_CHECK_EXCEPTION(get_item(x, {Ints{0, 2, 3}}), catena::IndexError,
+                        says("2 is out of range for axis 0 of length 2"));
+  BOOST_CHECK_EXCEPTION(get_item(x, {Ints{0, 1}, Ints{-4, 0}}), catena::IndexError,
+                        says("-4 is out of range for axis 1 of length 3"));
+  BOOST_CHECK_EXCEPTION(get_item(x, {newaxis, 0, Slice(), Ints{0}, Ints{3}}), catena::InvalidType,
+                        [](const catena::Error&) { return true; });
+  BOOST_CHECK_EXCEPTION(get_item(x, {newaxis, Slice(), array<std::uint8_t>({3}, {1})}), catena::IndexError,
+                        says("3 is out of range for axis 1 of length 3"));
+  BOOST_CHECK_EXCEPTION(get_item(reshape(x, {1, 2, 3}), {0, newaxis, Slice(), Ints{7}}), catena::IndexError,
+                        says("7 is out of range for axis 2 of length 3"));
+  BOOST_CHECK(get_item(Variable(zeros({2, 0})), {Ints{7}}).shape() == (Shape{1, 0}));
+  BOOST_TEST(numbers(get_item(x, {Ints{-2, 1}, Ints{-3, 2}})) == (std::vector<double>{0, 5}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {

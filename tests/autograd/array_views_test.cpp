@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <catena/autograd/array.h>
+#include <catena/tests/support/framework_devices.h>
 
 using namespace autograd;
 using catena::IndexError;
@@ -141,6 +142,12 @@ BOOST_AUTO_TEST_CASE(takes) {
   BOOST_TEST(take(a, empty({0}, Dtype::int32), 0).shape() == Shape({0, 4}));
   BOOST_CHECK_THROW(take(a, ones({1}), 0), IndexError);
   BOOST_CHECK_THROW(take(empty({0, 2}), array<int>({0}, {1}), 0), IndexError);
+  const Array outside = array<int>({1, 4, -7}, {3});
+  if (test::default_device().kind == Device::Kind::cpu)
+    BOOST_CHECK_EXCEPTION(take(a, outside, 1), IndexError, [](const catena::Error& e) {
+      return e.what() == std::string("take: the index 4 is out of range for axis 1 of length 4");
+    });
+  else check_values<float>(take(a, outside, 1), {1, 0, 1, 5, 4, 5, 9, 8, 9});
 }
 
 BOOST_AUTO_TEST_CASE(views_keep_their_memory_alive) {

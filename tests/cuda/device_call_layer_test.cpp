@@ -11,6 +11,7 @@
 
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
@@ -288,6 +289,87 @@ BOOST_AUTO_TEST_CASE(mixed_devices_are_an_error_that_names_both) {
   {
     const nd::DeviceScope on(kSecond);
     BOOST_TEST(nd::all(there == nd::arange(0, 10, 1, {.dtype = nd::float32})).item<bool>());
+  }
+}
+
+// The software device knows on which stream a kernel was launched.
+void check_stream(const nd::Stream& expected, const std::function<void()>& launch) {
+  if (!cuda_device::Control::available()) return launch();
+  cuda_device::Control device;
+  device.reset_records();
+  launch();
+  const auto launches = device.launches();
+  BOOST_TEST(!launches.empty());
+  if (!launches.empty()) BOOST_TEST(launches.back().stream == expected.ptr());
+}
+
+// A raw kernel is no exception: it runs where its arrays are, on a stream of that device.
+BOOST_AUTO_TEST_CASE(raw_kernels_run_on_the_device_of_their_arrays) {
+  const Array there = on_second_device();
+  if (there.is_null()) return;
+  const nd::RawKernel add(
+      "extern \"C\" __global__ void add_one(float* x, long long n) { for (long long i = threadIdx.x; i < n; i += "
+      "blockDim.x) "
+      "x[i] += 1; }",
+      "add_one");
+  const nd::RawKernel add_to(
+      "extern \"C\" __global__ void add_to(float* x, const float* y, long long n) { for (long long i = threadIdx.x; i "
+      "< n; i "
+      "+= blockDim.x) x[i] += y[i]; }",
+      "add_to");
+  const auto ascending = [](float first) {
+    std::vector<float> list(10);
+    for (int k = 0; k < 10; ++k) list[std::size_t(k)] = first + float(k);
+    return list;
+  };
+  const nd::Device first = nd::current_device();
+  add(1, 32, {there, 10ll});
+  BOOST_TEST((nd::current_device() == first));
+  BOOST_TEST(there.to_vector<float>() == ascending(1), boost::test_tools::per_element());
+  // The stream of the launch is the one that is current on the device of the arrays.
+  const auto on_stream_there = [&] {
+    const nd::DeviceScope scope(kSecond);
+    return nd::Stream({.non_blocking = true});
+  }();
+  {
+    const nd::StreamScope on(on_stream_there);
+    check_stream(on_stream_there, [&] { add.linear_launch(10, {there, 10ll}); });
+    BOOST_TEST(nd::all(there >= 2.f).item<bool>());
+  }
+  add(1, 32, {there, 10ll}, {.stream = on_stream_there});
+  on_stream_there.synchronize();
+  BOOST_TEST(!there.to_vector<float>().empty());
+  {
+    const nd::DeviceScope scope(kSecond);
+    const Array here = nd::zeros({10}, nd::float32);
+    const nd::DeviceScope back(first);
+    const Array other = nd::ones({10}, nd::float32);
+    for (const auto& f : {std::function<void()>([&] {
+                            add_to(1, 32, {here, other, 10ll});
+                          }),
+                          std::function<void()>([&] {
+                            add_to(1, 32, {other, here, 10ll});
+                          }),
+                          std::function<void()>([&] {
+                            add_to.linear_launch(10, {other, here, 10ll});
+                          })}) {
+      const std::string message = test::message_of<nd::ValueError>(f);
+      BOOST_TEST(message.starts_with("RawKernel add_to: arrays are on cuda:"), message);
+      BOOST_TEST((message.find("cuda:0") != std::string::npos && message.find("cuda:1") != std::string::npos), message);
+    }
+    const std::string message = test::message_of<nd::ValueError>([&] {
+      add_to(1, 32, {here, nd::zeros({10}, nd::float32).to_device(nd::cpu_device), 10ll});
+    });
+    BOOST_TEST((message.find("cpu:0") != std::string::npos && message.find("cuda:1") != std::string::npos), message);
+    BOOST_TEST(nd::all(here == 0.f).item<bool>());
+    // A stream of another device than that of the arrays.
+    BOOST_CHECK_THROW(add(1, 32, {other, 10ll}, {.stream = on_stream_there}), nd::ValueError);
+  }
+  // An array without elements has a device, too, if no other argument tells.
+  const Array empty = there(nd::Slice(0, 0));
+  {
+    const nd::StreamScope on(on_stream_there);
+    check_stream(on_stream_there, [&] { add(1, 32, {empty, 0ll}); });
   }
 }
 

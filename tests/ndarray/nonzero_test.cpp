@@ -275,8 +275,7 @@ BOOST_AUTO_TEST_CASE(take_along_one_axis) {
     BOOST_TEST(good);
   }
   const Array a = nd::array({{5, 6}, {7, 8}});
-  CHECK_SAME(difference(nd::take_along_axis(a, nd::array({-1, 4}), std::nullopt), nd::array({8, 5})),
-             "flat, modulo the length");
+  CHECK_SAME(difference(nd::take_along_axis(a, nd::array({-1, -4}), std::nullopt), nd::array({8, 5})), "flat");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::take_along_axis(a, nd::array({0}), 0); }) ==
              "take_along_axis: the indices have rank 1, the array 2; the ranks must be the same");
   BOOST_TEST(message_of<nd::IndexError>([&] {

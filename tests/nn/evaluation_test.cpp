@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
@@ -59,6 +60,24 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::accuracy(y, Variable(array<std::int32_t>({0, 1, 2}, {3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::accuracy(Variable(ones({2, 3, 2})), Variable(array<std::int32_t>({0, 1}, {2}))),
                     catena::InvalidType);
+}
+
+// No class is negative: losses mark so what they ignore, and accuracy counts it as a miss, as the reference does.
+BOOST_AUTO_TEST_CASE(labels_that_are_no_classes) {
+  const Array y = array<float>({0.1f, 0.9f, 0.8f, 0.2f}, {2, 2});
+  BOOST_TEST(accuracy_of(y, array<std::int32_t>({1, -1}, {2})) == 0.5);
+  const Array outside = array<std::int32_t>({1, 2}, {2});
+  BOOST_TEST(accuracy_of(y, outside, 2) == 1.0);
+  if (test::default_device().kind == Device::Kind::cpu) {
+    BOOST_CHECK_EXCEPTION(accuracy_of(y, outside), catena::IndexError, [](const catena::Error& e) {
+      return e.what() == std::string("accuracy: the label 2 is not one of 2 classes");
+    });
+    BOOST_CHECK_THROW(accuracy_of(y, outside, -1), catena::IndexError);
+  } else {
+    BOOST_TEST(accuracy_of(y, outside) == 0.5);
+    const DebugMode debug(true);
+    BOOST_CHECK_THROW(accuracy_of(y, outside), catena::ValueError);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {

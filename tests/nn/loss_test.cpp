@@ -6,6 +6,7 @@
 
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
@@ -102,11 +103,31 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
       nn::softmax_cross_entropy(x, t, {.reduce = "sum"}), catena::ValueError, [](const catena::Error& e) {
         return e.what() == std::string("softmax_cross_entropy: reduce is \"sum\"; it must be \"mean\" or \"no\"");
       });
-  const DebugMode debug(true);
-  BOOST_CHECK_EXCEPTION(
-      nn::softmax_cross_entropy(x, Variable(labels({0, 3}, {2}))), catena::ValueError,
-      [](const catena::Error& e) { return std::string(e.what()).find("the label 3") != std::string::npos; });
-  BOOST_CHECK_NO_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 7}, {2})), {.ignore_label = 7}));
+}
+
+// The CPU always names a label that is no class; other devices do so in debug mode, and the loss is NaN otherwise.
+BOOST_AUTO_TEST_CASE(labels_that_are_no_classes) {
+  const Variable x(ones({2, 3}));
+  const bool on_cpu = test::default_device().kind == Device::Kind::cpu;
+  for (const Dtype t : {Dtype::int8, Dtype::uint8, Dtype::int32, Dtype::int64, Dtype::uint64}) {
+    for (const bool debug : {false, true}) BOOST_TEST_CONTEXT(t << (debug ? ", debug mode" : "")) {
+        const DebugMode mode(debug);
+        const Variable outside(astype(labels({0, 3}, {2}), t));
+        const auto run = [&] { return nn::softmax_cross_entropy(x, outside); };
+        const auto named = [](const catena::Error& e) {
+          return e.what() ==
+                 std::string("softmax_cross_entropy: the label 3 is neither one of 3 classes nor the ignored -1");
+        };
+        if (on_cpu) BOOST_CHECK_EXCEPTION(run(), catena::IndexError, named);
+        else if (debug) BOOST_CHECK_EXCEPTION(run(), catena::ValueError, named);
+        else BOOST_TEST(std::isnan(item(run().data()).to_double()));
+        BOOST_CHECK_NO_THROW(nn::softmax_cross_entropy(x, outside, {.ignore_label = 3}));
+      }
+  }
+  if (!on_cpu) return;
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, -2}, {2}))), catena::IndexError);
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, -1}, {2})), {.ignore_label = 1}),
+                    catena::IndexError);
 }
 
 BOOST_AUTO_TEST_CASE(labels_of_any_integer_dtype) {

@@ -622,11 +622,17 @@ class Reference final : public Backend {
     }
   }
 
+  void check_each(std::span<const catena::call::Index> indices, const Shape& loop, std::string_view name) {
+    for (const catena::call::Index& i : indices)
+      if (!i.wraps && catena::size_of(loop) > 0) check_indices({i.array, catena::rule_of_axis(i.axis, i.length), name});
+  }
+
   void gather(const catena::call::Gather& call) override {
     const Array a = handle(*call.base), out = handle(call.out);
     const Shape& loop = *call.loop;
     check_device("gather", *a.get(), out);
     const std::vector<Column> columns = index_columns(call.indices, loop);
+    check_each(call.indices, loop, call.name);
     Column result(a.dtype(), catena::size_of(loop));
     Dims index;
     std::int64_t i = 0;
@@ -645,6 +651,7 @@ class Reference final : public Backend {
     const Input& values = call.values;
     const catena::ScatterMode mode = call.mode;
     const std::vector<Column> columns = index_columns(call.indices, loop);
+    check_each(call.indices, loop, call.name);
     const Column from(values, loop, a.dtype());
     Dims index;
     std::int64_t i = 0;
@@ -655,6 +662,16 @@ class Reference final : public Backend {
       ++i;
     });
     written(a);
+  }
+
+  void check_indices(const catena::call::CheckIndices& call) override {
+    const Column column(*call.array, call.array->shape, Dtype::int64);
+    for (std::int64_t k = 0; k < call.array->size; ++k) {
+      std::int64_t i;
+      std::memcpy(&i, column.at(k), sizeof(i));
+      const bool ignored = call.rule.ignores && i == call.rule.ignored;
+      if (!ignored && (i < call.rule.low || i >= call.rule.high)) catena::fail_index(call.name, i, call.rule);
+    }
   }
 
   void matmul(const catena::call::Matmul& call) override {

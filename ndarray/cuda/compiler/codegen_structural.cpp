@@ -1,4 +1,5 @@
-// Texts of the kernels that the key alone describes: gather, scatter, matrix products, nonzero, sorting.
+// Texts of the kernels that the key alone describes: gather, scatter, checks of indices, matrix products, nonzero,
+// sorting.
 #include <algorithm>
 
 #include <catena/ndarray/cuda/compiler/codegen_text.h>
@@ -51,6 +52,15 @@ void add_offsets(GeneratedKernel& k, const KernelKey& key) {
   add_function(k, concat("catena::device::offsets<", type_name(key.dtypes[0]), ">"));
 }
 
+void add_index_check(GeneratedKernel& k, const KernelKey& key) {
+  add_header(k, "catena/kernels/device/index_check.h");
+  const int rank = key.rank != 0 ? key.rank : catena::device::kGenericRank;
+  k.parameters = concat("catena::device::IndexCheckParameters<", rank, ">");
+  k.parameter_bytes = static_cast<std::size_t>(8 * (5 + 2 * rank)) + sizeof(catena::IndexRule);
+  add_function(k, concat("catena::device::IndexCheck<", type_name(key.dtypes[0]), ", ", index_name(key), ", ",
+                         int(key.rank), ">::run"));
+}
+
 void add_sort(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/sort.h");
   if (key.form == Form::sort_count || key.form == Form::sort_move) {
@@ -80,6 +90,7 @@ GeneratedKernel generate(const KernelKey& key) {
   else if (key.form <= Form::matmul_second) add_matmul(k, key);
   else if (key.form <= Form::nonzero_write) add_nonzero(k, key);
   else if (key.form == Form::offsets) add_offsets(k, key);
+  else if (key.form == Form::index_check) add_index_check(k, key);
   else add_sort(k, key);
   return k;
 }

@@ -48,6 +48,7 @@ enum class Form : std::uint8_t {
   sort_count,  // number of occurrences of each digit in each piece
   sort_move,   // moves elements to their places by one digit
   sort_result,
+  index_check,  // looks for indices out of range
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 

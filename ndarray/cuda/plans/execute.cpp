@@ -6,6 +6,7 @@
 #include <catena/ndarray/cuda/cuda_backend.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/cuda/runtime/index_errors.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 
@@ -48,6 +49,11 @@ void CudaBackend::gather(const catena::bound::Gather& call, StreamRef stream) {
 
 void CudaBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef stream) {
   launch_plan(plan_scatter(call, mode, processors_of(stream)), stream);
+}
+
+void CudaBackend::check_indices(const catena::bound::CheckIndices& call, StreamRef stream) {
+  launch_plan(plan_index_check(call, index_record(stream.device.id), lasting_name(call.name), processors_of(stream)),
+              stream);
 }
 
 void CudaBackend::scan(const catena::bound::Scan& call, StreamRef stream) {

@@ -103,6 +103,10 @@ CATENA_EXPORT LaunchPlan plan_rows(const catena::bound::Rows& call, int processo
 CATENA_EXPORT LaunchPlan plan_gather(const catena::bound::Gather& call, int processors);
 CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors);
 
+// The kernel writes a number that breaks the rule to `record`, with `name`, which must outlive the record.
+CATENA_EXPORT LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, catena::device::IndexRecord* record,
+                                          const char* name, int processors);
+
 // `device_offset`: null, or device memory with a number that is added to the offset when the kernel runs. TypeError for
 // a dtype that the kind of numbers does not come in.
 CATENA_EXPORT LaunchPlan plan_random(const catena::bound::Random& call, const std::uint64_t* device_offset,

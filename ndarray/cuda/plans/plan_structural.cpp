@@ -1,4 +1,4 @@
-// Plans of indexing by arrays, random fills and matrix products.
+// Plans of indexing by arrays, checks of indices, random fills and matrix products.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -135,6 +135,31 @@ LaunchPlan plan_gather(const catena::bound::Gather& call, int processors) {
 }
 LaunchPlan plan_scatter(const catena::bound::Gather& call, catena::ScatterMode mode, int processors) {
   return plan_indexing(call, mode == catena::ScatterMode::set ? Form::scatter : Form::scatter_add, processors);
+}
+
+LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, device::IndexRecord* record, const char* name,
+                            int processors) {
+  Shape shape = *call.indices.shape;
+  Strides strides = *call.indices.strides;
+  catena::merge_axes(shape, {&strides, 1});
+  at_least_one_axis(shape, {&strides, 1});
+  const std::int64_t n = catena::size_of(shape);
+  LaunchPlan plan;
+  plan.key.form = Form::index_check;
+  plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
+  plan.key.index32 = n <= kMax31 && near(shape, strides);
+  plan.key.dtypes[0] = call.indices.dtype == Dtype::bool_ ? Dtype::uint8 : call.indices.dtype;
+  ParameterBlock& p = plan.parameters;
+  p.put(n);
+  p.put(std::int64_t(shape.size()));
+  p.put(static_cast<const void*>(call.indices.data));
+  p.put(static_cast<const void*>(record));
+  p.append(&call.rule, sizeof call.rule);
+  p.put(static_cast<const void*>(name));
+  put_axes(p, shape, axes_of(plan.key.rank), 1);
+  put_axes(p, strides, axes_of(plan.key.rank), 0);
+  plan.grid_x = blocks(ceil_divide(n, device::kBlock), processors, 16);
+  return plan;
 }
 
 // ---- random fills -------------------------------------------------------------------------------

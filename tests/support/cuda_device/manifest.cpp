@@ -261,6 +261,10 @@ std::vector<KernelKey> structural_keys() {
                     Form::sort_block, Form::sort_keys, Form::sort_result})
     keys.push_back(key_of(form, {D::float32}, 2));
   for (Dtype t : {D::uint32, D::int64}) keys.push_back(key_of(Form::offsets, {t}, 1));
+  for (Dtype t : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::int64, D::uint64})
+    keys.push_back(key_of(Form::index_check, {t}, 1));
+  keys.push_back(key_of(Form::index_check, {D::int64}, 2));
+  keys.push_back(key_of(Form::index_check, {D::int64}, 0, 1, false));
   for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})
     for (Form form : {Form::sort_count, Form::sort_move}) keys.push_back(key_of(form, {t}, 1));
   return keys;
