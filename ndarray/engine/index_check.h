@@ -4,9 +4,8 @@
 // program that is looking for such an index switches checks on:
 //
 //   nd::check_indices(true);
-//   y = x(i);                                     // enqueues a check, then the gather, which wraps
-//   nd::synchronize(nd::current_device());        // IndexError "index: the index 7 is out of range for axis 0 of
-//   length 5"
+//   y = x(i);               // enqueues a check, then the gather, which wraps
+//   y.to_vector<float>();   // IndexError: "index: the index 7 is out of range for axis 0 of length 5"
 //
 // The error is thrown by the next call that waits for the device, as item(), to_vector(), copies to the host and
 // synchronize() do, once, for one of the wrong indices; the device stays usable. A check costs one reading of the
