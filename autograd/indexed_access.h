@@ -16,7 +16,7 @@ struct IndexedAccess {
   const Dims& axes;
   const Shape& loop;
   const Dims& base_axis;
-  std::string_view name = "gather";     // used in messages
+  std::string_view name = "index";      // used in messages
   const Dims* axes_as_given = nullptr;  // what messages call `axes`, if not by the same numbers
   bool wraps = false;                   // as in catena::call::Index
 };

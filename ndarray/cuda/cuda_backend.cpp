@@ -7,9 +7,9 @@
 #include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/plans/index_errors.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
-#include <catena/ndarray/cuda/runtime/index_errors.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/device/stream.h>

@@ -4,9 +4,9 @@
 
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/cuda_backend.h>
+#include <catena/ndarray/cuda/plans/index_errors.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
-#include <catena/ndarray/cuda/runtime/index_errors.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 

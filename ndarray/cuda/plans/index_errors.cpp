@@ -1,4 +1,4 @@
-#include <catena/ndarray/cuda/runtime/index_errors.h>
+#include <catena/ndarray/cuda/plans/index_errors.h>
 
 #include <atomic>
 #include <cstring>
