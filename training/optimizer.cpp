@@ -423,8 +423,8 @@ void Optimizer::update() {
 void Optimizer::watch() {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const auto& [path, param] = slots_[i].param;
-    autograd::watch_array("parameter " + path, [param] { return param.data(); });
-    autograd::watch_array("the gradient of parameter " + path, [param] { return param.grad(); });
+    autograd::watch_array("parameter " + path, [param = param] { return param.data(); });
+    autograd::watch_array("the gradient of parameter " + path, [param = param] { return param.grad(); });
     for (std::size_t k = 0; k < slots_[i].states.size(); ++k)
       autograd::watch_array(catena::concat("state ", rule_.states[k].name, " of parameter ", path), [this, i, k] {
         return i < slots_.size() && k < slots_[i].states.size() ? slots_[i].states[k] : Array();

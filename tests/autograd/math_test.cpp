@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   using Reduction = Variable (*)(const Variable&, const Axes&, bool);
   for (const auto& [name, reduction] :
        {std::pair<const char*, Reduction>{"sum", sum}, {"mean", mean}, {"max", max}, {"min", min}})
-    f[name] = [reduction](const test::GoldenCall& c) {
+    f[name] = [reduction = reduction](const test::GoldenCall& c) {
       return Variables{reduction(c.x(0), c.axes("axis"), c.flag("keepdims", false))};
     };
   f["matmul"] = [](const test::GoldenCall& c) {

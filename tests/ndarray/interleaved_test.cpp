@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(outputs_of_functions_with_two_results) {
   for (std::size_t k = 0; k < 4; ++k) {
     Array g = nd::zeros({5, 6});
     const auto [first, second] = pairs_of(g)[k];
-    const auto check = [&](const std::pair<Array, Array>& expected, const char* what) {
+    const auto check = [&, first = first, second = second](const std::pair<Array, Array>& expected, const char* what) {
       CHECK_SAME(difference(first, expected.first), what << ' ' << k);
       CHECK_SAME(difference(second, expected.second), what << ' ' << k);
       g.fill(0);

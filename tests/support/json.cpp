@@ -125,7 +125,7 @@ template <> std::vector<std::string> Json::get() const { return list_of<std::str
 
 void Json::update(const Json& other) {
   for (const auto& [key, value] : other.items()) {
-    std::erase_if(members_, [&](const auto& m) { return m.first == key; });
+    std::erase_if(members_, [&key = key](const auto& m) { return m.first == key; });
     members_.emplace_back(key, value);
   }
 }
