@@ -3,42 +3,25 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <cstdio>
 #include <iostream>
 #include <numeric>
 #include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "expect.h"
 
 #include <catena/ndarray/ndarray.h>
 
 namespace {
 
-int failures = 0;
-void expect(bool holds, const char* spelling) {
-  if (holds) return;
-  std::printf("wrong: %s\n", spelling);
-  ++failures;
-}
-template <class F> bool raises(const char* what, F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    if (std::string(e.what()).find(what) != std::string::npos) return true;
-    std::printf("message: %s\n", e.what());
-  }
-  return false;
-}
 bool equal(const nd::Array& a, const std::vector<double>& values) { return a.to_vector<double>() == values; }
 template <class T> std::string text(const T& x) {
   std::ostringstream out;
   out << x;
   return out.str();
 }
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
-#define RAISES(what, ...) expect(raises(what, [&] { __VA_ARGS__; }), #__VA_ARGS__)
 
 using nd::_;
 using nd::Array;

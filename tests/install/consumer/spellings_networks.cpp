@@ -2,39 +2,22 @@
 // give.
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "expect.h"
 
 #include <catena/catena.h>
 
 namespace {
 
-int failures = 0;
-void expect(bool holds, const char* spelling) {
-  if (holds) return;
-  std::printf("wrong: %s\n", spelling);
-  ++failures;
-}
-template <class F> bool raises(const char* what, F&& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    if (std::string(e.what()).find(what) != std::string::npos) return true;
-    std::printf("message: %s\n", e.what());
-  }
-  return false;
-}
 template <class A> bool equal(const A& a, const std::vector<double>& values) {
   return a.template to_vector<double>() == values;
 }
-#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
-#define RAISES(what, ...) expect(raises(what, [&] { __VA_ARGS__; }), #__VA_ARGS__)
 
 using autograd::Variable;
 using nd::_;
