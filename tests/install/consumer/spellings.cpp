@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "expect.h"
+#include <expect.h>
 
 #include <catena/ndarray/ndarray.h>
 

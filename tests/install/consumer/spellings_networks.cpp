@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "expect.h"
+#include <expect.h>
 
 #include <catena/catena.h>
 
