@@ -71,7 +71,7 @@ template <class X> decltype(auto) to_nd(const X& x) {
 }  // namespace internal
 
 // The operators that the framework itself does without. Where the other operand is an nd::Array, its own are called.
-#define CATENA_COMPARISON(op)                                                            \
+#define CATENA_OPERATOR(op)                                                              \
   template <class X, class Y>                                                            \
   requires internal::ArrayOperands<X, Y> nd::Array operator op(const X& x, const Y& y) { \
     return internal::to_nd(x) op internal::to_nd(y);                                     \
@@ -81,25 +81,25 @@ template <class X> decltype(auto) to_nd(const X& x) {
     internal::to_nd(x)(nd::ellipsis) op internal::to_nd(y);                                  \
     return x;                                                                                \
   }
-#define CATENA_BINARY(op, in_place) CATENA_COMPARISON(op) CATENA_IN_PLACE(in_place, internal::ArrayOrElement)
+#define CATENA_BINARY(op, in_place) CATENA_OPERATOR(op) CATENA_IN_PLACE(in_place, internal::ArrayOrElement)
 CATENA_BINARY(%, %=)
 CATENA_BINARY(&, &=)
 CATENA_BINARY(|, |=)
 CATENA_BINARY(^, ^=)
 CATENA_BINARY(<<, <<=)
 CATENA_BINARY(>>, >>=)
-CATENA_COMPARISON(==)
-CATENA_COMPARISON(!=)
-CATENA_COMPARISON(<)
-CATENA_COMPARISON(<=)
-CATENA_COMPARISON(>)
-CATENA_COMPARISON(>=)
+CATENA_OPERATOR(==)
+CATENA_OPERATOR(!=)
+CATENA_OPERATOR(<)
+CATENA_OPERATOR(<=)
+CATENA_OPERATOR(>)
+CATENA_OPERATOR(>=)
 #define CATENA_IN_PLACE_BY_ARRAY(op) CATENA_IN_PLACE(op, std::derived_from<nd::Array>)
 ND_IN_PLACE_OPERATORS(CATENA_IN_PLACE_BY_ARRAY)
 #undef CATENA_IN_PLACE_BY_ARRAY
 #undef CATENA_BINARY
 #undef CATENA_IN_PLACE
-#undef CATENA_COMPARISON
+#undef CATENA_OPERATOR
 inline nd::Array operator~(const Array& a) { return ~nd::Array(a); }
 inline nd::Array operator+(const Array& a) { return +nd::Array(a); }
 

@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include <catena/kernels/index.h>
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/kernel.h>
 #include <catena/kernels/rows/multiarch.h>
@@ -156,18 +157,16 @@ template <class T> struct Lane<T, true> {
   ND_FN explicit Lane(std::byte* b) : value(*reinterpret_cast<T*>(b)) {}
   ND_FN T operator[](std::int64_t) const { return value; }
 };
-// Every byte that is not 0 is true, but a bool read from a byte other than 0 and 1 is undefined.
-ND_FN bool load_bool(const void* p) { return *static_cast<const unsigned char*>(p) != 0; }
 // A bool as an input. Loops that load a bool and a wider type do not vectorise; those that load a byte and compare it
 // do.
 template <bool kScalar> struct BoolLane {
   const unsigned char* p;
   ND_FN explicit BoolLane(std::byte* b) : p(reinterpret_cast<const unsigned char*>(b)) {}
-  ND_FN bool operator[](std::int64_t i) const { return load_bool(p + i); }
+  ND_FN bool operator[](std::int64_t i) const { return element<bool>(p + i); }
 };
 template <> struct BoolLane<true> {
   bool value;
-  ND_FN explicit BoolLane(std::byte* b) : value(load_bool(b)) {}
+  ND_FN explicit BoolLane(std::byte* b) : value(element<bool>(b)) {}
   ND_FN bool operator[](std::int64_t) const { return value; }
 };
 template <class T, bool kScalar, bool kInput>

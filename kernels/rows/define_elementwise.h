@@ -13,7 +13,7 @@ template <class Body, class... L> ND_FN void run_contiguous(std::int64_t n, L...
 
 // An element as the body takes it: the value of an input, a reference to an output.
 template <bool kInput, class T> ND_FN decltype(auto) element_at(T* p) {
-  if constexpr (kInput && is_same<T, bool>) return load_bool(p);
+  if constexpr (kInput && is_same<T, bool>) return element<bool>(p);
   else return (*p);
 }
 
