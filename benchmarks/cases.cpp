@@ -43,6 +43,24 @@ nd::Array uniform(const nd::Shape& shape, std::int64_t seed, double low, double 
   return nd::array(uniform_values(std::size_t(catena::size_of(shape)), seed, low, high), shape);
 }
 
+std::int64_t get(const Parameters& p, const char* name, std::int64_t otherwise) {
+  const auto found = p.find(name);
+  return found == p.end() ? otherwise : found->second;
+}
+
+nd::Array input(const Parameters& p, const nd::Shape& shape, std::int64_t seed, double low, double high) {
+  const nd::Dtype dtype = catena::dtype_from_char(char(get(p, "dtype", 'f')));
+  const std::int64_t offset = get(p, "offset", 0), n = catena::size_of(shape);
+  const bool floating = catena::is_floating(dtype);
+  nd::Array values = floating ? uniform({n}, seed, low, high) : uniform({n}, seed);
+  if (dtype == nd::bool_) values = values < 0.5;
+  else if (!floating) values = values * 100.0f;
+  nd::Array memory = nd::zeros({n + offset}, dtype);
+  nd::Array operand = memory(nd::Slice(offset, {}));
+  nd::copyto(operand, values.astype(dtype));
+  return operand.reshape(shape);
+}
+
 nd::Array labels(std::int64_t n, std::int64_t seed, std::int64_t classes) {
   std::vector<std::int32_t> values(std::size_t(n), 0);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::int32_t(unit(i, seed) * double(classes));

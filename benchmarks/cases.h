@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <catena/benchmarks/contender.h>
+#include <catena/benchmarks/draw.h>
 #include <catena/catena.h>
 
 namespace bench {
@@ -29,6 +30,7 @@ struct Case {
   std::string name;       // topic/case
   Parameters full, tiny;  // the parameters that differ from `full` in a trial run
   Ready (*setup)(const Parameters& p);
+  Parameters (*draw)(Draw& draw) = nullptr;  // the parameters of a shape of a sweep; null: none is drawn
 
   Parameters parameters(bool is_tiny) const;
 };
@@ -46,6 +48,11 @@ void choose_device(int& argc, char** argv);
 
 // uniform_values in C order: float32 on [low, high).
 nd::Array uniform(const nd::Shape& shape, std::int64_t seed, double low = 0, double high = 1);
+// The operand of a case: values on [low, high) of the dtype and behind the offset that p has (float32 and 0, if it has
+// none), floor(100 u) for integers and u < 0.5 for bool, where u are the values on [0, 1).
+nd::Array input(const Parameters& p, const nd::Shape& shape, std::int64_t seed, double low = 0, double high = 1);
+// p[name], or `otherwise` if p does not have it.
+std::int64_t get(const Parameters& p, const char* name, std::int64_t otherwise);
 // int32 labels of [0, classes).
 nd::Array labels(std::int64_t n, std::int64_t seed, std::int64_t classes);
 

@@ -5,11 +5,13 @@
 // requests. It uses the standard library only, because peers do not link to Catena. A contender answers these requests:
 //
 //   cases [tiny]                 the number of cases, then a line per case: its name and parameters (Catena only)
+//   sweep <seed> <shapes> <most> the number of lines, then a line per shape that is drawn for a case, with at most
+//                                <most> elements: the case's name and parameters (Catena only)
 //   variants <case>              the variants of a case (peers only)
 //   setup <case> [<variant>] <name>=<n>...
 //                                sets up a case and drops the previous one
 //   result                       the fingerprint of the result: its size, the mean magnitude, the element at a third
-//                                of the size, the bytes of an element
+//                                of the size, the mean of element i times 1 + i % 7, the bytes of an element
 //   run <calls>                  one untimed call, then the nanoseconds of <calls> calls and the wait for the device
 //   versions                     the names and versions of what is measured
 //
@@ -42,19 +44,26 @@ inline double unit(std::size_t i, std::int64_t seed) {
   return ((x ^ (x >> 16)) >> 8) * 0x1p-24;
 }
 
-// low + (high - low) * unit at every position; C order.
+// low + (high - low) * unit at every position, in C order. Large arrays repeat, so that making them takes no longer
+// than measuring them.
 inline std::vector<float> uniform_values(std::size_t n, std::int64_t seed, double low = 0, double high = 1) {
+  constexpr std::size_t kPeriod = (1 << 24) + 43;
   std::vector<float> values(n);
-  for (std::size_t i = 0; i < n; ++i) values[i] = float(low + (high - low) * unit(i, seed));
+  for (std::size_t i = 0; i < std::min(n, kPeriod); ++i) values[i] = float(low + (high - low) * unit(i, seed));
+  for (std::size_t i = kPeriod; i < n; ++i) values[i] = values[i - kPeriod];
   return values;
 }
 
 inline std::string fingerprint(const std::vector<double>& values, std::size_t itemsize) {
-  double magnitude = 0;
-  for (double v : values) magnitude += std::abs(v);
-  char text[120];
+  double magnitude = 0, weighted = 0;
   const std::size_t n = values.size();
-  std::snprintf(text, sizeof text, "%zu %.9g %.9g %zu", n, magnitude / double(n), values[n / 3], itemsize);
+  for (std::size_t i = 0; i < n; ++i) {
+    magnitude += std::abs(values[i]);
+    weighted += values[i] * double(1 + i % 7);
+  }
+  char text[160];
+  std::snprintf(text, sizeof text, "%zu %.9g %.9g %.9g %zu", n, magnitude / double(n), values[n / 3],
+                weighted / double(n), itemsize);
   return text;
 }
 
@@ -69,6 +78,9 @@ class Contender {
  public:
   virtual ~Contender() = default;
   virtual std::string cases(bool) { throw std::invalid_argument("this contender has no table of cases"); }
+  virtual std::string sweep(std::int64_t, std::int64_t, std::int64_t) {
+    throw std::invalid_argument("this contender has no table of cases");
+  }
   virtual std::string variants(const std::string&) { return "default"; }
   virtual std::string versions() = 0;
   virtual void setup(std::istream& words) = 0;
@@ -116,7 +128,8 @@ class Contender {
       setup(words);
       return "";
     }
-    std::int64_t calls = 0;
+    std::int64_t calls = 0, seed = 0, shapes = 0, most = 0;
+    if (request == "sweep" && words >> seed >> shapes >> most) return sweep(seed, shapes, most);
     if (request != "run" || !(words >> calls) || calls < 1)
       throw std::invalid_argument("'" + request + "' is no request");
     return std::to_string(timed(calls));

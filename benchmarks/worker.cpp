@@ -9,12 +9,19 @@ class Ours : public bench::Contender {
  public:
   std::string cases(bool tiny) override {
     std::ostringstream out;
-    out << bench::Cases::all().size();
+    for (const bench::Case& c : bench::Cases::all()) write(out, c, c.parameters(tiny));
+    return std::to_string(bench::Cases::all().size()) + out.str();
+  }
+  std::string sweep(std::int64_t seed, std::int64_t shapes, std::int64_t most) override {
+    std::ostringstream out;
+    std::int64_t lines = 0;
     for (const bench::Case& c : bench::Cases::all()) {
-      out << '\n' << c.name;
-      for (const auto& [name, value] : c.parameters(tiny)) out << ' ' << name << '=' << value;
+      for (std::int64_t number = 0; c.draw && number < shapes; ++number, ++lines) {
+        bench::Draw draw(c.name, seed, number, most);
+        write(out, c, c.draw(draw));
+      }
     }
-    return out.str();
+    return std::to_string(lines) + out.str();
   }
   std::string versions() override { return CATENA_BENCHMARK_VERSION; }
   void setup(std::istream& words) override {
@@ -36,6 +43,10 @@ class Ours : public bench::Contender {
   void synchronize() override { nd::synchronize(nd::current_device()); }
 
  private:
+  static void write(std::ostream& out, const bench::Case& c, const bench::Parameters& parameters) {
+    out << '\n' << c.name;
+    for (const auto& [name, value] : parameters) out << ' ' << name << '=' << value;
+  }
   const bench::Ready& ready() const {
     catena::check<catena::RuntimeError>(bool(ready_.run), "worker", "no case was set up");
     return ready_;

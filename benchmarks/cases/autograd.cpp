@@ -33,10 +33,12 @@ Ready square_sum_backward(const Parameters& p) {
   });
 }
 
+Parameters small(Draw& draw) { return {{"n", draw.length(1, 2000)}}; }
+
 const Cases cases{
-    {"autograd/add_no_graph", full, tiny, add_no_graph},
-    {"autograd/add", full, tiny, add},
-    {"autograd/square_sum_backward", full, tiny, square_sum_backward},
+    {"autograd/add_no_graph", full, tiny, add_no_graph, small},
+    {"autograd/add", full, tiny, add, small},
+    {"autograd/square_sum_backward", full, tiny, square_sum_backward, small},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Products of float32 matrices (m, k) and (k, n), including the allocation of the result.
+// Products of matrices (m, k) and (k, n), including the allocation of the result.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -9,7 +9,7 @@ Ready product(const Parameters& p) {
   return rotating(
       p,
       [&](std::int64_t seed) {
-        return Pair(uniform({p.at("m"), p.at("k")}, 2 * seed, -1), uniform({p.at("k"), p.at("n")}, 2 * seed + 1, -1));
+        return Pair(input(p, {p.at("m"), p.at("k")}, 2 * seed, -1), input(p, {p.at("k"), p.at("n")}, 2 * seed + 1, -1));
       },
       [](const Pair& s) { return nd::matmul(s.first, s.second); });
 }
@@ -20,12 +20,34 @@ Parameters shape(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t se
 
 const Parameters tiny = shape(5, 7, 6);
 
+// Both operands transposed in memory, as in the gradients of a linear layer.
+Ready product_of_transposed(const Parameters& p) {
+  using Pair = std::pair<nd::Array, nd::Array>;
+  return rotating(
+      p,
+      [&](std::int64_t seed) {
+        return Pair(input(p, {p.at("k"), p.at("m")}, 2 * seed, -1), input(p, {p.at("n"), p.at("k")}, 2 * seed + 1, -1));
+      },
+      [](const Pair& s) { return nd::matmul(s.first.T(), s.second.T()); });
+}
+
+// Tiny, skinny and large products, up to 4 10^9 multiplications.
+Parameters any_product(Draw& draw) {
+  constexpr std::int64_t kMost = 4000000000;
+  const std::int64_t side = draw.at_most(4096);
+  std::int64_t m = draw.length(1, side), k = draw.length(1, side), n = draw.length(1, side);
+  while (m * k * n > kMost) m = (m + 1) / 2, k = (k + 1) / 2, n = (n + 1) / 2;
+  return {{"m", m}, {"k", k}, {"n", n}, {"sets", 1}, {"dtype", draw.dtype("ffd")}, {"offset", draw.offset()}};
+}
+
 const Cases cases{
     {"matmul/1024_cubed", shape(1024, 1024, 1024, 4), tiny, product},
     {"matmul/100x784x1000", shape(100, 784, 1000, 4), tiny, product},
     {"matmul/16_cubed", shape(16, 16, 16), tiny, product},
     {"matmul/32_cubed", shape(32, 32, 32), tiny, product},
     {"matmul/64_cubed", shape(64, 64, 64), tiny, product},
+    {"matmul/skinny", shape(5000, 77, 9), tiny, product, any_product},
+    {"matmul/transposed", shape(333, 777, 555), tiny, product_of_transposed, any_product},
 };
 
 }  // namespace

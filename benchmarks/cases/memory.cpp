@@ -33,7 +33,13 @@ Ready trace(const Parameters& p) {
 }
 
 const Cases cases{
-    {"pool/temporary", {{"bytes", 64 << 20}}, {{"bytes", 1 << 10}}, temporary},
+    {"pool/temporary",
+     {{"bytes", 64 << 20}},
+     {{"bytes", 1 << 10}},
+     temporary,
+     [](Draw& draw) {
+       return Parameters{{"bytes", draw.log_uniform(1, 4 * draw.at_most(100000000))}};
+     }},
     {"pool/trace", {{"operations", 1000000}, {"live", 256}}, {{"operations", 200}, {"live", 16}}, trace},
 };
 

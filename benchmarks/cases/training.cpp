@@ -1,8 +1,10 @@
-// Training steps: the optimizer alone, and forward, backward and update of the networks of examples/mnist.
+// Training steps: the optimizer alone, and forward, backward and update of networks; and their outputs alone.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include <catena/benchmarks/cases.h>
+#include <catena/benchmarks/networks.h>
 
 namespace bench {
 namespace {
@@ -36,52 +38,16 @@ Ready adam(const Parameters& p) {
 }
 
 // ---- networks -----------------------------------------------------------------------------------
-// Weights on [-sqrt(3 / fan_in), sqrt(3 / fan_in)), biases 0.
-template <class Layer> void initialize(Layer& layer, std::int64_t seed) {
-  const autograd::Shape shape = layer.W.shape();
-  const double range = std::sqrt(3.0 / double(layer.W.size() / shape[0]));
-  layer.W.set_data(uniform(shape, seed, -range, range));
-}
-
-struct MLP : nn::Chain {
-  nn::Linear l1, l2, l3;
-  explicit MLP(int units) : l1(784, units), l2(units, units), l3(units, 10) {
-    initialize(l1, 1000);
-    initialize(l2, 1001);
-    initialize(l3, 1002);
-  }
-  NN_MEMBERS(l1, l2, l3)
-  Variable operator()(const Variable& x) { return l3(nn::relu(l2(nn::relu(l1(x))))); }
-};
-
-struct CNN : nn::Chain {
-  nn::Convolution2D conv1{1, 16, 5}, conv2{16, 32, 5};
-  nn::BatchNormalization bn1{16};
-  nn::Linear fc1{512, 128}, fc2{128, 10};
-  CNN() {
-    initialize(conv1, 1000);
-    initialize(conv2, 1001);
-    initialize(fc1, 1002);
-    initialize(fc2, 1003);
-  }
-  NN_MEMBERS(conv1, bn1, conv2, fc1, fc2)
-  Variable operator()(const Variable& x) {
-    Variable h = nn::max_pooling_2d(nn::relu(bn1(conv1(x.reshape(-1, 1, 28, 28)))), 2);
-    h = nn::max_pooling_2d(nn::relu(conv2(h)), 2);
-    return fc2(nn::relu(fc1(h)));
-  }
-};
-
 template <class Model> struct Trained {
   Model model;
   training::Adam adam;
   std::vector<std::pair<nd::Array, nd::Array>> batches;
   std::size_t at = 0;
 
-  template <class... A> explicit Trained(const Parameters& p, A... arguments) : model(arguments...) {
+  explicit Trained(const Parameters& p) : model(p) {
     const std::int64_t n = p.at("batch");
     for (std::int64_t s = 0; s < p.at("sets"); ++s)
-      batches.emplace_back(uniform({n, 784}, 2 * s), labels(n, 2 * s + 1, 10));
+      batches.emplace_back(uniform(Model::input(n), 2 * s), labels(n, 2 * s + 1, 10));
     adam.setup(model);
   }
   Variable step() {
@@ -94,13 +60,35 @@ template <class Model> struct Trained {
 };
 
 // The compared result is the loss of the second step, which depends on forward, backward and update.
-template <class Model, class... A> Ready steps(const Parameters& p, A... arguments) {
-  auto t = std::make_shared<Trained<Model>>(p, arguments...);
+template <class Model> Ready steps(const Parameters& p) {
+  auto t = std::make_shared<Trained<Model>>(p);
   return {repeated([t] { t->step(); }), [t] {
             t->step();
             return nd::Array(t->step().data());
           }};
 }
+
+// Outputs of the network in test mode, without a graph.
+template <class Model> Ready outputs(const Parameters& p) {
+  auto model = std::make_shared<Model>(p);
+  return rotating(
+      p, [&](std::int64_t seed) { return uniform(Model::input(p.at("batch")), seed); },
+      [model](const nd::Array& x) {
+        const auto mode = autograd::no_backprop_mode();
+        const auto test = autograd::train_mode(false);
+        return nd::Array((*model)(x).data());
+      });
+}
+
+// Parameters of up to a fifth of the limit in all: an update reads four arrays of that size.
+Parameters parameters(Draw& draw) {
+  const std::int64_t n = std::max<std::int64_t>(10, draw.elements() / 5);
+  const std::int64_t tensors = draw.log_uniform(1, std::clamp<std::int64_t>(n / 10, 1, 200));
+  const std::int64_t rows = draw.length(1, std::max<std::int64_t>(1, n / tensors));
+  return {{"tensors", tensors}, {"rows", rows}, {"columns", std::max<std::int64_t>(1, n / tensors / rows)}};
+}
+Parameters batch(Draw& draw) { return {{"batch", draw.at_most(draw.one_of({1, 8, 64, 256}))}, {"sets", 2}}; }
+Parameters inferred(Draw& draw) { return {{"batch", draw.one_of({1, 2, 8, 32})}, {"sets", 2}}; }
 
 const Cases cases{
     {"optimizer/adam_200x64x64",
@@ -110,15 +98,30 @@ const Cases cases{
     {"optimizer/adam_25600000",
      {{"tensors", 1}, {"rows", 25600}, {"columns", 1000}},
      {{"rows", 4}, {"columns", 5}},
-     adam},
+     adam,
+     parameters},
     {"training/mlp",
      {{"batch", 100}, {"units", 1000}, {"sets", 8}},
      {{"batch", 4}, {"units", 5}, {"sets", 2}},
-     [](const Parameters& p) { return steps<MLP>(p, int(p.at("units"))); }},
-    {"training/cnn",
-     {{"batch", 64}, {"sets", 8}},
-     {{"batch", 2}, {"sets", 2}},
-     [](const Parameters& p) { return steps<CNN>(p); }},
+     steps<MLP>,
+     [](Draw& draw) {
+       Parameters p = batch(draw);
+       p["units"] = draw.length(10, draw.at_most(1000));
+       return p;
+     }},
+    {"training/cnn", {{"batch", 64}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, steps<CNN>, batch},
+    {"training/resnet18", {{"batch", 64}, {"sets", 2}}, {{"batch", 2}, {"sets", 1}}, steps<ResNet18>, batch},
+    {"inference/mlp",
+     {{"batch", 32}, {"units", 1000}, {"sets", 8}},
+     {{"batch", 4}, {"units", 5}, {"sets", 2}},
+     outputs<MLP>,
+     [](Draw& draw) {
+       Parameters p = inferred(draw);
+       p["units"] = draw.length(10, draw.at_most(1000));
+       return p;
+     }},
+    {"inference/cnn", {{"batch", 32}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, outputs<CNN>, inferred},
+    {"inference/resnet18", {{"batch", 32}, {"sets", 2}}, {{"batch", 2}, {"sets", 1}}, outputs<ResNet18>, inferred},
 };
 
 }  // namespace

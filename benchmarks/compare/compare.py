@@ -2,7 +2,9 @@
 import argparse
 import datetime
 import fnmatch
+import math
 import os
+import random
 import shlex
 import sys
 import time
@@ -11,7 +13,8 @@ import bars
 import contenders
 import peers
 import report
-from measure import measure
+import sweep
+from measure import in_words, measure
 
 ROOT = os.path.abspath(os.path.join(peers.HERE, "..", ".."))
 COLD_START = "cold_start/first_result"
@@ -19,6 +22,17 @@ COLD_START = "cold_start/first_result"
 
 def say(text):
     print(text, file=sys.stderr, flush=True)
+
+
+def choose_sweep(parser, args):
+    if not args.sweep and (args.seed, args.shapes, args.most) != (None, None, None):
+        parser.error("--seed, --shapes and --most belong to --sweep")
+    args.samples = args.samples or (7 if args.sweep else 21)
+    args.sample_ms = args.sample_ms or (4 if args.sweep else 20)
+    args.shapes, args.most = args.shapes or 24, args.most or (1000 if args.tiny else 10**8)
+    args.seed = random.randrange(10**6) if args.seed == "random" else int(args.seed or 0)
+    if args.sweep and args.peers is None:  # Chainer is slower than NumPy at every shape
+        args.peers = "cupy,torch" if args.device == "cuda" else "numpy,torch,onnxruntime"
 
 
 def arguments():
@@ -29,8 +43,12 @@ def arguments():
     parser.add_argument("--peers", metavar="NAME,...", help=f"of {', '.join(peers.PEERS)}; default: those of the device")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND",
                         help="a program that answers the requests of contender.h")
-    parser.add_argument("--samples", type=int, default=21)
-    parser.add_argument("--sample-ms", type=float, default=20, help="what a sample takes at least, in calls of the case")
+    parser.add_argument("--sweep", action="store_true", help="shapes that are drawn by the cases' rules in place of the fixed ones")
+    parser.add_argument("--seed", metavar="N", help="of the shapes: a number, or 'random' (default: 0)")
+    parser.add_argument("--shapes", type=int, metavar="K", help="per case (default: 24)")
+    parser.add_argument("--most", type=int, metavar="N", help="elements of an operand (default: 10^8)")
+    parser.add_argument("--samples", type=int, help="default: 21, in a sweep 7")
+    parser.add_argument("--sample-ms", type=float, help="what a sample takes at least, in calls of the case; default: 20, in a sweep 4")
     parser.add_argument("--json", metavar="FILE", help="all rows, for programs")
     parser.add_argument("--plot", metavar="FILE", help="the ratios as SVG")
     parser.add_argument("--record", action="store_true", help="write the table into benchmarks/results/, by date")
@@ -42,11 +60,12 @@ def arguments():
     args = parser.parse_args()
     args.threads = args.threads or ([1, 2] if args.device == "cpu" else [1])
     known = [name for name, peer in peers.PEERS.items() if args.device in peer.devices]
+    choose_sweep(parser, args)
     args.peers = known if args.peers is None else [name for name in args.peers.split(",") if name]
     if unknown := [name for name in args.peers if name not in known]:
         parser.error(f"--peers: {', '.join(unknown)}: on {args.device} there are {', '.join(known)}")
-    if args.samples < 1 or min(args.threads) < 1:
-        parser.error("--samples and --threads are at least 1")
+    if min(args.samples, args.shapes) < 1 or min(args.threads) < 1:
+        parser.error("--samples, --shapes and --threads are at least 1")
     return args
 
 
@@ -65,6 +84,9 @@ class Run:
         if self.ours is None or self.ours.process.poll() is not None:
             self.ours = contenders.Ours([self.args.worker, "--device", self.args.device], self.env)
         self.started = {key: c for key, c in self.started.items() if c.process.poll() is None}
+
+    def alive(self):
+        return all(c.process.poll() is None for c in [self.ours, *self.started.values()])
 
     def contender(self, name, variant):
         key = name, variant
@@ -110,34 +132,56 @@ def peer_commands(args, pythons, env):
     commands = {name: peers.command(name, python, args.device) for name, python in pythons.items()}
     if args.device == "cpu" and "torch" in pythons and (program := peers.libtorch(pythons["torch"], args.venv, env, say)):
         commands["libtorch"] = program
-    if args.device == "cpu" and args.peers and (program := peers.floor(args.venv, say)):
+    if args.device == "cpu" and args.peers and not args.sweep and (program := peers.floor(args.venv, say)):
         commands["floor"] = program
     commands.update((name, shlex.split(command)) for name, command in (text.split("=", 1) for text in args.peer))
     return commands
 
 
+def measure_case(args, run, case, shapes, told):
+    """The rows of a case at all shapes, and whether something failed."""
+    ours, others = run.cold_starts() if case == COLD_START else (run.ours, run.peers_of(case))
+    rows, failed = [], False
+
+    def say_once(text):
+        if text not in told:
+            told.add(text)
+            say(text)
+
+    for parameters in shapes:
+        try:
+            more, wrong = measure(case, parameters, ours, others, run.threads, args.samples, args.sample_ms * 1e3,
+                                  say_once if args.sweep else say, 2 if args.sweep else math.inf)
+        except contenders.ContenderError as e:
+            say(f"{case}: NOT MEASURED: {in_words(parameters)}: {e}")
+            failed = True
+            if not run.alive():
+                break
+            continue
+        for row in more if args.sweep else ():
+            row.shape = in_words(parameters)
+        rows += more
+        failed = failed or wrong
+    return rows, failed
+
+
 def run_all(args, pythons, commands):
-    rows, failed, versions = [], False, []
+    rows, failed, versions, told = [], False, [], set()
     for threads in args.threads:
         run = Run(args, threads, pythons, commands)
         try:
             versions = versions or run.versions()
-            table = run.ours.cases(args.tiny)
-            cases = chosen([*table, COLD_START], args.case)
+            table = run.ours.sweep(args.seed, args.shapes, args.most) if args.sweep else \
+                {**run.ours.cases(args.tiny), COLD_START: [{}]}
+            cases = chosen(table, args.case)
             if not cases:
-                raise SystemExit(f"compare.sh: --case {' '.join(args.case)}: there are {' '.join([*table, COLD_START])}")
-            for case in chosen(bars.BARS.keys() - {*table, COLD_START}, args.case):
+                raise SystemExit(f"compare.sh: --case {' '.join(args.case)}: there are {' '.join(table)}")
+            for case in chosen(bars.BARS.keys() - table.keys(), args.case) if not args.sweep else ():
                 say(f"{case}: NOT MEASURED: this library has no such case")
             for case in cases:
                 began = time.monotonic()
                 run.revive()
-                ours, others = run.cold_starts() if case == COLD_START else (run.ours, run.peers_of(case))
-                try:
-                    more, wrong = measure(case, table.get(case, {}), ours, others, threads, args.samples, args.sample_ms * 1e3, say)
-                except contenders.ContenderError as e:
-                    say(f"{case}: NOT MEASURED: {e}")
-                    failed = True
-                    continue
+                more, wrong = measure_case(args, run, case, table[case], told)
                 rows += more
                 failed = failed or wrong
                 say(f"{case}, {threads} threads: {time.monotonic() - began:.1f} s")
@@ -159,14 +203,17 @@ def main():
         text += f"\n- peers that are missing: {', '.join(missing)}"
     if args.tiny:
         text += "\n- A TRIAL with tiny shapes: the times mean nothing"
-    text += "\n\n" + report.table(rows, args.device == "cpu" and not args.tiny)
+    with_bars = args.device == "cpu" and not args.tiny
+    if args.sweep:
+        text += f"\n- sweep: {args.shapes} shapes per case, seed {args.seed}, up to {args.most} elements"
+    text += "\n\n" + (sweep.table(rows, with_bars) if args.sweep else report.table(rows, with_bars))
     print(text)
     if args.json:
         report.write_json(rows, args.json)
-    if args.plot:
+    if args.plot and not args.sweep:
         report.write_text(args.plot, report.svg(rows, f"{args.device}, {datetime.date.today()}"))
     if args.record:
-        path = os.path.join(ROOT, "benchmarks", "results", f"{datetime.date.today()}-{args.device}.md")
+        path = os.path.join(ROOT, "benchmarks", "results", f"{datetime.date.today()}-{args.device}{'-sweep' * args.sweep}.md")
         report.write_text(path, f"# {datetime.date.today()}, {args.device}\n\n{text}\n")
         say(f"recorded: {path}")
     return 1 if failed else 0

@@ -1,6 +1,7 @@
 """Alternating measurements of contenders, and figures from their times."""
 import math
 import statistics
+import time
 from dataclasses import dataclass
 
 from contenders import ContenderError, same
@@ -17,6 +18,7 @@ class Row:
     peer_us: float | None
     ratio: float | None
     spread: float
+    shape: str = ""  # the parameters, if they were drawn
 
 
 def quartile_spread(values):
@@ -38,19 +40,27 @@ def calls_for(contender, sample_us):
     return calls
 
 
-def interleaved(contenders, samples, sample_us):
+def interleaved(contenders, samples, sample_us, seconds=math.inf):
     """Microseconds per call of every sample, per contender. Every round runs each of them once, in an order that is reversed from
-    round to round. Finding the number of calls is the warm-up."""
+    round to round. Finding the number of calls is the warm-up. After `seconds`, three rounds are enough."""
     calls = [calls_for(c, sample_us) for c in contenders]
     times = [[] for _ in contenders]
+    began = time.monotonic()
     for round_ in range(samples):
+        if round_ >= 3 and time.monotonic() - began > seconds:
+            break
         turn = range(len(contenders))
         for i in reversed(turn) if round_ % 2 else turn:
             times[i].append(contenders[i].run(calls[i]))
     return times
 
 
-def measure(case, parameters, ours, peers, threads, samples, sample_us, say):
+def in_words(parameters):
+    """n=5 dtype=f: the dtype is sent as the number of its character."""
+    return " ".join(f"{name}={chr(int(value)) if name == 'dtype' else value}" for name, value in parameters.items())
+
+
+def measure(case, parameters, ours, peers, threads, samples, sample_us, say, seconds=math.inf):
     """The rows of a case, and whether a contender's result differed. Peers that cannot run the case are reported and left out."""
     ours.setup(case, parameters)
     expected = ours.result()
@@ -66,8 +76,8 @@ def measure(case, parameters, ours, peers, threads, samples, sample_us, say):
             ready.append(peer)
         else:
             wrong = True
-            say(f"{case}: WRONG RESULT: catena has {expected}, {peer.name} ({peer.variant}) {got}")
-    our_times, *peer_times = interleaved([ours, *ready], samples, sample_us)
+            say(f"{case}: WRONG RESULT: {in_words(parameters)}: catena has {expected}, {peer.name} ({peer.variant}) {got}")
+    our_times, *peer_times = interleaved([ours, *ready], samples, sample_us, seconds)
     ours_us = statistics.median(our_times)
     rows = []
     for peer, times in zip(ready, peer_times):

@@ -22,6 +22,7 @@ PEERS = {
     "numpy": Peer("numpy", "arrays.py", "current", (("numpy",),), ("cpu",), "import numpy as np; print((np.ones(3) + 1).sum())"),
     "torch": Peer("torch", "pytorch.py", "current", (("numpy", "torch"),), ("cpu", "cuda"),
                   "import torch; print((torch.ones(3, device={device!r}) + 1).sum().item())"),
+    "onnxruntime": Peer("onnxruntime", "onnx_runtime.py", "current", (("numpy", "torch", "onnx", "onnxruntime"),), ("cpu",), ""),
     # Chainer's set-up script needs a module that newer versions of setuptools lack, and Chainer needs NumPy 1.
     "chainer": Peer("chainer", "chainer_v7.py", "chainer",
                     (("setuptools<81", "wheel", "numpy<2"), ("--no-build-isolation", "chainer==7.8.1")), ("cpu",), ""),

@@ -97,7 +97,11 @@ def table(rows, with_bars):
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         lines.append([row.case, str(row.threads), number(row.ours_us), named(row) or "-", number(row.peer_us), ratio, f"{row.spread:.0%}",
                       *(verdict(row, floor_us.get((row.case, row.threads))) if with_bars else ("", ""))])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    return aligned(lines)
+
+
+def aligned(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     text = ["| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths)) + " |" for line in lines]
     text.insert(1, "|" + "|".join("-" * (w + 2) for w in widths) + "|")
     return "\n".join(text)
@@ -115,7 +119,7 @@ def write_text(path, text):
         f.write(text)
 
 
-COLOURS = {"numpy": "#4c78a8", "torch": "#e45756", "libtorch": "#b279a2", "chainer": "#54a24b", "cupy": "#f58518", "floor": "#999999"}
+COLOURS = {"numpy": "#4c78a8", "torch": "#e45756", "libtorch": "#b279a2", "chainer": "#54a24b", "cupy": "#f58518", "onnxruntime": "#72b7b2", "floor": "#999999"}
 
 
 def svg(rows, title):

@@ -27,16 +27,30 @@ def uniform(*arguments):
     return xp.asarray(data.uniform(*arguments))
 
 
+def input(*arguments):
+    return xp.asarray(data.input(*arguments))
+
+
+def refuse_bfloat16(p):
+    if data.dtype(p) == "E":
+        raise TypeError("there is no bfloat16")
+
+
 def fingerprint(y):
     return data.fingerprint(xp.asnumpy(y) if on_gpu else y)
 
 
 def line(p, seed=0, low=0, high=1):
-    return uniform((p["n"],), seed, low, high)
+    refuse_bfloat16(p)
+    return input(p, (p["n"],), seed, low, high)
 
 
-def matrix(p, seed):
-    return uniform((p["rows"], p["columns"]), seed)
+def matrix(p, seed, low=0, high=1):
+    return input(p, (p["rows"], p["columns"]), seed, low, high)
+
+
+def block(p, seed):
+    return input(p, (p["outer"], p["axis"], p["inner"]), seed)
 
 
 def add_out(p):
@@ -60,19 +74,61 @@ def unary(f):
     return lambda p: rotating(p, lambda seed: line(p, seed, -3, 3), f)
 
 
-def binary(f, dtype=None):
+def binary(f, **fixed):
     def make(p, seed):
-        pair = line(p, 2 * seed), line(p, 2 * seed + 1)
-        return [a.astype(dtype) for a in pair] if dtype else pair
-    return lambda p: rotating(p, lambda seed: make(p, seed), lambda pair: f(*pair))
+        return line(p, 2 * seed), line(p, 2 * seed + 1)
+    return lambda p: rotating(p, lambda seed: make({**p, **fixed}, seed), lambda pair: f(*pair))
 
 
 def of_matrix(f):
     return lambda p: rotating(p, lambda seed: matrix(p, seed), f)
 
 
+def of_block(f):
+    return lambda p: rotating(p, lambda seed: block(p, seed), f)
+
+
+def of_equal_bools(value, f):
+    return lambda p: rotating(p, lambda seed: xp.full_like(matrix(p, seed), value), f)
+
+
 def broadcast_add(p):
-    return rotating(p, lambda seed: (matrix(p, 2 * seed), uniform((p["columns"],), 2 * seed + 1)), lambda s: s[0] + s[1])
+    other = (p["rows"], 1) if p.get("axis") == 1 else (p["columns"],)
+    return rotating(p, lambda seed: (matrix(p, 2 * seed), input(p, other, 2 * seed + 1)), lambda s: s[0] + s[1])
+
+
+def strided_add(p):
+    step = p.get("step", 2)
+    return binary(lambda a, b: a[::step] + b[::step])(p)
+
+
+def where(p):
+    mask = {**p, "dtype": ord("?")}
+    refuse_bfloat16(p)
+    return rotating(p, lambda seed: (line(mask, 3 * seed), line(p, 3 * seed + 1), line(p, 3 * seed + 2)), lambda s: xp.where(*s))
+
+
+def positions(n, seed):
+    return xp.asarray(data.labels(n, seed, n).astype("int64"))
+
+
+def masked(f):
+    def make(p, seed):
+        return line(p, 2 * seed), line({**p, "dtype": ord("?")}, 2 * seed + 1)
+    return lambda p: rotating(p, lambda seed: make(p, seed), lambda s: f(*s))
+
+
+def assigned(values, mask):
+    values[mask] = 7
+    return values
+
+
+def take(p):
+    return rotating(p, lambda seed: (line(p, 2 * seed), positions(p["n"], 2 * seed + 1)), lambda s: s[0][s[1]])
+
+
+def take_rows(p):
+    return rotating(p, lambda seed: (matrix(p, 2 * seed), positions(p["rows"], 2 * seed + 1)), lambda s: s[0].take(s[1], axis=0))
 
 
 def chain(x, y):
@@ -80,8 +136,18 @@ def chain(x, y):
 
 
 def product(p):
-    return rotating(p, lambda seed: (uniform((p["m"], p["k"]), 2 * seed, -1), uniform((p["k"], p["n"]), 2 * seed + 1, -1)),
+    return rotating(p, lambda seed: (input(p, (p["m"], p["k"]), 2 * seed, -1), input(p, (p["k"], p["n"]), 2 * seed + 1, -1)),
                     lambda s: xp.matmul(*s))
+
+
+def product_of_transposed(p):
+    return rotating(p, lambda seed: (input(p, (p["k"], p["m"]), 2 * seed, -1), input(p, (p["n"], p["k"]), 2 * seed + 1, -1)),
+                    lambda s: xp.matmul(s[0].T, s[1].T))
+
+
+def bias_gradient(p):
+    size = (p["size"] + 2 * p.get("pad", 1) - p.get("kernel", 3)) // p.get("stride", 1) + 1
+    return rotating(p, lambda seed: uniform((p["batch"], p["outputs"], size, size), seed, -1), lambda gy: gy.sum(axis=(0, 2, 3)))
 
 
 def softmax(x):
@@ -90,12 +156,18 @@ def softmax(x):
     return y
 
 
+def log_softmax(x):
+    y = x - x.max(axis=1, keepdims=True)
+    y -= xp.log(xp.exp(y).sum(axis=1, keepdims=True))
+    return y
+
+
 def rows(f):
-    return lambda p: rotating(p, lambda seed: uniform((p["rows"], p["columns"]), seed, -3, 3), f)
+    return lambda p: rotating(p, lambda seed: matrix(p, seed, -3, 3), f)
 
 
 def layer_norm(p):
-    gamma, beta = xp.ones(p["columns"], "f"), xp.zeros(p["columns"], "f")
+    gamma, beta = xp.ones(p["columns"], data.dtype(p)), xp.zeros(p["columns"], data.dtype(p))
 
     def normalized(x):
         centred = x - x.mean(axis=1, keepdims=True)
@@ -141,24 +213,52 @@ table = {
     "overhead/view": default(view),
     "overhead/sum": default(small(lambda a: a.sum())),
     "elementwise/add": default(binary(lambda a, b: a + b)),
-    "elementwise/add_float16": default(binary(lambda a, b: a + b, "float16")),
-    "elementwise/add_strided": default(binary(lambda a, b: a[::2] + b[::2])),
+    "elementwise/add_float16": default(binary(lambda a, b: a + b, dtype=ord("e"))),
+    "elementwise/add_strided": default(strided_add),
     "elementwise/add_broadcast": default(broadcast_add),
     "elementwise/exp": default(unary(xp.exp)),
     "elementwise/tanh": default(unary(xp.tanh)),
     "elementwise/cast_float64": default(unary(lambda a: a.astype("float64"))),
     "elementwise/cast_float16": default(unary(lambda a: a.astype("float16"))),
+    "elementwise/multiply_integers": default(binary(lambda a, b: a * b)),
+    "elementwise/less": default(binary(lambda a, b: a < b)),
+    "elementwise/maximum": default(binary(xp.maximum)),
+    "elementwise/where": default(where),
     "elementwise/chain": default(binary(chain)),
     "elementwise/chain_fused": default(binary(chain)),
     "elementwise/transpose_copy": default(of_matrix(lambda a: a.T.copy())),
+    "elementwise/permuted_copy": default(of_block(lambda a: a.transpose(2, 0, 1).copy())),
     "reduction/sum": default(of_matrix(lambda a: a.sum())),
     "reduction/sum_axis0": default(of_matrix(lambda a: a.sum(axis=0))),
     "reduction/sum_axis1": default(of_matrix(lambda a: a.sum(axis=1))),
+    "reduction/sum_middle": default(of_block(lambda a: a.sum(axis=1))),
+    "reduction/sum_outer": default(of_block(lambda a: a.sum(axis=(0, 2)))),
+    "reduction/max": default(of_matrix(lambda a: a.max())),
+    "reduction/max_axis0": default(of_matrix(lambda a: a.max(axis=0))),
+    "reduction/max_axis1": default(of_matrix(lambda a: a.max(axis=1))),
     "reduction/argmax": default(of_matrix(lambda a: a.argmax())),
+    "reduction/argmax_axis0": default(of_matrix(lambda a: a.argmax(axis=0))),
     "reduction/argmax_axis1": default(of_matrix(lambda a: a.argmax(axis=1))),
     "reduction/var": default(of_matrix(lambda a: a.var())),
-    **{f"matmul/{shape}": default(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed")},
+    "reduction/any": default(of_equal_bools(False, lambda a: a.any())),
+    "reduction/any_early": default(of_matrix(lambda a: a.any())),
+    "reduction/all": default(of_equal_bools(True, lambda a: a.all())),
+    "reduction/max_bools": default(of_equal_bools(False, lambda a: a.max())),
+    "reduction/count_nonzero": default(of_matrix(lambda a: xp.asarray(xp.count_nonzero(a)))),
+    "indexing/mask_select": default(masked(lambda a, mask: a[mask])),
+    "indexing/mask_assign": default(masked(assigned)),
+    "indexing/take": default(take),
+    "indexing/take_rows": default(take_rows),
+    "sorting/sort": default(of_matrix(lambda a: xp.sort(a))),
+    "sorting/argsort": default(of_matrix(lambda a: xp.argsort(a, kind="stable"))),
+    "scan/cumsum": default(of_matrix(lambda a: a.cumsum())),
+    "scan/cumsum_axis0": default(of_matrix(lambda a: a.cumsum(axis=0))),
+    "scan/cumsum_axis1": default(of_matrix(lambda a: a.cumsum(axis=1))),
+    **{f"matmul/{shape}": default(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
+    "matmul/transposed": default(product_of_transposed),
+    "convolution/bias_gradient": default(bias_gradient),
     "rows/softmax": default(rows(softmax)),
+    "rows/log_softmax": default(rows(log_softmax)),
     "rows/layer_norm": default(layer_norm),
     "pool/temporary": default(temporary),
     "pool/trace": default(trace),

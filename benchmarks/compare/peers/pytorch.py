@@ -24,12 +24,26 @@ def fingerprint(y):
     return data.fingerprint(y.double().cpu().numpy(), y.element_size())
 
 
+def input(p, *arguments):
+    """From memory that is not aligned where p has an offset."""
+    x = torch.from_numpy(data.input(p, *arguments)).to(device)
+    return x.bfloat16() if data.dtype(p) == "E" else x
+
+
+def dtype(p):
+    return {"f": torch.float32, "d": torch.float64}[data.dtype(p)]
+
+
 def line(p, seed=0, low=0, high=1):
-    return uniform((p["n"],), seed, low, high)
+    return input(p, (p["n"],), seed, low, high)
 
 
-def matrix(p, seed):
-    return uniform((p["rows"], p["columns"]), seed)
+def matrix(p, seed, low=0, high=1):
+    return input(p, (p["rows"], p["columns"]), seed, low, high)
+
+
+def block(p, seed):
+    return input(p, (p["outer"], p["axis"], p["inner"]), seed)
 
 
 def plain(call):
@@ -48,12 +62,22 @@ def unary(f):
     return {"default": lambda p: rotating(p, lambda seed: line(p, seed, -3, 3), f)}
 
 
-def binary(f, dtype=torch.float32):
-    return lambda p: rotating(p, lambda seed: (line(p, 2 * seed).to(dtype), line(p, 2 * seed + 1).to(dtype)), lambda s: f(*s))
+def binary(f, **fixed):
+    def make(p, seed):
+        return line(p, 2 * seed), line(p, 2 * seed + 1)
+    return lambda p: rotating(p, lambda seed: make({**p, **fixed}, seed), lambda s: f(*s))
 
 
 def of_matrix(f):
     return {"default": lambda p: rotating(p, lambda seed: matrix(p, seed), f)}
+
+
+def of_block(f):
+    return {"default": lambda p: rotating(p, lambda seed: block(p, seed), f)}
+
+
+def of_equal_bools(value, f):
+    return {"default": lambda p: rotating(p, lambda seed: torch.full_like(matrix(p, seed), value), f)}
 
 
 def view(p):
@@ -62,7 +86,43 @@ def view(p):
 
 
 def broadcast_add(p):
-    return rotating(p, lambda seed: (matrix(p, 2 * seed), uniform((p["columns"],), 2 * seed + 1)), lambda s: s[0] + s[1])
+    other = (p["rows"], 1) if p.get("axis") == 1 else (p["columns"],)
+    return rotating(p, lambda seed: (matrix(p, 2 * seed), input(p, other, 2 * seed + 1)), lambda s: s[0] + s[1])
+
+
+def strided_add(p):
+    step = p.get("step", 2)
+    if step < 0:
+        raise ValueError("there are no negative strides")
+    return binary(lambda a, b: a[::step] + b[::step])(p)
+
+
+def where(p):
+    mask = {**p, "dtype": ord("?")}
+    return rotating(p, lambda seed: (line(mask, 3 * seed), line(p, 3 * seed + 1), line(p, 3 * seed + 2)), lambda s: torch.where(*s))
+
+
+def positions(n, seed):
+    return torch.from_numpy(data.labels(n, seed, n)).long().to(device)
+
+
+def masked(f):
+    def make(p, seed):
+        return line(p, 2 * seed), line({**p, "dtype": ord("?")}, 2 * seed + 1)
+    return {"default": lambda p: rotating(p, lambda seed: make(p, seed), lambda s: f(*s))}
+
+
+def assigned(values, mask):
+    values[mask] = 7
+    return values
+
+
+def take(f):
+    return lambda p: rotating(p, lambda seed: (line(p, 2 * seed), positions(p["n"], 2 * seed + 1)), lambda s: f(*s))
+
+
+def take_rows(f):
+    return lambda p: rotating(p, lambda seed: (matrix(p, 2 * seed), positions(p["rows"], 2 * seed + 1)), lambda s: f(*s))
 
 
 def chain(x, y):
@@ -75,18 +135,31 @@ def compiled(f):
 
 
 def product(p):
-    return rotating(p, lambda seed: (uniform((p["m"], p["k"]), 2 * seed, -1), uniform((p["k"], p["n"]), 2 * seed + 1, -1)),
+    return rotating(p, lambda seed: (input(p, (p["m"], p["k"]), 2 * seed, -1), input(p, (p["k"], p["n"]), 2 * seed + 1, -1)),
                     lambda s: torch.matmul(*s))
 
 
+def product_of_transposed(p):
+    return rotating(p, lambda seed: (input(p, (p["k"], p["m"]), 2 * seed, -1), input(p, (p["n"], p["k"]), 2 * seed + 1, -1)),
+                    lambda s: torch.matmul(s[0].T, s[1].T))
+
+
 def rows(f):
-    return plain(lambda p: rotating(p, lambda seed: uniform((p["rows"], p["columns"]), seed, -3, 3), f))
+    return plain(lambda p: rotating(p, lambda seed: matrix(p, seed, -3, 3), f))
 
 
 def layer_norm(p):
     columns = p["columns"]
+    gamma, beta = (make(columns, device=device, dtype=dtype(p)) for make in (torch.ones, torch.zeros))
+    return rotating(p, lambda seed: matrix(p, seed, -3, 3), lambda x: F.layer_norm(x, (columns,), gamma, beta))
+
+
+def layer_norm_images(p):
+    n, c, size = p["batch"], p["channels"], p["size"]
+    columns = c * size * size
     gamma, beta = torch.ones(columns, device=device), torch.zeros(columns, device=device)
-    return rotating(p, lambda seed: uniform((p["rows"], columns), seed, -3, 3), lambda x: F.layer_norm(x, (columns,), gamma, beta))
+    return rotating(p, lambda seed: uniform((n, size, size, c), seed, -3, 3).permute(0, 3, 1, 2),
+                    lambda x: F.layer_norm(x.reshape(n, columns), (columns,), gamma, beta))
 
 
 def temporary(p):
@@ -135,27 +208,41 @@ def square_sum_backward(p):
     return call
 
 
-def images(p, channels, seed, layout):
-    return uniform((p["batch"], p[channels], p["size"], p["size"]), seed, -1).to(memory_format=layout)
+def images(p, seed, layout):
+    return uniform((p["batch"], p["channels"], p["size"], p["size"]), seed, -1).to(memory_format=layout)
+
+
+def gradients(p, seed, layout):
+    size = (p["size"] + 2 * p.get("pad", 1) - p.get("kernel", 3)) // p.get("stride", 1) + 1
+    return uniform((p["batch"], p["outputs"], size, size), seed, -1).to(memory_format=layout)
 
 
 def filters(p, layout):
-    return uniform((p["outputs"], p["channels"], 3, 3), 1000, -0.1, 0.1).to(memory_format=layout)
+    k = p.get("kernel", 3)
+    return uniform((p["outputs"], p["channels"], k, k), 1000, -0.1, 0.1).to(memory_format=layout)
+
+
+def convolution(p, x, W):
+    return F.conv2d(x, W, padding=p.get("pad", 1), stride=p.get("stride", 1))
 
 
 def convolution_forward(p, layout, around):
     W = filters(p, layout)
-    return Case(rotating(p, lambda seed: images(p, "channels", seed, layout), lambda x: F.conv2d(x, W, padding=1)), around=around)
+    return Case(rotating(p, lambda seed: images(p, seed, layout), lambda x: convolution(p, x, W)), around=around)
 
 
 def convolution_forward_backward(p, layout):
-    W, gy = filters(p, layout).requires_grad_(), images(p, "outputs", 2000, layout)
+    W, gy = filters(p, layout).requires_grad_(), gradients(p, 2000, layout)
 
     def step(x):
         x.grad = W.grad = None
-        F.conv2d(x, W, padding=1).backward(gy)
+        convolution(p, x, W).backward(gy)
         return W.grad
-    return rotating(p, lambda seed: images(p, "channels", seed, layout).requires_grad_(), step)
+    return rotating(p, lambda seed: images(p, seed, layout).requires_grad_(), step)
+
+
+def bias_gradient(p):
+    return rotating(p, lambda seed: gradients(p, seed, contiguous), lambda gy: gy.sum((0, 2, 3)))
 
 
 # ---- training ---------------------------------------------------------------------------------------------------------------------
@@ -179,7 +266,8 @@ def initialize(layer, seed):
     with torch.no_grad():
         bound = math.sqrt(3 / (layer.weight.numel() // layer.weight.shape[0]))
         layer.weight.copy_(uniform(tuple(layer.weight.shape), seed, -bound, bound))
-        layer.bias.zero_()
+        if layer.bias is not None:
+            layer.bias.zero_()
     return layer
 
 
@@ -199,6 +287,48 @@ def cnn(p):
                                relu, fc2)
 
 
+class BasicBlock(torch.nn.Module):
+    def __init__(self, n_in, out, stride, seed):
+        super().__init__()
+        self.conv1 = initialize(torch.nn.Conv2d(n_in, out, 3, stride, 1, bias=False), seed)
+        self.conv2 = initialize(torch.nn.Conv2d(out, out, 3, 1, 1, bias=False), seed + 1)
+        self.bn1, self.bn2 = batch_norm(out), batch_norm(out)
+        self.shortcut = torch.nn.Identity()
+        if n_in != out or stride != 1:
+            self.shortcut = torch.nn.Sequential(initialize(torch.nn.Conv2d(n_in, out, 1, stride, bias=False), seed + 2), batch_norm(out))
+
+    def forward(self, x):
+        h = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        return F.relu(h + self.shortcut(x))
+
+
+def batch_norm(n):
+    return torch.nn.BatchNorm2d(n, eps=2e-5, momentum=0.1)
+
+
+def resnet18(p):
+    conv1 = initialize(torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False), 1000)
+    fc = initialize(torch.nn.Linear(512, 10), 1001)
+    blocks, n_in = [], 64
+    for i, out in enumerate((64, 128, 256, 512)):
+        for j, stride in enumerate((1 if out == 64 else 2, 1)):
+            blocks.append(BasicBlock(n_in, out, stride, 1002 + 3 * (2 * i + j)))
+            n_in = out
+    return torch.nn.Sequential(conv1, batch_norm(64), torch.nn.ReLU(), *blocks, torch.nn.AvgPool2d(4), torch.nn.Flatten(), fc).to(device)
+
+
+def input_shape(build, batch):
+    return (batch, 3, 32, 32) if build is resnet18 else (batch, 784)
+
+
+def outputs(build, layout=torch.contiguous_format):
+    def setup(p):
+        model = build(p).to(memory_format=layout).eval()
+        call = rotating(p, lambda seed: uniform(input_shape(build, p["batch"]), seed), model)
+        return Case(call, around=torch.inference_mode)
+    return setup
+
+
 def steps(build, layout=torch.contiguous_format, compiled=False, **options):
     def setup(p):
         model = build(p).to(memory_format=layout)
@@ -207,7 +337,7 @@ def steps(build, layout=torch.contiguous_format, compiled=False, **options):
 
         def batch(seed):
             t = torch.from_numpy(data.labels(p["batch"], 2 * seed + 1, 10)).long().to(device)
-            return uniform((p["batch"], 784), 2 * seed), t
+            return uniform(input_shape(build, p["batch"]), 2 * seed), t
 
         def step(batch):
             x, t = batch
@@ -240,25 +370,54 @@ table = {
     "autograd/add": {"default": add_with_graph},
     "autograd/square_sum_backward": {"default": square_sum_backward},
     "elementwise/add": {"default": binary(lambda a, b: a + b)},
-    "elementwise/add_float16": {"default": binary(lambda a, b: a + b, torch.float16)},
-    "elementwise/add_strided": {"default": binary(lambda a, b: a[::2] + b[::2])},
+    "elementwise/add_float16": {"default": binary(lambda a, b: a + b, dtype=ord("e"))},
+    "elementwise/add_strided": {"default": strided_add},
     "elementwise/add_broadcast": {"default": broadcast_add},
     "elementwise/exp": unary(torch.exp),
     "elementwise/tanh": unary(torch.tanh),
     "elementwise/cast_float64": unary(lambda a: a.double()),
     "elementwise/cast_float16": unary(lambda a: a.half()),
+    "elementwise/multiply_integers": {"default": binary(lambda a, b: a * b)},
+    "elementwise/less": {"default": binary(lambda a, b: a < b)},
+    "elementwise/maximum": {"default": binary(torch.maximum)},
+    "elementwise/where": {"default": where},
     "elementwise/chain": {"default": binary(chain)},
     "elementwise/chain_fused": {"default": binary(chain), "compile": compiled(chain)},
     "elementwise/transpose_copy": of_matrix(lambda a: a.T.contiguous()),
+    "elementwise/permuted_copy": of_block(lambda a: a.permute(2, 0, 1).contiguous()),
     "reduction/sum": of_matrix(lambda a: a.sum()),
     "reduction/sum_axis0": of_matrix(lambda a: a.sum(0)),
     "reduction/sum_axis1": of_matrix(lambda a: a.sum(1)),
+    "reduction/sum_middle": of_block(lambda a: a.sum(1)),
+    "reduction/sum_outer": of_block(lambda a: a.sum((0, 2))),
+    "reduction/max": of_matrix(lambda a: a.max()),
+    "reduction/max_axis0": of_matrix(lambda a: a.amax(0)),
+    "reduction/max_axis1": of_matrix(lambda a: a.amax(1)),
     "reduction/argmax": of_matrix(lambda a: a.argmax()),
+    "reduction/argmax_axis0": of_matrix(lambda a: a.argmax(0)),
     "reduction/argmax_axis1": of_matrix(lambda a: a.argmax(1)),
     "reduction/var": of_matrix(lambda a: a.var(correction=0)),
-    **{f"matmul/{shape}": plain(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed")},
+    "reduction/any": of_equal_bools(False, lambda a: a.any()),
+    "reduction/any_early": of_matrix(lambda a: a.any()),
+    "reduction/all": of_equal_bools(True, lambda a: a.all()),
+    "reduction/max_bools": of_equal_bools(False, lambda a: a.max()),
+    "reduction/count_nonzero": of_matrix(torch.count_nonzero),
+    "indexing/mask_select": masked(lambda a, mask: a[mask]),
+    "indexing/mask_assign": masked(assigned),
+    "indexing/take": {"default": take(lambda a, index: a[index]), "take": take(torch.take)},
+    "indexing/take_rows": {"default": take_rows(lambda a, index: a[index]),
+                           "index_select": take_rows(lambda a, index: a.index_select(0, index))},
+    "sorting/sort": of_matrix(lambda a: a.sort(1).values),
+    "sorting/argsort": of_matrix(lambda a: a.argsort(dim=1, stable=True)),
+    "scan/cumsum": of_matrix(lambda a: a.ravel().cumsum(0)),
+    "scan/cumsum_axis0": of_matrix(lambda a: a.cumsum(0)),
+    "scan/cumsum_axis1": of_matrix(lambda a: a.cumsum(1)),
+    **{f"matmul/{shape}": plain(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
+    "matmul/transposed": plain(product_of_transposed),
     "rows/softmax": rows(lambda x: F.softmax(x, 1)),
+    "rows/log_softmax": rows(lambda x: F.log_softmax(x, 1)),
     "rows/layer_norm": plain(layer_norm),
+    "rows/layer_norm_images": plain(layer_norm_images),
     "convolution/forward": {
         "default": lambda p: convolution_forward(p, contiguous, torch.no_grad),
         "channels_last": lambda p: convolution_forward(p, channels_last, torch.inference_mode),
@@ -267,6 +426,7 @@ table = {
         "default": lambda p: convolution_forward_backward(p, contiguous),
         "channels_last": lambda p: convolution_forward_backward(p, channels_last),
     },
+    "convolution/bias_gradient": {"default": bias_gradient},
     "pool/temporary": {"default": temporary},
     "pool/trace": {"default": trace},
     "random/uniform": sampler(torch.rand),
@@ -275,9 +435,14 @@ table = {
     "optimizer/adam_25600000": best_of(adam),
     "training/mlp": best_of(steps, build=mlp),
     "training/cnn": {**best_of(steps, build=cnn), "channels_last_fused": steps(cnn, channels_last, fused=True)},
+    "training/resnet18": {"fused": steps(resnet18, fused=True), "channels_last_fused": steps(resnet18, channels_last, fused=True)},
+    "inference/mlp": {"default": outputs(mlp)},
+    "inference/cnn": {"default": outputs(cnn), "channels_last": outputs(cnn, channels_last)},
+    "inference/resnet18": {"default": outputs(resnet18), "channels_last": outputs(resnet18, channels_last)},
 }
 if device == "cuda":
     table["training/mlp"]["compile_fused"] = steps(mlp, compiled=True, fused=True)
     table["training/cnn"]["compile_fused"] = steps(cnn, compiled=True, fused=True)
 
-serve(table, fingerprint, synchronize, f"PyTorch {torch.__version__}")
+if __name__ == "__main__":
+    serve(table, fingerprint, synchronize, f"PyTorch {torch.__version__}")
