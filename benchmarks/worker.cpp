@@ -1,4 +1,5 @@
 // Catena as a contender of compare.sh (requests: contender.h). --device cpu|cuda selects the device.
+#include <set>
 #include <sstream>
 
 #include <catena/benchmarks/cases.h>
@@ -14,12 +15,15 @@ class Ours : public bench::Contender {
   }
   std::string sweep(std::int64_t seed, std::int64_t shapes, std::int64_t most) override {
     std::ostringstream out;
-    std::int64_t lines = 0;
+    std::size_t lines = 0;
     for (const bench::Case& c : bench::Cases::all()) {
-      for (std::int64_t number = 0; c.draw && number < shapes; ++number, ++lines) {
+      std::set<bench::Parameters> drawn;  // a rule may have only few shapes
+      for (std::int64_t number = 0; c.draw && number < shapes; ++number) {
         bench::Draw draw(c.name, seed, number, most);
-        write(out, c, c.draw(draw));
+        const bench::Parameters p = c.draw(draw);
+        if (drawn.insert(p).second) write(out, c, p);
       }
+      lines += drawn.size();
     }
     return std::to_string(lines) + out.str();
   }

@@ -10,7 +10,7 @@ template <class F> Ready of_matrix(const Parameters& p, F f) {
   return rotating(
       p,
       [&](std::int64_t seed) {
-        return input(p, {p.at("rows"), p.at("columns")}, seed);
+        return input(p, {p.at("rows"), p.at("columns")}, seed, -1);
       },
       f);
 }

@@ -84,6 +84,10 @@ def of_matrix(f):
     return lambda p: rotating(p, lambda seed: matrix(p, seed), f)
 
 
+def of_signed(f):
+    return lambda p: rotating(p, lambda seed: matrix(p, seed, -1), f)
+
+
 def of_block(f):
     return lambda p: rotating(p, lambda seed: block(p, seed), f)
 
@@ -249,11 +253,11 @@ table = {
     "indexing/mask_assign": default(masked(assigned)),
     "indexing/take": default(take),
     "indexing/take_rows": default(take_rows),
-    "sorting/sort": default(of_matrix(lambda a: xp.sort(a))),
-    "sorting/argsort": default(of_matrix(lambda a: xp.argsort(a, kind="stable"))),
-    "scan/cumsum": default(of_matrix(lambda a: a.cumsum())),
-    "scan/cumsum_axis0": default(of_matrix(lambda a: a.cumsum(axis=0))),
-    "scan/cumsum_axis1": default(of_matrix(lambda a: a.cumsum(axis=1))),
+    "sorting/sort": default(of_signed(lambda a: xp.sort(a))),
+    "sorting/argsort": default(of_signed(lambda a: xp.argsort(a, kind="stable"))),
+    "scan/cumsum": default(of_signed(lambda a: a.cumsum())),
+    "scan/cumsum_axis0": default(of_signed(lambda a: a.cumsum(axis=0))),
+    "scan/cumsum_axis1": default(of_signed(lambda a: a.cumsum(axis=1))),
     **{f"matmul/{shape}": default(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": default(product_of_transposed),
     "convolution/bias_gradient": default(bias_gradient),

@@ -72,6 +72,10 @@ def of_matrix(f):
     return {"default": lambda p: rotating(p, lambda seed: matrix(p, seed), f)}
 
 
+def of_signed(f):
+    return {"default": lambda p: rotating(p, lambda seed: matrix(p, seed, -1), f)}
+
+
 def of_block(f):
     return {"default": lambda p: rotating(p, lambda seed: block(p, seed), f)}
 
@@ -407,11 +411,11 @@ table = {
     "indexing/take": {"default": take(lambda a, index: a[index]), "take": take(torch.take)},
     "indexing/take_rows": {"default": take_rows(lambda a, index: a[index]),
                            "index_select": take_rows(lambda a, index: a.index_select(0, index))},
-    "sorting/sort": of_matrix(lambda a: a.sort(1).values),
-    "sorting/argsort": of_matrix(lambda a: a.argsort(dim=1, stable=True)),
-    "scan/cumsum": of_matrix(lambda a: a.ravel().cumsum(0)),
-    "scan/cumsum_axis0": of_matrix(lambda a: a.cumsum(0)),
-    "scan/cumsum_axis1": of_matrix(lambda a: a.cumsum(1)),
+    "sorting/sort": of_signed(lambda a: a.sort(1).values),
+    "sorting/argsort": of_signed(lambda a: a.argsort(dim=1, stable=True)),
+    "scan/cumsum": of_signed(lambda a: a.ravel().cumsum(0)),
+    "scan/cumsum_axis0": of_signed(lambda a: a.cumsum(0)),
+    "scan/cumsum_axis1": of_signed(lambda a: a.cumsum(1)),
     **{f"matmul/{shape}": plain(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": plain(product_of_transposed),
     "rows/softmax": rows(lambda x: F.softmax(x, 1)),
