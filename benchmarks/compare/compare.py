@@ -210,8 +210,8 @@ def main():
     print(text)
     if args.json:
         report.write_json(rows, args.json)
-    if args.plot and not args.sweep:
-        report.write_text(args.plot, report.svg(rows, f"{args.device}, {datetime.date.today()}"))
+    if args.plot:
+        report.write_text(args.plot, report.svg(sweep.mean_rows(rows) if args.sweep else rows, f"{args.device}, {datetime.date.today()}"))
     if args.record:
         path = os.path.join(ROOT, "benchmarks", "results", f"{datetime.date.today()}-{args.device}{'-sweep' * args.sweep}.md")
         report.write_text(path, f"# {datetime.date.today()}, {args.device}\n\n{text}\n")

@@ -2,6 +2,7 @@
 import math
 
 import bars
+from measure import Row
 from report import aligned, number
 
 WORST_TENTH, WORST = 0.9, 0.6  # of the best peer's speed: of all shapes but a tenth, and of every shape
@@ -29,6 +30,16 @@ def by_shape(rows):
 
 def ours(rows):
     return {(row.case, row.threads, row.shape): row.ours_us for row in rows}
+
+
+def mean_rows(rows):
+    """A row per case, number of threads and peer, with the geometric mean of its ratios: for the plot."""
+    found = []
+    for (case, threads), shapes in by_shape(rows).items():
+        for peer in dict.fromkeys(peer for ratios in shapes.values() for peer in ratios):
+            mean = geometric_mean([ratios[peer] for ratios in shapes.values() if peer in ratios])
+            found.append(Row(case, "", peer, threads, 1.0, mean, mean, 0.0))
+    return found
 
 
 def verdict(case, threads, means, ratios):

@@ -16,6 +16,7 @@ sys.path.insert(0, COMPARE)
 import bars  # noqa: E402
 import contenders  # noqa: E402
 import report  # noqa: E402
+import sweep  # noqa: E402
 from measure import Row, calls_for, interleaved, measure, quartile_spread  # noqa: E402
 
 arguments = None  # of this program
@@ -47,7 +48,7 @@ class WholeRuns(unittest.TestCase):
         self.assertGreater(len(cases), 30)
         self.assertEqual([row["case"] for row in rows], [*cases, "cold_start/first_result"])
         for row in rows:
-            self.assertEqual(list(row), ["case", "variant", "peer", "threads", "ours_us", "peer_us", "ratio", "spread"])
+            self.assertEqual(list(row), ["case", "variant", "peer", "threads", "ours_us", "peer_us", "ratio", "spread", "shape"])
             self.assertGreater(row["ours_us"], 0, row["case"])
             self.assertEqual((row["peer"], row["peer_us"], row["ratio"]), ("", None, None))
             self.assertIn(row["case"], table)
@@ -77,6 +78,59 @@ class WholeRuns(unittest.TestCase):
         self.assertIn("reduction/var: fake (default) is left out: IndexError", log)
         self.assertIn("reduction/sum_axis0: fake (default) is left out: fake ended with status 3", log)
         self.assertEqual({row["case"] for row in rows if row["peer"]}, {"reduction/sum_axis1"})
+
+    def test_a_sweep_draws_the_same_shapes_for_a_seed(self):
+        worker = contenders.Ours([arguments.worker, "--device", arguments.device], contenders.environment(1, arguments.device))
+        try:
+            fixed, drawn, again, other = worker.cases(True), worker.sweep(7, 20, 500), worker.sweep(7, 20, 500), worker.sweep(8, 20, 500)
+        finally:
+            worker.close()
+        self.assertEqual(drawn, again)
+        self.assertNotEqual(drawn["elementwise/add"], other["elementwise/add"])
+        self.assertLessEqual(drawn.keys(), fixed.keys())
+        self.assertGreater(len(drawn), 55)
+        adds = drawn["elementwise/add"]
+        self.assertGreater(len({p["dtype"] for p in adds}), 4)
+        self.assertGreater(len({p["offset"] for p in adds}), 4)
+        self.assertTrue(all(10 <= int(p["n"]) <= 500 for p in adds), adds)
+        sums = drawn["reduction/sum"]
+        self.assertTrue(all(int(p["rows"]) * int(p["columns"]) <= 500 for p in sums), sums)
+        self.assertEqual(len({tuple(p.items()) for p in sums}), len(sums))
+
+    def test_a_sweep_is_compared(self):
+        peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
+        case = ("--case", "elementwise/transpose_copy", "--case", "scan/*", "--case", "autograd/add")
+        status, rows, table, log, _ = compare("--peer", peer, *case, "--sweep", "--shapes", "3", "--most", "60", "--seed", "5")
+        self.assertEqual(status, 1)  # the test's peer knows float32 alone
+        self.assertIn("elementwise/transpose_copy: WRONG RESULT: columns=", log)
+        self.assertEqual({row["case"] for row in rows},
+                         {"autograd/add", "elementwise/transpose_copy", "scan/cumsum", "scan/cumsum_axis0", "scan/cumsum_axis1"})
+        self.assertTrue(all("=" in row["shape"] and row["ours_us"] > 0 for row in rows), rows)
+        self.assertIn("3 shapes per case, seed 5, up to 60 elements", table)
+
+    def test_figures_of_a_sweep(self):
+        def row(shape, peer, variant, ours, theirs):
+            return Row("rows/softmax", variant, peer, 2, ours, theirs, theirs / ours, 0.0, shape)
+        rows = [row(f"n={n}", "torch", "default", 1.0, 2.0) for n in range(8)]
+        rows += [row("n=8", "torch", "default", 1.0, 0.5), row("n=9", "torch", "default", 2.0, 4.0)]
+        rows += [row("n=9", "torch", "inference_mode", 2.0, 1.6), row("n=0", "numpy", "default", 1.0, 8.0)]
+        (shapes,) = sweep.by_shape(rows).values()
+        self.assertEqual((len(shapes), shapes["n=0"], shapes["n=9"]), (10, {"torch": 2.0, "numpy": 8.0}, {"torch": 0.8}))
+        self.assertAlmostEqual(sweep.geometric_mean([4, 1, 0.5]), 2 ** (1 / 3))
+        self.assertEqual(sweep.worst_tenth([2.0] * 8 + [0.5, 0.8]), 0.8)
+        self.assertEqual(sweep.worst_tenth([3.0, 2.0]), 2.0)
+        cells = [cell.strip() for cell in sweep.table(rows, True).splitlines()[2].strip("|").split("|")]
+        mean = (2.0 ** 8 * 0.5 * 0.8) ** 0.1
+        self.assertEqual(cells, ["rows/softmax", "2", "10", f"{mean:.2f}", "8.00", f"{mean:.2f}", "0.80", "0.50", "1.000", "n=8",
+                                 "torch >= 1.2x", "NO"])
+        good = [row(f"n={n}", "torch", "default", 1.0, 1.3) for n in range(10)]
+        self.assertTrue(sweep.table(good, True).splitlines()[2].rstrip(" |").endswith("yes"))
+        self.assertTrue(sweep.table(good[:9] + [row("n=9", "torch", "default", 2.0, 1.0)], True).splitlines()[2].rstrip(" |")
+                        .endswith("NO"))  # half the speed at one shape
+
+    def test_options_of_a_sweep_alone_are_refused(self):
+        with self.assertRaisesRegex(AssertionError, "belong to --sweep"):
+            compare("--seed", "3")
 
     def test_unknown_cases_are_refused(self):
         with self.assertRaisesRegex(AssertionError, "there are .*elementwise/add"):
