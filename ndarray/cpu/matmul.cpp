@@ -34,7 +34,7 @@ constexpr Implementation kPortable{"portable", nullptr};
 // know the processor and falls back to its SSE3 kernels, which are slower than the portable product.
 Implementation choose(Dtype dtype, const Gemm& g, double work) {
   constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
-  if (work <= kTiny) return kPortable;
+  if (work <= kTiny || (is_few_rows(g) && !catena::is_complex_dtype(dtype))) return kPortable;
   const auto openblas = [] { return Implementation{"openblas", openblas_gemm()}; };
   const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g);
   // What OpenBLAS knows is asked last, because the question loads it.

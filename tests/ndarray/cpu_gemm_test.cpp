@@ -177,9 +177,9 @@ BOOST_AUTO_TEST_CASE(portable_products_at_every_edge_of_tiles_and_blocks) {
         BOOST_TEST(portable_is_exact<std::int64_t>(Dtype::int64, m, n, k, ta, tb), "int64 " << text());
       }
   };
-  for (std::int64_t m : {1, 5, 6, 7, 13, 14, 15, 29})
+  for (std::int64_t m : {1, 2, 4, 5, 6, 7, 13, 14, 15, 29})
     for (std::int64_t n : {1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65})
-      for (std::int64_t k : {1, 2, 33}) all(m, n, k);
+      for (std::int64_t k : {1, 2, 33, 70, 129}) all(m, n, k);
   all(170, 33, 40);
   all(200, 20, 257);
   all(345, 70, 600);
