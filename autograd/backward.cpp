@@ -109,7 +109,7 @@ class BackwardEngine {
   // Whether the gradient of x can be read after this run.
   bool kept(const VariableNode* x) const {
     return x->requires_grad && (x->creator == nullptr || retain_grad_) &&
-           x->handles.load(std::memory_order_relaxed) != 0;
+           x->handles.load(catena::MemoryOrder::relaxed) != 0;
   }
   bool wanted(const VariableNode* x) {
     if (isolated_)
@@ -147,7 +147,7 @@ bool repeats_elements(const Array& a) {
 // it dropped its reference happen before a write.
 bool holds_alone(const VariableNode* n) {
   const Array& a = n->data;
-  return n->handles.load(std::memory_order_acquire) == 1 && n->creator == nullptr && a &&
+  return n->handles.load(catena::MemoryOrder::acquire) == 1 && n->creator == nullptr && a &&
          catena::is_sole_reference(*a.get()) && !repeats_elements(a) && a.backend().owns_memory(a);
 }
 

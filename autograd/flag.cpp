@@ -43,7 +43,7 @@ Flag aggregate_flags(std::span<const Flag> flags) {
 
 namespace internal {
 
-std::atomic<bool> debug_flag{environment("CHAINER_DEBUG", false)};
+catena::Atomic<bool> debug_flag{environment("CHAINER_DEBUG", false)};
 
 Modes& modes() noexcept {
   static constinit thread_local Modes m;

@@ -1,12 +1,12 @@
 // The volatile flag of the reference and the thread-local modes.
 #pragma once
 
-#include <atomic>
 #include <iosfwd>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include <catena/kernels/base/atomic.h>
 #include <catena/kernels/base/error.h>
 
 namespace autograd {
@@ -48,7 +48,7 @@ struct Modes {
   bool ready = false;  // the environment has been read
 };
 CATENA_EXPORT Modes& modes() noexcept;
-CATENA_EXPORT extern std::atomic<bool> debug_flag;
+CATENA_EXPORT extern catena::Atomic<bool> debug_flag;
 }  // namespace internal
 
 // Sets one mode for a scope and restores it, also when an exception leaves the scope.
@@ -74,8 +74,8 @@ class [[nodiscard]] ModeScope {
 
 // Debug mode is process-wide: NaN checks after every forward and backward, value checks in functions. Environment
 // CHAINER_DEBUG.
-inline bool is_debug() noexcept { return internal::debug_flag.load(std::memory_order_relaxed); }
-inline void set_debug(bool debug) noexcept { internal::debug_flag.store(debug, std::memory_order_relaxed); }
+inline bool is_debug() noexcept { return internal::debug_flag.load(catena::MemoryOrder::relaxed); }
+inline void set_debug(bool debug) noexcept { internal::debug_flag.store(debug, catena::MemoryOrder::relaxed); }
 class [[nodiscard]] DebugMode {
  public:
   explicit DebugMode(bool debug) : previous_(is_debug()) { set_debug(debug); }

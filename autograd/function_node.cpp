@@ -24,12 +24,12 @@ FunctionNode::~FunctionNode() { drop_inputs(); }
 class FunctionNode::OutputLock {
  public:
   explicit OutputLock(const FunctionNode& f) noexcept : lock_(f.output_lock_) {
-    while (lock_.exchange(true, std::memory_order_acquire)) {}
+    while (lock_.exchange(true, catena::MemoryOrder::acquire)) {}
   }
-  ~OutputLock() { lock_.store(false, std::memory_order_release); }
+  ~OutputLock() { lock_.store(false, catena::MemoryOrder::release); }
 
  private:
-  std::atomic<bool>& lock_;
+  catena::Atomic<bool>& lock_;
 };
 
 namespace {

@@ -14,7 +14,6 @@
 // Thread safety: a graph belongs to one thread at a time; its variables may be dropped on any thread.
 #pragma once
 
-#include <atomic>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +22,7 @@
 #include <catena/autograd/operators.h>
 #include <catena/autograd/type_check.h>
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/atomic.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/rows/families.h>
 
@@ -47,7 +47,7 @@ CATENA_EXPORT Plan plan_of(std::span<const Variable> inputs);
 
 // The low bits of the number of writes to the array's memory.
 inline std::uint32_t version_of(const Array& a) noexcept {
-  return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(std::memory_order_relaxed)) : 0;
+  return a->storage ? static_cast<std::uint32_t>(a->storage->version.load(catena::MemoryOrder::relaxed)) : 0;
 }
 
 }  // namespace internal
@@ -133,7 +133,7 @@ class CATENA_EXPORT FunctionNode {
   friend class Function;
   friend struct internal::VariableNode;
   friend void retain(FunctionNode* f) noexcept {
-    if (f) f->refs_.fetch_add(1, std::memory_order_relaxed);
+    if (f) f->refs_.fetch_add(1, catena::MemoryOrder::relaxed);
   }
   CATENA_EXPORT friend void release(FunctionNode* f) noexcept;  // iterative: chains of any length die without recursion
 
@@ -167,13 +167,13 @@ class CATENA_EXPORT FunctionNode {
   Arrays run_forward(const Arrays& in);
   Arrays run_forward_with_hooks(const Arrays& in);
 
-  std::atomic<std::uint32_t> refs_{1};
+  catena::Atomic<std::uint32_t> refs_{1};
   int rank_ = 0;
   std::uint64_t run_ = 0;         // the last backward run that enqueued this node
   std::uint64_t searched_ = 0;    // the last backward run that set leads_to_kept_
   bool leads_to_kept_ = false;    // whether a gradient behind this node is kept
   FunctionNode* next_ = nullptr;  // link in the list of nodes to be destroyed
-  mutable std::atomic<bool> output_lock_{false};
+  mutable catena::Atomic<bool> output_lock_{false};
   bool applied_ = false;
   bool gradient_is_spare_ = false;
   // A Function (function.h) retains all its inputs and may be applied again, which removes its earlier outputs from the

@@ -18,19 +18,19 @@ namespace internal {
 
 Variable VariableNode::hold() noexcept {
   Variable v = handle();
-  while (!v && refs.load(std::memory_order_acquire) >= kHandles) std::this_thread::yield();
+  while (!v && refs.load(catena::MemoryOrder::acquire) >= kHandles) std::this_thread::yield();
   return v;
 }
 
 Variable VariableNode::grad_handle() noexcept {
-  if (grad != nullptr) grad->handles.fetch_add(1, std::memory_order_relaxed);
+  if (grad != nullptr) grad->handles.fetch_add(1, catena::MemoryOrder::relaxed);
   return Access::adopt(grad);
 }
 
 void VariableNode::set_grad(const Variable& g, bool shared) {
   const Variable old = Access::adopt(grad);  // released after the new one is in place
   grad = Access::node(g);
-  if (grad != nullptr) grad->handles.fetch_add(1, std::memory_order_relaxed);
+  if (grad != nullptr) grad->handles.fetch_add(1, catena::MemoryOrder::relaxed);
   grad_shared = shared;
 }
 
@@ -78,11 +78,11 @@ Variable Variable::wrap(const Array& data) {
   return internal::constant_variable(data);
 }
 
-void Variable::add_handle() const noexcept { node_->handles.fetch_add(1, std::memory_order_relaxed); }
+void Variable::add_handle() const noexcept { node_->handles.fetch_add(1, catena::MemoryOrder::relaxed); }
 
 void Variable::drop_handle() noexcept {
   VariableNode* n = std::exchange(node_, nullptr);
-  if (n->handles.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (n->handles.fetch_sub(1, catena::MemoryOrder::acq_rel) != 1) return;
   n->data = {};
   n->set_grad({}, false);
   n->name.reset();

@@ -10,18 +10,18 @@
 // writes data, grad or name without a handle of its own therefore calls hold() first.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/atomic.h>
 #include <catena/kernels/base/pointers.h>
 
 namespace autograd::internal {
 
 struct CATENA_EXPORT VariableNode {
   static constexpr std::uint32_t kHandles = 1u << 31;
-  std::atomic<std::uint32_t> handles{1}, refs{kHandles};
+  catena::Atomic<std::uint32_t> handles{1}, refs{kHandles};
   Array data;
   VariableNode* grad = nullptr;      // owning handle
   FunctionNode* creator = nullptr;   // owning
@@ -56,15 +56,15 @@ struct CATENA_EXPORT VariableNode {
   bool is_leaf() const noexcept { return creator == nullptr; }
 };
 
-inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, std::memory_order_relaxed); }
+inline void retain(VariableNode* n) noexcept { n->refs.fetch_add(1, catena::MemoryOrder::relaxed); }
 inline void release(VariableNode* n, std::uint32_t count = 1) noexcept {
-  if (n->refs.fetch_sub(count, std::memory_order_acq_rel) == count) n->destroy();
+  if (n->refs.fetch_sub(count, catena::MemoryOrder::acq_rel) == count) n->destroy();
 }
 // An output of a function may be in destruction on another thread: takes a reference only if the count is not 0.
-inline bool try_retain(std::atomic<std::uint32_t>& count) noexcept {
-  std::uint32_t n = count.load(std::memory_order_relaxed);
+inline bool try_retain(catena::Atomic<std::uint32_t>& count) noexcept {
+  std::uint32_t n = count.load(catena::MemoryOrder::relaxed);
   while (n != 0)
-    if (count.compare_exchange_weak(n, n + 1, std::memory_order_acq_rel)) return true;
+    if (count.compare_exchange_weak(n, n + 1, catena::MemoryOrder::acq_rel)) return true;
   return false;
 }
 

@@ -25,6 +25,8 @@ Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string ou
   updater_->connect_trainer(*this);
 }
 
+Trainer::~Trainer() = default;
+
 namespace {
 
 double seconds_now() {

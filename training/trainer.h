@@ -31,6 +31,7 @@ class CATENA_EXPORT Trainer {
   Trainer(Held<Updater> updater, TriggerSpec stop_trigger = {}, std::string out = "result");
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
+  ~Trainer();
 
   // Registers an extension. A name in use gets the suffix _1, _2, ... The name "training" is a ValueError.
   template <class E, class = std::enable_if_t<std::is_base_of_v<Extension, E>>>

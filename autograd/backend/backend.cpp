@@ -14,7 +14,7 @@ void* Backend::find_extension(std::string_view, Device) { return nullptr; }
 
 Backend& Array::backend() const {
   catena::check<catena::ValueError>(h_ != nullptr, "Array", "a null array has no backend");
-  void* const framework = h_->owner->framework.load(std::memory_order_acquire);
+  void* const framework = h_->owner->framework.load(catena::MemoryOrder::acquire);
   catena::check<catena::RuntimeError>(framework != nullptr, "Array", "nothing adapts arrays made by ", h_->owner->name,
                                       "; include catena.h or link the adapter of that library");
   return *static_cast<Backend*>(framework);

@@ -15,7 +15,7 @@ namespace autograd {
 namespace internal {
 
 NdarrayBackend::NdarrayBackend() {
-  nd::mutable_array_owner().framework.store(static_cast<Backend*>(this), std::memory_order_release);
+  nd::mutable_array_owner().framework.store(static_cast<Backend*>(this), catena::MemoryOrder::release);
 }
 
 Device NdarrayBackend::default_device() { return nd::current_device(); }

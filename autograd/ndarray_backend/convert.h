@@ -11,12 +11,12 @@
 //   l.W.data()(0) = nd::exp(l.W.data()(1)) * x(0, 0);   // keys, functions and operators take both
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <iosfwd>
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/kernels/base/atomic.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
 
@@ -24,7 +24,7 @@ namespace autograd {
 
 template <> struct foreign_array<nd::Array> {
   static Array from(const nd::Array& a) {
-    if (nd::array_owner().framework.load(std::memory_order_acquire) == nullptr) [[unlikely]]
+    if (nd::array_owner().framework.load(catena::MemoryOrder::acquire) == nullptr) [[unlikely]]
       ndarray_backend();
     return Array(retained(a));
   }
@@ -37,7 +37,7 @@ template <> struct foreign_array<nd::Array> {
  private:
   static catena::ArrayHeader* retained(const catena::HeaderRef& a) noexcept {
     catena::ArrayHeader* const h = a.get();
-    if (h) h->refs.fetch_add(1, std::memory_order_relaxed);
+    if (h) h->refs.fetch_add(1, catena::MemoryOrder::relaxed);
     return h;
   }
 };

@@ -115,8 +115,8 @@ ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dtype dtype, con
                               const Strides& strides) {
   ArrayHeader& base = of.base != nullptr ? *of.base : of;
   ArrayHeader* h = header_over(of.storage, &base, data, dtype, shape, strides, of.device, of.owner);
-  base.refs.fetch_add(1, std::memory_order_relaxed);
-  base.viewed.store(true, std::memory_order_relaxed);
+  base.refs.fetch_add(1, MemoryOrder::relaxed);
+  base.viewed.store(true, MemoryOrder::relaxed);
   return h;
 }
 

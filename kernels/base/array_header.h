@@ -4,11 +4,11 @@
 // Thread safety: reference counts are atomic; all other fields are written only before the header is shared.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include <catena/kernels/base/atomic.h>
 #include <catena/kernels/base/dtype.h>
 #include <catena/kernels/base/shape.h>
 
@@ -26,25 +26,25 @@ CATENA_EXPORT std::string to_string(const Device& d);  // "cpu:0", "cuda:1"
 
 // Identifies the library whose functions understand the storage of an array.
 struct ArrayOwner {
-  const char* name;                       // "ndarray", "reference"
-  std::atomic<void*> framework{nullptr};  // the autograd::Backend that adapts these arrays, once it is registered
+  const char* name;                  // "ndarray", "reference"
+  Atomic<void*> framework{nullptr};  // the autograd::Backend that adapts these arrays, once it is registered
 };
 
 // Memory shared by all views of it. `destroy` returns it to its pool; it runs on the thread that drops the last view.
 struct Storage {
-  std::atomic<std::uint32_t> refs{1};
+  Atomic<std::uint32_t> refs{1};
   Device device;
   std::byte* data = nullptr;
   std::size_t bytes = 0;
-  std::atomic<std::uint64_t> version{0};  // incremented by every write
+  Atomic<std::uint64_t> version{0};  // incremented by every write
   void (*destroy)(Storage*) = nullptr;
 };
 
 struct ArrayHeader {
-  std::atomic<std::uint32_t> refs{1};
+  Atomic<std::uint32_t> refs{1};
   Dtype dtype = Dtype::float64;
   bool c_contiguous = true;
-  std::atomic<bool> viewed{false};  // set once a view of this array was made
+  Atomic<bool> viewed{false};  // set once a view of this array was made
   Device device;
   std::int64_t size = 0;      // number of elements
   std::byte* data = nullptr;  // first logical element (view offset included)
@@ -64,16 +64,16 @@ CATENA_EXPORT void delete_header(ArrayHeader* h) noexcept;  // releases the stor
 // Drops one reference; true when it was the last. The last reference needs no atomic read-modify-write: no other thread
 // holds a reference that it could copy. Not usable for counts that are incremented without holding a reference, as
 // autograd does with the counts of variables.
-inline bool drop_reference(std::atomic<std::uint32_t>& count) noexcept {
-  if (count.load(std::memory_order_acquire) == 1) {
-    count.store(0, std::memory_order_relaxed);
+inline bool drop_reference(Atomic<std::uint32_t>& count) noexcept {
+  if (count.load(MemoryOrder::acquire) == 1) {
+    count.store(0, MemoryOrder::relaxed);
     return true;
   }
-  return count.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  return count.fetch_sub(1, MemoryOrder::acq_rel) == 1;
 }
 
 inline void retain(Storage* s) noexcept {
-  if (s) s->refs.fetch_add(1, std::memory_order_relaxed);
+  if (s) s->refs.fetch_add(1, MemoryOrder::relaxed);
 }
 inline void release(Storage* s) noexcept {
   if (s && drop_reference(s->refs)) s->destroy(s);
@@ -86,7 +86,7 @@ class HeaderRef {
   HeaderRef() noexcept = default;
   explicit HeaderRef(ArrayHeader* adopt) noexcept : h_(adopt) {}
   HeaderRef(const HeaderRef& o) noexcept : h_(o.h_) {
-    if (h_) h_->refs.fetch_add(1, std::memory_order_relaxed);
+    if (h_) h_->refs.fetch_add(1, MemoryOrder::relaxed);
   }
   HeaderRef(HeaderRef&& o) noexcept : h_(std::exchange(o.h_, nullptr)) {}
   HeaderRef& operator=(HeaderRef o) noexcept {
@@ -116,7 +116,7 @@ CATENA_EXPORT ArrayHeader* make_view_header(ArrayHeader& of, std::byte* data, Dt
 
 // True if the caller's reference to `h` is the only way to its memory: no other handle and no other array refers to it.
 inline bool is_sole_reference(const ArrayHeader& h) noexcept {
-  const auto is_one = [](const auto& counted) { return counted.refs.load(std::memory_order_acquire) == 1; };
+  const auto is_one = [](const auto& counted) { return counted.refs.load(MemoryOrder::acquire) == 1; };
   return h.storage != nullptr && is_one(h) && is_one(*h.storage) && (h.base == nullptr || is_one(*h.base));
 }
 // Makes a view whose reference is the sole one an array that is no view.

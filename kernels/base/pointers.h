@@ -5,12 +5,13 @@
 // Thread safety: handles to one object may be copied and destroyed on different threads.
 #pragma once
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+
+#include <catena/kernels/base/atomic.h>
 
 namespace catena {
 
@@ -31,7 +32,7 @@ concept UniqueOf = requires(P& p) {
 
 // The reference count that the owners of one object share.
 struct OwnerCount {
-  std::atomic<std::uint32_t> refs{1};
+  Atomic<std::uint32_t> refs{1};
   void (*destroy)(OwnerCount*) noexcept;
 };
 // The object itself, or a value that keeps it alive.
@@ -108,7 +109,7 @@ template <class T> class Shared {
     return *this;
   }
   ~Shared() {
-    if (count_ && count_->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) count_->destroy(count_);
+    if (count_ && count_->refs.fetch_sub(1, MemoryOrder::acq_rel) == 1) count_->destroy(count_);
   }
 
   template <class... A> static Shared make(A&&... arguments) {
@@ -150,7 +151,7 @@ template <class T> class Shared {
  private:
   template <class U> friend class Shared;
   void retain() const noexcept {
-    if (count_) count_->refs.fetch_add(1, std::memory_order_relaxed);
+    if (count_) count_->refs.fetch_add(1, MemoryOrder::relaxed);
   }
 
   T* p_ = nullptr;

@@ -109,7 +109,7 @@ bool Array::is_f_contiguous() const { return catena::is_f_contiguous(shape(), st
 Array Array::base() const {
   catena::ArrayHeader* const owner = header().base;
   if (owner == nullptr) return {};
-  owner->refs.fetch_add(1, std::memory_order_relaxed);
+  owner->refs.fetch_add(1, catena::MemoryOrder::relaxed);
   return Array(owner);
 }
 
@@ -126,7 +126,7 @@ std::int64_t Array::len() const {
 }
 
 std::uint64_t Array::version() const {
-  return header().storage ? h_->storage->version.load(std::memory_order_relaxed) : 0;
+  return header().storage ? h_->storage->version.load(catena::MemoryOrder::relaxed) : 0;
 }
 
 // ---- elements -----------------------------------------------------------------------------------

@@ -373,7 +373,7 @@ class Operand {
   bool is_array() const noexcept { return array_ != nullptr; }
   catena::ArrayHeader* header() const noexcept { return array_; }  // null for a scalar
   Array array() const noexcept {                                   // a new handle to the array
-    array_->refs.fetch_add(1, std::memory_order_relaxed);
+    array_->refs.fetch_add(1, catena::MemoryOrder::relaxed);
     return Array(array_);
   }
   const Scalar& scalar() const noexcept { return scalar_; }
@@ -483,7 +483,7 @@ CATENA_EXPORT Array contiguous(const Array& a);
 }  // namespace internal
 
 inline void Array::bump_version() const {
-  if (catena::Storage* s = header().storage) s->version.fetch_add(1, std::memory_order_relaxed);
+  if (catena::Storage* s = header().storage) s->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }
 
 template <class E> std::vector<E> Array::to_vector() const {

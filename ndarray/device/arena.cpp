@@ -92,7 +92,7 @@ Block* Arena::new_block() {
   --unused_;
   b->next = b->previous = b->before = b->after = nullptr;
   b->arena = this;
-  b->refs.store(0, std::memory_order_relaxed);  // no owner until it is handed out
+  b->refs.store(0, catena::MemoryOrder::relaxed);  // no owner until it is handed out
   b->small_class = -1;
   b->free = false;
   b->device = {pool.backend.kind(), static_cast<std::int16_t>(device)};
@@ -262,7 +262,8 @@ MemoryBlock Arena::show(const Block& b) const {
     shown.state = MemoryBlock::State::held;
     shown.streams = *pending->streams;
   } else if (!b.free) {
-    shown.state = b.refs.load(std::memory_order_relaxed) != 0 ? MemoryBlock::State::used : MemoryBlock::State::cached;
+    shown.state =
+        b.refs.load(catena::MemoryOrder::relaxed) != 0 ? MemoryBlock::State::used : MemoryBlock::State::cached;
     if (b.streams) shown.streams = *b.streams;
   }
   return shown;

@@ -52,7 +52,7 @@ void MemoryPointer::copy_from_async(const MemoryPointer& source, std::size_t byt
   copy(ptr(), device(), source.ptr(), source.device(), bytes, stream.ref());
   used(*this, stream.ref());
   used(source, stream.ref());
-  storage_->version.fetch_add(1, std::memory_order_relaxed);
+  storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }
 
 void MemoryPointer::copy_from_async(const void* host, std::size_t bytes, const Stream& stream) const {
@@ -60,7 +60,7 @@ void MemoryPointer::copy_from_async(const void* host, std::size_t bytes, const S
   check_inside("copy_from_host", bytes);
   copy(ptr(), device(), static_cast<const std::byte*>(host), cpu_device, bytes, stream.ref());
   used(*this, stream.ref());
-  storage_->version.fetch_add(1, std::memory_order_relaxed);
+  storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }
 
 void MemoryPointer::copy_to_host_async(void* host, std::size_t bytes, const Stream& stream) const {
@@ -84,7 +84,7 @@ void MemoryPointer::memset_async(unsigned char value, std::size_t bytes, const S
                                            {ptr(), Dtype::uint8, false, &shape, &contiguous}};
   executor(device().kind).elementwise(catena::EagerProgram(fill, loop), operands, shape, stream.ref());
   used(*this, stream.ref());
-  storage_->version.fetch_add(1, std::memory_order_relaxed);
+  storage_->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }
 
 void MemoryPointer::copy_from(const MemoryPointer& source, std::size_t bytes) const {

@@ -233,8 +233,8 @@ void free_block(catena::Storage* s) {
 }
 
 catena::Storage* hand_out(Block* b, std::size_t bytes) {
-  b->refs.store(1, std::memory_order_relaxed);
-  b->version.store(0, std::memory_order_relaxed);
+  b->refs.store(1, catena::MemoryOrder::relaxed);
+  b->version.store(0, catena::MemoryOrder::relaxed);
   b->bytes = bytes;
   b->destroy = &free_block;
   unpoison(b->data, bytes);

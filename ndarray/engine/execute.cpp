@@ -42,10 +42,10 @@ void record(StreamRef stream, const ArrayHeader& a) {
 void raise_version(const ArrayHeader& a) noexcept {
   catena::Storage* s = a.storage;
   if (s == nullptr) return;
-  const bool alone = a.base == nullptr && !a.viewed.load(std::memory_order_relaxed);
-  if (alone && s->refs.load(std::memory_order_relaxed) == 1)
-    s->version.store(s->version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  else s->version.fetch_add(1, std::memory_order_relaxed);
+  const bool alone = a.base == nullptr && !a.viewed.load(catena::MemoryOrder::relaxed);
+  if (alone && s->refs.load(catena::MemoryOrder::relaxed) == 1)
+    s->version.store(s->version.load(catena::MemoryOrder::relaxed) + 1, catena::MemoryOrder::relaxed);
+  else s->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }
 
 Executor& cpu_executor() {

@@ -70,7 +70,7 @@ Array new_array(const Shape& shape, Dtype dtype, Device device) {
 }
 
 void written(const Array& a) {
-  if (a->storage) a->storage->version.fetch_add(1, std::memory_order_relaxed);
+  if (a->storage) a->storage->version.fetch_add(1, catena::MemoryOrder::relaxed);
 }
 
 // ---- index arithmetic ---------------------------------------------------------------------------
@@ -617,7 +617,7 @@ class Reference final : public Backend {
       }
       for (std::size_t k = kernel.nin; k < operands; ++k) {
         columns[k].write_to(*tensor[k]);
-        if (tensor[k]->storage != nullptr) tensor[k]->storage->version.fetch_add(1, std::memory_order_relaxed);
+        if (tensor[k]->storage != nullptr) tensor[k]->storage->version.fetch_add(1, catena::MemoryOrder::relaxed);
       }
     }
   }

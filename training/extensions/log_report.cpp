@@ -7,6 +7,8 @@
 
 namespace training {
 
+LogReport::LogReport() : LogReport(Options{}) {}
+
 LogReport::LogReport(Options options) : options_(std::move(options)), trigger_(options_.trigger.make()) {}
 
 void LogReport::operator()(Trainer& trainer) {

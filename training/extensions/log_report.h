@@ -28,7 +28,7 @@ class CATENA_EXPORT LogReport : public Extension {
  public:
   using Options = LogReportOptions;
   explicit LogReport(Options options);
-  LogReport() : LogReport(Options{}) {}
+  LogReport();
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }

@@ -18,6 +18,8 @@ std::size_t width_of(const std::string& name) { return std::max<std::size_t>(10,
 
 }  // namespace
 
+PrintReport::PrintReport(std::vector<std::string> entries) : PrintReport(std::move(entries), Options{}) {}
+
 PrintReport::PrintReport(std::vector<std::string> entries, Options options)
     : entries_(std::move(entries)), options_(std::move(options)) {}
 

@@ -26,7 +26,7 @@ class CATENA_EXPORT PrintReport : public Extension {
  public:
   using Options = PrintReportOptions;
   explicit PrintReport(std::vector<std::string> entries, Options options);
-  explicit PrintReport(std::vector<std::string> entries) : PrintReport(std::move(entries), Options{}) {}
+  explicit PrintReport(std::vector<std::string> entries);
 
   void operator()(Trainer& trainer) override;
   void finalize() override;

@@ -33,6 +33,8 @@ void save_whole(const Trainer& trainer, const std::string& pattern,
 
 }  // namespace
 
+Snapshot::Snapshot() : Snapshot(Options{}) {}
+
 Snapshot::Snapshot(Options options) : options_(std::move(options)) { check_trainer_pattern(options_.filename); }
 
 void Snapshot::operator()(Trainer& trainer) {

@@ -26,7 +26,7 @@ class CATENA_EXPORT Snapshot : public Extension {
  public:
   using Options = SnapshotOptions;
   explicit Snapshot(Options options);  // ValueError for an unknown field of the file name
-  Snapshot() : Snapshot(Options{}) {}
+  Snapshot();
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "snapshot"; }

@@ -94,7 +94,7 @@ void check_like(const char* op, const Array& in, const Array& out, std::int64_t 
 }
 
 void* written(const Array& a) {
-  if (a->storage != nullptr) a->storage->version.fetch_add(1, std::memory_order_relaxed);
+  if (a->storage != nullptr) a->storage->version.fetch_add(1, catena::MemoryOrder::relaxed);
   return a->data;
 }
 std::size_t count_of(const Array& a) { return static_cast<std::size_t>(a.size()); }
