@@ -13,23 +13,16 @@
 //     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
 //   };
 //
+// Joining an identity to what was joined to one before changes nothing: lanes without an element may be left out.
 // Outputs are structs of references: Out<T&>. An input that is PerRow has one element per row, which host loops keep in
 // a register. Templates keep their first parameter T, the type all operands are computed in.
 #pragma once
 
 #include <catena/kernels/row_operands.h>
-#include <catena/kernels/rows/define_reduction.h>
+#include <catena/kernels/rows/define.h>
 #include <catena/kernels/rows/tiled_loop.h>
 
 namespace catena::define {
-
-// Combine functions of the two phases under one name, for combine_lanes.
-template <class Body> struct Phase0 {
-  template <class A> static ND_FN A combine(A a, A b) { return Body::combine0(a, b); }
-};
-template <class Body> struct Phase1 {
-  template <class A> static ND_FN A combine(A a, A b) { return Body::combine1(a, b); }
-};
 
 // Bodies with the phases of another one say so by `using same_phases = ...`: the loops of that one do for both.
 template <class Body> struct phases_of { using type = Body; };
@@ -155,12 +148,129 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     }
     for (int l = 0; l < kLanes; ++l) row.lane[l] = lane[l];
   }
-  template <int Phase, template <class> class Combine> static ND_FN A combined(Memory& row) {
+  // combine_lanes, in loops that stay loops until they are vectorised.
+  template <int Phase, int Half = kLanes / 2> static ND_FN A tree(A* lane) {
+#pragma GCC unroll 1
+    for (int l = 0; l < Half; ++l) lane[l] = join<Phase>(lane[l], lane[l + Half]);
+    if constexpr (Half == 1) return lane[0];
+    else return tree<Phase, Half / 2>(lane);
+  }
+  template <int Phase> static ND_FN A combined(Memory& row) {
     if (row.progress.position == 0) return identity<Phase>();
     row.progress.position = 0;
-    A lane[kLanes];
+    alignas(64) A lane[kLanes];
+#pragma GCC unroll 1
     for (int l = 0; l < kLanes; ++l) lane[l] = row.lane[l];
-    return combine_lanes<Combine<Body>>(lane);
+    return tree<Phase>(lane);
+  }
+
+  // ---- rows side by side: what is one number for a row is a vector here ----
+  // A loop over a vector that were unrolled before it is vectorised would call exp() and log() for one element each.
+  static constexpr int kWidth = kColumnBytes / int(sizeof(A));
+  template <std::size_t> using Pointer = const A*;
+  struct alignas(64) Vector {
+    A v[kWidth];
+  };
+  struct Statistics {
+    Vector first, second;
+    static constexpr bool has_second = sizeof(Stats) > sizeof(A);
+    ND_FN Stats at(int w) const {
+      Stats s{};
+      set_first(s, first.v[w]);
+      if constexpr (has_second) set_second(s, second.v[w]);
+      return s;
+    }
+    ND_FN void set(int w, const Stats& s) {
+      if constexpr (has_second) {
+        const auto& [a, b] = s;
+        first.v[w] = a;
+        second.v[w] = b;
+      } else {
+        const auto& [a] = s;
+        first.v[w] = a;
+      }
+    }
+  };
+  template <int Phase>
+  static ND_FN void finish_columns(Statistics& stats, std::int64_t count, A* const* row_out, const Pointer<I>... x) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) {
+      Stats s = stats.at(w);
+      const In in{x[w]...};
+      if constexpr (Phase == 0) Body::template finish0<A>(s, count, in);
+      else if constexpr (sizeof...(P) == 0) Body::template finish1<A>(s, count, in);
+      else Body::template finish1<A>(s, count, in, typename Body::template RowOut<A&>{row_out[P][w]...});
+      stats.set(w, s);
+    }
+    (void)row_out;
+  }
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_column(Vector& lane, const Statistics& stats, A* kept, const Pointer<I>... x) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) {
+      const A mapped = map<Phase>(Phase == 0 ? Stats{} : stats.at(w), In{x[w]...});
+      if constexpr (Keeps) kept[w] = mapped;
+      lane.v[w] = join<Phase>(lane.v[w], mapped);
+    }
+  }
+  // Element i of the rows behind operand K, whose first elements are at p[K].
+  static ND_FN A* element_at(std::byte* const* p, const std::int64_t* step, int k, std::int64_t i) {
+    return reinterpret_cast<A*>(p[k] + i * step[k]);
+  }
+  template <int Phase, bool Keeps>
+  static ND_FN void fold_columns(Statistics& stats, std::byte* const* p, const std::int64_t* step, std::int64_t count) {
+    Vector lane[kLanes];
+    int live = count < kLanes ? int(count) : kLanes;
+    for (int l = 0; l < live; ++l)
+      for (int w = 0; w < kWidth; ++w) lane[l].v[w] = identity<Phase>();
+    for (std::int64_t i = 0; i < count; ++i)
+      fold_column<Phase, Keeps>(lane[i % kLanes], stats, Keeps ? element_at(p, step, nin, i) : nullptr,
+                                element_at(p, step, I, i)...);
+    for (int half = kLanes / 2; half > 0; live = live < half ? live : half, half /= 2)
+      for (int l = 0; l + half < live; ++l)
+        for (int w = 0; w < kWidth; ++w) lane[l].v[w] = join<Phase>(lane[l].v[w], lane[l + half].v[w]);
+    (Phase == 0 ? stats.first : stats.second) = lane[0];
+  }
+  template <bool Keeps> static ND_FN void write_column(const Statistics& stats, A* const* y, const Pointer<I>... x) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) {
+      if constexpr (Keeps) Body::template write_kept<A>(stats.at(w), Out{y[O][w]...});
+      else Body::template write<A>(In{x[w]...}, stats.at(w), Out{y[O][w]...});
+    }
+  }
+  template <bool Keeps>
+  static ND_FN void write_columns(const Statistics& stats, std::int64_t count, std::byte* const* p,
+                                  const std::int64_t* step) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      A* const y[] = {element_at(p, step, nin + O, i)...};
+      write_column<Keeps>(stats, y, element_at(p, step, I, i)...);
+    }
+  }
+
+  // The rows of the other functions take their places in vectors. What is left of these repeats the first row.
+  template <int Phase>
+  static ND_FN void finish_rows(Memory* row, std::byte* const* p, std::int64_t rows, std::int64_t count) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if constexpr (Phase == 0) set_first(row[r].stats, combined<0>(row[r]));
+      else if constexpr (Body::phases == 2) set_second(row[r].stats, combined<1>(row[r]));
+    }
+    Statistics stats;
+    Vector first[nin], results[sizeof...(P) + 1];
+    for (int w = 0; w < kWidth; ++w) {
+      const std::int64_t r = w < rows ? w : 0;
+      stats.set(w, row[r].stats);
+      ((first[I].v[w] = *reinterpret_cast<const A*>(p[r * kMaxOperands + std::int64_t(I)])), ...);
+    }
+    A* const row_out[sizeof...(P) + 1] = {results[P].v...};
+    finish_columns<Phase>(stats, count, row_out, first[I].v...);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      row[r].stats = stats.at(int(r));
+      if constexpr (Phase == 1)
+        ((*reinterpret_cast<A*>(p[r * kMaxOperands + std::int64_t(nin + nout + P)]) = results[P].v[r]), ...);
+    }
   }
 
   // ---- the functions of the table ----
@@ -172,23 +282,15 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
   CATENA_MULTIARCH static void fold0(std::byte* memory, std::byte* const* p, std::int64_t n) {
     fold_any<0, false>(memory, p, n);
   }
-  CATENA_MULTIARCH static void finish0(std::byte* memory, std::byte* const* p, std::int64_t count) {
-    Memory& row = *reinterpret_cast<Memory*>(memory);
-    set_first(row.stats, combined<0, Phase0>(row));
-    Body::template finish0<A>(row.stats, count, In{*reinterpret_cast<const A*>(p[I])...});
-  }
   CATENA_MULTIARCH static void fold1(std::byte* memory, std::byte* const* p, std::int64_t n) {
     if constexpr (Body::phases == 2) fold_any<1, false>(memory, p, n);
     else (void)memory, (void)p, (void)n;
   }
-  CATENA_MULTIARCH static void finish1(std::byte* memory, std::byte* const* p, std::int64_t count) {
-    Memory& row = *reinterpret_cast<Memory*>(memory);
-    if constexpr (Body::phases == 2) set_second(row.stats, combined<1, Phase1>(row));
-    const In in{*reinterpret_cast<const A*>(p[I])...};
-    if constexpr (sizeof...(P) == 0) Body::template finish1<A>(row.stats, count, in);
-    else
-      Body::template finish1<A>(row.stats, count, in,
-                                typename Body::template RowOut<A&>{*reinterpret_cast<A*>(p[nin + nout + P])...});
+  CATENA_MULTIARCH static void finish0(std::byte* memory, std::byte* const* p, std::int64_t rows, std::int64_t count) {
+    finish_rows<0>(reinterpret_cast<Memory*>(memory), p, rows, count);
+  }
+  CATENA_MULTIARCH static void finish1(std::byte* memory, std::byte* const* p, std::int64_t rows, std::int64_t count) {
+    finish_rows<1>(reinterpret_cast<Memory*>(memory), p, rows, count);
   }
   static ND_FN void write_block(const Stats& stats, std::int64_t n, A* const* y, const Input<I>&... x) {
 #pragma GCC ivdep
@@ -224,6 +326,20 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
       (void)memory, (void)p, (void)n;
     }
   }
+  CATENA_MULTIARCH static void columns(std::byte* const* p, const std::int64_t* step, std::int64_t count,
+                                       std::int64_t width) {
+    constexpr bool kept = keeps && Body::phases == 2;
+    for (std::int64_t j = 0; j < width; j += kWidth) {
+      std::byte* const at[] = {p[I] + j * std::int64_t(sizeof(A))..., p[nin + O] + j * std::int64_t(sizeof(A))...};
+      A* const row_out[sizeof...(P) + 1] = {reinterpret_cast<A*>(p[nin + nout + P]) + j...};
+      Statistics stats{};
+      fold_columns<0, false>(stats, at, step, count);
+      finish_columns<0>(stats, count, row_out, reinterpret_cast<const A*>(at[I])...);
+      if constexpr (Body::phases == 2) fold_columns<1, kept>(stats, at, step, count);
+      finish_columns<1>(stats, count, row_out, reinterpret_cast<const A*>(at[I])...);
+      write_columns<kept>(stats, count, at, step);
+    }
+  }
   using Phases = Row<typename phases_of<Body>::type, S, std::index_sequence<I...>, std::index_sequence<O...>,
                      std::index_sequence<P...>>;
   static constexpr RowLoop table = {sizeof(Memory),
@@ -234,11 +350,11 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
                                     std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
                                     &init,
                                     {&Phases::fold0, Body::phases == 2 ? &Phases::fold1 : nullptr},
-                                    &Phases::finish0,
-                                    &finish1,
+                                    {&Phases::finish0, &finish1},
                                     &store,
                                     keeps ? &fold_kept : nullptr,
-                                    keeps ? &store_kept : nullptr};
+                                    keeps ? &store_kept : nullptr,
+                                    &columns};
 };
 
 template <class Body, class L> struct RowLoops;

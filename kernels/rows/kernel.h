@@ -101,6 +101,8 @@ struct ReductionLoop {
 struct RowProgress {
   std::int64_t position;  // elements of the current phase seen so far: element i always goes to lane i % kLanes
 };
+inline constexpr int kColumnBytes = 64;  // of the rows that are computed side by side
+inline constexpr int kFinishedRows = kColumnBytes / 8;
 struct RowLoop {
   std::size_t stats_bytes;  // of the accumulators and their lanes, which start with a RowProgress
   Dtype type;
@@ -110,17 +112,24 @@ struct RowLoop {
   // Reduces n elements from `position` on. If `position` is not a multiple of kLanes, n extends at most to the next
   // multiple.
   void (*fold[2])(std::byte* stats, std::byte* const* ptr, std::int64_t n);
-  // Run on the combined accumulators of a phase; ptr: first element of the row. finish1 also writes the per-row
-  // outputs.
-  void (*finish0)(std::byte* stats, std::byte* const* ptr, std::int64_t count);
-  void (*finish1)(std::byte* stats, std::byte* const* ptr, std::int64_t count);
+  // The end of a phase, for some rows at once (at most kFinishedRows), because logarithms, roots and divisions of
+  // several rows fit in one vector. The memory of row r is at stats + r * stats_bytes, its first elements and its
+  // per-row outputs, which the last phase writes, at ptr[r * kMaxOperands + k].
+  void (*finish[2])(std::byte* stats, std::byte* const* ptr, std::int64_t rows, std::int64_t count);
   void (*store)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
   // For bodies whose output can be computed from the values that phase 1 maps (null for others): fold_kept stores the
   // mapped values in the output and store_kept finishes them there. The result has the same bits, but no element is
   // mapped twice. The output must not change in between.
   void (*fold_kept)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
   void (*store_kept)(const std::byte* stats, std::byte* const* ptr, std::int64_t n);
+  // Everything for `width` rows of `count` elements that lie side by side: element i of row j of operand k is element j
+  // behind ptr[k] + i * step[k]; what has one element per row is at ptr[k]. `width` is a multiple of side_by_side().
+  // The result has the bits that the other functions give.
+  void (*columns)(std::byte* const* ptr, const std::int64_t* step, std::int64_t count, std::int64_t width);
 
+  std::int64_t side_by_side() const { return kColumnBytes / static_cast<std::int64_t>(itemsize(type)); }
+  void finish0(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[0](stats, ptr, 1, count); }
+  void finish1(std::byte* stats, std::byte* const* ptr, std::int64_t count) const { finish[1](stats, ptr, 1, count); }
   bool keeps() const { return fold_kept != nullptr; }
   CATENA_EXPORT void phase0(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;
   CATENA_EXPORT void phase1(std::byte* stats, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const;

@@ -23,11 +23,16 @@ using catena::Shape;
 using catena::Strides;
 
 constexpr std::int64_t kGrain = 16 * 1024;
-constexpr std::int64_t kBufferedRow = 4096;  // longer rows are never buffered whole
-constexpr std::int64_t kRowsTogether = 16;   // neighbouring rows that share cache lines
-constexpr std::int64_t kRowsInTurns = 8;     // rows whose phases take turns, at most,
+constexpr std::int64_t kBufferedRow = 4096;                   // longer rows are never buffered whole
+constexpr std::int64_t kTurnedRow = 256 * 1024;               // but those that are transposed on the way
+constexpr std::int64_t kRowsTogether = 16;                    // neighbouring rows that share cache lines
+constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;  // rows whose phases take turns, at most,
 constexpr std::int64_t kBytesInTurns =
     16 * 1024;  // and what they read: in the nearest cache there must be room for their outputs, too
+constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
+constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
+constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
+constexpr std::int64_t kFewestColumns = 8;      // fewer rows leave vectors empty
 
 class RowEngine {
  public:
@@ -59,16 +64,18 @@ class RowEngine {
       s.direct = is_direct(o.dtype, s.type);
       s.kept = kept[k];
       s.reduced = reduced[k];
-      s.repeated = std::all_of(s.reduced.begin(), s.reduced.end(), [](std::int64_t x) { return x == 0; });
+      s.repeated = is_zero(s.reduced);
       if (!s.direct && k < n_in_) s.load = Load(o.dtype, s.type);
       if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
       all_direct &= s.direct;
     }
-    plan(all_direct);
+    if (is_for_columns()) plan_columns();
+    else plan(all_direct);
   }
 
   void run() const {
     if (rows_ == 0) return;
+    if (column_width_ > 0) return run_columns();
     const std::int64_t groups = (rows_ + together_ - 1) / together_;
     const std::int64_t grain = std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, count_ * together_));
     catena::parallel_for(groups, grain, [&](std::int64_t b, std::int64_t e) {
@@ -88,15 +95,18 @@ class RowEngine {
 
  private:
   static constexpr std::size_t kStatsOnStack = 4096;
+  static constexpr std::int64_t kMostColumns = 8;  // vectors of rows in a group
 
   struct Slot {
     std::byte* data;
     Dtype type;
     bool direct, repeated;    // repeated: one element per row
+    bool constant = false;    // the same for all rows
     bool buffered = false;    // the whole row is in a buffer
     bool transposed = false;  // ... and got there together with its neighbours
     std::int64_t memory_item, item;
     std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
+    std::int64_t elements = 0;         // of a row in its tile, of rows side by side
     Strides kept, reduced;
     Load load;
     Store store;
@@ -112,13 +122,51 @@ class RowEngine {
     Row row;
   };
 
+  static bool is_zero(const Strides& strides) {
+    return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
+  }
+
+  // Short rows and rows that lie side by side are computed in vectors of one element per row.
+  bool is_for_columns() const {
+    if (count_ == 0 || rows_ < kFewestColumns) return false;
+    if (count_ <= kLongestColumn) return true;
+    bool beside = count_ <= kLongestBeside && kept_.back() >= table_.side_by_side();
+    for (int k = 0; k < n_; ++k) beside &= slot_[k].repeated || is_column(slot_[k]);
+    return beside;
+  }
+  // The rows lie side by side, and the loops can read them there.
+  bool is_column(const Slot& s) const {
+    return s.direct && reduced_.size() <= 1 && !kept_.empty() && s.kept.back() == s.memory_item;
+  }
+
+  void plan_columns() {
+    const std::int64_t least = table_.side_by_side();
+    const std::int64_t most = kColumnTile / (count_ * slot_[0].item) / least * least;
+    column_width_ = std::clamp<std::int64_t>(most, least, kMostColumns * least);
+    column_width_ = std::min(column_width_, (rows_ + least - 1) / least * least);
+    for (int k = 0; k < n_; ++k) {
+      Slot& s = slot_[k];
+      s.elements = s.repeated ? 1 : count_;
+      s.constant = k < n_in_ && is_zero(s.kept);
+      s.buffer = scratch_bytes_;
+      scratch_bytes_ += round_up_64(std::size_t(s.elements * column_width_ * s.item));
+      s.bits = s.buffer;
+      if (s.direct) continue;
+      s.bits = scratch_bytes_;
+      scratch_bytes_ += round_up_64(std::size_t(s.elements * column_width_ * s.memory_item));
+    }
+  }
+
   void plan(bool all_direct) {
     const bool one_segment = reduced_.size() <= 1;
     // Strided rows side by side in memory: reading them one by one would fetch every cache line many times.
     bool side_by_side = false;
     if (one_segment && !reduced_.empty() && !kept_.empty() && kept_.back() >= 4 && count_ >= 2)
       for (int k = 0; k < n_in_ + n_out_; ++k) side_by_side |= is_transposed(slot_[k]);
-    buffered_ = count_ > 0 && count_ <= kBufferedRow && (!all_direct || !one_segment || side_by_side);
+    bool turned = false;
+    for (int k = 0; k < n_in_ + n_out_; ++k) turned |= is_turned(slot_[k]);
+    buffered_ =
+        count_ > 0 && count_ <= (turned ? kTurnedRow : kBufferedRow) && (!all_direct || !one_segment || side_by_side);
     if (buffered_ && side_by_side) together_ = std::min(kRowsTogether, kept_.back());
     std::size_t at = 0;
     const auto reserve = [&](std::int64_t bytes) {
@@ -149,13 +197,19 @@ class RowEngine {
     std::int64_t bytes = 0;
     for (int k = 0; k < n_in_; ++k)
       if (!slot_[k].repeated) bytes += count_ * slot_[k].item;
-    const auto stats = static_cast<std::int64_t>(kStatsOnStack / round_up_64(table_.stats_bytes));
+    const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
     in_turns_ =
         std::min({stats, kRowsInTurns, std::max<std::int64_t>(1, kBytesInTurns / std::max<std::int64_t>(1, bytes))});
   }
 
   bool is_transposed(const Slot& s) const {
     return !s.repeated && s.kept.back() == s.memory_item && std::llabs(s.reduced.back()) > s.memory_item;
+  }
+
+  // A row is a matrix that lies in memory transposed, such as the channels and positions of an image whose channels are
+  // last.
+  bool is_turned(const Slot& s) const {
+    return s.direct && reduced_.size() == 2 && s.reduced[0] == s.memory_item && s.reduced[1] > s.memory_item;
   }
 
   std::int64_t row_offset(const Slot& s, std::int64_t row) const {
@@ -206,17 +260,15 @@ class RowEngine {
   // ---- the three passes, given where the elements are
   // ------------------------------------------------------------------------- visit(f) calls f(ptr, stride, n, pass)
   // over the row; first: pointers for the finishing functions.
-  template <class Visit> void run_pass(int pass, std::byte* stats, std::byte* const* first, Visit&& visit) const {
+  template <class Visit> void run_pass(int pass, std::byte* stats, Visit&& visit) const {
     if (pass == 0) {
       table_.init(stats);
       visit(0, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) { table_.phase0(stats, p, st, n); });
-      table_.finish0(stats, first, count_);
     } else if (pass == 1) {
       if (table_.phases == 2)
         visit(1, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) {
           kept_mapped_ ? table_.phase1_kept(stats, p, st, n) : table_.phase1(stats, p, st, n);
         });
-      table_.finish1(stats, first, count_);
     } else if (n_out_ > 0) {
       visit(2, [&](std::byte* const* p, const std::int64_t* st, std::int64_t n) {
         kept_mapped_ ? table_.write_kept(stats, p, st, n) : table_.write(stats, p, st, n);
@@ -224,7 +276,10 @@ class RowEngine {
     }
   }
   template <class Visit> void run_passes(std::byte* stats, std::byte* const* first, Visit&& visit) const {
-    for (int pass = 0; pass < 3; ++pass) run_pass(pass, stats, first, visit);
+    for (int pass = 0; pass < 3; ++pass) {
+      run_pass(pass, stats, visit);
+      if (pass < 2) table_.finish[pass](stats, first, 1, count_);
+    }
   }
 
   // One element per row: inputs come as compute types, outputs leave so.
@@ -235,6 +290,106 @@ class RowEngine {
   }
   void end_repeated(const Slot& s, int k, std::byte* memory, std::byte* at) const {
     if (!s.direct && k >= n_in_) s.store(memory + s.buffer, at, 0, 1);
+  }
+
+  // ---- rows side by side ------------------------------------------------------------------------
+  void run_columns() const {
+    const std::int64_t groups = (rows_ + column_width_ - 1) / column_width_;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (count_ * column_width_));
+    catena::parallel_for(groups, grain, [&](std::int64_t b, std::int64_t e) {
+      const Workspace memory(scratch_bytes_);
+      for (int k = 0; k < n_in_; ++k)
+        if (slot_[k].constant) load_columns(slot_[k], memory.data(), 0, column_width_, column_width_);
+      for (std::int64_t g = b; g < e; ++g)
+        run_group(memory.data(), g * column_width_, std::min(column_width_, rows_ - g * column_width_));
+    });
+  }
+
+  void run_group(std::byte* memory, std::int64_t first, std::int64_t m) const {
+    const std::int64_t least = table_.side_by_side(), width = (m + least - 1) / least * least;
+    std::byte* ptr[kMaxOperands];
+    std::int64_t step[kMaxOperands];
+    bool stored[kMaxOperands] = {};
+    for (int k = 0; k < n_; ++k) {
+      const Slot& s = slot_[k];
+      ptr[k] = memory + s.buffer;
+      step[k] = s.repeated ? 0 : (s.constant ? column_width_ : width) * s.item;
+      if (s.constant) continue;
+      // Every pass over long columns where they lie would fetch lines that displace each other.
+      if (count_ <= kLongestColumn && is_column(s) && width == m && first % kept_.back() + m <= kept_.back()) {
+        ptr[k] = s.data + row_offset(s, first);
+        step[k] = inner_stride(s);
+      } else if (k < n_in_) {
+        load_columns(s, memory, first, m, width);
+      } else {
+        stored[k] = true;
+      }
+    }
+    table_.columns(ptr, step, count_, width);
+    for (int k = n_in_; k < n_; ++k)
+      if (stored[k]) store_columns(slot_[k], memory, first, m, width);
+  }
+
+  // f(at, memory, rows, elements): a part of a group that has one stride along the rows and one along the elements; at:
+  // where it begins in the tile.
+  template <class F>
+  void for_each_part(const Slot& s, std::int64_t first, std::int64_t m, std::int64_t width, F&& f) const {
+    for (std::int64_t j = 0, r; j < m; j += r) {
+      const std::int64_t inner = kept_.empty() ? 1 : kept_.back();
+      r = std::min(m - j, inner - (first + j) % inner);
+      std::byte* const rows = s.data + row_offset(s, first + j);
+      if (s.repeated) {
+        f(j * s.memory_item, rows, r, 1);
+        continue;
+      }
+      for_each_run(INT64_MAX, [&](const std::int64_t* position, std::int64_t, std::int64_t n, std::int64_t i) {
+        f((i * width + j) * s.memory_item, rows + run_offset(s, position, 0), r, n);
+      });
+    }
+  }
+  // How the elements of a part lie in memory.
+  enum class Lie { transposed, side_by_side, anyhow };
+  Lie lie_of(const Slot& s, std::int64_t elements) const {
+    if (elements > 1 && inner_stride(s) == s.memory_item) return Lie::transposed;
+    return !kept_.empty() && s.kept.back() == s.memory_item ? Lie::side_by_side : Lie::anyhow;
+  }
+
+  // Rows from `first` on into a tile; what is left of its width repeats the last one.
+  void load_columns(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m, std::int64_t width) const {
+    const std::int64_t item = s.memory_item, pitch = width * item;
+    const std::int64_t stride = kept_.empty() ? 0 : s.kept.back(), inner = s.repeated ? 0 : inner_stride(s);
+    std::byte* const tile = memory + s.bits;
+    const CastFn copy = catena::copy_function(std::size_t(item));
+    for_each_part(s, first, s.constant ? 1 : m, width,
+                  [&](std::int64_t at, const std::byte* from, std::int64_t rows, std::int64_t n) {
+                    std::byte* const to = tile + at;
+                    const Lie lie = lie_of(s, n);
+                    if (lie == Lie::transposed) transpose_block(to, pitch, from, stride, n, rows, std::size_t(item));
+                    else if (lie == Lie::side_by_side) copy_rows(to, pitch, from, inner, n, rows * item);
+                    else
+                      for (std::int64_t i = 0; i < n; ++i) copy(from + i * inner, stride, to + i * pitch, item, rows);
+                  });
+    const std::int64_t filled = s.constant ? 1 : m;
+    for (std::int64_t i = 0; i < s.elements && filled < width; ++i) {
+      std::byte* const row = tile + i * pitch;
+      copy(row + (filled - 1) * item, 0, row + filled * item, item, width - filled);
+    }
+    if (!s.direct) s.load(tile, item, memory + s.buffer, s.elements * width);
+  }
+  void store_columns(const Slot& s, std::byte* memory, std::int64_t first, std::int64_t m, std::int64_t width) const {
+    const std::int64_t item = s.memory_item, pitch = width * item;
+    const std::int64_t stride = kept_.empty() ? 0 : s.kept.back(), inner = s.repeated ? 0 : inner_stride(s);
+    const std::byte* const tile = memory + s.bits;
+    const CastFn copy = catena::copy_function(std::size_t(item));
+    if (!s.direct) s.store(memory + s.buffer, memory + s.bits, item, s.elements * width);
+    for_each_part(s, first, m, width, [&](std::int64_t at, std::byte* to, std::int64_t rows, std::int64_t n) {
+      const std::byte* const from = tile + at;
+      const Lie lie = lie_of(s, n);
+      if (lie == Lie::transposed) transpose_block(to, stride, from, pitch, rows, n, std::size_t(item));
+      else if (lie == Lie::side_by_side) copy_rows(to, inner, from, pitch, n, rows * item);
+      else
+        for (std::int64_t i = 0; i < n; ++i) copy(from + i * pitch, item, to + i * inner, stride, rows);
+    });
   }
 
   // ---- rows that are buffered whole -------------------------------------------------------------
@@ -296,6 +451,9 @@ class RowEngine {
   }
 
   void gather_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    if (is_turned(s))
+      return transpose_block(to, reduced_[1] * s.item, from, s.reduced[1], reduced_[0], reduced_[1],
+                             std::size_t(s.item));
     const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
     for_each_run(count_, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
       const std::byte* p = from + run_offset(s, position, j);
@@ -304,6 +462,9 @@ class RowEngine {
     });
   }
   void scatter_row(const Slot& s, const std::byte* from, std::byte* to) const {
+    if (is_turned(s))
+      return transpose_block(to, s.reduced[1], from, reduced_[1] * s.item, reduced_[1], reduced_[0],
+                             std::size_t(s.item));
     const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
     for_each_run(count_, [&](const std::int64_t* position, std::int64_t j, std::int64_t n, std::int64_t i) {
       std::byte* p = to + run_offset(s, position, j);
@@ -320,9 +481,7 @@ class RowEngine {
     std::byte* at[kRowsInTurns][kMaxOperands];
     std::int64_t stride[kMaxOperands];
     for (int k = 0; k < n_; ++k) stride[k] = inner_stride(slot_[k]);
-    const auto stats_of = [&](std::int64_t i) {
-      return scratch.stats + i * std::int64_t(round_up_64(table_.stats_bytes));
-    };
+    const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(table_.stats_bytes); };
     while (rows > 0) {
       const std::int64_t n = std::min(rows, in_turns_);
       for (std::int64_t i = 0; i < n; ++i) {
@@ -330,11 +489,13 @@ class RowEngine {
         advance(scratch.row);
       }
       rows -= n;
-      for (int pass = 0; pass < 3; ++pass)
+      for (int pass = 0; pass < 3; ++pass) {
         for (std::int64_t i = 0; i < n; ++i) {
           if (pass > 0 && i < rows) fetch_ahead(scratch.row, i, pass - 1);
-          run_pass(pass, stats_of(i), at[i], [&](int, auto&& f) { f(at[i], stride, count_); });
+          run_pass(pass, stats_of(i), [&](int, auto&& f) { f(at[i], stride, count_); });
         }
+        if (pass < 2) table_.finish[pass](scratch.stats, at[0], n, count_);
+      }
     }
   }
   // One half of what row i from here reads, if the rows lie one behind the other.
@@ -412,7 +573,8 @@ class RowEngine {
   int n_in_, n_out_, n_ = 0;
   Shape kept_, reduced_;
   std::int64_t count_ = 0, rows_ = 0, together_ = 1;
-  std::int64_t in_turns_ = 0;  // rows whose passes take turns; 0: the row is gathered or converted
+  std::int64_t column_width_ = 0;  // rows that are computed side by side; 0: one row after the other
+  std::int64_t in_turns_ = 0;      // rows whose passes take turns; 0: the row is gathered or converted
   bool buffered_ = false, kept_mapped_ = false;
   std::size_t scratch_bytes_ = 0;
   Slot slot_[kMaxOperands];
