@@ -65,6 +65,7 @@ class RowEngine {
       s.kept = kept[k];
       s.reduced = reduced[k];
       s.repeated = is_zero(s.reduced);
+      s.constant = k < n_in_ && is_zero(s.kept);
       if (!s.direct && k < n_in_) s.load = Load(o.dtype, s.type);
       if (!s.direct && k >= n_in_) s.store = Store(s.type, o.dtype);
       all_direct &= s.direct;
@@ -85,6 +86,8 @@ class RowEngine {
       Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats, {}};
       set(s.row, b * together_);
       if (in_turns_ > 0) return run_in_turns(s, e - b);
+      for (int k = 0; k < n_in_; ++k)
+        if (slot_[k].buffered && slot_[k].constant) gather_row(slot_[k], slot_[k].data, s.memory + slot_[k].buffer);
       for (std::int64_t g = b; g < e; ++g) {
         const std::int64_t first = g * together_, n = std::min(together_, rows_ - first);
         if (buffered_) run_buffered(s, first, n);
@@ -147,7 +150,6 @@ class RowEngine {
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
       s.elements = s.repeated ? 1 : count_;
-      s.constant = k < n_in_ && is_zero(s.kept);
       s.buffer = scratch_bytes_;
       scratch_bytes_ += round_up_64(std::size_t(s.elements * column_width_ * s.item));
       s.bits = s.buffer;
@@ -180,7 +182,7 @@ class RowEngine {
         s.buffer = reserve(s.item);
       } else if (buffered_) {
         s.transposed = side_by_side && is_transposed(s);
-        s.buffered = s.transposed || !s.direct || !one_segment;
+        s.buffered = s.transposed || !s.direct || !(one_segment || is_contiguous(s));
         if (s.buffered) s.buffer = reserve(together_ * count_ * s.item);
         if (s.transposed && !s.direct) s.bits = reserve(together_ * count_ * s.memory_item);
       } else if (!s.direct || count_ == 0) {
@@ -206,6 +208,14 @@ class RowEngine {
     return !s.repeated && s.kept.back() == s.memory_item && std::llabs(s.reduced.back()) > s.memory_item;
   }
 
+  bool is_contiguous(const Slot& s) const {
+    std::int64_t step = s.memory_item;
+    for (int a = reduced_.size() - 1; a >= 0; --a) {
+      if (s.reduced[a] != step) return false;
+      step *= reduced_[a];
+    }
+    return true;
+  }
   // A row is a matrix that lies in memory transposed, such as the channels and positions of an image whose channels are
   // last.
   bool is_turned(const Slot& s) const {
@@ -435,7 +445,7 @@ class RowEngine {
       } else if (s.buffered) {
         ptr[k] = scratch.memory + s.buffer + (s.transposed ? in_group * count_ * s.item : 0);
         stride[k] = s.item;
-        if (k < n_in_ && !s.transposed) gather_row(s, at[k], ptr[k]);
+        if (k < n_in_ && !s.transposed && !s.constant) gather_row(s, at[k], ptr[k]);
       } else {
         ptr[k] = at[k];
         stride[k] = inner_stride(s);
