@@ -250,6 +250,10 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     }
   }
 
+  static ND_FN void fill(Vector& x, A value) {
+#pragma GCC unroll 1
+    for (int w = 0; w < kWidth; ++w) x.v[w] = value;
+  }
   // The rows of the other functions take their places in vectors. What is left of these repeats the first row.
   template <int Phase>
   static ND_FN void finish_rows(Memory* row, std::byte* const* p, std::int64_t rows, std::int64_t count) {
@@ -259,10 +263,13 @@ struct Row<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, std::i
     }
     Statistics stats;
     Vector first[nin], results[sizeof...(P) + 1];
-    for (int w = 0; w < kWidth; ++w) {
-      const std::int64_t r = w < rows ? w : 0;
-      stats.set(w, row[r].stats);
-      ((first[I].v[w] = *reinterpret_cast<const A*>(p[r * kMaxOperands + std::int64_t(I)])), ...);
+    stats.set(0, row[0].stats);
+    fill(stats.first, stats.first.v[0]);
+    if constexpr (Statistics::has_second) fill(stats.second, stats.second.v[0]);
+    (fill(first[I], *reinterpret_cast<const A*>(p[I])), ...);
+    for (std::int64_t r = 1; r < rows; ++r) {
+      stats.set(int(r), row[r].stats);
+      ((first[I].v[r] = *reinterpret_cast<const A*>(p[r * kMaxOperands + std::int64_t(I)])), ...);
     }
     A* const row_out[sizeof...(P) + 1] = {results[P].v...};
     finish_columns<Phase>(stats, count, row_out, first[I].v...);

@@ -32,7 +32,6 @@ constexpr std::int64_t kBytesInTurns =
 constexpr std::int64_t kColumnTile = 8 * 1024;  // bytes of an operand of rows that are computed side by side
 constexpr std::int64_t kLongestColumn = 96;     // longer rows are not moved for that,
 constexpr std::int64_t kLongestBeside = 1024;   // only if they lie side by side already
-constexpr std::int64_t kFewestColumns = 8;      // fewer rows leave vectors empty
 
 class RowEngine {
  public:
@@ -131,7 +130,9 @@ class RowEngine {
 
   // Short rows and rows that lie side by side are computed in vectors of one element per row.
   bool is_for_columns() const {
-    if (count_ == 0 || rows_ < kFewestColumns) return false;
+    // Few rows leave vectors empty and do not repay tiles of what is the same for all, unless their elements are few.
+    const std::int64_t fewest = count_ <= catena::kLanes ? table_.side_by_side() / 2 : 6 * table_.side_by_side();
+    if (count_ == 0 || rows_ < fewest) return false;
     if (count_ <= kLongestColumn) return true;
     bool beside = count_ <= kLongestBeside && kept_.back() >= table_.side_by_side();
     for (int k = 0; k < n_; ++k) beside &= slot_[k].repeated || is_column(slot_[k]);
