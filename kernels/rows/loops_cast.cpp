@@ -8,6 +8,10 @@
 #include <catena/kernels/rows/cast.h>
 #include <catena/kernels/rows/define.h>
 
+#ifdef CATENA_HAS_MULTIARCH
+#include <immintrin.h>
+#endif
+
 namespace catena {
 namespace {
 
@@ -47,8 +51,76 @@ template <class To> CATENA_MULTIARCH void convert_bools(const std::byte* in, std
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(std::uint8_t(x[i] != 0));
 }
+
+// Between float16 and float processors have instructions, which compilers do not find in the portable rule. The two agree
+// in all values but NaN: the instructions quiet a signalling one, which the rule does not on the way to float, and keep
+// the payload, which the rule drops on the way back. Groups with a NaN, and what is left at the end, take the rule.
+#ifdef CATENA_HAS_MULTIARCH
+constexpr std::int64_t kGroup = 32;
+constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+constexpr __mmask16 kAll = 0xffff;  // g++ 12 warns of a variable inside the intrinsics that have no mask
+
+__attribute__((target("default"))) void halves_to_floats(const std::byte* in, std::byte* out, std::int64_t n) {
+  convert_block<float16, float>(in, out, n);
+}
+__attribute__((target("default"))) void floats_to_halves(const std::byte* in, std::byte* out, std::int64_t n) {
+  convert_block<float, float16>(in, out, n);
+}
+
+__attribute__((target("arch=x86-64-v3"))) void halves_to_floats(const std::byte* in, std::byte* out, std::int64_t n) {
+  for (; n >= kGroup; n -= kGroup, in += 2 * kGroup, out += 4 * kGroup) {
+    __m256 f[4];
+    for (int k = 0; k < 4; ++k) f[k] = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(in) + k));
+    const __m256 nan = _mm256_or_ps(_mm256_cmp_ps(f[0], f[1], _CMP_UNORD_Q), _mm256_cmp_ps(f[2], f[3], _CMP_UNORD_Q));
+    if (_mm256_movemask_ps(nan) != 0) convert_block<float16, float>(in, out, kGroup);
+    else
+      for (int k = 0; k < 4; ++k) _mm256_storeu_ps(reinterpret_cast<float*>(out) + 8 * k, f[k]);
+  }
+  if (n > 0) convert_block<float16, float>(in, out, n);
+}
+__attribute__((target("arch=x86-64-v3"))) void floats_to_halves(const std::byte* in, std::byte* out, std::int64_t n) {
+  for (; n >= kGroup; n -= kGroup, in += 4 * kGroup, out += 2 * kGroup) {
+    __m256 f[4];
+    for (int k = 0; k < 4; ++k) f[k] = _mm256_loadu_ps(reinterpret_cast<const float*>(in) + 8 * k);
+    const __m256 nan = _mm256_or_ps(_mm256_cmp_ps(f[0], f[1], _CMP_UNORD_Q), _mm256_cmp_ps(f[2], f[3], _CMP_UNORD_Q));
+    if (_mm256_movemask_ps(nan) != 0) convert_block<float, float16>(in, out, kGroup);
+    else
+      for (int k = 0; k < 4; ++k)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out) + k, _mm256_cvtps_ph(f[k], kNearest));
+  }
+  if (n > 0) convert_block<float, float16>(in, out, n);
+}
+
+__attribute__((target("arch=x86-64-v4"))) void halves_to_floats(const std::byte* in, std::byte* out, std::int64_t n) {
+  for (; n >= kGroup; n -= kGroup, in += 2 * kGroup, out += 4 * kGroup) {
+    __m512 f[2];
+    for (int k = 0; k < 2; ++k)
+      f[k] = _mm512_maskz_cvtph_ps(kAll, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in) + k));
+    if (_mm512_cmp_ps_mask(f[0], f[1], _CMP_UNORD_Q) != 0) convert_block<float16, float>(in, out, kGroup);
+    else
+      for (int k = 0; k < 2; ++k) _mm512_storeu_ps(reinterpret_cast<float*>(out) + 16 * k, f[k]);
+  }
+  if (n > 0) convert_block<float16, float>(in, out, n);
+}
+__attribute__((target("arch=x86-64-v4"))) void floats_to_halves(const std::byte* in, std::byte* out, std::int64_t n) {
+  for (; n >= kGroup; n -= kGroup, in += 4 * kGroup, out += 2 * kGroup) {
+    __m512 f[2];
+    for (int k = 0; k < 2; ++k) f[k] = _mm512_loadu_ps(reinterpret_cast<const float*>(in) + 16 * k);
+    if (_mm512_cmp_ps_mask(f[0], f[1], _CMP_UNORD_Q) != 0) convert_block<float, float16>(in, out, kGroup);
+    else
+      for (int k = 0; k < 2; ++k)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out) + k, _mm512_maskz_cvtps_ph(kAll, f[k], kNearest));
+  }
+  if (n > 0) convert_block<float, float16>(in, out, n);
+}
+#else
+constexpr BlockFn halves_to_floats = &convert_block<float16, float>, floats_to_halves = &convert_block<float, float16>;
+#endif
+
 template <class From, class To> constexpr BlockFn direct_block() {
   using to = typename canonical<From, To>::to;
+  if constexpr (is_same<From, float16> && is_same<To, float>) return halves_to_floats;
+  if constexpr (is_same<From, float> && is_same<To, float16>) return floats_to_halves;
   if constexpr (is_same<From, bool> && !is_same<To, bool>) return &convert_bools<to>;
   else return &convert_block<typename canonical<From, To>::from, to>;
 }
