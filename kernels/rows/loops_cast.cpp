@@ -52,9 +52,10 @@ template <class To> CATENA_MULTIARCH void convert_bools(const std::byte* in, std
   for (std::int64_t i = 0; i < n; ++i) y[i] = convert<To>(std::uint8_t(x[i] != 0));
 }
 
-// Between float16 and float processors have instructions, which compilers do not find in the portable rule. The two agree
-// in all values but NaN: the instructions quiet a signalling one, which the rule does not on the way to float, and keep
-// the payload, which the rule drops on the way back. Groups with a NaN, and what is left at the end, take the rule.
+// Between float16 and float processors have instructions, which compilers do not find in the portable rule. The two
+// agree in all values but NaN: the instructions quiet a signalling one, which the rule does not on the way to float,
+// and keep the payload, which the rule drops on the way back. Groups with a NaN, and what is left at the end, take the
+// rule.
 #ifdef CATENA_HAS_MULTIARCH
 constexpr std::int64_t kGroup = 32;
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

@@ -18,6 +18,7 @@ using catena::Shape;
 using catena::Strides;
 
 constexpr std::int64_t kGrainBytes = 256 * 1024;
+constexpr std::int64_t kPage = 4096;
 
 template <class T> void fill(std::byte* to, const std::byte* from, std::int64_t n) {
   T value;
@@ -94,15 +95,20 @@ class TransposedCopy {
                     static_cast<std::size_t>(item_));
   }
 
-  // In strips of a few rows of `to`: each strip reads one or two cache lines of every row of `from`.
+  // In chunks of a page of rows, which are read along, where hardware prefetchers follow, and strips of four cache
+  // lines of columns, or of as many as make a unit of work.
   void run_in_cache() const {
-    const std::int64_t strip = std::max<std::int64_t>(128 / item_, 16), strips = (rows_ + strip - 1) / strip;
-    const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / (strip * columns_ * item_));
-    catena::parallel_for(n_outer_ * strips, grain, [&](std::int64_t b, std::int64_t e) {
+    constexpr std::int64_t kWidth = 4 * kLine, kUnitBytes = 32 * 1024;
+    const std::int64_t chunk = std::min(kPage / item_, rows_), chunks = (rows_ + chunk - 1) / chunk;
+    const std::int64_t lines = std::max(kWidth, kUnitBytes / chunk) / kLine, width = lines * kLine / item_;
+    const std::int64_t strips = (columns_ + width - 1) / width;
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrainBytes / (chunk * std::min(width, columns_) * item_));
+    catena::parallel_for(n_outer_ * chunks * strips, grain, [&](std::int64_t b, std::int64_t e) {
       for (std::int64_t k = b; k < e; ++k) {
-        const Matrix m = matrix(k / strips);
-        const std::int64_t row = k % strips * strip;
-        block(m.to + row * to_row_, to_row_, m, row, 0, std::min(strip, rows_ - row), columns_);
+        const Matrix m = matrix(k / strips / chunks);
+        const std::int64_t row = k / strips % chunks * chunk, column = k % strips * width;
+        block(m.to + row * to_row_ + column * item_, to_row_, m, row, column, std::min(chunk, rows_ - row),
+              std::min(width, columns_ - column));
       }
     });
   }
@@ -117,7 +123,7 @@ class TransposedCopy {
   // along a few rows at a time, which the hardware prefetcher can follow; `to` gets whole cache lines by non-temporal
   // stores, neighbouring lines together so that they hit the same DRAM row.
   void run_streamed() const {
-    constexpr std::int64_t kPage = 4096, kWidth = 2 * kLine, kRows = 32;
+    constexpr std::int64_t kWidth = 2 * kLine, kRows = 32;
     const std::int64_t line = kLine / item_, width = kWidth / item_, chunk = kPage / item_;
     const std::int64_t strips = (columns_ + width - 1) / width, chunks = (rows_ + chunk - 1) / chunk;
     catena::parallel_for(n_outer_ * chunks * strips, 1, [&](std::int64_t b, std::int64_t e) {

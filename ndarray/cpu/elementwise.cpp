@@ -29,6 +29,8 @@ using catena::Strides;
 constexpr std::int64_t kGrain = 32 * 1024;    // elements that are worth another thread
 constexpr std::int64_t kSerial = kGrain / 4;  // elements for which no thread is considered
 
+constexpr std::int64_t kAheadBytes = 1024 * 1024;  // operands that are not in a core's own cache as a rule
+
 std::int64_t grain_of(const Program& program) {
   std::int64_t cost = 0;
   for (const Step& s : program.steps) cost += s.kernel->transcendental ? 4 : 1;
@@ -72,6 +74,16 @@ bool run_flat(const Program& program, std::span<const BoundOperand> operands, co
   return true;
 }
 
+// Asks for the memory of the tile that begins at `p`, of at most `n` elements, while another one is computed: the
+// passes over a tile leave the memory idle otherwise.
+void fetch_ahead(const std::byte* p, std::int64_t stride, std::int64_t n, bool written) {
+  if (stride <= 0 || stride > kLine) return;
+  const std::byte* const end = p + std::min(n, kTile) * stride;
+  for (; p < end; p += kLine)
+    if (written) __builtin_prefetch(p, 1);
+    else __builtin_prefetch(p, 0);
+}
+
 // The same for one step over memory of exactly the slots' types, some of them 16-bit floats: tiles on the stack and
 // nothing else.
 bool run_flat_half(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
@@ -85,23 +97,32 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
     CastFn load = nullptr, store = nullptr;
     std::byte* data;
     std::int64_t stride;
+    bool streamed = false;
   } cast[kMost];
+  std::int64_t bytes = 0;
   for (int k = 0; k < n_op; ++k) {
     const BoundOperand& o = operands[step.slot[std::size_t(k)]];
     const Dtype t = l.type[std::size_t(k)];
     if (o.dtype != t) return false;
     cast[k].data = o.data;
     cast[k].stride = (*o.strides)[0];
+    bytes += std::llabs(cast[k].stride) * loop[0];
     if (!is_half(t)) continue;
     if (k < step.kernel->first_output()) cast[k].load = catena::cast_function(t, Dtype::float32);
     if (k >= step.kernel->nin) cast[k].store = catena::cast_function(Dtype::float32, t);
+    cast[k].streamed = k >= step.kernel->first_output() && cast[k].stride == 2 && loop[0] * 2 >= kStreamedBytes;
   }
+  const bool fetches_ahead = bytes >= kAheadBytes;
   catena::parallel_for(loop[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
     alignas(64) std::byte tiles[kMost][kTile * 4];
     std::byte* p[kMost];
     std::int64_t stride[kMost];
     for (std::int64_t i = begin; i < end; i += kTile) {
       const std::int64_t m = std::min(kTile, end - i);
+      for (int k = 0; fetches_ahead && k < n_op; ++k)
+        if (!cast[k].streamed)
+          fetch_ahead(cast[k].data + (i + kTile) * cast[k].stride, cast[k].stride, end - i - kTile,
+                      k >= step.kernel->nin);
       for (int k = 0; k < n_op; ++k) {
         const Cast& c = cast[k];
         std::byte* memory = c.data + i * c.stride;
@@ -111,9 +132,15 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
         if (c.load) c.load(memory, c.stride, tiles[k], 4, stride[k] == 0 ? 1 : m);
       }
       l.elementwise(p, stride, m);
-      for (int k = 0; k < n_op; ++k)
-        if (cast[k].store) cast[k].store(tiles[k], 4, cast[k].data + i * cast[k].stride, cast[k].stride, m);
+      for (int k = 0; k < n_op; ++k) {
+        const Cast& c = cast[k];
+        if (!c.store) continue;
+        alignas(64) std::byte half[kTile * 2];
+        c.store(tiles[k], 4, c.streamed ? half : c.data + i * c.stride, c.stride, m);
+        if (c.streamed) stream_copy(c.data + i * 2, half, m * 2);
+      }
     }
+    stream_fence();
   });
   return true;
 }

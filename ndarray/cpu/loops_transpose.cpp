@@ -45,20 +45,32 @@ CATENA_INLINE void transpose(std::byte* to, std::int64_t to_row, const std::byte
                              std::int64_t rows, std::int64_t columns) {
   using B = Block<T, bytes>;
   constexpr std::int64_t N = B::N, size = sizeof(T);
-  constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one cache line on each side
-  const std::int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
-  for (std::int64_t j0 = 0; j0 < whole_columns; j0 += kCacheBlock) {
-    const std::int64_t j1 = j0 + kCacheBlock < whole_columns ? j0 + kCacheBlock : whole_columns;
-    // The rows of `from` are far apart, which hardware prefetchers do not follow.
-    for (std::int64_t j = j1; j < j1 + kCacheBlock && j < columns; ++j)
-      for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
-    for (std::int64_t i = 0; i < whole_rows; i += N)
-      for (std::int64_t j = j0; j < j1; j += N)
-        B::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
+  if (rows < N || columns < N) {
+    if constexpr (N > 4) {
+      transpose<T, bytes / 2>(to, to_row, from, from_row, rows, columns);
+    } else {
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+          std::memcpy(to + i * to_row + j * size, from + j * from_row + i * size, sizeof(T));
+    }
+    return;
   }
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
-      std::memcpy(to + i * to_row + j * size, from + j * from_row + i * size, sizeof(T));
+  constexpr std::int64_t kCacheBlock = 64 / size < N ? N : 64 / size;  // one cache line on each side
+  // Short pieces of rows of `from` that are far apart are fetched ahead: hardware prefetchers do not follow them.
+  const bool apart = rows * size <= 256 && from_row > 128;
+  for (std::int64_t j0 = 0; j0 < columns; j0 += kCacheBlock) {
+    const std::int64_t j1 = j0 + kCacheBlock < columns ? j0 + kCacheBlock : columns;
+    for (std::int64_t j = j1; apart && j < j1 + kCacheBlock && j < columns; ++j)
+      for (std::int64_t i = 0; i < rows * size; i += 64) __builtin_prefetch(from + j * from_row + i);
+    // The last block on each side begins where it ends with the matrix: elements that it shares are written twice.
+    for (std::int64_t i0 = 0; i0 < rows; i0 += N) {
+      const std::int64_t i = i0 + N < rows ? i0 : rows - N;
+      for (std::int64_t k = j0; k < j1; k += N) {
+        const std::int64_t j = k + N < columns ? k : columns - N;
+        B::run(to + i * to_row + j * size, to_row, from + j * from_row + i * size, from_row);
+      }
+    }
+  }
 }
 
 struct Call {
