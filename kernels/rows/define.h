@@ -95,12 +95,11 @@ constexpr char widened(char type, bool) {
     default: return type;
   }
 }
-// Bodies to which the sign means nothing: wrapping arithmetic modulo a power of two. 16 bits are rare.
+// Bodies to which the sign means nothing: wrapping arithmetic modulo a power of two.
 constexpr char by_width(char type, bool) {
   switch (type) {
     case 'b': return 'B';
-    case 'h':
-    case 'H':
+    case 'h': return 'H';
     case 'i': return 'I';
     case 'l': return 'L';
     default: return type;
@@ -116,6 +115,10 @@ constexpr char as_bits(char type, bool) {
 constexpr char widened_but_8_bits(char type, bool) {
   if (type == 'b') return 'b';
   return type == '?' || type == 'B' ? 'B' : widened(type, false);
+}
+// The same where 16 bits are common, too.
+constexpr char widened_but_16_bits(char type, bool) {
+  return type == 'h' || type == 'H' ? type : widened_but_8_bits(type, false);
 }
 // Predicates: the output is bool whatever is compared.
 template <Sharing Inputs> constexpr char predicate(char type, bool output) {

@@ -11,6 +11,10 @@ template <class Body, class... L> ND_FN void run_contiguous(std::int64_t n, L...
   for (std::int64_t i = 0; i < n; ++i) Body::run(lane[i]...);
 }
 
+// Strided elements of one or two bytes from which on tiles, which vectors fill and compute, are faster than a loop over
+// the elements. Of wider ones a vector has too few.
+inline constexpr std::int64_t kWorthTiles = 128;
+
 // An element as the body takes it: the value of an input, a reference to an output.
 template <bool kInput, class T> ND_FN decltype(auto) element_at(T* p) {
   if constexpr (kInput && is_same<T, bool>) return element<bool>(p);
@@ -34,6 +38,7 @@ template <fixed_string S> constexpr TiledLoop tiled_loop(ElementwiseFn run, bool
 template <class Body, fixed_string S, class Seq> struct Elementwise;
 template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body, S, std::index_sequence<K...>> {
   static constexpr int nin = signature_of<S>.count[0];
+  static constexpr bool kNarrow = sizeof(computed_t<S, 0>) <= 2;
   template <unsigned Scalars> static ND_FN void contiguous(std::byte* const* p, std::int64_t n) {
     run_contiguous<Body>(n, lane_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
   }
@@ -57,8 +62,8 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
         if (scalars == all_but_first) return contiguous<all_but_first>(p, n);
       }
     }
-    if constexpr (nin > 2) run_tiled(tiled, p, s, n);
-    else
+    if (nin > 2 || (kNarrow && n >= kWorthTiles)) return run_tiled(tiled, p, s, n);
+    if constexpr (nin <= 2)
       run_strided<Body, nin>(n, s, std::integer_sequence<int, int(K)...>(),
                              reinterpret_cast<computed_t<S, int(K)>*>(p[K])...);
   }

@@ -164,10 +164,33 @@ void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, 
     std::memcpy(out, &bits, sizeof(bits));
   }
 }
+// Every kStep-th element, which compilers gather by shuffles when they know the step.
+template <class Bits, std::int64_t kStep>
+CATENA_MULTIARCH void gather_block(const std::byte* in, std::byte* out, std::int64_t n) {
+  const Bits* x = reinterpret_cast<const Bits*>(in);
+  Bits* y = reinterpret_cast<Bits*>(out);
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < n; ++i) y[i] = x[i * kStep];
+}
+template <class Bits>
+void gather_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t n) {
+  constexpr std::int64_t size = sizeof(Bits);
+  if constexpr (size <= 4) {
+    if (n < 16) return copy_elements<Bits>(in, in_stride, out, size, n);
+    if (in_stride == 2 * size) return gather_block<Bits, 2>(in, out, n);
+    if (in_stride == 3 * size) return gather_block<Bits, 3>(in, out, n);
+    if (in_stride == 4 * size) return gather_block<Bits, 4>(in, out, n);
+    if (in_stride == -size) return gather_block<Bits, -1>(in, out, n);
+  }
+  copy_elements<Bits>(in, in_stride, out, size, n);
+}
 void copy_strided(std::int64_t size, const std::byte* in, std::int64_t in_stride, std::byte* out,
                   std::int64_t out_stride, std::int64_t n) {
-  visit_word(static_cast<std::size_t>(size),
-             [&](auto word) { copy_elements<typename decltype(word)::type>(in, in_stride, out, out_stride, n); });
+  visit_word(static_cast<std::size_t>(size), [&](auto word) {
+    using Bits = typename decltype(word)::type;
+    if (out_stride == size) gather_elements<Bits>(in, in_stride, out, n);
+    else copy_elements<Bits>(in, in_stride, out, out_stride, n);
+  });
 }
 
 template <class Bits>
@@ -175,6 +198,8 @@ void copy(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int6
   constexpr std::int64_t size = sizeof(Bits);
   if (in_stride == size && out_stride == size) {
     if (in != out && n > 0) std::memmove(out, in, static_cast<std::size_t>(n * size));
+  } else if (out_stride == size) {
+    gather_elements<Bits>(in, in_stride, out, n);
   } else {
     copy_elements<Bits>(in, in_stride, out, out_stride, n);
   }

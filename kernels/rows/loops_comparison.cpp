@@ -12,7 +12,7 @@ constexpr const char* kHeader = "catena/kernels/elementwise/comparison.h";
 
 using Equalities = and_complex<Comparisons, loops<"FF->?", "DD->?">>;
 
-constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_8_bits>;
+constexpr Sharing bits = predicate<by_bits>, ordered = predicate<widened_but_16_bits>;
 
 }  // namespace
 
@@ -22,9 +22,9 @@ constexpr KernelDef less = elementwise<k::less, Comparisons, ordered>("less", kH
 constexpr KernelDef less_equal = elementwise<k::less_equal, Comparisons, ordered>("less_equal", kHeader);
 constexpr KernelDef greater = swapped<k::less, Comparisons, ordered>("greater", kHeader);
 constexpr KernelDef greater_equal = swapped<k::less_equal, Comparisons, ordered>("greater_equal", kHeader);
-constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_8_bits>("maximum", kHeader);
-constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_8_bits>("minimum", kHeader);
-constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_8_bits>("fmax", kHeader);
-constexpr KernelDef fmin = elementwise<k::fmin, All2, widened_but_8_bits>("fmin", kHeader);
+constexpr KernelDef maximum = elementwise<k::maximum, All2, widened_but_16_bits>("maximum", kHeader);
+constexpr KernelDef minimum = elementwise<k::minimum, All2, widened_but_16_bits>("minimum", kHeader);
+constexpr KernelDef fmax = elementwise<k::fmax, All2, widened_but_16_bits>("fmax", kHeader);
+constexpr KernelDef fmin = elementwise<k::fmin, All2, widened_but_16_bits>("fmin", kHeader);
 
 }  // namespace catena::rows

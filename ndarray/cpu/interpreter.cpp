@@ -18,6 +18,7 @@ using catena::Step;
 constexpr std::size_t kRecastTile = kTile * 8;
 constexpr std::int64_t kAheadBytes =
     1024 * 1024;            // operands from here on are fetched ahead: less is in a cache more often than not
+constexpr std::int64_t kNearBytes = 24 * 1024;  // the tiles of all slots should stay in the closest cache
 constexpr int kIntoL2 = 2;  // tiles need what is closer
 
 }  // namespace
@@ -53,6 +54,7 @@ Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> o
     if (s >= program.nin) slot.store = Store(slot.dtype, operands[std::size_t(s)].dtype);
   }
   recast_tiles_ = tile_bytes_;
+  if (n_slots_ * kTile * 4 > kNearBytes) at_once_ = kTile / 2;
   for (const Step& step : program.steps) {
     const catena::KernelDef& def = *step.kernel;
     Ready ready;
@@ -81,8 +83,8 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
   std::int64_t st[catena::kMaxSlots];
   const int n_op = program_.num_operands();
   if (is_streamed_step(stride)) return run_streamed(tiles, ptr, stride, n);
-  for (std::int64_t i = 0; i < n; i += kTile) {
-    const std::int64_t m = n - i < kTile ? n - i : kTile;
+  for (std::int64_t i = 0; i < n; i += at_once_) {
+    const std::int64_t m = std::min(n - i, at_once_);
     for (int s = 0; s < n_slots_; ++s) {
       const Slot& slot = slot_[s];
       if (slot.direct && !(slot.streamed && stride[s] == slot.item)) {
@@ -100,9 +102,9 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
         slot.load(ptr[s] + i * stride[s], stride[s], p[s], m);
       }
     }
-    const bool more = n - i >= 2 * kTile;
+    const bool more = n - i >= 2 * at_once_;
     for (std::size_t k = 0; k < steps_.size(); ++k) {
-      if (more && fetches_ahead_) fetch_ahead(ptr, stride, i + kTile, static_cast<std::int64_t>(k));
+      if (more && fetches_ahead_) fetch_ahead(ptr, stride, i + at_once_, static_cast<std::int64_t>(k));
       run_step(steps_[k], tiles, p, st, m);
     }
     for (int s = program_.nin; s < n_op; ++s) {
@@ -148,7 +150,7 @@ void Interpreter::fetch_ahead(std::byte* const* ptr, const std::int64_t* stride,
                               std::int64_t k) const {
   const auto steps = static_cast<std::int64_t>(steps_.size());
   for (int s = 0; s < program_.num_operands(); ++s) {
-    const std::int64_t item = slot_[s].ahead, lines = kTile * item / kLine;
+    const std::int64_t item = slot_[s].ahead, lines = at_once_ * item / kLine;
     if (item == 0 || item != stride[s]) continue;
     const std::byte* const next = ptr[s] + at * item;
     for (std::int64_t line = lines * k / steps; line < lines * (k + 1) / steps; ++line)

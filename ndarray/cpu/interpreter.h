@@ -73,6 +73,7 @@ class Interpreter {
   const catena::Program& program_;
   int n_slots_ = 0, first_output_ = 0;
   std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
+  std::int64_t at_once_ = kTile;  // elements that all steps compute before the next ones
   bool fetches_ahead_ = false;
   Slot slot_[catena::kMaxSlots];
   catena::SmallVector<Ready, 4> steps_;

@@ -76,6 +76,56 @@ BOOST_AUTO_TEST_CASE(every_half_survives_the_way_to_float_and_back) {
   }
 }
 
+// The loops may use instructions of the processor: their bits are those of the rule in float16.h, at any place of a
+// vector, next to NaN and without.
+BOOST_AUTO_TEST_CASE(float16_has_the_bits_of_the_rule) {
+  std::vector<std::uint16_t> half(65536);
+  for (std::size_t i = 0; i < half.size(); ++i) half[i] = static_cast<std::uint16_t>(i);
+  std::vector<std::uint32_t> wide(65536);
+  cast_function(Dtype::float16, Dtype::float32)(bytes_of(half), 2, bytes_of(wide), 4, 65536);
+  int wrong = 0;
+  for (std::size_t i = 0; i < half.size(); ++i)
+    wrong += wide[i] != bit_cast<std::uint32_t>(float(float16::from_bits(half[i])));
+  BOOST_TEST(wrong == 0, wrong << " of float16");
+
+  Noise noise(7);
+  std::vector<std::uint32_t> x;
+  for (std::uint32_t bits : wide)  // every float16, the midpoints between them, and the neighbours of both
+    for (const std::uint32_t step : {0x0u, 0x1u, 0xfffu, 0x1000u, 0x1001u, 0xffffffffu}) x.push_back(bits + step);
+  for (int i = 0; i < 1000000; ++i) x.push_back(static_cast<std::uint32_t>(noise.bits()));
+  for (std::uint32_t bits = 0x7f7ffff0u; bits < 0x7f800010u; ++bits) x.push_back(bits), x.push_back(bits | 1u << 31);
+  for (int i = 0; i < 1000; ++i) x.push_back((i % 2 == 0 ? 0x7f800001u : 0xff800001u) + std::uint32_t(i) * 4001u);
+  for (const std::size_t from : {0u, 5u}) {
+    const std::size_t n = x.size() - from;
+    std::vector<std::uint16_t> narrow(n);
+    cast_function(Dtype::float32, Dtype::float16)(bytes_of(x) + 4 * from, 4, bytes_of(narrow), 2, std::int64_t(n));
+    wrong = 0;
+    for (std::size_t i = 0; i < n; ++i) wrong += narrow[i] != float16(bit_cast<float>(x[i + from])).bits;
+    BOOST_TEST(wrong == 0, wrong << " of float32");
+  }
+}
+
+template <class T> void check_steps() {
+  for (std::int64_t step : {-4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 8})
+    for (std::int64_t n : {0, 1, 15, 16, 17, 33, 257}) {
+      std::vector<T> x(std::size_t(8 * n + 1)), y(std::size_t(n + 1), T(77));
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i * 31 + i / 200);
+      const std::int64_t first = step < 0 ? -step * std::max<std::int64_t>(n - 1, 0) : 0;
+      const auto size = std::int64_t(sizeof(T));
+      copy_function(sizeof(T))(bytes_of(x) + first * size, step * size, bytes_of(y), size, n);
+      bool good = y[std::size_t(n)] == T(77);
+      for (std::int64_t i = 0; i < n; ++i) good = good && y[std::size_t(i)] == x[std::size_t(first + i * step)];
+      BOOST_TEST(good, sizeof(T) << " bytes, step " << step << ", " << n << " elements");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(elements_are_gathered_with_any_step) {
+  check_steps<std::uint8_t>();
+  check_steps<std::uint16_t>();
+  check_steps<std::uint32_t>();
+  check_steps<std::uint64_t>();
+}
+
 BOOST_AUTO_TEST_CASE(equal_types_copy_bits_also_in_place) {
   std::vector<std::uint32_t> x = {0x7fa00001u, 0x80000000u, 0xffc12345u}, y(3);  // NaNs with payloads
   const CastFn copy = cast_function(Dtype::float32, Dtype::float32);

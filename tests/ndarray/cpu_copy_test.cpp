@@ -3,7 +3,9 @@
 #include <catena/ndarray/cpu/copy.h>
 
 #include <boost/test/unit_test.hpp>
+#include <random>
 
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/ndarray.h>
 
@@ -46,6 +48,24 @@ BOOST_AUTO_TEST_CASE(transposed_at_every_edge) {
   all_transposes<std::uint16_t>();
   all_transposes<std::uint32_t>();
   all_transposes<std::uint64_t>();
+}
+
+// Narrow, long and odd ones, with one thread and with two; `gap` makes rows begin anywhere.
+BOOST_AUTO_TEST_CASE(transposed_drawn_shapes) {
+  std::mt19937 rng(12);
+  const int before = catena::max_threads();
+  for (int n = 0; n < 40; ++n) {
+    std::int64_t rows = 1 + std::int64_t(rng() % 700), columns = 1 + std::int64_t(rng() % 900);
+    if (n % 4 == 0) rows = 4 + std::int64_t(rng() % 14), columns = 1 + std::int64_t(rng() % 40000);
+    if (n % 4 == 1) columns = 4 + std::int64_t(rng() % 14), rows = 1 + std::int64_t(rng() % 40000);
+    const std::int64_t gap = std::int64_t(rng() % 4);
+    catena::set_max_threads(1 + n / 4 % 2);
+    BOOST_TEST(transposes<std::uint8_t>(rows, columns, gap), "1 byte: " << rows << " x " << columns << ", " << gap);
+    BOOST_TEST(transposes<std::uint16_t>(rows, columns, gap), "2 bytes: " << rows << " x " << columns << ", " << gap);
+    BOOST_TEST(transposes<std::uint32_t>(rows, columns, gap), "4 bytes: " << rows << " x " << columns << ", " << gap);
+    BOOST_TEST(transposes<std::uint64_t>(rows, columns, gap), "8 bytes: " << rows << " x " << columns << ", " << gap);
+  }
+  catena::set_max_threads(before);
 }
 
 template <class T> void large_transposes() {
@@ -119,6 +139,8 @@ BOOST_AUTO_TEST_CASE(elementwise_past_the_caches) {
   const nd::Array x(memory(nd::Slice(1, n + 1)));  // no multiple of a line
   same_in_pieces("add", x, [](const nd::Array& v) { return v + v; });
   same_in_pieces("exp", x, [](const nd::Array& v) { return nd::exp(v); });
+  const nd::Array half = nd::concatenate({x, x}).astype(nd::float16);
+  same_in_pieces("add of float16", nd::Array(half(nd::Slice(3, 2 * n))), [](const nd::Array& v) { return v + v; });
   same_in_pieces("compare", nd::concatenate({x, x, x, x}), [](const nd::Array& v) { return v > 0; });
   same_in_pieces("cast", x, [](const nd::Array& v) { return v.astype(nd::float64); });
   const auto fused = nd::fuse([](auto v) { return nd::tanh(v) * 2 + v; });

@@ -222,6 +222,95 @@ BOOST_AUTO_TEST_CASE(the_number_of_threads_changes_nothing) {
   set_max_threads(before);
 }
 
+// An operand of rows x columns somewhere in memory: behind an offset, with any step, with gaps between rows, or one
+// element for each row.
+struct Drawn {
+  Drawn(Dtype t, std::int64_t rows, std::int64_t columns, std::int64_t step, std::int64_t offset, std::int64_t gap)
+      : dtype(t), shape{rows, columns} {
+    const auto item = std::int64_t(itemsize(t));
+    const std::int64_t row = std::max<std::int64_t>(1, std::llabs(step) * columns) + gap;
+    strides = {row * item, step * item};
+    first = (offset + (step < 0 ? -step * (columns - 1) : 0)) * item;
+    memory.assign(std::size_t((offset + row * rows) * item), std::byte(0xcd));
+  }
+  BoundOperand operand() { return {memory.data() + first, dtype, false, &shape, &strides}; }
+  std::byte* at(std::int64_t i, std::int64_t j) { return memory.data() + first + i * strides[0] + j * strides[1]; }
+  double get(std::int64_t i, std::int64_t j) { return Strided::load(dtype, at(i, j)); }
+  void fill(std::mt19937& rng) {
+    for (std::int64_t i = 0; i < shape[0]; ++i)
+      for (std::int64_t j = 0; j < shape[1]; ++j) {
+        const double v = double(rng() % 161) / 4 - 20, whole = std::trunc(v);
+        const bool is_unsigned = kind_of(dtype) == DtypeKind::unsigned_;
+        Scalar(is_floating(dtype) ? v : (is_unsigned ? std::fabs(whole) : whole)).store(dtype, at(i, j));
+      }
+  }
+  Drawn contiguous() {
+    Drawn c(dtype, shape[0], shape[1], 1, 0, 0);
+    for (std::int64_t i = 0; i < shape[0]; ++i)
+      for (std::int64_t j = 0; j < shape[1]; ++j) std::memcpy(c.at(i, j), at(i, j), itemsize(dtype));
+    return c;
+  }
+  Dtype dtype;
+  Shape shape;
+  Strides strides;
+  std::int64_t first = 0;
+  std::vector<std::byte> memory;
+};
+
+void run_drawn(const KernelDef& def, Dtype t, std::vector<Drawn*> operands) {
+  int loop = 0;
+  while (def.loop_table[loop].type[0] != t || (def.nin > 1 && def.loop_table[loop].type[1] != t)) ++loop;
+  std::vector<BoundOperand> o;
+  for (Drawn* d : operands) o.push_back(d->operand());
+  cpu().elementwise(EagerProgram(def, loop), o, operands.back()->shape, {});
+}
+
+double by_definition(const std::string& name, double a, double b) {
+  if (name == "add") return a + b;
+  if (name == "maximum") return std::max(a, b);
+  return name == "less" ? double(a < b) : std::exp(a);
+}
+
+BOOST_AUTO_TEST_CASE(drawn_shapes_dtypes_steps_and_offsets) {
+  std::mt19937 rng(11);
+  const auto one_of = [&](auto list) { return std::data(list)[rng() % std::size(list)]; };
+  const int before = max_threads();
+  for (int n = 0; n < 60; ++n) {
+    const std::string name = one_of(std::vector<std::string>{"add", "maximum", "less", "exp"});
+    const char c = one_of(name == "exp" ? std::string("eEfd") : std::string("bBhHiIlLeeEEfd"));
+    const Dtype t = dtype_from_char(c), out = name == "less" ? Dtype::bool_ : t;
+    const std::int64_t rows = one_of(std::vector<int>{1, 1, 3, 60, 1 + int(rng() % 300)}),
+                       columns = 1 + std::int64_t(rng() % (rows == 1 ? 150000 : 1200));
+    const auto draw = [&](Dtype type, std::vector<int> steps) {
+      return Drawn(type, rows, columns, one_of(steps), std::int64_t(rng() % 20), std::int64_t(rng() % 3));
+    };
+    Drawn a = draw(t, {1, 1, 2, 3, 4, 7, -1}), b = draw(t, {1, 1, 2, 4, -1, 0}), y = draw(out, {1, 1, 2, -1});
+    a.fill(rng), b.fill(rng);
+    Drawn a1 = a.contiguous(), b1 = b.contiguous(), y1 = a1, y2 = y;
+    if (out != t) y1 = Drawn(out, rows, columns, 1, 0, 0);
+    const KernelDef& def = find_kernel(name);
+    const bool unary = name == "exp";
+    set_max_threads(2);
+    run_drawn(def, t, unary ? std::vector<Drawn*>{&a, &y} : std::vector<Drawn*>{&a, &b, &y});
+    set_max_threads(1);
+    run_drawn(def, t, unary ? std::vector<Drawn*>{&a, &y2} : std::vector<Drawn*>{&a, &b, &y2});
+    run_drawn(def, t, unary ? std::vector<Drawn*>{&a1, &y1} : std::vector<Drawn*>{&a1, &b1, &y1});
+    const double tolerance = !unary ? 0 : (t == Dtype::float64 ? 1e-13 : (t == Dtype::float32 ? 1e-6 : 1e-2));
+    std::int64_t wrong = 0, differ = y.memory != y2.memory;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) {
+        const double e = by_definition(name, a.get(i, j), b.get(i, j)), got = y.get(i, j);
+        const bool beyond = t == Dtype::float16 && unary && (e > 65504 || e < 1e-4);
+        wrong += !beyond && !(std::fabs(got - e) <= tolerance * e);
+        differ += std::memcmp(y.at(i, j), y1.at(i, j), itemsize(out)) != 0;
+      }
+    BOOST_TEST((wrong == 0 && differ == 0), name << ' ' << t << ' ' << rows << " x " << columns << " steps "
+                                                 << a.strides[1] << ' ' << b.strides[1] << ' ' << y.strides[1] << ": "
+                                                 << wrong << " wrong, " << differ << " differ");
+  }
+  set_max_threads(before);
+}
+
 BOOST_AUTO_TEST_CASE(indexed_kernels) {
   std::mt19937 rng(9);
   const KernelDef& def = find_kernel("im2col_2d");
