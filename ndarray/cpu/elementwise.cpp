@@ -100,6 +100,7 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
     bool streamed = false;
   } cast[kMost];
   std::int64_t bytes = 0;
+  bool streams = false;
   for (int k = 0; k < n_op; ++k) {
     const BoundOperand& o = operands[step.slot[std::size_t(k)]];
     const Dtype t = l.type[std::size_t(k)];
@@ -111,6 +112,7 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
     if (k < step.kernel->first_output()) cast[k].load = catena::cast_function(t, Dtype::float32);
     if (k >= step.kernel->nin) cast[k].store = catena::cast_function(Dtype::float32, t);
     cast[k].streamed = k >= step.kernel->first_output() && cast[k].stride == 2 && loop[0] * 2 >= kStreamedBytes;
+    streams |= cast[k].streamed;
   }
   const bool fetches_ahead = bytes >= kAheadBytes;
   catena::parallel_for(loop[0], kGrain, [&](std::int64_t begin, std::int64_t end) {
@@ -140,7 +142,7 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
         if (c.streamed) stream_copy(c.data + i * 2, half, m * 2);
       }
     }
-    stream_fence();
+    if (streams) stream_fence();
   });
   return true;
 }
