@@ -109,39 +109,46 @@ template <class Body, fixed_string S> struct Reduction {
     if constexpr (std::is_same_v<computed_t<S, 0>, bool>) return T(x != 0);
     else return x;
   }
-  static ND_FN A scan_element(A a, const ScanBlock& b, std::int64_t i, std::int64_t j) {
+  // Computes element i of row j. `first`: there is none before it.
+  static ND_FN A scan_element(A a, const ScanBlock& b, std::int64_t i, std::int64_t j, bool first) {
     const T x0 = *reinterpret_cast<const T*>(b.in + i * b.in_step + j * b.in_stride);
     const A x = Body::template map<A>(scanned(x0), b.index + i);
-    const A next = b.index + i == 0 ? x : Body::combine(a, x);
+    const A next = first ? x : Body::combine(a, x);
     *reinterpret_cast<R*>(b.out + i * b.out_step + j * b.out_stride) = Body::template finish<R>(next, b.index + i + 1);
     return next;
   }
   // A few rows at once hide the time that one combination takes to end.
   template <int Rows> static ND_FN void scan_rows(A* acc, const ScanBlock& b, std::int64_t j) {
     A a[Rows];
-    for (int k = 0; k < Rows; ++k) a[k] = acc[j + k];
-    for (std::int64_t i = 0; i < b.n; ++i)
-      for (int k = 0; k < Rows; ++k) a[k] = scan_element(a[k], b, i, j + k);
+    for (int k = 0; k < Rows; ++k) a[k] = b.index == 0 ? scan_element(a[k], b, 0, j + k, true) : acc[j + k];
+    for (std::int64_t i = b.index == 0; i < b.n; ++i)
+      for (int k = 0; k < Rows; ++k) a[k] = scan_element(a[k], b, i, j + k, false);
     for (int k = 0; k < Rows; ++k) acc[j + k] = a[k];
   }
-  static void scan(std::byte* cells, const ScanBlock& b) {
-    A* acc = reinterpret_cast<A*>(cells);
-    if (b.width > 1 && b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R))) {
-      for (std::int64_t i = 0; i < b.n; ++i) {
-        const T* x = reinterpret_cast<const T*>(b.in + i * b.in_step);
-        R* y = reinterpret_cast<R*>(b.out + i * b.out_step);
-        const bool first = b.index + i == 0;
+  template <bool First> static ND_FN void scan_across(A* acc, const ScanBlock& b, std::int64_t i) {
+    const T* x = reinterpret_cast<const T*>(b.in + i * b.in_step);
+    R* y = reinterpret_cast<R*>(b.out + i * b.out_step);
 #pragma GCC ivdep
-        for (std::int64_t j = 0; j < b.width; ++j) {
-          const A value = Body::template map<A>(scanned(x[j]), b.index + i);
-          acc[j] = first ? value : Body::combine(acc[j], value);
-          y[j] = Body::template finish<R>(acc[j], b.index + i + 1);
-        }
-      }
+    for (std::int64_t j = 0; j < b.width; ++j) {
+      const A value = Body::template map<A>(scanned(x[j]), b.index + i);
+      const A next = First ? value : Body::combine(acc[j], value);
+      acc[j] = next;
+      y[j] = Body::template finish<R>(next, b.index + i + 1);
+    }
+  }
+  static void scan(std::byte* cells, const ScanBlock& block) {
+    const ScanBlock b = block;  // a result that is stored may be part of `block`, as far as the compiler knows
+    A* acc = reinterpret_cast<A*>(cells);
+    if (b.n == 0) return;
+    if (b.width > 1 && b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R))) {
+      std::int64_t i = 0;
+      if (b.index == 0) scan_across<true>(acc, b, i++);
+      for (; i < b.n; ++i) scan_across<false>(acc, b, i);
       return;
     }
     std::int64_t j = 0;
-    for (; j + 4 <= b.width; j += 4) scan_rows<4>(acc, b, j);
+    constexpr int kRows = std::is_integral_v<A> ? 1 : 4;
+    for (; j + kRows <= b.width; j += kRows) scan_rows<kRows>(acc, b, j);
     for (; j < b.width; ++j) scan_rows<1>(acc, b, j);
   }
 };

@@ -19,6 +19,16 @@ using catena::ScanBlock;
 constexpr std::int64_t kGrain = 16 * 1024;
 constexpr std::int64_t kAccumulatorBytes = 8 * 1024;
 constexpr std::int64_t kTileRows = 32;
+constexpr std::int64_t kLineBytes = 8 * 1024;
+
+// Units per thread. Where all rows lie side by side, each of their lines has one cache line that two threads write at
+// the same time, which costs as much as some thousand bytes of a line.
+std::int64_t grain(const catena::bound::Scan& call, const Walk& rows) {
+  const auto item = std::int64_t(itemsize(call.out.dtype));
+  const std::int64_t elements = std::max<std::int64_t>(1, kGrain / (*call.in.shape)[call.axis]);
+  const bool side_by_side = rows.rank() == 1 && std::llabs((*call.out.strides)[call.axis]) > item;
+  return rows.grain(side_by_side ? std::max(elements, kLineBytes / item) : elements);
+}
 
 class Scanner {
  public:
@@ -123,8 +133,7 @@ void CpuBackend::scan(const catena::bound::Scan& call, StreamRef) {
   if (catena::size_of(*call.in.shape) == 0) return;
   const Scanner scanner(call);
   const Walk rows = walk_rows(call.in, call.out, call.axis);
-  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (*call.in.shape)[call.axis]);
-  catena::parallel_for(rows.units(), rows.grain(grain), [&](std::int64_t begin, std::int64_t end) {
+  catena::parallel_for(rows.units(), grain(call, rows), [&](std::int64_t begin, std::int64_t end) {
     rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
       scanner.run(ptr[0], stride[0], ptr[1], stride[1], n);
     });

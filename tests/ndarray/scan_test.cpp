@@ -96,6 +96,40 @@ BOOST_AUTO_TEST_CASE(every_dtype_axis_and_layout) {
   });
 }
 
+// Numbers of which sums round, against sums of one element after the other; on CUDA, where the order is another one,
+// numbers of which they do not.
+BOOST_AUTO_TEST_CASE(shapes_drawn_by_a_seed) {
+  std::mt19937 random(9);
+  const int threads = catena::max_threads();
+  for (int round = 0; round < 40; ++round) {
+    const auto length = std::int64_t(std::exp2(double(random() % 1400) / 100));
+    const auto rows = std::int64_t(std::exp2(double(random() % 1400) / 100) * 3 / double(length) + 1);
+    const int axis = int(random() % 2);
+    const nd::Shape shape = axis == 0 ? nd::Shape{length, rows} : nd::Shape{rows, length};
+    const auto check = [&](auto tag) {
+      using E = decltype(tag);
+      const Array rounded = test::random_array(shape, catena::dtype_of<E>, random),
+                  a = rounded.device().kind == nd::Device::Kind::cpu
+                          ? rounded
+                          : exact_array(shape, catena::dtype_of<E>, false, random);
+      auto sums = a.to_vector<E>();
+      for (const auto& row : rows_along(shape, axis))
+        for (std::size_t k = 1; k < row.size(); ++k) sums[row[k]] += sums[row[k - 1]];
+      const Array expected = nd::array(sums, shape);
+      for (const Array& view : {a, scattered(a, random)})
+        for (int n : {1, 2}) {
+          catena::set_max_threads(n);
+          BOOST_TEST(same_bits(nd::cumsum(view, {.axis = axis}), expected),
+                     catena::dtype_of<E> << ' ' << shape << ' ' << axis << ' ' << n);
+        }
+      catena::set_max_threads(threads);
+    };
+    if (round % 3 == 0) check(std::int64_t());
+    else if (round % 3 == 1) check(float());
+    else check(double());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(integers_wrap) {
   CHECK_SAME(difference(nd::cumsum(nd::array({INT64_MAX, std::int64_t(1), std::int64_t(1)})),
                         nd::array({INT64_MAX, INT64_MIN, INT64_MIN + 1})),
