@@ -78,6 +78,32 @@ BOOST_AUTO_TEST_CASE(every_dtype_axis_and_layout) {
   });
 }
 
+// Rows around every length at which another algorithm takes over, with many equal elements or few.
+BOOST_AUTO_TEST_CASE(shapes_drawn_by_a_seed) {
+  std::mt19937 random(8);
+  const int threads = catena::max_threads();
+  const bool on_cpu = nd::zeros(1).device().kind == nd::Device::Kind::cpu;
+  for (int round = 0; round < (on_cpu ? 60 : 4); ++round) {
+    const auto length = std::int64_t(std::exp2(double(random() % (on_cpu ? 1200 : 600)) / 100));
+    const auto rows =
+        std::int64_t(1 + random() % std::uint64_t(std::clamp(40000 / length, std::int64_t(1),
+                                                             on_cpu ? std::int64_t(300) : std::int64_t(20))));
+    const nd::Dtype t = test::kAllDtypes[random() % std::size(test::kAllDtypes)];
+    const int axis = int(random() % 2);
+    const nd::Shape shape = axis == 0 ? nd::Shape{length, rows} : nd::Shape{rows, length};
+    const Array a = round % 2 ? crowded_array(shape, t, random) : test::random_array(shape, t, random);
+    const Sorted expected = sorted_by_the_library(a, axis);
+    for (const Array& view : {a, scattered(a, random)})
+      for (int n : {1, 2}) {
+        catena::set_max_threads(n);
+        BOOST_TEST(same_bits(nd::sort(view, {.axis = axis}), expected.values), "sort " << t << ' ' << shape << axis);
+        BOOST_TEST(same_bits(nd::argsort(view, {.axis = axis}), expected.positions),
+                   "argsort " << t << ' ' << shape << axis);
+      }
+    catena::set_max_threads(threads);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(no_axis_and_defaults) {
   const Array a = nd::array({{3, 1, 2}, {9, 7, 8}});
   CHECK_SAME(difference(nd::sort(a), nd::array({{1, 2, 3}, {7, 8, 9}})), "sort");

@@ -1,0 +1,395 @@
+// Sorts. Rows are independent and shared among threads; a few of them are copied together when neighbouring rows are
+// neighbours in memory. Short rows pass through a network of comparisons, long ones are sorted digit by digit. The
+// result is that of a stable sort in either case: see NetworkKeys.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/traits.h>
+#include <catena/ndarray/cpu/along_axis.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/sort_network.h>
+#include <catena/ndarray/cpu/workspace.h>
+
+namespace nd::cpu {
+namespace {
+
+using catena::Dtype;
+
+constexpr std::int64_t kGrain = 4 * 1024;
+constexpr std::int64_t kRadixFrom = 16;  // elements per digit; with fewer, the counters cost more than comparisons
+constexpr std::int64_t kCacheLine = 64;
+constexpr std::int64_t kTogetherBytes = 4 << 20;
+constexpr std::int64_t kNetworkBytes = 32 * 1024;  // of keys, on the stack
+constexpr std::int64_t kNetworkTo = 2048;          // elements of the longest row
+constexpr std::int64_t kSideBySideTo = 16;         // elements of rows that are sorted one per lane
+
+// How the bits of an element become an unsigned number in the order of the elements: integers by their sign bit, floats
+// so that zeros are equal and every NaN is the largest number. `infinity` tells floats of one width apart.
+template <class B> inline constexpr B kSign = B(B(1) << (8 * sizeof(B) - 1));
+template <class B> B float_order(B bits, B infinity) {
+  const B magnitude = B(bits & B(~kSign<B>));
+  if (magnitude > infinity) return B(~B(0));
+  if (magnitude == 0) return kSign<B>;
+  return bits & kSign<B> ? B(~bits) : B(bits | kSign<B>);
+}
+template <class B> struct Order {
+  B flip = 0;  // of integers
+  B infinity = 0;
+  bool floating = false;
+
+  B operator()(B bits) const { return floating ? float_order(bits, infinity) : B(bits ^ flip); }
+};
+template <class E> using BitsOf = typename catena::uint_of_size<sizeof(E)>::type;
+template <class E> ND_FN BitsOf<E> infinity_of() {
+  return catena::bit_cast<BitsOf<E>>(E(std::numeric_limits<float>::infinity()));
+}
+template <class E> Order<BitsOf<E>> order_of() {
+  if constexpr (!std::is_integral_v<E>) return {0, infinity_of<E>(), true};
+  else return {std::is_signed_v<E> ? kSign<BitsOf<E>> : BitsOf<E>(0), 0, false};
+}
+
+// What is moved about: an integer as its number, a float, whose number does not hold all of its bits, or the number of
+// an element with its position. Integers of one width share the code, and so do positions.
+template <class B> struct Integer {
+  B order;
+  B key() const { return order; }
+};
+template <class E> struct Float {
+  BitsOf<E> bits;
+  BitsOf<E> key() const { return float_order(bits, infinity_of<E>()); }
+};
+template <class B, class P> struct Place {
+  B order;
+  P position;
+  B key() const { return order; }
+};
+
+// n elements of `row`, with room for as many in `spare`; returns where they lie in order.
+template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
+  using Bits = decltype(row->key());
+  constexpr int digits = sizeof(Bits);
+  if constexpr (digits == 8)  // rows of smaller elements, and of values, pass through a network if they are that short
+    if (n < kRadixFrom * digits) {
+      std::stable_sort(row, row + n, [](const Item& a, const Item& b) { return a.key() < b.key(); });
+      return row;
+    }
+  std::int64_t count[digits][256] = {};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const Bits key = row[i].key();
+    for (int d = 0; d < digits; ++d) ++count[d][(key >> (8 * d)) & 255];
+  }
+  for (int d = 0; d < digits; ++d) {
+    std::int64_t* const next = count[d];
+    if (next[(row[0].key() >> (8 * d)) & 255] == n) continue;  // the same digit everywhere
+    std::int64_t start = 0;
+    for (int v = 0; v < 256; ++v) start += std::exchange(next[v], start);
+    for (std::int64_t i = 0; i < n; ++i) spare[next[(row[i].key() >> (8 * d)) & 255]++] = row[i];
+    std::swap(row, spare);
+  }
+  return row;
+}
+
+// Neighbouring rows.
+struct Block {
+  const std::byte* in;
+  std::int64_t in_stride;
+  std::byte* out;
+  std::int64_t out_stride, rows;
+};
+
+struct RowsToSort {
+  const Walk& rows;
+  std::int64_t length, in_step, out_step;
+
+  // Rows whose elements share cache lines are copied at once, as far as there is room for them.
+  std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t room) const {
+    if (std::llabs(in_step) < kCacheLine && std::llabs(out_step) < kCacheLine) return 1;
+    const std::int64_t all = rows.units() * rows.elements_per_unit();
+    return std::clamp<std::int64_t>(std::min(room / row_bytes, all), 1, kCacheLine / item_bytes);
+  }
+  // Calls f(begin, end) on ranges of units, on several threads.
+  template <class F> void share(F&& f) const {
+    catena::parallel_for(rows.units(), rows.grain(std::max<std::int64_t>(1, kGrain / length)), f);
+  }
+  // Calls f on blocks of at most `together` rows.
+  template <class F> void each_block(std::int64_t begin, std::int64_t end, std::int64_t together, F&& f) const {
+    rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t count) {
+      for (std::int64_t j = 0; j < count; j += together)
+        f({ptr[0] + j * stride[0], stride[0], ptr[1] + j * stride[1], stride[1], std::min(together, count - j)});
+    });
+  }
+};
+
+template <class B> ND_FN B load_bits(const std::byte* from) {
+  B bits;
+  std::memcpy(&bits, from, sizeof(B));
+  return bits;
+}
+template <class B> void load_item(Integer<B>& to, const Order<B>& order, const std::byte* from, std::int64_t) {
+  to.order = B(load_bits<B>(from) ^ order.flip);
+}
+template <class E> void load_item(Float<E>& to, const Order<BitsOf<E>>&, const std::byte* from, std::int64_t) {
+  to.bits = load_bits<BitsOf<E>>(from);
+}
+template <class B, class P>
+void load_item(Place<B, P>& to, const Order<B>& order, const std::byte* from, std::int64_t i) {
+  to = {order(load_bits<B>(from)), P(i)};
+}
+template <class B> void store_item(const Integer<B>& from, const Order<B>& order, std::byte* to) {
+  const B bits = B(from.order ^ order.flip);
+  std::memcpy(to, &bits, sizeof(B));
+}
+template <class E> void store_item(const Float<E>& from, const Order<BitsOf<E>>&, std::byte* to) {
+  std::memcpy(to, &from.bits, sizeof(E));
+}
+template <class B, class P> void store_item(const Place<B, P>& from, const Order<B>&, std::byte* to) {
+  const std::int64_t position = from.position;
+  std::memcpy(to, &position, sizeof(position));
+}
+
+// Not inlined, because every kind of walk would have a copy of it. Each of `rows` has room for a row, and so has
+// `spare`.
+template <class Item, class B>
+[[gnu::noinline]] void sort_block(const RowsToSort& call, const Order<B>& order, const Block& b, std::byte* rows,
+                                  std::size_t row_bytes, Item* spare) {
+  const std::int64_t n = call.length;
+  const auto row = [&](std::int64_t k) { return reinterpret_cast<Item*>(rows + std::size_t(k) * row_bytes); };
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < b.rows; ++k) load_item(row(k)[i], order, b.in + i * call.in_step + k * b.in_stride, i);
+  for (std::int64_t k = 0; k < b.rows; ++k) {
+    const Item* sorted = sort_items(row(k), spare, n);
+    for (std::int64_t i = 0; i < n; ++i) store_item(sorted[i], order, b.out + i * call.out_step + k * b.out_stride);
+  }
+}
+
+template <class Item, class B> void sort_rows(const RowsToSort& call, const Order<B>& order) {
+  const std::size_t row_bytes = round_up_64(std::size_t(call.length) * sizeof(Item));
+  const std::int64_t together = call.together(call.length * std::int64_t(sizeof(Item)), sizeof(Item), kTogetherBytes);
+  call.share([&](std::int64_t begin, std::int64_t end) {
+    const Workspace memory(std::size_t(together + 1) * row_bytes);
+    auto* const spare = reinterpret_cast<Item*>(memory.data() + std::size_t(together) * row_bytes);
+    call.each_block(begin, end, together,
+                    [&](const Block& b) { sort_block(call, order, b, memory.data(), row_bytes, spare); });
+  });
+}
+
+// ---- networks -----------------------------------------------------------------------------------
+// The number in which a network sorts an element. A network is not stable, so equal numbers must stand for the same
+// element: an integer is its own number, that of a position holds the element above the position. The bits of a float
+// are ordered as integers are, except that NaN, which all have the largest number, and zeros of both signs keep the
+// order in which they appear; mend() sets these right where a row has such elements.
+template <class E> struct ValueKeys {
+  using Bits = BitsOf<E>;
+  using Element = Bits;
+  using Signed = std::make_signed_t<Bits>;
+  using Key = std::conditional_t<sizeof(E) <= 4, std::int32_t, std::int64_t>;
+  static constexpr bool floating = !std::is_integral_v<E>;
+  static constexpr Bits flip = std::is_unsigned_v<E> && sizeof(E) >= 4 ? kSign<Bits> : Bits(0);
+  static constexpr Bits magnitude = Bits(~kSign<Bits>);
+
+  // 0 or 1, without comparisons, which do not vectorise for every width on every processor.
+  static ND_FN Bits top(Bits x) { return Bits(x >> (8 * sizeof(E) - 1)); }
+  static ND_FN Bits is_nan(Bits bits) { return top(Bits(infinity_of<E>() - (bits & magnitude))); }
+  static ND_FN Bits is_zero(Bits bits) {
+    return top(Bits(Bits((bits & magnitude) - 1) & ~bits)) | is_negative_zero(bits);
+  }
+  static ND_FN Bits is_negative_zero(Bits bits) {
+    const Bits x = Bits(bits ^ kSign<Bits>);
+    return top(Bits(Bits(x - 1) & ~x));
+  }
+  // Whether mend() has to place this element.
+  static ND_FN Bits keeps_place(Bits bits) {
+    if constexpr (floating) return is_nan(bits) | is_negative_zero(bits);
+    else return 0;
+  }
+  static ND_FN Key key(Bits bits, std::int64_t = 0) {
+    if constexpr (floating) {
+      const Bits nan = Bits(Bits(0) - is_nan(bits));
+      const Bits ordered = Bits(bits ^ (Bits(Bits(0) - top(bits)) & magnitude));
+      return Key(std::make_signed_t<Bits>(Bits(ordered & ~nan) | Bits(nan & magnitude)));
+    } else if constexpr (std::is_unsigned_v<E> && sizeof(E) < 4) {
+      return Key(bits);
+    } else {
+      return Key(std::make_signed_t<Bits>(bits ^ flip));
+    }
+  }
+  static ND_FN Element element(Key key) {
+    if constexpr (floating) return Bits(Bits(key) ^ (Bits(Bits(0) - top(Bits(key))) & magnitude));
+    else return Bits(Bits(key) ^ flip);
+  }
+  static void mend(const std::byte* in, std::int64_t in_step, std::byte* out, std::int64_t out_step, std::int64_t n) {
+    if constexpr (floating) {
+      std::int64_t nan = n, zero = 0;  // where the first of them belongs
+      for (std::int64_t i = 0; i < n; ++i) {
+        const Bits bits = load_bits<Bits>(in + i * in_step);
+        nan -= is_nan(bits);
+        zero += top(bits) && !is_nan(bits) && !is_zero(bits);
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        const Bits bits = load_bits<Bits>(in + i * in_step);
+        if (is_nan(bits)) std::memcpy(out + nan++ * out_step, &bits, sizeof(bits));
+        else if (is_zero(bits)) std::memcpy(out + zero++ * out_step, &bits, sizeof(bits));
+      }
+    }
+  }
+};
+template <class E> struct PositionKeys {
+  using Bits = BitsOf<E>;
+  using Element = std::int64_t;
+  using Key = std::int64_t;
+  static_assert(sizeof(E) <= 4);
+
+  static ND_FN Bits keeps_place(Bits) { return 0; }
+  static ND_FN Key key(Bits bits, std::int64_t i) {
+    std::int32_t key = ValueKeys<E>::key(bits);
+    if constexpr (ValueKeys<E>::floating) key += ValueKeys<E>::is_negative_zero(bits);
+    return Key(std::uint64_t(std::uint32_t(key)) << 32 | std::uint64_t(i));
+  }
+  static ND_FN Element element(Key key) { return key & 0xffffffff; }
+  static void mend(const std::byte*, std::int64_t, std::byte*, std::int64_t, std::int64_t) {}
+};
+
+// Rows of at most kNetworkTo elements.
+template <class Keys> class NetworkSort {
+ public:
+  using Key = typename Keys::Key;
+  using Bits = typename Keys::Bits;
+  using Element = typename Keys::Element;
+
+  explicit NetworkSort(const RowsToSort& call) : call_(call), n_(call.length), side_by_side_(n_ <= kSideBySideTo) {}
+
+  void run() const {
+    const std::int64_t row_bytes = vectors_ * lanes_ * std::int64_t(sizeof(Key));
+    const std::int64_t together = side_by_side_ ? lanes_ : call_.together(row_bytes, sizeof(Bits), kNetworkBytes);
+    call_.share([&](std::int64_t begin, std::int64_t end) {
+      call_.each_block(begin, end, together, [&](const Block& b) {
+        if (side_by_side_) sort_side_by_side(b);
+        else sort_each(b);
+      });
+    });
+  }
+
+ private:
+  // Return which rows have elements that keep their places: bit k is that of row k.
+  template <class At> std::uint64_t load(const Block& b, At&& at) const {
+    std::uint64_t mend = 0;
+    for (std::int64_t i = 0; i < n_; ++i)
+      for (std::int64_t k = 0; k < b.rows; ++k) {
+        const Bits bits = load_bits<Bits>(b.in + i * call_.in_step + k * b.in_stride);
+        mend |= std::uint64_t(Keys::keeps_place(bits)) << k;
+        at(i, k) = Keys::key(bits, i);
+      }
+    return mend;
+  }
+  CATENA_MULTIARCH static std::uint64_t load_row(const std::byte* in, Key* keys, std::int64_t n) {
+    Bits mend = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const Bits bits = load_bits<Bits>(in + i * std::int64_t(sizeof(Bits)));
+      mend |= Keys::keeps_place(bits);
+      keys[i] = Keys::key(bits, i);
+    }
+    return mend != 0;
+  }
+  static ND_FN void store(std::byte* to, Key key) {
+    const Element e = Keys::element(key);
+    std::memcpy(to, &e, sizeof(e));
+  }
+  CATENA_MULTIARCH static void store_row(const Key* keys, std::byte* out, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) store(out + i * std::int64_t(sizeof(Element)), keys[i]);
+  }
+  void mend(const Block& b, std::uint64_t which) const {
+    for (std::int64_t k = 0; which != 0; ++k, which >>= 1)
+      if (which & 1) Keys::mend(b.in + k * b.in_stride, call_.in_step, b.out + k * b.out_stride, call_.out_step, n_);
+  }
+
+  [[gnu::noinline]] void sort_side_by_side(const Block& b) const {
+    alignas(64) Key keys[kSideBySideTo * 64 / sizeof(Key)];
+    if (b.rows < lanes_) std::fill_n(keys, n_ * lanes_, Key(0));
+    const std::uint64_t which = load(b, [&](std::int64_t i, std::int64_t k) -> Key& { return keys[i * lanes_ + k]; });
+    network_.rows(keys, n_);
+    for (std::int64_t k = 0; k < b.rows; ++k)
+      for (std::int64_t i = 0; i < n_; ++i) store(b.out + i * call_.out_step + k * b.out_stride, keys[i * lanes_ + k]);
+    mend(b, which);
+  }
+
+  [[gnu::noinline]] void sort_each(const Block& b) const {
+    alignas(64) Key keys[kNetworkBytes / sizeof(Key)], sorted[kNetworkTo];
+    const std::int64_t room = vectors_ * lanes_;
+    std::uint64_t which;
+    if (b.rows == 1 && call_.in_step == std::int64_t(sizeof(Bits))) which = load_row(b.in, keys, n_);
+    else which = load(b, [&](std::int64_t i, std::int64_t k) -> Key& { return keys[k * room + i]; });
+    for (std::int64_t k = 0; k < b.rows; ++k) {
+      std::fill_n(keys + k * room + n_, room - n_, std::numeric_limits<Key>::max());
+      network_.row(keys + k * room, vectors_, sorted);
+      std::byte* const out = b.out + k * b.out_stride;
+      if (call_.out_step == std::int64_t(sizeof(Element))) store_row(sorted, out, n_);
+      else
+        for (std::int64_t i = 0; i < n_; ++i) store(out + i * call_.out_step, sorted[i]);
+    }
+    mend(b, which);
+  }
+
+  const RowsToSort& call_;
+  const SortNetwork<Key>& network_ = sort_network(Key());
+  const std::int64_t n_;
+  const bool side_by_side_;
+  const std::int64_t lanes_ = network_.lanes;
+  const std::int64_t vectors_ = network_.vectors_for(n_);  // of a row
+};
+
+// Rows of one element, which is at position 0.
+void fill_zeros(const RowsToSort& call) {
+  catena::parallel_for(call.rows.units(), call.rows.grain(16 * kGrain), [&](std::int64_t begin, std::int64_t end) {
+    call.rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
+      if (stride[1] == sizeof(std::int64_t)) std::memset(ptr[1], 0, std::size_t(n) * sizeof(std::int64_t));
+      else
+        for (std::int64_t j = 0; j < n; ++j) std::memset(ptr[1] + j * stride[1], 0, sizeof(std::int64_t));
+    });
+  });
+}
+void copy_elements(const RowsToSort& call, std::size_t bytes) {
+  catena::parallel_for(call.rows.units(), call.rows.grain(16 * kGrain), [&](std::int64_t begin, std::int64_t end) {
+    call.rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
+      const auto item = std::int64_t(bytes);
+      if (stride[0] == item && stride[1] == item) std::memcpy(ptr[1], ptr[0], std::size_t(n) * bytes);
+      else
+        for (std::int64_t j = 0; j < n; ++j) std::memcpy(ptr[1] + j * stride[1], ptr[0] + j * stride[0], bytes);
+    });
+  });
+}
+
+template <class E> void sort_as(const RowsToSort& call, bool positions) {
+  using B = BitsOf<E>;
+  const Order<B> order = order_of<E>();
+  // A byte has one digit.
+  const std::int64_t network_to = sizeof(E) == 1 ? kNetworkTo / 4 : kNetworkTo;
+  if (!positions) {
+    if (call.length == 1) return copy_elements(call, sizeof(E));
+    if (call.length <= network_to) return NetworkSort<ValueKeys<E>>(call).run();
+    if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(call, order);
+    else return sort_rows<Float<E>>(call, order);
+  }
+  if (call.length == 1) return fill_zeros(call);
+  if constexpr (sizeof(E) <= 4)
+    if (call.length <= network_to) return NetworkSort<PositionKeys<E>>(call).run();
+  if (call.length <= std::numeric_limits<std::uint32_t>::max()) return sort_rows<Place<B, std::uint32_t>>(call, order);
+  sort_rows<Place<B, std::int64_t>>(call, order);
+}
+
+}  // namespace
+
+void CpuBackend::sort(const catena::bound::Sort& call, StreamRef) {
+  if (catena::size_of(*call.in.shape) == 0) return;
+  const Walk rows = walk_rows(call.in, call.out, call.axis);
+  const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis],
+                       (*call.out.strides)[call.axis]};
+  catena::visit_real_dtype("sort", call.in.dtype,
+                           [&](auto tag) { sort_as<typename decltype(tag)::type>(all, call.positions); });
+}
+
+}  // namespace nd::cpu
