@@ -2,6 +2,7 @@
 // order of the loop, so that of several values for one element the last stays (set) or all are added in that order
 // (add), whatever the number of threads.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,6 +24,14 @@ using catena::Strides;
 constexpr std::int64_t kGrain = 16 * 1024;
 constexpr int kMaxIndices = catena::kMaxRank;
 
+// An index of any value becomes one of [0, length).
+inline std::int64_t wrapped(std::int64_t at, std::int64_t length) {
+  if (at >= 0 && at < length) [[likely]]
+    return at;
+  at %= length;
+  return at < 0 ? at + length : at;
+}
+
 // offset[i] += wrap(index[i], length) * step
 template <class T>
 void add_offsets(const std::byte* index, std::int64_t stride, std::int64_t length, std::int64_t step,
@@ -34,11 +43,7 @@ void add_offsets(const std::byte* index, std::int64_t stride, std::int64_t lengt
       at = v < static_cast<std::uint64_t>(length) ? static_cast<std::int64_t>(v)
                                                   : static_cast<std::int64_t>(v % static_cast<std::uint64_t>(length));
     } else {
-      at = static_cast<std::int64_t>(v);
-      if (at < 0 || at >= length) [[unlikely]] {
-        at %= length;
-        if (at < 0) at += length;
-      }
+      at = wrapped(static_cast<std::int64_t>(v), length);
     }
     offset[i] += at * step;
   }
@@ -89,6 +94,12 @@ class IndexedWalk {
     return false;
   }
   std::int64_t base_stride(int axis) const { return base_[axis]; }
+  std::int64_t other_stride(int axis) const { return other_[axis]; }
+  std::int64_t index_stride(int k, int axis) const { return index_[k][axis]; }
+  // Whether the loop is one of contiguous rows of `item` bytes per element, of which each has an index.
+  bool is_of_rows(std::int64_t item) const {
+    return rank() == 2 && is_indexed(0) && !is_indexed(1) && base_[1] == item && other_[1] == item;
+  }
   int rank() const { return loop_.size(); }
 
   // Visits outer positions [begin, end) and, of each, the innermost elements [from, to).
@@ -119,14 +130,7 @@ class IndexedWalk {
         for (int k = 0; k < n_; ++k) add_[k](index[k], 0, length(k), step(k), &base, 1);
         run(call_.base.data + base + from * base_step, base_step, other_at + from * other_step, other_step, to - from);
       } else {
-        std::int64_t offset[kTile];
-        for (std::int64_t i = from; i < to; i += kTile) {
-          const std::int64_t m = std::min(kTile, to - i);
-          for (std::int64_t j = 0; j < m; ++j) offset[j] = base + (i + j) * base_step;
-          for (int k = 0; k < n_; ++k)
-            add_[k](index[k] + i * index_[k][rank - 1], index_[k][rank - 1], length(k), step(k), offset, m);
-          list(call_.base.data, offset, other_at + i * other_step, other_step, m);
-        }
+        visit_list(rank - 1, base, index, other_at, from, to, list);
       }
       for (int a = rank - 2; a >= 0; --a) {
         if (++position[a] < loop_[a]) break;
@@ -135,7 +139,29 @@ class IndexedWalk {
     }
   }
 
+  // Whether the loop is one of elements along one axis, with one index array; of an integer dtype `t` then.
+  bool is_line(Dtype t) const { return rank() == 1 && n_ == 1 && base_[0] == 0 && call_.axes[0].index.dtype == t; }
+
+  // Calls list() for positions [begin, end) of axis 0, without those of the other axes.
+  template <class List> void visit_outer(std::int64_t begin, std::int64_t end, List&& list) const {
+    const std::byte* index[kMaxIndices];
+    for (int k = 0; k < n_; ++k) index[k] = call_.axes[std::size_t(k)].index.data;
+    visit_list(0, 0, index, call_.other.data, begin, end, list);
+  }
+
  private:
+  template <class List>
+  void visit_list(int axis, std::int64_t base, const std::byte* const* index, std::byte* other, std::int64_t from,
+                  std::int64_t to, List&& list) const {
+    std::int64_t offset[kTile];
+    for (std::int64_t i = from; i < to; i += kTile) {
+      const std::int64_t m = std::min(kTile, to - i);
+      for (std::int64_t j = 0; j < m; ++j) offset[j] = base + (i + j) * base_[axis];
+      for (int k = 0; k < n_; ++k)
+        add_[k](index[k] + i * index_[k][axis], index_[k][axis], length(k), step(k), offset, m);
+      list(call_.base.data, offset, other + i * other_[axis], other_[axis], m);
+    }
+  }
   std::int64_t length(int k) const { return call_.axes[std::size_t(k)].length; }
   std::int64_t step(int k) const { return call_.axes[std::size_t(k)].stride; }
 
@@ -183,8 +209,76 @@ template <class F> void split(const IndexedWalk& walk, bool by_inner, F&& f) {
   }
 }
 
-template <class T> void gather_as(const IndexedWalk& walk) {
+// Moves n bytes that do not overlap, few of them without a call.
+inline void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
+  const auto ends = [&](auto word) {  // two words, which may overlap
+    decltype(word) first, last;
+    std::memcpy(&first, from, sizeof(word));
+    std::memcpy(&last, from + n - sizeof(word), sizeof(word));
+    std::memcpy(to, &first, sizeof(word));
+    std::memcpy(to + n - sizeof(word), &last, sizeof(word));
+  };
+  struct Words {
+    std::uint64_t word[4];
+  };
+  if (n > 256) std::memcpy(to, from, std::size_t(n));
+  else if (n >= 32) {
+    Words last;
+    std::memcpy(&last, from + n - 32, 32);
+    for (std::int64_t i = 0; i < n - 32; i += 32) std::memcpy(to + i, from + i, 32);
+    std::memcpy(to + n - 32, &last, 32);
+  } else if (n >= 16) {
+    ends(std::array<std::uint64_t, 2>());
+  } else if (n >= 8) {
+    ends(std::uint64_t());
+  } else if (n >= 4) {
+    ends(std::uint32_t());
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+}
+
+// Rows of contiguous bytes, of which every one is somewhere else: those that follow are fetched ahead.
+void gather_rows(const IndexedWalk& walk, std::int64_t item) {
+  constexpr std::int64_t kAhead = 16, kCacheLine = 64;
+  const std::int64_t bytes = walk.loop()[1] * item, fetched = std::min<std::int64_t>(bytes, 512);
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / walk.loop()[1]);
+  catena::parallel_for(walk.loop()[0], grain, [&](std::int64_t begin, std::int64_t end) {
+    walk.visit_outer(
+        begin, end,
+        [&](const std::byte* base, const std::int64_t* offset, std::byte* out, std::int64_t out_step, std::int64_t n) {
+          for (std::int64_t i = 0; i < n; ++i) {
+            const std::byte* const next = base + offset[std::min(i + kAhead, n - 1)];
+            for (std::int64_t b = 0; b < fetched; b += kCacheLine) __builtin_prefetch(next + b);
+            __builtin_prefetch(next + fetched - 1);
+            move_bytes(out + i * out_step, base + offset[i], bytes);
+          }
+        });
+  });
+}
+
+// A list of elements in one pass.
+template <class T, class I> void gather_line(const catena::bound::Gather& call, const IndexedWalk& walk) {
+  const catena::bound::Index& axis = call.axes[0];
+  const std::int64_t index_step = walk.index_stride(0, 0), out_step = walk.other_stride(0);
+  const std::int64_t length = axis.length, step = axis.stride;
+  catena::parallel_for(walk.loop()[0], kGrain, [=, &axis, &call](std::int64_t begin, std::int64_t end) {
+    const std::byte* const base = call.base.data;
+    const std::byte* index = axis.index.data + begin * index_step;
+    std::byte* out = call.other.data + begin * out_step;
+    for (std::int64_t i = begin; i < end; ++i, index += index_step, out += out_step) {
+      I v;
+      std::memcpy(&v, index, sizeof(v));
+      const std::int64_t at = wrapped(std::int64_t(v) + (v < 0 ? length : 0), length);
+      std::memcpy(out, base + at * step, sizeof(T));
+    }
+  });
+}
+
+template <class T> void gather_as(const catena::bound::Gather& call, const IndexedWalk& walk) {
   constexpr std::int64_t item = sizeof(T);
+  if (walk.is_line(Dtype::int64)) return gather_line<T, std::int64_t>(call, walk);
+  if (walk.is_line(Dtype::int32)) return gather_line<T, std::int32_t>(call, walk);
   split(walk, false, [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,
@@ -236,7 +330,10 @@ template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_in
 void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
-  catena::visit_word(itemsize(call.base.dtype), [&](auto word) { gather_as<typename decltype(word)::type>(walk); });
+  const auto item = std::int64_t(itemsize(call.base.dtype));
+  if (walk.is_of_rows(item)) return gather_rows(walk, item);
+  catena::visit_word(itemsize(call.base.dtype),
+                     [&](auto word) { gather_as<typename decltype(word)::type>(call, walk); });
 }
 
 void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode mode, StreamRef) {

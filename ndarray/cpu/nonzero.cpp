@@ -37,6 +37,7 @@ template <class E> class Finder {
   }
 
   void run() const {
+    if (blocks_ == 1) return write(0, 0);
     const Workspace memory(std::size_t(blocks_) * sizeof(std::int64_t));
     auto* const first = reinterpret_cast<std::int64_t*>(memory.data());
     catena::parallel_for(blocks_, 1, [&](std::int64_t b, std::int64_t e) {

@@ -313,18 +313,99 @@ std::vector<IndexKey> along_axis(const Array& indices, int axis) {
   return keys;
 }
 
-// The slices of `source` at `indices` along an axis.
-Array take_along(std::string_view op, const Array& source, const PlainKey& indices, const Array& out) {
-  std::vector<PlainKey> keys(static_cast<std::size_t>(indices.axis), PlainKey{IndexKey(Slice())});
-  keys.push_back(indices);
-  const Selection s = select(op, source, keys);
-  if (out.is_null()) return gather(op, s);
-  check<TypeError>(out.dtype() == source.dtype(), op, "the output has dtype ", out.dtype(), ", must have ",
-                   source.dtype());
-  check<ValueError>(out.shape() == s.shape, op, "the output has shape ", out.shape(), ", the result has ", s.shape);
-  internal::check_output_layout(op, *out.get());
-  gather_into(op, s, out);
+// Index arrays of one axis: the array and the part of it that is meant.
+struct AxisIndices {
+  Array array;
+  Shape shape;
+  Strides strides;
+  bool in_range = false;  // positions of the true elements of a mask
+
+  explicit AxisIndices(const Array& a) : array(a), shape(a.shape()), strides(a.strides()) {}
+};
+
+// Where the elements of a mask are true, as if it had rank 1.
+AxisIndices indices_of_mask(const Array& mask) {
+  AxisIndices i(internal::nonzero_rows(mask.ndim() == 1 ? mask : mask.ravel()));
+  i.shape.erase(0);
+  i.strides.erase(0);
+  i.in_range = true;
+  return i;
+}
+
+// The slices of `source` at `indices` along an axis. This selection is the most frequent one; it needs no keys and at
+// most one view.
+Array take_along(std::string_view op, const Array& source, const AxisIndices& indices, int axis, const Array& given) {
+  check_index_array(op, indices.array);
+  const std::int64_t length = source.shape()[axis];
+  check<IndexError>(length > 0 || catena::size_of(indices.shape) == 0, op,
+                    "an axis of length 0 has no elements for indices of shape ", indices.shape);
+  Shape shape = source.shape();
+  Strides base_strides = source.strides(), strides = Strides::filled(shape.size(), 0);
+  const std::int64_t step = base_strides[axis];
+  shape.erase(axis);
+  base_strides.erase(axis);
+  strides.erase(axis);
+  for (int i = indices.shape.size() - 1; i >= 0; --i) {
+    shape.insert(axis, indices.shape[i]);
+    base_strides.insert(axis, 0);
+    strides.insert(axis, indices.strides[i]);
+  }
+  if (!given.is_null()) {
+    check<TypeError>(given.dtype() == source.dtype(), op, "the output has dtype ", given.dtype(), ", must have ",
+                     source.dtype());
+    check<ValueError>(given.shape() == shape, op, "the output has shape ", given.shape(), ", the result has ", shape);
+    internal::check_output_layout(op, *given.get());
+  }
+  const Array out = given.is_null() ? Array(internal::new_array(shape, source.dtype(), source.device())) : given;
+  const Array view =
+      indices.array.shape() == shape ? indices.array : internal::make_view(indices.array, shape, strides);
+  const catena::call::Index index{view.get(), length, step, axis, indices.in_range};
+  internal::execute(catena::call::Gather{source.get(), base_strides, {&index, 1}, &shape, out.get(), op});
   return out;
+}
+
+// Sets a null array unless one array is the only key, along the first axis or as a mask of the first axes.
+Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey> keys) {
+  if (keys.size() != 1 || keys[0].is_vector() || !keys[0].is_array() || a.ndim() == 0) return {};
+  const Array& key = keys[0].array();
+  if (!is_mask(keys[0])) return take_along(op, a, AxisIndices(key), 0, {});
+  if (key.ndim() == 0 || (key.ndim() > 1 && (key.size() == 0 || !a.is_c_contiguous()))) return {};
+  check_devices(op, a, keys);
+  check_mask(op, key, a, 0);
+  if (key.ndim() == 1) return take_along(op, a, indices_of_mask(key), 0, {});
+  Shape flat{key.size()};
+  for (int i = key.ndim(); i < a.ndim(); ++i) flat.push_back(a.shape()[i]);
+  return take_along(op, a.reshape(flat), indices_of_mask(key), 0, {});
+}
+
+// A mask of the first axes and one value for all elements: every element is written, with this value or its own.
+// Returns whether that is the case.
+bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKey> keys, const Operand& value) {
+  constexpr auto on_cpu = [](const Array& x) { return x.device().kind == Device::Kind::cpu; };
+  if (keys.size() != 1 || keys[0].is_vector() || !is_mask(keys[0]) || !on_cpu(a)) return false;
+  const Array& mask = keys[0].array();
+  if (mask.ndim() == 0 || mask.size() == 0) return false;
+  if (value.is_array() && (value.array().size() != 1 || !on_cpu(value.array()))) return false;
+  check_devices(op, a, keys);
+  check_mask(op, mask, a, 0);
+  internal::check_output_layout(op, *a.get());
+  Array where = mask;
+  if (mask.ndim() < a.ndim()) {
+    Shape shape = Shape::filled(a.ndim(), 1);
+    Strides strides = Strides::filled(a.ndim(), 0);
+    std::copy(mask.shape().begin(), mask.shape().end(), shape.begin());
+    std::copy(mask.strides().begin(), mask.strides().end(), strides.begin());
+    where = internal::make_view(mask, shape, strides);
+  }
+  // Bytes of bools that are neither 0 nor 1 stay as they are.
+  const bool bytes = a.dtype() == Dtype::bool_;
+  const Array one(internal::new_array(Shape{}, a.dtype(), a.device()));
+  const Array source = bytes ? one.view(Dtype::uint8) : one, target = bytes ? a.view(Dtype::uint8) : a;
+  const Array given = value.is_array() ? value.array().reshape(Shape{}) : Array();
+  internal::convert_into(op, given.is_null() ? catena::Input(value.scalar()) : catena::Input(*given.get()), *one.get());
+  const Operand in[] = {where, source, target};
+  internal::apply_ufunc(catena::rows::where, in, UfuncOptions{.out = target});
+  return true;
 }
 
 }  // namespace
@@ -332,12 +413,14 @@ Array take_along(std::string_view op, const Array& source, const PlainKey& indic
 // ---- items --------------------------------------------------------------------------------------
 Array getitem(const Array& a, std::span<const IndexKey> keys) {
   if (!has_array(keys)) return a.index(basic_keys(keys));
+  if (const Array one = taken_by_one("index", a, keys); !one.is_null()) return one;
   const Unmasked u = without_masks("index", a, keys);
   return gather("index", select("index", u.base, u.keys));
 }
 
 void setitem(const Array& a, std::span<const IndexKey> keys, const Operand& value) {
   if (!has_array(keys)) return internal::assign("assignment", a.index(basic_keys(keys)), value);
+  if (filled_by_mask("assignment", a, keys, value)) return;
   const Unmasked u = without_masks("assignment", a, keys);
   scatter("assignment", a, select("assignment", u.base, u.keys), value, catena::ScatterMode::set);
 }
@@ -369,13 +452,19 @@ std::uint64_t IndexProxy::versions() const {
   return sum;
 }
 
+Array IndexProxy::read() const {
+  check<RuntimeError>(versions() == versions_, "index",
+                      "the array was written between p = a(i) and the first use of p; write nd::Array p = a(i)");
+  return getitem(array_, keys_);
+}
+
 const Array& IndexProxy::get() const {
-  if (copy_.is_null()) {
-    check<RuntimeError>(versions() == versions_, "index",
-                        "the array was written between p = a(i) and the first use of p; write nd::Array p = a(i)");
-    copy_ = getitem(array_, keys_);
-  }
+  if (copy_.is_null()) copy_ = read();
   return copy_;
+}
+
+Array IndexProxy::copy(Order order) const {
+  return copy_.is_null() && order == Order::C && has_array(keys_) ? read() : get().copy(order);
 }
 
 void IndexProxy::operator=(const Operand& value) && { setitem(array_, keys_, value); }
@@ -407,7 +496,7 @@ Array take(const Array& a, const IndexKey& key, const TakeOptions& options) {
   const Array indices = indices_of(key, a.device());
   const Array source = a.ndim() == 0 || !options.axis ? a.ravel() : a;
   const int axis = options.axis ? catena::normalize_axis("take", *options.axis, source.ndim()) : 0;
-  return take_along("take", source, {indices, axis}, options.out);
+  return take_along("take", source, AxisIndices(indices), axis, options.out);
 }
 
 Array Array::take(const IndexKey& indices, std::optional<int> axis) const {
@@ -447,7 +536,7 @@ Array extract(const Array& condition, const Array& a) {
   check<TypeError>(!condition.is_null() && !a.is_null(), "extract", "an array is null");
   check<ValueError>(condition.size() <= a.size(), "extract", "the condition has ", condition.size(),
                     " elements, the array ", a.size());
-  return take_along("extract", a.ravel(), {flatnonzero(condition), 0, true}, {});
+  return take_along("extract", a.ravel(), indices_of_mask(condition), 0, {});
 }
 
 Array compress(const Array& condition, const Array& a, const CompressOptions& options) {
@@ -458,7 +547,7 @@ Array compress(const Array& condition, const Array& a, const CompressOptions& op
   const int axis = catena::normalize_axis("compress", options.axis.value_or(0), source.ndim());
   check<ValueError>(condition.size() <= source.shape()[axis], "compress", "the condition has ", condition.size(),
                     " elements, axis ", axis, " of shape ", source.shape(), " is shorter");
-  return take_along("compress", source, {flatnonzero(condition), axis, true}, options.out);
+  return take_along("compress", source, indices_of_mask(condition), axis, options.out);
 }
 
 std::vector<Array> ix_(const std::vector<Array>& args) {

@@ -70,7 +70,8 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   IndexProxy(const Array& a, std::vector<IndexKey> keys);
   IndexProxy(const IndexProxy&) = delete;
 
-  const Array& get() const;  // the copy of the elements
+  const Array& get() const;                  // the copy of the elements
+  Array copy(Order order = Order::C) const;  // the elements are copied once if this is the first use
   operator const Array&() const { return get(); }
   operator Operand() const { return get(); }
 
@@ -95,6 +96,7 @@ class CATENA_EXPORT Array::IndexProxy : public catena::ArrayMembers<Array::Index
   Array operator+() const { return +get(); }
 
  private:
+  Array read() const;
   std::uint64_t versions() const;  // grows with every write to the array or an index array
 
   Array array_;

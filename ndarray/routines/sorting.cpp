@@ -75,16 +75,15 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
   return out;
 }
 
-// One row per axis.
-Array nonzero_rows(const Array& a) {
+}  // namespace
+
+Array internal::nonzero_rows(const Array& a) {
   check<TypeError>(!a.is_null(), "nonzero", "the array is null");
   const std::int64_t count = count_nonzero(a);
   const Array out(internal::new_array(Shape{a.ndim(), count}, Dtype::int64, a.device()));
   internal::execute(catena::call::Nonzero{a.get(), out.get()});
   return out;
 }
-
-}  // namespace
 
 // ---- sorting ------------------------------------------------------------------------------------
 Array sort(const Array& a, const SortOptions& options) {
@@ -152,7 +151,7 @@ Array digitize(const Operand& x, const Array& bins, const DigitizeOptions& optio
 }
 
 std::vector<Array> nonzero(const Array& a) {
-  const Array rows = nonzero_rows(!a.is_null() && a.ndim() == 0 ? a.ravel() : a);
+  const Array rows = internal::nonzero_rows(!a.is_null() && a.ndim() == 0 ? a.ravel() : a);
   std::vector<Array> list;
   for (std::int64_t k = 0; k < rows.shape()[0]; ++k) list.push_back(rows(k));
   return list;
@@ -160,7 +159,7 @@ std::vector<Array> nonzero(const Array& a) {
 
 Array flatnonzero(const Array& a) { return nonzero(a.is_null() ? a : a.ravel())[0]; }
 
-Array argwhere(const Array& a) { return internal::contiguous(nonzero_rows(a).transpose()); }
+Array argwhere(const Array& a) { return internal::contiguous(internal::nonzero_rows(a).transpose()); }
 
 // ---- methods ------------------------------------------------------------------------------------
 std::vector<Array> Array::nonzero() const { return nd::nonzero(*this); }

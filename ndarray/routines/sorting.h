@@ -87,6 +87,10 @@ CATENA_EXPORT std::vector<Array> nonzero(const Array& a);
 inline std::vector<Array> where(const Array& condition) { return nonzero(condition); }
 // Positions in the flattened array.
 CATENA_EXPORT Array flatnonzero(const Array& a);
+namespace internal {
+// The arrays of nonzero() as the rows of one array.
+CATENA_EXPORT Array nonzero_rows(const Array& a);
+}  // namespace internal
 // One row per nonzero element with its position along every axis; shape (count, rank).
 CATENA_EXPORT Array argwhere(const Array& a);
 

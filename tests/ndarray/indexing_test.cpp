@@ -2,9 +2,11 @@
 // choose.
 #include <catena/ndarray/routines/indexing.h>
 
+#include <cmath>
 #include <functional>
 #include <optional>
 
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/index_check.h>
@@ -612,6 +614,59 @@ BOOST_AUTO_TEST_CASE(diagonals) {
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 0, 2); }) ==
              "diagonal: axis 2 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 1, -1); }) == "diagonal: axes 1 and -1 are the same");
+}
+
+// Rows and elements by one index array or mask, against bytes that are moved one by one.
+BOOST_AUTO_TEST_CASE(shapes_drawn_by_a_seed) {
+  std::mt19937 random(10);
+  const int threads = catena::max_threads();
+  for (int round = 0; round < (nd::zeros(1).device().kind == nd::Device::Kind::cpu ? 40 : 6); ++round) {
+    const auto rows = std::int64_t(std::exp2(double(random() % 1300) / 100)), columns = std::int64_t(1 + random() % 40);
+    const nd::Dtype t = test::kAllDtypes[random() % std::size(test::kAllDtypes)];
+    const nd::Shape shape = round % 3 ? nd::Shape{rows, columns} : nd::Shape{rows};
+    const Array a = test::random_array(shape, t, random);
+    const auto bytes = test::bytes_of(a);
+    const std::size_t row = bytes.size() / std::size_t(rows), item = catena::itemsize(t);
+    std::vector<std::int64_t> picked;
+    std::vector<bool> row_mask, mask;
+    for (std::int64_t i = 0; i < rows + 5; ++i)
+      picked.push_back(std::int64_t(random() % std::uint64_t(2 * rows)) - rows);
+    for (std::int64_t i = 0; i < rows; ++i) row_mask.push_back(random() % 3 == 0);
+    for (std::int64_t i = 0; i < a.size(); ++i) mask.push_back(random() % 2 == 0);
+    const auto seven = test::bytes_of(nd::full(1, 7, t));
+    std::vector<std::byte> taken, compressed, chosen, rows_set = bytes, set = bytes;
+    const auto append = [&](std::vector<std::byte>& to, std::size_t at, std::size_t n) {
+      to.insert(to.end(), bytes.begin() + std::ptrdiff_t(at), bytes.begin() + std::ptrdiff_t(at + n));
+    };
+    for (std::int64_t i : picked) append(taken, std::size_t(i < 0 ? i + rows : i) * row, row);
+    for (std::size_t i = 0; i < row_mask.size(); ++i) {
+      if (row_mask[i]) append(compressed, i * row, row);
+      for (std::size_t b = 0; row_mask[i] && b < row; ++b) rows_set[i * row + b] = seven[b % item];
+    }
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      if (mask[i]) append(chosen, i * item, item);
+      for (std::size_t b = 0; mask[i] && b < item; ++b) set[i * item + b] = seven[b];
+    }
+    const Array index = nd::array(picked), few = nd::array(row_mask), all = nd::array(mask, shape);
+    for (const Array& v : {a, test::scattered(a, random)})
+      for (int n : {1, 2}) {
+        catena::set_max_threads(n);
+        const auto same = [&](const Array& actual, const std::vector<std::byte>& expected, const char* what) {
+          BOOST_TEST((test::bytes_of(actual) == expected), what << ' ' << t << ' ' << shape << ' ' << n);
+        };
+        same(nd::take(v, index, {.axis = 0}), taken, "take");
+        same(v(test::scattered(index.astype(nd::int32), random)).copy(), taken, "index");
+        same(v(few), compressed, "mask of rows");
+        same(nd::compress(few, v, {.axis = 0}), compressed, "compress");
+        same(v(test::scattered(all, random)), chosen, "mask");
+        const Array whole = test::scattered(a, random), part = test::scattered(a, random);
+        whole(all) = 7;
+        part(few) = nd::array({{7}});
+        same(whole, set, "assignment by a mask");
+        same(part, rows_set, "assignment by a mask of rows");
+      }
+    catena::set_max_threads(threads);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(choosing) {
