@@ -22,6 +22,7 @@ using catena::Shape;
 using catena::Strides;
 
 constexpr std::int64_t kGrain = 16 * 1024;
+constexpr std::int64_t kCoreCache = 1 << 20;
 constexpr int kMaxIndices = catena::kMaxRank;
 
 // An index of any value becomes one of [0, length).
@@ -139,8 +140,12 @@ class IndexedWalk {
     }
   }
 
-  // Whether the loop is one of elements along one axis, with one index array; of an integer dtype `t` then.
-  bool is_line(Dtype t) const { return rank() == 1 && n_ == 1 && base_[0] == 0 && call_.axes[0].index.dtype == t; }
+  // Whether the loop is one of elements along one axis, by one index array of dtype `t`, from memory that the cache of
+  // a core holds. From other memory more elements are on their way at once if their places have been computed before.
+  bool is_line(Dtype t) const {
+    return rank() == 1 && n_ == 1 && base_[0] == 0 && call_.axes[0].index.dtype == t &&
+           std::llabs(step(0)) <= kCoreCache / length(0);
+  }
 
   // Calls list() for positions [begin, end) of axis 0, without those of the other axes.
   template <class List> void visit_outer(std::int64_t begin, std::int64_t end, List&& list) const {
