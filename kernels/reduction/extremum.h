@@ -27,34 +27,33 @@ template <class T> struct numbered {
   int64_t index;
 };
 
-// `extremum` names the reduction of the values alone: a host loop first finds the value of a block, then its place.
+// `extremum` names the reduction of the values alone, and `better` compares them: host loops keep values and places
+// apart.
 struct argmax {
   using extremum = amax;
+  template <class T> ND_FN static bool better(T b, T a) { return (b > a) | (is_nan(b) & !is_nan(a)); }
   template <class T, class R> using accumulator = numbered<T>;
   template <class A> ND_FN static A identity() {
     return {limits<typename A::value_type>::min(), limits<int64_t>::max()};
   }
   template <class A, class T> ND_FN static A map(T x, int64_t index) { return {x, index}; }
   template <class A> ND_FN static A combine(A a, A b) {
-    const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value), b_first = b.index < a.index;
-    const bool ordered = (b.value > a.value) | ((b.value == a.value) & b_first);
-    const bool take_b = a_nan | b_nan ? b_nan & (!a_nan | b_first) : ordered;
-    return take_b ? b : a;
+    const bool equal = (b.value == a.value) | (is_nan(a.value) & is_nan(b.value));
+    return better(b.value, a.value) | (equal & (b.index < a.index)) ? b : a;
   }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a.index; }
 };
 struct argmin {
   using extremum = amin;
+  template <class T> ND_FN static bool better(T b, T a) { return (b < a) | (is_nan(b) & !is_nan(a)); }
   template <class T, class R> using accumulator = numbered<T>;
   template <class A> ND_FN static A identity() {
     return {limits<typename A::value_type>::max(), limits<int64_t>::max()};
   }
   template <class A, class T> ND_FN static A map(T x, int64_t index) { return {x, index}; }
   template <class A> ND_FN static A combine(A a, A b) {
-    const bool a_nan = is_nan(a.value), b_nan = is_nan(b.value), b_first = b.index < a.index;
-    const bool ordered = (b.value < a.value) | ((b.value == a.value) & b_first);
-    const bool take_b = a_nan | b_nan ? b_nan & (!a_nan | b_first) : ordered;
-    return take_b ? b : a;
+    const bool equal = (b.value == a.value) | (is_nan(a.value) & is_nan(b.value));
+    return better(b.value, a.value) | (equal & (b.index < a.index)) ? b : a;
   }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a.index; }
 };

@@ -1,5 +1,6 @@
 // Logical reductions: what is not 0 counts as true, NaN included. Accumulators are bytes, because loops over bool do
-// not vectorise.
+// not vectorise. `absorbs` tells host loops that no further element can change an accumulator, `counts` that the mapped
+// values are 0 or 1 and are added.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -11,6 +12,7 @@ struct all {
   template <class A> ND_FN static A identity() { return 1; }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }
   template <class A> ND_FN static A combine(A a, A b) { return A(a & b); }
+  template <class A> ND_FN static bool absorbs(A a) { return a == 0; }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a != 0; }
 };
 struct any {
@@ -18,9 +20,11 @@ struct any {
   template <class A> ND_FN static A identity() { return 0; }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }
   template <class A> ND_FN static A combine(A a, A b) { return A(a | b); }
+  template <class A> ND_FN static bool absorbs(A a) { return a != 0; }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a != 0; }
 };
 struct count_nonzero {
+  static constexpr bool counts = true;
   template <class T, class R> using accumulator = int64_t;
   template <class A> ND_FN static A identity() { return 0; }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }

@@ -20,71 +20,186 @@ template <class Body, fixed_string S> struct Reduction {
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
-  // The order of combination by definition: see kernel.h.
-  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
-    A lane[kLanes];
-    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
-    std::int64_t i = 0;
-    for (; i + kLanes <= n; i += kLanes)
-      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
-    for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
-    if (last) {
-      out = Body::combine(out, combine_lanes<Body>(lane));
-    } else {
-      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
+  // The order of combination by definition: see kernel.h. The last lanes of a few rows are combined together: those of
+  // one row would not fill a vector, and a comparison of single numbers is a jump that is often mispredicted.
+  static constexpr int kGroup = 8, kLast = 8;
+  static ND_FN void fold_lanes(A* out, A* kept, const ReductionBlock& b, std::int64_t rows, bool first, bool last) {
+    A end[kLast][kGroup];
+    for (int l = 0; l < kLast; ++l)
+      for (int r = 0; r < kGroup; ++r) end[l][r] = Body::template identity<A>();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      A lane[kLanes];
+      for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
+      std::int64_t i = 0;
+      for (; i + kLanes <= b.n; i += kLanes)
+        for (int l = 0; l < kLanes; ++l)
+          lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], b.index + i + l));
+      for (int l = 0; i < b.n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], b.index + i));
+      if (!last) {
+        for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
+        return;
+      }
+      for (int l = 0; l < kLanes / 2; ++l) lane[l] = Body::combine(lane[l], lane[l + kLanes / 2]);
+      for (int l = 0; l < kLast; ++l) end[l][r] = Body::combine(lane[l], lane[l + kLast]);
     }
+    static_assert(kLanes == 4 * kLast && kLast == 8);
+    for (int l = 0; l < 4; ++l)
+      for (int r = 0; r < kGroup; ++r) end[l][r] = Body::combine(end[l][r], end[l + 4][r]);
+    for (int r = 0; r < kGroup; ++r) {
+      end[0][r] = Body::combine(end[0][r], end[2][r]);
+      end[1][r] = Body::combine(end[1][r], end[3][r]);
+      end[0][r] = Body::combine(end[0][r], end[1][r]);
+    }
+    for (std::int64_t r = 0; r < rows; ++r) out[r] = Body::combine(out[r], end[0][r]);
   }
-  // The same for the place of an extremum, whose result does not depend on the order: values are compared without their
-  // places, and only the block that held the best one is searched.
-  static constexpr std::int64_t kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
-  static ND_FN A find_extremum(const T* x, std::int64_t index, std::int64_t n) {
-    constexpr std::int64_t kBlock = 16 * kWindow;
-    std::int64_t i = 0, place = 0;
-    T value = x[0];
-    for (std::int64_t m; n - i >= kWindow && !is_nan(value); i += m) {
-      m = n - i < kBlock ? (n - i) / kWindow * kWindow : kBlock;
-      if (find_better(x + i, m, value)) place = i;
+
+  // An unsigned integer as wide as an element: loops that mix widths need several times the instructions.
+  using U = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                               std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
+
+  // Counts, whose order is free: in lanes as wide as an element, as many elements as the narrowest can count.
+  static ND_FN void fold_counts(A& out, const T* x, std::int64_t n) {
+    constexpr std::int64_t kMost = 255;
+    std::int64_t i = 0;
+    while (n - i >= kWindow) {
+      const std::int64_t end = n - i < kMost * kWindow ? i + (n - i) / kWindow * kWindow : i + kMost * kWindow;
+      U lane[kWindow] = {};
+      for (; i < end; i += kWindow)
+        for (int l = 0; l < kWindow; ++l) lane[l] = U(lane[l] + Body::template map<U>(x[i + l], 0));
+      for (int l = 0; l < kWindow; ++l) out += A(lane[l]);
     }
-    if (i > 0) place += find_value(x + place, value);
-    A best = Body::template map<A>(x[place], index + place);
-    for (; i < n; ++i) best = Body::combine(best, Body::template map<A>(x[i], index + i));
-    return best;
+    U rest = 0;  // fewer than kWindow <= 256 elements
+    for (; i < n; ++i) rest = U(rest + Body::template map<U>(x[i], 0));
+    out += A(rest);
+  }
+
+  // The place of an extremum, which does not depend on the order: values are compared without their places, and only
+  // the block that held the best one is searched.
+  static ND_FN void find_extremum(A& best, const T* x, std::int64_t index, std::int64_t n) {
+    if (best.index == Body::template identity<A>().index) best = Body::template map<A>(x[0], index);
+    if (is_nan(best.value)) return;
+    // Few elements are followed by copies of the first one, which it comes before.
+    T tile[kWindow];
+    const bool few = n < kWindow;
+    if (few) {
+      for (int l = 0; l < kWindow; ++l) tile[l] = x[0];
+      for (std::int64_t i = 1; i < n; ++i) tile[i] = x[i];
+    }
+    T value = best.value;
+    const std::int64_t place = find_in_windows(few ? tile : x, few ? kWindow : n, value);
+    if (place >= 0) best = Body::template map<A>(value, index + place);
+  }
+  // The place of the extremum of n >= kWindow values if it is better than `value`, which then becomes it; else -1. The
+  // last window may overlap the one before it.
+  static ND_FN std::int64_t find_in_windows(const T* x, std::int64_t n, T& value) {
+    constexpr std::int64_t W = kWindow, kBlock = 16 * W;
+    std::int64_t at = -1;
+    for (std::int64_t i = 0, m; i < n && !is_nan(value); i += m) {
+      if (n - i < W) i = n - W;
+      m = n - i < kBlock ? (n - i) / W * W : kBlock;
+      if (find_better(x + i, m, value)) at = i;
+    }
+    return at < 0 ? at : at + find_value(x + at, value);
   }
   // Whether the extremum of n values, whole windows of them, is better than `value`, which then becomes it. `value` is
   // no NaN.
   static ND_FN bool find_better(const T* x, std::int64_t n, T& value) {
+    constexpr int W = kWindow;
     using E = typename Body::extremum;
-    T lane[kWindow];
-    for (int l = 0; l < kWindow; ++l) lane[l] = x[l];
-    for (std::int64_t i = kWindow; i < n; i += kWindow)
-      for (int l = 0; l < kWindow; ++l) lane[l] = E::combine(lane[l], x[i + l]);
-    for (int l = 0; l < kWindow; ++l) lane[l] = E::combine(value, lane[l]);
-    unsigned better = 0;
-    for (int l = 0; l < kWindow; ++l) better |= lane[l] != value;
-    if (better) value = combine_lanes<E, kWindow / 2>(lane);
+    T lane[W];
+    for (int l = 0; l < W; ++l) lane[l] = x[l];
+    for (std::int64_t i = W; i < n; i += W)
+      for (int l = 0; l < W; ++l) lane[l] = E::combine(lane[l], x[i + l]);
+    for (int l = 0; l < W; ++l) lane[l] = E::combine(value, lane[l]);
+    U better = 0;
+    for (int l = 0; l < W; ++l) better |= U(lane[l] != value);
+    if (better) value = combine_lanes<E, W / 2>(lane);
     return better != 0;
   }
   // The first place of a value that is among those of `x`.
   static ND_FN std::int64_t find_value(const T* x, T value) {
+    constexpr int W = kWindow;
     const bool nan = is_nan(value);
-    std::int64_t i = 0;
-    for (;; i += kWindow) {
-      unsigned found = 0;
-      for (int l = 0; l < kWindow; ++l) found |= (x[i + l] == value) | (nan & is_nan(x[i + l]));
-      if (found) break;
+    for (std::int64_t i = 0;; i += W) {
+      U found = 0;
+      for (int l = 0; l < W; ++l) found |= U((x[i + l] == value) | (nan & is_nan(x[i + l])));
+      if (!found) continue;
+      U first = U(W - 1);
+      for (int l = 0; l < W; ++l) {
+        const U place = (x[i + l] == value) | (nan & is_nan(x[i + l])) ? U(l) : U(W - 1);
+        first = place < first ? place : first;
+      }
+      return i + first;
     }
-    while (!(x[i] == value || (nan && is_nan(x[i])))) ++i;
-    return i;
   }
-  CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const std::byte* elements, std::int64_t index,
-                                    std::int64_t n, bool first, bool last) {
-    A& out = *reinterpret_cast<A*>(acc);
-    const T* x = reinterpret_cast<const T*>(elements);
-    if constexpr (requires { typename Body::extremum; }) {
-      if (n > 0) out = Body::combine(out, find_extremum(x, index, n));
+  CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
+    A* out = reinterpret_cast<A*>(acc);
+    if constexpr (
+        requires { typename Body::extremum; } || requires { Body::counts; }) {
       (void)lanes, (void)first, (void)last;
+      for (std::int64_t r = 0; r < b.rows; ++r) {
+        const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+        if constexpr (requires { Body::counts; }) fold_counts(out[r], x, b.n);
+        else if (b.n > 0) find_extremum(out[r], x, b.index, b.n);
+      }
     } else {
-      fold_lanes(out, reinterpret_cast<A*>(lanes), x, index, n, first, last);
+      for (std::int64_t r = 0; r < b.rows; r += kGroup)
+        fold_lanes(out + r, reinterpret_cast<A*>(lanes), {b.in + r * b.row_step, b.row_step, 0, b.index, b.n},
+                   b.rows - r < kGroup ? b.rows - r : kGroup, first, last);
+    }
+  }
+
+  // Joins the extrema of `rows` rows of kWindow columns with accumulators: values and the numbers of their rows are in
+  // vectors of their own. The elements are those of `width` columns, of which several rows may lie side by side in one;
+  // they start with element `at` of row `index`.
+  struct Columns {
+    std::int64_t row_step, rows, width, side, index;
+  };
+  static ND_FN void find_in_columns(A* acc, const std::byte* in, const Columns& c, std::int64_t at) {
+    constexpr int W = kWindow;
+    T value[W];
+    U place[W];
+    const T* x = reinterpret_cast<const T*>(in) + at;
+    for (int l = 0; l < W; ++l) value[l] = x[l], place[l] = 0;
+    for (std::int64_t i = 1; i < c.rows; ++i) {
+      const T* y = reinterpret_cast<const T*>(in + i * c.row_step) + at;
+      for (int l = 0; l < W; ++l) {
+        const bool better = Body::better(y[l], value[l]);
+        value[l] = better ? y[l] : value[l];
+        place[l] = better ? U(i) : place[l];
+      }
+    }
+    std::int64_t j = at % c.width, row = c.index + at / c.width;
+    for (int l = 0; l < W; ++l) {
+      acc[j] = Body::combine(acc[j], Body::template map<A>(value[l], row + std::int64_t(place[l]) * c.side));
+      if (++j == c.width) j = 0, ++row;
+    }
+  }
+  // Returns how many rows were taken: all but those that do not fill a window.
+  static ND_FN std::int64_t find_in_rows(A* acc, const ReductionBlock& b) {
+    constexpr std::int64_t W = kWindow;
+    constexpr std::int64_t kMost = 128;  // rows of all windows of a strip, which a cache can hold; places count to 255
+    const bool dense = b.row_step == b.n * std::int64_t(sizeof(T));
+    const std::int64_t side = dense && b.n < W ? (W + b.n - 1) / b.n : 1, width = side * b.n;
+    std::int64_t r = 0;
+    if (width < W) return 0;
+    for (std::int64_t m; b.rows - r >= side; r += m * side) {
+      m = (b.rows - r) / side < kMost ? (b.rows - r) / side : kMost;
+      const Columns c = {side * b.row_step, m, b.n, side, b.index + r};
+      for (std::int64_t j = 0; j < width; j += W)
+        find_in_columns(acc, b.in + r * b.row_step, c, j < width - W ? j : width - W);
+    }
+    return r;
+  }
+  CATENA_MULTIARCH static void fold_places(std::byte* cells, const ReductionBlock& b) {
+    A* acc = reinterpret_cast<A*>(cells);
+    std::int64_t r = find_in_rows(acc, b);
+    for (; r < b.rows; ++r) {
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      for (std::int64_t j = 0; j < b.n; ++j) acc[j] = Body::combine(acc[j], Body::template map<A>(x[j], b.index + r));
     }
   }
   CATENA_MULTIARCH static void fold_rows(std::byte* acc, const std::byte* elements, std::int64_t index,
@@ -101,9 +216,17 @@ template <class Body, fixed_string S> struct Reduction {
     for (std::int64_t j = 0; j < n; ++j) a[j] = Body::combine(a[j], b[j]);
   }
   static void store(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n) {
-    for (std::int64_t j = 0; j < n; ++j)
-      *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(reinterpret_cast<const A*>(acc)[j], count);
+    const A* a = reinterpret_cast<const A*>(acc);
+    R* y = reinterpret_cast<R*>(out);
+    if (stride == std::int64_t(sizeof(R))) {
+#pragma GCC ivdep
+      for (std::int64_t j = 0; j < n; ++j) y[j] = Body::template finish<R>(a[j], count);
+    } else {
+      for (std::int64_t j = 0; j < n; ++j)
+        *reinterpret_cast<R*>(out + j * stride) = Body::template finish<R>(a[j], count);
+    }
   }
+  static bool settled(const std::byte* acc) { return Body::absorbs(*reinterpret_cast<const A*>(acc)); }
   // Scans read bools where they lie; every byte but 0 counts as 1.
   static ND_FN T scanned(T x) {
     if constexpr (std::is_same_v<computed_t<S, 0>, bool>) return T(x != 0);
@@ -168,16 +291,27 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
     else return nullptr;
   }
+  static constexpr auto fold_places() {
+    if constexpr (finds_place) return &Host::fold_places;
+    else return nullptr;
+  }
+  static constexpr auto settled() {
+    if constexpr (requires(typename Host::A a) { Body::absorbs(a); }) return &Host::settled;
+    else return nullptr;
+  }
   static constexpr ReductionLoop table = {sizeof(typename Host::A),
                                           read(from.type[0], to.type[0]),
                                           to.type[0],
                                           to.type[1],
                                           read(from.type[1], to.type[1]),
+                                          std::is_integral_v<typename Host::A> || finds_place,
                                           &Host::init,
                                           &Host::fold,
                                           &Host::fold_rows,
+                                          fold_places(),
                                           &Host::combine,
                                           &Host::store,
+                                          settled(),
                                           scan()};
 };
 template <class Body, Sharing Share, bool Scans, class L> struct ReductionLoops;

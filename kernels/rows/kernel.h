@@ -64,22 +64,32 @@ struct ScanBlock {
   std::int64_t out_step, out_stride;
   std::int64_t index, n, width;
 };
+// Rows of contiguous elements: element i of row r is at in + r * row_step + i * itemsize.
+struct ReductionBlock {
+  const std::byte* in;
+  std::int64_t row_step, rows, index, n;
+};
 // The loops are compiled for contiguous elements of a few types; other operands pass through tiles
 // (reduction_loop.cpp).
 struct ReductionLoop {
   std::size_t acc_bytes;
-  Dtype in, element;  // compute type of the loop's input; the type that `fold` and `fold_rows` read, which is that or a
-                      // wider one
+  Dtype in, element;  // compute type of the loop's input; the type that the folds read, which is that or a wider one
   Dtype result, out;  // the type that `store` writes; compute type of the loop's output
+  bool any_order;     // the bits of a result do not depend on the order of combination
   void (*init)(std::byte* acc, std::int64_t n);
-  // Reduces n elements, numbered from `index`, into `acc`, in one or several parts. `lanes` (kLanes accumulators)
-  // carries the state from the first part to the last and is unused if one part is both. All parts except the last are
-  // multiples of kLanes elements.
-  void (*fold)(std::byte* acc, std::byte* lanes, const std::byte* elements, std::int64_t index, std::int64_t n,
-               bool first, bool last);
+  // Reduces the n elements of row r, numbered from `index`, into accumulator r. The elements of one row may come in
+  // several parts: `lanes` (kLanes accumulators) carries the state from the first part to the last and is unused if one
+  // part is both. All parts except the last are multiples of kLanes elements.
+  void (*fold)(std::byte* acc, std::byte* lanes, const ReductionBlock& block, bool first, bool last);
+  // Adds element j, all of which have the number `index`, to accumulator j.
   void (*fold_rows)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
+  // Adds element j of row r, which has the number index + r, to accumulator j. Not null if the result is the number of
+  // an element; only then numbers mean something.
+  void (*fold_places)(std::byte* acc, const ReductionBlock& block);
   void (*combine)(std::byte* acc, const std::byte* other, std::int64_t n);  // acc[j] = combine(acc[j], other[j])
   void (*store)(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride, std::int64_t n);
+  // Whether no element can change the accumulator any more. Null if that does not happen.
+  bool (*settled)(const std::byte* acc);
   // Running results: accumulator j continues with row j, element by element; the element with number 0 overwrites the
   // previous content. Null if the row lacks the trait may_scan.
   void (*scan)(std::byte* acc, const ScanBlock& block);
@@ -87,9 +97,14 @@ struct ReductionLoop {
   // Reduces n elements at ptr + i * stride, numbered from `index`, into one accumulator.
   CATENA_EXPORT void reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                             std::int64_t n) const;
+  // The same for `rows` rows, each into its own accumulator; block.in points at elements of the type `in`, `stride`
+  // bytes apart.
+  CATENA_EXPORT void reduce_rows(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
   // Adds element j to accumulator j, for n elements that all have the number `index`.
   CATENA_EXPORT void accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                                 std::int64_t n) const;
+  // Calls fold_places for elements of the type `in`, `stride` bytes apart.
+  CATENA_EXPORT void accumulate_places(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const;
   // Computes out[j], in the compute type of the loop's output, from acc[j], which has reduced `count` elements.
   CATENA_EXPORT void finish(const std::byte* acc, std::int64_t count, std::byte* out, std::int64_t stride,
                             std::int64_t n) const;

@@ -21,9 +21,44 @@ constexpr std::int64_t kWidestAccumulator = 48;
   do {
     const std::int64_t m = std::min(kTile, n - i);
     load(ptr + i * stride, stride, tile, item, m);
-    loop.fold(acc, lanes, tile, index + i, m, i == 0, i + m == n);
+    loop.fold(acc, lanes, {tile, 0, 1, index + i, m}, i == 0, i + m == n);
     i += m;
   } while (i < n);
+}
+
+// Short rows share a tile.
+[[gnu::noinline]] void reduce_rows_by_tiles(const ReductionLoop& loop, std::byte* acc, const ReductionBlock& block,
+                                            std::int64_t stride) {
+  const auto item = static_cast<std::int64_t>(itemsize(loop.element)), n = block.n;
+  alignas(64) std::byte tile[kTile * kWidest];
+  const CastFn load = cast_function(loop.in, loop.element);
+  const std::int64_t most = kTile / n;
+  for (std::int64_t r = 0; r < block.rows; r += most) {
+    const std::int64_t rows = std::min(most, block.rows - r);
+    const std::byte* in = block.in + r * block.row_step;
+    if (block.row_step == n * stride) load(in, stride, tile, item, rows * n);
+    else
+      for (std::int64_t k = 0; k < rows; ++k) load(in + k * block.row_step, stride, tile + k * n * item, item, n);
+    loop.fold(acc + r * static_cast<std::int64_t>(loop.acc_bytes), nullptr, {tile, n * item, rows, block.index, n},
+              true, true);
+  }
+}
+
+[[gnu::noinline]] void accumulate_places_by_tiles(const ReductionLoop& loop, std::byte* acc,
+                                                  const ReductionBlock& block, std::int64_t stride) {
+  const auto item = static_cast<std::int64_t>(itemsize(loop.element));
+  alignas(64) std::byte tile[kTile * kWidest];
+  const CastFn load = cast_function(loop.in, loop.element);
+  for (std::int64_t j = 0; j < block.n; j += kTile) {
+    const std::int64_t width = std::min(kTile, block.n - j), most = kTile / width;
+    for (std::int64_t r = 0; r < block.rows; r += most) {
+      const std::int64_t rows = std::min(most, block.rows - r);
+      for (std::int64_t k = 0; k < rows; ++k)
+        load(block.in + (r + k) * block.row_step + j * stride, stride, tile + k * width * item, item, width);
+      loop.fold_places(acc + j * static_cast<std::int64_t>(loop.acc_bytes),
+                       {tile, width * item, rows, block.index + r, width});
+    }
+  }
 }
 
 [[gnu::noinline]] void accumulate_by_tiles(const ReductionLoop& loop, std::byte* acc, const std::byte* ptr,
@@ -55,8 +90,17 @@ constexpr std::int64_t kWidestAccumulator = 48;
 void ReductionLoop::reduce(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
                            std::int64_t n) const {
   const auto item = static_cast<std::int64_t>(itemsize(element));
-  if (in == element && stride == item) fold(acc, nullptr, ptr, index, n, true, true);
+  if (in == element && stride == item) fold(acc, nullptr, {ptr, 0, 1, index, n}, true, true);
   else reduce_by_tiles(*this, acc, ptr, stride, index, n);
+}
+
+void ReductionLoop::reduce_rows(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const {
+  const auto item = static_cast<std::int64_t>(itemsize(element));
+  if (in == element && stride == item) return fold(acc, nullptr, block, true, true);
+  if (block.n > 0 && block.n <= kTile) return reduce_rows_by_tiles(*this, acc, block, stride);
+  for (std::int64_t r = 0; r < block.rows; ++r)
+    reduce_by_tiles(*this, acc + r * static_cast<std::int64_t>(acc_bytes), block.in + r * block.row_step, stride,
+                    block.index, block.n);
 }
 
 void ReductionLoop::accumulate(std::byte* acc, const std::byte* ptr, std::int64_t stride, std::int64_t index,
@@ -64,6 +108,12 @@ void ReductionLoop::accumulate(std::byte* acc, const std::byte* ptr, std::int64_
   const auto item = static_cast<std::int64_t>(itemsize(element));
   if (in == element && stride == item) fold_rows(acc, ptr, index, n);
   else accumulate_by_tiles(*this, acc, ptr, stride, index, n);
+}
+
+void ReductionLoop::accumulate_places(std::byte* acc, const ReductionBlock& block, std::int64_t stride) const {
+  const auto item = static_cast<std::int64_t>(itemsize(element));
+  if (in == element && stride == item) fold_places(acc, block);
+  else accumulate_places_by_tiles(*this, acc, block, stride);
 }
 
 void ReductionLoop::finish(const std::byte* acc, std::int64_t count, std::byte* out_ptr, std::int64_t stride,

@@ -1,5 +1,6 @@
 // Reductions on the CPU backend: any axes, any strides, every dtype against nested loops; the same bits for a view and
 // its copy and for any number of threads.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -178,6 +179,162 @@ BOOST_AUTO_TEST_CASE(argmax_numbers_elements_in_logical_order) {
         Strided::for_each(c.shape, [&](const Shape& i) { good = good && c.get(i) == where[k++]; });
         BOOST_TEST(good, shape << " over " << axes << ' ' << name_of(l));
       }
+}
+
+// ---- drawn shapes --------------------------------------------------------------------------------
+// What a reduction is by definition: the elements of every output as doubles, in C order of the reduced axes.
+std::vector<std::vector<double>> elements_of_outputs(Strided& a, const Shape& kept) {
+  const Strides place = c_strides(kept, 1);
+  std::vector<std::vector<double>> all(std::size_t(size_of(kept)));
+  Strided::for_each(a.shape, [&](const Shape& i) {
+    std::int64_t at = 0;
+    for (int k = 0; k < i.size(); ++k) at += (kept[k] == 1 ? 0 : i[k]) * place[k];
+    all[std::size_t(at)].push_back(a.get(i));
+  });
+  return all;
+}
+
+// The order of combination by definition: chunks of 4096 elements, element i to lane i % 32, the lanes as a binary
+// tree.
+template <class T> T sum_in_order(const std::vector<double>& x) {
+  T total = 0;
+  for (std::size_t begin = 0; begin < x.size(); begin += 4096) {
+    T lane[32] = {};
+    for (std::size_t i = begin; i < std::min(begin + 4096, x.size()); ++i) lane[(i - begin) % 32] += T(x[i]);
+    for (std::size_t width = 16; width > 0; width /= 2)
+      for (std::size_t l = 0; l < width; ++l) lane[l] += lane[l + width];
+    total += lane[0];
+  }
+  return total;
+}
+
+double expected_of(const std::string& name, const std::vector<double>& x) {
+  const auto better = [&](double a, double b) { return name.ends_with("max") ? a > b : a < b; };
+  double sum = 0, m2 = 0;
+  std::size_t best = 0, nonzero = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += x[i];
+    nonzero += x[i] != 0;
+    if (better(x[i], x[best])) best = i;
+  }
+  for (double v : x) m2 += (v - sum / double(x.size())) * (v - sum / double(x.size()));
+  if (name == "sum") return sum;
+  if (name == "mean") return sum / double(x.size());
+  if (name == "var") return m2 / double(x.size());
+  if (name == "any") return nonzero > 0;
+  if (name == "all") return nonzero == x.size();
+  if (name == "count_nonzero") return double(nonzero);
+  return name.starts_with("arg") ? double(best) : x[best];
+}
+
+// Many outputs of few elements, few outputs of many, and lengths on both sides of vectors, lanes and chunks.
+Shape drawn_shape(std::mt19937& rng, int rank) {
+  const std::int64_t lengths[] = {1, 2, 3, 5, 8, 15, 17, 31, 32, 33, 63, 65, 130, 257, 700, 4095, 4097, 9001};
+  Shape shape;
+  std::int64_t room = 60000;
+  for (int a = 0; a < rank; ++a) {
+    std::int64_t n = lengths[rng() % std::size(lengths)];
+    while (n > room) n = n / 3 + 1;
+    shape.push_back(n);
+    room = std::max<std::int64_t>(1, room / n);
+  }
+  for (int a = rank - 1; a > 0; --a) std::swap(shape[a], shape[int(rng() % unsigned(a + 1))]);
+  return shape;
+}
+
+BOOST_AUTO_TEST_CASE(drawn_reductions_are_those_of_nested_loops) {
+  std::mt19937 rng(20);
+  const int before = max_threads();
+  for (const std::string name :
+       {"sum", "mean", "var", "amax", "amin", "argmax", "argmin", "any", "all", "count_nonzero"}) {
+    const KernelDef& def = find_kernel(name);
+    for (int number = 0; number < 36; ++number) {
+      const Shape shape = drawn_shape(rng, 1 + number % 3);
+      const std::vector<Dims> choices = subsets(shape.size());
+      const Dims axes = choices[1 + rng() % (choices.size() - 1)];
+      const Dtype t = def.loop_table[int(rng() % def.num_loops)].type[0];
+      if (kind_of(t) == DtypeKind::complex) continue;
+      const Dtype r = def.loop_table[loop_of(def, t)].type[1];
+      const Layout layout = test::kWritableLayouts[rng() % 4], out_layout = test::kWritableLayouts[rng() % 4];
+      // Extrema are met often or once; any() and all() end early, late or never.
+      const bool sparse = rng() % 2 == 0;
+      Strided a(t, shape), c(r, kept_shape(shape, axes));
+      a.fill(rng, 0.25, sparse ? 2 : 80);
+      if (sparse && def.id != kernel_id("var"))
+        Strided::for_each(shape, [&](const Shape& i) { a.set(i, name == "all" || rng() % 997 == 0 ? 1 : 0); });
+      set_max_threads(1);
+      reduce(def, a, axes, c);
+      const auto elements = elements_of_outputs(a, c.shape);
+      bool good = true;
+      std::size_t k = 0;
+      Strided::for_each(c.shape, [&](const Shape& i) {
+        const double value = expected_of(name, elements[k++]), got = c.get(i);
+        const bool rounds = name == "mean" || name == "var";
+        const double eps = itemsize(r) == 2 ? 0.01 : itemsize(r) == 4 ? 1e-5 : 1e-12;
+        good = good && (rounds ? std::fabs(got - value) <= eps * (std::fabs(value) + 1) : got == rounded(r, value));
+      });
+      BOOST_TEST(good, name << ' ' << t << ' ' << shape << " over " << axes);
+      Strided view(t, shape, layout), d(r, c.shape, out_layout);
+      Strided::for_each(shape, [&](const Shape& i) { std::memcpy(view.at(i), a.at(i), itemsize(t)); });
+      for (int threads : {1, 2, 5}) {
+        set_max_threads(threads);
+        reduce(def, view, axes, d);
+        BOOST_TEST(c.same_bits(d), name << ' ' << t << ' ' << shape << " over " << axes << ' ' << name_of(layout)
+                                        << " to " << name_of(out_layout) << ' ' << threads << " threads");
+      }
+    }
+  }
+  set_max_threads(before);
+}
+
+template <class T> void check_order_of_sums(std::mt19937& rng) {
+  const KernelDef& sum = find_kernel("sum");
+  const Dtype t = dtype_of<T>;
+  for (int number = 0; number < 60; ++number) {
+    const Shape shape = drawn_shape(rng, 1 + number % 3);
+    const std::vector<Dims> choices = subsets(shape.size());
+    const Dims axes = choices[1 + rng() % (choices.size() - 1)];
+    Strided a(t, shape, test::kWritableLayouts[rng() % 4]), c(t, kept_shape(shape, axes));
+    a.fill(rng, 0.0137, 90);
+    reduce(sum, a, axes, c);
+    const auto elements = elements_of_outputs(a, c.shape);
+    bool good = true;
+    std::size_t k = 0;
+    Strided::for_each(c.shape, [&](const Shape& i) { good = good && c.get(i) == sum_in_order<T>(elements[k++]); });
+    BOOST_TEST(good, t << ' ' << shape << " over " << axes);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_drawn_shapes_have_the_order_by_definition) {
+  std::mt19937 rng(21);
+  check_order_of_sums<float>(rng);
+  check_order_of_sums<double>(rng);
+}
+
+BOOST_AUTO_TEST_CASE(places_of_nans_and_equal_values_of_drawn_shapes) {
+  std::mt19937 rng(22);
+  const KernelDef& argmax = find_kernel("argmax");
+  for (int number = 0; number < 60; ++number) {
+    const Shape shape = drawn_shape(rng, 2);
+    const Dtype t = number % 3 == 0 ? Dtype::float64 : number % 3 == 1 ? Dtype::float32 : Dtype::float16;
+    const Dims axes{number % 2};
+    Strided a(t, shape, test::kWritableLayouts[rng() % 4]), c(Dtype::int64, kept_shape(shape, axes));
+    a.fill(rng, 1, 2);
+    Strided::for_each(shape, [&](const Shape& i) {
+      if (rng() % 64 == 0) a.set(i, NAN);
+    });
+    reduce(argmax, a, axes, c);
+    const auto elements = elements_of_outputs(a, c.shape);
+    bool good = true;
+    std::size_t k = 0;
+    Strided::for_each(c.shape, [&](const Shape& i) {
+      const std::vector<double>& x = elements[k++];
+      const auto nan = std::find_if(x.begin(), x.end(), [](double v) { return std::isnan(v); });
+      const auto place = nan != x.end() ? nan : std::max_element(x.begin(), x.end());
+      good = good && c.get(i) == double(place - x.begin());
+    });
+    BOOST_TEST(good, t << ' ' << shape << " over " << axes);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,297 @@
+// The outer form of reductions (reduce.cpp): strips of neighbouring outputs. A chunk of a strip is reduced
+//
+//   by lanes        one lane of all outputs after the other, from rows where they lie; for wide rows
+//   side by side    all lanes of all outputs at once: rows that lie end to end are one run of elements, whose vectors
+//                   span as many rows as they have room for
+//   for places      values and their places in vectors of their own
+//
+// The last two read rows that lie apart, or across memory, or of other types, from panels: a few rows at a time, end to
+// end.
+#include <bit>
+#include <cstring>
+
+#include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/reducer.h>
+
+namespace nd::cpu {
+namespace {
+
+constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip that a row is cut into
+constexpr std::int64_t kPanelBytes = 16 * 1024;  // of lanes or elements that stay in the nearest cache
+constexpr int kRows = 7;  // rows of accumulators: the depth of the tree over the lanes, its result, and the total
+
+}  // namespace
+
+// How strips are reduced, and where a thread has what in its scratch memory.
+struct Reducer::OuterPlan {
+  bool places = false, side_by_side = false, gathered = false;
+  std::int64_t width = 0, lanes = 0, panel_rows = 0;
+  std::size_t row_bytes = 0, lanes_at = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
+  Tiles tiles;
+};
+
+// One row of outputs, `width` of them from `in` on, with the scratch memory of a thread.
+struct Reducer::Strip {
+  const OuterPlan& plan;
+  Place in;
+  std::int64_t width;
+  std::byte* memory;
+};
+
+Reducer::OuterPlan Reducer::plan_outer() const {
+  const std::int64_t row_length = kept_.back(), count = std::min(count_, chunk_),
+                     item = static_cast<std::int64_t>(itemsize(in_dtype_));
+  const bool neighbours = kept_stride() == item || row_length == 1, one_axis = reduced_.size() <= 1;
+  OuterPlan p;
+  p.lanes = kLanes;
+  if (table_.any_order)
+    while (2 * p.lanes * row_length <= 1024) p.lanes *= 2;
+  p.lanes = std::min(p.lanes, count);
+  const std::int64_t cell = std::max(acc_, in_item_);
+  p.places = table_.fold_places != nullptr && !pre_;
+  const bool dense = neighbours && one_axis && direct_in_ && !pre_ && reduced_stride() == row_length * item &&
+                     p.lanes * row_length * cell <= kPanelBytes;
+  p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip);
+  if (p.places) p.gathered = !neighbours || !one_axis || !direct_in_;
+  p.side_by_side = !p.places && (dense || p.gathered);
+  std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
+  if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
+  p.width = dense && !p.places ? row_length : strip_width(most);
+
+  p.row_bytes = round_up_64(std::size_t(p.width * acc_));
+  p.lanes_at = p.side_by_side ? p.row_bytes : 0;
+  p.bytes =
+      p.side_by_side ? p.row_bytes + round_up_64(std::size_t(p.lanes * p.width * acc_)) : (kRows + 1) * p.row_bytes;
+  if (p.gathered) {
+    const std::int64_t fit = std::max<std::int64_t>(1, kPanelBytes / (p.width * in_item_));
+    p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / p.lanes) * p.lanes);
+    p.panel_at = p.bytes;
+    p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * item));
+    p.converted_at = p.bytes;
+    if (!direct_in_) p.bytes += round_up_64(std::size_t(p.panel_rows * p.width * in_item_));
+  } else if (!direct_in_ || pre_) {
+    p.tiles = tiles(kTile);
+    p.tiles_at = p.bytes;
+    p.bytes += p.tiles.end;
+  }
+  return p;
+}
+
+// Outputs of a strip: whole lines, no more than caches hold. Where neither rows nor chunks are enough for all threads,
+// each has its share of every row.
+std::int64_t Reducer::strip_width(std::int64_t most) const {
+  const std::int64_t row_length = kept_.back(), rows = outputs_ / row_length, threads = catena::max_threads();
+  const std::int64_t least = pre_ || chunks_ > 1 ? kTile : kNarrowStrip;
+  std::int64_t pieces = (row_length + most - 1) / most;
+  const bool shared = rows < 4 * threads && rows % threads != 0 && has_few_chunks() && outputs_ * count_ > kGrain;
+  if (shared) pieces = (pieces + threads - 1) / threads * threads;
+  const std::int64_t share = ((row_length + pieces - 1) / pieces + kNarrowStrip - 1) / kNarrowStrip * kNarrowStrip;
+  return std::min(row_length, std::min(most, std::max(share, least)));
+}
+
+std::byte* Reducer::row(const Strip& s, int i) const { return s.memory + s.plan.row_bytes * std::size_t(i); }
+
+// ---- by lanes -----------------------------------------------------------------------------------
+// Lane `lane` of the tree at `level` (kLanes = the lane itself), as combine_lanes makes it, into accumulator row `to`.
+// Lanes that no element of the chunk goes to would add the identity.
+void Reducer::reduce_lanes(const Strip& s, std::int64_t begin, std::int64_t n, int lane, int level, int to) const {
+  std::byte* acc = row(s, to);
+  if (level == kLanes) return reduce_lane(s, begin, n, lane, kLanes, acc);
+  reduce_lanes(s, begin, n, lane, 2 * level, to);
+  if (lane + level >= n) return;
+  reduce_lanes(s, begin, n, lane + level, 2 * level, to + 1);
+  table_.combine(acc, row(s, to + 1), s.width);
+}
+
+// Every `step`th element of the chunk.
+void Reducer::reduce_lane(const Strip& s, std::int64_t begin, std::int64_t n, std::int64_t lane, std::int64_t step,
+                          std::byte* acc) const {
+  table_.init(acc, s.width);
+  if (reduced_.size() == 1 && !pre_) {
+    for (std::int64_t i = lane; i < n; i += step) accumulate(s, acc, (begin + i) * reduced_stride(), begin + i);
+    return;
+  }
+  Odometer at(reduced_, inputs_.reduced_strides(), begin + lane);
+  for (std::int64_t i = lane;;) {
+    if (pre_) accumulate_evaluated(s, acc, at, begin + i);
+    else accumulate(s, acc, at.offset(), begin + i);
+    i += step;
+    if (i >= n) break;
+    for (std::int64_t skip = step; skip > 0;) {
+      const std::int64_t m = std::min(skip, at.run());
+      at.advance(m);
+      skip -= m;
+    }
+  }
+}
+
+void Reducer::accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const {
+  const std::int64_t stride = kept_stride();
+  if (direct_in_) return table_.accumulate(acc, s.in[0] + offset, stride, index, s.width);
+  std::byte* tile = s.memory + s.plan.tiles_at;
+  for (std::int64_t j = 0; j < s.width; j += kTile) {
+    const std::int64_t m = std::min(kTile, s.width - j);
+    load_(s.in[0] + offset + j * stride, stride, tile, m);
+    table_.accumulate(acc + j * acc_, tile, in_item_, index, m);
+  }
+}
+
+void Reducer::accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const {
+  std::byte* p[catena::kMaxOperands];
+  std::int64_t stride[catena::kMaxOperands];
+  for (std::size_t k = 0; k < inputs_.n; ++k) {
+    p[k] = s.in[k] + at.offset(k);
+    stride[k] = inputs_.kept[k].back();
+  }
+  std::byte* tile = s.memory + s.plan.tiles_at;
+  for (std::int64_t j = 0; j < s.width; j += kTile) {
+    const std::int64_t m = std::min(kTile, s.width - j);
+    evaluate(s.plan.tiles, tile, p, stride, 0, m);
+    table_.accumulate(acc + j * acc_, tile, in_item_, index, m);
+    for (std::size_t k = 0; k < inputs_.n; ++k) p[k] += m * stride[k];
+  }
+}
+
+// ---- side by side and for places ----------------------------------------------------------------
+// The next n rows, end to end.
+const std::byte* Reducer::gather_panel(const Strip& s, Odometer& at, std::int64_t n) const {
+  std::byte* panel = s.memory + s.plan.panel_at;
+  const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
+  const std::int64_t row = s.width * item, kept = kept_stride(), step = reduced_stride();
+  const CastFn copy = catena::cast_function(in_dtype_, in_dtype_);
+  for (std::int64_t i = 0; i < n;) {
+    const std::int64_t m = std::min(at.run(), n - i);
+    const std::byte* from = s.in[0] + at.offset();
+    std::byte* to = panel + i * row;
+    at.advance(m);
+    i += m;
+    if (kept == item) {
+      copy_rows(to, row, from, step, m, row);
+    } else if (step == item && m > 1) {
+      transpose_block(to, row, from, kept, m, s.width, std::size_t(item));
+    } else {
+      for (std::int64_t k = 0; k < m; ++k) copy(from + k * step, kept, to + k * row, item, s.width);
+    }
+  }
+  if (direct_in_) return panel;
+  load_(panel, item, s.memory + s.plan.converted_at, n * s.width);
+  return s.memory + s.plan.converted_at;
+}
+
+// Lane l of output j is accumulator l * width + j.
+const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const {
+  const std::int64_t lanes = std::min(s.plan.lanes, n), row = s.width * in_item_;
+  std::byte* acc = s.memory + s.plan.lanes_at;
+  table_.init(acc, lanes * s.width);
+  const auto add = [&](const std::byte* x, std::int64_t first, std::int64_t m) {
+    for (std::int64_t i = 0; i < m; i += lanes)
+      table_.accumulate(acc, x + i * row, in_item_, first + i, std::min(lanes, m - i) * s.width);
+  };
+  if (s.plan.gathered) {
+    Odometer at(reduced_, inputs_.reduced_strides(), begin);
+    for (std::int64_t i = 0, m; i < n; i += m) {
+      m = std::min(s.plan.panel_rows, n - i);
+      add(gather_panel(s, at, m), begin + i, m);
+    }
+  } else {
+    add(s.in[0] + begin * reduced_stride(), begin, n);
+  }
+  for (std::int64_t all = lanes, half; all > 1; all = half) {
+    half = std::int64_t(std::bit_floor(std::uint64_t(all - 1)));
+    table_.combine(acc, acc + half * s.width * acc_, (all - half) * s.width);
+  }
+  return acc;
+}
+
+const std::byte* Reducer::reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const {
+  std::byte* acc = row(s, 1);
+  table_.init(acc, s.width);
+  if (!s.plan.gathered) {
+    const std::int64_t step = reduced_stride();
+    table_.accumulate_places(acc, {s.in[0] + begin * step, step, n, begin, s.width}, in_item_);
+    return acc;
+  }
+  Odometer at(reduced_, inputs_.reduced_strides(), begin);
+  for (std::int64_t i = 0, m; i < n; i += m) {
+    m = std::min(s.plan.panel_rows, n - i);
+    const std::byte* panel = gather_panel(s, at, m);
+    table_.accumulate_places(acc, {panel, s.width * in_item_, m, begin + i, s.width}, in_item_);
+  }
+  return acc;
+}
+
+// ---- chunks and strips --------------------------------------------------------------------------
+// The accumulators of one chunk; row 0 is left alone.
+const std::byte* Reducer::reduce_chunk_outer(const Strip& s, std::int64_t chunk) const {
+  const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
+  if (s.plan.places) return reduce_places(s, begin, n);
+  if (s.plan.side_by_side) return reduce_side_by_side(s, begin, n);
+  if (table_.any_order) reduce_lane(s, begin, n, 0, 1, row(s, 1));
+  else reduce_lanes(s, begin, n, 0, 1, 1);
+  return row(s, 1);
+}
+
+void Reducer::run_outer() const {
+  const OuterPlan plan = plan_outer();
+  const std::int64_t row_length = kept_.back(), width = plan.width;
+  const std::int64_t strips_per_row = (row_length + width - 1) / width;
+  const std::int64_t strips = outputs_ / row_length * strips_per_row, threads = catena::max_threads();
+  const bool by_chunk = chunks_ > 1 && strips < 2 * threads && !(has_few_chunks() && strips % threads == 0);
+  Shape outer = kept_;
+  auto outer_strides = inputs_.kept;
+  outer.pop_back();
+  for (std::size_t k = 0; k <= inputs_.out; ++k) outer_strides[k].resize(outer.size());
+  const std::int64_t out_stride = inputs_.kept[inputs_.out].back();
+
+  const auto strip_at = [&](std::int64_t k, std::byte* memory) {
+    const std::int64_t first = k % strips_per_row * width;
+    const Odometer in(outer, {outer_strides.data(), inputs_.n}, k / strips_per_row);
+    Strip s{plan, inputs_.place(in), std::min(width, row_length - first), memory};
+    for (std::size_t i = 0; i < inputs_.n; ++i) s.in[i] += first * inputs_.kept[i].back();
+    return s;
+  };
+  const auto write = [&](std::int64_t k, const Strip& s, const std::byte* acc) {
+    const std::int64_t first = k % strips_per_row * width;
+    const Odometer out(outer, {&outer_strides[inputs_.out], 1}, k / strips_per_row);
+    finish(acc, out_.data + out.offset() + first * out_stride, out_stride, s.width);
+  };
+  if (!by_chunk) {
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * count_));
+    catena::parallel_for(strips, grain, [&](std::int64_t b, std::int64_t e) {
+      const Workspace memory(plan.bytes);
+      for (std::int64_t k = b; k < e; ++k) {
+        const Strip s = strip_at(k, memory.data());
+        const std::byte* acc = reduce_chunk_outer(s, 0);
+        if (chunks_ > 1) {
+          table_.init(row(s, 0), s.width);
+          table_.combine(row(s, 0), acc, s.width);
+          for (std::int64_t c = 1; c < chunks_; ++c) table_.combine(row(s, 0), reduce_chunk_outer(s, c), s.width);
+          acc = row(s, 0);
+        }
+        write(k, s, acc);
+      }
+    });
+    return;
+  }
+  const Workspace parts(std::size_t(strips * chunks_) * plan.row_bytes);
+  const auto part = [&](std::int64_t k, std::int64_t c) {
+    return parts.data() + std::size_t(k * chunks_ + c) * plan.row_bytes;
+  };
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (width * chunk_));
+  catena::parallel_for(strips * chunks_, grain, [&](std::int64_t b, std::int64_t e) {
+    const Workspace memory(plan.bytes);
+    for (std::int64_t i = b; i < e; ++i) {
+      const Strip s = strip_at(i / chunks_, memory.data());
+      std::memcpy(part(i / chunks_, i % chunks_), reduce_chunk_outer(s, i % chunks_), std::size_t(s.width * acc_));
+    }
+  });
+  const Workspace total(plan.row_bytes);
+  for (std::int64_t k = 0; k < strips; ++k) {
+    const Strip s = strip_at(k, nullptr);
+    table_.init(total.data(), s.width);
+    for (std::int64_t c = 0; c < chunks_; ++c) table_.combine(total.data(), part(k, c), s.width);
+    write(k, s, total.data());
+  }
+}
+
+}  // namespace nd::cpu

@@ -1,0 +1,178 @@
+// What both forms of a reduction share: the axes that are kept and reduced, where the elements lie or which program
+// gives them, and how they are read. The forms themselves are in reduce.cpp (inner) and reduce_outer.cpp (outer).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/small_vector.h>
+#include <catena/kernels/rows/bind.h>
+#include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/interpreter.h>
+#include <catena/ndarray/cpu/workspace.h>
+
+namespace nd::cpu {
+
+using catena::BoundOperand;
+using catena::itemsize;
+using catena::kLanes;
+using catena::ReductionLoop;
+using catena::Shape;
+using catena::Strides;
+
+// Walks positions of a few axes in C order, with a byte offset for each of several operands.
+class Odometer {
+ public:
+  Odometer(const Shape& shape, std::span<const Strides> strides, std::int64_t start)
+      : shape_(shape), strides_(strides) {
+    std::fill_n(offset_, strides.size(), 0);
+    for (int a = shape.size() - 1; a >= 0; --a) {
+      position_[a] = start % shape[a];
+      move(position_[a], a);
+      start /= shape[a];
+    }
+  }
+  std::int64_t offset(std::size_t k = 0) const { return offset_[k]; }
+  // Elements from here to the end of the innermost axis.
+  std::int64_t run() const { return shape_.empty() ? 1 : shape_.back() - position_[shape_.size() - 1]; }
+  void advance(std::int64_t n) {  // n <= run()
+    int a = shape_.size() - 1;
+    if (a < 0) return;
+    position_[a] += n;
+    move(n, a);
+    while (a > 0 && position_[a] == shape_[a]) {
+      move(-shape_[a], a);
+      move(1, a - 1);
+      position_[a] = 0;
+      ++position_[--a];
+    }
+  }
+
+ private:
+  void move(std::int64_t n, int axis) {
+    for (std::size_t k = 0; k < strides_.size(); ++k) offset_[k] += n * strides_[k][axis];
+  }
+
+  const Shape& shape_;
+  const std::span<const Strides> strides_;
+  std::int64_t position_[catena::kMaxRank];
+  std::int64_t offset_[catena::kMaxOperands];
+};
+
+// Where the inputs of an output begin.
+using Place = std::array<std::byte*, catena::kMaxOperands>;
+
+// The arrays that elements come from: the one that is reduced, or the inputs of the program that gives them. Strides
+// are those over the merged axes; behind those of the inputs stand those of the array that is reduced, which tell the
+// inner axes, and those of the output.
+struct Inputs {
+  std::span<const BoundOperand> all;
+  std::size_t n, guide, out;
+  catena::SmallVector<Strides, 3> kept, reduced;  // a reduction of a few elements would notice more of them
+
+  explicit Inputs(const catena::bound::Reduce& call)
+      : all(call.pre != nullptr ? call.pre_inputs : std::span(&call.in, 1)),
+        n(all.size()),
+        guide(n),
+        out(n + 1),
+        kept(n + 2),
+        reduced(n + 2) {}
+  std::span<const Strides> kept_strides() const { return {kept.data(), n}; }
+  std::span<const Strides> reduced_strides() const { return {reduced.data(), n}; }
+  Place place(const Odometer& at) const {
+    Place p;
+    for (std::size_t k = 0; k < n; ++k) p[k] = all[k].data + at.offset(k);
+    return p;
+  }
+};
+
+class Reducer {
+ public:
+  explicit Reducer(const catena::bound::Reduce& call);
+  void run() const;
+
+  static constexpr std::int64_t kChunk = 4096;
+
+ private:
+  static constexpr std::int64_t kGrain = 32 * 1024;
+
+  void split_axes(const catena::bound::Reduce& call);
+  // Elements of a chunk: kChunk, unless their order is free. Then threads have few chunks, but long ones.
+  std::int64_t chunk_length() const;
+  bool use_outer_form() const;
+  // Along the innermost kept and reduced axes of the array that is reduced.
+  std::int64_t kept_stride() const { return kept_.empty() ? 0 : inputs_.kept[0].back(); }
+  std::int64_t reduced_stride() const { return reduced_.empty() ? in_item_ : inputs_.reduced[0].back(); }
+
+  // ---- elements that a program gives ----
+  // Scratch memory of a thread that has `n` elements at once: as the loop reads them, as the program stores them, as it
+  // gets its inputs.
+  struct Tiles {
+    std::size_t elements = 0, stored = 0, collected = 0, program = 0, end = 0;
+  };
+  void prepare(const catena::Program& program);
+  Tiles tiles(std::int64_t n) const;
+  // Elements first..first + n of the tile, from inputs at ptr[k] + i * stride[k].
+  void evaluate(const Tiles& t, std::byte* tile, std::byte* const* ptr, const std::int64_t* stride, std::int64_t first,
+                std::int64_t n) const;
+  // Elements begin..begin + n of the output at `in`.
+  void evaluate_chunk(const Place& in, std::int64_t begin, std::int64_t n, const Tiles& t, std::byte* tile) const;
+  // Copies short runs of the inputs that move, n <= kTile elements of each, and says where they are.
+  void collect(const Place& in, Odometer& at, std::int64_t n, std::byte* tile, std::byte** p, std::int64_t* s) const;
+
+  // ---- inner form ----
+  bool tiled() const { return pre_ || !direct_in_ || reduced_.size() > 1; }
+  // Whether the chunks of an output are folded in pieces where they lie.
+  bool folds_runs() const;
+  // The accumulator of one chunk of the output at `in`.
+  void reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const;
+  void fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const;
+  void gather_chunk(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* tile) const;
+  // total <- identity + chunk 0 + chunk 1 + ...: what the parallel forms do, too.
+  void combine_rest(const Place& in, std::byte* total, std::byte* part, const Tiles& t, std::byte* tile) const;
+  void finish(const std::byte* acc, std::byte* out, std::int64_t stride, std::int64_t n) const;
+  void run_inner() const;
+  void run_inner_by_row(std::int64_t grain) const;
+  void run_inner_by_chunk(const Tiles& t) const;
+  void place_single_elements() const;
+
+  // ---- outer form ----
+  struct OuterPlan;
+  struct Strip;
+  OuterPlan plan_outer() const;
+  std::int64_t strip_width(std::int64_t most) const;
+  bool has_few_chunks() const { return chunks_ < 4 * catena::max_threads(); }
+  std::byte* row(const Strip& s, int i) const;
+  void reduce_lanes(const Strip& s, std::int64_t begin, std::int64_t n, int lane, int level, int to) const;
+  void reduce_lane(const Strip& s, std::int64_t begin, std::int64_t n, std::int64_t lane, std::int64_t step,
+                   std::byte* acc) const;
+  void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
+  void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;
+  const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
+  const std::byte* reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const;
+  const std::byte* gather_panel(const Strip& s, Odometer& at, std::int64_t n) const;
+  const std::byte* reduce_chunk_outer(const Strip& s, std::int64_t chunk) const;
+  void run_outer() const;
+
+  static constexpr std::size_t kCollected = kTile * 8;
+
+  const ReductionLoop& table_;
+  const Dtype in_type_, out_type_, in_dtype_;
+  const BoundOperand out_;
+  Inputs inputs_;
+  const bool direct_in_, direct_out_;
+  const std::int64_t in_item_, out_item_, acc_;
+  Load load_;
+  Store store_;
+  Shape reduced_, kept_;
+  std::int64_t kept_step_ = 0, reduced_step_ = 0;  // of the array that is reduced, along the innermost axes
+  std::int64_t count_ = 0, outputs_ = 0, chunk_ = kChunk, chunks_ = 1;
+  std::optional<Interpreter> pre_;
+  bool collects_ = false;
+  std::array<CastFn, catena::kMaxOperands> collect_;
+};
+
+}  // namespace nd::cpu
