@@ -20,38 +20,19 @@ template <class Body, fixed_string S> struct Reduction {
   static void init(std::byte* acc, std::int64_t n) {
     for (std::int64_t j = 0; j < n; ++j) reinterpret_cast<A*>(acc)[j] = Body::template identity<A>();
   }
-  // The order of combination by definition: see kernel.h. The last lanes of a few rows are combined together: those of
-  // one row would not fill a vector, and a comparison of single numbers is a jump that is often mispredicted.
-  static constexpr int kGroup = 8, kLast = 8;
-  static ND_FN void fold_lanes(A* out, A* kept, const ReductionBlock& b, std::int64_t rows, bool first, bool last) {
-    A end[kLast][kGroup];
-    for (int l = 0; l < kLast; ++l)
-      for (int r = 0; r < kGroup; ++r) end[l][r] = Body::template identity<A>();
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
-      A lane[kLanes];
-      for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
-      std::int64_t i = 0;
-      for (; i + kLanes <= b.n; i += kLanes)
-        for (int l = 0; l < kLanes; ++l)
-          lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], b.index + i + l));
-      for (int l = 0; i < b.n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], b.index + i));
-      if (!last) {
-        for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
-        return;
-      }
-      for (int l = 0; l < kLanes / 2; ++l) lane[l] = Body::combine(lane[l], lane[l + kLanes / 2]);
-      for (int l = 0; l < kLast; ++l) end[l][r] = Body::combine(lane[l], lane[l + kLast]);
+  // The order of combination by definition: see kernel.h.
+  static ND_FN void fold_lanes(A& out, A* kept, const T* x, std::int64_t index, std::int64_t n, bool first, bool last) {
+    A lane[kLanes];
+    for (int l = 0; l < kLanes; ++l) lane[l] = first ? Body::template identity<A>() : kept[l];
+    std::int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes)
+      for (int l = 0; l < kLanes; ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i + l], index + i + l));
+    for (int l = 0; i < n; ++i, ++l) lane[l] = Body::combine(lane[l], Body::template map<A>(x[i], index + i));
+    if (last) {
+      out = Body::combine(out, combine_lanes<Body>(lane));
+    } else {
+      for (int l = 0; l < kLanes; ++l) kept[l] = lane[l];
     }
-    static_assert(kLanes == 4 * kLast && kLast == 8);
-    for (int l = 0; l < 4; ++l)
-      for (int r = 0; r < kGroup; ++r) end[l][r] = Body::combine(end[l][r], end[l + 4][r]);
-    for (int r = 0; r < kGroup; ++r) {
-      end[0][r] = Body::combine(end[0][r], end[2][r]);
-      end[1][r] = Body::combine(end[1][r], end[3][r]);
-      end[0][r] = Body::combine(end[0][r], end[1][r]);
-    }
-    for (std::int64_t r = 0; r < rows; ++r) out[r] = Body::combine(out[r], end[0][r]);
   }
 
   // An unsigned integer as wide as an element: loops that mix widths need several times the instructions.
@@ -136,19 +117,18 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
   CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
-    A* out = reinterpret_cast<A*>(acc);
-    if constexpr (
-        requires { typename Body::extremum; } || requires { Body::counts; }) {
-      (void)lanes, (void)first, (void)last;
-      for (std::int64_t r = 0; r < b.rows; ++r) {
-        const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
-        if constexpr (requires { Body::counts; }) fold_counts(out[r], x, b.n);
-        else if (b.n > 0) find_extremum(out[r], x, b.index, b.n);
+    for (std::int64_t r = 0; r < b.rows; ++r) {
+      A& out = reinterpret_cast<A*>(acc)[r];
+      const T* x = reinterpret_cast<const T*>(b.in + r * b.row_step);
+      if constexpr (requires { typename Body::extremum; }) {
+        if (b.n > 0) find_extremum(out, x, b.index, b.n);
+        (void)lanes, (void)first, (void)last;
+      } else if constexpr (requires { Body::counts; }) {
+        fold_counts(out, x, b.n);
+        (void)lanes, (void)first, (void)last;
+      } else {
+        fold_lanes(out, reinterpret_cast<A*>(lanes), x, b.index, b.n, first, last);
       }
-    } else {
-      for (std::int64_t r = 0; r < b.rows; r += kGroup)
-        fold_lanes(out + r, reinterpret_cast<A*>(lanes), {b.in + r * b.row_step, b.row_step, 0, b.index, b.n},
-                   b.rows - r < kGroup ? b.rows - r : kGroup, first, last);
     }
   }
 
