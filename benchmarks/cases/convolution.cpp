@@ -10,9 +10,7 @@ const Parameters full{{"batch", 16}, {"channels", 64}, {"outputs", 64}, {"size",
 const Parameters tiny{{"batch", 2}, {"channels", 3}, {"outputs", 4}, {"size", 6}, {"sets", 2}};
 
 std::int64_t kernel(const Parameters& p) { return get(p, "kernel", 3); }
-nn::ConvolutionOptions options(const Parameters& p) {
-  return {.stride = get(p, "stride", 1), .pad = get(p, "pad", 1)};
-}
+nn::ConvolutionOptions options(const Parameters& p) { return {.stride = get(p, "stride", 1), .pad = get(p, "pad", 1)}; }
 // The side of the output.
 std::int64_t output_size(const Parameters& p) {
   return (p.at("size") + 2 * get(p, "pad", 1) - kernel(p)) / get(p, "stride", 1) + 1;
