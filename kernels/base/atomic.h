@@ -27,6 +27,7 @@ template <class T> class Atomic {
   Atomic(const Atomic&) = delete;
   Atomic& operator=(const Atomic&) = delete;
 
+  operator T() const noexcept { return load(); }
   T load(MemoryOrder order = MemoryOrder::seq_cst) const noexcept { return __atomic_load_n(&value_, int(order)); }
   void store(T value, MemoryOrder order = MemoryOrder::seq_cst) noexcept {
     __atomic_store_n(&value_, value, int(order));

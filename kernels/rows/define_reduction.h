@@ -5,7 +5,9 @@
 
 namespace catena::define {
 
+// Loops that were unrolled before they are vectorised would compare single numbers, by jumps that are mispredicted.
 template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* lane) {
+#pragma GCC unroll 1
   for (int l = 0; l < Width; ++l) lane[l] = Body::combine(lane[l], lane[l + Width]);
   if constexpr (Width == 1) return lane[0];
   else return combine_lanes<Body, Width / 2>(lane);
