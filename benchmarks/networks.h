@@ -75,18 +75,21 @@ struct BasicBlock : nn::Chain {
   }
 };
 
+// `width`: the channels of the first stage, 64 in the paper.
 struct ResNet18 : nn::Chain {
-  nn::Convolution2D conv1{3, 64, 3, {.pad = 1, .nobias = true}};
-  nn::BatchNormalization bn1{64, {.initial_avg_var = 1.0}};
+  nn::Convolution2D conv1;
+  nn::BatchNormalization bn1;
   nn::ChainList blocks;
-  nn::Linear fc{512, 10};
-  explicit ResNet18(const Parameters&) {
+  nn::Linear fc;
+  explicit ResNet18(const Parameters& p) : ResNet18(int(p.at("width"))) {}
+  explicit ResNet18(int width)
+      : conv1(3, width, 3, {.pad = 1, .nobias = true}), bn1(width, {.initial_avg_var = 1.0}), fc(8 * width, 10) {
     initialize(conv1, 1000);
     initialize(fc, 1001);
     std::int64_t seed = 1002;
-    int in = 64;
-    for (const int out : {64, 128, 256, 512}) {
-      for (const int stride : {out == 64 ? 1 : 2, 1}) {
+    int in = width;
+    for (const int out : {width, 2 * width, 4 * width, 8 * width}) {
+      for (const int stride : {out == width ? 1 : 2, 1}) {
         blocks.add_link(BasicBlock(in, out, stride, seed));
         seed += 3;
         in = out;

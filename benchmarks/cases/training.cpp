@@ -90,6 +90,12 @@ Parameters parameters(Draw& draw) {
 Parameters batch(Draw& draw) { return {{"batch", draw.at_most(draw.one_of({1, 8, 64, 256}))}, {"sets", 2}}; }
 Parameters inferred(Draw& draw) { return {{"batch", draw.one_of({1, 2, 8, 32})}, {"sets", 2}}; }
 
+template <Parameters (*draw_others)(Draw&)> Parameters with_width(Draw& draw) {
+  Parameters p = draw_others(draw);
+  p["width"] = draw.at_most(64);
+  return p;
+}
+
 const Cases cases{
     {"optimizer/adam_200x64x64",
      {{"tensors", 200}, {"rows", 64}, {"columns", 64}},
@@ -110,7 +116,11 @@ const Cases cases{
        return p;
      }},
     {"training/cnn", {{"batch", 64}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, steps<CNN>, batch},
-    {"training/resnet18", {{"batch", 64}, {"sets", 2}}, {{"batch", 2}, {"sets", 1}}, steps<ResNet18>, batch},
+    {"training/resnet18",
+     {{"batch", 64}, {"width", 64}, {"sets", 2}},
+     {{"batch", 2}, {"width", 2}, {"sets", 1}},
+     steps<ResNet18>,
+     with_width<batch>},
     {"inference/mlp",
      {{"batch", 32}, {"units", 1000}, {"sets", 8}},
      {{"batch", 4}, {"units", 5}, {"sets", 2}},
@@ -121,7 +131,11 @@ const Cases cases{
        return p;
      }},
     {"inference/cnn", {{"batch", 32}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, outputs<CNN>, inferred},
-    {"inference/resnet18", {{"batch", 32}, {"sets", 2}}, {{"batch", 2}, {"sets", 1}}, outputs<ResNet18>, inferred},
+    {"inference/resnet18",
+     {{"batch", 32}, {"width", 64}, {"sets", 2}},
+     {{"batch", 2}, {"width", 2}, {"sets", 1}},
+     outputs<ResNet18>,
+     with_width<inferred>},
 };
 
 }  // namespace

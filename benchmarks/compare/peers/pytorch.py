@@ -311,14 +311,15 @@ def batch_norm(n):
 
 
 def resnet18(p):
-    conv1 = initialize(torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False), 1000)
-    fc = initialize(torch.nn.Linear(512, 10), 1001)
-    blocks, n_in = [], 64
-    for i, out in enumerate((64, 128, 256, 512)):
-        for j, stride in enumerate((1 if out == 64 else 2, 1)):
+    width = p["width"]
+    conv1 = initialize(torch.nn.Conv2d(3, width, 3, 1, 1, bias=False), 1000)
+    fc = initialize(torch.nn.Linear(8 * width, 10), 1001)
+    blocks, n_in = [], width
+    for i, out in enumerate((width, 2 * width, 4 * width, 8 * width)):
+        for j, stride in enumerate((1 if i == 0 else 2, 1)):
             blocks.append(BasicBlock(n_in, out, stride, 1002 + 3 * (2 * i + j)))
             n_in = out
-    return torch.nn.Sequential(conv1, batch_norm(64), torch.nn.ReLU(), *blocks, torch.nn.AvgPool2d(4), torch.nn.Flatten(), fc).to(device)
+    return torch.nn.Sequential(conv1, batch_norm(width), torch.nn.ReLU(), *blocks, torch.nn.AvgPool2d(4), torch.nn.Flatten(), fc).to(device)
 
 
 def input_shape(build, batch):
