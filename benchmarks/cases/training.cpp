@@ -90,6 +90,11 @@ Parameters parameters(Draw& draw) {
 Parameters batch(Draw& draw) { return {{"batch", draw.at_most(draw.one_of({1, 8, 64, 256}))}, {"sets", 2}}; }
 Parameters inferred(Draw& draw) { return {{"batch", draw.one_of({1, 2, 8, 32})}, {"sets", 2}}; }
 
+template <Parameters (*draw_others)(Draw&)> Parameters with_units(Draw& draw) {
+  Parameters p = draw_others(draw);
+  p["units"] = draw.length(10, draw.at_most(1000));
+  return p;
+}
 template <Parameters (*draw_others)(Draw&)> Parameters with_width(Draw& draw) {
   Parameters p = draw_others(draw);
   p["width"] = draw.at_most(64);
@@ -110,11 +115,7 @@ const Cases cases{
      {{"batch", 100}, {"units", 1000}, {"sets", 8}},
      {{"batch", 4}, {"units", 5}, {"sets", 2}},
      steps<MLP>,
-     [](Draw& draw) {
-       Parameters p = batch(draw);
-       p["units"] = draw.length(10, draw.at_most(1000));
-       return p;
-     }},
+     with_units<batch>},
     {"training/cnn", {{"batch", 64}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, steps<CNN>, batch},
     {"training/resnet18",
      {{"batch", 64}, {"width", 64}, {"sets", 2}},
@@ -125,11 +126,7 @@ const Cases cases{
      {{"batch", 32}, {"units", 1000}, {"sets", 8}},
      {{"batch", 4}, {"units", 5}, {"sets", 2}},
      outputs<MLP>,
-     [](Draw& draw) {
-       Parameters p = inferred(draw);
-       p["units"] = draw.length(10, draw.at_most(1000));
-       return p;
-     }},
+     with_units<inferred>},
     {"inference/cnn", {{"batch", 32}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, outputs<CNN>, inferred},
     {"inference/resnet18",
      {{"batch", 32}, {"width", 64}, {"sets", 2}},

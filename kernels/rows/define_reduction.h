@@ -38,9 +38,7 @@ template <class Body, fixed_string S> struct Reduction {
   }
 
   // An unsigned integer as wide as an element: loops that mix widths need several times the instructions.
-  using U = std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                               std::conditional_t<sizeof(T) == 2, std::uint16_t,
-                                                  std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+  using U = typename uint_of_size<(sizeof(T) < 8 ? sizeof(T) : 8)>::type;
   static constexpr int kWindow = 256 / sizeof(T);  // a comparison takes long to end: several vectors at once
 
   // Counts, whose order is free: in lanes as wide as an element, as many elements as the narrowest can count.

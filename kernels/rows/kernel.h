@@ -54,6 +54,7 @@ using IndexedFn = void (*)(const IndexedCall& call, std::int64_t begin, std::int
 // combination: element i goes to lane i % kLanes, and the lanes are combined as a binary tree. `reduce` and
 // `accumulate` follow the same order, so the result does not depend on which axis is contiguous.
 inline constexpr int kLanes = 32;
+inline constexpr int kMaxLaneBytes = 48;  // bytes of the widest accumulator whose lanes pass from part to part
 // The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
 // i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
 // out_stride.

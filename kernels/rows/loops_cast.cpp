@@ -17,7 +17,6 @@ namespace {
 
 // Strided operands pass through tiles of that many elements, so that conversions vectorise.
 constexpr std::int64_t kTile = 512;
-constexpr std::int64_t kWidest = 16;
 
 // Integers of one width convert alike to all others, so pairs that differ only in that share their code: a target is
 // taken as unsigned, and so is a source that is not widened.
@@ -211,7 +210,7 @@ constexpr CastFn copy_of(std::size_t itemsize) {
 
 void convert_by_tiles(BlockFn block, std::int64_t from_size, std::int64_t to_size, const std::byte* in,
                       std::int64_t in_stride, std::byte* out, std::int64_t out_stride, std::int64_t n) {
-  alignas(64) std::byte tile_in[kTile * kWidest], tile_out[kTile * kWidest];
+  alignas(64) std::byte tile_in[kTile * kMaxItemsize], tile_out[kTile * kMaxItemsize];
   if (in_stride == 0 && n > 0) {
     block(in, tile_out, 1);
     return copy_strided(to_size, tile_out, 0, out, out_stride, n);

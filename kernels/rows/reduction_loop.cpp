@@ -8,14 +8,12 @@ namespace catena {
 namespace {
 
 constexpr std::int64_t kTile = 512;  // elements; a multiple of kLanes
-constexpr std::int64_t kWidest = 16;
-constexpr std::int64_t kWidestAccumulator = 48;
 
 // The tiles are in functions of their own, so that elements which need none do not pay for the stack.
 [[gnu::noinline]] void reduce_by_tiles(const ReductionLoop& loop, std::byte* acc, const std::byte* ptr,
                                        std::int64_t stride, std::int64_t index, std::int64_t n) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element));
-  alignas(64) std::byte tile[kTile * kWidest], lanes[kLanes * kWidestAccumulator];
+  alignas(64) std::byte tile[kTile * kMaxItemsize], lanes[kLanes * kMaxLaneBytes];
   const CastFn load = cast_function(loop.in, loop.element);
   std::int64_t i = 0;
   do {
@@ -30,7 +28,7 @@ constexpr std::int64_t kWidestAccumulator = 48;
 [[gnu::noinline]] void reduce_rows_by_tiles(const ReductionLoop& loop, std::byte* acc, const ReductionBlock& block,
                                             std::int64_t stride) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element)), n = block.n;
-  alignas(64) std::byte tile[kTile * kWidest];
+  alignas(64) std::byte tile[kTile * kMaxItemsize];
   const CastFn load = cast_function(loop.in, loop.element);
   const std::int64_t most = kTile / n;
   for (std::int64_t r = 0; r < block.rows; r += most) {
@@ -47,7 +45,7 @@ constexpr std::int64_t kWidestAccumulator = 48;
 [[gnu::noinline]] void accumulate_places_by_tiles(const ReductionLoop& loop, std::byte* acc,
                                                   const ReductionBlock& block, std::int64_t stride) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element));
-  alignas(64) std::byte tile[kTile * kWidest];
+  alignas(64) std::byte tile[kTile * kMaxItemsize];
   const CastFn load = cast_function(loop.in, loop.element);
   for (std::int64_t j = 0; j < block.n; j += kTile) {
     const std::int64_t width = std::min(kTile, block.n - j), most = kTile / width;
@@ -64,7 +62,7 @@ constexpr std::int64_t kWidestAccumulator = 48;
 [[gnu::noinline]] void accumulate_by_tiles(const ReductionLoop& loop, std::byte* acc, const std::byte* ptr,
                                            std::int64_t stride, std::int64_t index, std::int64_t n) {
   const auto item = static_cast<std::int64_t>(itemsize(loop.element));
-  alignas(64) std::byte tile[kTile * kWidest];
+  alignas(64) std::byte tile[kTile * kMaxItemsize];
   const CastFn load = cast_function(loop.in, loop.element);
   for (std::int64_t j = 0; j < n; j += kTile) {
     const std::int64_t m = std::min(kTile, n - j);
@@ -75,7 +73,7 @@ constexpr std::int64_t kWidestAccumulator = 48;
 
 [[gnu::noinline]] void finish_by_tiles(const ReductionLoop& loop, const std::byte* acc, std::int64_t count,
                                        std::byte* out, std::int64_t stride, std::int64_t n) {
-  alignas(64) std::byte tile[kTile * kWidest];
+  alignas(64) std::byte tile[kTile * kMaxItemsize];
   const auto item = static_cast<std::int64_t>(itemsize(loop.result));
   const CastFn cast = cast_function(loop.result, loop.out);
   for (std::int64_t j = 0; j < n; j += kTile) {

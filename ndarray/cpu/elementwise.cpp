@@ -29,8 +29,6 @@ using catena::Strides;
 constexpr std::int64_t kGrain = 32 * 1024;    // elements that are worth another thread
 constexpr std::int64_t kSerial = kGrain / 4;  // elements for which no thread is considered
 
-constexpr std::int64_t kAheadBytes = 1024 * 1024;  // operands that are not in a core's own cache as a rule
-
 std::int64_t grain_of(const Program& program) {
   std::int64_t cost = 0;
   for (const Step& s : program.steps) cost += s.kernel->transcendental ? 4 : 1;
@@ -43,9 +41,9 @@ bool has_streamed_output(const Program& program, std::span<const BoundOperand> o
   return false;
 }
 
-// ---- one step, run by the loop itself
-// ------------------------------------------------------------------------------------------ True when it was done:
-// every operand has the type the loop computes in and the shape has at most one axis.
+// ---- one step, run by the loop itself -----------------------------------------------------------------------------
+
+// True when it was done: every operand has the type the loop computes in and the shape has at most one axis.
 bool run_flat(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   const Step& step = program.steps[0];
   const Loop& l = step.resolved();

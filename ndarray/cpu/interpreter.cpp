@@ -16,8 +16,6 @@ using catena::Program;
 using catena::Step;
 
 constexpr std::size_t kRecastTile = kTile * 8;
-constexpr std::int64_t kAheadBytes =
-    1024 * 1024;  // operands from here on are fetched ahead: less is in a cache more often than not
 constexpr std::int64_t kNearBytes = 24 * 1024;  // the tiles of all slots should stay in the closest cache
 constexpr int kIntoL2 = 2;                      // tiles need what is closer
 

@@ -11,6 +11,7 @@
 #include <catena/kernels/rows/multiarch.h>
 #include <catena/kernels/traits.h>
 #include <catena/ndarray/cpu/along_axis.h>
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/sort_network.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -342,49 +343,35 @@ template <class Keys> class NetworkSort {
   const std::int64_t vectors_ = network_.vectors_for(n_);  // of a row
 };
 
-// Rows of one element, which is at position 0.
-void fill_zeros(const RowsToSort& call) {
-  catena::parallel_for(call.rows.units(), call.rows.grain(16 * kGrain), [&](std::int64_t begin, std::int64_t end) {
-    call.rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
-      if (stride[1] == sizeof(std::int64_t)) std::memset(ptr[1], 0, std::size_t(n) * sizeof(std::int64_t));
-      else
-        for (std::int64_t j = 0; j < n; ++j) std::memset(ptr[1] + j * stride[1], 0, sizeof(std::int64_t));
-    });
-  });
-}
-void copy_elements(const RowsToSort& call, std::size_t bytes) {
-  catena::parallel_for(call.rows.units(), call.rows.grain(16 * kGrain), [&](std::int64_t begin, std::int64_t end) {
-    call.rows.run(begin, end, [&](std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
-      const auto item = std::int64_t(bytes);
-      if (stride[0] == item && stride[1] == item) std::memcpy(ptr[1], ptr[0], std::size_t(n) * bytes);
-      else
-        for (std::int64_t j = 0; j < n; ++j) std::memcpy(ptr[1] + j * stride[1], ptr[0] + j * stride[0], bytes);
-    });
-  });
-}
-
 template <class E> void sort_as(const RowsToSort& call, bool positions) {
   using B = BitsOf<E>;
   const Order<B> order = order_of<E>();
   // A byte has one digit.
   const std::int64_t network_to = sizeof(E) == 1 ? kNetworkTo / 4 : kNetworkTo;
   if (!positions) {
-    if (call.length == 1) return copy_elements(call, sizeof(E));
     if (call.length <= network_to) return NetworkSort<ValueKeys<E>>(call).run();
     if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(call, order);
     else return sort_rows<Float<E>>(call, order);
   }
-  if (call.length == 1) return fill_zeros(call);
   if constexpr (sizeof(E) <= 4)
     if (call.length <= network_to) return NetworkSort<PositionKeys<E>>(call).run();
   if (call.length <= std::numeric_limits<std::uint32_t>::max()) return sort_rows<Place<B, std::uint32_t>>(call, order);
   sort_rows<Place<B, std::int64_t>>(call, order);
 }
 
+// Rows of one element, which is at position 0.
+void sort_single_elements(const catena::bound::Sort& call) {
+  alignas(16) const std::byte zero[sizeof(std::int64_t)] = {};
+  const catena::Strides repeated = catena::Strides::filled(call.in.shape->size(), 0);
+  copy_elements(call.out.data, *call.out.strides, call.positions ? zero : call.in.data,
+                call.positions ? repeated : *call.in.strides, *call.in.shape, catena::itemsize(call.out.dtype));
+}
+
 }  // namespace
 
 void CpuBackend::sort(const catena::bound::Sort& call, StreamRef) {
   if (catena::size_of(*call.in.shape) == 0) return;
+  if ((*call.in.shape)[call.axis] == 1) return sort_single_elements(call);
   const Walk rows = walk_rows(call.in, call.out, call.axis);
   const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis],
                        (*call.out.strides)[call.axis]};

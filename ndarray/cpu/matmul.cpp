@@ -8,6 +8,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/rows/bind.h>
 #include <catena/ndarray/cpu/convert.h>
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/walk.h>
@@ -209,11 +210,9 @@ struct Batched {
 };
 
 void fill_zero(const BoundOperand& out) {
-  const Walk walk({&out, 1}, *out.shape, 0);
-  const CastFn copy = catena::cast_function(out.dtype, out.dtype);
-  alignas(16) const std::byte zero[16] = {};
-  walk.run(0, walk.units(),
-           [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) { copy(zero, 0, p[0], s[0], n); });
+  alignas(16) const std::byte zero[catena::kMaxItemsize] = {};
+  copy_elements(out.data, *out.strides, zero, catena::Strides::filled(out.shape->size(), 0), *out.shape,
+                catena::itemsize(out.dtype));
 }
 
 }  // namespace

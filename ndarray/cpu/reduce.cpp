@@ -14,6 +14,7 @@
 #include <cstring>
 #include <vector>
 
+#include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
 
 namespace nd::cpu {
@@ -22,10 +23,9 @@ using catena::compute_dtype;
 
 namespace {
 
-constexpr std::int64_t kShortRun = 64;    // elements of a program's inputs that are better collected with others
-constexpr std::int64_t kShortRow = 128;   // outputs for which it is not worth running a program
-constexpr std::int64_t kLongRun = 128;    // elements that are folded where they lie
-constexpr std::int64_t kWidestLane = 48;  // bytes of an accumulator whose lanes a run hands to the next
+constexpr std::int64_t kShortRun = 64;   // elements of a program's inputs that are better collected with others
+constexpr std::int64_t kShortRow = 128;  // outputs for which it is not worth running a program
+constexpr std::int64_t kLongRun = 128;   // elements that are folded where they lie
 
 }  // namespace
 
@@ -181,7 +181,7 @@ void Reducer::collect(const Place& in, Odometer& at, std::int64_t n, std::byte* 
 // ---- inner form ---------------------------------------------------------------------------------
 bool Reducer::folds_runs() const {
   return !pre_ && direct_in_ && table_.in == table_.element && reduced_.size() > 1 && reduced_.back() >= kLongRun &&
-         reduced_stride() == in_item_ && acc_ <= kWidestLane;
+         reduced_stride() == in_item_ && acc_ <= catena::kMaxLaneBytes;
 }
 
 void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, const Tiles& t, std::byte* tile) const {
@@ -197,7 +197,7 @@ void Reducer::reduce_chunk(const Place& in, std::int64_t chunk, std::byte* acc, 
 
 // Between two runs, the elements that do not fill the lanes wait for the first ones of the next run.
 void Reducer::fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n, std::byte* acc) const {
-  alignas(64) std::byte waiting[kLanes * catena::kMaxItemsize], lanes[kLanes * kWidestLane];
+  alignas(64) std::byte waiting[kLanes * catena::kMaxItemsize], lanes[kLanes * catena::kMaxLaneBytes];
   Odometer at(reduced_, inputs_.reduced_strides(), begin);
   std::int64_t folded = 0, held = 0;
   const auto fold = [&](const std::byte* x, std::int64_t m) {
@@ -348,16 +348,8 @@ void Reducer::place_single_elements() const {
   table_.init(acc, 1);
   table_.reduce(acc, element, in_item_, 0, 1);
   finish(acc, value, static_cast<std::int64_t>(itemsize(out_.dtype)), 1);
-  const CastFn fill = catena::cast_function(out_.dtype, out_.dtype);
-  const std::int64_t step = kept_.empty() ? 0 : inputs_.kept[inputs_.out].back();
-  catena::parallel_for(outputs_, kGrain, [&](std::int64_t b, std::int64_t e) {
-    Odometer out(kept_, {&inputs_.kept[inputs_.out], 1}, b);
-    for (std::int64_t k = b, n; k < e; k += n) {
-      n = std::min(out.run(), e - k);
-      fill(value, 0, out_.data + out.offset(), step, n);
-      out.advance(n);
-    }
-  });
+  copy_elements(out_.data, inputs_.kept[inputs_.out], value, Strides::filled(kept_.size(), 0), kept_,
+                itemsize(out_.dtype));
 }
 
 namespace {
