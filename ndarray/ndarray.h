@@ -24,6 +24,7 @@
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/print.h>
 #include <catena/ndarray/routines/random.h>
+#include <catena/ndarray/routines/random_generator.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>

@@ -13,6 +13,7 @@
 #include <catena/kernels/rows/families/optimizer.h>
 #include <catena/kernels/rows/families/pooling.h>
 #include <catena/kernels/rows/families/random.h>
+#include <catena/kernels/rows/families/random_distributions.h>
 #include <catena/kernels/rows/families/search.h>
 #include <catena/kernels/rows/families/softmax.h>
 #include <catena/kernels/rows/families/statistics.h>
@@ -33,6 +34,7 @@
   CATENA_IM2COL_ROWS(ROW) \
   CATENA_DROPOUT_ROWS(ROW) \
   CATENA_RANDOM_ROWS(ROW) \
+  CATENA_RANDOM_DISTRIBUTION_ROWS(ROW) \
   CATENA_SEARCH_ROWS(ROW) \
   CATENA_OPTIMIZER_ROWS(ROW)
 // clang-format on

@@ -13,6 +13,7 @@
 #include <catena/kernels/random.h>
 #include <catena/kernels/rows/bound_call.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/execute.h>
@@ -22,6 +23,9 @@
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/random_curand.h>
 #include <catena/ndarray/routines/random_states.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/ndarray/routines/scan.h>
+#include <catena/ndarray/routines/sorting.h>
 
 namespace nd::random {
 
@@ -44,14 +48,14 @@ std::uint64_t seed_of(Device device, std::uint64_t seed) {
 
 struct States {
   std::mutex mutex;
-  std::map<std::pair<Device::Kind, int>, std::unique_ptr<Generator>> list;
+  std::map<std::pair<Device::Kind, int>, std::unique_ptr<RandomState>> list;
   std::optional<std::uint64_t> seed;  // of seed_all()
 
   std::uint64_t first_seed(Device device) const { return seed_of(device, seed ? *seed : catena::initial_seed()); }
   // The mutex is held by the caller.
-  Generator& of(Device device) {
+  RandomState& of(Device device) {
     auto& state = list[{device.kind, device.id}];
-    if (!state) state = std::make_unique<Generator>(first_seed(device));
+    if (!state) state = std::make_unique<RandomState>(first_seed(device));
     return *state;
   }
 };
@@ -96,64 +100,74 @@ double neighbour(Dtype dtype, double high, int direction) {
 }  // namespace
 
 // ---- state --------------------------------------------------------------------------------------
-struct Generator::State {
+struct BitGenerator::State {
   std::uint64_t seed, offset;
   std::shared_ptr<CurandSource> curand;  // null: Philox
+  std::optional<Stream> stream;
 };
-struct Generator::Guarded {
+struct BitGenerator::Guarded {
   std::mutex mutex;
   State state;
 };
 
-Generator::Generator() : Generator(catena::entropy()) {}
+BitGenerator::BitGenerator() : BitGenerator(catena::entropy()) {}
 
-Generator::Generator(std::uint64_t seed, std::uint64_t offset) : guarded_(new Guarded{{}, {seed, offset, nullptr}}) {}
+BitGenerator::BitGenerator(std::uint64_t seed, std::uint64_t offset)
+    : guarded_(new Guarded{{}, {seed, offset, nullptr, {}}}) {}
 
-Generator::Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method)
-    : Generator(seed ? *seed : catena::entropy()) {
+BitGenerator::BitGenerator(std::optional<std::uint64_t> seed, cuda::CurandMethod method)
+    : BitGenerator(seed ? *seed : catena::entropy()) {
   State& state = guarded_->state;
   state.curand = std::make_shared<CurandSource>(state.seed, method, current_device());
 }
 
-Generator::Generator(const Generator& o) : guarded_(new Guarded{{}, o.copy()}) {}
+BitGenerator::BitGenerator(const BitGenerator& o) : guarded_(new Guarded{{}, o.copy()}) {}
 
-Generator& Generator::operator=(const Generator& o) {
+BitGenerator& BitGenerator::operator=(const BitGenerator& o) {
   State copied = o.copy();
   const std::lock_guard lock(guarded_->mutex);
   std::swap(guarded_->state, copied);
   return *this;
 }
 
-Generator::~Generator() = default;
+BitGenerator::~BitGenerator() = default;
 
-Generator::State Generator::state() const noexcept {
+BitGenerator::State BitGenerator::state() const noexcept {
   const std::lock_guard lock(guarded_->mutex);
   return guarded_->state;
 }
 
-Generator::State Generator::begin(std::int64_t n) noexcept {
+BitGenerator::State BitGenerator::begin(std::int64_t n) noexcept {
   const std::lock_guard lock(guarded_->mutex);
   State before = guarded_->state;
   guarded_->state.offset += catena::random_counters(n);
   return before;
 }
 
-Generator::State Generator::copy() const {
+BitGenerator::State BitGenerator::copy() const {
   State s = state();
-  if (s.curand) s = {s.seed, 0, std::make_shared<CurandSource>(s.seed, s.curand->method(), s.curand->device())};
+  if (s.curand)
+    s = {s.seed, 0, std::make_shared<CurandSource>(s.seed, s.curand->method(), s.curand->device()), s.stream};
   return s;
 }
 
-std::uint64_t Generator::seed() const noexcept { return state().seed; }
-std::uint64_t Generator::offset() const noexcept { return state().offset; }
-std::uint64_t Generator::reserve(std::int64_t n) noexcept { return begin(n).offset; }
+std::uint64_t BitGenerator::initial_seed() const noexcept { return state().seed; }
+std::uint64_t BitGenerator::offset() const noexcept { return state().offset; }
+BitGenerator::Position BitGenerator::reserve(std::int64_t n) noexcept {
+  const State before = begin(n);
+  return {before.seed, before.offset};
+}
+void BitGenerator::set_stream(const std::optional<Stream>& stream) {
+  const std::lock_guard lock(guarded_->mutex);
+  guarded_->state.stream = stream;
+}
 
-std::optional<cuda::CurandMethod> Generator::method() const noexcept {
+std::optional<cuda::CurandMethod> BitGenerator::method() const noexcept {
   const State s = state();
   return s.curand ? std::optional(s.curand->method()) : std::nullopt;
 }
 
-void Generator::reseed(std::optional<std::uint64_t> seed) {
+void BitGenerator::reseed(std::optional<std::uint64_t> seed) {
   const std::uint64_t chosen = seed ? *seed : catena::entropy();
   const std::lock_guard lock(guarded_->mutex);
   State& state = guarded_->state;
@@ -162,7 +176,11 @@ void Generator::reseed(std::optional<std::uint64_t> seed) {
   state.offset = 0;
 }
 
-Generator& get_random_state() {
+Philox4x3210::Philox4x3210(std::optional<std::uint64_t> seed) : BitGenerator(seed ? *seed : catena::entropy()) {}
+XORWOW::XORWOW(std::optional<std::uint64_t> seed) : BitGenerator(seed, cuda::CurandMethod::xorwow) {}
+MRG32k3a::MRG32k3a(std::optional<std::uint64_t> seed) : BitGenerator(seed, cuda::CurandMethod::mrg32k3a) {}
+
+RandomState& get_random_state() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   return all.of(current_device());
@@ -173,14 +191,14 @@ void reset_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   all.seed.reset();
-  for (auto& [key, state] : all.list) *state = Generator(all.first_seed(device_of(key)));
+  for (auto& [key, state] : all.list) *state = RandomState(all.first_seed(device_of(key)));
 }
 
 std::vector<DeviceState> get_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   std::vector<DeviceState> result;
-  for (const auto& [key, state] : all.list) result.push_back({device_of(key), state->seed(), state->offset()});
+  for (const auto& [key, state] : all.list) result.push_back({device_of(key), state->initial_seed(), state->offset()});
   return result;
 }
 
@@ -188,9 +206,9 @@ void set_states(std::span<const DeviceState> wanted) {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   for (const DeviceState& w : wanted) {
-    Generator& generator = all.of(w.device);
+    RandomState& generator = all.of(w.device);
     if (generator.method()) generator.reseed(w.seed);
-    else generator = Generator(w.seed, w.offset);
+    else generator = RandomState(w.seed, w.offset);
   }
 }
 
@@ -202,25 +220,46 @@ void seed_all(std::uint64_t seed) {
 }
 
 // ---- samples ------------------------------------------------------------------------------------
-Array Generator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low, std::int64_t high) {
+Array BitGenerator::sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low,
+                           std::int64_t high) {
   const Array a(internal::new_array(size, dtype, current_device(), "random"));
-  if (a.size() == 0) return a;
-  if (const std::shared_ptr<CurandSource> curand = state().curand) {
-    curand->draw(kind, a, low, high);
-    if (kind == catena::RandomKind::uniform) minimum(a, neighbour(dtype, 1, -1), {.out = a});
-    return a;
-  }
-  const State before = begin(a.size());
-  internal::execute(catena::call::Random{kind, before.seed, before.offset, low, high, a.get()});
+  fill(kind, a, low, high);
   return a;
 }
 
-Array draw::random_sample(Generator& g, const Shape& size, Dtype dtype) {
+void BitGenerator::fill(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high) {
+  if (out.size() == 0) return;
+  const State now = state();
+  const std::uint64_t offset = now.curand ? 0 : begin(out.size()).offset;
+  const auto make = [&] {
+    if (!now.curand) {
+      internal::execute(catena::call::Random{kind, now.seed, offset, low, high, out.get()});
+      return;
+    }
+    now.curand->draw(kind, out, low, high);
+    if (kind == catena::RandomKind::uniform) minimum(out, neighbour(out.dtype(), 1, -1), {.out = out});
+  };
+  if (!now.stream || now.stream->ref() == current_stream(out.device())) return make();
+  const Stream& own = *now.stream;
+  const Event before({.disable_timing = true}), after({.disable_timing = true});
+  const StreamRef current = current_stream(out.device());
+  Runtime& b = runtime(out.device().kind);
+  b.record_event(before.ptr(), current);  // the memory may have been written by work of the current stream
+  own.wait_event(before);
+  {
+    const StreamScope scope(own);
+    make();
+  }
+  own.record(after);
+  b.wait_event(current, after.ptr());
+}
+
+Array draw::random_sample(BitGenerator& g, const Shape& size, Dtype dtype) {
   check_floating("random_sample", dtype);
   return g.sample(catena::RandomKind::uniform, size, dtype);
 }
 
-Array draw::uniform(Generator& g, double low, double high, const Shape& size, Dtype dtype) {
+Array draw::uniform(BitGenerator& g, double low, double high, const Shape& size, Dtype dtype) {
   check_floating("uniform", dtype);
   check<ValueError>(std::isfinite(high - low), "uniform", "the range from ", low, " to ", high, " is not finite");
   Array a = g.sample(catena::RandomKind::uniform, size, dtype);
@@ -232,12 +271,12 @@ Array draw::uniform(Generator& g, double low, double high, const Shape& size, Dt
   return a;
 }
 
-Array draw::standard_normal(Generator& g, const Shape& size, Dtype dtype) {
+Array draw::standard_normal(BitGenerator& g, const Shape& size, Dtype dtype) {
   check_floating("standard_normal", dtype);
   return g.sample(catena::RandomKind::normal, size, dtype);
 }
 
-Array draw::normal(Generator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
+Array draw::normal(BitGenerator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
                    Dtype dtype) {
   check_floating("normal", dtype);
   if (!scale.is_array())
@@ -253,14 +292,14 @@ Array draw::normal(Generator& g, const Operand& loc, const Operand& scale, const
   return a;
 }
 
-Array draw::lognormal(Generator& g, const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
+Array draw::lognormal(BitGenerator& g, const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
                       Dtype dtype) {
   check_floating("lognormal", dtype);
   Array a = draw::normal(g, mean, sigma, size, dtype);
   return exp(a, {.out = a});
 }
 
-Array draw::gumbel(Generator& g, double loc, double scale, const Shape& size, Dtype dtype) {
+Array draw::gumbel(BitGenerator& g, double loc, double scale, const Shape& size, Dtype dtype) {
   check_floating("gumbel", dtype);
   // Computed in at least float32, so that 1 - U is never 0. U = 0 is replaced by half of the smallest step, whose
   // logarithm is finite.
@@ -285,14 +324,15 @@ void check_range(std::string_view op, std::int64_t low, std::int64_t last, Dtype
 
 }  // namespace
 
-Array draw::randint(Generator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size, Dtype dtype) {
+Array draw::randint(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
+                    Dtype dtype) {
   const std::int64_t first = high ? low : 0, end = high ? *high : low;
   check<ValueError>(first < end, "randint", "low ", first, " is not below high ", end);
   check_range("randint", first, end - 1, dtype);
   return g.sample(catena::RandomKind::integers, size, dtype, first, end);
 }
 
-Array draw::random_integers(Generator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
+Array draw::random_integers(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
                             Dtype dtype) {
   const std::int64_t first = high ? low : 1, last = high ? *high : low;
   check<ValueError>(first <= last, "random_integers", "low ", first, " is above high ", last);
@@ -307,29 +347,98 @@ Array draw::random_integers(Generator& g, std::int64_t low, std::optional<std::i
 }
 
 // ---- orders -------------------------------------------------------------------------------------
-Array Generator::permutation(std::int64_t n) {
+Array draw::permutation(BitGenerator& g, std::int64_t n) {
   check<ValueError>(n >= 0, "permutation", "the length ", n, " is negative");
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) order[std::size_t(i)] = i;
-  const State before = begin(n);
+  const auto [seed, offset] = g.reserve(n);
   for (std::int64_t i = n - 1; i > 0; --i) {  // Fisher-Yates shuffle
-    const catena::philox_words<2> words(before.seed, before.offset, i);
-    const std::int64_t j =
-        catena::integer_from_words(words, static_cast<int>(i & 3), i, before.seed, before.offset, 0, i + 1);
+    const catena::philox_words<2> words(seed, offset, i);
+    const std::int64_t j = catena::integer_from_words(words, static_cast<int>(i & 3), i, seed, offset, 0, i + 1);
     std::swap(order[std::size_t(i)], order[std::size_t(j)]);
   }
   return array(order);
 }
 
-Array Generator::permutation(const Array& a) {
+Array draw::permutation(BitGenerator& g, const Array& a) {
   check<TypeError>(a.ndim() > 0, "permutation", "a 0-d array has no order");
   const DeviceScope scope(a.device());
-  return take(a, permutation(a.shape()[0]), {.axis = 0});
+  return take(a, permutation(g, a.shape()[0]), {.axis = 0});
 }
 
-void Generator::shuffle(const Array& a) {
+void draw::shuffle(BitGenerator& g, const Array& a) {
   check<TypeError>(a.ndim() > 0, "shuffle", "a 0-d array has no order");
-  internal::assign("shuffle", a, permutation(a));
+  internal::assign("shuffle", a, permutation(g, a));
+}
+
+// ---- choices ------------------------------------------------------------------------------------
+namespace {
+
+Array checked_probabilities(const Array& p, std::int64_t n) {
+  check<ValueError>(p.shape() == Shape{n}, "choice", "probabilities of shape ", p.shape(), " were given for ", n,
+                    " elements");
+  check<TypeError>(!catena::is_complex_dtype(p.dtype()), "choice", "probabilities cannot be ", p.dtype());
+  const Array exact = p.astype(Dtype::float64, {.copy = false});
+  const double least = exact.min().item<double>(), sum = exact.sum().item<double>();
+  check<ValueError>(least >= 0, "choice", "the probability ", least, " is negative or no number");
+  constexpr double kTolerance = 1.5e-8;  // as in NumPy: the square root of the resolution of float64
+  const double tolerance = kind_of(p.dtype()) == DtypeKind::floating && itemsize(p.dtype()) < 8 ? 1e-3 : kTolerance;
+  check<ValueError>(std::abs(sum - 1) <= tolerance, "choice", "the probabilities add up to ", sum, ", not to 1");
+  return exact;
+}
+
+// Inversion: the place of a uniform number among the partial sums. Places of probability 0 are never taken, because
+// their sum is that of the place before.
+Array choose_with_replacement(BitGenerator& g, const Array& p, const Shape& size) {
+  Array sums = cumsum(p);
+  sums /= sums(-1);
+  return searchsorted(sums, g.sample(catena::RandomKind::uniform, size, Dtype::float64), "right");
+}
+
+// Element i arrives after an exponential time of rate p[i]; the first ones are the sample.
+Array choose_without_replacement(BitGenerator& g, const Array& p, std::int64_t count) {
+  const std::int64_t possible = count_nonzero(p);
+  check<ValueError>(count <= possible, "choice", "a sample of ", count, " without replacement was asked for, but only ",
+                    possible, " elements have a probability above 0");
+  const Array time = -log1p(-g.sample(catena::RandomKind::uniform, p.shape(), Dtype::float64)) / p;
+  return argsort(where(p > 0, time, std::numeric_limits<double>::infinity()))(Slice({}, count));
+}
+
+}  // namespace
+
+Array draw::choice(BitGenerator& g, std::int64_t n, const Shape& size, const ChoiceOptions& options) {
+  check<ValueError>(n > 0, "choice", "the population has ", n, " elements; at least one is needed");
+  const std::int64_t count = catena::size_of(size);
+  check<ValueError>(options.replace || count <= n, "choice", "a sample of ", count, " without replacement from ", n,
+                    " elements was asked for");
+  if (!options.p.is_null()) {
+    const Array p = checked_probabilities(options.p, n);
+    if (options.replace) return choose_with_replacement(g, p, size);
+    return choose_without_replacement(g, p, count).reshape(size);
+  }
+  if (options.replace) return g.sample(catena::RandomKind::integers, size, Dtype::int64, 0, n);
+  return permutation(g, n)(Slice({}, count)).copy().reshape(size);
+}
+
+Array draw::choice(BitGenerator& g, const Array& a, const Shape& size, const ChoiceOptions& options) {
+  check<ValueError>(a.ndim() > 0, "choice", "the population is a 0-d array; nd::random::choice(n) draws from 0..n-1");
+  const int axis = catena::normalize_axis("choice", options.axis, a.ndim());
+  const DeviceScope scope(a.device());
+  return take(a, choice(g, a.shape(axis), size, options), {.axis = axis});
+}
+
+std::string draw::bytes(BitGenerator& g, std::int64_t length) {
+  check<ValueError>(length >= 0, "bytes", "the length ", length, " is negative");
+  const std::int64_t words = (length + 3) / 4;
+  const auto [seed, offset] = g.reserve(words);
+  std::string result;
+  result.reserve(static_cast<std::size_t>(4 * words));
+  for (std::int64_t i = 0; i < words; ++i) {
+    const std::uint32_t bits = catena::random_bits32(seed, offset, i);
+    for (int b = 0; b < 4; ++b) result.push_back(static_cast<char>(bits >> (8 * b)));
+  }
+  result.resize(static_cast<std::size_t>(length));
+  return result;
 }
 
 }  // namespace nd::random

@@ -4,9 +4,11 @@
 //
 //   nd::random::seed(0);
 //   nd::Array x = nd::random::standard_normal({1000, 1000}, nd::float32);
-//   nd::random::Generator g(7);  g.uniform(-1, 1, {10});  nd::random::Generator replay(g.seed(), g.offset());
+//   nd::random::RandomState g(7);  g.uniform(-1, 1, {10});
+//   nd::random::RandomState replay(g.initial_seed(), g.offset());
 //
-// A cuRAND generator can replace Philox if that library is available (ndarray/cuda/vendor/curand.h lists its methods):
+// random_generator.h has the newer interface of NumPy, default_rng() and Generator, with more distributions. A cuRAND
+// generator can replace Philox if that library is available (ndarray/cuda/vendor/curand.h lists its methods):
 //
 //   nd::random::RandomState g(7, nd::cuda::CurandMethod::xorwow);
 //   nd::random::get_random_state() = g;   // now used by nd::random::rand and all other functions on this device
@@ -17,7 +19,7 @@
 // Results are new arrays on the current device, 0-d if no size is given. Floating samplers give float64 unless the last
 // argument, a dtype or options, is another floating dtype (TypeError otherwise). A list in braces is always a size.
 //
-// Thread safety: several threads may use one Generator; each call takes its own numbers, in an undefined order of
+// Thread safety: several threads may use one RandomState; each call takes its own numbers, in an undefined order of
 // calls.
 #pragma once
 
@@ -25,16 +27,9 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 
-#include <catena/kernels/base/pointers.h>
-#include <catena/ndarray/core/array.h>
-
-namespace catena {
-enum class RandomKind : std::uint8_t;
-}
-namespace nd::cuda {
-enum class CurandMethod : int;
-}
+#include <catena/ndarray/routines/bit_generator.h>
 
 namespace nd::random {
 
@@ -45,7 +40,13 @@ struct IntegerOptions {
   Dtype dtype = Dtype::int64;
 };
 
-class Generator;
+struct ChoiceOptions {
+  [[no_unique_address]] Named named = Named();
+  bool replace = true;  // whether an element may be drawn more than once
+  // The probabilities of the elements, in any real dtype; by default all are equally likely.
+  Array p = {};
+  int axis = 0;  // along which elements are drawn
+};
 
 namespace draw {
 template <class Options> Dtype dtype_in(const Options& options) { return options.dtype; }
@@ -53,21 +54,27 @@ inline Dtype dtype_in(Dtype dtype) { return dtype; }
 inline std::optional<Shape> size_of(std::initializer_list<catena::Integer> size) {
   return size.size() == 0 ? std::nullopt : std::optional<Shape>(size);
 }
-CATENA_EXPORT Array random_sample(Generator& g, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array uniform(Generator& g, double low, double high, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array standard_normal(Generator& g, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array normal(Generator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
+CATENA_EXPORT Array random_sample(BitGenerator& g, const Shape& size, Dtype dtype);
+CATENA_EXPORT Array uniform(BitGenerator& g, double low, double high, const Shape& size, Dtype dtype);
+CATENA_EXPORT Array standard_normal(BitGenerator& g, const Shape& size, Dtype dtype);
+CATENA_EXPORT Array normal(BitGenerator& g, const Operand& loc, const Operand& scale, const std::optional<Shape>& size,
                            Dtype dtype);
-CATENA_EXPORT Array lognormal(Generator& g, const Operand& mean, const Operand& sigma, const std::optional<Shape>& size,
-                              Dtype dtype);
-CATENA_EXPORT Array gumbel(Generator& g, double loc, double scale, const Shape& size, Dtype dtype);
-CATENA_EXPORT Array randint(Generator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
+CATENA_EXPORT Array lognormal(BitGenerator& g, const Operand& mean, const Operand& sigma,
+                              const std::optional<Shape>& size, Dtype dtype);
+CATENA_EXPORT Array gumbel(BitGenerator& g, double loc, double scale, const Shape& size, Dtype dtype);
+CATENA_EXPORT Array randint(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
                             Dtype dtype);
-CATENA_EXPORT Array random_integers(Generator& g, std::int64_t low, std::optional<std::int64_t> high, const Shape& size,
-                                    Dtype dtype);
+CATENA_EXPORT Array random_integers(BitGenerator& g, std::int64_t low, std::optional<std::int64_t> high,
+                                    const Shape& size, Dtype dtype);
+CATENA_EXPORT Array choice(BitGenerator& g, std::int64_t n, const Shape& size, const ChoiceOptions& options);
+CATENA_EXPORT Array choice(BitGenerator& g, const Array& a, const Shape& size, const ChoiceOptions& options);
+CATENA_EXPORT std::string bytes(BitGenerator& g, std::int64_t length);
+CATENA_EXPORT Array permutation(BitGenerator& g, std::int64_t n);
+CATENA_EXPORT Array permutation(BitGenerator& g, const Array& a);
+CATENA_EXPORT void shuffle(BitGenerator& g, const Array& a);
 }  // namespace draw
 
-// The samplers, members of Generator and functions of this namespace:
+// The samplers, members of RandomState and functions of this namespace:
 //
 //   random_sample(size), rand, random, ranf, sample
 //                                  uniform in [0, 1), in steps of 2^-24 (float32) or 2^-53 (float64)
@@ -83,6 +90,19 @@ CATENA_EXPORT Array random_integers(Generator& g, std::int64_t low, std::optiona
 //                                  integer dtype (TypeError). ValueError for an empty range, or one too wide for it
 //   random_integers(low, high, size)
 //                                  the same in [low, high], or [1, high]
+//   choice(n, size, {.replace, .p, .axis}), choice(a, size, ...)
+//                                  numbers of 0..n-1 (int64), or elements of `a` along an axis, with probabilities p
+//                                  (by inversion of their sum; a draw without replacement takes the first of an
+//                                  exponential race, Efraimidis and Spirakis 2006). ValueError for an empty
+//                                  population, probabilities of another shape, below 0 or of a sum other than 1 (to
+//                                  1.5e-8), and without replacement for a sample larger than the population or its
+//                                  elements of a probability above 0. Waits for the device if `p` is given
+//   bytes(length)                  a string of random bytes
+//   permutation(n)                 the numbers 0..n-1 in random order (int64); ValueError for n < 0. The order is
+//                                  computed on the host and copied; the call waits for no earlier work
+//   permutation(a)                 a copy of `a` with its subarrays along axis 0 in random order; TypeError for a 0-d
+//                                  array
+//   shuffle(a)                     the same in place
 #define ND_RANDOM_UNIFORM_SAMPLER(generator, name)                                               \
   template <class O = SampleOptions> Array name(const Shape& size = {}, const O& options = {}) { \
     return random::draw::random_sample(generator, size, random::draw::dtype_in(options));        \
@@ -123,6 +143,18 @@ CATENA_EXPORT Array random_integers(Generator& g, std::int64_t low, std::optiona
   Array name(std::int64_t low, std::optional<std::int64_t> high = {}, const Shape& size = {}, const O& options = {}) { \
     return random::draw::name(generator, low, high, size, random::draw::dtype_in(options));                            \
   }
+// A sample of a population: size is {} (one element, 0-d) unless given.
+#define ND_RANDOM_ORDERS(generator)                                                                \
+  inline Array choice(std::int64_t n, const Shape& size = {}, const ChoiceOptions& options = {}) { \
+    return random::draw::choice(generator, n, size, options);                                      \
+  }                                                                                                \
+  inline Array choice(const Array& a, const Shape& size = {}, const ChoiceOptions& options = {}) { \
+    return random::draw::choice(generator, a, size, options);                                      \
+  }                                                                                                \
+  inline std::string bytes(std::int64_t length) { return random::draw::bytes(generator, length); } \
+  inline Array permutation(std::int64_t n) { return random::draw::permutation(generator, n); }     \
+  inline Array permutation(const Array& a) { return random::draw::permutation(generator, a); }     \
+  inline void shuffle(const Array& a) { random::draw::shuffle(generator, a); }
 #define ND_RANDOM_SAMPLERS(generator)                   \
   ND_RANDOM_UNIFORM_SAMPLER(generator, random_sample)   \
   ND_RANDOM_UNIFORM_SAMPLER(generator, rand)            \
@@ -133,61 +165,30 @@ CATENA_EXPORT Array random_integers(Generator& g, std::int64_t low, std::optiona
   ND_RANDOM_BROADCAST_SAMPLER(generator, normal)        \
   ND_RANDOM_BROADCAST_SAMPLER(generator, lognormal)     \
   ND_RANDOM_INTEGER_SAMPLER(generator, randint)         \
-  ND_RANDOM_INTEGER_SAMPLER(generator, random_integers)
+  ND_RANDOM_INTEGER_SAMPLER(generator, random_integers) \
+  ND_RANDOM_ORDERS(generator)
 
-// A source of random numbers with the state {seed, offset}; the offset counts blocks of four numbers. A copy produces
-// the same numbers as the original. cuRAND cannot report its position, so a copy of a cuRAND generator starts the
-// sequence of its seed.
-class CATENA_EXPORT Generator {
+// A bit generator with the samplers above, as in NumPy before 1.17 and CuPy.
+class RandomState : public BitGenerator {
  public:
-  Generator();  // with a seed from the operating system
-  explicit Generator(std::uint64_t seed, std::uint64_t offset = 0);
-  // A pseudo-random cuRAND generator on the current device, which must also be the current device of its draws
-  // (ValueError); without a seed, one from the operating system is used. Its integers wait for the device unless the
-  // length of the range is a power of 2; its draws cannot be captured in a CUDA graph (RuntimeError). permutation and
-  // shuffle use Philox with that seed. RuntimeError "cuRAND is unavailable: ...", ValueError for a method that is not
-  // pseudo-random.
-  Generator(std::optional<std::uint64_t> seed, cuda::CurandMethod method);
-  Generator(const Generator& o);
-  Generator& operator=(const Generator& o);
-  ~Generator();
+  using BitGenerator::BitGenerator;
+  RandomState() = default;
 
-  std::uint64_t seed() const noexcept;
-  std::uint64_t offset() const noexcept;  // of Philox; cuRAND draws do not change it
-  // The cuRAND method, or nothing for Philox.
-  std::optional<cuda::CurandMethod> method() const noexcept;
-  // Starts the sequence of a seed, by default one from the operating system. The method stays.
-  void reseed(std::optional<std::uint64_t> seed = {});
-  // Reserves `n` Philox numbers; returns the offset at which they begin.
-  std::uint64_t reserve(std::int64_t n) noexcept;
-  // `size` numbers of a kind; what the samplers are made of.
-  Array sample(catena::RandomKind kind, const Shape& size, Dtype dtype, std::int64_t low = 0, std::int64_t high = 0);
-
+  // Starts the sequence of a seed, by default one from the operating system.
+  void seed(std::optional<std::uint64_t> seed = {}) { reseed(seed); }
   ND_RANDOM_SAMPLERS(*this)
-  // The numbers 0..n-1 in random order (int64); ValueError for n < 0. The order is computed on the host and copied; the
-  // call waits for no earlier work.
-  Array permutation(std::int64_t n);
-  // A copy of `a` with its subarrays along axis 0 in random order; TypeError for a 0-d array.
-  Array permutation(const Array& a);
-  // The same in place.
-  void shuffle(const Array& a);
-
- private:
-  struct State;    // seed, offset, cuRAND generator
-  struct Guarded;  // the state and its lock
-  State state() const noexcept;
-  State begin(std::int64_t n) noexcept;  // reserves `n` Philox numbers and returns the state before them
-  State copy() const;
-  catena::Owned<Guarded> guarded_;
+  // Uniform integers in [0, mx]; ValueError for mx < 0.
+  template <class O = IntegerOptions> Array interval(std::int64_t mx, const Shape& size = {}, const O& options = {}) {
+    return random_integers(0, mx, size, options);
+  }
 };
-using RandomState = Generator;
 
 // ---- the generator of the current device --------------------------------------------------------
 // Always the same object for one device. Its first seed comes from the environment variable CHAINER_SEED (ValueError if
 // that is not an integer), else from the operating system. Devices 1, 2... of a kind derive different seeds from it.
-CATENA_EXPORT Generator& get_random_state();
+CATENA_EXPORT RandomState& get_random_state();
 // Seeds only the generator of the current device, with exactly this seed.
-inline void seed(std::optional<std::uint64_t> seed = {}) { get_random_state().reseed(seed); }
+inline void seed(std::optional<std::uint64_t> seed = {}) { get_random_state().seed(seed); }
 // Resets the generators of all devices to their initial state, with Philox.
 CATENA_EXPORT void reset_states();
 
@@ -206,9 +207,6 @@ requires(sizeof...(I) > 1) Array randn(I... lengths) { return standard_normal({l
 #undef ND_RANDOM_RANGE_SAMPLER
 #undef ND_RANDOM_BROADCAST_SAMPLER
 #undef ND_RANDOM_INTEGER_SAMPLER
-
-inline Array permutation(std::int64_t n) { return get_random_state().permutation(n); }
-inline Array permutation(const Array& a) { return get_random_state().permutation(a); }
-inline void shuffle(const Array& a) { get_random_state().shuffle(a); }
+#undef ND_RANDOM_ORDERS
 
 }  // namespace nd::random

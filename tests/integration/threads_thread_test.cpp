@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(streams_and_events) {
 BOOST_AUTO_TEST_CASE(generators_of_their_own) {
   for (const int n : {8, 24})
     check_same_as_alone(n, [](int thread) {
-      nd::random::Generator g(static_cast<std::uint64_t>(thread));
+      nd::random::RandomState g(static_cast<std::uint64_t>(thread));
       autograd::seed(static_cast<std::uint64_t>(thread));
       Bytes bytes;
       for (int k = 0; k < 10; ++k) {
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(generators_of_their_own) {
 }
 
 // The numbers that threads draw from one generator are those that one thread would have drawn, each once.
-void check_shared(nd::random::Generator& shared, nd::random::Generator& alone, int n) {
+void check_shared(nd::random::RandomState& shared, nd::random::RandomState& alone, int n) {
   constexpr int kDraws = 20;
   std::mutex mutex;
   std::multiset<std::vector<double>> drawn, expected;
@@ -289,20 +289,20 @@ void check_shared(nd::random::Generator& shared, nd::random::Generator& alone, i
 
 BOOST_AUTO_TEST_CASE(one_generator) {
   for (const int n : {8, 24}) {
-    nd::random::Generator shared(5), alone(5);
+    nd::random::RandomState shared(5), alone(5);
     check_shared(shared, alone, n);
     BOOST_TEST(shared.offset() == alone.offset());
     // Seeding is one step: no number is of the old seed at a new place.
-    nd::random::Generator seeded(1);
+    nd::random::RandomState seeded(1);
     std::atomic<int> strange{0};
-    const double of[2] = {nd::random::Generator(1).rand({1})(0).item<double>(),
-                          nd::random::Generator(2).rand({1})(0).item<double>()};
+    const double of[2] = {nd::random::RandomState(1).rand({1})(0).item<double>(),
+                          nd::random::RandomState(2).rand({1})(0).item<double>()};
     on_threads(n, [&](int thread) {
       for (int k = 0; k < 20; ++k) {
         const std::uint64_t seed = 1 + (thread + k) % 2;
-        seeded.reseed(seed);
-        nd::random::Generator copy = seeded;
-        strange += copy.offset() != 0 || copy.rand({1})(0).item<double>() != of[copy.seed() - 1];
+        seeded.seed(seed);
+        nd::random::RandomState copy = seeded;
+        strange += copy.offset() != 0 || copy.rand({1})(0).item<double>() != of[copy.initial_seed() - 1];
       }
     });
     BOOST_TEST(strange == 0);

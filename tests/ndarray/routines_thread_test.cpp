@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_SUITE(routines_thread)
 BOOST_AUTO_TEST_CASE(one_generator) {
   constexpr int kDraws = 50;
   for (int n : {8, 24}) {
-    nd::random::Generator shared(5), alone(5);
+    nd::random::RandomState shared(5), alone(5);
     std::vector<std::vector<double>> drawn(static_cast<std::size_t>(n));
     on_threads(n, [&](int i) {
       for (int k = 0; k < kDraws; ++k)

@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(sizes_of_random_arrays) {
   BOOST_TEST(nd::random::randint(5, 10, 3, nd::int32).dtype() == nd::int32);
   BOOST_TEST(nd::random::rand(2, 3).shape() == nd::Shape({2, 3}));
   BOOST_TEST(nd::random::randn({2, 3}, nd::float32).dtype() == nd::float32);
-  nd::random::Generator g(7);
+  nd::random::RandomState g(7);
   BOOST_TEST(g.gumbel(0, 1, 2).shape() == nd::Shape({2}));
   BOOST_TEST(g.lognormal(0, 1, {2}).shape() == nd::Shape({2}));
 }

@@ -1,0 +1,115 @@
+// default_rng() and Generator: the random numbers of NumPy since 1.17, from the bit generators of bit_generator.h.
+//
+//   auto rng = nd::random::default_rng(7);
+//   nd::Array x = rng.random({1000});
+//   nd::Array k = rng.poisson(nd::array({1.0, 5.0, 20.0}), {1000, 3});
+//
+// The numbers differ from NumPy's. Results are new arrays on the current device. Parameters may be arrays; they and the
+// size broadcast, and without a size the result has the shape of the parameters (0-d for numbers). Parameters outside
+// their range are ValueError; for arrays on a device the check waits.
+//
+// Thread safety: several threads may use one Generator; each call takes its own numbers, in an undefined order of
+// calls.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <optional>
+
+#include <catena/ndarray/routines/random.h>
+
+namespace nd::random {
+
+// The dtype of floating samples (float64 or another floating dtype, TypeError otherwise), and the array that is filled
+// in place of a new one: it must have that dtype (TypeError) and the size, if that is given (ValueError).
+struct FillOptions {
+  [[no_unique_address]] Named named = Named();
+  std::optional<Dtype> dtype = {};
+  Array out = {};
+};
+struct IntegersOptions {
+  [[no_unique_address]] Named named = Named();
+  Dtype dtype = Dtype::int64;
+  bool endpoint = false;  // whether `high` itself may be drawn
+};
+
+// A size that may be absent: {} or nothing, a number, {2, 3} or a Shape.
+class Size {
+ public:
+  Size() = default;
+  Size(std::nullopt_t) {}
+  Size(const Shape& shape) : shape_(shape) {}
+  Size(std::initializer_list<catena::Integer> lengths) : shape_(Shape(lengths)) {}
+  template <class I, class = catena::if_index<I>> Size(I length) : shape_(Shape(length)) {}
+  const std::optional<Shape>& shape() const { return shape_; }
+
+ private:
+  std::optional<Shape> shape_;
+};
+
+class CATENA_EXPORT Generator : public BitGenerator {
+ public:
+  using BitGenerator::BitGenerator;
+  Generator() = default;
+  // Goes on in the sequence of `bits`, of which it has a copy.
+  explicit Generator(const BitGenerator& bits) : BitGenerator(bits) {}
+
+  // ---- uniform
+  // In [0, 1), in steps of 2^-53 (2^-24 for float32).
+  Array random(const Size& size = {}, const FillOptions& options = {});
+  // low + (high - low) * random(); never `high`, unless rounding leaves no other number. ValueError for a range that is
+  // not finite.
+  Array uniform(const Operand& low = 0.0, const Operand& high = 1.0, const Size& size = {});
+  Array uniform(std::initializer_list<catena::Integer> size) { return uniform(0.0, 1.0, Size(size)); }
+  // Uniform, without bias, in [low, high), or [0, low) without `high`, of any integer dtype and any range of it.
+  Array integers(const Scalar& low, const std::optional<Scalar>& high = {}, const Size& size = {},
+                 const IntegersOptions& options = {});
+  Array integers(const Scalar& high, std::initializer_list<catena::Integer> size, const IntegersOptions& options = {}) {
+    return integers(high, {}, Size(size), options);
+  }
+
+  // ---- normal and related
+  Array standard_normal(const Size& size = {}, const FillOptions& options = {});
+  Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {});
+  Array normal(std::initializer_list<catena::Integer> size) { return normal(0.0, 1.0, Size(size)); }
+  Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {});
+
+  // ---- exponential, gamma and what is made of them. Scales, shapes and degrees of freedom must be >= 0; those of
+  // beta, f, power, chisquare and dirichlet > 0.
+  Array standard_exponential(const Size& size = {}, const FillOptions& options = {});
+  Array exponential(const Operand& scale = 1.0, const Size& size = {});
+  Array standard_gamma(const Operand& shape, const Size& size = {}, const FillOptions& options = {});
+  Array gamma(const Operand& shape, const Operand& scale = 1.0, const Size& size = {});
+  Array beta(const Operand& a, const Operand& b, const Size& size = {});
+  Array chisquare(const Operand& df, const Size& size = {});
+  Array f(const Operand& dfnum, const Operand& dfden, const Size& size = {});
+  Array power(const Operand& a, const Size& size = {});  // density a x^(a - 1) on [0, 1]
+  // alpha: an array (k,) of numbers > 0. The result has the shape size + (k,); its last axis adds up to 1.
+  Array dirichlet(const Array& alpha, const Size& size = {});
+
+  // ---- integers (int64)
+  Array poisson(const Operand& lam = 1.0, const Size& size = {});             // 0 <= lam <= 9.2e18
+  Array binomial(const Operand& n, const Operand& p, const Size& size = {});  // n >= 0 integers, 0 <= p <= 1
+  Array geometric(const Operand& p, const Size& size = {});                   // 0 < p <= 1; trials, at least 1
+  Array logseries(const Operand& p, const Size& size = {});                   // 0 < p < 1
+  // Good items among nsample taken without replacement; integers >= 0, ngood + nbad <= 10^9, nsample <= ngood + nbad.
+  Array hypergeometric(const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size = {});
+
+  // ---- samples and orders of a population, as in random.h
+  Array choice(std::int64_t n, const Shape& size = {}, const ChoiceOptions& options = {}) {
+    return draw::choice(*this, n, size, options);
+  }
+  Array choice(const Array& a, const Shape& size = {}, const ChoiceOptions& options = {}) {
+    return draw::choice(*this, a, size, options);
+  }
+  std::string bytes(std::int64_t length) { return draw::bytes(*this, length); }
+  Array permutation(std::int64_t n) { return draw::permutation(*this, n); }
+  Array permutation(const Array& a) { return draw::permutation(*this, a); }
+  void shuffle(const Array& a) { draw::shuffle(*this, a); }
+};
+
+// A Generator on Philox, with a seed from the operating system unless one is given, or on a copy of a bit generator.
+inline Generator default_rng(std::optional<std::uint64_t> seed = {}) { return Generator(Philox4x3210(seed)); }
+inline Generator default_rng(const BitGenerator& bits) { return Generator(bits); }
+
+}  // namespace nd::random
