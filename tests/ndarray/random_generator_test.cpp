@@ -177,6 +177,10 @@ BOOST_AUTO_TEST_CASE(continuous_distributions) {
     check_moments("standard_gamma", g.standard_gamma(k, {kMany}), k, k, 3 + 6 / k);
     check_moments("gamma", g.gamma(k, 2, {kMany}), 2 * k, 4 * k, 3 + 6 / k);
     check_moments("chisquare", g.chisquare(2 * k, {kMany}), 2 * k, 4 * k, 3 + 6 / k);
+    // The logarithm has the derivatives of lgamma as mean and variance.
+    const double h = 1e-3 * k, middle = std::lgamma(k), up = std::lgamma(k + h), down = std::lgamma(k - h);
+    check_moments("log of gamma", nd::log(g.standard_gamma(k, {kMany})), (up - down) / (2 * h),
+                  (up - 2 * middle + down) / (h * h), 9);
     // The cube root of a gamma variate is nearly normal: its share below the median is 1/2.
     const double median = k >= 3 ? k - 1.0 / 3 + 0.02 / k : 0;
     if (median > 0) {
