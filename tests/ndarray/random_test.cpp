@@ -217,6 +217,53 @@ BOOST_AUTO_TEST_CASE(orders) {
   BOOST_TEST(chi_square(outcomes, 6) < 26);
 }
 
+// The functions of the namespace draw from the state of the device what a RandomState of that seed draws.
+BOOST_AUTO_TEST_CASE(free_functions) {
+  const auto check = [](const char* what, auto&& free, auto&& member) {
+    nd::random::seed(21);
+    const Array a = free();
+    RandomState state(21);
+    BOOST_TEST(same_bits(a, member(state)), what);
+    BOOST_TEST(nd::random::get_random_state().offset() == state.offset(), what);
+  };
+  using RS = RandomState;
+  namespace r = nd::random;
+  check(
+      "ranf", [] { return r::ranf({5}); }, [](RS& g) { return g.random_sample({5}); });
+  check(
+      "sample", [] { return r::sample({5}, nd::float32); }, [](RS& g) { return g.random_sample({5}, nd::float32); });
+  check(
+      "random", [] { return r::random({5}); }, [](RS& g) { return g.random_sample({5}); });
+  check(
+      "rand", [] { return r::rand(2, 3); },
+      [](RS& g) {
+        return g.rand({2, 3});
+      });
+  check(
+      "randn", [] { return r::randn(2, 3); },
+      [](RS& g) {
+        return g.standard_normal({2, 3});
+      });
+  check(
+      "uniform", [] { return r::uniform(1, 2, {5}); }, [](RS& g) { return g.uniform(1, 2, {5}); });
+  check(
+      "normal", [] { return r::normal(1, 2, {5}); }, [](RS& g) { return g.normal(1, 2, {5}); });
+  check(
+      "lognormal", [] { return r::lognormal(1, 2, {5}); }, [](RS& g) { return nd::exp(g.normal(1, 2, {5})); });
+  check(
+      "gumbel", [] { return r::gumbel(1, 2, {5}); }, [](RS& g) { return g.gumbel(1, 2, {5}); });
+  check(
+      "randint", [] { return r::randint(3, 9, {5}); }, [](RS& g) { return g.randint(3, 9, {5}); });
+  check(
+      "random_integers", [] { return r::random_integers(3, 9, {5}); }, [](RS& g) { return g.randint(3, 10, {5}); });
+  check(
+      "choice", [] { return r::choice(9, {5}); }, [](RS& g) { return g.randint(0, 9, {5}); });
+  check(
+      "permutation", [] { return r::permutation(9); }, [](RS& g) { return g.permutation(9); });
+  nd::random::seed(21);
+  BOOST_TEST(r::bytes(9) == RandomState(21).bytes(9));
+}
+
 BOOST_AUTO_TEST_CASE(state_of_the_device) {
   RandomState& state = nd::random::get_random_state();
   BOOST_TEST(&state == &nd::random::get_random_state());
