@@ -7,8 +7,7 @@ namespace internal {
 
 std::int64_t element(const Dims& d, std::int64_t i) {
   const std::int64_t n = d.size();
-  catena::check<catena::IndexError>(i >= -n && i < n, "type check", "index ", i, " is out of range for ",
-                                    catena::to_string(d));
+  catena::check<catena::IndexError>(i >= -n && i < n, "type check", "index ", i, " is out of range for ", d);
   return d[static_cast<int>(i < 0 ? i + n : i)];
 }
 
