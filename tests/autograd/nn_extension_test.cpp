@@ -423,6 +423,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
         check_close(fixed, ey, 2 * tolerance, "fixed");
         const Array turned = transpose(copy(transpose(x)));
         check_close(nn.batch_normalization(turned, gamma, beta, eps, l.axes)[0], ey, tolerance, "y of a view");
+        check_close(nn.fixed_batch_normalization(turned, gamma, beta, astype(y[1], t), astype(y[2], t), eps), ey,
+                    2 * tolerance, "fixed, of a view");
       }
     }
 }
