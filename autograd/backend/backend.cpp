@@ -9,6 +9,7 @@ namespace autograd {
 Backend::~Backend() = default;
 
 bool Backend::owns_memory(const Array&) { return true; }
+bool Backend::counts_writes(const Array&) { return false; }
 
 void* Backend::find_extension(std::string_view, Device) { return nullptr; }
 

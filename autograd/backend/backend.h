@@ -87,6 +87,9 @@ class CATENA_EXPORT Backend {
   // Whether the array's memory was allocated by the backend's library, so that it may be reused for another result once
   // no array refers to it. False for memory of someone else behind an array (nd::wrap, DLPack).
   virtual bool owns_memory(const Array& a);
+  // Whether the version of the array's storage changes with every change of its bytes: no one else has the memory's
+  // address. False if in doubt.
+  virtual bool counts_writes(const Array& a);
   // The basis of all view operations: same storage, new shape and strides, first element moved by offset_bytes.
   virtual Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) = 0;
 

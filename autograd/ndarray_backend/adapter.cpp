@@ -58,6 +58,10 @@ void NdarrayBackend::synchronize(Device device) { nd::synchronize(device); }
 
 bool NdarrayBackend::owns_memory(const Array& a) { return a->storage == nullptr || !nd::is_wrapped(*a->storage); }
 
+bool NdarrayBackend::counts_writes(const Array& a) {
+  return a->storage != nullptr && !nd::is_wrapped(*a->storage) && !nd::is_exposed(*a->storage);
+}
+
 Array NdarrayBackend::view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) {
   return Array(catena::make_view_header(*a.get(), a->data + offset_bytes, a->dtype, shape, strides));
 }

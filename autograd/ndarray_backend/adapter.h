@@ -24,6 +24,7 @@ class NdarrayBackend final : public Backend {
   Array to_device(const Array& a, Device device) override;
   void synchronize(Device device) override;
   bool owns_memory(const Array& a) override;
+  bool counts_writes(const Array& a) override;
   Array view(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset_bytes) override;
 
   void elementwise(const catena::call::Elementwise& call) override { nd::internal::execute(call); }

@@ -125,8 +125,10 @@ std::int64_t Array::len() const {
   return shape()[0];
 }
 
-std::uint64_t Array::version() const {
-  return header().storage ? h_->storage->version.load(catena::MemoryOrder::relaxed) : 0;
+std::uint64_t Array::version() const { return header().storage ? version_of(*h_->storage) : 0; }
+
+void Array::expose() const {
+  if (catena::Storage* s = header().storage) nd::expose(*s);
 }
 
 // ---- elements -----------------------------------------------------------------------------------

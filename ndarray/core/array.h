@@ -134,7 +134,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   // its version is incremented once, by this call. TypeError if E is not the element type.
   template <class E> E* data() const {
     check_element_type(catena::dtype_of<std::remove_const_t<E>>, "data");
-    if constexpr (!std::is_const_v<E>) bump_version();
+    if constexpr (!std::is_const_v<E>) expose();
     return reinterpret_cast<E*>(header().data);
   }
   // The only element, converted to E by the library's rules. ValueError if the size is not 1. Waits for the device.
@@ -289,7 +289,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
       throw_element_type(t, op);
   }
   [[noreturn]] void throw_element_type(Dtype t, const char* op) const;
-  void bump_version() const;
+  void expose() const;
   void item_to(Dtype t, void* value) const;
 };
 
@@ -481,10 +481,6 @@ CATENA_EXPORT Array empty_in_order(const Shape& shape, Dtype dtype, Device devic
 CATENA_EXPORT Array contiguous(const Array& a);
 
 }  // namespace internal
-
-inline void Array::bump_version() const {
-  if (catena::Storage* s = header().storage) s->version.fetch_add(1, catena::MemoryOrder::relaxed);
-}
 
 template <class E> std::vector<E> Array::to_vector() const {
   const Array same = astype(catena::dtype_of<E>, {.copy = false});

@@ -85,6 +85,16 @@ Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Func
 
 bool is_wrapped(const Storage& s) noexcept { return s.destroy == &destroy_foreign; }
 
+// The highest bit of a version, which counting does not reach.
+static constexpr std::uint64_t kExposed = std::uint64_t(1) << 63;
+
+void expose(Storage& s) noexcept {
+  std::uint64_t version = s.version.load(catena::MemoryOrder::relaxed);
+  while (!s.version.compare_exchange_weak(version, (version + 1) | kExposed, catena::MemoryOrder::relaxed)) {}
+}
+bool is_exposed(const Storage& s) noexcept { return (s.version.load(catena::MemoryOrder::relaxed) & kExposed) != 0; }
+std::uint64_t version_of(const Storage& s) noexcept { return s.version.load(catena::MemoryOrder::relaxed) & ~kExposed; }
+
 void set_allocator(catena::Shared<const Allocator> allocator) {
   const std::lock_guard lock(allocator_mutex);
   has_allocator.store(allocator != nullptr, std::memory_order_release);

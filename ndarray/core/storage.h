@@ -33,6 +33,13 @@ CATENA_EXPORT Storage* new_storage(std::size_t bytes, Device device);
 CATENA_EXPORT Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Function<void()> deleter);
 CATENA_EXPORT bool is_wrapped(const Storage& s) noexcept;  // made by wrap_storage
 
+// Someone has been given an address through which the memory may be written at any later time. From then on its version
+// says less than whether it has changed.
+CATENA_EXPORT void expose(Storage& s) noexcept;
+CATENA_EXPORT bool is_exposed(const Storage& s) noexcept;
+// The number of writes, and of addresses given out.
+CATENA_EXPORT std::uint64_t version_of(const Storage& s) noexcept;
+
 // The source of new_storage's memory: null (the default) is the pool, raw_allocator() takes every block from the
 // device, others are the user's. An allocator returns one reference for `bytes` > 0 and throws if there is not enough
 // memory.

@@ -28,7 +28,9 @@ class CATENA_EXPORT MemoryPointer {
  public:
   MemoryPointer() noexcept = default;  // null
   // Takes over one reference to `storage`.
-  explicit MemoryPointer(Storage* storage, std::ptrdiff_t offset = 0) noexcept : storage_(storage), offset_(offset) {}
+  explicit MemoryPointer(Storage* storage, std::ptrdiff_t offset = 0) noexcept : storage_(storage), offset_(offset) {
+    if (storage_) expose(*storage_);
+  }
   MemoryPointer(const MemoryPointer& o) noexcept : storage_(o.storage_), offset_(o.offset_) {
     catena::retain(storage_);
   }

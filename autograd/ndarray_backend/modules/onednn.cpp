@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <forward_list>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/derived.h>
 #include <catena/autograd/ndarray_backend/modules/onednn.h>
 #include <catena/kernels/base/parallel.h>
 
@@ -50,6 +53,18 @@ dnnl::convolution_backward_weights::primitive_desc describe_weights(
     const Geometry& g, const dnnl::convolution_forward::primitive_desc& hint) {
   return {e, how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end, hint, attributes()};
 }
+
+// The layout of a blocked description.
+struct Blocking {
+  memory::dims dims, padded_dims, strides, inner_blocks, inner_axes;
+  explicit Blocking(const memory::desc& d)
+      : dims(d.get_dims()),
+        padded_dims(d.get_padded_dims()),
+        strides(d.get_strides()),
+        inner_blocks(d.get_inner_blks()),
+        inner_axes(d.get_inner_idxs()) {}
+};
+bool is_blocked(const memory::desc& d) { return d.get_format_kind() == memory::format_kind::blocked; }
 #else
 dnnl::convolution_forward::primitive_desc describe_forward(const dnnl::engine& e, algorithm how,
                                                            const memory::desc& src, const memory::desc& w,
@@ -72,7 +87,40 @@ dnnl::convolution_backward_weights::primitive_desc describe_weights(
     const Geometry& g, const dnnl::convolution_forward::primitive_desc& hint) {
   return {{how, src, w, dst, g.stride, g.dilate, g.pad, g.pad_end}, attributes(), e, hint};
 }
+
+struct Blocking {
+  memory::dims dims, padded_dims, strides, inner_blocks, inner_axes;
+  explicit Blocking(const memory::desc& d) {
+    const auto& b = d.data.format_desc.blocking;
+    dims.assign(d.data.dims, d.data.dims + d.data.ndims);
+    padded_dims.assign(d.data.padded_dims, d.data.padded_dims + d.data.ndims);
+    strides.assign(b.strides, b.strides + d.data.ndims);
+    inner_blocks.assign(b.inner_blks, b.inner_blks + b.inner_nblks);
+    inner_axes.assign(b.inner_idxs, b.inner_idxs + b.inner_nblks);
+  }
+};
+bool is_blocked(const memory::desc& d) { return d.data.format_kind == dnnl_blocked; }
 #endif
+
+// Whether two descriptions of float32 activations with the same lengths have every element at the same place. They may
+// differ in what they say of axes of length 1, and a block of all channels is channels-last memory.
+bool same_places(const memory::desc& a, const memory::desc& b) {
+  if (a == b) return true;
+  if (!is_blocked(a) || !is_blocked(b)) return false;
+  const auto step_of = [](const Blocking& d, std::size_t axis) {
+    return !d.inner_axes.empty() && d.inner_axes[0] == std::int64_t(axis) ? 1 : d.strides[axis];
+  };
+  const auto is_whole = [](const Blocking& d) {
+    return d.dims == d.padded_dims &&
+           (d.inner_axes.empty() ||
+            (d.inner_axes.size() == 1 && d.inner_blocks[0] == d.dims[std::size_t(d.inner_axes[0])]));
+  };
+  const Blocking p(a), q(b);
+  if (!is_whole(p) || !is_whole(q)) return false;
+  for (std::size_t axis = 0; axis < p.dims.size(); ++axis)
+    if (p.dims[axis] > 1 && step_of(p, axis) != step_of(q, axis)) return false;
+  return true;
+}
 
 // ---- state of a thread --------------------------------------------------------------------------
 enum class Pass : std::int64_t { forward, forward_bias, data, filter };
@@ -93,7 +141,18 @@ struct KeyHash {
 struct Plan {
   dnnl::primitive primitive;
   memory::desc src, weights, dst, scratchpad;
+  const memory::desc* filter = nullptr;  // interned(weights)
 };
+
+// The one object of the process that is equal to `desc`: layouts of filters are compared by their addresses.
+const memory::desc* interned(const memory::desc& desc) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& all = *new std::forward_list<memory::desc>;
+  const std::lock_guard lock(mutex);
+  for (const memory::desc& d : all)
+    if (d == desc) return &d;
+  return &all.emplace_front(desc);
+}
 
 const dnnl::engine& engine() {
   static const dnnl::engine& e = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
@@ -248,6 +307,7 @@ template <class Description> std::unique_ptr<const Plan> plan_of(const Descripti
     plan->primitive = dnnl::convolution_forward(pd);
   }
   plan->scratchpad = pd.scratchpad_desc();
+  plan->filter = interned(plan->weights);
   return plan;
 }
 
@@ -319,15 +379,17 @@ Array scratch(const Array& near, const memory::desc& desc) {
 
 memory at(const memory::desc& desc, const Array& a) { return memory(desc, engine(), a->data); }
 
+void reorder(memory from, memory to) {
+  dnnl::reorder(from, to).execute(thread_state().stream, from, to);
+  thread_state().stream.wait();
+}
+
 // An operand in the layout that a primitive expects. Keeps the memory alive.
 class DnnlArray {
  public:
-  DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted) : array_(a), memory_(at(given, a)) {
-    if (given == wanted) return;
-    array_ = scratch(a, wanted);
-    memory from = std::exchange(memory_, at(wanted, array_));
-    dnnl::reorder(from, memory_).execute(thread_state().stream, from, memory_);
-    thread_state().stream.wait();
+  DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted)
+      : array_(same_places(given, wanted) ? a : scratch(a, wanted)), memory_(at(wanted, array_)) {
+    if (array_.get() != a.get()) reorder(at(given, a), memory_);
   }
   const memory& get() const { return memory_; }
 
@@ -341,21 +403,52 @@ DnnlArray activations(const Array& a, const memory::dims& dims, int rank, const 
   return {contiguous(a), described(dims, plain_tag(rank)), wanted};
 }
 
+// The filter of a convolution in the layouts of its plans. Parts of equal layout share one; a filter that is not
+// written between calls keeps it.
+class Filters {
+ public:
+  Filters(const Array& w, const std::vector<Problem>& problems, Pass pass) : plain_(contiguous(w)) {
+    const catena::SingleThreadedLibraries single;
+    for (const Problem& p : problems) {
+      const memory::desc* layout = find_plan(p, pass)->filter;
+      if (!find(layout)) layouts_.emplace_back(layout, in_layout(p, layout, plain_.get() == w.get()));
+    }
+  }
+  memory of(const Plan& plan) const { return at(plan.weights, *find(plan.filter)); }
+
+ private:
+  const Array* find(const memory::desc* layout) const {
+    for (const auto& [known, array] : layouts_)
+      if (known == layout) return &array;
+    return nullptr;
+  }
+  Array in_layout(const Problem& p, const memory::desc* layout, bool may_keep) const {
+    const memory::desc plain = p.plain_filter();
+    if (plain == *layout) return plain_;
+    const auto reordered = [&] {
+      Array to = scratch(plain_, *layout);
+      reorder(at(plain, plain_), at(*layout, to));
+      return to;
+    };
+    return may_keep ? derived(plain_, layout, reordered) : reordered();
+  }
+
+  Array plain_;
+  std::vector<std::pair<const memory::desc*, Array>> layouts_;
+};
+
 // The output of a primitive; finish() reorders it into the array if the layouts differ.
 class Result {
  public:
   Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
       : array_(array),
         plain_(plain),
-        same_(plain == written),
+        same_(same_places(plain, written)),
         written_(same_ ? array : scratch(near, written)),
         memory_(at(written, written_)) {}
   const memory& get() const { return memory_; }
   void finish() {
-    if (same_) return;
-    memory to = at(plain_, array_);
-    dnnl::reorder(memory_, to).execute(thread_state().stream, memory_, to);
-    thread_state().stream.wait();
+    if (!same_) reorder(memory_, at(plain_, array_));
   }
 
  private:
@@ -463,13 +556,13 @@ Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y
   const Pass pass = b ? Pass::forward_bias : Pass::forward;
   const Cut c = cut(whole, pass);
   if (c.parts.empty()) return {};
-  const Array y = empty_channels_last(x, whole.dst), filter = contiguous(w), bias = b ? contiguous(b) : b;
+  const Array y = empty_channels_last(x, whole.dst), bias = b ? contiguous(b) : b;
+  const Filters filters = guarded("convolution", [&] { return Filters(w, c.problems, pass); });
   run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
-    const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src),
-                    weights(filter, p.plain_filter(), plan.weights);
+    const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src);
     Result result(x, dst_of(y, part), described(p.dst, channels_last_tag(p.rank())), plan.dst);
     std::unordered_map<int, memory> arguments{
-        {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DST, result.get()}};
+        {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan)}, {DNNL_ARG_DST, result.get()}};
     if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
     execute(plan, x, std::move(arguments));
     result.finish();
@@ -481,17 +574,16 @@ Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const
   const Problem whole(x_shape, w.shape(), gy.shape(), spec);
   const Cut c = cut(whole, Pass::data);
   if (c.parts.empty()) return {};
-  const Array gx = empty_channels_last(gy, whole.src), filter = contiguous(w);
-  run_parts(
-      "convolution_backward_data", c, Pass::data,
-      [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
-        const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst),
-                        weights(filter, p.plain_filter(), plan.weights);
-        Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
-        execute(plan, gy,
-                {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, weights.get()}, {DNNL_ARG_DIFF_SRC, result.get()}});
-        result.finish();
-      });
+  const Array gx = empty_channels_last(gy, whole.src);
+  constexpr const char* op = "convolution_backward_data";
+  const Filters filters = guarded(op, [&] { return Filters(w, c.problems, Pass::data); });
+  run_parts(op, c, Pass::data, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
+    const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
+    Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
+    execute(plan, gy,
+            {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan)}, {DNNL_ARG_DIFF_SRC, result.get()}});
+    result.finish();
+  });
   return gx;
 }
 
