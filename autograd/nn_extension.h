@@ -104,6 +104,11 @@ class CATENA_EXPORT NnExtension {
   NnExtension& operator=(const NnExtension&) = delete;
   virtual ~NnExtension();
 
+  // x w^T + b for x (N, inputs), w (outputs, inputs) and b (outputs) or null, all of one dtype. Meant for a w that
+  // stays as it is from call to call: an implementation may bring it into a layout of its own and keep that
+  // (derived.h).
+  Array linear(const Array& x, const Array& w, const Array& b);
+
   // Cross-correlation of x (N, C, spatial...) with w; b is (outputs) or null. The result has x's dtype. AssertionError
   // when an output length is not positive.
   Array convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec);
@@ -149,6 +154,7 @@ class CATENA_EXPORT NnExtension {
   // The dtype in which the do_ functions of convolutions get operands of `dtype`: float32 for 16-bit floats. An
   // implementation that multiplies those directly, accumulates in float32 and rounds once returns `dtype`.
   virtual Dtype convolution_dtype(Dtype dtype) const;
+  virtual Array do_linear(const Array& x, const Array& w, const Array& b);
   virtual Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
                                const Dims& out);
   virtual Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,

@@ -26,6 +26,22 @@ Shape shape_of(std::int64_t first, std::int64_t second, const Dims& spatial) {
 // What oneDNN does not take or has no implementation for is computed by the base class.
 class OnednnExtension final : public NnExtension {
  protected:
+  // A convolution over one row of N positions, which reads its filter in the layout of its products; a product of
+  // matrices would bring w into such a layout in every call.
+  Array do_linear(const Array& x, const Array& w, const Array& b) override {
+    constexpr std::int64_t kFewRows = 2, kManyRows = 128;  // where that is faster, as measured
+    constexpr std::int64_t kWeights = 100'000;
+    const std::int64_t n = x.shape(0), inputs = x.shape(1), outputs = w.shape(0);
+    const Shape y_shape{1, outputs, n};
+    if (n >= kFewRows && n <= kManyRows && w.size() >= kWeights && w.is_c_contiguous()) {
+      const Array row = transpose(reshape(x, {1, n, inputs}), Dims{0, 2, 1}), filter = reshape(w, {outputs, inputs, 1});
+      const ConvolutionSpec spec{.stride = {1}, .pad = {0}, .dilate = {1}};
+      if (const Array y = takes(row, filter, y_shape) ? onednn().convolution(row, filter, b, y_shape, spec) : Array())
+        return reshape(transpose(y, Dims{0, 2, 1}), {n, outputs});
+    }
+    return NnExtension::do_linear(x, w, b);
+  }
+
   Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
                        const Dims& out) override {
     const Shape y_shape = shape_of(x.shape(0), w.shape(0), out);

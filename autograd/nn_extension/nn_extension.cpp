@@ -111,6 +111,27 @@ NnExtension& nn_extension(const Array& x) {
   return own ? *own : portable_nn_extension();
 }
 
+// ---- products -----------------------------------------------------------------------------------
+Array NnExtension::linear(const Array& x, const Array& w, const Array& b) {
+  constexpr const char* op = "linear";
+  const Array operands[] = {x, w, b};
+  check_same_device(op, operands);
+  check<ValueError>(bool(x) && bool(w) && x.ndim() == 2 && w.ndim() == 2 && x.shape(1) == w.shape(1), op, "the input ",
+                    x ? x.shape() : Shape(), " does not fit the weights ", w ? w.shape() : Shape());
+  check<ValueError>(!b || (b.ndim() == 1 && b.shape(0) == w.shape(0)), op, "the bias ", b ? b.shape() : Shape(),
+                    " does not fit the weights ", w.shape());
+  check<TypeError>(x.dtype() == w.dtype() && (!b || b.dtype() == x.dtype()), op, "the input is ", x.dtype(),
+                   ", the weights are ", w.dtype(), ": they need one dtype, the bias too");
+  return do_linear(x, w, b);
+}
+
+Array NnExtension::do_linear(const Array& x, const Array& w, const Array& b) {
+  Array y = matmul(x, w, false, true);
+  if (b) y += b;
+  set_last_implementation("portable");
+  return y;
+}
+
 // ---- convolution --------------------------------------------------------------------------------
 Dtype NnExtension::convolution_dtype(Dtype dtype) const { return catena::itemsize(dtype) < 4 ? Dtype::float32 : dtype; }
 

@@ -41,6 +41,8 @@ Array biased_product(const Array& x, const Array& W, const Array& b) {
 
 class LinearFunction final : public FunctionNode {
  public:
+  // Without a graph W is seldom written between two calls.
+  explicit LinearFunction(bool has_graph) : has_graph_(has_graph) {}
   std::string label() const override { return "LinearFunction"; }
   std::string_view input_names() const override { return "x W b"; }
 
@@ -62,6 +64,7 @@ class LinearFunction final : public FunctionNode {
     retain_inputs({0, 1});
     const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
     if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
+    if (!has_graph_) return {nn_extension(x).linear(x, W, in.size() == 3 ? in[2] : Array())};
     Array y = autograd::matmul(x, W, false, true);
     if (in.size() == 3) y += in[2];
     return {y};
@@ -82,6 +85,9 @@ class LinearFunction final : public FunctionNode {
     }
     return gradients;
   }
+
+ private:
+  bool has_graph_;
 };
 
 // Convolution and its two derivatives are linear in each operand, so the backward rule of each uses the other two.
@@ -193,7 +199,8 @@ Variables inputs_of(const Variable& x, const Variable& W, const Variable& b) {
 }  // namespace
 
 Variable linear(const Variable& x, const Variable& W, const Variable& b) {
-  return apply_node<LinearFunction>(inputs_of(x, W, b))[0];
+  const Variables inputs = inputs_of(x, W, b);
+  return apply_node<LinearFunction>(inputs, autograd::internal::plan_of(inputs).graph)[0];
 }
 
 Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionOptions& o) {

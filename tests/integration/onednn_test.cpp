@@ -128,6 +128,39 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   catena::set_max_threads(before);
 }
 
+// Products with weights that are kept, against float64; few rows and few weights are multiplied as matrices.
+BOOST_AUTO_TEST_CASE(linear_layers) {
+  if (!built_in()) return;
+  const int before = catena::max_threads();
+  for (const int threads : {1, 3}) {
+    catena::set_max_threads(threads);
+    for (const std::int64_t n : {1, 2, 3, 8, 33, 128, 129}) {
+      for (const auto& [inputs, outputs] : {std::pair{400, 251}, {401, 250}, {17, 8000}, {50, 30}}) {
+        const Array x = random({n, inputs}), w = random({outputs, inputs}), b = random({outputs});
+        const Array product = matmul(astype(x, Dtype::float64), astype(w, Dtype::float64), false, true);
+        NnExtension& nn = nn_extension(x);
+        BOOST_TEST_CONTEXT(threads << " threads, " << n << " x " << inputs << " x " << outputs) {
+          for (int call = 0; call < 3; ++call) {
+            const Array y = nn.linear(x, w, b);
+            BOOST_TEST((last_implementation() == "onednn") == (n >= 2 && n <= 128 && outputs > 50));
+            BOOST_TEST(y.is_c_contiguous());
+            check_close(y, product + astype(b, Dtype::float64), "product");
+          }
+          check_close(nn.linear(x, w, {}), product, "without bias");
+          const Array wide = random({n, 2 * inputs}), strided = slice(wide, 1, 0, 2 * inputs, 2);
+          check_close(nn.linear(strided, w, b), nn.linear(copy(strided), w, b), "strided");
+        }
+      }
+    }
+  }
+  catena::set_max_threads(before);
+  const Array x = random({4, 3}), w = random({5, 3});
+  BOOST_CHECK_THROW(nn_extension(x).linear(x, random({5, 4}), {}), catena::ValueError);
+  BOOST_CHECK_THROW(nn_extension(x).linear(x, w, random({4})), catena::ValueError);
+  BOOST_CHECK_THROW(nn_extension(x).linear(x, astype(w, Dtype::float64), {}), catena::TypeError);
+  BOOST_CHECK_THROW(nn_extension(x).linear(reshape(x, {12}), w, {}), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
   if (!built_in()) return;
   const ConvolutionSpec spec = spec_of({1, 1}, {1, 1});
