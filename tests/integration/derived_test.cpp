@@ -270,6 +270,21 @@ BOOST_AUTO_TEST_CASE(views_of_one_array) {
   }
 }
 
+// Forward and backward read one filter in two layouts.
+BOOST_AUTO_TEST_CASE(two_layouts_of_one_filter) {
+  const nd::DeviceScope host(nd::cpu_device);
+  const nd::Array w = filter();
+  const auto backward = [](const nd::Array& by) {
+    autograd::ConvolutionSpec spec;
+    spec.stride = spec.pad = {1, 1};
+    return nd::Array(autograd::nn_extension(Array(image())).convolution_backward_data(by, image(), {9, 8}, spec));
+  };
+  for (int call = 0; call < 4; ++call) {
+    BOOST_TEST(same_bits(convolved(w), expected(w)));
+    BOOST_TEST(same_bits(backward(w), backward(w.copy())));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(several_threads_infer_with_one_filter) {
   const nd::DeviceScope host(nd::cpu_device);
   const nd::Array other = filter(2);
