@@ -138,9 +138,15 @@ struct KeyHash {
   }
 };
 
+// Activations as arrays have them, and whether a primitive takes them as they lie.
+struct Activations {
+  memory::desc plain, last;
+  bool takes_plain = false, takes_last = false;
+};
 struct Plan {
   dnnl::primitive primitive;
   memory::desc src, weights, dst, scratchpad;
+  Activations src_arrays, dst_arrays;
   const memory::desc* filter = nullptr;  // interned(weights)
 };
 
@@ -184,6 +190,11 @@ memory::format_tag filter_tag(int rank, bool grouped) {
 }
 
 memory::desc described(const memory::dims& dims, memory::format_tag tag) { return {dims, memory::data_type::f32, tag}; }
+
+Activations activations_of(const memory::dims& dims, int rank, const memory::desc& wanted) {
+  const memory::desc plain = described(dims, plain_tag(rank)), last = described(dims, channels_last_tag(rank));
+  return {plain, last, same_places(plain, wanted), same_places(last, wanted)};
+}
 
 // A convolution is split over the batch and, if there are fewer images than threads, also into bands of rows (of the
 // first spatial axis). Each part is a convolution of its own on one thread.
@@ -288,7 +299,7 @@ class Problem {
   bool grouped_;
 };
 
-template <class Description> std::unique_ptr<const Plan> plan_of(const Description& pd) {
+template <class Description> std::unique_ptr<Plan> plan_of(const Description& pd) {
   auto plan = std::make_unique<Plan>();
   if constexpr (std::is_same_v<Description, dnnl::convolution_backward_data::primitive_desc>) {
     plan->src = pd.diff_src_desc();
@@ -317,7 +328,7 @@ template <class Description> std::unique_ptr<const Plan> plan_of(const Descripti
 //
 // Winograd's convolution also uses oneDNN's own layouts and is faster despite the reorder (64 channels, 56 x 56,
 // float32: 0.84 against 1.34 ms per image and thread).
-std::unique_ptr<const Plan> make_plan(const Problem& p, Pass pass, algorithm how) {
+std::unique_ptr<Plan> make_plan(const Problem& p, Pass pass, algorithm how) {
   const memory::format_tag last = channels_last_tag(p.rank()), any = memory::format_tag::any;
   const bool few = p.src[1] / p.groups < 16 || p.dst[1] / p.groups < 16;
   const memory::format_tag activations = few || how == algorithm::convolution_winograd ? any : last;
@@ -335,7 +346,7 @@ const Plan* find_plan(const Problem& p, Pass pass) {
   const Key key = p.key(pass);
   if (const auto found = state.plans.find(key); found != state.plans.end()) return found->second.get();
   if (state.plans.size() >= ThreadState::kMaxPlans) state.plans.clear();
-  std::unique_ptr<const Plan> plan;
+  std::unique_ptr<Plan> plan;
   for (const algorithm how : {algorithm::convolution_winograd, algorithm::convolution_direct}) {
     if (plan || (how == algorithm::convolution_winograd && !p.suits_winograd())) continue;
     try {
@@ -343,6 +354,10 @@ const Plan* find_plan(const Problem& p, Pass pass) {
     } catch (const dnnl::error& e) {
       if (e.status == dnnl_out_of_memory) throw catena::OutOfMemoryError("convolution: oneDNN ran out of memory");
     }
+  }
+  if (plan) {
+    plan->src_arrays = activations_of(p.src, p.rank(), plan->src);
+    plan->dst_arrays = activations_of(p.dst, p.rank(), plan->dst);
   }
   return state.plans.emplace(key, std::move(plan)).first->second.get();
 }
@@ -387,9 +402,9 @@ void reorder(memory from, memory to) {
 // An operand in the layout that a primitive expects. Keeps the memory alive.
 class DnnlArray {
  public:
-  DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted)
-      : array_(same_places(given, wanted) ? a : scratch(a, wanted)), memory_(at(wanted, array_)) {
-    if (array_.get() != a.get()) reorder(at(given, a), memory_);
+  DnnlArray(const Array& a, const memory::desc& given, const memory::desc& wanted, bool as_it_lies)
+      : array_(as_it_lies ? a : scratch(a, wanted)), memory_(at(wanted, array_)) {
+    if (!as_it_lies) reorder(at(given, a), memory_);
   }
   const memory& get() const { return memory_; }
 
@@ -398,9 +413,9 @@ class DnnlArray {
   memory memory_;
 };
 
-DnnlArray activations(const Array& a, const memory::dims& dims, int rank, const memory::desc& wanted) {
-  if (is_channels_last(a)) return {a, described(dims, channels_last_tag(rank)), wanted};
-  return {contiguous(a), described(dims, plain_tag(rank)), wanted};
+DnnlArray activations(const Array& a, const Activations& of, const memory::desc& wanted) {
+  if (is_channels_last(a)) return {a, of.last, wanted, of.takes_last};
+  return {contiguous(a), of.plain, wanted, of.takes_plain};
 }
 
 // The filter of a convolution in the layouts of its plans. Parts of equal layout share one; a filter that is not
@@ -440,10 +455,10 @@ class Filters {
 // The output of a primitive; finish() reorders it into the array if the layouts differ.
 class Result {
  public:
-  Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written)
+  Result(const Array& near, const Array& array, const memory::desc& plain, const memory::desc& written, bool same)
       : array_(array),
         plain_(plain),
-        same_(same_places(plain, written)),
+        same_(same),
         written_(same_ ? array : scratch(near, written)),
         memory_(at(written, written_)) {}
   const memory& get() const { return memory_; }
@@ -558,9 +573,9 @@ Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y
   if (c.parts.empty()) return {};
   const Array y = empty_channels_last(x, whole.dst), bias = b ? contiguous(b) : b;
   const Filters filters = guarded("convolution", [&] { return Filters(w, c.problems, pass); });
-  run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
-    const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src);
-    Result result(x, dst_of(y, part), described(p.dst, channels_last_tag(p.rank())), plan.dst);
+  run_parts("convolution", c, pass, [&](const Part& part, const Problem&, const Plan& plan, std::size_t) {
+    const DnnlArray src = activations(src_of(x, part), plan.src_arrays, plan.src);
+    Result result(x, dst_of(y, part), plan.dst_arrays.last, plan.dst, plan.dst_arrays.takes_last);
     std::unordered_map<int, memory> arguments{
         {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan)}, {DNNL_ARG_DST, result.get()}};
     if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
@@ -577,9 +592,9 @@ Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const
   const Array gx = empty_channels_last(gy, whole.src);
   constexpr const char* op = "convolution_backward_data";
   const Filters filters = guarded(op, [&] { return Filters(w, c.problems, Pass::data); });
-  run_parts(op, c, Pass::data, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
-    const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
-    Result result(gy, src_of(gx, part), described(p.src, channels_last_tag(p.rank())), plan.src);
+  run_parts(op, c, Pass::data, [&](const Part& part, const Problem&, const Plan& plan, std::size_t) {
+    const DnnlArray dst = activations(dst_of(gy, part), plan.dst_arrays, plan.dst);
+    Result result(gy, src_of(gx, part), plan.src_arrays.last, plan.src, plan.src_arrays.takes_last);
     execute(plan, gy,
             {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan)}, {DNNL_ARG_DIFF_SRC, result.get()}});
     result.finish();
@@ -594,10 +609,11 @@ Array backward_filter(const Array& x, const Array& gy, const Shape& w_shape, con
   std::vector<Array> sums(c.parts.size());
   run_parts("convolution_backward_filter", c, Pass::filter,
             [&](const Part& part, const Problem& p, const Plan& plan, std::size_t k) {
-              const DnnlArray src = activations(src_of(x, part), p.src, p.rank(), plan.src);
-              const DnnlArray dst = activations(dst_of(gy, part), p.dst, p.rank(), plan.dst);
+              const DnnlArray src = activations(src_of(x, part), plan.src_arrays, plan.src);
+              const DnnlArray dst = activations(dst_of(gy, part), plan.dst_arrays, plan.dst);
               sums[k] = x.backend().empty(w_shape, Dtype::float32, x.device());
-              Result result(x, sums[k], p.plain_filter(), plan.weights);
+              const memory::desc plain = p.plain_filter();
+              Result result(x, sums[k], plain, plan.weights, plain == plan.weights);
               execute(
                   plan, x,
                   {{DNNL_ARG_SRC, src.get()}, {DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_DIFF_WEIGHTS, result.get()}});
