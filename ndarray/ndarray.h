@@ -16,10 +16,12 @@
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/list.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/print.h>

@@ -52,9 +52,10 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
 #define CATENA_ARRAY_MEMBERS(X) \
   X(shape) X(strides) X(ndim) X(size) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) \
   X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(item) X(begin) X(end) \
-  X(T) X(swapaxes) X(ravel) X(flatten) X(view) X(real) X(imag) X(copy) X(to_device) X(fill) \
+  X(T) X(swapaxes) X(ravel) X(flatten) X(view) X(real) X(imag) X(reduced_view) X(copy) X(to_device) \
+  X(to_host) X(set) X(fill) X(tofile) X(dump) X(dumps) X(tolist) \
   X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round) X(dot) X(compress) X(diagonal) X(trace) X(repeat) \
-  X(nonzero) X(argsort) X(argpartition) X(searchsorted) X(sort)
+  X(choose) X(scatter_add) X(nonzero) X(argsort) X(argpartition) X(searchsorted) X(sort)
 // clang-format on
 
 // Every member is a template, so that the class behind need be known only where a member is called.
@@ -122,6 +123,9 @@ template <class Derived> class ArrayMembers {
   }
 
   template <class B = array_behind<Derived>> auto reshape(const Shape& to) const { return behind<B>().reshape(to); }
+  template <class B = array_behind<Derived>> auto reshape(const Shape& to, typename B::Order order) const {
+    return behind<B>().reshape(to, order);
+  }
   template <std::integral... I>
   requires(sizeof...(I) > 1) auto reshape(I... lengths) const { return behind<behind_t<I...>>().reshape(lengths...); }
   template <class B = array_behind<Derived>> auto transpose() const { return behind<B>().transpose(); }
@@ -140,8 +144,14 @@ template <class Derived> class ArrayMembers {
   template <class I> auto take(const I& indices, std::optional<int> axis = {}) const {
     return behind<behind_t<I>>().take(indices, axis);
   }
+  template <class I> auto take(const I& indices, const typename behind_t<I>::TakeOptions& options) const {
+    return behind<behind_t<I>>().take(indices, options);
+  }
   template <class B = array_behind<Derived>> auto take(List indices, std::optional<int> axis = {}) const {
     return behind<B>().take(indices, axis);
+  }
+  template <class B = array_behind<Derived>> auto take(List indices, const typename B::TakeOptions& options) const {
+    return behind<B>().take(indices, options);
   }
 };
 

@@ -1,4 +1,5 @@
-// Smallest and largest elements, and where they are first met. NaN wins over every number.
+// Smallest and largest elements, and where they are first met. NaN wins over every number, unless a name says
+// otherwise.
 #pragma once
 
 #include <catena/kernels/numeric.h>
@@ -17,6 +18,26 @@ struct amin {
   template <class A> ND_FN static A identity() { return limits<A>::max(); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
   template <class A> ND_FN static A combine(A a, A b) { return nan_min(a, b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
+};
+
+// NaN loses against every number: where there are only NaNs, the result is NaN.
+template <class A> ND_FN A nan_or(A otherwise) {
+  if constexpr (is_float<A>) return not_a_number<A>();
+  return otherwise;
+}
+struct nanmax {
+  template <class T, class R> using accumulator = T;
+  template <class A> ND_FN static A identity() { return nan_or(limits<A>::min()); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
+  template <class A> ND_FN static A combine(A a, A b) { return skip_nan_max(a, b); }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
+};
+struct nanmin {
+  template <class T, class R> using accumulator = T;
+  template <class A> ND_FN static A identity() { return nan_or(limits<A>::max()); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
+  template <class A> ND_FN static A combine(A a, A b) { return skip_nan_min(a, b); }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 

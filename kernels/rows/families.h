@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catena/kernels/rows/families/activation.h>
+#include <catena/kernels/rows/families/bits.h>
 #include <catena/kernels/rows/families/dropout.h>
 #include <catena/kernels/rows/families/elementwise.h>
 #include <catena/kernels/rows/families/extremum.h>
@@ -36,5 +37,6 @@
   CATENA_RANDOM_ROWS(ROW) \
   CATENA_RANDOM_DISTRIBUTION_ROWS(ROW) \
   CATENA_SEARCH_ROWS(ROW) \
+  CATENA_BITS_ROWS(ROW) \
   CATENA_OPTIMIZER_ROWS(ROW)
 // clang-format on

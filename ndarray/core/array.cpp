@@ -195,8 +195,6 @@ Array Array::swapaxes(int axis1, int axis2) const {
   return internal::make_view(*this, to, to_strides);
 }
 
-Array Array::ravel() const { return reshape(Shape{-1}); }
-
 Array Array::squeeze(const Axes& axes) const {
   const Dims& given = axes.values();
   if (ndim() == 0) {
@@ -243,6 +241,27 @@ Array Array::view(Dtype to) const {
                     " bytes, which is no multiple of ", new_item, ", the itemsize of ", to);
   shape.back() = shape.back() * old_item / new_item;
   return internal::make_view(*this, shape, catena::c_strides(shape, catena::itemsize(to)), 0, to);
+}
+
+Array Array::reduced_view(std::optional<Dtype> to) const {
+  const Array typed = to && *to != dtype() ? view(*to) : *this;
+  if (typed.ndim() <= 1) return typed;
+  const Shape& lengths = typed.shape();
+  Shape shape;
+  Strides strides;
+  for (int i = 0; i < lengths.size() && typed.size() != 0; ++i) {
+    if (lengths[i] == 1) continue;
+    const std::int64_t step = typed.strides()[i];
+    if (!shape.empty() && strides.back() == step * lengths[i]) {
+      shape.back() *= lengths[i];
+      strides.back() = step;
+    } else {
+      shape.push_back(lengths[i]);
+      strides.push_back(step);
+    }
+  }
+  if (typed.size() == 0) shape = Shape{0}, strides = Strides{static_cast<std::int64_t>(typed.itemsize())};
+  return shape.size() == typed.ndim() ? typed : internal::make_view(typed, shape, strides);
 }
 
 }  // namespace nd

@@ -36,10 +36,13 @@
 
 namespace nd {
 
-enum class Order : std::uint8_t { C, F };
+// A memory layout: C or Fortran order, or one that depends on an array: A is Fortran order if the array is F-contiguous
+// and not C-contiguous, else C order; K keeps the order of its axes in memory.
+enum class Order : std::uint8_t { C, F, A, K };
 
 struct AstypeOptions {
   bool copy = true;
+  Order order = Order::C;
 };
 
 // Memory layout of an array. Axes of length 1 are ignored; an empty array is contiguous in both senses.
@@ -54,6 +57,14 @@ struct Flags {
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // three lines "  NAME : value"
 
 template <class E, int N> class Accessor;
+class List;    // routines/list.h
+class Stream;  // device/stream.h
+struct ChooseOptions;
+struct CompressOptions;
+struct DotOptions;
+struct TakeOptions;
+struct TraceOptions;
+struct UfuncOptions;
 
 namespace internal {
 // True for lists of keys that contain an index array or a mask.
@@ -187,8 +198,9 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <class K> IndexProxy operator()(std::initializer_list<catena::Integer> first, const K& second) const;
 
   // ---- shape: views where the strides allow it ----
-  // In C order; one length may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
-  Array reshape(const Shape& shape) const;
+  // Elements are read and placed in C order, or in Fortran order; A chooses by the array, K is a ValueError. One length
+  // may be -1. ValueError if the sizes differ. Copies if the strides do not allow a view.
+  Array reshape(const Shape& shape, Order order = Order::C) const;
   template <std::integral... I>
   requires(sizeof...(I) > 1) Array reshape(I... lengths)
   const { return reshape(Shape{static_cast<std::int64_t>(lengths)...}); }
@@ -199,25 +211,49 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   requires(sizeof...(I) > 1) Array transpose(I... axes)
   const { return transpose(Dims{static_cast<std::int64_t>(axes)...}); }
   Array T() const { return transpose(); }
-  Array swapaxes(int axis1, int axis2) const;  // ValueError for an axis out of range
-  Array ravel() const;                         // reshape(-1)
-  Array flatten() const;                       // always a copy
-  Array squeeze(const Axes& axes = {}) const;  // ValueError if a given axis is longer than 1 or out of range
-  Array view() const;                          // a new header over the same memory
+  Array swapaxes(int axis1, int axis2) const;   // ValueError for an axis out of range
+  Array ravel(Order order = Order::C) const;    // reshape(-1); K: in the order of the elements in memory
+  Array flatten(Order order = Order::C) const;  // the same, always a copy
+  Array squeeze(const Axes& axes = {}) const;   // ValueError if a given axis is longer than 1 or out of range
+  Array view() const;                           // a new header over the same memory
   // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
   // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.
   Array view(Dtype dtype) const;
+  // A view of the same elements with the fewest axes, seen as `dtype` if one is given: axes of length 1 are dropped and
+  // neighbours that are contiguous with each other are merged. An array of rank >= 2 becomes 0-d if it has one element,
+  // and of shape (0,) if it has none. The array itself if nothing changes.
+  Array reduced_view(std::optional<Dtype> dtype = {}) const;
   // The parts of complex elements as arrays of floats. `imag` of a real array is a new array of zeros.
   Array real() const;
   Array imag() const;
 
   // ---- copies ----
   Array copy(Order order = Order::C) const;  // on the device of this array
-  // Elements cast unsafely, in C order. The same array if the dtype is equal and options.copy is false.
+  // Elements cast unsafely, in options.order. The same array if options.copy is false and dtype and layout are as
+  // wanted (any layout is if the order is C or K).
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
   Array to_device(Device device) const;  // the same array if it is there already
+  // A new array in host memory, in C order. With a stream, the copy is enqueued there and the elements are there after
+  // stream.synchronize(); otherwise waits for the device. (CuPy's get(); nd::asnumpy is the free function.)
+  Array to_host() const;
+  Array to_host(const Stream& stream) const;
+  // Overwrites the elements with those of an array in host memory, on `stream` if one is given; then the elements of
+  // `host` must stay as they are until it is synchronised. TypeError if `host` is not in host memory or its dtype
+  // differs, ValueError if its shape differs, RuntimeError if this array is not C-contiguous.
+  void set(const Array& host) const;
+  void set(const Array& host, const Stream& stream) const;
   // Sets every element to `value`, cast unsafely.
   void fill(const Scalar& value) const;
+
+  // ---- files and lists: in routines/io.cpp, routines/list.cpp; all wait for the device ----
+  // The elements in C order: their bytes if `sep` is empty, else their texts with `sep` between them. `format` is one
+  // of Python's with one conversion: "%s" (the shortest text that identifies the element), "%d", "%.3f", "%10.2e"...;
+  // ValueError for others. IOError if the file cannot be written.
+  void tofile(const std::string& path, std::string_view sep = "", std::string_view format = "%s") const;
+  void tofile(std::ostream& out, std::string_view sep = "", std::string_view format = "%s") const;
+  void dump(const std::string& path) const;  // as an npy file of exactly that name; nd::load reads it
+  std::string dumps() const;                 // the content of that file
+  List tolist() const;                       // nested lists of numbers; a 0-d array gives its number
 
   // ---- calculation: see the free functions of the same names ----
   // a.sum(), a.sum(0), a.sum({0, 1}), a.sum(0, nd::float64), a.sum(0, {.keepdims = true}), a.sum({.axis = 0})
@@ -230,16 +266,26 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array cumsum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;  // in routines/scan.cpp
   Array cumprod(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
   Array clip(const Operand& a_min, const Operand& a_max) const;
+  Array clip(const Operand& a_min, const Operand& a_max, const UfuncOptions& options) const;
   Array conjugate() const;
   Array conj() const { return conjugate(); }
-  Array round(int decimals = 0) const;                                      // in routines/math.cpp
-  Array dot(const Array& b) const;                                          // in routines/linalg.cpp
+  Array round(int decimals = 0) const;  // in routines/math.cpp
+  Array dot(const Array& b) const;      // in routines/linalg.cpp
+  Array dot(const Array& b, const DotOptions& options) const;
   Array take(const IndexKey& indices, std::optional<int> axis = {}) const;  // in routines/indexing.cpp
+  Array take(const IndexKey& indices, const TakeOptions& options) const;
   Array compress(const Array& condition, std::optional<int> axis = {}) const;
+  Array compress(const Array& condition, const CompressOptions& options) const;
+  Array choose(const std::vector<Array>& choices) const;
+  Array choose(const std::vector<Array>& choices, const ChooseOptions& options) const;
+  void scatter_add(std::span<const IndexKey> keys, const Operand& value) const;
+  void scatter_add(std::initializer_list<IndexKey> keys, const Operand& value) const;
+  void scatter_add(const IndexKey& key, const Operand& value) const;
   Array diagonal(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;
   Array trace(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;  // in routines/linalg.cpp
-  Array repeat(std::int64_t repeats, std::optional<int> axis = {}) const;    // in routines/manipulation.cpp
-  std::vector<Array> nonzero() const;                                        // in routines/sorting.cpp
+  Array trace(std::int64_t offset, int axis1, int axis2, const TraceOptions& options) const;
+  Array repeat(std::int64_t repeats, std::optional<int> axis = {}) const;  // in routines/manipulation.cpp
+  std::vector<Array> nonzero() const;                                      // in routines/sorting.cpp
   Array argsort(std::optional<int> axis = -1) const;
   Array argpartition(std::int64_t kth, std::optional<int> axis = -1) const;
   Array searchsorted(const Operand& values, std::string_view side = "left") const;
@@ -337,6 +383,8 @@ struct ArrayBehind {
   using ArgReduceOptions = nd::ArgReduceOptions;
   using TestOptions = nd::TestOptions;
   using AstypeOptions = nd::AstypeOptions;
+  using TakeOptions = nd::TakeOptions;
+  using Order = nd::Order;
 };
 
 // What follows an axis in a call, options or a dtype, as options with that axis.
@@ -474,9 +522,13 @@ CATENA_EXPORT void assign(std::string_view op, const Array& to, const Operand& f
 // All elements in C order and in the array's own dtype, to or from host memory. Both wait for the device.
 CATENA_EXPORT void to_host(const Array& a, void* c_order);
 CATENA_EXPORT void from_host(const Array& a, const void* c_order);
-// A new array whose elements are adjacent in that order.
+// A new array whose elements are adjacent in that order; TypeError for orders that depend on an array.
 CATENA_EXPORT Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order,
                                    std::string_view op = "array");
+// The same with the shape of `a`, whose layout A and K are about.
+CATENA_EXPORT Array empty_in_order_of(const Array& a, Dtype dtype, Device device, Order order);
+// Whether the elements of `a` are adjacent in that order.
+CATENA_EXPORT bool is_in_order(const Array& a, Order order);
 // `a` itself if it is C-contiguous, otherwise a C-order copy on the same device.
 CATENA_EXPORT Array contiguous(const Array& a);
 

@@ -1,5 +1,6 @@
 // Assignment and copies: the members of Array that write or read elements.
 #include <algorithm>
+#include <cstdlib>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/rows/cast.h>
@@ -7,6 +8,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
 
 namespace nd {
@@ -18,11 +20,28 @@ namespace {
 
 Array empty_on(const Shape& shape, Dtype dtype, Device device) { return Array(new_array(shape, dtype, device)); }
 
-// A C-order copy on the device of `a`, converted to `dtype`.
-Array converted(const Array& a, Dtype dtype) {
-  Array result = empty_on(a.shape(), dtype, a.device());
+// A copy on the device of `a`, converted to `dtype`.
+Array converted(const Array& a, Dtype dtype, Order order = Order::C) {
+  const Array result = empty_in_order_of(a, dtype, a.device(), order);
   assign("astype", result, a);
   return result;
+}
+
+// The axes of `a` from the one with the largest steps to the one with the smallest, in their own order where those are
+// equal, as NumPy's order K has them.
+Dims axes_in_memory(const Array& a) {
+  Dims axes;
+  for (int i = 0; i < a.ndim(); ++i) axes.push_back(i);
+  std::stable_sort(axes.begin(), axes.end(), [&a](std::int64_t i, std::int64_t j) {
+    return std::abs(a.strides()[static_cast<int>(i)]) > std::abs(a.strides()[static_cast<int>(j)]);
+  });
+  return axes;
+}
+
+// The order that A stands for.
+Order order_for(Order order, const Array& a) {
+  if (order != Order::A) return order;
+  return a.is_f_contiguous() && !a.is_c_contiguous() ? Order::F : Order::C;
 }
 
 // True if several elements of the array share memory, as in a result of broadcast_to.
@@ -66,12 +85,38 @@ void assign(std::string_view op, const Array& to, const Operand& from) {
 }
 
 Array empty_in_order(const Shape& shape, Dtype dtype, Device device, Order order, std::string_view op) {
+  check<TypeError>(order == Order::C || order == Order::F, op, "the order of a new array is C or F, not ",
+                   order == Order::A ? "A" : "K");
   if (order == Order::C) return Array(new_array(shape, dtype, device, op));
   Shape reversed = shape;
   std::reverse(reversed.begin(), reversed.end());
   const Array result = Array(new_array(reversed, dtype, device, op)).transpose();
   catena::take_ownership(*result.get());
   return result;
+}
+
+Array empty_in_order_of(const Array& a, Dtype dtype, Device device, Order order) {
+  const Order chosen = order_for(order, a);
+  if (chosen != Order::K || a.is_c_contiguous())
+    return empty_in_order(a.shape(), dtype, device, chosen == Order::K ? Order::C : chosen);
+  const Dims axes = axes_in_memory(a);
+  Shape packed;
+  Dims places = Dims::filled(a.ndim(), 0);
+  for (int i = 0; i < axes.size(); ++i) {
+    packed.push_back(a.shape()[static_cast<int>(axes[i])]);
+    places[static_cast<int>(axes[i])] = i;
+  }
+  const Array result = empty_on(packed, dtype, device).transpose(places);
+  catena::take_ownership(*result.get());
+  return result;
+}
+
+bool is_in_order(const Array& a, Order order) {
+  switch (order_for(order, a)) {
+    case Order::C: return a.is_c_contiguous();
+    case Order::F: return a.is_f_contiguous();
+    default: return a.transpose(axes_in_memory(a)).is_c_contiguous();
+  }
 }
 
 Array contiguous(const Array& a) { return a.is_c_contiguous() ? a : converted(a, a.dtype()); }
@@ -114,20 +159,76 @@ void Array::fill(const Scalar& value) const { internal::assign("fill", *this, va
 void Array::operator=(const Operand& value) && { internal::assign("assignment", *this, value); }
 
 // ---- shapes that may need a copy ----------------------------------------------------------------
-Array Array::reshape(const Shape& requested) const {
+Array Array::reshape(const Shape& requested, Order order) const {
+  check<ValueError>(order != Order::K, "reshape", "elements cannot be read in order K; the orders are C, F and A");
+  if (internal::order_for(order, *this) == Order::F) {
+    Shape reversed = catena::resolve_reshape("reshape", shape(), requested);
+    std::reverse(reversed.begin(), reversed.end());
+    const Array from = transpose().reshape(reversed);
+    return from.ndim() < 2 ? from : from.transpose();
+  }
   const Shape to = catena::resolve_reshape("reshape", shape(), requested);
   if (const std::optional<Strides> s = catena::reshape_strides(shape(), strides(), to, itemsize()))
     return internal::make_view(*this, to, *s);
   return internal::make_view(internal::contiguous(*this), to, catena::c_strides(to, itemsize()));
 }
 
-Array Array::flatten() const {
+Array Array::ravel(Order order) const {
+  if (order != Order::K) return reshape(Shape{-1}, order);
+  return transpose(internal::axes_in_memory(*this)).reshape(Shape{-1});
+}
+
+Array Array::flatten(Order order) const {
+  if (order != Order::C) {
+    const Array line = ravel(order);
+    return line.shares_memory(*this) ? line.copy() : line;
+  }
   const Array result = internal::empty_on(Shape{size()}, dtype(), device());
   internal::assign("flatten", internal::make_view(result, shape(), catena::c_strides(shape(), itemsize())), *this);
   return result;
 }
 
 // ---- copies -------------------------------------------------------------------------------------
+Array Array::to_host() const {
+  const Array result = internal::empty_on(shape(), dtype(), cpu_device);
+  internal::to_host(*this, result->data);
+  return result;
+}
+
+Array Array::to_host(const Stream& stream) const {
+  const StreamScope scope(stream);
+  const Array source = internal::contiguous(*this), result = internal::empty_on(shape(), dtype(), cpu_device);
+  internal::copy_to_host_async(result->data, *source.get());
+  return result;
+}
+
+namespace {
+
+void check_set(const Array& to, const Array& host) {
+  check<TypeError>(!host.is_null() && host.device().kind == Device::Kind::cpu, "set",
+                   "the elements must be an array in host memory");
+  check<TypeError>(host.dtype() == to.dtype(), "set", "the array in host memory has dtype ", host.dtype(),
+                   ", the array ", to.dtype());
+  check<ValueError>(host.shape() == to.shape(), "set", "the array in host memory has shape ", host.shape(),
+                    ", the array ", to.shape());
+  check<RuntimeError>(to.is_c_contiguous(), "set", "an array of shape ", to.shape(), " and strides ", to.strides(),
+                      " is not C-contiguous");
+}
+
+}  // namespace
+
+void Array::set(const Array& host) const {
+  check_set(*this, host);
+  internal::from_host(*this, internal::contiguous(host)->data);
+}
+
+void Array::set(const Array& host, const Stream& stream) const {
+  check_set(*this, host);
+  if (!host.is_c_contiguous()) return set(host);  // its packed copy does not outlive this call
+  const StreamScope scope(stream);
+  internal::copy_from_host(*h_, host->data);
+}
+
 Array Array::to_device(Device to) const {
   if (device() == to) return *this;
   const Array source = internal::contiguous(*this);
@@ -136,16 +237,12 @@ Array Array::to_device(Device to) const {
   return result;
 }
 
-Array Array::copy(Order order) const {
-  if (order == Order::C) return internal::converted(*this, dtype());
-  Array result = internal::empty_in_order(shape(), dtype(), device(), order);
-  internal::assign("copy", result, *this);
-  return result;
-}
+Array Array::copy(Order order) const { return internal::converted(*this, dtype(), order); }
 
 Array Array::astype(Dtype to, const AstypeOptions& options) const {
-  if (to == dtype() && !options.copy) return *this;
-  return internal::converted(*this, to);
+  if (to == dtype() && !options.copy && (options.order == Order::C || internal::is_in_order(*this, options.order)))
+    return *this;
+  return internal::converted(*this, to, options.order);
 }
 
 }  // namespace nd

@@ -728,6 +728,11 @@ void copy_to_host(void* to, const ArrayHeader& from) {
   copy(static_cast<std::byte*>(to), nullptr, from.data, &from, bytes_of(from), true);
 }
 
+void copy_to_host_async(void* to, const ArrayHeader& from) {
+  if (from.size == 0) return;
+  copy(static_cast<std::byte*>(to), nullptr, from.data, &from, bytes_of(from), false);
+}
+
 void copy_from_host(const ArrayHeader& to, const void* from) {
   if (to.size == 0) return;
   copy(to.data, &to, static_cast<const std::byte*>(from), nullptr, bytes_of(to), false);

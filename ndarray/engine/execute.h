@@ -46,9 +46,10 @@ CATENA_EXPORT void convert_into(std::string_view op, const catena::Input& in, Ar
 // ---- bytes --------------------------------------------------------------------------------------
 // Copies between C-contiguous arrays of equal size in bytes, on any two devices. Does not wait.
 CATENA_EXPORT void copy_bytes(const ArrayHeader& to, const ArrayHeader& from);
-// Copies between a C-contiguous array and host memory. copy_to_host() waits for the device; copy_from_host() does not,
-// so the host memory must stay as it is until the stream has been synchronised.
+// Copies between a C-contiguous array and host memory. copy_to_host() waits for the device; the others do not, so the
+// host memory must stay as it is, or is not complete, until the stream has been synchronised.
 CATENA_EXPORT void copy_to_host(void* to, const ArrayHeader& from);
+CATENA_EXPORT void copy_to_host_async(void* to, const ArrayHeader& from);
 CATENA_EXPORT void copy_from_host(const ArrayHeader& to, const void* from);
 
 // ---- work that launches itself --------------------------------------------------------------------

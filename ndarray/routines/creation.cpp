@@ -76,11 +76,17 @@ Array full(const Shape& shape, const Scalar& value, const CreateOptions& options
 
 }  // namespace internal
 
-Array empty_like(const Array& a, std::optional<Dtype> dtype) { return empty(a.shape(), dtype.value_or(a.dtype())); }
-Array zeros_like(const Array& a, std::optional<Dtype> dtype) { return zeros(a.shape(), dtype.value_or(a.dtype())); }
-Array ones_like(const Array& a, std::optional<Dtype> dtype) { return ones(a.shape(), dtype.value_or(a.dtype())); }
-Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype) {
-  return full(a.shape(), value, dtype.value_or(a.dtype()));
+Array internal::empty_like(const Array& a, const LikeOptions& options) {
+  const Dtype dtype = options.dtype.value_or(a.dtype());
+  if (!options.shape) return empty_in_order_of(a, dtype, current_device(), options.order);
+  const bool fortran =
+      options.order == Order::F || (options.order == Order::A && !is_in_order(a, Order::C) && is_in_order(a, Order::F));
+  return empty_in_order(*options.shape, dtype, current_device(), fortran ? Order::F : Order::C, "empty_like");
+}
+Array internal::full_like(const Array& a, const Scalar& value, const LikeOptions& options) {
+  const Array result = empty_like(a, options);
+  result.fill(value);
+  return result;
 }
 
 // ---- from data ----------------------------------------------------------------------------------
@@ -89,7 +95,8 @@ namespace internal {
 Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options) {
   Array a(new_array(shape, data_dtype, current_device()));
   from_host(a, data);
-  if (options.dtype && *options.dtype != data_dtype) a = a.astype(*options.dtype);
+  const Order order = options.order == Order::F ? Order::F : Order::C;
+  a = a.astype(options.dtype.value_or(data_dtype), {.copy = order == Order::F, .order = order});
   return with_leading_axes(a, options.ndmin);
 }
 
@@ -105,7 +112,7 @@ Array from_values(const Values& values, const Shape& shape, const ArrayOptions& 
 Array from_array(const Array& a, const ArrayOptions& options) {
   const Dtype dtype = options.dtype.value_or(a.dtype());
   const Array source = options.copy ? a.to_device(current_device()) : a;
-  const Array result = source.astype(dtype, {.copy = options.copy && source.get() == a.get()});
+  const Array result = source.astype(dtype, {.copy = options.copy && source.get() == a.get(), .order = options.order});
   return with_leading_axes(result, options.ndmin);
 }
 
@@ -172,6 +179,21 @@ Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype) {
   if (dtype && *dtype != a.dtype()) return a.astype(*dtype);
   return internal::contiguous(a);
 }
+
+Array asfortranarray(const Array& a, std::optional<Dtype> dtype) {
+  return a.astype(dtype.value_or(a.dtype()), {.copy = false, .order = Order::F});
+}
+
+Array asnumpy(const Values& values) {
+  const DeviceScope host(cpu_device);
+  return array(values);
+}
+
+ArrayLike::ArrayLike(const Scalar& number) : number_(number) {
+  const DeviceScope host(cpu_device);
+  array_ = nd::array(number);
+}
+ArrayLike::ArrayLike(const Values& list) : array_(asnumpy(list)) {}
 
 // ---- ranges -------------------------------------------------------------------------------------
 namespace {
@@ -275,7 +297,7 @@ std::vector<Array> meshgrid(const std::vector<Array>& xi, const MeshgridOptions&
 
 // ---- matrices -----------------------------------------------------------------------------------
 Array eye(std::int64_t N, const EyeOptions& options) {
-  const Array a = internal::uninitialised("eye", {N, options.M.value_or(N)}, {}, options.dtype);
+  const Array a = internal::uninitialised("eye", {N, options.M.value_or(N)}, {.order = options.order}, options.dtype);
   a.fill(0);
   diagonal_view(a, options.k).fill(1);
   return a;

@@ -28,15 +28,22 @@ struct CreateOptions {
   std::optional<Dtype> dtype = {};
   Order order = Order::C;
 };
+struct LikeOptions {
+  std::optional<Dtype> dtype = {};  // default: that of the array
+  Order order = Order::C;           // A and K: the layout of the array
+  std::optional<Shape> shape = {};  // default: that of the array; K is C then
+};
 struct ArrayOptions {
   std::optional<Dtype> dtype = {};
   bool copy = true;
-  int ndmin = 0;  // the least rank: axes of length 1 are prepended
+  int ndmin = 0;           // the least rank: axes of length 1 are prepended
+  Order order = Order::C;  // with copy = false: K for any layout
 };
 struct EyeOptions {
   std::optional<std::int64_t> M = {};  // columns; default: N
   std::int64_t k = 0;                  // number of the diagonal; above the main one for k > 0
   Dtype dtype = Dtype::float64;
+  Order order = Order::C;
 };
 struct LinspaceOptions {
   bool endpoint = true;
@@ -73,6 +80,8 @@ CATENA_EXPORT Array zeros(const Shape& shape, const CreateOptions& options);
 CATENA_EXPORT Array ones(const Shape& shape, const CreateOptions& options);
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, const CreateOptions& options);
 CATENA_EXPORT Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const CreateOptions& options);
+CATENA_EXPORT Array empty_like(const Array& a, const LikeOptions& options);
+CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, const LikeOptions& options);
 CATENA_EXPORT Array from_elements(const void* data, Dtype data_dtype, const Shape& shape, const ArrayOptions& options);
 CATENA_EXPORT Array from_values(const Values& values, const Shape& shape, const ArrayOptions& options);
 CATENA_EXPORT Array from_array(const Array& a, const ArrayOptions& options);
@@ -121,11 +130,20 @@ template <internal::DtypeOr<CreateOptions> O = CreateOptions> Array ones(const S
   return internal::ones(shape, internal::with_dtype<CreateOptions>(options));
 }
 
-// With the shape and (unless given) the dtype of `a`; C order, on the current device.
-CATENA_EXPORT Array empty_like(const Array& a, std::optional<Dtype> dtype = {});
-CATENA_EXPORT Array zeros_like(const Array& a, std::optional<Dtype> dtype = {});
-CATENA_EXPORT Array ones_like(const Array& a, std::optional<Dtype> dtype = {});
-CATENA_EXPORT Array full_like(const Array& a, const Scalar& value, std::optional<Dtype> dtype = {});
+// With the shape and (unless given) the dtype of `a`; C order unless another one is given, on the current device.
+template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array empty_like(const Array& a, const O& options = {}) {
+  return internal::empty_like(a, internal::with_dtype<LikeOptions>(options));
+}
+template <internal::DtypeOr<LikeOptions> O = LikeOptions>
+Array full_like(const Array& a, const Scalar& value, const O& options = {}) {
+  return internal::full_like(a, value, internal::with_dtype<LikeOptions>(options));
+}
+template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array zeros_like(const Array& a, const O& options = {}) {
+  return full_like(a, 0, options);
+}
+template <internal::DtypeOr<LikeOptions> O = LikeOptions> Array ones_like(const Array& a, const O& options = {}) {
+  return full_like(a, 1, options);
+}
 
 // Every element is `value`. The dtype, unless given, is that of the value: int64 for an int, float32 for a float,
 // float64 for a double...
@@ -207,6 +225,27 @@ class Values {
   std::vector<std::byte> copy_;
 };
 
+// An array, a number or a list of numbers as an argument. Numbers and lists are arrays in host memory.
+class ArrayLike {
+ public:
+  ArrayLike(const Array& a) : array_(a) {}
+  template <std::derived_from<catena::HeaderRef> H>
+  requires(!std::derived_from<H, Array> && std::convertible_to<const H&, Array>) ArrayLike(const H& a) : array_(a) {}
+  template <Element E> ArrayLike(E number) : ArrayLike(Scalar(number)) {}
+  CATENA_EXPORT ArrayLike(const Scalar& number);
+  CATENA_EXPORT ArrayLike(const Values& list);
+  ArrayLike(std::initializer_list<Scalar> list) : ArrayLike(Values(list)) {}
+  ArrayLike(std::initializer_list<std::initializer_list<Scalar>> rows) : ArrayLike(Values(rows)) {}
+  template <internal::NestedContainer C> ArrayLike(const C& list) : ArrayLike(Values(list)) {}
+
+  const Array& array() const noexcept { return array_; }
+  const std::optional<Scalar>& number() const noexcept { return number_; }  // absent for arrays and lists
+
+ private:
+  Array array_;
+  std::optional<Scalar> number_;
+};
+
 // array({1, 2, 3})  array({{1.0, 2.0}, {3.0, 4.0}}, nd::float32)  array(vector)  array(vector, {2, 3})
 template <internal::DtypeOr<ArrayOptions> O = ArrayOptions> Array array(const Values& values, const O& options = {}) {
   return internal::from_values(values, values.shape(), internal::with_dtype<ArrayOptions>(options));
@@ -247,6 +286,15 @@ CATENA_EXPORT Array asarray(const Array& a, std::optional<Dtype> dtype = {});
 inline Array asanyarray(const Array& a, std::optional<Dtype> dtype = {}) { return asarray(a, dtype); }
 // The array itself if it is C-contiguous and has that dtype, else a copy in C order. 0-d arrays stay 0-d.
 CATENA_EXPORT Array ascontiguousarray(const Array& a, std::optional<Dtype> dtype = {});
+// The same for Fortran order.
+CATENA_EXPORT Array asfortranarray(const Array& a, std::optional<Dtype> dtype = {});
+// A copy in the given order, on the device of the array.
+inline Array copy(const Array& a, Order order = Order::C) { return a.copy(order); }
+// A new array in host memory, in C order: of the elements of an array (with a stream, complete after
+// stream.synchronize()), or of host data.
+inline Array asnumpy(const Array& a) { return a.to_host(); }
+inline Array asnumpy(const Array& a, const Stream& stream) { return a.to_host(stream); }
+CATENA_EXPORT Array asnumpy(const Values& values);
 
 // ---- ranges -------------------------------------------------------------------------------------
 // start + k * step for 0 <= k < ceil((stop - start) / step). The values are computed in the dtype, which is, unless

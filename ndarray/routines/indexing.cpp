@@ -499,12 +499,27 @@ Array take(const Array& a, const IndexKey& key, const TakeOptions& options) {
   return take_along("take", source, AxisIndices(indices), axis, options.out);
 }
 
-Array Array::take(const IndexKey& indices, std::optional<int> axis) const {
-  return nd::take(*this, indices, {.axis = axis});
+Array Array::take(const IndexKey& indices, std::optional<int> axis) const { return take(indices, {.axis = axis}); }
+Array Array::take(const IndexKey& indices, const TakeOptions& options) const {
+  return nd::take(*this, indices, options);
 }
 Array Array::compress(const Array& condition, std::optional<int> axis) const {
-  return nd::compress(condition, *this, {.axis = axis});
+  return compress(condition, {.axis = axis});
 }
+Array Array::compress(const Array& condition, const CompressOptions& options) const {
+  return nd::compress(condition, *this, options);
+}
+Array Array::choose(const std::vector<Array>& choices) const { return choose(choices, {}); }
+Array Array::choose(const std::vector<Array>& choices, const ChooseOptions& options) const {
+  return nd::choose(*this, choices, options);
+}
+void Array::scatter_add(std::span<const IndexKey> keys, const Operand& value) const {
+  nd::scatter_add(*this, keys, value);
+}
+void Array::scatter_add(std::initializer_list<IndexKey> keys, const Operand& value) const {
+  nd::scatter_add(*this, keys, value);
+}
+void Array::scatter_add(const IndexKey& key, const Operand& value) const { nd::scatter_add(*this, key, value); }
 Array Array::diagonal(std::int64_t offset, int axis1, int axis2) const {
   return nd::diagonal(*this, offset, axis1, axis2);
 }
@@ -590,6 +605,24 @@ Array diagonal(const Array& a, std::int64_t offset, int axis1, int axis2) {
   shape.push_back(length);
   strides.push_back(a.strides()[row] + a.strides()[column]);
   return internal::make_view(a, shape, strides, first);
+}
+
+void fill_diagonal(const Array& a, const Scalar& value, bool wrap) {
+  check<ValueError>(a.ndim() >= 2, "fill_diagonal", "an array of rank ", a.ndim(),
+                    " has no diagonal; the rank must be at least 2");
+  const Shape& shape = a.shape();
+  std::int64_t length = shape[0], step = 0;
+  for (int i = 0; i < a.ndim(); ++i) {
+    check<ValueError>(a.ndim() == 2 || shape[i] == shape[0], "fill_diagonal", "the lengths of shape ", shape,
+                      " differ, and the rank is more than 2");
+    length = std::min(length, shape[i]);
+    step += a.strides()[i];
+  }
+  // Whole diagonals that follow each other, and a part of one.
+  const std::int64_t period = shape[1] + 1, blocks = wrap && a.ndim() == 2 ? shape[0] / period : 0;
+  const std::int64_t next = a.strides()[0] * period, rest = std::min(shape[0] - blocks * period, length);
+  internal::make_view(a, {blocks, shape[1]}, {next, step}).fill(value);
+  internal::make_view(a, {rest}, {step}, blocks * next).fill(value);
 }
 
 namespace {

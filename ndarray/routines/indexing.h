@@ -199,6 +199,11 @@ CATENA_EXPORT std::vector<Array> ix_(const std::vector<Array>& args);
 // offset > 0: above the main diagonal. ValueError for rank < 2, axes out of range or equal.
 CATENA_EXPORT Array diagonal(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 
+// Sets the elements a[i, i, ..., i] to `value`, cast unsafely, in arrays of any layout. With `wrap`, the diagonal of a
+// matrix with more rows than columns starts again after a row that is left out. ValueError for rank < 2, and for rank >
+// 2 unless all lengths are equal.
+CATENA_EXPORT void fill_diagonal(const Array& a, const Scalar& value, bool wrap = false);
+
 struct ChooseOptions {
   Array out = {};                   // must have the shape of the result; any dtype of the same kind
   std::string_view mode = "raise";  // or "wrap" (modulo) or "clip"

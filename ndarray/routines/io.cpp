@@ -1,6 +1,7 @@
 #include <catena/ndarray/routines/io.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <span>
 
 #include <catena/kernels/formats/atomic_file.h>
@@ -122,6 +123,89 @@ void save(std::ostream& out, const Array& a) {
   check<TypeError>(!a.is_null(), "save", "the array is null");
   catena::StreamSink sink(catena::io_context("save", "stream"), out);
   catena::write_npy(sink, a.dtype(), a.shape(), HostElements(a).bytes());
+}
+
+// ---- members of Array ---------------------------------------------------------------------------
+namespace {
+
+// One conversion of a format in the manner of Python: "%s", "%5d", "%.3f"...
+class ElementFormat {
+ public:
+  explicit ElementFormat(std::string_view format) : text_(format) {
+    const std::size_t percent = text_.find('%'), end = text_.find_first_not_of("-+ #0123456789.", percent + 1);
+    const bool one = percent != text_.npos && end != text_.npos && text_.find('%', end) == text_.npos;
+    const bool known = one && std::string_view("sdixXoeEfFgG").find(text_[end]) != std::string_view::npos;
+    check<ValueError>(known, "tofile", "'", format,
+                      "' is no format with one of the conversions s d i x X o e E f F g G");
+    conversion_ = text_[end];
+    if (conversion_ != 's' && is_integral()) text_.insert(end, "ll");
+  }
+
+  std::string operator()(const Scalar& value) const {
+    if (conversion_ == 's') return printed(catena::concat(value).c_str());
+    check<TypeError>(!value.is_complex(), "tofile", "the complex number ", value, " has no conversion '", conversion_,
+                     "'");
+    if (!is_integral()) return printed(value.to_double());
+    const bool digits = conversion_ == 'd' || conversion_ == 'i';
+    check<TypeError>(digits || !value.is_floating(), "tofile", value, " is no integer, as '", conversion_, "' needs");
+    return printed(value.to<std::int64_t>());
+  }
+
+ private:
+  bool is_integral() const { return std::string_view("dixXo").find(conversion_) != std::string_view::npos; }
+  template <class T> std::string printed(T value) const {
+    std::string result(static_cast<std::size_t>(std::snprintf(nullptr, 0, text_.c_str(), value)), '\0');
+    std::snprintf(result.data(), result.size() + 1, text_.c_str(), value);
+    return result;
+  }
+
+  std::string text_;
+  char conversion_ = 's';
+};
+
+void write_elements(catena::ByteSink& sink, const Array& a, std::string_view sep, std::string_view format) {
+  if (sep.empty()) {
+    const HostElements elements(a);
+    return sink.write(elements.bytes().data(), elements.bytes().size());
+  }
+  const ElementFormat text_of(format);
+  visit_dtype(a.dtype(), [&](auto tag) {
+    using E = typename decltype(tag)::type;
+    std::string_view before;
+    for (const E value : a.to_vector<E>()) {
+      const std::string text = text_of(Scalar(value));
+      sink.write(before.data(), before.size());
+      sink.write(text.data(), text.size());
+      before = sep;
+    }
+  });
+}
+
+}  // namespace
+
+void Array::tofile(const std::string& path, std::string_view sep, std::string_view format) const {
+  catena::AtomicFile file("tofile", path);
+  write_elements(file, *this, sep, format);
+  file.commit();
+}
+
+void Array::tofile(std::ostream& out, std::string_view sep, std::string_view format) const {
+  catena::StreamSink sink(catena::io_context("tofile", "stream"), out);
+  write_elements(sink, *this, sep, format);
+}
+
+void Array::dump(const std::string& path) const {
+  const HostElements elements(*this);
+  catena::AtomicFile file("dump", path);
+  catena::write_npy(file, dtype(), shape(), elements.bytes());
+  file.commit();
+}
+
+std::string Array::dumps() const {
+  catena::MemorySink sink;
+  catena::write_npy(sink, dtype(), shape(), HostElements(*this).bytes());
+  const auto& bytes = sink.bytes();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // ---- npz ----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/manipulation.h>
 
@@ -90,6 +91,46 @@ Array column_stack(const std::vector<Array>& arrays) {
     columns.push_back(rank == 1 ? expand_dims(arrays[i], 1) : arrays[i]);
   }
   return join("column_stack", columns, 1);
+}
+
+// ---- joining by position ------------------------------------------------------------------------
+Joined::Joined(const Slice&) : ArrayLike(0) {
+  catena::fail<NotImplementedError>("r_", "slices as ranges are not supported; write arange or linspace");
+}
+Joined::Joined(std::string_view directive) : ArrayLike(0) {
+  catena::fail<NotImplementedError>("r_", "the directive '", directive,
+                                    "' is not supported; write an AxisConcatenator with these numbers");
+}
+
+namespace {
+
+// `a` with at least c.ndmin axes.
+Array raised(const AxisConcatenator& c, const Array& a) {
+  const int rank = a.ndim(), added = c.ndmin - rank;
+  if (added <= 0) return a;
+  const int at = c.trans1d < 0 ? c.trans1d + added + 1 : c.trans1d;  // of the first of its own axes
+  check<ValueError>(at >= 0 && at <= added, "r_", "trans1d is ", c.trans1d, ", but an array of rank ", rank,
+                    " gets only ", added, " axes");
+  Shape shape = Shape::filled(c.ndmin, 1);
+  std::copy(a.shape().begin(), a.shape().end(), shape.begin() + at);
+  return a.reshape(shape);
+}
+
+}  // namespace
+
+Array AxisConcatenator::join(const std::vector<Joined>& items) const {
+  std::vector<catena::Input> inputs;
+  internal::OneDevice one("r_");
+  for (const Joined& item : items) {
+    inputs.push_back(item.number() ? catena::Input(*item.number()) : Operand(item.array()));
+    if (!item.number()) one.add(item.array().get());
+  }
+  const DeviceScope scope(one.get());
+  std::vector<Array> arrays;
+  for (const Joined& item : items)
+    arrays.push_back(raised(*this, item.number() ? array(*item.number(), catena::result_type(inputs)) : item.array()));
+  const Array result = concatenate(arrays, axis);
+  return matrix && result.ndim() == 1 ? atleast_2d(result) : result;
 }
 
 // ---- splitting ----------------------------------------------------------------------------------

@@ -5,9 +5,11 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include <catena/ndarray/core/array.h>
+#include <catena/ndarray/routines/creation.h>
 
 namespace nd {
 
@@ -26,6 +28,42 @@ CATENA_EXPORT Array dstack(const std::vector<Array>& arrays);
 // 1-D arrays as columns and 2-D arrays (ValueError for others), joined along axis 1.
 CATENA_EXPORT Array column_stack(const std::vector<Array>& arrays);
 
+// ---- joining by position ------------------------------------------------------------------------
+// An argument of r_ and c_.
+struct Joined : ArrayLike {
+  using ArrayLike::ArrayLike;
+  CATENA_EXPORT Joined(const Slice& range);          // NotImplementedError
+  CATENA_EXPORT Joined(std::string_view directive);  // NotImplementedError
+  Joined(const char* directive) : Joined(std::string_view(directive)) {}
+};
+
+// Joins its arguments along `axis`, after all have been raised to at least `ndmin` axes. The axes of an array
+// begin at position trans1d then, or at that one from the end: -1 puts all new axes before them. Numbers become arrays
+// of one element, cast to the common dtype of arrays and numbers. matrix: a result of rank 1 becomes a row of rank 2.
+// Errors are those of concatenate.
+struct AxisConcatenator {
+  int axis = 0;
+  bool matrix = false;
+  int ndmin = 1;
+  int trans1d = -1;
+
+  CATENA_EXPORT Array join(const std::vector<Joined>& items) const;
+  template <class... Items>
+  requires(std::convertible_to<const Items&, Joined>&&...) Array operator()(const Items&... items) const {
+    return join({Joined(items)...});
+  }
+  static constexpr std::int64_t len() { return 0; }
+};
+struct RClass : AxisConcatenator {};
+struct CClass : AxisConcatenator {
+  constexpr CClass() : AxisConcatenator{.axis = -1, .ndmin = 2, .trans1d = 0} {}
+};
+// r_(a, 1, b): arrays and numbers one behind the other, along axis 0.
+inline constexpr RClass r_{};
+// c_(x, y): along the last axis; arrays of rank 1 are columns.
+inline constexpr CClass c_{};
+
+// ---- splitting ----------------------------------------------------------------------------------
 // How to split: into a number of parts, or before the given positions.
 class Sections {
  public:

@@ -103,7 +103,8 @@ Array dot(const Array& a, const Array& b, const DotOptions& options) {
   return contract("dot", a, b, {a.ndim() - 1}, {std::max(b.ndim() - 2, 0)}, options.out);
 }
 
-Array Array::dot(const Array& b) const { return nd::dot(*this, b); }
+Array Array::dot(const Array& b) const { return dot(b, {}); }
+Array Array::dot(const Array& b, const DotOptions& options) const { return nd::dot(*this, b, options); }
 
 Array vdot(const Array& a, const Array& b) {
   check<ValueError>(a.size() == b.size(), "vdot", "shapes ", a.shape(), " and ", b.shape(), " have ", a.size(), " and ",
@@ -186,6 +187,9 @@ Array trace(const Array& a, std::int64_t offset, int axis1, int axis2, const Tra
   return sum(diagonal(a, offset, axis1, axis2), {.axis = -1, .dtype = options.dtype, .out = options.out});
 }
 
-Array Array::trace(std::int64_t offset, int axis1, int axis2) const { return nd::trace(*this, offset, axis1, axis2); }
+Array Array::trace(std::int64_t offset, int axis1, int axis2) const { return trace(offset, axis1, axis2, {}); }
+Array Array::trace(std::int64_t offset, int axis1, int axis2, const TraceOptions& options) const {
+  return nd::trace(*this, offset, axis1, axis2, options);
+}
 
 }  // namespace nd

@@ -6,6 +6,8 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/indexing.h>
 
 namespace nd {
@@ -27,22 +29,6 @@ Array empty_beside(const Array& a, const Shape& shape) {
   return Array(internal::new_array(shape, a.dtype(), a.device()));
 }
 
-// The smallest dtype of its kind that holds a scalar.
-Dtype smallest_dtype(const Scalar& s) {
-  switch (s.kind()) {
-    case Scalar::Kind::bool_: return Dtype::bool_;
-    case Scalar::Kind::floating: return Dtype::float16;
-    case Scalar::Kind::complex: return Dtype::complex64;
-    case Scalar::Kind::unsigned_: return Dtype::uint64;
-    default: break;
-  }
-  const auto v = s.to<std::int64_t>();
-  if (v >= 0)
-    return v <= UINT8_MAX ? Dtype::uint8
-                          : (v <= UINT16_MAX ? Dtype::uint16 : (v <= UINT32_MAX ? Dtype::uint32 : Dtype::uint64));
-  return v >= INT8_MIN ? Dtype::int8 : (v >= INT16_MIN ? Dtype::int16 : (v >= INT32_MIN ? Dtype::int32 : Dtype::int64));
-}
-
 void copy_from_any_device(const Array& dst, const Array& src) {
   const bool same_bytes = src.dtype() == dst.dtype() && src.shape() == dst.shape() && src.is_c_contiguous() &&
                           dst.is_c_contiguous() && !(src.device() == dst.device());
@@ -60,7 +46,7 @@ std::vector<Array> each(const std::vector<Array>& arrays, Array (*f)(const Array
 
 // ---- copying ------------------------------------------------------------------------------------
 void copyto(const Array& dst, const Operand& src, const CopytoOptions& options) {
-  const Dtype from = src.is_array() ? src.array().dtype() : smallest_dtype(src.scalar());
+  const Dtype from = src.is_array() ? src.array().dtype() : min_scalar_type(src);
   catena::check_output_cast("copyto", from, dst.dtype(), options.casting);
   if (options.where.is_null()) return src.is_array() ? copy_from_any_device(dst, src.array()) : dst.fill(src.scalar());
   const Array mask = broadcast_to(options.where, dst.shape()).astype(Dtype::bool_, {.copy = false});
@@ -140,6 +126,12 @@ Array broadcast_to(const Array& array, const Shape& shape) {
   catena::checked_size(shape);
   return internal::make_view(array, shape,
                              catena::broadcast_strides("broadcast_to", array.shape(), array.strides(), shape));
+}
+
+broadcast::broadcast(const std::vector<Operand>& arrays) {
+  for (const Operand& a : arrays)
+    if (a.is_array()) shape_ = catena::broadcast_shapes("broadcast", shape_, a.header()->shape);
+  for (const Operand& a : arrays) values_.push_back(a.is_array() ? broadcast_to(a.array(), shape_) : array(a.scalar()));
 }
 
 std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays) {

@@ -4,6 +4,7 @@
 // call that method.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -25,8 +26,10 @@ struct CopytoOptions {
 CATENA_EXPORT void copyto(const Array& dst, const Operand& src, const CopytoOptions& options = {});
 
 // ---- shape --------------------------------------------------------------------------------------
-inline Array reshape(const Array& a, const Shape& newshape) { return a.reshape(newshape); }
-inline Array ravel(const Array& a) { return a.ravel(); }
+inline Array reshape(const Array& a, const Shape& newshape, Order order = Order::C) {
+  return a.reshape(newshape, order);
+}
+inline Array ravel(const Array& a, Order order = Order::C) { return a.ravel(order); }
 inline Array squeeze(const Array& a, const Axes& axis = {}) { return a.squeeze(axis); }
 // Inserts an axis of length 1 before position `axis` of the result (a negative axis counts from ndim + 1); a view.
 // ValueError if it is out of range.
@@ -57,6 +60,25 @@ CATENA_EXPORT Array moveaxis(const Array& a, const Axes& source, const Axes& des
 CATENA_EXPORT Array broadcast_to(const Array& array, const Shape& shape);
 // All arrays at their common shape; ValueError if there is none.
 CATENA_EXPORT std::vector<Array> broadcast_arrays(const std::vector<Array>& arrays);
+// The common shape of several arrays, and views of them at that shape: broadcast(a, b).shape(). ValueError if there is
+// none. Scalars are passed through.
+class CATENA_EXPORT broadcast {
+ public:
+  explicit broadcast(const std::vector<Operand>& arrays);
+  template <class... A>
+  requires(std::convertible_to<const A&, Operand>&&...) explicit broadcast(const A&... arrays)
+      : broadcast(std::vector<Operand>{arrays...}) {}
+
+  const Shape& shape() const noexcept { return shape_; }
+  int nd() const noexcept { return shape_.size(); }
+  std::int64_t size() const noexcept { return catena::size_of(shape_); }
+  // The arguments: arrays as views of the common shape, scalars as 0-d arrays on the current device.
+  const std::vector<Array>& values() const noexcept { return values_; }
+
+ private:
+  Shape shape_;
+  std::vector<Array> values_;
+};
 
 // ---- repeating ----------------------------------------------------------------------------------
 // Repeats the array reps[k] times along axis k; the shorter of shape and reps is extended by leading ones. Always a

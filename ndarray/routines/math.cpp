@@ -9,6 +9,8 @@
 
 namespace nd {
 
+using catena::check;
+
 #define ND_DEFINE_unary(name)                                           \
   Array name(const Operand& x, const UfuncOptions& options) {           \
     return internal::apply_ufunc(catena::rows::name, {&x, 1}, options); \
@@ -87,7 +89,40 @@ Array where(const Operand& condition, const Operand& x, const Operand& y) {
   return internal::apply_ufunc(catena::rows::where, in, UfuncOptions{});
 }
 
-Array Array::clip(const Operand& a_min, const Operand& a_max) const { return nd::clip(*this, a_min, a_max); }
+Array Array::clip(const Operand& a_min, const Operand& a_max) const { return clip(a_min, a_max, {}); }
+Array Array::clip(const Operand& a_min, const Operand& a_max, const UfuncOptions& options) const {
+  return nd::clip(*this, a_min, a_max, options);
+}
+
+// ---- bits ---------------------------------------------------------------------------------------
+namespace {
+
+// The result, of n elements, of a row that reads its input anywhere.
+Array read_anywhere(const catena::KernelDef& def, const Array& a, std::int64_t n) {
+  const Array out(internal::new_array(Shape{n}, Dtype::uint8, a.device()));
+  const catena::Input input(*a.get());
+  catena::ArrayHeader* const output = out.get();
+  const catena::EagerProgram program(def, 0);
+  internal::execute(catena::call::Elementwise{&program, {&input, 1}, {&output, 1}, def.name});
+  return out;
+}
+
+}  // namespace
+
+Array packbits(const Array& a) {
+  check<TypeError>(catena::is_integer(a.dtype()) || a.dtype() == Dtype::bool_, "packbits", "the array has dtype ",
+                   a.dtype(), ", must have integers or bools");
+  const Array bits = a.ravel().astype(Dtype::bool_, {.copy = false});
+  return read_anywhere(catena::rows::packbits, bits, bits.size() / 8 + (bits.size() % 8 != 0));
+}
+
+Array unpackbits(const Array& a) {
+  check<TypeError>(a.dtype() == Dtype::uint8, "unpackbits", "the array has dtype ", a.dtype(), ", must have uint8");
+  std::int64_t n = 0;
+  check<ValueError>(!__builtin_mul_overflow(a.size(), std::int64_t(8), &n), "unpackbits", "an array of ", a.size(),
+                    " bytes has too many bits");
+  return read_anywhere(catena::rows::unpackbits, a.ravel(), n);
+}
 
 // ---- operators ----------------------------------------------------------------------------------
 #define ND_DEFINE_OPERATOR(op, name) \

@@ -59,6 +59,14 @@ CATENA_EXPORT Array imag(const Array& a);
 CATENA_EXPORT Array around(const Array& a, int decimals = 0);
 inline Array round(const Array& a, int decimals = 0) { return around(a, decimals); }
 
+// Whether the elements of an array of integers or bools (TypeError for others) are nonzero as the bits of uint8
+// numbers, eight elements in each, the first one as the most significant bit. The array is flattened; bits behind its
+// end are 0.
+CATENA_EXPORT Array packbits(const Array& a);
+// The bits of an array of uint8 (TypeError for others) as an array of rank 1 of the numbers 0 and 1, uint8: the reverse
+// of packbits.
+CATENA_EXPORT Array unpackbits(const Array& a);
+
 // Aliases.
 inline Array conj(const Operand& x, const UfuncOptions& options = {}) { return conjugate(x, options); }
 inline Array abs(const Operand& x, const UfuncOptions& options = {}) { return absolute(x, options); }

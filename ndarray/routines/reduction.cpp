@@ -2,6 +2,7 @@
 
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/engine/reduction.h>
+#include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/statistics.h>
 
 namespace nd {
@@ -18,6 +19,19 @@ Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOpti
                                     o.dtype.value_or(Dtype::int64));
 }
 
+// Warns before the output is written, because the handler of warnings may throw.
+Array without_nans(const catena::KernelDef& def, const Array& a, const TestOptions& o) {
+  const Array result = apply_reduction(def, a, {.axis = o.axis, .keepdims = o.keepdims});
+  if (!o.out.is_null())
+    check<ValueError>(o.out.shape() == result.shape(), def.name, "the output has shape ", o.out.shape(),
+                      ", the result ", result.shape());
+  if (catena::is_floating(a.dtype()) && any(isnan(result)).item<bool>())
+    catena::warn("RuntimeWarning", catena::concat(def.name, ": a slice has no elements but NaN"));
+  if (o.out.is_null()) return result;
+  internal::assign(def.name, o.out, result);
+  return o.out;
+}
+
 }  // namespace
 
 #define ND_DEFINE_REDUCTION(name)                                                                     \
@@ -29,6 +43,9 @@ ND_DEFINE_REDUCTION(sum)
 ND_DEFINE_REDUCTION(prod)
 ND_DEFINE_REDUCTION(amax)
 ND_DEFINE_REDUCTION(amin)
+
+Array nanmax(const Array& a, const TestOptions& o) { return without_nans(catena::rows::nanmax, a, o); }
+Array nanmin(const Array& a, const TestOptions& o) { return without_nans(catena::rows::nanmin, a, o); }
 
 #define ND_DEFINE_TEST(name)                                                                               \
   Array name(const Array& a, const TestOptions& o) {                                                       \

@@ -24,6 +24,11 @@ CATENA_EXPORT Array amin(const Array& a, const ReduceOptions& options = {});
 inline Array max(const Array& a, const ReduceOptions& options = {}) { return amax(a, options); }
 inline Array min(const Array& a, const ReduceOptions& options = {}) { return amin(a, options); }
 
+// Extreme elements among those that are no NaN, in the dtype of the array. Where there are only NaNs the result is NaN,
+// with a RuntimeWarning; looking for that waits for the device. ValueError for an empty reduction.
+CATENA_EXPORT Array nanmax(const Array& a, const TestOptions& options = {});
+CATENA_EXPORT Array nanmin(const Array& a, const TestOptions& options = {});
+
 // int64 positions of the first extreme element, counted in C order over the reduced axes; that of the first NaN if
 // there is one. ValueError for an empty reduction, TypeError if options.dtype is not an integer dtype.
 CATENA_EXPORT Array argmax(const Array& a, const ArgReduceOptions& options = {});
@@ -45,6 +50,8 @@ ND_REDUCTION_OF_AXES(amax, ReduceOptions)
 ND_REDUCTION_OF_AXES(amin, ReduceOptions)
 ND_REDUCTION_OF_AXES(max, ReduceOptions)
 ND_REDUCTION_OF_AXES(min, ReduceOptions)
+ND_REDUCTION_OF_AXES(nanmax, TestOptions)
+ND_REDUCTION_OF_AXES(nanmin, TestOptions)
 ND_REDUCTION_OF_AXES(argmax, ArgReduceOptions)
 ND_REDUCTION_OF_AXES(argmin, ArgReduceOptions)
 ND_REDUCTION_OF_AXES(any, TestOptions)

@@ -4,9 +4,11 @@
 #include <limits>
 
 #include <catena/kernels/rows/families.h>
+#include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
 
 namespace nd {
 namespace {
@@ -79,5 +81,60 @@ Array mean(const Array& a, const ReduceOptions& o) {
 
 Array var(const Array& a, const VarOptions& options) { return spread("var", a, options, false); }
 Array std(const Array& a, const VarOptions& options) { return spread("std", a, options, true); }
+
+// ---- counting -----------------------------------------------------------------------------------
+namespace {
+
+// Integers and bools as unsigned numbers of their width, in which negative ones are the largest.
+Array as_unsigned(const Array& x) {
+  switch (x.dtype()) {
+    case Dtype::bool_: return x.astype(Dtype::uint8);
+    case Dtype::int8: return x.view(Dtype::uint8);
+    case Dtype::int16: return x.view(Dtype::uint16);
+    case Dtype::int32: return x.view(Dtype::uint32);
+    case Dtype::int64: return x.view(Dtype::uint64);
+    default: return x;
+  }
+}
+
+// One more than the largest number. One pass finds it and a negative one.
+std::int64_t count_of_numbers(const Array& x) {
+  const auto largest = amax(as_unsigned(x)).item<std::uint64_t>();
+  if (kind_of(x.dtype()) == catena::DtypeKind::signed_) {
+    const bool negative = (largest >> (8 * x.itemsize() - 1)) != 0;
+    check<ValueError>(!negative, "bincount", "the negative number ", negative ? amin(x).item() : Scalar(0),
+                      " cannot be counted");
+  }
+  check<ValueError>(largest < INT64_MAX, "bincount", "the number ", largest, " is too large to be counted");
+  return static_cast<std::int64_t>(largest) + 1;
+}
+
+}  // namespace
+
+Array bincount(const Array& x, const BincountOptions& options) {
+  const Array& weights = options.weights;
+  check<ValueError>(x.ndim() == 1, "bincount", "an array of shape ", x.shape(), " has rank ", x.ndim(),
+                    ", must have rank 1");
+  check<TypeError>(catena::is_integer(x.dtype()) || x.dtype() == Dtype::bool_, "bincount", "elements of ", x.dtype(),
+                   " cannot be counted; they must be integers or bools");
+  const std::int64_t least = options.minlength.value_or(1);
+  check<ValueError>(least > 0, "bincount", "minlength is ", least, ", must be positive");
+  if (!weights.is_null()) {
+    check<ValueError>(weights.shape() == x.shape(), "bincount", "the weights have shape ", weights.shape(),
+                      ", the numbers ", x.shape());
+    check<TypeError>(!catena::is_complex_dtype(weights.dtype()), "bincount", "the weights are complex");
+  }
+  const std::int64_t needed = x.size() == 0 ? 0 : count_of_numbers(x);
+  const std::int64_t length = options.minlength ? std::max(needed, least) : needed;
+  const Array result(internal::new_array(Shape{length}, weights.is_null() ? Dtype::int64 : Dtype::float64, x.device()));
+  result.fill(0);
+  if (x.size() == 0) return result;
+  const Array numbers = x.dtype() == Dtype::bool_ ? as_unsigned(x) : x;
+  const catena::call::Index index{numbers.get(), length, static_cast<std::int64_t>(result.itemsize()), 0, true};
+  const catena::Input values = weights.is_null() ? catena::Input(Scalar(1)) : catena::Input(*weights.get());
+  internal::execute(catena::call::Scatter{
+      catena::ScatterMode::add, result.get(), Strides{0}, {&index, 1}, &x.shape(), values, "bincount"});
+  return result;
+}
 
 }  // namespace nd

@@ -1,6 +1,9 @@
 // Means, variances and standard deviations. Axes, keepdims, outputs and their errors are as in reduction.h.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
@@ -21,5 +24,18 @@ CATENA_EXPORT Array std(const Array& a, const VarOptions& options = {});
 ND_REDUCTION_OF_AXES(mean, ReduceOptions)
 ND_REDUCTION_OF_AXES(var, VarOptions)
 ND_REDUCTION_OF_AXES(std, VarOptions)
+
+struct BincountOptions {
+  Array weights = {};                          // of the shape of x: they are summed instead of counted
+  std::optional<std::int64_t> minlength = {};  // the least length of the result, at least 1
+};
+// How often each number from 0 on occurs in `x`, an array of rank 1 of integers or bools: int64, of length max(x) + 1
+// or options.minlength, whichever is more; nothing occurs in an array without elements. With weights, the sums of the
+// weights of each number, in float64 and, on the CPU, in the order of the elements. Waits for the device. ValueError
+// for another rank, a negative number, weights of another shape, a minlength below 1; TypeError for other dtypes.
+CATENA_EXPORT Array bincount(const Array& x, const BincountOptions& options = {});
+inline Array bincount(const Array& x, const Array& weights, std::optional<std::int64_t> minlength = {}) {
+  return bincount(x, {.weights = weights, .minlength = minlength});
+}
 
 }  // namespace nd

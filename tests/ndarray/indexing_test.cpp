@@ -10,6 +10,7 @@
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/index_check.h>
+#include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
@@ -109,6 +110,15 @@ std::vector<Array> run_case(const test::Json& c, const std::vector<nd::IndexKey>
     return {nd::choose(in[0], {in.begin() + 1, in.end()}, {.mode = mode})};
   }
   if (f == "ix_") return nd::ix_(in);
+  if (f == "fill_diagonal") {
+    nd::fill_diagonal(in[0], args["val"].get<int>(), args["wrap"]);
+    return {in[0]};
+  }
+  if (f == "r_" || f == "c_") {
+    std::vector<nd::Joined> items;  // a 0-d array stands for a number
+    for (const Array& a : in) items.push_back(a.ndim() == 0 ? nd::Joined(a.item()) : nd::Joined(a));
+    return {f == "r_" ? nd::r_.join(items) : nd::c_.join(items)};
+  }
   if (f == "nonzero") return nd::nonzero(in[0]);
   if (f == "flatnonzero") return {nd::flatnonzero(in[0])};
   return {};
@@ -617,6 +627,34 @@ BOOST_AUTO_TEST_CASE(diagonals) {
 }
 
 // Rows and elements by one index array or mask, against bytes that are moved one by one.
+BOOST_AUTO_TEST_CASE(filled_diagonals) {
+  std::mt19937 random(5);
+  // Element by element, in arrays of any layout.
+  for (const nd::Shape& shape :
+       {nd::Shape{4, 4}, {3, 5}, {5, 3}, {11, 3}, {12, 3}, {13, 1}, {3, 3, 3}, {0, 3}, {3, 0}, {2, 2, 2, 2}})
+    for (const bool wrap : {false, true}) {
+      const std::int64_t n = catena::size_of(shape), columns = shape[1];
+      std::vector<std::int64_t> expected(std::size_t(n), 0);
+      std::int64_t step = 0, product = 1;
+      for (int axis = shape.size() - 1; axis >= 0; --axis) step += product, product *= shape[axis];
+      const std::int64_t end = shape.size() == 2 && !wrap ? std::min(n, columns * columns) : n;
+      for (std::int64_t i = 0; i < end; i += step) expected[std::size_t(i)] = 9;
+      const Array packed = nd::zeros(shape, nd::int64), strided = test::scattered(packed, random);
+      for (const Array& a : {packed, strided}) {
+        nd::fill_diagonal(a, 9.5, wrap);
+        CHECK_SAME(difference(a, nd::array(expected, shape)), shape << (wrap ? " with wrap" : ""));
+      }
+    }
+  const Array a = nd::zeros({3, 4});
+  nd::fill_diagonal(a.T(), 1);  // F4
+  BOOST_TEST(a.sum().item<double>() == 3);
+  BOOST_TEST(message_of<nd::ValueError>([] { nd::fill_diagonal(nd::zeros(3), 1); }) ==
+             "fill_diagonal: an array of rank 1 has no diagonal; the rank must be at least 2");
+  BOOST_TEST(message_of<nd::ValueError>([] {
+               nd::fill_diagonal(nd::zeros({2, 2, 3}), 1);
+             }) == "fill_diagonal: the lengths of shape (2, 2, 3) differ, and the rank is more than 2");
+}
+
 BOOST_AUTO_TEST_CASE(shapes_drawn_by_a_seed) {
   std::mt19937 random(10);
   const int threads = catena::max_threads();

@@ -87,6 +87,33 @@ BOOST_AUTO_TEST_CASE(parts_are_views) {
   CHECK_SAME(difference(cuts[3], nd::array({3, 4})), "going back");
 }
 
+BOOST_AUTO_TEST_CASE(joined_by_position) {
+  const Array a = nd::array({1, 2, 3}), b = nd::array({4, 5, 6});
+  CHECK_SAME(difference(nd::r_(a, 0, 0, b), nd::array({1, 2, 3, 0, 0, 4, 5, 6})), "r_");
+  CHECK_SAME(difference(nd::r_(a, std::vector<double>{1.5}), nd::array({1.0, 2.0, 3.0, 1.5})), "r_ of a list");
+  // Numbers are cast to the common dtype of arrays and numbers.
+  BOOST_TEST(nd::r_(a.astype(nd::int8), 7).dtype() == nd::int8);
+  BOOST_TEST(nd::r_(a.astype(nd::int8), 0.5).dtype() == nd::float64);
+  BOOST_TEST(nd::r_(a.astype(nd::float32), 0.5, a.astype(nd::int8)).dtype() == nd::float32);
+  BOOST_TEST(nd::r_(1, 2).dtype() == nd::int64);
+  CHECK_SAME(difference(nd::r_(nd::zeros({1, 2}), nd::ones({2, 2})), nd::array({{0., 0.}, {1., 1.}, {1., 1.}})), "r_");
+  CHECK_SAME(difference(nd::c_(a, b), nd::array({{1, 4}, {2, 5}, {3, 6}})), "c_");
+  CHECK_SAME(difference(nd::c_(a.reshape(1, 3), 0, 0, b.reshape(1, 3)), nd::array({{1, 2, 3, 0, 0, 4, 5, 6}})), "c_");
+  BOOST_TEST(nd::c_(nd::zeros({2, 3, 4}), nd::zeros({2, 3, 1})).shape() == (nd::Shape{2, 3, 5}));
+  // numpy.r_['0,2', a, b], numpy.r_['0,3,1', a], numpy.r_['1,3,0', a, b], numpy.r_['0,3,-2', a, b], numpy.r_['r', a, b]
+  BOOST_TEST((nd::AxisConcatenator{.ndmin = 2}(a, b).shape() == nd::Shape{2, 3}));
+  BOOST_TEST((nd::AxisConcatenator{.ndmin = 3, .trans1d = 1}(a).shape() == nd::Shape{1, 3, 1}));
+  BOOST_TEST((nd::AxisConcatenator{.axis = 1, .ndmin = 3, .trans1d = 0}(a, b).shape() == nd::Shape{3, 2, 1}));
+  BOOST_TEST((nd::AxisConcatenator{.ndmin = 3, .trans1d = -2}(a, b).shape() == nd::Shape{2, 3, 1}));
+  BOOST_TEST((nd::AxisConcatenator{.matrix = true}(a, b).shape() == nd::Shape{1, 6}));
+  BOOST_TEST(nd::r_.len() == 0);
+  BOOST_CHECK_THROW(nd::r_(a, nd::Slice(0, 5)), nd::NotImplementedError);
+  BOOST_CHECK_THROW(nd::r_("0,2", a), nd::NotImplementedError);
+  BOOST_CHECK_THROW(nd::r_(a, nd::zeros({2, 2})), nd::ValueError);
+  BOOST_CHECK_THROW(nd::c_(a, nd::zeros(2)), nd::ValueError);
+  BOOST_CHECK_THROW((nd::AxisConcatenator{.ndmin = 2, .trans1d = 2}(a)), nd::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(split_errors) {
   const Array a = nd::zeros({4, 5});
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::split(a, 3); }) ==

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/statistics.h>
@@ -42,12 +43,35 @@ const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
       {"cumsum", running_sum}, REDUCTION(sum),    REDUCTION(prod),   REDUCTION(amax), REDUCTION(amin),
       REDUCTION(mean),         REDUCTION(argmax), REDUCTION(argmin), TEST(any),       TEST(all),
-      TEST(count_nonzero),     SPREAD(var),       SPREAD(std)};
+      TEST(count_nonzero),     SPREAD(var),       SPREAD(std),       TEST(nanmax),    TEST(nanmin)};
 #undef FUNCTION
 #undef REDUCTION
 #undef TEST
 #undef SPREAD
   return table;
+}
+
+void check_bincount(const test::Golden& golden, const test::Json& c, std::mt19937& random) {
+  std::vector<Array> in = test::arrays_of(golden, c["inputs"]);
+  const Array expected = test::arrays_of(golden, c["outputs"])[0];
+  nd::BincountOptions options;
+  if (in.size() > 1) options.weights = in[1];
+  if (const auto& least = c["args"]["minlength"]; !least.is_null()) options.minlength = least.get<std::int64_t>();
+  CHECK_SAME(difference(nd::bincount(in[0], options), expected, c), c["name"].get<std::string>());
+  if (in.size() > 1) options.weights = test::scattered(in[1], random);
+  CHECK_SAME(difference(nd::bincount(test::scattered(in[0], random), options), expected, c),
+             c["name"].get<std::string>() << " (scattered)");
+}
+
+// The warnings of a call.
+template <class F> std::vector<std::string> warnings_of(F&& f) {
+  static std::vector<std::string> texts;
+  texts.clear();
+  const nd::WarningHandler before = nd::set_warning_handler(
+      [](std::string_view category, std::string_view text) { texts.push_back(catena::concat(category, ": ", text)); });
+  f();
+  nd::set_warning_handler(before);
+  return texts;
 }
 
 }  // namespace
@@ -59,6 +83,7 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   std::mt19937 random(1);
   golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
+    if (function == "bincount") return check_bincount(golden, c, random), "";
     if (!functions().contains(function)) return function;
     Arguments g;
     const auto& args = c["args"];
@@ -190,6 +215,90 @@ BOOST_AUTO_TEST_CASE(positions_of_equals_and_nans) {
   BOOST_TEST(nd::argmax(nd::arange(12).reshape(3, 4).T()).item<int>() == 11);
   BOOST_TEST(nd::argmax(nd::full({100}, -std::numeric_limits<double>::infinity())).item<int>() == 0);
   BOOST_TEST(nd::amin(nd::array({true, true})).item<bool>());
+}
+
+BOOST_AUTO_TEST_CASE(extremes_without_nans) {
+  const double nan = std::nan(""), inf = HUGE_VAL;
+  const Array a = nd::array({{nan, 1.0, -2.0}, {nan, nan, nan}, {-inf, nan, inf}});
+  Array low, high;
+  const auto warned = warnings_of([&] {
+    low = nd::nanmin(a, 1);
+    high = nd::nanmax(a, 1);
+  });
+  BOOST_TEST(difference(low, nd::array({-2.0, nan, -inf})) == "");
+  BOOST_TEST(difference(high, nd::array({1.0, nan, inf})) == "");
+  BOOST_TEST(warned == (std::vector<std::string>{"RuntimeWarning: nanmin: a slice has no elements but NaN",
+                                                 "RuntimeWarning: nanmax: a slice has no elements but NaN"}),
+             boost::test_tools::per_element());
+  // No warning where every slice has a number, or nothing can be NaN.
+  BOOST_TEST(warnings_of([&] {
+               BOOST_TEST(difference(nd::nanmin(a, 0), nd::array({-inf, 1.0, -2.0})) == "");
+               BOOST_TEST(nd::nanmax(a).item<double>() == inf);
+               BOOST_TEST(nd::nanmin(nd::arange(5)).item<int>() == 0);
+             }).empty());
+  // Infinities alone are no NaN; outputs have any dtype.
+  BOOST_TEST(nd::nanmax(nd::full(100, -inf)).item<double>() == -inf);
+  BOOST_TEST(nd::nanmin(nd::full(100, inf)).item<double>() == inf);
+  const Array out = nd::zeros({1, 3}, nd::int8);
+  BOOST_TEST(nd::nanmax(a(nd::Slice(0, 1)), 0, {.out = out, .keepdims = true}).get() == out.get());
+  BOOST_TEST(difference(out, nd::array({{0, 1, -2}}, nd::int8)) == "");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::nanmin(a, 0, {.out = out}); }) ==
+             "nanmin: the output has shape (1, 3), the result (3,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::nanmax(nd::empty({0, 3}), 0);
+             }) == "nanmax: shape (0, 3) has no elements along axes (0,), and the reduction of nothing has no value");
+  BOOST_TEST(nd::nanmax(nd::empty({0, 3}), 1).shape() == nd::Shape{0});
+  BOOST_CHECK_THROW(nd::nanmin(Array()), nd::TypeError);
+}
+
+// Every place of one number among NaNs, in lengths on both sides of the lanes, along both axes.
+BOOST_AUTO_TEST_CASE(one_number_among_nans) {
+  for (const std::int64_t n : {1, 2, 31, 32, 33, 65}) {
+    Array a = nd::full({n, n}, float(NAN));
+    nd::fill_diagonal(a, 7);
+    for (const Array& x : {a, a.T(), a.astype(nd::float16)})
+      for (const int axis : {0, 1}) {
+        CHECK_SAME(difference(nd::nanmin(x, axis), nd::full(n, 7, x.dtype())), n);
+        CHECK_SAME(difference(nd::nanmax(x, axis), nd::full(n, 7, x.dtype())), n);
+      }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(counts_of_numbers) {
+  std::mt19937 random(11);
+  for (const nd::Dtype t : test::kAllDtypes) {
+    if (catena::is_floating(t)) continue;
+    std::vector<std::int64_t> numbers(5000), expected(t == nd::bool_ ? 2 : 100);
+    std::vector<double> weights(numbers.size()), sums(expected.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = std::int64_t(random() % expected.size());
+      weights[i] = double(random() % 1000) / 7;
+      ++expected[std::size_t(numbers[i])];
+      sums[std::size_t(numbers[i])] += weights[i];
+    }
+    const Array x = nd::array(numbers, t);
+    CHECK_SAME(difference(nd::bincount(x), nd::array(expected)), t);
+    CHECK_SAME(difference(nd::bincount(x, nd::array(weights)), nd::array(sums), 0, 1e-12), t);
+    CHECK_SAME(difference(nd::bincount(x, nd::array(weights, nd::float32)), nd::array(sums), 0, 1e-5), t);
+    BOOST_TEST(nd::bincount(x, {.minlength = 300}).shape() == nd::Shape{300});
+    BOOST_TEST(nd::bincount(nd::zeros(0, t)).shape() == nd::Shape{0});
+    CHECK_SAME(difference(nd::bincount(nd::zeros(0, t), nd::zeros(0), 3), nd::zeros(3)), t);
+  }
+  const Array x = nd::array({3, -2, 1});
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::bincount(x); }) ==
+             "bincount: the negative number -2 cannot be counted");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::bincount(nd::zeros({2, 2}, nd::int64));
+             }) == "bincount: an array of shape (2, 2) has rank 2, must have rank 1");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::bincount(nd::arange(3), nd::zeros(4)); }) ==
+             "bincount: the weights have shape (4,), the numbers (3,)");
+  BOOST_TEST(message_of<nd::ValueError>([&] { nd::bincount(nd::arange(3), {.minlength = 0}); }) ==
+             "bincount: minlength is 0, must be positive");
+  BOOST_CHECK_THROW(nd::bincount(nd::zeros(3)), nd::TypeError);
+  BOOST_CHECK_THROW(nd::bincount(nd::array({std::uint64_t(-1)})), nd::ValueError);
+  BOOST_CHECK_THROW(nd::bincount(nd::arange(2), nd::zeros(2, nd::complex64)), nd::TypeError);
+  // Counts are exact beyond the integers of float32.
+  BOOST_TEST(nd::bincount(nd::zeros((1 << 24) + 3, nd::int8)).item<std::int64_t>() == (1 << 24) + 3);
 }
 
 BOOST_AUTO_TEST_CASE(divisors) {

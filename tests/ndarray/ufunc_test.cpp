@@ -58,15 +58,20 @@ BOOST_AUTO_TEST_CASE(golden_values_in_any_layout) {
   std::mt19937 random(1);
   golden.for_each([&](const test::Json& c) -> std::string {
     const std::string name = c["name"], function = c["function"];
-    if (!functions().contains(function)) return function;
+    const bool bits = function == "packbits" || function == "unpackbits";
+    if (!bits && !functions().contains(function)) return function;
     if (!turns.take_case()) return {};
+    const Function run = bits ? Function([&](const std::vector<Array>& a) {
+      return std::vector<Array>{function == "packbits" ? nd::packbits(a[0]) : nd::unpackbits(a[0])};
+    })
+                              : functions().at(function);
     const std::vector<Array> inputs = test::arrays_of(golden, c["inputs"]),
                              expected = test::arrays_of(golden, c["outputs"]);
-    const std::vector<Array> outputs = functions().at(function)(inputs);
+    const std::vector<Array> outputs = run(inputs);
     BOOST_REQUIRE_EQUAL(outputs.size(), expected.size());
     std::vector<Array> views;
     for (const Array& a : inputs) views.push_back(test::scattered(a, random));
-    const std::vector<Array> of_views = functions().at(function)(views);
+    const std::vector<Array> of_views = run(views);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       CHECK_SAME(difference(outputs[k], expected[k], c), name);
       BOOST_TEST(test::same_bits(of_views[k], outputs[k]), name << ": a view gives other bits than its copy");
@@ -376,6 +381,29 @@ BOOST_AUTO_TEST_CASE(nextafter_by_name) {
     BOOST_TEST(difference(nextafter(nd::ones({3}, nd::int8), two, {.dtype = dtype}), expected) == "", dtype);
     BOOST_TEST(nextafter(one, 2).dtype() == dtype, dtype);
   }
+}
+
+BOOST_AUTO_TEST_CASE(bits_of_bytes) {
+  std::mt19937 random(7);
+  for (const std::int64_t n : {0, 1, 7, 8, 9, 64, 1001}) {
+    const auto size = static_cast<std::size_t>(n);
+    std::vector<std::int64_t> numbers(size), packed((size + 7) / 8), bits(packed.size() * 8);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = random() % 2 ? std::int64_t(random() % 5) - 2 : 0;
+      packed[i / 8] += std::int64_t(numbers[i] != 0) << (7 - i % 8);
+      bits[i] = numbers[i] != 0;
+    }
+    const Array a = nd::array(numbers), expected = nd::array(packed, nd::uint8);
+    CHECK_SAME(difference(nd::packbits(a), expected), n);
+    CHECK_SAME(difference(nd::packbits(test::scattered(a.astype(nd::int8), random)), expected), n);
+    CHECK_SAME(difference(nd::packbits(a.astype(nd::bool_).reshape(-1, 1)), expected), n);
+    CHECK_SAME(difference(nd::unpackbits(test::scattered(expected, random)), nd::array(bits, nd::uint8)), n);
+  }
+  BOOST_TEST(nd::packbits(nd::array(3)).item<int>() == 128);
+  BOOST_TEST(message_of<nd::TypeError>([] { nd::packbits(nd::zeros(3)); }) ==
+             "packbits: the array has dtype float64, must have integers or bools");
+  BOOST_TEST(message_of<nd::TypeError>([] { nd::unpackbits(nd::zeros(3, nd::int8)); }) ==
+             "unpackbits: the array has dtype int8, must have uint8");
 }
 
 BOOST_AUTO_TEST_CASE(objects) {

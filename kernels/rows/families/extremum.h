@@ -7,6 +7,8 @@
 #define CATENA_EXTREMUM_ROWS(ROW) \
   ROW(amax, own)   \
   ROW(amin, own)   \
+  ROW(nanmax, own) \
+  ROW(nanmin, own) \
   ROW(argmax, own) \
   ROW(argmin, own)
 // clang-format on
