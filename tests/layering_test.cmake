@@ -23,6 +23,7 @@ set(rooms
   "ndarray/engine|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device|"
   "ndarray/compile|kernels/base|kernels/formats kernels/rows"
   "ndarray/routines|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device ndarray/engine ndarray/cuda/vendor|kernels/formats ndarray/cuda/runtime"
+  "ndarray/testing|kernels/base ndarray/core ndarray/routines|ndarray/device"
   "ndarray/user_kernel|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device ndarray/engine ndarray/routines|kernels/device"
   "ndarray/cpu|kernels kernels/base kernels/rows kernels/rows/families ndarray/core ndarray/device ndarray/user_kernel|kernels/device kernels/formats ndarray/compile ndarray/cuda/compiler"
   "ndarray/cuda/api||"

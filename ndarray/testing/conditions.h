@@ -1,0 +1,60 @@
+// What a test needs (devices, versions), repetition of statistical tests, and the chi-square test.
+//
+//   if (!nd::testing::gpu()) return;                              // "skipped: ..." on standard output
+//   nd::testing::condition::retry(3, [] { ... });
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+#include <catena/ndarray/testing/assertions.h>
+
+namespace nd::testing {
+
+// ---- what a test needs --------------------------------------------------------------------------
+// Whether it is there. If not, a line on standard output says why the test is skipped.
+CATENA_EXPORT bool multi_gpu(int count);  // so many CUDA devices
+inline bool gpu() { return multi_gpu(1); }
+namespace attr {
+using testing::gpu;
+using testing::multi_gpu;
+}  // namespace attr
+// Requirements are "<name>" or "<name><comparison><version>" with one of == != <= >= < >: "catena>=0.1". Names are
+// catena, and cpu and cuda, which have no version. ValueError for a text of another form; another name is not there.
+CATENA_EXPORT bool with_requires(const std::vector<std::string_view>& requirements);
+
+// Silences warnings (kernels/base/warning.h) until the end of the scope.
+class CATENA_EXPORT NumpyError {
+ public:
+  NumpyError();
+  ~NumpyError();
+  NumpyError(const NumpyError&) = delete;
+  NumpyError& operator=(const NumpyError&) = delete;
+
+ private:
+  WarningHandler before_;
+};
+
+// ---- repetition ---------------------------------------------------------------------------------
+// A run of the test fails if it throws. Each makes what it needs anew. No more runs than it takes to know the result.
+namespace condition {
+using Test = catena::Function<void()>;
+// AssertionError, with the first error, if less than min_success of `times` runs succeed. ValueError if min_success is
+// more than `times`.
+CATENA_EXPORT void repeat_with_success_at_least(int times, int min_success, const Test& test);
+inline void repeat(int times, const Test& test) { repeat_with_success_at_least(times, times, test); }
+inline void retry(int times, const Test& test) { repeat_with_success_at_least(times, 1, test); }
+}  // namespace condition
+
+// ---- statistics ---------------------------------------------------------------------------------
+namespace hypothesis {
+// Pearson's test that `observed` counts have the distribution `expected`: true if that is not rejected at the level
+// alpha, which is 0.05 or 0.01. df: degrees of freedom, from 1 to 250; one less than the number of counts if it is
+// absent. ValueError for others, and for counts of different shapes.
+CATENA_EXPORT bool chi_square_test(const ArrayLike& observed, const ArrayLike& expected, double alpha = 0.05,
+                                   std::optional<int> df = {});
+}  // namespace hypothesis
+
+}  // namespace nd::testing

@@ -1,0 +1,18 @@
+// Arrays with contents for tests, on the current device and in C order.
+#pragma once
+
+#include <cstdint>
+
+#include <catena/ndarray/core/array.h>
+
+namespace nd::testing {
+
+// 1, 2, ... size; of bools: true for the even ones of these numbers.
+CATENA_EXPORT Array shaped_arange(const Shape& shape, Dtype dtype = float32);
+// size, ... 2, 1.
+CATENA_EXPORT Array shaped_reverse_arange(const Shape& shape, Dtype dtype = float32);
+// Uniform numbers in [0, scale), cast to the dtype; of bools: true and false, equally likely. The same numbers on every
+// device for one seed.
+CATENA_EXPORT Array shaped_random(const Shape& shape, Dtype dtype = float32, double scale = 10, std::uint64_t seed = 0);
+
+}  // namespace nd::testing
