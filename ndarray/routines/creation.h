@@ -228,9 +228,10 @@ class Values {
 // An array, a number or a list of numbers as an argument. Numbers and lists are arrays in host memory.
 class ArrayLike {
  public:
-  ArrayLike(const Array& a) : array_(a) {}
+  ArrayLike(const Array& a) : array_(a), is_array_(true) {}
   template <std::derived_from<catena::HeaderRef> H>
-  requires(!std::derived_from<H, Array> && std::convertible_to<const H&, Array>) ArrayLike(const H& a) : array_(a) {}
+  requires(!std::derived_from<H, Array> && std::convertible_to<const H&, Array>) ArrayLike(const H& a)
+      : ArrayLike(Array(a)) {}
   template <Element E> ArrayLike(E number) : ArrayLike(Scalar(number)) {}
   CATENA_EXPORT ArrayLike(const Scalar& number);
   CATENA_EXPORT ArrayLike(const Values& list);
@@ -239,10 +240,12 @@ class ArrayLike {
   template <internal::NestedContainer C> ArrayLike(const C& list) : ArrayLike(Values(list)) {}
 
   const Array& array() const noexcept { return array_; }
+  bool is_array() const noexcept { return is_array_; }                      // an array was given
   const std::optional<Scalar>& number() const noexcept { return number_; }  // absent for arrays and lists
 
  private:
   Array array_;
+  bool is_array_ = false;
   std::optional<Scalar> number_;
 };
 

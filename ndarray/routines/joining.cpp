@@ -123,12 +123,14 @@ Array AxisConcatenator::join(const std::vector<Joined>& items) const {
   internal::OneDevice one("r_");
   for (const Joined& item : items) {
     inputs.push_back(item.number() ? catena::Input(*item.number()) : Operand(item.array()));
-    if (!item.number()) one.add(item.array().get());
+    if (item.is_array()) one.add(item.array().get());
   }
-  const DeviceScope scope(one.get());
+  const DeviceScope scope(one.get());  // where numbers and lists go
   std::vector<Array> arrays;
-  for (const Joined& item : items)
-    arrays.push_back(raised(*this, item.number() ? array(*item.number(), catena::result_type(inputs)) : item.array()));
+  for (const Joined& item : items) {
+    const Array a = item.number() ? array(*item.number(), catena::result_type(inputs)) : item.array();
+    arrays.push_back(raised(*this, item.is_array() ? a : a.to_device(one.get())));
+  }
   const Array result = concatenate(arrays, axis);
   return matrix && result.ndim() == 1 ? atleast_2d(result) : result;
 }

@@ -266,8 +266,9 @@ BOOST_AUTO_TEST_CASE(one_number_among_nans) {
 
 BOOST_AUTO_TEST_CASE(counts_of_numbers) {
   std::mt19937 random(11);
+  test::Turns turns("dtypes of bincount");
   for (const nd::Dtype t : test::kAllDtypes) {
-    if (catena::is_floating(t)) continue;
+    if (catena::is_floating(t) || !turns.take(0, t)) continue;
     std::vector<std::int64_t> numbers(5000), expected(t == nd::bool_ ? 2 : 100);
     std::vector<double> weights(numbers.size()), sums(expected.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) {
