@@ -116,7 +116,7 @@ class TransposedCopy {
   bool is_streamed() const {
     bool aligned = is_line_aligned(to_) && to_row_ % kLine == 0;
     for (std::int64_t s : to_outer_) aligned &= s % kLine == 0;
-    return aligned && columns_ * item_ >= kLine && n_outer_ * rows_ * columns_ * item_ >= kStreamedBytes;
+    return aligned && columns_ * item_ >= kLine && is_worth_streaming(n_outer_ * rows_ * columns_ * item_);
   }
 
   // For outputs beyond the caches. In strips of two cache lines of columns and chunks of a page of rows: `from` is read
@@ -194,7 +194,7 @@ void copy_elements(std::byte* to, const Strides& to_strides, const std::byte* fr
   const Walk walk(operands, shape, 1);
   const CastFn strided = catena::copy_function(itemsize);
   const std::int64_t grain = walk.grain(kGrainBytes / item);
-  const bool streamed = catena::size_of(shape) * item >= kStreamedBytes;
+  const bool streamed = is_worth_streaming(catena::size_of(shape) * item);
   catena::parallel_for(walk.units(), grain, [&](std::int64_t b, std::int64_t e) {
     walk.run(b, e, [&](std::byte* const* p, const std::int64_t* s, std::int64_t n) {
       if (s[1] == item && s[0] == item) {

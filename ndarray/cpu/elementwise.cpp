@@ -109,7 +109,7 @@ bool run_flat_half(const Program& program, std::span<const BoundOperand> operand
     if (!is_half(t)) continue;
     if (k < step.kernel->first_output()) cast[k].load = catena::cast_function(t, Dtype::float32);
     if (k >= step.kernel->nin) cast[k].store = catena::cast_function(Dtype::float32, t);
-    cast[k].streamed = k >= step.kernel->first_output() && cast[k].stride == 2 && loop[0] * 2 >= kStreamedBytes;
+    cast[k].streamed = k >= step.kernel->first_output() && cast[k].stride == 2 && is_worth_streaming(loop[0] * 2);
     streams |= cast[k].streamed;
   }
   const bool fetches_ahead = bytes >= kAheadBytes;

@@ -23,7 +23,7 @@ constexpr int kIntoL2 = 2;                      // tiles need what is closer
 
 bool is_streamed(const Program& program, std::size_t slot, const BoundOperand& operand, std::int64_t n) {
   return slot >= std::size_t(program.nin) && is_direct(operand.dtype, program.slots[slot]) &&
-         n * static_cast<std::int64_t>(itemsize(operand.dtype)) >= kStreamedBytes;
+         is_worth_streaming(n * static_cast<std::int64_t>(itemsize(operand.dtype)));
 }
 
 Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> operands, std::int64_t n, bool rows)

@@ -9,9 +9,15 @@
 
 namespace nd::cpu {
 
-// Least size of an output for non-temporal stores. Smaller outputs are often still in a shared cache when the next
-// operation reads them (with these stores, a chain of six operations on 16 MB took twice as long).
-inline constexpr std::int64_t kStreamedBytes = 32 * 1024 * 1024;
+// Smaller outputs are never written with non-temporal stores: they are often still in a shared cache when the next
+// operation reads them.
+inline constexpr std::int64_t kNeverStreamed = 8 * 1024 * 1024;
+// Whether an output of that many bytes is written with non-temporal stores, which depends on the last-level cache that
+// the system reports. Results do not depend on it.
+CATENA_EXPORT bool is_worth_streaming(std::int64_t bytes) noexcept;
+// For tests: the least number of bytes, at least kNeverStreamed; 0: as the caches demand.
+CATENA_EXPORT void set_streamed_bytes(std::int64_t bytes) noexcept;
+
 inline constexpr std::int64_t kLine = 64;
 
 // Copies rows of `bytes` bytes: row r from `from + r * from_step` to `to + r * to_step`. `to`, to_step and bytes are

@@ -8,11 +8,12 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
 using nd::cpu::kLine;
-using nd::cpu::kStreamedBytes;
+using nd::cpu::kNeverStreamed;
 
 template <class T> std::vector<T> numbered(std::int64_t n) {
   std::vector<T> v(static_cast<std::size_t>(n));
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(transposed_drawn_shapes) {
 }
 
 template <class T> void large_transposes() {
-  const std::int64_t columns = 1024 / std::int64_t(sizeof(T)), rows = kStreamedBytes / 1024 + 37;
+  const std::int64_t columns = 1024 / std::int64_t(sizeof(T)), rows = kNeverStreamed / 1024 + 37;
   BOOST_TEST(transposes<T>(rows, columns, 0), sizeof(T) << " bytes");
   BOOST_TEST(transposes<T>(rows, columns + kLine / std::int64_t(sizeof(T)) / 2, kLine / std::int64_t(sizeof(T)) / 2),
              sizeof(T) << " bytes, part of a line");
@@ -79,7 +80,26 @@ template <class T> void large_transposes() {
   BOOST_TEST(transposes<T>(rows, columns, 1), sizeof(T) << " bytes, rows that begin anywhere");
 }
 
+// What this process finds worth writing past the caches, until the end of the scope.
+class StreamedFrom {
+ public:
+  explicit StreamedFrom(std::int64_t bytes) { nd::cpu::set_streamed_bytes(bytes); }
+  ~StreamedFrom() { nd::cpu::set_streamed_bytes(0); }
+};
+
+BOOST_AUTO_TEST_CASE(what_is_worth_streaming) {
+  using nd::cpu::is_worth_streaming;
+  BOOST_TEST(!is_worth_streaming(kNeverStreamed - 1));
+  BOOST_TEST(is_worth_streaming(std::int64_t(1) << 40));
+  for (std::int64_t bytes = kNeverStreamed; bytes < std::int64_t(1) << 40; bytes *= 2)
+    BOOST_TEST((!is_worth_streaming(bytes) || is_worth_streaming(2 * bytes)), bytes);
+  const StreamedFrom all(kNeverStreamed);
+  BOOST_TEST(!is_worth_streaming(kNeverStreamed - 1));
+  BOOST_TEST(is_worth_streaming(kNeverStreamed));
+}
+
 BOOST_AUTO_TEST_CASE(transposed_past_the_caches) {
+  const StreamedFrom all(kNeverStreamed);
   large_transposes<std::uint8_t>();
   large_transposes<std::uint16_t>();
   large_transposes<std::uint32_t>();
@@ -87,6 +107,7 @@ BOOST_AUTO_TEST_CASE(transposed_past_the_caches) {
 }
 
 BOOST_AUTO_TEST_CASE(axes_around_a_transposition) {
+  const StreamedFrom all(kNeverStreamed);
   const std::int64_t a = 3, b = 520, c = 5,
                      d = 1100;  // (a, b, c, d) from (a, d, c, b), large enough to go past the caches
   const nd::Array from = nd::arange(a * d * c * b, {.dtype = nd::float32}).reshape({a, d, c, b});
@@ -120,6 +141,7 @@ BOOST_AUTO_TEST_CASE(any_bytes_to_any_address) {
 
 // Elementwise outputs past the caches have the bits of the same work in small pieces.
 template <class F> void same_in_pieces(const char* what, const nd::Array& x, F f) {
+  const StreamedFrom all(kNeverStreamed);
   const nd::Array whole = f(x);
   const std::int64_t n = x.size(), piece = 10007;
   bool good = true;
@@ -131,10 +153,12 @@ template <class F> void same_in_pieces(const char* what, const nd::Array& x, F f
             std::memcmp(values.data(), expected.data(), expected.size() * sizeof(double)) == 0;
   }
   BOOST_TEST(good, what);
+  const StreamedFrom none(std::int64_t(1) << 60);
+  BOOST_TEST(test::same_bits(f(x), whole), what);
 }
 
 BOOST_AUTO_TEST_CASE(elementwise_past_the_caches) {
-  const std::int64_t n = kStreamedBytes / 4 + 12345;
+  const std::int64_t n = kNeverStreamed / 4 + 12345;
   const nd::Array memory = nd::random::uniform(-3, 3, {n + 1}, {.dtype = nd::float32});
   const nd::Array x(memory(nd::Slice(1, n + 1)));  // no multiple of a line
   same_in_pieces("add", x, [](const nd::Array& v) { return v + v; });
@@ -150,6 +174,7 @@ BOOST_AUTO_TEST_CASE(elementwise_past_the_caches) {
     y *= 3;
     return y;
   });
+  const StreamedFrom all(kNeverStreamed);
   // A row and a column broadcast to a large matrix, into a view with gaps and into its transpose.
   const nd::Array row = nd::arange(4096, {.dtype = nd::float32}),
                   column = nd::arange(2200, {.dtype = nd::float32}).reshape({2200, 1});
