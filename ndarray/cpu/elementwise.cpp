@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/compiled_program.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
@@ -173,7 +174,8 @@ std::int64_t longest_row(const Program& program) { return program.steps.size() >
 void run_tiled(const Program& program, std::span<const BoundOperand> operands, const Shape& loop) {
   Walk walk(operands, loop, program.nin < operands.size() ? program.nin : 0);
   const bool rows = walk.share_rows(longest_row(program));
-  const Interpreter interpreter(program, operands, catena::size_of(loop), rows);
+  Interpreter interpreter(program, operands, catena::size_of(loop), rows);
+  if (!rows) interpreter.use(compiled_program(program, operands, catena::size_of(loop)));
   constexpr std::size_t kOnStack = 64 * 1024;
   catena::parallel_for(walk.units(), walk.grain(grain_of(program)), [&](std::int64_t b, std::int64_t e) {
     alignas(64) std::byte stack[kOnStack];

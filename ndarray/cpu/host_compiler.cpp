@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,23 +190,29 @@ Compiler find_compiler(const std::string& what) {
 
 // The processor that -march=native means; objects must not be used on another one.
 const std::string& processor() {
-  static const std::string name = [] {
+  static const std::string& name = *new std::string([] {
     std::ifstream in("/proc/cpuinfo");
     std::string text;
     for (std::string line; std::getline(in, line) && !line.empty();)
       if (line.rfind("model name", 0) == 0 || line.rfind("flags", 0) == 0) text += line + '\n';
     return text;
-  }();
+  }());
   return name;
 }
 
 constexpr const char* kOptions[] = {
-    "-std=c++20",        "-O3",
-#if defined(__x86_64__)
-    "-march=native",
-#endif
-    "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-w", "-Wl,-Bsymbolic", "-Wl,--no-undefined",
+    "-std=c++20",         "-O3", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-w", "-Wl,-Bsymbolic",
+    "-Wl,--no-undefined",
 };
+
+std::vector<std::string> options_of(const HostCompileRequest& request) {
+  std::vector<std::string> options(std::begin(kOptions), std::end(kOptions));
+#if defined(__x86_64__)
+  options.push_back("-march=" + request.processor);
+#endif
+  options.insert(options.end(), request.options.begin(), request.options.end());
+  return options;
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -213,7 +221,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 // Runs a program with its output in a file. Returns an empty string, or how it failed: "exit status 1".
-std::string run(const std::vector<std::string>& command, const fs::path& log) {
+std::string run(const std::vector<std::string>& command, const fs::path& log, CompilerProcess* in_background) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -222,10 +230,27 @@ std::string run(const std::vector<std::string>& command, const fs::path& log) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (in_background != nullptr) {  // its thread takes no signals, which the compiler should
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  }
   pid_t child = 0;
-  const int error = ::posix_spawn(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int error = ::posix_spawn(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return std::strerror(error);
+  if (in_background != nullptr) {
+    constexpr int kLowestPriority = 19;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(child), kLowestPriority);
+    in_background->started(child);
+    siginfo_t unused;
+    while (::waitid(P_PID, static_cast<id_t>(child), &unused, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
+    in_background->ended();
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
@@ -243,13 +268,12 @@ std::string compile(const HostCompileRequest& request, const Compiler& compiler,
         "CATENA_DUMP_KERNELS", concat(folder, "/", request.name, "-", hash_text(catena::fnv1a(request.source)), ".cpp"),
         request.source);
   std::vector<std::string> command = compiler.command;
-  command.insert(command.end(), std::begin(kOptions), std::end(kOptions));
   command.push_back("-I" + header_folder(request.what, workplace).string());
-  command.insert(command.end(), request.options.begin(), request.options.end());
+  for (std::string& option : options_of(request)) command.push_back(std::move(option));
   for (const std::string& word : {std::string("-o"), object.string(), source.string()}) command.push_back(word);
 
   ++compilations;
-  const std::string failure = run(command, log);
+  const std::string failure = run(command, log, request.in_background);
   std::error_code error;
   if (!failure.empty() || fs::file_size(object, error) == 0 || error)
     throw catena::CompileError(concat(request.what, ": ", joined(command), " failed (",
@@ -288,8 +312,7 @@ std::size_t HostModule::size_of(const void* symbol) const noexcept {
 std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request) {
   const Compiler compiler = find_compiler(request.what);
   std::string key = concat(headers_hash(), '\n', compiler.identity, '\n', joined(compiler.command), '\n', processor());
-  for (const char* option : kOptions) key += std::string(option) + '\n';
-  for (const std::string& option : request.options) key += option + '\n';
+  for (const std::string& option : options_of(request)) key += option + '\n';
   key += request.source;
 
   const Workplace workplace(request.what);

@@ -5,9 +5,9 @@
 // under a key of text, options, compiler and processor; without a cache they are in a temporary folder. The text may
 // include every header of kernels/ except those of base/, formats/ and rows/.
 //
-// Compiled with -O3 -march=native -ffp-contract=off and with errno preserved. Without contraction and without vector
-// versions of functions such as exp, the register width does not affect results, so they depend neither on the position
-// of an element nor on the processor.
+// Compiled with -O3 -march=native (or what HostCompileRequest::processor says) -ffp-contract=off and with errno
+// preserved. Without contraction and without vector versions of functions such as exp, the register width does not
+// affect results, so they depend neither on the position of an element nor on the processor.
 //
 // Thread safety: all functions may be called from any thread; independent compilations run in parallel.
 #pragma once
@@ -37,6 +37,17 @@ class CATENA_EXPORT HostModule {
   void* handle_;
 };
 
+// What a compilation that nobody waits for tells its thread: the compiler's process has started, and has ended but
+// still has its number.
+class CompilerProcess {
+ public:
+  virtual void started(int process) = 0;
+  virtual void ended() = 0;
+
+ protected:
+  ~CompilerProcess() = default;
+};
+
 struct HostCompileRequest {
   std::string what;  // used in messages: "ElementwiseKernel squared_diff"
   std::string name;  // of the source file
@@ -44,6 +55,8 @@ struct HostCompileRequest {
   std::vector<std::string> options;  // appended to the default options
   // The text to print in error messages instead of `source`; the #line directives of `source` refer to it.
   std::string shown;
+  std::string processor = "native";          // the argument of -march
+  CompilerProcess* in_background = nullptr;  // not null: the compiler runs with the lowest priority
 };
 
 // CompileError "<what>: <command> failed (exit status 1)", then the compiler's output and the numbered source.

@@ -76,6 +76,14 @@ Interpreter::Interpreter(const Program& program, std::span<const BoundOperand> o
   }
 }
 
+void Interpreter::use(const CompiledProgram& compiled) { compiled_ = compiled; }
+
+bool Interpreter::suits_compiled(const std::int64_t* st) const {
+  for (int s = 0; s < program_.num_operands(); ++s)
+    if (st[s] != (((compiled_.scalars >> s) & 1) != 0 ? 0 : slot_[s].item)) return false;
+  return true;
+}
+
 void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) const {
   std::byte* p[catena::kMaxSlots];
   std::int64_t st[catena::kMaxSlots];
@@ -101,7 +109,9 @@ void Interpreter::run(std::byte* tiles, std::byte* const* ptr, const std::int64_
       }
     }
     const bool more = n - i >= 2 * at_once_;
-    for (std::size_t k = 0; k < steps_.size(); ++k) {
+    const bool compiled = compiled_.run != nullptr && suits_compiled(st);
+    if (compiled) compiled_.run(p, m);
+    for (std::size_t k = compiled ? steps_.size() : 0; k < steps_.size(); ++k) {
       if (more && fetches_ahead_) fetch_ahead(ptr, stride, i + at_once_, static_cast<std::int64_t>(k));
       run_step(steps_[k], tiles, p, st, m);
     }

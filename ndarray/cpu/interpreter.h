@@ -7,6 +7,7 @@
 #include <span>
 
 #include <catena/kernels/base/small_vector.h>
+#include <catena/ndarray/cpu/compiled_program.h>
 #include <catena/ndarray/cpu/convert.h>
 
 namespace nd::cpu {
@@ -26,6 +27,10 @@ class Interpreter {
   // `rows`: run_rows() will be called in place of run().
   Interpreter(const catena::Program& program, std::span<const catena::BoundOperand> operands, std::int64_t n,
               bool rows = false);
+
+  // run() calls the loop, which has been compiled from the program, in place of the steps wherever operands lie as it
+  // takes them. Without one, nothing changes.
+  void use(const CompiledProgram& compiled);
 
   std::size_t tile_bytes() const { return tile_bytes_; }  // what run() needs, aligned to 64
 
@@ -70,6 +75,8 @@ class Interpreter {
   void run_step(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::int64_t m) const;
   void recast_in(const Ready& step, std::byte* tiles, std::byte* const* p, const std::int64_t* st, std::byte** ptr,
                  std::int64_t* stride, std::int64_t m) const;
+  // Whether the compiled loop takes what a tile of the program sees.
+  bool suits_compiled(const std::int64_t* st) const;
   // An output must not be written before later steps have read inputs that may be the same memory.
   bool may_be_direct(int s) const;
 
@@ -78,6 +85,7 @@ class Interpreter {
   std::size_t tile_bytes_ = 0, recast_tiles_ = 0;
   std::int64_t at_once_ = kTile;  // elements that all steps compute before the next ones
   bool fetches_ahead_ = false;
+  CompiledProgram compiled_;
   Slot slot_[catena::kMaxSlots];
   catena::SmallVector<Ready, 4> steps_;
 };

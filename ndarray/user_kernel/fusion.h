@@ -13,7 +13,8 @@
 // function step by step, and every step rounds to its dtype, so the result has the same bits as the unfused computation
 // (always on the CPU; on CUDA if each function does). Assigning to a parameter taken by reference (+= and the like)
 // writes the argument. Every call traces the function again, so its captures may change; compiled kernels are found by
-// the steps and dtypes of the trace.
+// the steps and dtypes of the trace. On the CPU, functions that run often become loops of the system's compiler, in the
+// background and with the same bits (ndarray/cpu/compiled_program.h).
 //
 // A fused reduction has one result; its elements are reduced as nd::sum, prod, amax, amin, all and any reduce an array,
 // with the same dtypes. On the CPU the result has the same bits; on CUDA it does if the first argument of the full
