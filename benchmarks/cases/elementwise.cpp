@@ -109,12 +109,13 @@ Parameters any_line(Draw& draw) { return draw.line(kReal); }
 Parameters line_of_integers(Draw& draw) { return draw.line(kIntegers); }
 Parameters chain_line(Draw& draw) { return draw.line("fd"); }
 
-// An axis of length 1 that moves changes nothing: there would be nothing to copy.
-Parameters moved_axes(Draw& draw) {
-  Parameters p = draw.block(kBytesToWords);
-  for (const char* length : {"axis", "inner"}) p[length] = std::max<std::int64_t>(2, p.at(length));
+// An axis of length 1 that moves changes nothing: peers have nothing to copy.
+Parameters at_least_two(Parameters p, std::initializer_list<const char*> lengths) {
+  for (const char* length : lengths) p[length] = std::max<std::int64_t>(2, p.at(length));
   return p;
 }
+Parameters two_axes(Draw& draw) { return at_least_two(draw.matrix(kBytesToWords), {"rows", "columns"}); }
+Parameters moved_axes(Draw& draw) { return at_least_two(draw.block(kBytesToWords), {"axis", "inner"}); }
 
 const Cases cases{
     {"elementwise/add", pair_of_lines, short_line,
@@ -159,8 +160,7 @@ const Cases cases{
     {"elementwise/where", pair_of_lines, short_line, where, [](Draw& draw) { return draw.line("fdeBil"); }},
     {"elementwise/chain", chain, short_line, [](const Parameters& p) { return binary(p, chain_of_six); }, chain_line},
     {"elementwise/chain_fused", chain, short_line, fused_chain, chain_line},
-    {"elementwise/transpose_copy", square, small_square, transpose_copy,
-     [](Draw& draw) { return draw.matrix(kBytesToWords); }},
+    {"elementwise/transpose_copy", square, small_square, transpose_copy, two_axes},
     {"elementwise/permuted_copy",
      {{"outer", 64}, {"axis", 256}, {"inner", 1024}, {"sets", 4}},
      {{"outer", 3}, {"axis", 4}, {"inner", 5}, {"sets", 2}},
