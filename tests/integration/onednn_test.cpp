@@ -114,6 +114,11 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
       {{1, 64, 58, 55}, {72, 64, 3, 3}, spec_of({1, 1}, {1, 0})},
       {{1, 24, 2000}, {24, 24, 5}, spec_of({1}, {4})},
       {{1, 8, 20, 14, 14}, {16, 8, 3, 3, 3}, spec_of({1, 1, 1}, {1, 0, 1})},
+      {{9, 3, 92, 92}, {7, 3, 1, 1}, spec_of({1, 1}, {0, 0})},  // few channels: layouts that depend on the pass
+      {{2, 3, 64, 60}, {32, 3, 3, 3}, spec_of({1, 1}, {1, 1})},
+      {{1, 2, 90, 92}, {24, 2, 5, 5}, spec_of({1, 2}, {2, 0})},
+      {{2, 11, 50, 50}, {22, 11, 5, 5}, spec_of({1, 1}, {2, 2})},
+      {{3, 18, 30, 30}, {6, 18, 7, 7}, spec_of({1, 1}, {3, 3})},
       {{1, 16, 40, 64}, {32, 16, 2, 2}, spec_of({1, 1}, {30, 0})},  // rows that see nothing but padding
   };
   const int before = catena::max_threads();
@@ -180,6 +185,29 @@ BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
               nn.convolution_backward_filter(x, copy(y), {3, 3}, Dtype::float32, spec), "channels-last gradient");
   const Array cropped = slice(slice(random({2, 16, 12, 12}), 2, 1, 10), 3, 2, 10);
   check_close(nn.convolution(cropped, w, {}, spec), nn.convolution(copy(cropped), w, {}, spec), "a view");
+}
+
+// The layouts that a pass asks oneDNN for depend on the shapes only.
+BOOST_AUTO_TEST_CASE(a_channels_last_image_gives_the_bits_of_a_plain_one) {
+  if (!built_in()) return;
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {{2, 3, 30, 31}, {7, 3, 1, 1}},  {{2, 64, 9, 9}, {8, 64, 1, 1}}, {{2, 1, 20, 20}, {16, 1, 5, 5}},
+      {{2, 3, 20, 20}, {32, 3, 3, 3}}, {{2, 3, 20, 20}, {2, 3, 3, 3}}, {{2, 18, 20, 20}, {6, 18, 7, 7}},
+      {{2, 16, 9, 8}, {16, 16, 3, 3}}};
+  const ConvolutionSpec spec = spec_of({1, 1}, {0, 0});
+  for (const auto& [image, filter] : shapes) {
+    const Array x = random(image), w = random(filter), x_last = channels_last(x);
+    NnExtension& nn = nn_extension(x);
+    const Array y = nn.convolution(x, w, {}, spec), gy = random(y.shape()), gy_last = channels_last(gy);
+    const auto same = [&](const Array& a, const Array& b, const char* pass) {
+      BOOST_TEST((to_vector<float>(a) == to_vector<float>(b)), pass << " of " << image << " by " << filter);
+    };
+    same(nn.convolution(x_last, w, {}, spec), y, "forward");
+    same(nn.convolution_backward_data(w, gy_last, spatial(image), spec),
+         nn.convolution_backward_data(w, gy, spatial(image), spec), "data");
+    same(nn.convolution_backward_filter(x_last, gy_last, spatial(filter), Dtype::float32, spec),
+         nn.convolution_backward_filter(x, gy, spatial(filter), Dtype::float32, spec), "filter");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(other_dtypes_and_shapes_run_portably) {
