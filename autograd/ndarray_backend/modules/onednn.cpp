@@ -150,13 +150,15 @@ struct Plan {
   dnnl::primitive primitive;
   memory::desc src, weights, dst, scratchpad;
   Activations src_arrays, dst_arrays;
-  const memory::desc* filter = nullptr;  // interned(weights)
+  const memory::desc* filter = nullptr;  // interned weights
 };
 
-// The one object of the process that is equal to `desc`: layouts of filters are compared by their addresses.
-const memory::desc* interned(const memory::desc& desc) {
+// The one object of the process that is equal to `desc`: layouts of filters are compared by their addresses. The
+// backward pass has its own, so that a step of training, which uses a filter once in each, keeps nothing.
+const memory::desc* interned(const memory::desc& desc, bool backward) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& all = *new std::forward_list<memory::desc>;
+  static auto* const lists = new std::forward_list<memory::desc>[2];
+  auto& all = lists[backward];
   const std::lock_guard lock(mutex);
   for (const memory::desc& d : all)
     if (d == desc) return &d;
@@ -325,7 +327,7 @@ template <class Description> std::unique_ptr<Plan> plan_of(const Description& pd
     plan->primitive = dnnl::convolution_forward(pd);
   }
   plan->scratchpad = pd.scratchpad_desc();
-  plan->filter = interned(plan->weights);
+  plan->filter = interned(plan->weights, std::is_same_v<Description, dnnl::convolution_backward_data::primitive_desc>);
   return plan;
 }
 
