@@ -311,7 +311,25 @@ struct Or {
   static void run(std::uint8_t& to, const std::uint8_t& v) { to = (to | v) != 0; }
 };
 
-template <class Op, class T> void scatter_as(const IndexedWalk& walk, bool by_inner) {
+// A list of elements in one pass, in their order.
+template <class Op, class T, class I> void scatter_line(const catena::bound::Gather& call, const IndexedWalk& walk) {
+  const catena::bound::Index& axis = call.axes[0];
+  const std::int64_t n = walk.loop()[0], index_step = walk.index_stride(0, 0), value_step = walk.other_stride(0);
+  const std::int64_t length = axis.length, step = axis.stride;
+  std::byte* const base = call.base.data;
+  const std::byte *index = axis.index.data, *value = call.other.data;
+  for (std::int64_t i = 0; i < n; ++i, index += index_step, value += value_step) {
+    I v;
+    std::memcpy(&v, index, sizeof(v));
+    const std::int64_t at = wrapped(std::int64_t(v) + (v < 0 ? length : 0), length);
+    Op::run(*reinterpret_cast<T*>(base + at * step), *reinterpret_cast<const T*>(value));
+  }
+}
+
+template <class Op, class T>
+void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool by_inner) {
+  if (walk.is_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(call, walk);
+  if (walk.is_line(Dtype::int32)) return scatter_line<Op, T, std::int32_t>(call, walk);
   const auto job = [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,
@@ -349,11 +367,11 @@ void CpuBackend::scatter(const catena::bound::Gather& call, catena::ScatterMode 
   const bool by_inner = last >= 0 && !walk.is_indexed(last) && walk.base_stride(last) != 0;
   if (mode == catena::ScatterMode::set)
     return catena::visit_word(itemsize(call.base.dtype),
-                              [&](auto word) { scatter_as<Set, typename decltype(word)::type>(walk, by_inner); });
+                              [&](auto word) { scatter_as<Set, typename decltype(word)::type>(call, walk, by_inner); });
   catena::visit_dtype(call.base.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, bool>) scatter_as<Or, std::uint8_t>(walk, by_inner);
-    else scatter_as<Add, T>(walk, by_inner);
+    if constexpr (std::is_same_v<T, bool>) scatter_as<Or, std::uint8_t>(call, walk, by_inner);
+    else scatter_as<Add, T>(call, walk, by_inner);
   });
 }
 
