@@ -567,6 +567,35 @@ BOOST_AUTO_TEST_CASE(scatter_add_accumulates) {
 }
 
 // Against a loop over the elements: large enough for several threads, duplicates everywhere.
+// One list of indices of both signs into one axis, contiguous and not: added, and written in their order.
+BOOST_AUTO_TEST_CASE(scattered_lists) {
+  std::mt19937 random(17);
+  constexpr std::int64_t kLength = 50, kCount = 700;
+  for (const nd::Dtype index_dtype : {nd::int64, nd::int32, nd::int16})
+    for (const nd::Dtype dtype : {nd::float64, nd::int32, nd::int8}) {
+      std::vector<std::int64_t> places, values, sums(kLength), last(kLength);
+      for (std::int64_t i = 0; i < kCount; ++i) {
+        places.push_back(std::int64_t(random() % (2 * kLength)) - kLength);
+        values.push_back(std::int64_t(random() % 3) - 1);
+        const auto at = std::size_t((places.back() + kLength) % kLength);
+        sums[at] += values.back();
+        last[at] = values.back();
+      }
+      const Array i = nd::array(places, index_dtype), v = nd::array(values, dtype);
+      const Array packed = nd::zeros(kLength, dtype), every_third = nd::zeros(3 * kLength, dtype)(Slice({}, {}, 3));
+      for (const Array& a : {packed, every_third})
+        for (const bool strided : {false, true}) {
+          a.fill(0);
+          nd::scatter_add(a, strided ? test::scattered(i, random) : i, strided ? test::scattered(v, random) : v);
+          CHECK_SAME(difference(a, nd::array(sums, dtype)), index_dtype << " into " << dtype);
+          if (!on_cpu()) continue;  // on devices it is undefined which value stays
+          a.fill(0);
+          nd::setitem(a, {i}, v);
+          CHECK_SAME(difference(a, nd::array(last, dtype)), index_dtype << " into " << dtype);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(large_gather_and_scatter) {
   std::mt19937 random(5);
   const std::int64_t n = 50000, width = 7;
