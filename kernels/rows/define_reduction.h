@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/kernels/rows/define.h>
+#include <catena/kernels/rows/find_extremum.h>
 
 namespace catena::define {
 
@@ -57,64 +58,12 @@ template <class Body, fixed_string S> struct Reduction {
     out += A(rest);
   }
 
-  // The place of an extremum, which does not depend on the order: values are compared without their places, and only
-  // the block that held the best one is searched.
   static ND_FN void find_extremum(A& best, const T* x, std::int64_t index, std::int64_t n) {
     if (best.index == Body::template identity<A>().index) best = Body::template map<A>(x[0], index);
     if (is_nan(best.value)) return;
-    // Few elements are followed by copies of the first one, which it comes before.
-    T tile[kWindow];
-    const bool few = n < kWindow;
-    if (few) {
-      for (int l = 0; l < kWindow; ++l) tile[l] = x[0];
-      for (std::int64_t i = 1; i < n; ++i) tile[i] = x[i];
-    }
     T value = best.value;
-    const std::int64_t place = find_in_windows(few ? tile : x, few ? kWindow : n, value);
+    const std::int64_t place = ExtremumFinder<Body, T>::find(x, n, value);
     if (place >= 0) best = Body::template map<A>(value, index + place);
-  }
-  // The place of the extremum of n >= kWindow values if it is better than `value`, which then becomes it; else -1. The
-  // last window may overlap the one before it.
-  static ND_FN std::int64_t find_in_windows(const T* x, std::int64_t n, T& value) {
-    constexpr std::int64_t W = kWindow, kBlock = 16 * W;
-    std::int64_t at = -1;
-    for (std::int64_t i = 0, m; i < n && !is_nan(value); i += m) {
-      if (n - i < W) i = n - W;
-      m = n - i < kBlock ? (n - i) / W * W : kBlock;
-      if (find_better(x + i, m, value)) at = i;
-    }
-    return at < 0 ? at : at + find_value(x + at, value);
-  }
-  // Whether the extremum of n values, whole windows of them, is better than `value`, which then becomes it. `value` is
-  // no NaN.
-  static ND_FN bool find_better(const T* x, std::int64_t n, T& value) {
-    constexpr int W = kWindow;
-    using E = typename Body::extremum;
-    T lane[W];
-    for (int l = 0; l < W; ++l) lane[l] = x[l];
-    for (std::int64_t i = W; i < n; i += W)
-      for (int l = 0; l < W; ++l) lane[l] = E::combine(lane[l], x[i + l]);
-    for (int l = 0; l < W; ++l) lane[l] = E::combine(value, lane[l]);
-    U better = 0;
-    for (int l = 0; l < W; ++l) better |= U(lane[l] != value);
-    if (better) value = combine_lanes<E, W / 2>(lane);
-    return better != 0;
-  }
-  // The first place of a value that is among those of `x`.
-  static ND_FN std::int64_t find_value(const T* x, T value) {
-    constexpr int W = kWindow;
-    const bool nan = is_nan(value);
-    for (std::int64_t i = 0;; i += W) {
-      U found = 0;
-      for (int l = 0; l < W; ++l) found |= U((x[i + l] == value) | (nan & is_nan(x[i + l])));
-      if (!found) continue;
-      U first = U(W - 1);
-      for (int l = 0; l < W; ++l) {
-        const U place = (x[i + l] == value) | (nan & is_nan(x[i + l])) ? U(l) : U(W - 1);
-        first = place < first ? place : first;
-      }
-      return i + first;
-    }
   }
   CATENA_MULTIARCH static void fold(std::byte* acc, std::byte* lanes, const ReductionBlock& b, bool first, bool last) {
     for (std::int64_t r = 0; r < b.rows; ++r) {

@@ -14,8 +14,10 @@
 #include <cstring>
 #include <vector>
 
+#include <catena/kernels/rows/families/extremum.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
+#include <catena/ndarray/cpu/stream_store.h>
 
 namespace nd::cpu {
 
@@ -47,6 +49,8 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   count_ = catena::size_of(reduced_);
   outputs_ = catena::size_of(kept_);
   if (call.pre != nullptr) prepare(*call.pre);
+  copies_ = count_ == 1 && !pre_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
+            (call.kernel == &catena::rows::amax || call.kernel == &catena::rows::amin);
   chunk_ = chunk_length();
   chunks_ = std::max<std::int64_t>(1, (count_ + chunk_ - 1) / chunk_);
 }
@@ -54,6 +58,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
 void Reducer::run() const {
   if (outputs_ == 0) return;
   if (count_ == 1 && table_.fold_places != nullptr) place_single_elements();
+  else if (copies_) copy_single_elements();
   else if (use_outer_form()) run_outer();
   else run_inner();
 }
@@ -209,6 +214,8 @@ void Reducer::fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n,
     const std::byte* x = in + at.offset();
     at.advance(m);
     i += m;
+    // The processor foresees the addresses of this run only.
+    for (std::int64_t b = 0; i < n && b < m * in_item_; b += kLine) __builtin_prefetch(in + at.offset() + b);
     if (held > 0) {
       const std::int64_t taken = std::min(m, kLanes - held);
       std::memcpy(waiting + held * in_item_, x, std::size_t(taken * in_item_));
@@ -350,6 +357,11 @@ void Reducer::place_single_elements() const {
   finish(acc, value, static_cast<std::int64_t>(itemsize(out_.dtype)), 1);
   copy_elements(out_.data, inputs_.kept[inputs_.out], value, Strides::filled(kept_.size(), 0), kept_,
                 itemsize(out_.dtype));
+}
+
+// The extremum of one element.
+void Reducer::copy_single_elements() const {
+  copy_elements(out_.data, inputs_.kept[inputs_.out], inputs_.all[0].data, inputs_.kept[0], kept_, itemsize(in_dtype_));
 }
 
 namespace {

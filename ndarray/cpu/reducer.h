@@ -138,6 +138,7 @@ class Reducer {
   void run_inner_by_row(std::int64_t grain) const;
   void run_inner_by_chunk(const Tiles& t) const;
   void place_single_elements() const;
+  void copy_single_elements() const;
 
   // ---- outer form ----
   struct OuterPlan;
@@ -171,7 +172,7 @@ class Reducer {
   std::int64_t kept_step_ = 0, reduced_step_ = 0;  // of the array that is reduced, along the innermost axes
   std::int64_t count_ = 0, outputs_ = 0, chunk_ = kChunk, chunks_ = 1;
   std::optional<Interpreter> pre_;
-  bool collects_ = false;
+  bool collects_ = false, copies_ = false;
   std::array<CastFn, catena::kMaxOperands> collect_;
 };
 

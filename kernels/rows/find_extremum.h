@@ -1,0 +1,129 @@
+// The place of an extremum in a run of numbers. It does not depend on the order in which they are compared: values are
+// compared without their places, and only the block that held the best one is searched for it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include <catena/kernels/numeric.h>
+
+namespace catena::define {
+
+// Body: argmax or argmin. T: an integer or a floating-point type. Loops have as many passes as a window has elements,
+// all of one width, so that they are vectorised for every T.
+template <class Body, class T> class ExtremumFinder {
+ public:
+  static constexpr int kWindow = 256 / int(sizeof(T));  // a comparison takes long to end: several vectors at once
+
+  // The place of the extremum of n > 0 values if it is better than `value`, which then becomes it; else -1. `value` is
+  // no NaN.
+  static ND_FN std::int64_t find(const T* x, std::int64_t n, T& value) {
+    // Few elements are followed by copies of the first one, which it comes before.
+    T tile[kWindow];
+    const bool few = n < kWindow;
+    if (few) {
+      for (int l = 0; l < kWindow; ++l) tile[l] = x[0];
+      std::memcpy(tile, x, std::size_t(n) * sizeof(T));
+    }
+    return find_in_windows(few ? tile : x, few ? kWindow : n, value);
+  }
+
+ private:
+  // Integers as wide as an element.
+  using U = typename uint_of_size<sizeof(T)>::type;
+  using I = std::make_signed_t<U>;
+  // Values as integers of the same order.
+  using Key = std::conditional_t<std::is_floating_point_v<T>, I, T>;
+
+  static ND_FN std::int64_t find_in_windows(const T* x, std::int64_t n, T& value) {
+    constexpr std::int64_t kBlock = 16 * kWindow;
+    std::int64_t at = -1, length = 0;
+    for (std::int64_t i = 0, m; i < n && !is_nan(value); i += m) {
+      m = n - i < 2 * kBlock ? n - i : kBlock;
+      if (find_better(x + i, m, value)) at = i, length = m;
+    }
+    if (at < 0) return at;
+    return at + (is_nan(value) ? find_value<true>(x + at, length, value) : find_value<false>(x + at, length, value));
+  }
+  // The window of n values that begins with value i: the last one may overlap the one before it.
+  static ND_FN const T* window_at(const T* x, std::int64_t i, std::int64_t n) {
+    return x + (i < n - kWindow ? i : n - kWindow);
+  }
+
+  static ND_FN bool is_largest() { return Body::better(T(1), T(0)); }
+  static ND_FN T better_of(T a, T b) { return is_largest() ? (b > a ? b : a) : (b < a ? b : a); }
+  // The bits of floating-point numbers are ordered like integers when those of negative numbers, but for the sign, are
+  // inverted; and back.
+  static ND_FN Key turned(Key k) {
+    if constexpr (!std::is_floating_point_v<T>) return k;
+    else return Key(k ^ ((k >> (8 * sizeof(T) - 1)) & std::numeric_limits<I>::max()));
+  }
+  // Of a window without NaNs.
+  static ND_FN T best_of(const T* x) {
+    Key key[kWindow], best;
+    std::memcpy(key, x, sizeof(key));
+    for (int l = 0; l < kWindow; ++l) key[l] = turned(key[l]);
+    best = key[0];
+    if (is_largest())
+      for (int l = 0; l < kWindow; ++l) best = key[l] > best ? key[l] : best;
+    else
+      for (int l = 0; l < kWindow; ++l) best = key[l] < best ? key[l] : best;
+    best = turned(best);
+    T value;
+    std::memcpy(&value, &best, sizeof(T));
+    return value;
+  }
+  // A NaN that was there stays.
+  static ND_FN void join(T* best, const T* y) {
+    for (int l = 0; l < kWindow; ++l) best[l] = is_nan(y[l]) ? y[l] : better_of(best[l], y[l]);
+  }
+  // Whether the extremum of n >= kWindow values is better than `value`, which then becomes it.
+  static ND_FN bool find_better(const T* x, std::int64_t n, T& value) {
+    T best[kWindow];
+    U nan = 0;
+    for (int l = 0; l < kWindow; ++l) best[l] = x[l];
+    std::int64_t i = kWindow;
+    for (; i + kWindow <= n; i += kWindow) join(best, x + i);
+    if (i < n) join(best, x + n - kWindow);
+    if constexpr (std::is_floating_point_v<T>) {
+      for (int l = 0; l < kWindow; ++l) nan |= U(best[l] != best[l]);
+      if (nan) return value = std::numeric_limits<T>::quiet_NaN(), true;
+    }
+    const T found = best_of(best);
+    if (!Body::better(found, value)) return false;
+    value = found;
+    return true;
+  }
+
+  static constexpr std::array<U, kWindow> numbers() {
+    std::array<U, kWindow> all{};
+    for (int l = 0; l < kWindow; ++l) all[std::size_t(l)] = U(l);
+    return all;
+  }
+  alignas(64) static constexpr std::array<U, kWindow> kNumbers = numbers();
+
+  template <bool Nan> static ND_FN bool is_it(T x, T value) { return Nan ? x != x : x == value; }
+  // The first place of a value that is among the n >= kWindow values.
+  template <bool Nan> static ND_FN std::int64_t find_value(const T* x, std::int64_t n, T value) {
+    const U* number = kNumbers.data();
+    for (std::int64_t i = 0;; i += kWindow) {
+      const T* y = window_at(x, i, n);
+      U found = 0;
+      for (int l = 0; l < kWindow; ++l) found |= is_it<Nan>(y[l], value) ? U(1) : U(0);
+      if (!found) continue;
+      U first = U(kWindow - 1);
+      for (int l = 0; l < kWindow; ++l) {
+        const bool is = is_it<Nan>(y[l], value);
+        // A choice between bytes would be made one by one.
+        const U place = sizeof(T) == 1 ? U(number[l] | (is ? U(0) : U(kWindow - 1))) : is ? number[l] : U(kWindow - 1);
+        first = place < first ? place : first;
+      }
+      return y - x + std::int64_t(first);
+    }
+  }
+};
+
+}  // namespace catena::define
