@@ -1,7 +1,8 @@
 // The room ndarray/cpu/: the CPU backend. It implements the interfaces of ndarray/device/ and ndarray/user_kernel/ with
 // the host loops of the rows, with routines for calls that have no row (copies, gather and scatter, sorting, nonzero,
-// matrix products), and with the system's compiler for kernels given as text. No decision about shapes, dtypes or
-// overlap: operands arrive bound. May use kernels/, ndarray/device/, ndarray/user_kernel/ and ndarray/compile/.
+// matrix products, factorizations), and with the system's compiler for kernels given as text. No decision about shapes,
+// dtypes or overlap: operands arrive bound. May use kernels/, ndarray/device/, ndarray/user_kernel/ and
+// ndarray/compile/.
 //
 // This header: the backend itself. Results do not depend on strides, on the number of threads or on how an operation is
 // split: f(view) equals f(copy) bit for bit. (Matrix products by vendor libraries are an exception, see gemm.h.) Work
@@ -52,6 +53,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
   void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
   void random(const catena::bound::Random& call, StreamRef stream) override;
+  void factorize(const Factorize& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
   void run_kernel(const UserKernelCall& call, StreamRef stream) override;

@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <climits>
 
@@ -10,8 +12,17 @@ namespace nd::cpu {
 
 namespace {
 
+// A processor newer than the library gets its SSE3 kernels, with which LAPACK takes two to eight times as long. A
+// library that the program has loaded before, and may be using, keeps its choice.
+const OpenblasModule& load_openblas() {
+  void* const loaded = dlopen("libopenblas.so.0", RTLD_NOLOAD | RTLD_LAZY);
+  const OpenblasModule& module = *CATENA_LOAD_MODULE(catena_ndarray_openblas);
+  if (loaded == nullptr) module.choose_kernels();
+  else dlclose(loaded);
+  return module;
+}
 const OpenblasModule& openblas() {
-  static const OpenblasModule& module = *CATENA_LOAD_MODULE(catena_ndarray_openblas);
+  static const OpenblasModule& module = load_openblas();
   return module;
 }
 
@@ -30,8 +41,11 @@ bool openblas_knows_processor() {
   return knows;
 }
 
+const Lapack* lapack() { return &openblas().lapack; }
+
 #else
 
+const Lapack* lapack() { return nullptr; }
 bool openblas_takes(catena::Dtype, const Gemm&) { return false; }
 Multiply openblas_gemm() { return nullptr; }
 bool openblas_knows_processor() { return true; }

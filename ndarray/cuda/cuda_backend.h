@@ -55,6 +55,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
   void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
   void random(const catena::bound::Random& call, StreamRef stream) override;
+  void factorize(const Factorize& call, StreamRef stream) override;
 
   TextKernels* text_kernels() noexcept override { return this; }
   void run_kernel(const UserKernelCall& call, StreamRef stream) override;

@@ -15,6 +15,7 @@
 namespace nd {
 
 class TextKernels;
+struct Factorize;
 
 class CATENA_EXPORT Executor {
  public:
@@ -39,6 +40,9 @@ class CATENA_EXPORT Executor {
   virtual void nonzero(const catena::bound::Nonzero& call, StreamRef stream) = 0;
   virtual void matmul(const catena::bound::Matmul& call, StreamRef stream) = 0;
   virtual void random(const catena::bound::Random& call, StreamRef stream) = 0;
+  // Waits for the device: the status of every matrix is there on return. RuntimeError if the library that factorizes is
+  // missing, which says what to install.
+  virtual void factorize(const Factorize& call, StreamRef stream) = 0;
 
   // Executes kernels given as text (ndarray/device/text_kernels.h); null if the device cannot.
   virtual TextKernels* text_kernels() noexcept { return nullptr; }

@@ -115,36 +115,36 @@ bool curand_work() {
          lies(at_host, 1e-300, 1);
 }
 
-// Every decomposition of ((4, 1), (1, 3)), whose eigenvalues and singular values are (7 -+ sqrt(5)) / 2, in both
-// precisions.
+// Every decomposition of ((4, 1), (1, 3)), whose eigenvalues and singular values are (7 -+ sqrt(5)) / 2, of real and
+// complex numbers in both precisions.
 bool cusolver_work() {
   using namespace nd::cuda::solver;
-  for (const nd::Dtype dtype : {nd::float32, nd::float64}) {
+  for (const nd::Dtype dtype : {nd::float32, nd::float64, nd::complex64, nd::complex128}) {
     const auto make = [&](std::vector<double> v, const nd::Shape& shape) {
       return nd::array(v, shape, {.dtype = dtype}).transpose();
     };
     const auto a = [&] { return make({4, 1, 1, 3}, {2, 2}); };
-    const auto vector = [&] { return nd::zeros({2}, dtype); };
+    const auto vector = [&] { return nd::zeros({2}, catena::real_dtype(dtype)); };
     const auto is = [](const nd::Array& x, std::vector<double> expected) {
-      const auto values = x.to_vector<double>();
+      const auto values = x.real().to_vector<double>();
       return std::equal(values.begin(), values.end(), expected.begin(), expected.end(),
                         [](double v, double e) { return std::abs(v - e) < 1e-5; });
     };
     const double low = (7 - std::sqrt(5)) / 2, high = (7 + std::sqrt(5)) / 2;
     const nd::Array factor = a(), x = make({6, 7}, {1, 2}), lu = a(), y = make({6, 7}, {1, 2}), q = a();
-    const nd::Array pivots = nd::zeros({2}, nd::int32), tau = vector(), s = vector(), w = vector();
+    const nd::Array pivots = nd::zeros({2}, nd::int32), tau = nd::zeros({2}, dtype), s = vector(), w = vector();
     potrf(factor);
     potrs(factor, x);
     if (getrf(lu, pivots) != 0) return false;
     getrs(lu, pivots, y);
     geqrf(q, tau);
-    const double r = q.to_vector<double>()[0];
+    const double r = q.real().to_vector<double>()[0];
     orgqr(q, tau);
     gesvd(a(), s);
     syevd(a(), w);
     const double c = 4 / std::sqrt(17);
     if (!is(x, {1, 2}) || !is(y, {1, 2}) || std::abs(std::abs(r) - std::sqrt(17)) > 1e-5 || !is(s, {high, low}) ||
-        !is(w, {low, high}) || std::abs(std::abs(q.to_vector<double>()[0]) - c) > 1e-5)
+        !is(w, {low, high}) || std::abs(std::abs(q.real().to_vector<double>()[0]) - c) > 1e-5)
       return false;
   }
   return true;

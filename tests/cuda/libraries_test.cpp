@@ -418,7 +418,7 @@ BOOST_AUTO_TEST_CASE(decompositions_check_their_arguments_first) {
              "potrf: a is on cpu:0, all arrays must be on one cuda device");
   BOOST_TEST(message_of<catena::TypeError>([&] {
                solver::potrf(nd::zeros({3, 3}, nd::int32));
-             }) == "potrf: a is int32, all matrices must be float32 or all float64");
+             }) == "potrf: a is int32, all matrices must be float32, float64, complex64 or complex128");
   BOOST_CHECK_THROW(solver::potrf(nd::zeros({3}, nd::float32)), catena::ValueError);
   BOOST_CHECK_THROW(solver::getrf(nd::Array(), square), catena::ValueError);
   BOOST_CHECK_THROW(solver::syevd(nd::zeros({2, 3}, nd::float32), square), catena::ValueError);

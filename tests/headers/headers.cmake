@@ -15,7 +15,7 @@ file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE "${CATENA_ROOT}"
   "${CATENA_ROOT}/ndarray/*.h" "${CATENA_ROOT}/autograd/*.h" "${CATENA_ROOT}/nn/*.h" "${CATENA_ROOT}/training/*.h")
 list(FILTER public_headers EXCLUDE REGEX "^kernels/rows/(define|families/)")
 list(FILTER public_headers EXCLUDE REGEX "^ndarray/(cuda/(api|compiler|plans|runtime|[a-z_]*\\.h)|cpu|compile)")
-list(FILTER public_headers EXCLUDE REGEX "^ndarray/cuda/vendor/(blas|curand_library|solver|vendor)\\.h$")
+list(FILTER public_headers EXCLUDE REGEX "^ndarray/cuda/vendor/(blas|curand_library|factorize|solver|solver_calls|vendor)\\.h$")
 list(FILTER public_headers EXCLUDE REGEX
   "^autograd/ndarray_backend/(adapter|cudnn_[a-z]+|device_extension|onednn_extension|modules/[a-z]+)\\.h$")
 list(APPEND public_headers catena.h)

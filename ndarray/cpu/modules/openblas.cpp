@@ -1,8 +1,15 @@
 #include <cblas.h>
 
+#include <cstdlib>
 #include <string_view>
 
 #include <catena/ndarray/cpu/modules/gemm.h>
+
+// What the library runs when it is loaded and unloaded. Absent where it was built for one processor.
+extern "C" {
+[[gnu::weak]] void gotoblas_dynamic_init();
+[[gnu::weak]] void gotoblas_dynamic_quit();
+}
 
 namespace nd::cpu {
 namespace {
@@ -35,10 +42,24 @@ bool knows_processor() {
 #endif
 }
 
+// The library reads the name of its kernels from the environment, if that has one.
+void choose_kernels() {
+#ifdef __x86_64__
+  constexpr const char* variable = "OPENBLAS_CORETYPE";
+  if (knows_processor() || std::getenv(variable) != nullptr || &gotoblas_dynamic_init == nullptr) return;
+  const bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  setenv(variable, wide ? "SkylakeX" : "Haswell", 0);
+  gotoblas_dynamic_quit();
+  gotoblas_dynamic_init();
+  unsetenv(variable);
+#endif
+}
+
 }  // namespace
 
 const OpenblasModule* catena_ndarray_openblas() {
-  static constexpr OpenblasModule module{multiply, knows_processor};
+  static const OpenblasModule module{multiply, knows_processor, choose_kernels, lapack_of_openblas};
   return &module;
 }
 

@@ -7,6 +7,8 @@
 
 struct cusolverDnContext;  // the library's name of the opaque type
 struct CUstream_st;
+struct float2;  // complex numbers
+struct double2;
 
 namespace nd::cuda::api {
 
@@ -19,7 +21,7 @@ inline constexpr cusolver_status cusolver_success = 0, cusolver_not_initialized 
                                  cusolver_execution_failed = 6, cusolver_internal_error = 7, cusolver_not_supported = 9;
 // cublasFillMode_t, cublasOperation_t, cusolverEigMode_t
 inline constexpr int cublas_fill_lower = 0, cublas_fill_upper = 1;
-inline constexpr int cusolver_op_n = 0, cusolver_op_t = 1;
+inline constexpr int cusolver_op_n = 0, cusolver_op_t = 1, cusolver_op_c = 2;
 inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
 
 // Name of the function in the library, its name in the table of entry points, and its type. Matrices are column-major;
@@ -28,8 +30,9 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
   X(cusolverDnCreate, create, cusolver_status(cusolver_handle*)) \
   X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*))
 
-// The functions that exist for float (letter S) and double (letter D).
-#define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, suffix)                                                              \
+// The functions of one type: its letter, the type, that of its real part, and the suffixes of the names in the table
+// and of those functions whose names differ for complex types.
+#define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, R, suffix, orgqr, syevd)                                             \
   X(cusolverDn##L##potrf_bufferSize, potrf_size_##suffix,                                                             \
     cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, int* size))                                      \
   X(cusolverDn##L##potrf, potrf_##suffix,                                                                             \
@@ -47,22 +50,24 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
     cusolver_status(cusolver_handle, int m, int n, T* a, int lda, int* size))                                         \
   X(cusolverDn##L##geqrf, geqrf_##suffix,                                                                             \
     cusolver_status(cusolver_handle, int m, int n, T* a, int lda, T* tau, T* work, int size, int* info))              \
-  X(cusolverDn##L##orgqr_bufferSize, orgqr_size_##suffix,                                                             \
+  X(cusolverDn##L##orgqr##_bufferSize, orgqr_size_##suffix,                                                           \
     cusolver_status(cusolver_handle, int m, int n, int k, const T* a, int lda, const T* tau, int* size))              \
   X(cusolverDn##L##orgqr, orgqr_##suffix,                                                                             \
     cusolver_status(cusolver_handle, int m, int n, int k, T* a, int lda, const T* tau, T* work, int size, int* info)) \
   X(cusolverDn##L##gesvd_bufferSize, gesvd_size_##suffix, cusolver_status(cusolver_handle, int m, int n, int* size))  \
   X(cusolverDn##L##gesvd, gesvd_##suffix,                                                                             \
-    cusolver_status(cusolver_handle, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u,  \
-                    int ldu, T* vt, int ldvt, T* work, int size, T* real_work, int* info))                            \
-  X(cusolverDn##L##syevd_bufferSize, syevd_size_##suffix,                                                             \
-    cusolver_status(cusolver_handle, int job, int uplo, int n, const T* a, int lda, const T* w, int* size))           \
+    cusolver_status(cusolver_handle, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, R* s, T* u,  \
+                    int ldu, T* vt, int ldvt, T* work, int size, R* real_work, int* info))                            \
+  X(cusolverDn##L##syevd##_bufferSize, syevd_size_##suffix,                                                           \
+    cusolver_status(cusolver_handle, int job, int uplo, int n, const T* a, int lda, const R* w, int* size))           \
   X(cusolverDn##L##syevd, syevd_##suffix,                                                                             \
-    cusolver_status(cusolver_handle, int job, int uplo, int n, T* a, int lda, T* w, T* work, int size, int* info))
+    cusolver_status(cusolver_handle, int job, int uplo, int n, T* a, int lda, R* w, T* work, int size, int* info))
 
-#define CATENA_CUSOLVER_FUNCTIONS(X)                  \
-  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                 \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float) \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double)
+#define CATENA_CUSOLVER_FUNCTIONS(X)                                                \
+  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                               \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float, float, orgqr, syevd)          \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double, double, orgqr, syevd)       \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, C, float2, float, complex_float, ungqr, heevd) \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, Z, double2, double, complex_double, ungqr, heevd)
 
 }  // namespace nd::cuda::api

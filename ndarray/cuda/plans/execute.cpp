@@ -9,6 +9,7 @@
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/cuda/vendor/factorize.h>
 
 namespace nd::cuda {
 namespace {
@@ -70,6 +71,11 @@ void CudaBackend::nonzero(const catena::bound::Nonzero& call, StreamRef stream) 
 
 void CudaBackend::matmul(const catena::bound::Matmul& call, StreamRef stream) {
   if (!blas_matmul(call, stream)) run(plan_matmul(call, processors_of(stream)), stream);
+}
+
+void CudaBackend::factorize(const Factorize& call, StreamRef stream) {
+  if (is_recording()) forbid_recording(call.name, "the status of a factorization decides what follows it");
+  solver_factorize(call, stream);
 }
 
 // Recorded work reads its offset from the device: the call's own one in the first run, that of the generator in later

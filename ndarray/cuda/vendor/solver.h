@@ -1,10 +1,11 @@
-// Dense linear algebra by cuSOLVER: wrappers of its functions for arrays; the basis of the decompositions in linalg.
+// Dense linear algebra by cuSOLVER: wrappers of its functions for arrays. (Stacks of matrices: factorize.h.) What is
+// said of symmetric matrices and transposes holds for Hermitian ones; singular values and eigenvalues are real.
 //
-// Matrices are 2-D, float32 or float64, all of one dtype on one CUDA device, in column-major order (Fortran-contiguous,
-// as is the transpose of a C-contiguous array), and are overwritten. Work is enqueued on the current stream; the
-// functions wait for it, because its status decides whether they throw. TypeError for another dtype, ValueError for
-// shapes and layouts that do not match, LinAlgError for matrices that cannot be decomposed, RuntimeError if cuSOLVER is
-// not available.
+// Matrices are 2-D, float32, float64, complex64 or complex128, all of one dtype on one CUDA device, in column-major
+// order (Fortran-contiguous, as is the transpose of a C-contiguous array), and are overwritten. Work is enqueued on the
+// current stream; the functions wait for it, because its status decides whether they throw. TypeError for another
+// dtype, ValueError for shapes and layouts that do not match, LinAlgError for matrices that cannot be decomposed,
+// RuntimeError if cuSOLVER is not available.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once

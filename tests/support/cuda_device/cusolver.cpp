@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <complex>
 #include <cstddef>
 #include <type_traits>
 #include <vector>
@@ -55,10 +56,25 @@ template <class... A> void call_lapack(const char* name, A*... arguments) {
   else reinterpret_cast<Two>(function)(arguments..., one, one);
 }
 
-template <class T> const char* typed(const char* single, const char* twice) {
-  return std::is_same_v<T, float> ? single : twice;
+// Complex numbers as LAPACK has them.
+template <class T> T* host(T* p) { return p; }
+std::complex<float>* host(float2* p) { return reinterpret_cast<std::complex<float>*>(p); }
+std::complex<double>* host(double2* p) { return reinterpret_cast<std::complex<double>*>(p); }
+const std::complex<float>* host(const float2* p) { return reinterpret_cast<const std::complex<float>*>(p); }
+const std::complex<double>* host(const double2* p) { return reinterpret_cast<const std::complex<double>*>(p); }
+
+template <class T> struct real_part { using type = T; };
+template <class T> struct real_part<std::complex<T>> { using type = T; };
+template <class T> using Real = typename real_part<T>::type;
+template <class T> inline constexpr bool is_complex = !std::is_same_v<T, Real<T>>;
+
+template <class T> const char* typed(const char* const (&names)[4]) {
+  return names[2 * int(is_complex<T>) + int(std::is_same_v<Real<T>, double>)];
 }
-#define CATENA_LAPACK(name, ...) call_lapack(typed<T>("s" #name "_", "d" #name "_"), __VA_ARGS__)
+// The function for the type T; some have another name for complex ones.
+#define CATENA_LAPACK_OF(real, complex, ...) \
+  call_lapack(typed<T>({"s" #real "_", "d" #real "_", "c" #complex "_", "z" #complex "_"}), __VA_ARGS__)
+#define CATENA_LAPACK(name, ...) CATENA_LAPACK_OF(name, name, __VA_ARGS__)
 
 constexpr int kWork = 64;  // elements of work space that every function requires
 
@@ -86,7 +102,7 @@ template <class T, class Call> void with_workspace(Call call) {
   T best = 0;
   int size = -1;
   call(&best, &size);
-  size = std::max(1, static_cast<int>(best));
+  size = std::max(1, static_cast<int>(std::real(best)));
   std::vector<T> work(static_cast<std::size_t>(size));
   call(work.data(), &size);
 }
@@ -112,7 +128,7 @@ template <class T>
 cusolver_status getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda, const int* pivots, T* b,
                       int ldb, int* info) {
   return submit(h, "cusolverDngetrs", b, extent(ldb, columns, sizeof(T)), info, [=] {
-    const char letter = trans == cusolver_op_t ? 'T' : 'N';
+    const char letter = trans == cusolver_op_t ? 'T' : trans == cusolver_op_c ? 'C' : 'N';
     CATENA_LAPACK(getrs, &letter, &n, &columns, a, &lda, pivots, b, &ldb, info);
   });
 }
@@ -124,31 +140,45 @@ template <class T> cusolver_status geqrf(cusolver_handle h, int m, int n, T* a, 
 template <class T>
 cusolver_status orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, int* info) {
   return submit(h, "cusolverDnorgqr", a, extent(lda, n, sizeof(T)), info, [=] {
-    with_workspace<T>([=](T* work, int* size) { CATENA_LAPACK(orgqr, &m, &n, &k, a, &lda, tau, work, size, info); });
+    with_workspace<T>(
+        [=](T* work, int* size) { CATENA_LAPACK_OF(orgqr, ungqr, &m, &n, &k, a, &lda, tau, work, size, info); });
   });
 }
 template <class T>
-cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, T* s, T* u,
-                      int ldu, T* vt, int ldvt, int* info) {
+cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, Real<T>* s,
+                      T* u, int ldu, T* vt, int ldvt, int* info) {
   if (m < n) return cusolver_invalid_value;
   return submit(h, "cusolverDngesvd", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter_u = static_cast<char>(job_u), letter_vt = static_cast<char>(job_vt);
     with_workspace<T>([&](T* work, int* size) {
-      CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, info);
+      std::vector<Real<T>> reals(is_complex<T> ? 5 * std::size_t(n) : 0);
+      if constexpr (is_complex<T>)
+        CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, reals.data(),
+                      info);
+      else CATENA_LAPACK(gesvd, &letter_u, &letter_vt, &m, &n, a, &lda, s, u, &ldu, vt, &ldvt, work, size, info);
     });
   });
 }
-template <class T> cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, int* info) {
+template <class T>
+cusolver_status syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, Real<T>* w, int* info) {
   return submit(h, "cusolverDnsyevd", a, extent(lda, n, sizeof(T)), info, [=] {
     const char letter_job = job == cusolver_vectors ? 'V' : 'N', letter = triangle(uplo);
-    int best_integers = 0, query = -1;
+    const auto call = [=](T* work, int* size, Real<T>* reals, int* real_size, int* integers, int* integer_size) {
+      if constexpr (is_complex<T>)
+        CATENA_LAPACK(heevd, &letter_job, &letter, &n, a, &lda, w, work, size, reals, real_size, integers, integer_size,
+                      info);
+      else CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, work, size, integers, integer_size, info);
+    };
     T best = 0;
-    CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, &best, &query, &best_integers, &query, info);
-    int size = std::max(1, static_cast<int>(best)), integers = std::max(1, best_integers);
+    Real<T> best_reals = 0;
+    int best_integers = 0, query = -1;
+    call(&best, &query, &best_reals, &query, &best_integers, &query);
+    int size = std::max(1, static_cast<int>(std::real(best))), reals = std::max(1, static_cast<int>(best_reals)),
+        integers = std::max(1, best_integers);
     std::vector<T> work(static_cast<std::size_t>(size));
+    std::vector<Real<T>> real_work(static_cast<std::size_t>(reals));
     std::vector<int> integer_work(static_cast<std::size_t>(integers));
-    CATENA_LAPACK(syevd, &letter_job, &letter, &n, a, &lda, w, work.data(), &size, integer_work.data(), &integers,
-                  info);
+    call(work.data(), &size, real_work.data(), &reals, integer_work.data(), &integers);
   });
 }
 
@@ -168,69 +198,70 @@ cusolver_status cusolverDnSetStream(cusolver_handle h, CUstream_st* stream) {
   return cusolver_success;
 }
 
-#define CATENA_SOLVER_ENTRIES(L, T)                                                                                  \
-  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                   \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                            \
-    return answer_size(size);                                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {      \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                       \
-    return potrf(h, uplo, n, a, lda, info);                                                                          \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b,   \
-                                       int ldb, int* info) {                                                         \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                       \
-    return potrs(h, uplo, n, columns, a, lda, b, ldb, info);                                                         \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                   \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                            \
-    return answer_size(size);                                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) { \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                       \
-    return getrf(h, m, n, a, lda, pivots, info);                                                                     \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda,        \
-                                       const int* pivots, T* b, int ldb, int* info) {                                \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                       \
-    return getrs(h, trans, n, columns, a, lda, pivots, b, ldb, info);                                                \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                   \
-    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                            \
-    return answer_size(size);                                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) { \
-    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                       \
-    return geqrf(h, m, n, a, lda, tau, info);                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##orgqr_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*,           \
-                                                  int* size) {                                                       \
-    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr_bufferSize);                                                            \
-    return answer_size(size);                                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int, \
-                                       int* info) {                                                                  \
-    CATENA_LIBRARY_CALL(cusolverDn##L##orgqr);                                                                       \
-    return orgqr(h, m, n, k, a, lda, tau, info);                                                                     \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                            \
-    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                            \
-    return answer_size(size);                                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, \
-                                       int lda, T* s, T* u, int ldu, T* vt, int ldvt, T*, int, T*, int* info) {      \
-    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                       \
-    return gesvd(h, job_u, job_vt, m, n, a, lda, s, u, ldu, vt, ldvt, info);                                         \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##syevd_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*,           \
-                                                  int* size) {                                                       \
-    CATENA_LIBRARY_CALL(cusolverDn##L##syevd_bufferSize);                                                            \
-    return answer_size(size);                                                                                        \
-  }                                                                                                                  \
-  cusolver_status cusolverDn##L##syevd(cusolver_handle h, int job, int uplo, int n, T* a, int lda, T* w, T*, int,    \
-                                       int* info) {                                                                  \
-    CATENA_LIBRARY_CALL(cusolverDn##L##syevd);                                                                       \
-    return syevd(h, job, uplo, n, a, lda, w, info);                                                                  \
+#define CATENA_SOLVER_ENTRIES(L, T, R, q, eig)                                                                        \
+  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                    \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                             \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {       \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                        \
+    return potrf(h, uplo, n, host(a), lda, info);                                                                     \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b,    \
+                                       int ldb, int* info) {                                                          \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                        \
+    return potrs(h, uplo, n, columns, host(a), lda, host(b), ldb, info);                                              \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                    \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                             \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) {  \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                        \
+    return getrf(h, m, n, host(a), lda, pivots, info);                                                                \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda,         \
+                                       const int* pivots, T* b, int ldb, int* info) {                                 \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                        \
+    return getrs(h, trans, n, columns, host(a), lda, pivots, host(b), ldb, info);                                     \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                    \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                             \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {  \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                        \
+    return geqrf(h, m, n, host(a), lda, host(tau), info);                                                             \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##q##_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) { \
+    CATENA_LIBRARY_CALL(cusolverDn##L##q##_bufferSize);                                                               \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##q(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int,      \
+                                   int* info) {                                                                       \
+    CATENA_LIBRARY_CALL(cusolverDn##L##q);                                                                            \
+    return orgqr(h, m, n, k, host(a), lda, host(tau), info);                                                          \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                             \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                             \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a,  \
+                                       int lda, R* s, T* u, int ldu, T* vt, int ldvt, T*, int, R*, int* info) {       \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                        \
+    return gesvd(h, job_u, job_vt, m, n, host(a), lda, s, host(u), ldu, host(vt), ldvt, info);                        \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##eig##_bufferSize(cusolver_handle, int, int, int, const T*, int, const R*,            \
+                                                  int* size) {                                                        \
+    CATENA_LIBRARY_CALL(cusolverDn##L##eig##_bufferSize);                                                             \
+    return answer_size(size);                                                                                         \
+  }                                                                                                                   \
+  cusolver_status cusolverDn##L##eig(cusolver_handle h, int job, int uplo, int n, T* a, int lda, R* w, T*, int,       \
+                                     int* info) {                                                                     \
+    CATENA_LIBRARY_CALL(cusolverDn##L##eig);                                                                          \
+    return syevd(h, job, uplo, n, host(a), lda, w, info);                                                             \
   }
-CATENA_SOLVER_ENTRIES(S, float)
-CATENA_SOLVER_ENTRIES(D, double)
+CATENA_SOLVER_ENTRIES(S, float, float, orgqr, syevd)
+CATENA_SOLVER_ENTRIES(D, double, double, orgqr, syevd)
+CATENA_SOLVER_ENTRIES(C, float2, float, ungqr, heevd)
+CATENA_SOLVER_ENTRIES(Z, double2, double, ungqr, heevd)

@@ -1,0 +1,67 @@
+// Factorizations of matrices: the one call of a backend for dense linear algebra. What is built on them (solutions,
+// inverses, determinants, pseudo-inverses...) is in ndarray/routines/, and the same on every backend; a backend has a
+// row per factorization: LAPACK's functions on the CPU (ndarray/cpu/lapack.h), those of cuSOLVER on CUDA
+// (ndarray/cuda/vendor/factorize.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <catena/ndarray/core/dtype.h>
+
+namespace nd {
+
+// What the operands are: m = rows, n = columns, k = other, K = min(m, n). Symmetric matrices (Hermitian, if complex)
+// are given by their upper triangle; the other one is not read.
+enum class Factorization : std::uint8_t {
+  cholesky,  // a (n, n): its upper triangle becomes U with a = U^H U. Status: the order of the leading minor that is
+             // not positive
+  lu,        // a (m, n): L below the diagonal and U, a = P L U; b: int32 (K), row i was swapped with row b[i] - 1.
+             // Status: the number of the first pivot that is exactly 0
+  solve,  // b (n, k) becomes the solution x of a x = b, or of a^T x = b; a (n, n) is destroyed. Status as for lu, and
+          // b is then meaningless
+  qr,     // a (m, n): R on and above the diagonal, below it the reflectors of Q; b (K): their factors
+  q,      // a (m, n): the first n columns of the Q of the k reflectors in its first columns; b (k): their factors
+  svd,    // a (m, n), m >= n, is destroyed; b (n), real: the singular values in descending order; c (m, k) and
+          // d (n, n): the vectors, a = c[:, :n] diag(b) d, with k = m or n; k = 0: the values alone.
+          // Status: not 0 if the iteration did not converge
+  eigh,   // a (n, n): destroyed, or the vectors in its columns if k != 0; b (n), real: the values in ascending order.
+          // Status as for svd
+};
+
+// `count` matrices of one shape, float32, float64, complex64 or complex128. The operands of a kind that are matrices
+// are in column-major order, and lie without gaps one behind the other, as vectors do.
+struct Factorize {
+  Factorization kind = Factorization::lu;
+  Dtype dtype = Dtype::float64;
+  std::int64_t count = 0, rows = 0, columns = 0, other = 0;
+  std::array<std::byte*, 4> operands = {};  // a, b, c, d
+  std::span<int> status = {};               // host memory: 0 or what the kind says, for every matrix
+  std::string_view name = {};               // used in messages
+};
+
+// The number of elements of operand i of a matrix.
+constexpr std::int64_t elements_of_operand(const Factorize& f, int i) {
+  const std::int64_t m = f.rows, n = f.columns, k = f.other, least = m < n ? m : n;
+  switch (f.kind) {
+    case Factorization::solve: return i == 0 ? n * n : i == 1 ? n * k : 0;
+    case Factorization::q: return i == 0 ? m * n : i == 1 ? k : 0;
+    case Factorization::svd: return i == 0 ? m * n : i == 1 ? n : k == 0 ? 0 : i == 2 ? m * k : n * n;
+    case Factorization::cholesky: return i == 0 ? n * n : 0;
+    default: return i == 0 ? m * n : i == 1 ? least : 0;
+  }
+}
+// The dtype of operand i.
+constexpr Dtype dtype_of_operand(const Factorize& f, int i) {
+  if (i != 1) return f.dtype;
+  if (f.kind == Factorization::lu) return Dtype::int32;
+  return f.kind == Factorization::svd || f.kind == Factorization::eigh ? catena::real_dtype(f.dtype) : f.dtype;
+}
+// The bytes between operand i of one matrix and that of the next.
+constexpr std::int64_t stride_of_operand(const Factorize& f, int i) {
+  return elements_of_operand(f, i) * static_cast<std::int64_t>(catena::itemsize(dtype_of_operand(f, i)));
+}
+
+}  // namespace nd

@@ -1,0 +1,19 @@
+// The call of factorizations (ndarray/device/factorize.h) on arrays.
+//
+// Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include <catena/ndarray/core/array.h>
+#include <catena/ndarray/device/factorize.h>
+
+namespace nd::internal {
+
+// Factorizes the matrices in place, on the device of the first operand, and waits for the device. `call` has all but
+// count, operands and status; of an operand, which is C-contiguous, the elements are those of the matrices, one behind
+// the other. Returns the status of every matrix.
+CATENA_EXPORT std::vector<int> factorize(Factorize call, std::initializer_list<Array> operands);
+
+}  // namespace nd::internal
