@@ -1,4 +1,6 @@
-// Products of arrays. The result dtype is the promotion of the operand dtypes. float16 and bfloat16 accumulate in
+// Linear algebra: products of arrays here, decompositions and what follows from them in nd::linalg below.
+//
+// The result dtype of a product is the promotion of the operand dtypes. float16 and bfloat16 accumulate in
 // float32 and round once; integers are exact modulo 2^n; for bools a product is "and" and a sum is "or". An empty sum
 // is 0. ValueError if the lengths that are summed over differ (the message names both shapes), and for arrays on
 // different devices.
@@ -6,6 +8,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <type_traits>
 
 #include <catena/ndarray/core/array.h>
 
@@ -61,4 +65,173 @@ struct TraceOptions {
 CATENA_EXPORT Array trace(const Array& a, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1,
                           const TraceOptions& options = {});
 
+// ---- decompositions -----------------------------------------------------------------------------
+// An infinity, as an order of norms.
+inline constexpr double inf = __builtin_inf();
+
+// Functions on matrices, that is on the last two axes of an array; leading axes are a stack of matrices, each of which
+// is treated alone. They never write to their arguments, and their results are C-contiguous.
+//
+// dtypes: float32, float64, complex64 and complex128 are kept; bool, 8- and 16-bit integers and 16-bit floats count as
+// float32, wider integers as float64; two arguments as their promotion. What measures (singular values, eigenvalues of
+// Hermitian matrices, norms) is real.
+//
+// Errors: TypeError for a null array; LinAlgError for a rank below 2, for matrices that should be square and are not,
+// for a matrix that is singular or not positive definite, and for an iteration that does not converge. Of several
+// matrices the message names the first one by its indices. Matrices without elements give factors without elements (or
+// identities where a factor is square). Everything is decided before a function returns, so all but norm, and
+// matrix_power with n >= 0, wait for the device.
+//
+// On the CPU LAPACK computes, on one thread per matrix: a result depends neither on the number of threads nor on the
+// other matrices of the stack. RuntimeError where Catena was built without it. On CUDA cuSOLVER does.
+//
+// Thread safety: all functions may be called from any thread.
+namespace linalg {
+
+using catena::LinAlgError;
+
+// The lower triangular L with a = L L^H, 0 above the diagonal; only the lower triangle of a is read. LinAlgError if a
+// is not positive definite, which names the order of the first leading minor that is not positive.
+CATENA_EXPORT Array cholesky(const Array& a);
+
+namespace internal {
+[[noreturn]] CATENA_EXPORT void fail_several(const char* op);
+}
+
+// Converts to an array, R, if there is no Q.
+struct QRResult {
+  Array Q, R;
+
+  Array single_output() const {
+    if (!Q.is_null()) internal::fail_several("qr");
+    return R;
+  }
+};
+// a = Q R for a (..., M, N), with K = min(M, N):
+//   reduced   Q (..., M, K) with orthonormal columns, R (..., K, N), exactly 0 below its diagonal
+//   complete  Q (..., M, M), R (..., M, N)
+//   r         R (..., K, N) alone:  nd::Array r = nd::linalg::qr(a, "r");
+//   raw       Q is h (..., N, M), whose transpose has R on and above the diagonal and the Householder vectors below it,
+//             and R is tau (..., K), their factors
+// ValueError for another mode, also for NumPy's deprecated ones (full, economic, f, e).
+CATENA_EXPORT QRResult qr(const Array& a, std::string_view mode = "reduced");
+
+// Converts to an array, S, if there are no vectors.
+struct SVDResult {
+  Array U, S, Vh;
+
+  Array single_output() const {
+    if (!U.is_null()) internal::fail_several("svd");
+    return S;
+  }
+};
+struct SvdOptions {
+  bool full_matrices = true;
+  bool compute_uv = true;  // false: S alone
+};
+// a = U diag(S) Vh for a (..., M, N) with K = min(M, N): S (..., K) in descending order, U (..., M, M) and Vh (..., N,
+// N), or, unless full_matrices, U (..., M, K) and Vh (..., K, N).
+CATENA_EXPORT SVDResult svd(const Array& a, const SvdOptions& options = {});
+inline SVDResult svd(const Array& a, bool full_matrices, bool compute_uv = true) {
+  return svd(a, SvdOptions{full_matrices, compute_uv});
+}
+
+struct EighResult {
+  Array eigenvalues, eigenvectors;
+};
+// The eigenvalues (..., M) in ascending order and the orthonormal eigenvectors (..., M, M), as columns, of symmetric or
+// Hermitian matrices, of which only the triangle UPLO ("L" or "U", ValueError for others) is read.
+CATENA_EXPORT EighResult eigh(const Array& a, std::string_view UPLO = "L");
+CATENA_EXPORT Array eigvalsh(const Array& a, std::string_view UPLO = "L");
+
+// ---- equations ----
+struct SolveOptions {
+  bool check = true;  // false: the solution for a singular matrix is NaN, instead of a LinAlgError
+};
+// The x of a x = b for a (..., M, M). b is a vector (M,), a stack of vectors with the shape of a without its last axis,
+// or otherwise matrices (..., M, K) whose leading axes broadcast with those of a. x has the shape of b, broadcast.
+// LinAlgError if a is singular, ValueError if b does not fit.
+CATENA_EXPORT Array solve(const Array& a, const Array& b, const SolveOptions& options = {});
+CATENA_EXPORT Array inv(const Array& a, const SolveOptions& options = {});
+// The pseudo-inverse (..., N, M) of a (..., M, N), without the singular values that are at most rcond times the largest
+// one of their matrix; rcond is a number or broadcasts to the leading axes.
+CATENA_EXPORT Array pinv(const Array& a, const Operand& rcond = 1e-15);
+
+struct LstsqResult {
+  Array x, residuals;
+  std::int64_t rank = 0;
+  Array s;
+};
+// The x of least norm that minimises |b - a x| for a (M, N) and b (M,) or (M, K). Singular values s (min(M, N)) that
+// are at most rcond times the largest one count as 0; `rank` is the number of the others. rcond: by default the machine
+// precision times max(M, N), a negative number is the machine precision. residuals: the sums of squares of b - a x (K),
+// or (1) for a vector, and empty unless rank = N < M.
+CATENA_EXPORT LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond = {});
+
+// M to the n-th power by repeated squares; a negative n is that of the inverse. Integers stay integers for n >= 0.
+CATENA_EXPORT Array matrix_power(const Array& M, std::int64_t n);
+
+// ---- numbers ----
+// Of a 0 x 0 matrix 1, of a singular one 0.
+CATENA_EXPORT Array det(const Array& a);
+struct SlogdetResult {
+  Array sign, logabsdet;
+};
+// det = sign exp(logabsdet); (0, -inf) for a singular matrix.
+CATENA_EXPORT SlogdetResult slogdet(const Array& a);
+// The number of singular values above tol, as int64; tol is a number or broadcasts to the leading axes, by default the
+// largest singular value times max(M, N) times the machine precision. Of an array with fewer than 2 axes 0 or 1:
+// whether an element is not 0.
+CATENA_EXPORT Array matrix_rank(const Array& M);
+CATENA_EXPORT Array matrix_rank(const Array& M, const Operand& tol);
+
+// A number, "fro", "f" or "nuc"; absent: the norm of the square sums.
+class NormOrder {
+ public:
+  NormOrder() noexcept = default;
+  NormOrder(std::nullopt_t) noexcept {}
+  template <class E>
+  requires(std::is_arithmetic_v<E>) NormOrder(E p)
+  noexcept : number_(static_cast<double>(p)) {}
+  NormOrder(const char* name) noexcept : name_(name) {}
+  NormOrder(std::string_view name) noexcept : name_(name) {}
+
+  bool absent() const noexcept { return !number_ && name_.empty(); }
+  const std::optional<double>& number() const noexcept { return number_; }
+  std::string_view name() const noexcept { return name_; }
+
+ private:
+  std::optional<double> number_;
+  std::string_view name_;
+};
+
+// The condition number in the order p: by default or for 2 the largest singular value over the smallest, for -2 the
+// reverse, for 1, -1, inf, -inf and "fro" the product of the norms of a matrix and its inverse. Infinite for singular
+// matrices. LinAlgError for matrices without elements.
+CATENA_EXPORT Array cond(const Array& x, const NormOrder& p = {});
+
+struct NormOptions {
+  [[no_unique_address]] Named named = Named();
+  NormOrder ord = {};
+  Axes axis = {};
+  bool keepdims = false;  // keep the axes of the norm with length 1
+};
+// Norms over one axis (of vectors), over two (of matrices; the first one counts the rows), or over all axes.
+//   absent     the square root of the sum of |x|^2, over any number of axes if none are given
+//   vectors    inf, -inf: the largest, the least |x|; 0: how many are not 0; another number p: (sum of |x|^p)^(1/p)
+//   matrices   1, -1: the largest, the least sum of |x| of a column; inf, -inf: of a row; "fro", "f": as if absent;
+//              2, -2: the largest, the least singular value; "nuc": their sum
+//   norm(x)  norm(x, 2)  norm(x, "fro")  norm(x, nd::inf, 1)  norm(x, 1, {0, 1}, true)  norm(x, {.axis = 0})
+// The dtype is the real one of x, for integers float64; counts and the orders p other than 1 and 2 give float64.
+// ValueError for another order, more than two axes with an order, equal axes or axes out of range, and for the least of
+// nothing.
+CATENA_EXPORT Array norm(const Array& x, const NormOptions& options = {});
+inline Array norm(const Array& x, const NormOrder& ord, const Axes& axis = {}, bool keepdims = false) {
+  return norm(x, {.ord = ord, .axis = axis, .keepdims = keepdims});
+}
+inline Array norm(const Array& x, const NormOrder& ord, const Axes& axis, const NormOptions& more) {
+  return norm(x, {.ord = ord, .axis = axis, .keepdims = more.keepdims});
+}
+
+}  // namespace linalg
 }  // namespace nd
