@@ -144,6 +144,28 @@ def product(p):
                     lambda s: xp.matmul(*s))
 
 
+def dominant(p, shape, seed):
+    a, n = input(p, shape, seed, -1), shape[-1]
+    return a + n * xp.eye(n, dtype=a.dtype)
+
+
+def solve(p):
+    n = p["n"]
+    return rotating(p, lambda seed: (dominant(p, (n, n), 2 * seed), input(p, (n, p["columns"]), 2 * seed + 1, -1)),
+                    lambda s: xp.linalg.solve(*s))
+
+
+def inverses(p):
+    return rotating(p, lambda seed: dominant(p, (p["count"], p["n"], p["n"]), seed), xp.linalg.inv)
+
+
+def eigh(p):
+    def symmetric(seed):
+        a = input(p, (p["n"], p["n"]), seed, -1)
+        return a + a.T
+    return rotating(p, symmetric, lambda a: xp.linalg.eigh(a)[0])
+
+
 def product_of_transposed(p):
     return rotating(p, lambda seed: (input(p, (p["k"], p["m"]), 2 * seed, -1), input(p, (p["n"], p["k"]), 2 * seed + 1, -1)),
                     lambda s: xp.matmul(s[0].T, s[1].T))
@@ -260,6 +282,12 @@ table = {
     "scan/cumsum_axis1": default(of_signed(lambda a: a.cumsum(axis=1))),
     **{f"matmul/{shape}": default(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": default(product_of_transposed),
+    "linalg/solve_512": default(solve),
+    "linalg/inverses_1000x16x16": default(inverses),
+    "linalg/svd_256": default(of_signed(lambda a: xp.linalg.svd(a, full_matrices=False)[1])),
+    "linalg/eigh_512": default(eigh),
+    "linalg/norm": default(of_signed(lambda a: xp.asarray(xp.linalg.norm(a)))),
+    "linalg/norm_axis1": default(of_signed(lambda a: xp.linalg.norm(a, axis=1))),
     "convolution/bias_gradient": default(bias_gradient),
     "rows/softmax": default(rows(softmax)),
     "rows/log_softmax": default(rows(log_softmax)),

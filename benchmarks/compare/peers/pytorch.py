@@ -143,6 +143,28 @@ def product(p):
                     lambda s: torch.matmul(*s))
 
 
+def dominant(p, shape, seed):
+    a, n = input(p, shape, seed, -1), shape[-1]
+    return a + n * torch.eye(n, dtype=a.dtype, device=a.device)
+
+
+def solve(p):
+    n = p["n"]
+    return rotating(p, lambda seed: (dominant(p, (n, n), 2 * seed), input(p, (n, p["columns"]), 2 * seed + 1, -1)),
+                    lambda s: torch.linalg.solve(*s))
+
+
+def inverses(p):
+    return rotating(p, lambda seed: dominant(p, (p["count"], p["n"], p["n"]), seed), torch.linalg.inv)
+
+
+def eigh(p):
+    def symmetric(seed):
+        a = input(p, (p["n"], p["n"]), seed, -1)
+        return a + a.T
+    return rotating(p, symmetric, lambda a: torch.linalg.eigh(a)[0])
+
+
 def product_of_transposed(p):
     return rotating(p, lambda seed: (input(p, (p["k"], p["m"]), 2 * seed, -1), input(p, (p["n"], p["k"]), 2 * seed + 1, -1)),
                     lambda s: torch.matmul(s[0].T, s[1].T))
@@ -419,6 +441,12 @@ table = {
     "scan/cumsum_axis1": of_signed(lambda a: a.cumsum(1)),
     **{f"matmul/{shape}": plain(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": plain(product_of_transposed),
+    "linalg/solve_512": plain(solve),
+    "linalg/inverses_1000x16x16": plain(inverses),
+    "linalg/svd_256": of_signed(lambda a: torch.linalg.svd(a, full_matrices=False).S),
+    "linalg/eigh_512": plain(eigh),
+    "linalg/norm": of_signed(torch.linalg.norm),
+    "linalg/norm_axis1": of_signed(lambda a: torch.linalg.norm(a, dim=1)),
     "rows/softmax": rows(lambda x: F.softmax(x, 1)),
     "rows/log_softmax": rows(lambda x: F.log_softmax(x, 1)),
     "rows/layer_norm": plain(layer_norm),
