@@ -10,7 +10,7 @@
 namespace nd::cpu {
 namespace {
 
-constexpr std::int64_t kMostRows = 32, kMostColumns = 64;
+constexpr std::int64_t kMostRows = 64, kMostColumns = 64;
 constexpr std::int64_t kVector = 16;  // elements; a vector has at most so many
 
 constexpr std::int64_t whole_vectors(std::int64_t n) { return (n + kVector - 1) / kVector * kVector; }

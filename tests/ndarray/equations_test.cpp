@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(solve) {
   std::mt19937 random(1);
   for (nd::Dtype t : test::kSolvedDtypes)
     for (const nd::Shape& shape :
-         {nd::Shape{1, 1}, nd::Shape{6, 6}, nd::Shape{3, 5, 5}, nd::Shape{2, 3, 4, 4}, nd::Shape{2, 40, 40}}) {
+         {nd::Shape{1, 1}, nd::Shape{6, 6}, nd::Shape{3, 5, 5}, nd::Shape{2, 3, 4, 4}, nd::Shape{2, 70, 70}}) {
       nd::Shape vectors = shape, several = shape;
       vectors.pop_back();
       several[several.size() - 1] = 3;
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(inv) {
   std::mt19937 random(3);
   for (nd::Dtype t : test::kSolvedDtypes)
     for (const nd::Shape& shape : {nd::Shape{1, 1}, nd::Shape{6, 6}, nd::Shape{30, 5, 5}, nd::Shape{2, 3, 4, 4},
-                                   nd::Shape{17, 17}, nd::Shape{2, 40, 40}})
+                                   nd::Shape{17, 17}, nd::Shape{2, 70, 70}})
       for (const Array& a : test::layouts_of(regular(shape, t, random), random)) {
         const auto before = test::bytes_of(a);
         const Array inverse = linalg::inv(a);
