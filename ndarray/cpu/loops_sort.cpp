@@ -1,6 +1,6 @@
 // Sorts. Rows are independent and shared among threads; a few of them are copied together when neighbouring rows are
-// neighbours in memory. Short rows pass through a network of comparisons, long ones are sorted digit by digit. The
-// result is that of a stable sort in either case: see NetworkKeys.
+// neighbours in memory. Short rows pass through a network of comparisons, long ones are partitioned first, or sorted
+// digit by digit where elements have few digits. The result is that of a stable sort in every case: see ValueKeys.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +13,7 @@
 #include <catena/ndarray/cpu/along_axis.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
+#include <catena/ndarray/cpu/quicksort.h>
 #include <catena/ndarray/cpu/sort_network.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -179,11 +180,11 @@ template <class Item, class B> void sort_rows(const RowsToSort& call, const Orde
   });
 }
 
-// ---- networks -----------------------------------------------------------------------------------
-// The number in which a network sorts an element. A network is not stable, so equal numbers must stand for the same
-// element: an integer is its own number, that of a position holds the element above the position. The bits of a float
-// are ordered as integers are, except that NaN, which all have the largest number, and zeros of both signs keep the
-// order in which they appear; mend() sets these right where a row has such elements.
+// ---- networks and partitions ----------------------------------------------------------------------
+// The number in which networks and partitions sort an element. They are not stable, so equal numbers must stand for the
+// same element: an integer is its own number, that of a position holds the element above the position. The bits of a
+// float are ordered as integers are, except that NaN, which all have the largest number, and zeros of both signs keep
+// the order in which they appear; mend() sets these right where a row has such elements.
 template <class E> struct ValueKeys {
   using Bits = BitsOf<E>;
   using Element = Bits;
@@ -255,16 +256,16 @@ template <class E> struct PositionKeys {
   static void mend(const std::byte*, std::int64_t, std::byte*, std::int64_t, std::int64_t) {}
 };
 
-// Rows of at most kNetworkTo elements.
-template <class Keys> class NetworkSort {
+template <class Keys> class KeySort {
  public:
   using Key = typename Keys::Key;
   using Bits = typename Keys::Bits;
   using Element = typename Keys::Element;
 
-  explicit NetworkSort(const RowsToSort& call) : call_(call), n_(call.length), side_by_side_(n_ <= kSideBySideTo) {}
+  explicit KeySort(const RowsToSort& call) : call_(call), n_(call.length), side_by_side_(n_ <= kSideBySideTo) {}
 
   void run() const {
+    if (n_ > kNetworkTo) return run_long();
     const std::int64_t row_bytes = vectors_ * lanes_ * std::int64_t(sizeof(Key));
     const std::int64_t together = side_by_side_ ? lanes_ : call_.together(row_bytes, sizeof(Bits), kNetworkBytes);
     call_.share([&](std::int64_t begin, std::int64_t end) {
@@ -287,6 +288,10 @@ template <class Keys> class NetworkSort {
       }
     return mend;
   }
+  std::uint64_t load_rows(const Block& b, Key* keys, std::int64_t room) const {
+    if (b.rows == 1 && call_.in_step == std::int64_t(sizeof(Bits))) return load_row(b.in, keys, n_);
+    return load(b, [&](std::int64_t i, std::int64_t k) -> Key& { return keys[k * room + i]; });
+  }
   CATENA_MULTIARCH static std::uint64_t load_row(const std::byte* in, Key* keys, std::int64_t n) {
     Bits mend = 0;
     for (std::int64_t i = 0; i < n; ++i) {
@@ -302,6 +307,10 @@ template <class Keys> class NetworkSort {
   }
   CATENA_MULTIARCH static void store_row(const Key* keys, std::byte* out, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) store(out + i * std::int64_t(sizeof(Element)), keys[i]);
+  }
+  void store_keys(const Key* keys, std::byte* out, std::int64_t n) const {
+    if (call_.out_step == std::int64_t(sizeof(Element))) return store_row(keys, out, n);
+    for (std::int64_t i = 0; i < n; ++i) store(out + i * call_.out_step, keys[i]);
   }
   void mend(const Block& b, std::uint64_t which) const {
     for (std::int64_t k = 0; which != 0; ++k, which >>= 1)
@@ -321,16 +330,34 @@ template <class Keys> class NetworkSort {
   [[gnu::noinline]] void sort_each(const Block& b) const {
     alignas(64) Key keys[kNetworkBytes / sizeof(Key)], sorted[kNetworkTo];
     const std::int64_t room = vectors_ * lanes_;
-    std::uint64_t which;
-    if (b.rows == 1 && call_.in_step == std::int64_t(sizeof(Bits))) which = load_row(b.in, keys, n_);
-    else which = load(b, [&](std::int64_t i, std::int64_t k) -> Key& { return keys[k * room + i]; });
+    const std::uint64_t which = load_rows(b, keys, room);
     for (std::int64_t k = 0; k < b.rows; ++k) {
       std::fill_n(keys + k * room + n_, room - n_, std::numeric_limits<Key>::max());
       network_.row(keys + k * room, vectors_, sorted);
+      store_keys(sorted, b.out + k * b.out_stride, n_);
+    }
+    mend(b, which);
+  }
+
+  void run_long() const {
+    const std::size_t row_bytes = round_up_64(std::size_t(n_) * sizeof(Key));
+    const std::int64_t together = call_.together(std::int64_t(row_bytes), sizeof(Bits), kTogetherBytes);
+    call_.share([&](std::int64_t begin, std::int64_t end) {
+      const Workspace memory(std::size_t(together + 1) * row_bytes);
+      auto* const keys = reinterpret_cast<Key*>(memory.data());
+      call_.each_block(begin, end, together,
+                       [&](const Block& b) { sort_long(b, keys, std::int64_t(row_bytes / sizeof(Key)), together); });
+    });
+  }
+  // `keys` has room for the rows, each of which takes `room` keys, and for one row more.
+  [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t room, std::int64_t together) const {
+    const std::uint64_t which = load_rows(b, keys, room);
+    for (std::int64_t k = 0; k < b.rows; ++k) {
       std::byte* const out = b.out + k * b.out_stride;
-      if (call_.out_step == std::int64_t(sizeof(Element))) store_row(sorted, out, n_);
-      else
-        for (std::int64_t i = 0; i < n_; ++i) store(out + i * call_.out_step, sorted[i]);
+      const auto store_part = [&](std::int64_t begin, const Key* sorted, std::int64_t n) {
+        store_keys(sorted, out + begin * call_.out_step, n);
+      };
+      Quicksort<Key, decltype(store_part)>(store_part).run(keys + k * room, keys + together * room, n_);
     }
     mend(b, which);
   }
@@ -346,16 +373,19 @@ template <class Keys> class NetworkSort {
 template <class E> void sort_as(const RowsToSort& call, bool positions) {
   using B = BitsOf<E>;
   const Order<B> order = order_of<E>();
-  // A byte has one digit.
-  const std::int64_t network_to = sizeof(E) == 1 ? kNetworkTo / 4 : kNetworkTo;
+  constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
+  // Elements of one or two digits are sorted digit by digit.
+  constexpr std::int64_t keys_to = sizeof(E) == 1 ? kNetworkTo / 4 : sizeof(E) == 2 ? kNetworkTo : all;
   if (!positions) {
-    if (call.length <= network_to) return NetworkSort<ValueKeys<E>>(call).run();
-    if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(call, order);
+    if (call.length <= keys_to) return KeySort<ValueKeys<E>>(call).run();
+    if constexpr (sizeof(E) > 2) return;
+    else if constexpr (std::is_integral_v<E>) return sort_rows<Integer<B>>(call, order);
     else return sort_rows<Float<E>>(call, order);
   }
+  constexpr std::int64_t most_positions = std::numeric_limits<std::uint32_t>::max();
   if constexpr (sizeof(E) <= 4)
-    if (call.length <= network_to) return NetworkSort<PositionKeys<E>>(call).run();
-  if (call.length <= std::numeric_limits<std::uint32_t>::max()) return sort_rows<Place<B, std::uint32_t>>(call, order);
+    if (call.length <= std::min(keys_to, most_positions)) return KeySort<PositionKeys<E>>(call).run();
+  if (call.length <= most_positions) return sort_rows<Place<B, std::uint32_t>>(call, order);
   sort_rows<Place<B, std::int64_t>>(call, order);
 }
 

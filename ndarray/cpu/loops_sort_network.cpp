@@ -1,9 +1,16 @@
-// The inner loops of sorts: networks of comparisons between vectors and between the lanes of a vector.
+// The inner loops of sorts: networks of comparisons between vectors and between the lanes of a vector, and partitions.
+#include <bit>
 #include <cstddef>
+#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include <catena/kernels/rows/multiarch.h>
 #include <catena/ndarray/cpu/sort_network.h>
+
+#ifdef CATENA_HAS_MULTIARCH
+#include <immintrin.h>
+#endif
 
 #define CATENA_INLINE inline __attribute__((always_inline))
 
@@ -13,7 +20,7 @@ namespace {
 // Comparisons of two of N places, after each of which the lower one has the lower key.
 struct Exchanges {
   int n = 0;
-  std::int8_t low[32] = {}, high[32] = {};
+  std::int8_t low[64] = {}, high[64] = {};
 
   constexpr void add(int a, int b) {
     low[n] = std::int8_t(a);
@@ -182,6 +189,9 @@ template <class Key, int bytes> struct Network {
       case 5: return sort_few<5>(v, sorted);
       case 6: return sort_few<6>(v, sorted);
       case 7: return sort_few<7>(v, sorted);
+      case 8: return sort_few<8>(v, sorted);
+      case 12: return sort_few<12>(v, sorted);
+      case 16: return sort_few<16>(v, sorted);
       default:
         sort_lanes(v, m);
         merge<1>(v, m);
@@ -189,6 +199,105 @@ template <class Key, int bytes> struct Network {
     }
   }
 };
+
+// ---- partitions ---------------------------------------------------------------------------------
+// The places that are not written yet are [low, high), as many as there are keys left.
+template <class Key> struct Partition {
+  const Key* from;
+  std::int64_t left;
+  Key pivot;
+  Key* to;
+  std::int64_t low = 0, high = left;
+
+  // One at a time: every key is written to both ends, of which one moves.
+  CATENA_INLINE std::int64_t finish() {
+    for (; left > 0; --left) {
+      const Key key = *from++;
+      const bool below = key < pivot;
+      to[low] = key;
+      to[high - 1] = key;
+      low += below;
+      high -= !below;
+    }
+    return low;
+  }
+};
+
+#ifdef CATENA_HAS_MULTIARCH
+// For every set of lanes that are below the pivot: these lanes, then the others, as numbers of 32-bit lanes.
+template <class Key> struct LaneOrders {
+  static constexpr int L = 32 / int(sizeof(Key)), words = int(sizeof(Key)) / 4;
+  alignas(64) std::int8_t lane[1 << L][8] = {};
+
+  constexpr LaneOrders() {
+    for (int set = 0; set < 1 << L; ++set) {
+      int n = 0;
+      for (const int below : {1, 0})
+        for (int l = 0; l < L; ++l)
+          if ((set >> l & 1) == below)
+            for (int w = 0; w < words; ++w) lane[set][n++] = std::int8_t(words * l + w);
+    }
+  }
+};
+template <class Key> inline constexpr LaneOrders<Key> kLaneOrders{};
+
+template <class Key>
+__attribute__((target("arch=x86-64-v3"))) std::int64_t partition_32(const Key* from, std::int64_t n, Key pivot,
+                                                                    Key* to) {
+  constexpr int L = 32 / int(sizeof(Key));
+  Partition<Key> p{from, n, pivot, to};
+  const __m256i limit = sizeof(Key) == 4 ? _mm256_set1_epi32(int(pivot)) : _mm256_set1_epi64x(std::int64_t(pivot));
+  // What a vector writes beyond its keys is overwritten by later ones: the other end must be a vector away.
+  for (; p.left >= 2 * L; p.left -= L, p.from += L) {
+    const __m256i keys = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p.from));
+    int below;
+    if constexpr (sizeof(Key) == 4) below = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(limit, keys)));
+    else below = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(limit, keys)));
+    const __m256i order =
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(kLaneOrders<Key>.lane[below])));
+    const __m256i both = _mm256_permutevar8x32_epi32(keys, order);
+    const int lows = std::popcount(unsigned(below));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + p.low), both);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + p.high - L), both);
+    p.low += lows;
+    p.high -= L - lows;
+  }
+  return p.finish();
+}
+
+template <class Key>
+__attribute__((target("arch=x86-64-v4"))) std::int64_t partition_64(const Key* from, std::int64_t n, Key pivot,
+                                                                    Key* to) {
+  constexpr int L = 64 / int(sizeof(Key));
+  Partition<Key> p{from, n, pivot, to};
+  // Compressed in a register: compressing stores are slow on some processors.
+  for (; p.left >= L; p.left -= L, p.from += L) {
+    const __m512i keys = _mm512_loadu_si512(p.from);
+    if constexpr (sizeof(Key) == 4) {
+      const __mmask16 below = _mm512_cmplt_epi32_mask(keys, _mm512_set1_epi32(int(pivot)));
+      const int lows = std::popcount(unsigned(below));
+      _mm512_storeu_si512(to + p.low, _mm512_maskz_compress_epi32(below, keys));
+      p.low += lows;
+      p.high -= L - lows;
+      const auto above = __mmask16(~below);
+      _mm512_mask_storeu_epi32(to + p.high, __mmask16((1u << (L - lows)) - 1),
+                               _mm512_maskz_compress_epi32(above, keys));
+    } else {
+      const __mmask8 below = _mm512_cmplt_epi64_mask(keys, _mm512_set1_epi64(std::int64_t(pivot)));
+      const int lows = std::popcount(unsigned(below));
+      _mm512_storeu_si512(to + p.low, _mm512_maskz_compress_epi64(below, keys));
+      p.low += lows;
+      p.high -= L - lows;
+      const auto above = __mmask8(~below);
+      _mm512_mask_storeu_epi64(to + p.high, __mmask8((1u << (L - lows)) - 1), _mm512_maskz_compress_epi64(above, keys));
+    }
+  }
+  return p.finish();
+}
+#endif
+template <class Key> std::int64_t partition_16(const Key* from, std::int64_t n, Key pivot, Key* to) {
+  return Partition<Key>{from, n, pivot, to}.finish();
+}
 
 // Written out instead of target_clones, because the number of lanes depends on the instruction set.
 template <class Key> struct Choice {
@@ -208,10 +317,10 @@ template <class Key> struct Choice {
 #endif
   static SortNetwork<Key> choose() {
 #ifdef CATENA_HAS_MULTIARCH
-    if (__builtin_cpu_supports("x86-64-v4")) return {Network<Key, 64>::L, rows_64, row_64};
-    if (__builtin_cpu_supports("x86-64-v3")) return {Network<Key, 32>::L, rows_32, row_32};
+    if (__builtin_cpu_supports("x86-64-v4")) return {Network<Key, 64>::L, rows_64, row_64, partition_64<Key>};
+    if (__builtin_cpu_supports("x86-64-v3")) return {Network<Key, 32>::L, rows_32, row_32, partition_32<Key>};
 #endif
-    return {Network<Key, 16>::L, rows_16, row_16};
+    return {Network<Key, 16>::L, rows_16, row_16, partition_16<Key>};
   }
 };
 

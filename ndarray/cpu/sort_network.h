@@ -1,8 +1,11 @@
 // Sorting networks on vectors: the same comparisons whatever the values are, without a branch. They are not stable, so
-// keys that are equal must be the same element to the caller.
+// keys that are equal must be the same element to the caller. Longer rows are partitioned until a network takes the
+// parts.
 #pragma once
 
 #include <cstdint>
+
+#include <catena/kernels/base/export.h>
 
 namespace nd::cpu {
 
@@ -13,6 +16,9 @@ template <class Key> struct SortNetwork {
   void (*rows)(Key* keys, std::int64_t n);
   // One row of lanes * m keys, written to `sorted`; the keys are lost. m: see vectors_for().
   void (*row)(Key* keys, std::int64_t m, Key* sorted);
+  // Copies n keys to `to`, which they do not overlap: those below the pivot, then the others. Returns how many are
+  // below it.
+  std::int64_t (*partition)(const Key* from, std::int64_t n, Key pivot, Key* to);
 
   // The vectors of a row of n keys: at most 7, or 4 to 7 times a power of two.
   std::int64_t vectors_for(std::int64_t n) const {
@@ -22,7 +28,7 @@ template <class Key> struct SortNetwork {
   }
 };
 
-const SortNetwork<std::int32_t>& sort_network(std::int32_t);
-const SortNetwork<std::int64_t>& sort_network(std::int64_t);
+CATENA_EXPORT const SortNetwork<std::int32_t>& sort_network(std::int32_t);
+CATENA_EXPORT const SortNetwork<std::int64_t>& sort_network(std::int64_t);
 
 }  // namespace nd::cpu

@@ -1,0 +1,80 @@
+// The sort of long rows of keys: partitions at sampled pivots, until a network takes the parts. What is left after
+// twice as many rounds as halving takes, as of a row that was made for bad pivots, is for std::sort: n keys take a time
+// of n log n. Keys that are
+// equal must be the same element to the caller, as for the networks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include <catena/ndarray/cpu/sort_network.h>
+
+namespace nd::cpu {
+
+// Store: called with (position, sorted keys, how many), from the first position to the last.
+template <class Key, class Store> class Quicksort {
+ public:
+  explicit Quicksort(Store store) : store_(store) {}
+
+  // Sorts n keys; their memory and `spare`, which has room for as many, are overwritten.
+  void run(Key* keys, Key* spare, std::int64_t n) {
+    run(keys, spare, n, 2 * std::bit_width(static_cast<std::uint64_t>(n)));
+  }
+  // rounds: how often a part may be partitioned again.
+  void run(Key* keys, Key* spare, std::int64_t n, int rounds) {
+    sort({0, n, std::numeric_limits<Key>::min(), std::numeric_limits<Key>::max()}, keys, spare, rounds);
+  }
+
+ private:
+  static constexpr std::int64_t kNetworkTo = 512;  // beyond it a partition takes less time than longer networks
+  static constexpr std::int64_t kSamples = 64, kFewSamples = 16, kFewSamplesTo = 4096;
+
+  struct Part {
+    std::int64_t begin, n;
+    Key least, most;  // bounds of its keys
+  };
+
+  void sort(Part part, Key* keys, Key* spare, int rounds) {
+    for (; part.n > 0; --rounds, std::swap(keys, spare)) {
+      Key* const from = keys + part.begin;
+      if (part.least == part.most) return store_(part.begin, from, part.n);
+      if (part.n <= kNetworkTo) return sort_few(part, from);
+      if (rounds == 0) {
+        std::sort(from, from + part.n);
+        return store_(part.begin, from, part.n);
+      }
+      // At the lower bound, the keys that are equal to it are split off.
+      const Key pivot = std::max(Key(part.least + 1), median_of_samples(from, part.n));
+      const std::int64_t below = network_.partition(from, part.n, pivot, spare + part.begin);
+      sort({part.begin, below, part.least, Key(pivot - 1)}, spare, keys, rounds - 1);
+      part = {part.begin + below, part.n - below, pivot, part.most};
+    }
+  }
+  void sort_few(const Part& part, const Key* from) {
+    alignas(64) Key keys[kNetworkTo], sorted[kNetworkTo];
+    const std::int64_t vectors = network_.vectors_for(part.n);
+    std::copy_n(from, part.n, keys);
+    std::fill_n(keys + part.n, vectors * network_.lanes - part.n, std::numeric_limits<Key>::max());
+    network_.row(keys, vectors, sorted);
+    store_(part.begin, sorted, part.n);
+  }
+  // One of each stretch of equal length, at a place that does not follow a pattern of the row.
+  Key median_of_samples(const Key* from, std::int64_t n) {
+    alignas(64) Key keys[kSamples], sorted[kSamples];
+    const std::int64_t samples = n <= kFewSamplesTo ? kFewSamples : kSamples, stretch = n / samples;
+    for (std::int64_t i = 0; i < samples; ++i) {
+      random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+      keys[i] = from[i * stretch + std::int64_t((random_ >> 33) % std::uint64_t(stretch))];
+    }
+    network_.row(keys, samples / network_.lanes, sorted);
+    return sorted[samples / 2];
+  }
+
+  Store store_;
+  const SortNetwork<Key>& network_ = sort_network(Key());
+  std::uint64_t random_ = 1;
+};
+
+}  // namespace nd::cpu
