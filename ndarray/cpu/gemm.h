@@ -35,9 +35,6 @@ CATENA_EXPORT Multiply openblas_gemm();
 // False if OpenBLAS is older than the processor: it would use its oldest kernels although the processor has AVX2. Loads
 // the module of OpenBLAS.
 CATENA_EXPORT bool openblas_knows_processor();
-// Few rows times a matrix that is stored transposed, as in a linear layer at a batch size of 1: limited by reading that
-// matrix, and faster without a library.
-CATENA_EXPORT bool is_few_rows(const Gemm& g);
 // For all dtypes except the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
 

@@ -10,6 +10,7 @@
 #include <catena/kernels/numeric.h>
 #include <catena/kernels/rows/multiarch.h>
 #include <catena/ndarray/cpu/gemm.h>
+#include <catena/ndarray/cpu/gemm_thin.h>
 #include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
@@ -248,57 +249,9 @@ template <class R> class Multiplication {
   std::int64_t a_row_, a_k_, b_column_, b_k_;
 };
 
-// Rows of c as inner products of the few rows of a with the rows of b, which is stored transposed: packing b would take
-// longer than the product. The columns of c are cut into groups of four, which share the loads of a.
-template <class R, int columns>
-CATENA_MULTIARCH void multiply_rows(const typename R::Element* a, const typename R::Element* b, std::int64_t ldb,
-                                    std::int64_t k, typename R::Element* c) {
-  using T = typename R::Element;
-  constexpr std::int64_t lanes = 64 / std::int64_t(sizeof(T));
-  typedef T V __attribute__((vector_size(64)));
-  V acc[columns] = {};
-  std::int64_t p = 0;
-  for (; p + lanes <= k; p += lanes) {
-    V x, y;
-    std::memcpy(&x, a + p, sizeof(V));
-#pragma GCC unroll 4
-    for (int j = 0; j < columns; ++j) {
-      std::memcpy(&y, b + j * ldb + p, sizeof(V));
-      acc[j] += x * y;
-    }
-  }
-  for (int j = 0; j < columns; ++j) {
-    T sum{};
-    for (std::int64_t i = p; i < k; ++i) sum = R::add(sum, catena::wrap_mul(a[i], b[j * ldb + i]));
-    for (std::int64_t l = 0; l < lanes; ++l) sum = R::add(sum, acc[j][l]);
-    c[j] = sum;
-  }
-}
-template <class R> void run_rows(const Gemm& g) {
-  using T = typename R::Element;
-  const auto *a = reinterpret_cast<const T*>(g.a), *b = reinterpret_cast<const T*>(g.b);
-  auto* const c = reinterpret_cast<T*>(g.c);
-  const std::int64_t groups = (g.n + 3) / 4;
-  catena::parallel_for(groups, std::max<std::int64_t>(1, 32 * 1024 / (g.k * g.m)),
-                       [&](std::int64_t begin, std::int64_t end) {
-                         for (std::int64_t group = begin; group < end; ++group) {
-                           const std::int64_t j = 4 * group;
-                           for (std::int64_t i = 0; i < g.m; ++i) {
-                             const T* row = a + i * g.lda;
-                             if (j + 4 <= g.n) {
-                               multiply_rows<R, 4>(row, b + j * g.ldb, g.ldb, g.k, c + i * g.ldc + j);
-                               continue;
-                             }
-                             for (std::int64_t last = j; last < g.n; ++last)
-                               multiply_rows<R, 1>(row, b + last * g.ldb, g.ldb, g.k, c + i * g.ldc + last);
-                           }
-                         }
-                       });
-}
-
 template <class R> void run(const Gemm& g) {
   if constexpr (!R::is_bool)
-    if (is_few_rows(g)) return run_rows<R>(g);
+    if (is_thin(g, sizeof(typename R::Element))) return gemm_thin<typename R::Element>(g);
   const Multiplication<R> m(g);
   if (!m.run_small()) m.run();
 }
@@ -327,8 +280,6 @@ template <class T> void run_complex(const Gemm& g) {
 }
 
 }  // namespace
-
-bool is_few_rows(const Gemm& g) { return g.m <= 4 && g.transpose_b && !g.transpose_a && g.k >= 64; }
 
 void gemm_portable(catena::Dtype dtype, const Gemm& g) {
   using catena::Dtype;

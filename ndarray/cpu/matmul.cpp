@@ -11,6 +11,7 @@
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/cpu/gemm.h>
+#include <catena/ndarray/cpu/gemm_thin.h>
 #include <catena/ndarray/cpu/walk.h>
 #include <catena/ndarray/cpu/workspace.h>
 
@@ -31,16 +32,20 @@ struct Implementation {
 constexpr Implementation kPortable{"portable", nullptr};
 
 // The fastest implementation, as measured on processors with AVX2 and AVX-512; its library is then loaded. Up to 32^3
-// the set-up of a library takes longer than the product. Up to 100^3 OpenBLAS is faster than oneDNN, unless it does not
-// know the processor and falls back to its SSE3 kernels, which are slower than the portable product.
+// the set-up of a library takes longer than the product. Up to 100^3 OpenBLAS is faster than oneDNN, unless its set-up
+// of the operands dominates (few multiplications per element), or it does not know the processor and falls back to its
+// SSE3 kernels, which are slower than the portable product.
 Implementation choose(Dtype dtype, const Gemm& g, double work) {
-  constexpr double kTiny = 32.0 * 32 * 32, kSmall = 1e6;
-  if (work <= kTiny || (is_few_rows(g) && !catena::is_complex_dtype(dtype))) return kPortable;
+  constexpr double kTiny = 32.0 * 32 * 32, kShallow = 1e5, kSmall = 1e6;
+  constexpr std::int64_t kLeastDepth = 32;
+  if (work <= kTiny) return kPortable;
+  if (!catena::is_complex_dtype(dtype) && is_thin(g, std::int64_t(itemsize(dtype)))) return kPortable;
   const auto openblas = [] { return Implementation{"openblas", openblas_gemm()}; };
-  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g);
+  const bool thin = std::min(g.m, g.n) <= 8, has_openblas = openblas_takes(dtype, g), has_onednn = onednn_takes(dtype);
+  const bool small = work <= (has_onednn && g.k < kLeastDepth ? kShallow : kSmall);
   // What OpenBLAS knows is asked last, because the question loads it.
-  if (work <= kSmall && has_openblas && openblas_knows_processor()) return openblas();
-  if (onednn_takes(dtype)) return {"onednn", onednn_gemm()};
+  if (small && has_openblas && openblas_knows_processor()) return openblas();
+  if (has_onednn) return {"onednn", onednn_gemm()};
   return has_openblas && (thin || openblas_knows_processor()) ? openblas() : kPortable;
 }
 

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <thread>
 
 #include <catena/kernels/base/parallel.h>
@@ -184,12 +185,32 @@ BOOST_AUTO_TEST_CASE(portable_products_at_every_edge_of_tiles_and_blocks) {
   all(200, 20, 257);
   all(345, 70, 600);
   all(3, 4100, 5);
+  // Few rows or columns: the edges of vectors and of the parts of a line of the result.
+  for (std::int64_t few : {1, 2, 3, 4})
+    for (std::int64_t k : {15, 17, 64, 67})
+      for (std::int64_t lines : {64, 71, 513, 1030}) {
+        all(few, lines, k);
+        all(lines, few, k);
+      }
 }
 
-BOOST_AUTO_TEST_CASE(portable_products_do_not_depend_on_the_number_of_threads) {
+// Elements that the last vector of a row has in common with the one before count once, also if they are infinite.
+BOOST_AUTO_TEST_CASE(few_rows_with_infinities) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (bool tb : {false, true}) {
+    const std::int64_t m = 2, n = 21, k = 21;
+    std::vector<double> a(std::size_t(m * k), 1), b(std::size_t(k * n), 1), c(std::size_t(m * n));
+    for (std::int64_t i = 0; i < k; ++i) b[std::size_t(i * n + i)] = inf;
+    nd::cpu::gemm_portable(
+        Dtype::float64, {false, tb, m, n, k, reinterpret_cast<const std::byte*>(a.data()), k,
+                         reinterpret_cast<const std::byte*>(b.data()), n, reinterpret_cast<std::byte*>(c.data()), n});
+    BOOST_TEST(std::count(c.begin(), c.end(), inf) == m * n, tb);
+  }
+}
+
+void portable_product_on_one_thread_and_three(std::int64_t m, std::int64_t n, std::int64_t k, bool tb) {
   std::mt19937 rng(4);
   std::normal_distribution<float> normal;
-  const std::int64_t m = 500, n = 130, k = 300;
   std::vector<float> a(std::size_t(m * k)), b(std::size_t(k * n)), c[2];
   for (float& x : a) x = normal(rng);
   for (float& x : b) x = normal(rng);
@@ -198,12 +219,19 @@ BOOST_AUTO_TEST_CASE(portable_products_do_not_depend_on_the_number_of_threads) {
     std::vector<float>& to = c[t == 3];
     to.assign(std::size_t(m * n), 0);
     catena::set_max_threads(t);
-    nd::cpu::gemm_portable(
-        Dtype::float32, {false, false, m, n, k, reinterpret_cast<const std::byte*>(a.data()), k,
-                         reinterpret_cast<const std::byte*>(b.data()), n, reinterpret_cast<std::byte*>(to.data()), n});
+    nd::cpu::gemm_portable(Dtype::float32, {false, tb, m, n, k, reinterpret_cast<const std::byte*>(a.data()), k,
+                                            reinterpret_cast<const std::byte*>(b.data()), tb ? k : n,
+                                            reinterpret_cast<std::byte*>(to.data()), n});
   }
   catena::set_max_threads(threads);
   BOOST_TEST(std::memcmp(c[0].data(), c[1].data(), c[0].size() * sizeof(float)) == 0);
+}
+BOOST_AUTO_TEST_CASE(portable_products_do_not_depend_on_the_number_of_threads) {
+  portable_product_on_one_thread_and_three(500, 130, 300, false);
+  for (bool tb : {false, true}) {
+    portable_product_on_one_thread_and_three(2, 4003, 301, tb);
+    portable_product_on_one_thread_and_three(4003, 3, 301, tb);
+  }
 }
 
 // Integers: every order of summation gives the same. Parts have a million multiplications at least.

@@ -1,0 +1,283 @@
+// One operand is a wide matrix, the other one up to kFew lines: its rows if a is few rows, its columns if b is few
+// columns. The wide matrix is read once, as it lies. Where it is contiguous along k, elements of the result are inner
+// products of its rows with the few lines; where it is contiguous along the result, its rows are added to the result.
+#include <catena/ndarray/cpu/gemm_thin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/multiarch.h>
+#include <catena/kernels/traits.h>
+#include <catena/ndarray/cpu/workspace.h>
+
+#define CATENA_INLINE inline __attribute__((always_inline))
+
+namespace nd::cpu {
+namespace {
+
+constexpr std::int64_t kFew = 4;
+constexpr std::int64_t kGrain = 32 * 1024;   // multiplications of a thread
+constexpr std::int64_t kChunk = 512;         // elements of a line of the result that are summed in the cache
+constexpr std::int64_t kTogether = 8;        // rows of the wide matrix that are read together
+constexpr std::int64_t kOnStack = 8 * 1024;  // bytes of the few lines
+
+template <class T> struct Thin {
+  const T* wide;
+  std::int64_t ld;     // between the lines of the wide matrix
+  std::int64_t lines;  // of the result along the wide matrix
+  std::int64_t k;
+  const T* few;  // packed: see the kernels
+  std::int64_t room, chunks;
+  T* c;
+  std::int64_t wide_step, few_step;  // of c
+};
+
+template <class T, int bytes> struct Vector {
+  static constexpr int L = bytes / int(sizeof(T));
+  using Lane = std::make_signed_t<typename catena::uint_of_size<sizeof(T)>::type>;
+  typedef T V __attribute__((vector_size(bytes)));
+  typedef Lane Lanes __attribute__((vector_size(bytes)));
+
+  // The lanes from `first` on.
+  static CATENA_INLINE void from(std::int64_t first, Lanes& set) {
+    number(set, std::make_index_sequence<std::size_t(L)>());
+    set = set >= Lane(first);
+  }
+  template <std::size_t... I> static CATENA_INLINE void number(Lanes& set, std::index_sequence<I...>) {
+    set = Lanes{Lane(I)...};
+  }
+};
+
+// ---- inner products -------------------------------------------------------------------------------
+// A vector holds L / G groups of G lanes, whose sum is wanted: halves the groups of x and y into one vector, first
+// those of x.
+template <int G, class V, std::size_t... I>
+CATENA_INLINE void fold(const V& x, const V& y, V& sum, std::index_sequence<I...>) {
+  constexpr int L = int(sizeof...(I)), H = G / 2, own = L / G;
+  const auto at = [](int lane) {
+    return lane / H < own ? lane / H * G + lane % H : L + (lane / H - own) * G + lane % H;
+  };
+  sum = __builtin_shufflevector(x, y, at(int(I))...) + __builtin_shufflevector(x, y, (at(int(I)) + H)...);
+}
+// The sums of the lanes of n vectors are lanes 0 to n - 1 of v[0]. n: a power of two, at most L.
+template <int G, int n, int L, class V> CATENA_INLINE void sums_of_lanes(V* v) {
+  if constexpr (G > 1) {
+    constexpr int next = n > 1 ? n / 2 : 1;
+    for (int i = 0; i < next; ++i)
+      fold<G>(v[n > 1 ? 2 * i : i], v[n > 1 ? 2 * i + 1 : i], v[i], std::make_index_sequence<std::size_t(L)>());
+    sums_of_lanes<G / 2, next, L>(v);
+  }
+}
+
+// `rows` rows of the wide matrix from `first` on, with `few` lines, which are rows of t.room elements.
+template <class T, int bytes, int rows, int few> CATENA_INLINE void inner_tile(const Thin<T>& t, std::int64_t first) {
+  constexpr int L = bytes / int(sizeof(T));
+  using V = typename Vector<T, bytes>::V;
+  V acc[few][rows] = {};
+  const T* const wide = t.wide + first * t.ld;
+  std::int64_t p = 0;
+  const auto step = [&](const T* x, const typename Vector<T, bytes>::Lanes& counts) __attribute__((always_inline)) {
+    V y[few];
+#pragma GCC unroll 4
+    for (int j = 0; j < few; ++j) std::memcpy(&y[j], t.few + j * t.room + p, bytes);
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; ++i) {
+      V w;
+      std::memcpy(&w, x + i * t.ld, bytes);
+      w = counts ? w : V{};
+#pragma GCC unroll 4
+      for (int j = 0; j < few; ++j) acc[j][i] += w * y[j];
+    }
+  };
+  typename Vector<T, bytes>::Lanes counts;
+  Vector<T, bytes>::from(0, counts);
+  for (; p + L <= t.k; p += L) step(wide + p, counts);
+  if (p < t.k) {
+    // The last vector ends with the row; what it has in common with the one before is zero in both factors.
+    Vector<T, bytes>::from(L - (t.k - p), counts);
+    step(wide + t.k - L, counts);
+  }
+  for (int j = 0; j < few; ++j) {
+    sums_of_lanes<L, rows, L>(acc[j]);
+    for (int i = 0; i < rows; ++i) t.c[(first + i) * t.wide_step + j * t.few_step] = acc[j][0][i];
+  }
+}
+// Groups of rows, the last of them one by one: a row has the same sum either way.
+template <class T, int bytes, int few>
+CATENA_INLINE void inner_products(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
+  constexpr int L = bytes / int(sizeof(T)), rows = std::min(L, few == 1 ? 8 : few == 2 || bytes == 64 ? 4 : 2);
+  for (; begin + rows <= end; begin += rows) inner_tile<T, bytes, rows, few>(t, begin);
+  for (; begin < end; ++begin) inner_tile<T, bytes, 1, few>(t, begin);
+}
+
+// ---- sums of rows ---------------------------------------------------------------------------------
+// Adds `rows` rows of the wide matrix, times their factors, to n elements of each line of `sum`; k x few factors.
+template <class T, int bytes, int few, int rows>
+CATENA_INLINE void add_rows(const Thin<T>& t, const T* wide, const T* factor, T* sum, std::int64_t n) {
+  constexpr int L = bytes / int(sizeof(T));
+  using V = typename Vector<T, bytes>::V;
+  T x[rows][few];
+#pragma GCC unroll 8
+  for (int p = 0; p < rows; ++p)
+#pragma GCC unroll 4
+    for (int j = 0; j < few; ++j) x[p][j] = factor[p * few + j];
+  for (std::int64_t i = 0; i < n; i += L) {
+    // The last vector ends with the lines; what it has in common with the one before stays.
+    const std::int64_t at = std::min(i, n - L);
+    typename Vector<T, bytes>::Lanes counts;
+    Vector<T, bytes>::from(i - at, counts);
+    V w[rows];
+#pragma GCC unroll 8
+    for (int p = 0; p < rows; ++p) std::memcpy(&w[p], wide + p * t.ld + at, bytes);
+#pragma GCC unroll 4
+    for (int j = 0; j < few; ++j) {
+      V s;
+      std::memcpy(&s, sum + j * kChunk + at, bytes);
+      const V before = s;
+#pragma GCC unroll 8
+      for (int p = 0; p < rows; ++p) s += w[p] * (x[p][j] - V{});  // not x + 0, which would change -0
+      s = counts ? s : before;
+      std::memcpy(sum + j * kChunk + at, &s, bytes);
+    }
+  }
+}
+template <class T, int bytes, int few>
+CATENA_INLINE void sums_of_rows(const Thin<T>& t, std::int64_t begin, std::int64_t end) {
+  constexpr int together = few <= 2 || bytes == 64 ? int(kTogether) : int(kTogether) / 2;
+  alignas(64) T sum[few * kChunk];
+  for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+    const std::int64_t first = t.lines * chunk / t.chunks, n = t.lines * (chunk + 1) / t.chunks - first;
+    std::fill_n(sum, few * kChunk, T{});
+    std::int64_t p = 0;
+    for (; p + together <= t.k; p += together)
+      add_rows<T, bytes, few, together>(t, t.wide + p * t.ld + first, t.few + p * few, sum, n);
+    for (; p < t.k; ++p) add_rows<T, bytes, few, 1>(t, t.wide + p * t.ld + first, t.few + p * few, sum, n);
+    T* const c = t.c + first * t.wide_step;
+    for (int j = 0; j < few; ++j)
+      if (t.wide_step == 1) std::memcpy(c + j * t.few_step, sum + j * kChunk, std::size_t(n) * sizeof(T));
+      else
+        for (std::int64_t i = 0; i < n; ++i) c[i * t.wide_step + j * t.few_step] = sum[j * kChunk + i];
+  }
+}
+
+// ---- versions -------------------------------------------------------------------------------------
+template <class T> using Kernel = void (*)(const Thin<T>&, std::int64_t begin, std::int64_t end);
+template <class T> struct Kernels {
+  std::int64_t lanes;
+  Kernel<T> inner[kFew], sums[kFew];  // for 1 to kFew lines
+};
+
+#define CATENA_THIN(bytes, ...)                                                                                        \
+  template <class T, int few> __VA_ARGS__ void inner_##bytes(const Thin<T>& t, std::int64_t begin, std::int64_t end) { \
+    inner_products<T, bytes, few>(t, begin, end);                                                                      \
+  }                                                                                                                    \
+  template <class T, int few> __VA_ARGS__ void sums_##bytes(const Thin<T>& t, std::int64_t begin, std::int64_t end) {  \
+    sums_of_rows<T, bytes, few>(t, begin, end);                                                                        \
+  }                                                                                                                    \
+  template <class T>                                                                                                   \
+  constexpr Kernels<T> kernels_##bytes{                                                                                \
+      bytes / std::int64_t(sizeof(T)),                                                                                 \
+      {inner_##bytes<T, 1>, inner_##bytes<T, 2>, inner_##bytes<T, 3>, inner_##bytes<T, 4>},                            \
+      {sums_##bytes<T, 1>, sums_##bytes<T, 2>, sums_##bytes<T, 3>, sums_##bytes<T, 4>}};
+CATENA_THIN(16)
+#ifdef CATENA_HAS_MULTIARCH
+CATENA_THIN(32, __attribute__((target("arch=x86-64-v3"))))
+CATENA_THIN(64, __attribute__((target("arch=x86-64-v4"))))
+#endif
+#undef CATENA_THIN
+
+template <class T> const Kernels<T>& kernels() {
+#ifdef CATENA_HAS_MULTIARCH
+  if (__builtin_cpu_supports("x86-64-v4")) return kernels_64<T>;
+  if (__builtin_cpu_supports("x86-64-v3")) return kernels_32<T>;
+#endif
+  return kernels_16<T>;
+}
+
+// Few rows of a, or few columns of b.
+bool has_few_rows(const Gemm& g) { return g.m <= g.n; }
+// Whether the wide matrix is contiguous along k.
+bool is_inner(const Gemm& g) { return has_few_rows(g) ? g.transpose_b : !g.transpose_a; }
+
+}  // namespace
+
+// Vectors take more than one element.
+bool is_thin(const Gemm& g, std::int64_t itemsize) {
+  return std::min(g.m, g.n) <= kFew && (is_inner(g) ? g.k : std::max(g.m, g.n)) >= 64 / itemsize;
+}
+
+namespace {
+
+// The few lines: element p of line j is at p * k_step + j * line_step.
+template <class T> struct FewLines {
+  const T* from;
+  std::int64_t k_step, line_step, lines, k;
+
+  explicit FewLines(const Gemm& g) : lines(std::min(g.m, g.n)), k(g.k) {
+    const bool rows = has_few_rows(g), transposed = rows ? g.transpose_a : !g.transpose_b;
+    const std::int64_t ld = rows ? g.lda : g.ldb;
+    from = reinterpret_cast<const T*>(rows ? g.a : g.b);
+    k_step = transposed ? ld : 1;
+    line_step = transposed ? 1 : ld;
+  }
+  // k groups of the elements of a sum.
+  void pack_factors(T* to) const {
+    for (std::int64_t p = 0; p < k; ++p)
+      for (std::int64_t j = 0; j < lines; ++j) *to++ = from[p * k_step + j * line_step];
+  }
+  // Rows of vectors, the last of which ends in the last elements and begins with zeros.
+  void pack_rows(T* to, std::int64_t room, std::int64_t lanes) const {
+    const std::int64_t whole = k / lanes * lanes, zeros = whole < k ? lanes - (k - whole) : 0;
+    for (std::int64_t j = 0; j < lines; ++j, to += room) {
+      const T* const line = from + j * line_step;
+      for (std::int64_t p = 0; p < whole; ++p) to[p] = line[p * k_step];
+      std::fill_n(to + whole, zeros, T{});
+      for (std::int64_t p = whole; p < k; ++p) to[p + zeros] = line[p * k_step];
+    }
+  }
+};
+
+}  // namespace
+
+template <class T> void gemm_thin(const Gemm& g) {
+  static const Kernels<T>& all = kernels<T>();
+  const bool rows = has_few_rows(g), inner = is_inner(g);
+  const FewLines<T> few(g);
+  const std::int64_t room = (g.k + all.lanes - 1) / all.lanes * all.lanes;
+  const std::size_t bytes = sizeof(T) * std::size_t(few.lines * room);
+  alignas(64) std::byte stack[kOnStack];
+  const Workspace memory(bytes <= sizeof(stack) ? 0 : bytes);
+  auto* const packed = reinterpret_cast<T*>(bytes <= sizeof(stack) ? stack : memory.data());
+  if (inner) few.pack_rows(packed, room, all.lanes);
+  else few.pack_factors(packed);
+  const std::int64_t lines = std::max(g.m, g.n), chunks = (lines + kChunk - 1) / kChunk;
+  const Thin<T> t{reinterpret_cast<const T*>(rows ? g.b : g.a),
+                  rows ? g.ldb : g.lda,
+                  lines,
+                  g.k,
+                  packed,
+                  room,
+                  chunks,
+                  reinterpret_cast<T*>(g.c),
+                  rows ? 1 : g.ldc,
+                  rows ? g.ldc : 1};
+  const Kernel<T> run = (inner ? all.inner : all.sums)[few.lines - 1];
+  const auto grain = [&](std::int64_t unit) { return std::max<std::int64_t>(1, kGrain / (unit * few.lines * g.k)); };
+  if (inner)
+    catena::parallel_for((lines + kTogether - 1) / kTogether, grain(kTogether), [&](std::int64_t b, std::int64_t e) {
+      run(t, b * kTogether, std::min(e * kTogether, lines));
+    });
+  else catena::parallel_for(chunks, grain(kChunk), [&](std::int64_t b, std::int64_t e) { run(t, b, e); });
+}
+
+template void gemm_thin<float>(const Gemm&);
+template void gemm_thin<double>(const Gemm&);
+template void gemm_thin<std::uint8_t>(const Gemm&);
+template void gemm_thin<std::uint16_t>(const Gemm&);
+template void gemm_thin<std::uint32_t>(const Gemm&);
+template void gemm_thin<std::uint64_t>(const Gemm&);
+
+}  // namespace nd::cpu
