@@ -3,6 +3,7 @@
 // (add), whatever the number of threads.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 
@@ -140,12 +141,10 @@ class IndexedWalk {
     }
   }
 
-  // Whether the loop is one of elements along one axis, by one index array of dtype `t`, from memory that the cache of
-  // a core holds. From other memory more elements are on their way at once if their places have been computed before.
-  bool is_line(Dtype t) const {
-    return rank() == 1 && n_ == 1 && base_[0] == 0 && call_.axes[0].index.dtype == t &&
-           std::llabs(step(0)) <= kCoreCache / length(0);
-  }
+  // Whether the first axis is indexed by one array of dtype `t`.
+  bool is_line(Dtype t) const { return n_ == 1 && base_[0] == 0 && call_.axes[0].index.dtype == t; }
+  // Whether the cache of a core holds the axis of the first index array.
+  bool is_near() const { return std::llabs(step(0)) <= kCoreCache / length(0); }
 
   // Calls list() for positions [begin, end) of axis 0, without those of the other axes.
   template <class List> void visit_outer(std::int64_t begin, std::int64_t end, List&& list) const {
@@ -243,47 +242,74 @@ inline void move_bytes(std::byte* to, const std::byte* from, std::int64_t n) {
   }
 }
 
-// Rows of contiguous bytes, of which every one is somewhere else: those that follow are fetched ahead.
+// Rows of contiguous bytes, of which every one is somewhere else: those that follow are fetched ahead, unless all of
+// them are in the cache.
 void gather_rows(const IndexedWalk& walk, std::int64_t item) {
   constexpr std::int64_t kAhead = 16, kCacheLine = 64;
   const std::int64_t bytes = walk.loop()[1] * item, fetched = std::min<std::int64_t>(bytes, 512);
+  const bool near = walk.is_near();
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / walk.loop()[1]);
   catena::parallel_for(walk.loop()[0], grain, [&](std::int64_t begin, std::int64_t end) {
     walk.visit_outer(
         begin, end,
         [&](const std::byte* base, const std::int64_t* offset, std::byte* out, std::int64_t out_step, std::int64_t n) {
           for (std::int64_t i = 0; i < n; ++i) {
-            const std::byte* const next = base + offset[std::min(i + kAhead, n - 1)];
-            for (std::int64_t b = 0; b < fetched; b += kCacheLine) __builtin_prefetch(next + b);
-            __builtin_prefetch(next + fetched - 1);
+            if (!near) {
+              const std::byte* const next = base + offset[std::min(i + kAhead, n - 1)];
+              for (std::int64_t b = 0; b < fetched; b += kCacheLine) __builtin_prefetch(next + b);
+              __builtin_prefetch(next + fetched - 1);
+            }
             move_bytes(out + i * out_step, base + offset[i], bytes);
           }
         });
   });
 }
 
-// A list of elements in one pass.
-template <class T, class I> void gather_line(const catena::bound::Gather& call, const IndexedWalk& walk) {
-  const catena::bound::Index& axis = call.axes[0];
-  const std::int64_t index_step = walk.index_stride(0, 0), out_step = walk.other_stride(0);
-  const std::int64_t length = axis.length, step = axis.stride;
-  catena::parallel_for(walk.loop()[0], kGrain, [=, &axis, &call](std::int64_t begin, std::int64_t end) {
-    const std::byte* const base = call.base.data;
-    const std::byte* index = axis.index.data + begin * index_step;
-    std::byte* out = call.other.data + begin * out_step;
-    for (std::int64_t i = begin; i < end; ++i, index += index_step, out += out_step) {
-      I v;
-      std::memcpy(&v, index, sizeof(v));
-      const std::int64_t at = wrapped(std::int64_t(v) + (v < 0 ? length : 0), length);
-      std::memcpy(out, base + at * step, sizeof(T));
-    }
+// The lines of `walk` as one line of words: elements, or rows of as many bytes as a word.
+struct Line {
+  const catena::bound::Gather& call;
+  std::int64_t n, index_step, out_step;
+
+  explicit Line(const catena::bound::Gather& call, const IndexedWalk& walk)
+      : call(call), n(walk.loop()[0]), index_step(walk.index_stride(0, 0)), out_step(walk.other_stride(0)) {}
+};
+
+// n words T, whose positions are integers I. Positions have been checked, except those on devices that wrap them.
+template <class T, class I, bool contiguous>
+void gather_words(const std::byte* base, std::int64_t length, std::int64_t base_step, const std::byte* index,
+                  std::int64_t index_step, std::byte* out, std::int64_t out_step, std::int64_t n) {
+  if constexpr (contiguous) base_step = sizeof(T), index_step = sizeof(I), out_step = sizeof(T);
+#pragma GCC unroll 4
+  for (std::int64_t i = 0; i < n; ++i) {
+    I v;
+    std::memcpy(&v, index + i * index_step, sizeof(v));
+    const auto at = std::int64_t(v);
+    const std::int64_t from_end = at + ((at >> 63) & length);
+    std::memcpy(out + i * out_step, base + wrapped(from_end, length) * base_step, sizeof(T));
+  }
+}
+template <class T, class I> void gather_line(const Line& line) {
+  const catena::bound::Index& axis = line.call.axes[0];
+  const bool contiguous = axis.stride == std::int64_t(sizeof(T)) && line.index_step == std::int64_t(sizeof(I)) &&
+                          line.out_step == std::int64_t(sizeof(T));
+  const auto words = contiguous ? gather_words<T, I, true> : gather_words<T, I, false>;
+  catena::parallel_for(line.n, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    words(line.call.base.data, axis.length, axis.stride, axis.index.data + begin * line.index_step, line.index_step,
+          line.call.other.data + begin * line.out_step, line.out_step, end - begin);
   });
+}
+// False if there is no loop for the line.
+template <class T> bool gathered_line(const catena::bound::Gather& call, const IndexedWalk& walk) {
+  const Line line(call, walk);
+  if (walk.is_line(Dtype::int64)) gather_line<T, std::int64_t>(line);
+  else if (walk.is_line(Dtype::int32)) gather_line<T, std::int32_t>(line);
+  else return false;
+  return true;
 }
 
 template <class T> void gather_as(const catena::bound::Gather& call, const IndexedWalk& walk) {
   constexpr std::int64_t item = sizeof(T);
-  if (walk.is_line(Dtype::int64)) return gather_line<T, std::int64_t>(call, walk);
-  if (walk.is_line(Dtype::int32)) return gather_line<T, std::int32_t>(call, walk);
+  if (walk.rank() == 1 && gathered_line<T>(call, walk)) return;
   split(walk, false, [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,
@@ -354,7 +380,14 @@ void CpuBackend::gather(const catena::bound::Gather& call, StreamRef) {
   const IndexedWalk walk(call);
   if (catena::size_of(call.loop) == 0) return;
   const auto item = std::int64_t(itemsize(call.base.dtype));
-  if (walk.is_of_rows(item)) return gather_rows(walk, item);
+  if (walk.is_of_rows(item)) {
+    const std::int64_t bytes = walk.loop()[1] * item;
+    bool done = false;
+    if (bytes <= 16 && std::has_single_bit(std::uint64_t(bytes)))
+      catena::visit_word(std::size_t(bytes),
+                         [&](auto word) { done = gathered_line<typename decltype(word)::type>(call, walk); });
+    return done ? void() : gather_rows(walk, item);
+  }
   catena::visit_word(itemsize(call.base.dtype),
                      [&](auto word) { gather_as<typename decltype(word)::type>(call, walk); });
 }

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(gathering) {
   for (Dtype t : test::all_dtypes())
     for (Dtype it : kIndexDtypes)
       for (Layout l : test::kWritableLayouts)
-        for (auto [p, q] : {std::pair{1, 1}, {3, 1}, {1, 40}, {2, 5}, {40, 70}}) {
+        for (auto [p, q] : {std::pair{1, 1}, {3, 1}, {1, 40}, {2, 5}, {40, 70}, {1, 2}, {1, 3}, {1, 16}}) {
           Take take(t, it, p, 11, 30, q, l, rng);
           nd::executor(Device::Kind::cpu).gather(take.call(), {});
           bool good = true;
@@ -63,6 +63,26 @@ BOOST_AUTO_TEST_CASE(gathering) {
           });
           BOOST_TEST(good, t << ' ' << it << ' ' << name_of(l) << ' ' << p << ' ' << q);
         }
+}
+
+// Lines and short rows that several threads share, from an axis that the cache of a core holds and from a longer one.
+BOOST_AUTO_TEST_CASE(gathering_long_lines) {
+  std::mt19937 rng(5);
+  const int before = max_threads();
+  set_max_threads(3);
+  for (Dtype t : {Dtype::uint8, Dtype::float64})
+    for (Dtype it : {Dtype::int32, Dtype::int64})
+      for (std::int64_t length : {50, 200000})
+        for (std::int64_t q : {1, 2, 3}) {
+          Take take(t, it, 1, length, 40003, q, Layout::c_order, rng);
+          nd::executor(Device::Kind::cpu).gather(take.call(), {});
+          bool good = true;
+          Strided::for_each(take.loop, [&](const Shape& i) {
+            good = good && take.other.get(i) == take.base.get({i[0], take.at(i), i[2]});
+          });
+          BOOST_TEST(good, t << ' ' << it << ' ' << length << ' ' << q);
+        }
+  set_max_threads(before);
 }
 
 BOOST_AUTO_TEST_CASE(scattering) {
