@@ -28,6 +28,12 @@ bool have_gpu() {
   return init != nullptr && count_devices != nullptr && init(0) == 0 && count_devices(&count) == 0 && count > 0;
 }
 
+// Whether the folder of CUDA libraries that the test is given has NVRTC.
+bool have_nvrtc() {
+  const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
+  return folder != nullptr && dlopen((std::string(folder) + "/libnvrtc.so.13").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
+}
+
 // Every case with the suite that it stands in.
 struct Cases : ut::test_tree_visitor {
   void visit(const ut::test_case& c) override { all.push_back(&c); }
@@ -53,6 +59,10 @@ void select_cases(std::string_view source) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (std::getenv("CATENA_TEST_NEEDS_NVRTC") != nullptr && !have_nvrtc()) {
+    std::cout << "skipped: the CUDA toolkit, whose NVRTC makes PTX, is not on this machine\n";
+    return 77;  // SKIP_RETURN_CODE
+  }
   if (std::getenv("CATENA_TEST_NEEDS_GPU") != nullptr && !have_gpu()) {
     std::cout << "skipped: there is no CUDA device on this machine\n";
     return 77;  // SKIP_RETURN_CODE

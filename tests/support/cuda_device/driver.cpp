@@ -42,8 +42,8 @@ int device_attribute(int attribute) {
     case cu_memory_bus_width: return 128;
     case cu_l2_cache_size: return 1 << 20;
     case cu_max_threads_per_multiprocessor: return 2048;
-    case cu_compute_capability_major: return 9;
-    case cu_compute_capability_minor: return 0;
+    case cu_compute_capability_major: return compute_capability() / 10;
+    case cu_compute_capability_minor: return compute_capability() % 10;
     case cu_max_shared_memory_per_block_optin: return kMaxDynamicShared;
     default: throw Failure{cu_error_invalid_value};
   }
@@ -245,7 +245,7 @@ cu_result cuModuleGetFunction(cu_function* handle, cu_module module_handle, cons
     CUmod_st& module = *runtime().modules.find(module_handle);
     auto found = module.functions.find(name);
     if (found == module.functions.end()) {
-      Function* function = find_function(*module.module, name);
+      Function* function = module.module->function(name);
       require(function != nullptr, cu_error_not_found);
       const int unused = kMaxSharedBytes - function->static_shared_bytes;
       auto entry = std::make_shared<CUfunc_st>(
@@ -261,7 +261,7 @@ cu_result cuModuleGetGlobal_v2(cu_deviceptr* address, std::size_t* bytes, cu_mod
     require_pointer(name);
     CUmod_st& module = *runtime().modules.find(handle);
     std::size_t size = 0;
-    void* data = find_global(*module.module, name, &size);
+    void* data = module.module->global(name, &size);
     require(data != nullptr, cu_error_not_found);
     if (std::find(module.globals.begin(), module.globals.end(), data) == module.globals.end()) {
       module.globals.push_back(data);

@@ -1,6 +1,6 @@
 # The software CUDA device: one shared library that exports the entry points of the CUDA libraries, found in ${software_cuda} under the
 # name of each. A program with CATENA_CUDA_LIBRARIES=${software_cuda} in its environment uses it.
-file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp")
+file(GLOB software_cuda_sources CONFIGURE_DEPENDS "${cuda_device}/*.cpp" "${cuda_device}/ptx/*.cpp")
 list(FILTER software_cuda_sources EXCLUDE REGEX "/(control|generate_kernels|manifest)\\.cpp$")
 add_library(software_cuda SHARED ${software_cuda_sources})
 target_include_directories(software_cuda PRIVATE "${CATENA_INCLUDE_DIR}")
@@ -18,6 +18,21 @@ foreach(name libcuda.so.1 libnvrtc.so.13 libcublasLt.so.13 libcurand.so.10 libcu
     COMMAND ${CMAKE_COMMAND} -E create_symlink "$<TARGET_FILE_NAME:software_cuda>" "${software_cuda}/${name}" VERBATIM)
 endforeach()
 
+# The same device with NVRTC of the toolkit, whose PTX it executes: CATENA_CUDA_LIBRARIES=${software_cuda_ptx}. Without a toolkit the folder
+# has no NVRTC, and the tests that need it say so.
+file(MAKE_DIRECTORY "${software_cuda_ptx}")
+foreach(name libcuda.so.1 libcublasLt.so.13 libcurand.so.10 libcusolver.so.12)
+  add_custom_command(TARGET software_cuda POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink "${software_cuda}/$<TARGET_FILE_NAME:software_cuda>" "${software_cuda_ptx}/${name}" VERBATIM)
+endforeach()
+if(CATENA_CUDA_TOOLKIT)
+  file(GLOB nvrtc_files "${CATENA_CUDA_TOOLKIT}/lib64/libnvrtc*.so.*" "${CATENA_CUDA_TOOLKIT}/targets/*/lib/libnvrtc*.so.*")
+  foreach(file IN LISTS nvrtc_files)
+    get_filename_component(name "${file}" NAME)
+    file(CREATE_LINK "${file}" "${software_cuda_ptx}/${name}" SYMBOLIC)
+  endforeach()
+endif()
+
 # software_cuda_tests(<name>...): cuda/<name> runs on the software device. Its reports name the lines of the program.
 function(software_cuda_tests)
   foreach(name IN LISTS ARGN)
@@ -29,3 +44,10 @@ function(software_cuda_tests)
   endforeach()
 endfunction()
 software_cuda_tests(software_access software_device software_streams)
+
+# cuda/ptx*: with the toolkit's NVRTC.
+get_property(ptx_tests DIRECTORY PROPERTY TESTS)
+list(FILTER ptx_tests INCLUDE REGEX "^cuda/ptx")
+foreach(test IN LISTS ptx_tests)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${ptx_environment} CATENA_DEVICE=cuda)
+endforeach()

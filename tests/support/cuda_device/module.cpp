@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
 #include <catena/tests/support/cuda_device/engine.h>
 #include <catena/tests/support/cuda_device/jit.h>
+#include <catena/tests/support/cuda_device/ptx/load.h>
 #include <catena/tests/support/cuda_device/report.h>
 
 namespace cuda_device {
@@ -57,11 +59,10 @@ std::size_t thread_local_bytes(void* object) {
   return search.bytes;
 }
 
-}  // namespace
-
-class Module {
+// Kernels compiled by the system's compiler.
+class CompiledModule : public Module {
  public:
-  explicit Module(const Compiled& compiled) : path_(compiled.object) {
+  explicit CompiledModule(const Compiled& compiled) : path_(compiled.object) {
     for (const KernelEntry* k : compiled.built_in) add(*k, 0);
     if (path_.empty()) return;
     object_ = open_object(path_);
@@ -73,7 +74,7 @@ class Module {
       for (const VariableEntry* v = (*table)->variables; v->name != nullptr; ++v) variables_[v->name] = v;
     }
   }
-  ~Module() {
+  ~CompiledModule() override {
     if (object_ == nullptr) return;
 // The address sanitizer reads its table of an object's variables in every report, also after dlclose.
 #if !defined(__SANITIZE_ADDRESS__)
@@ -81,15 +82,12 @@ class Module {
     --users()[path_];
 #endif
   }
-  Module(const Module&) = delete;
-  Module& operator=(const Module&) = delete;
-
-  Function* function(const std::string& name) {
+  Function* function(const std::string& name) override {
     const auto found = functions_.find(name);
     return found != functions_.end() ? &found->second : nullptr;
   }
 
-  void* global(const std::string& name, std::size_t* bytes) const {
+  void* global(const std::string& name, std::size_t* bytes) override {
     if (const auto found = variables_.find(name); found != variables_.end()) {
       *bytes = found->second->bytes;
       return found->second->address;
@@ -116,7 +114,10 @@ class Module {
   std::map<std::string, const VariableEntry*> variables_;
 };
 
+}  // namespace
+
 Module* load_module(const void* image) {
+  if (const char* text = static_cast<const char*>(image); ptx::is_ptx(text)) return ptx::load(text).release();
   const std::optional<KernelText> text = from_image(image);
   if (!text) return nullptr;
   const Compiled compiled = compile(*text);
@@ -124,13 +125,22 @@ Module* load_module(const void* image) {
     std::fprintf(stderr, "software cuda: an image cannot be loaded:\n%s", compiled.log.c_str());
     return nullptr;
   }
-  return new Module(compiled);
+  return new CompiledModule(compiled);
 }
 void unload_module(Module* module) { delete module; }
-Function* find_function(Module& module, const std::string& name) { return module.function(name); }
-void* find_global(Module& module, const std::string& name, std::size_t* bytes) { return module.global(name, bytes); }
 
-void run_grid(const Function& function, dim3 grid, dim3 block, std::size_t, void* const* parameters) {
+int compute_capability() {
+  static const int capability = [] {
+    const char *ptx = std::getenv("CATENA_SOFTWARE_CUDA_PTX"), *arch = std::getenv("CATENA_SOFTWARE_CUDA_PTX_ARCH");
+    if (ptx == nullptr || std::string(ptx) != "1") return 90;
+    return (arch != nullptr && *arch != '\0' ? std::atoi(arch) : 90) + 1;
+  }();
+  return capability;
+}
+
+void run_grid(const Function& function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes,
+              void* const* parameters) {
+  if (function.routine != nullptr) return ptx::run_grid(function, grid, block, dynamic_shared_bytes, parameters);
   shim::run({function.name.c_str(), grid, block, shim::order(), function.barriers, function.call, parameters});
 }
 

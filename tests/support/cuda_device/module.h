@@ -11,19 +11,39 @@
 
 namespace cuda_device {
 
+namespace ptx {
+struct Program;
+struct Routine;
+}  // namespace ptx
+
 struct Function {  // a kernel of a loaded module
   std::string name;
   std::vector<std::size_t> parameter_bytes;         // one entry per parameter of the kernel
   bool barriers = true;                             // false: threads may run to their end one after the other
   void (*call)(void* const* parameters) = nullptr;  // runs one thread
   int static_shared_bytes = 0;
+  // Of a module that was loaded from PTX, in place of `call`.
+  const ptx::Program* program = nullptr;
+  const ptx::Routine* routine = nullptr;
 };
 
-class Module;                            // a loaded image of the device's compiler
-Module* load_module(const void* image);  // null: not such an image
+// A loaded image: of the device's compiler, or PTX.
+class Module {
+ public:
+  Module() = default;
+  virtual ~Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  virtual Function* function(const std::string& name) = 0;                  // null: none
+  virtual void* global(const std::string& name, std::size_t* bytes) = 0;    // null: none
+};
+Module* load_module(const void* image);  // null: no such image
 void unload_module(Module*);
-Function* find_function(Module&, const std::string& name);                // null: none
-void* find_global(Module&, const std::string& name, std::size_t* bytes);  // null: none
+
+// The compute capability that devices report: 90; with CATENA_SOFTWARE_CUDA_PTX=1 one that NVRTC does not know, so that
+// it makes PTX for the next older architecture, $CATENA_SOFTWARE_CUDA_PTX_ARCH (90).
+int compute_capability();
 
 // Runs a whole grid on the calling thread, with that many bytes of dynamic shared memory.
 void run_grid(const Function&, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, void* const* parameters);

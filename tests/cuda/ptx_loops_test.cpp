@@ -1,0 +1,339 @@
+// Every registered loop, executed from the PTX that NVRTC makes of it, against the CPU: the same bits, or units in the
+// last place where the contract is that. Runs on the software CUDA device with the toolkit's NVRTC.
+//
+// CATENA_TEST_SHARD=<k>/<n>: every nth loop only. CATENA_PTX_MISMATCHES=<file>: differences are appended there.
+#include <catena/tests/cuda/ptx_loops.h>
+
+#include <chrono>
+#include <functional>
+#include <iomanip>
+#include <map>
+#include <thread>
+
+#include <catena/kernels/rows/embedded.h>
+#include <catena/kernels/rows/tensor_table.h>
+#include <catena/tests/support/cuda_device/control.h>
+
+namespace {
+
+using namespace ptx_loops;
+using catena::Input;
+
+// ---- contracts ------------------------------------------------------------------------------------
+// Differences that are known and are to be mended in the kernels: rows and dtypes (empty: all), and the reason.
+struct Known {
+  std::string_view row, dtypes;
+  const char* reason;
+};
+constexpr Known kKnown[] = {
+    {"", "", ""},
+};
+const Known* known(const KernelDef& def, Dtype dtype) {
+  for (const Known& k : kKnown)
+    if (k.row == def.name && (k.dtypes.empty() || k.dtypes.find(catena::char_of(dtype)) != k.dtypes.npos)) return &k;
+  return nullptr;
+}
+
+// ---- results --------------------------------------------------------------------------------------
+// What the worker threads find, reported by the main thread.
+class Results {
+ public:
+  void compare(const KernelDef& def, const Loop& loop, const std::string& call, const std::vector<Operand>& inputs,
+               const std::vector<Operand>& outputs, double allowed) {
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const std::vector<std::byte> expected = content(outputs[k].on[0]), actual = content(outputs[k].on[1]);
+      const Dtype dtype = outputs[k].on[0].dtype();
+      const std::size_t item = catena::itemsize(dtype);
+      for (std::size_t i = 0; i < expected.size() / item; ++i) {
+        const double off = distance(dtype, actual.data() + i * item, expected.data() + i * item);
+        if (off <= allowed) continue;
+        std::string text = catena::concat(def.name, " ", catena::signature(def, loop), " ", call, ", output ", k,
+                                          " element ", i, ": PTX ", bits(actual.data() + i * item, item), ", CPU ",
+                                          bits(expected.data() + i * item, item), " (", off, " ulp), inputs");
+        for (const Operand& in : inputs) text += " " + value_at(in.on[0], outputs[k].on[0].shape(), std::int64_t(i));
+        add(def, dtype, text);
+        break;
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    ++calls_;
+  }
+  void fail(const KernelDef& def, const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    failures_.push_back(catena::concat(def.name, ": ", text));
+  }
+  void report() const {
+    for (const std::string& f : failures_) BOOST_ERROR(f);
+    for (const auto& [reason, count] : excused_) std::cout << "known differences, " << reason << ": " << count << "\n";
+    std::cout << calls_ << " calls compared\n";
+  }
+
+ private:
+  static std::string value_at(const Array& a, const Shape& loop, std::int64_t i) {
+    const std::vector<std::byte> all = content(a);
+    const std::size_t item = catena::itemsize(a.dtype());
+    if (catena::size_of(a.shape()) == catena::size_of(loop)) return bits(all.data() + std::size_t(i) * item, item);
+    return a.size() == 1 ? bits(all.data(), item) : "...";
+  }
+  void add(const KernelDef& def, Dtype dtype, const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (const char* path = std::getenv("CATENA_PTX_MISMATCHES")) std::ofstream(path, std::ios::app) << text << "\n";
+    if (const Known* k = known(def, dtype)) ++excused_[catena::concat(def.name, " (", k->reason, ")")];
+    else failures_.push_back(text);
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<std::string> failures_;
+  std::map<std::string, int> excused_;
+  std::size_t calls_ = 0;
+};
+
+// ---- calls ----------------------------------------------------------------------------------------
+std::vector<catena::ArrayHeader*> headers(const std::vector<Operand>& all, int device) {
+  std::vector<catena::ArrayHeader*> list;
+  for (const Operand& o : all) list.push_back(o.on[device].get());
+  return list;
+}
+std::vector<Input> reads(const std::vector<Operand>& all, int device) {
+  std::vector<Input> list;
+  for (const Operand& o : all) list.emplace_back(*o.on[device].get());
+  return list;
+}
+template <class F> void on_both(F call) {
+  for (int d = 0; d < 2; ++d) {
+    const nd::DeviceScope scope(kDevices[d]);
+    call(d);
+  }
+}
+
+struct Item {
+  const KernelDef* def;
+  int number;
+  const Loop& loop() const { return def->loop_table[number]; }
+  Dtype type(int k) const { return loop().type[std::size_t(k)]; }
+};
+
+double allowed_elementwise(const Item& item) {
+  const Dtype out = item.type(item.def->first_output());
+  if (!item.def->transcendental || !(catena::is_floating(out) || catena::is_complex_dtype(out))) return 0;
+  return out == Dtype::float16 || out == Dtype::bfloat16 ? 1 : 32;
+}
+
+catena::Scalar immediate_of(Dtype dtype) {
+  if (dtype == Dtype::bool_) return catena::Scalar(true);
+  if (catena::is_floating(dtype) || catena::is_complex_dtype(dtype)) return catena::Scalar(0.75);
+  return catena::Scalar(3);
+}
+
+void run_elementwise(const Item& item, Results& results, std::mt19937_64& random) {
+  const KernelDef& def = *item.def;
+  for (Layout layout : kLayouts) {
+    const bool flat = layout == Layout::contiguous || layout == Layout::immediate || layout == Layout::misaligned;
+    const Shape shape = flat ? Shape{1003} : Shape{7, 45};
+    std::vector<Operand> inputs, outputs;
+    for (int k = 0; k < def.nin; ++k) {
+      const bool small = (layout == Layout::broadcast && k == 0) || (layout == Layout::immediate && k == def.nin - 1);
+      const Shape own = !small ? shape : (flat ? Shape{} : (def.nin == 1 ? Shape{45} : Shape{7, 1}));
+      inputs.push_back(make(item.type(k), own, layout, random));
+    }
+    for (int k = def.nin; k < def.num_operands(); ++k) {
+      const Layout own = layout == Layout::strided || layout == Layout::misaligned ? layout : Layout::contiguous;
+      outputs.push_back(make(item.type(k), shape, own, random));
+    }
+    const catena::EagerProgram program(def, item.number);
+    on_both([&](int d) {
+      std::vector<Input> in = reads(inputs, d);
+      if (layout == Layout::immediate && !in.empty())
+        in.back() = Input(immediate_of(item.type(def.nin - 1)));
+      const std::vector<catena::ArrayHeader*> out = headers(outputs, d);
+      nd::internal::execute(catena::call::Elementwise{&program, in, out, def.name});
+    });
+    results.compare(def, item.loop(), name_of(layout), inputs, outputs, allowed_elementwise(item));
+  }
+}
+
+// Casts of all patterns: 65,536 of 16-bit types, others sampled, to every dtype.
+void run_casts(const Item& item, Results& results, std::mt19937_64& random) {
+  const Dtype from = item.type(0);
+  std::vector<std::byte> values;
+  if (catena::itemsize(from) == 2)
+    for (unsigned k = 0; k < 65536; ++k) values.insert(values.end(), {std::byte(k), std::byte(k >> 8)});
+  else values = pattern(from, 4000, random);
+  const Shape shape{std::int64_t(values.size() / catena::itemsize(from))};
+  for (int to = 0; to <= static_cast<int>(Dtype::complex128); ++to) {
+    std::vector<Operand> inputs{make(from, shape, Layout::contiguous, random, &values)};
+    std::vector<Operand> outputs{make(static_cast<Dtype>(to), shape, Layout::contiguous, random)};
+    on_both([&](int d) {
+      nd::internal::convert_into("cast", Input(*inputs[0].on[d].get()), *headers(outputs, d)[0]);
+    });
+    results.compare(*item.def, item.loop(), catena::concat("cast to ", static_cast<Dtype>(to)), inputs, outputs, 0);
+  }
+}
+
+// ---- reductions and rows --------------------------------------------------------------------------
+// Sums of different order agree to rounding where the terms are alike.
+std::vector<std::byte> near_one(Dtype dtype, std::size_t n, std::mt19937_64& random) {
+  std::vector<std::byte> bytes(n * catena::itemsize(dtype));
+  for (std::size_t k = 0; k < n; ++k)
+    catena::Scalar(1 + (double(random() % 257) - 128) / 4096).store(dtype, bytes.data() + k * catena::itemsize(dtype));
+  return bytes;
+}
+bool is_exact(const Loop& loop) {
+  return loop.reduction->any_order || (!catena::is_floating(loop.type[0]) && !catena::is_complex_dtype(loop.type[0]) &&
+                                       !catena::is_floating(loop.type[1]));
+}
+Operand reduction_input(const Item& item, const Shape& shape, std::mt19937_64& random) {
+  if (is_exact(item.loop())) return make(item.type(0), shape, Layout::contiguous, random);
+  const std::vector<std::byte> values = near_one(item.type(0), std::size_t(catena::size_of(shape)), random);
+  return make(item.type(0), shape, Layout::contiguous, random, &values);
+}
+double allowed_sum(const Item& item) { return is_exact(item.loop()) ? 0 : 600; }
+
+void run_reduction(const Item& item, Results& results, std::mt19937_64& random) {
+  const KernelDef& def = *item.def;
+  struct Case {
+    Shape shape;
+    catena::Dims axes;
+  };
+  const Case cases[] = {{{70001}, {0}}, {{5, 3000}, {1}}, {{300, 40}, {0}}, {{40, 7}, {1}}, {{6, 50, 8}, {0, 2}}};
+  for (const Case& c : cases) {
+    std::vector<Operand> inputs{reduction_input(item, c.shape, random)};
+    Shape out;
+    for (int a = 0; a < c.shape.size(); ++a)
+      if (std::find(c.axes.begin(), c.axes.end(), a) == c.axes.end()) out.push_back(c.shape[a]);
+    std::vector<Operand> outputs{make(item.type(1), out, Layout::contiguous, random)};
+    on_both([&](int d) {
+      const std::vector<Input> in = reads(inputs, d);
+      nd::internal::execute(catena::call::Reduce{&def, item.number, in, c.axes, headers(outputs, d)[0]});
+    });
+    results.compare(def, item.loop(), catena::concat("of ", c.shape), inputs, outputs, allowed_sum(item));
+  }
+  if (!def.is(catena::may_scan)) return;
+  for (const auto& [shape, axis] : {std::pair{Shape{3, 700}, 1}, std::pair{Shape{70001}, 0}, std::pair{Shape{500, 6}, 0}}) {
+    std::vector<Operand> inputs{reduction_input(item, shape, random)};
+    std::vector<Operand> outputs{make(item.type(1), shape, Layout::contiguous, random)};
+    on_both([&](int d) {
+      nd::internal::execute(catena::call::Scan{&def, item.number, inputs[0].on[d].get(), axis, headers(outputs, d)[0]});
+    });
+    results.compare(def, item.loop(), catena::concat("scan of ", shape), inputs, outputs, allowed_sum(item));
+  }
+}
+
+void run_rows(const Item& item, Results& results, std::mt19937_64& random) {
+  const KernelDef& def = *item.def;
+  for (std::int64_t count : {37, 1500, 9001}) {
+    const Shape shape{count < 100 ? 40 : 3, count}, per_row{shape[0], 1};
+    std::vector<Operand> inputs, outputs;
+    for (int k = 0; k < def.nin; ++k) {
+      const Shape own = (item.loop().row->per_row >> k & 1) != 0 ? per_row : shape;
+      const std::vector<std::byte> values = near_one(item.type(k), std::size_t(catena::size_of(own)), random);
+      inputs.push_back(make(item.type(k), own, Layout::contiguous, random, &values));
+    }
+    for (int k = def.nin; k < def.num_operands(); ++k)
+      outputs.push_back(make(item.type(k), k < def.nin + def.nout ? shape : per_row, Layout::contiguous, random));
+    on_both([&](int d) {
+      const std::vector<Input> in = reads(inputs, d);
+      const std::vector<catena::ArrayHeader*> out = headers(outputs, d);
+      nd::internal::execute(catena::call::Rows{&def, item.number, &shape, {1}, in, out});
+    });
+    results.compare(def, item.loop(), catena::concat("rows of ", count), inputs, outputs, 1e5);
+  }
+}
+
+void run_tensors(const Item& item, Results& results, std::mt19937_64& random) {
+  const KernelDef& def = *item.def;
+  const catena::Hyper hyper[] = {{0.01, 0.9, 0.999, 1e-8, 0.5, 0.1, 0.2, 1}};
+  std::vector<Operand> inputs, all;
+  for (std::int64_t n : {5, 300, 20000})
+    for (int k = 0; k < def.num_operands(); ++k) {
+      const Shape shape = (def.shared >> k & 1) != 0 ? Shape{} : Shape{n};
+      const std::vector<std::byte> values = near_one(item.type(k), std::size_t(catena::size_of(shape)), random);
+      if ((def.shared >> k & 1) != 0 && n != 5) all.push_back(all[std::size_t(k)]);
+      else all.push_back(make(item.type(k), shape, Layout::contiguous, random, &values));
+    }
+  on_both([&](int d) {
+    const std::vector<catena::ArrayHeader*> operands = headers(all, d);
+    catena::call::MultiTensor call;
+    call.kernel = &def;
+    call.loop = item.number;
+    call.operands = operands;
+    call.hyper = hyper;
+    catena::TensorTable table;
+    call.table = &table;
+    nd::internal::execute(call);
+  });
+  results.compare(def, item.loop(), "tensors", inputs, all, 0);
+}
+
+void run_random(const Item& item, Results& results, std::mt19937_64& random) {
+  const KernelDef& def = *item.def;
+  const std::string_view name = def.name;
+  const auto kind = name == "random_bits"      ? catena::RandomKind::bits
+                    : name == "random_uniform" ? catena::RandomKind::uniform
+                    : name == "random_normal"  ? catena::RandomKind::normal
+                                               : catena::RandomKind::integers;
+  std::vector<Operand> inputs, outputs{make(item.type(def.first_output()), {1003}, Layout::contiguous, random)};
+  on_both([&](int d) {
+    nd::internal::execute(catena::call::Random{kind, 7, 11, 3, 100, headers(outputs, d)[0]});
+  });
+  results.compare(def, item.loop(), "random", inputs, outputs, kind == catena::RandomKind::normal ? 32 : 0);
+}
+
+// ---- the driver -----------------------------------------------------------------------------------
+bool run_item(const Item& item, Results& results) {
+  std::mt19937_64 random(catena::fnv1a(catena::concat(item.def->name, item.number)));
+  if (item.def->is(catena::is_random)) {
+    run_random(item, results, random);
+    return true;
+  }
+  switch (item.def->kind) {
+    case catena::KernelKind::elementwise:
+      run_elementwise(item, results, random);
+      if (item.def->is(catena::is_copy)) run_casts(item, results, random);
+      return true;
+    case catena::KernelKind::reduction: run_reduction(item, results, random); return true;
+    case catena::KernelKind::row: run_rows(item, results, random); return true;
+    case catena::KernelKind::multi_tensor: run_tensors(item, results, random); return true;
+    case catena::KernelKind::indexed: return false;
+  }
+  return false;
+}
+
+std::pair<std::size_t, std::size_t> shard() {
+  const char* chosen = std::getenv("CATENA_TEST_SHARD");
+  std::size_t k = 0, n = 1;
+  if (chosen != nullptr) std::sscanf(chosen, "%zu/%zu", &k, &n);
+  return {k, n};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_registered_loop_on_ptx) {
+  std::vector<Item> items;
+  std::size_t number = 0;
+  const auto [mine, of] = shard();
+  const char* only = std::getenv("CATENA_PTX_ROW");
+  for (const catena::RegisteredRow& row : catena::all_rows())
+    for (int k = 0; k < row.row->num_loops; ++k)
+      if (number++ % of == mine && (only == nullptr || std::string_view(only) == row.row->name))
+        items.push_back({row.row, k});
+  Results results;
+  std::atomic<std::size_t> next{0}, run{0};
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 2; ++t)
+    threads.emplace_back([&] {
+      for (std::size_t k; (k = next++) < items.size();) {
+        try {
+          run += run_item(items[k], results);
+        } catch (const std::exception& e) {
+          results.fail(*items[k].def, catena::signature(*items[k].def, items[k].loop()) + ": " + e.what());
+        }
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  results.report();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  std::cout << run << " of " << items.size() << " loops, " << cuda_device::Control().launches().size() << " launches, "
+            << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
+}

@@ -1,0 +1,374 @@
+#include <catena/tests/support/cuda_device/ptx/memory.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include <catena/tests/support/cuda_device/check.h>
+#include <catena/tests/support/cuda_device/memory.h>
+#include <catena/tests/support/cuda_device/ptx/floating.h>
+#include <catena/tests/support/cuda_device/ptx/grid.h>
+#include <catena/tests/support/cuda_device/ptx/warp.h>
+
+namespace cuda_device::ptx {
+namespace {
+
+std::string hex(std::uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+const char* verb(Access access) {
+  return access == Access::read ? "reads" : (access == Access::write ? "writes" : "changes atomically");
+}
+
+// ---- spaces ---------------------------------------------------------------------------------------
+// One access of one lane.
+struct Request {
+  Warp& warp;
+  const Step& step;
+  unsigned lane;
+  std::size_t bytes;
+  Access access;
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail(warp, step, int(lane), std::string(verb(access)) + " " + std::to_string(bytes) + " bytes " + what);
+  }
+  unsigned thread() const { return warp.number * kLanes + lane; }
+};
+
+bool in_module(const Program& program, std::uint64_t address, std::size_t bytes, Block::Range* range) {
+  const auto memory = reinterpret_cast<std::uint64_t>(program.memory.data());
+  if (address < memory || address >= memory + program.memory.size()) return false;
+  for (const auto& [name, placed] : program.globals) {
+    const auto begin = reinterpret_cast<std::uint64_t>(placed.address);
+    *range = {begin, begin + placed.bytes};
+    if (address >= begin && address + bytes <= begin + placed.bytes) return true;
+  }
+  return false;
+}
+
+std::byte* global(const Request& r, std::uint64_t address) {
+  Block& b = *r.warp.block;
+  auto* const at = reinterpret_cast<std::byte*>(address);
+  if (b.checks_order) check_access(at, r.bytes, r.access != Access::read, nullptr);
+  for (const Block::Range& known : b.known)
+    if (address >= known.begin && address + r.bytes <= known.end) return at;
+  Block::Range found;
+  if (!in_module(*b.program, address, r.bytes, &found)) {
+    const Allocation* allocation = find_allocation(at, r.bytes);
+    if (allocation == nullptr) r.refuse("at " + hex(address) + ", " + describe_address(at));
+    found.begin = reinterpret_cast<std::uint64_t>(allocation->data);
+    found.end = found.begin + allocation->bytes;
+  }
+  std::copy_backward(b.known, b.known + 3, b.known + 4);
+  b.known[0] = found;
+  return at;
+}
+
+std::byte* shared(const Request& r, std::uint64_t offset) {
+  Block& b = *r.warp.block;
+  const std::uint64_t end = offset + r.bytes, dynamic = b.program->dynamic_shared_begin;
+  const bool inside = end <= b.static_shared || (offset >= dynamic && end <= dynamic + b.dynamic_shared);
+  if (!inside || end < offset)
+    r.refuse("at " + hex(offset) + " of shared memory, of which " + std::to_string(b.static_shared) +
+             " static and " + std::to_string(b.dynamic_shared) + " dynamic bytes exist");
+  const Shadow::Finding found = b.shadow.note(offset, r.bytes, r.access, r.thread(), r.warp.moment, r.step.line);
+  if (found.kind == Shadow::Finding::Kind::uninitialised)
+    r.refuse("at " + hex(offset) + " of shared memory that the block has not written");
+  if (found.kind == Shadow::Finding::Kind::race)
+    r.refuse("at " + hex(offset) + " of shared memory that thread " + std::to_string(found.thread) + " " +
+             verb(found.access) + " at line " + std::to_string(found.line) + ", without a barrier in between");
+  return b.shared.data() + offset;
+}
+
+std::byte* local(const Request& r, std::uint64_t offset) {
+  if (offset + r.bytes > kLocalBytes || offset + r.bytes < offset) r.refuse("outside of local memory");
+  return r.warp.block->local + r.thread() * kLocalBytes + offset;
+}
+
+std::byte* parameter(const Request& r, std::uint64_t offset) {
+  std::vector<std::byte>& all = r.warp.block->parameters;
+  if (offset + r.bytes > all.size() || offset + r.bytes < offset) r.refuse("outside of the kernel's parameters");
+  if (r.access != Access::read) r.refuse("in the kernel's parameters");
+  return all.data() + offset;
+}
+
+std::byte* resolve(const Request& r, std::uint64_t address) {
+  if (address % r.bytes != 0) r.refuse("at " + hex(address) + ", which is not aligned to them");
+  switch (r.step.space) {
+    case Space::global:
+    case Space::constant: return global(r, address);
+    case Space::shared: return shared(r, address);
+    case Space::local: return local(r, address);
+    case Space::entry_param: return parameter(r, address);
+    case Space::frame_param: {
+      Frame& frame = *r.warp.frame;
+      return frame.parameters.data() + r.lane * frame.routine->frame_bytes + address;
+    }
+    case Space::generic: break;
+  }
+  const std::uint64_t at = address - shared_window();
+  if (at >= 3 * kWindow) return global(r, address);
+  if (at < kWindow) return shared(r, at);
+  return at < 2 * kWindow ? local(r, at - kWindow) : parameter(r, at - 2 * kWindow);
+}
+
+std::uint64_t address_of(const Warp& w, const Step& s, unsigned lane) {
+  std::uint64_t address = in(w, s.from[0])[lane] + static_cast<std::uint64_t>(s.offset);
+  // Addresses of shared and local memory may be in 32-bit registers.
+  if (s.space == Space::shared || s.space == Space::local) address &= 0xffffffffu;
+  if (s.space == Space::local && s.extra != 0) address += w.frame->local_begin;
+  return address;
+}
+
+// ---- loads and stores -----------------------------------------------------------------------------
+std::uint64_t read(const std::byte* from, std::size_t bytes, bool extends_sign) {
+  std::uint64_t v = 0;
+  std::memcpy(&v, from, bytes);
+  if (!extends_sign) return v;
+  const auto unused = static_cast<int>(64 - 8 * bytes);
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(v << unused) >> unused);
+}
+
+void load(Warp& w, const Step& s, Mask lanes) {
+  const std::size_t bytes = std::size_t(s.bytes) * s.count;
+  each_lane(lanes, [&](unsigned lane) {
+    const std::byte* from = resolve({w, s, lane, bytes, Access::read}, address_of(w, s, lane));
+    for (std::size_t k = 0; k < s.count; ++k)
+      out(w, s.to[k])[lane] = read(from + k * s.bytes, s.bytes, s.extends_sign);
+  });
+}
+
+void store(Warp& w, const Step& s, Mask lanes) {
+  const std::size_t bytes = std::size_t(s.bytes) * s.count;
+  each_lane(lanes, [&](unsigned lane) {
+    std::byte* to = resolve({w, s, lane, bytes, Access::write}, address_of(w, s, lane));
+    for (std::size_t k = 0; k < s.count; ++k) {
+      const std::uint64_t v = in(w, s.from[k + 1])[lane];
+      std::memcpy(to + k * s.bytes, &v, s.bytes);
+    }
+  });
+}
+
+// ---- atomic operations ----------------------------------------------------------------------------
+// old, operand, second operand: new value.
+using Change = std::uint64_t (*)(std::uint64_t, std::uint64_t, std::uint64_t);
+
+struct AtomicOp {
+  const char* name;
+  Change change;
+};
+
+std::uint64_t add_f32(std::uint64_t a, std::uint64_t b, std::uint64_t) {
+  return bits_of(as<float>(a) + as<float>(b));
+}
+// In global memory subnormal operands and results are flushed to zero, with their sign.
+std::uint64_t add_f32_flushed(std::uint64_t a, std::uint64_t b, std::uint64_t) {
+  return bits_of(flushed(flushed(as<float>(a)) + flushed(as<float>(b))));
+}
+std::uint64_t add_f64(std::uint64_t a, std::uint64_t b, std::uint64_t) {
+  return bits_of(as<double>(a) + as<double>(b));
+}
+
+template <class T> constexpr AtomicOp kIntegerOps[] = {
+    {"add", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return a + b; }},
+    {"exch", [](std::uint64_t, std::uint64_t b, std::uint64_t) { return b; }},
+    {"cas", [](std::uint64_t a, std::uint64_t b, std::uint64_t c) { return T(a) == T(b) ? c : a; }},
+    {"min", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return T(a) < T(b) ? a : b; }},
+    {"max", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return T(a) > T(b) ? a : b; }},
+    {"and", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return a & b; }},
+    {"or", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return a | b; }},
+    {"xor", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return a ^ b; }},
+    {"inc", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return T(a) >= T(b) ? 0 : a + 1; }},
+    {"dec", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return T(a) == 0 || T(a) > T(b) ? b : a - 1; }},
+};
+template <class T> Change find_integer_op(std::string_view name) {
+  for (const AtomicOp& op : kIntegerOps<T>)
+    if (op.name == name) return op.change;
+  return nullptr;
+}
+
+Change find_change(const Words& words, const Step& s) {
+  const std::string_view type = words.back();
+  std::string_view op;
+  for (std::string_view word : words)
+    if (find_integer_op<std::uint32_t>(word) != nullptr) op = word;
+  if (op == "add" && type == "f32") return s.space == Space::shared ? &add_f32 : &add_f32_flushed;
+  if (op == "add" && type == "f64") return &add_f64;
+  if (op.empty() || type.starts_with("f") || type.starts_with("bf")) return nullptr;
+  if (type == "s32") return find_integer_op<std::int32_t>(op);
+  if (type == "s64") return find_integer_op<std::int64_t>(op);
+  if (s.bytes == 8) return find_integer_op<std::uint64_t>(op);
+  return s.bytes == 2 ? find_integer_op<std::uint16_t>(op) : find_integer_op<std::uint32_t>(op);
+}
+
+constexpr std::int32_t kNoResult = -1;
+
+// The operation is found at run time, from its number in the step.
+std::vector<Change>& changes() {
+  static auto& all = *new std::vector<Change>;
+  return all;
+}
+void change_numbered(Warp& w, const Step& s, Mask lanes) {
+  const Change op = changes()[s.extra >> 1];
+  each_lane(lanes, [&](unsigned lane) {
+    std::byte* at = resolve({w, s, lane, s.bytes, Access::atomic}, address_of(w, s, lane));
+    const std::uint64_t old = read(at, s.bytes, false);
+    const std::uint64_t value = op(old, in(w, s.from[1])[lane], in(w, s.from[2])[lane]);
+    std::memcpy(at, &value, s.bytes);
+    if (s.to[0] != kNoResult) out(w, s.to[0])[lane] = old;
+  });
+}
+
+// ---- addresses ------------------------------------------------------------------------------------
+std::uint64_t window_of(Space space) {
+  if (space == Space::shared) return shared_window();
+  if (space == Space::local) return local_window();
+  return space == Space::entry_param ? parameter_window() : 0;
+}
+void to_generic(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t *a = in(w, s.from[0]), window = window_of(s.space);
+  std::uint64_t* d = out(w, s.to[0]);
+  const std::uint64_t used = window != 0 ? 0xffffffffu : ~std::uint64_t(0);
+  each_lane(lanes, [&](unsigned lane) { d[lane] = (a[lane] & used) + window; });
+}
+void from_generic(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t *a = in(w, s.from[0]), window = window_of(s.space);
+  std::uint64_t* d = out(w, s.to[0]);
+  each_lane(lanes, [&](unsigned lane) { d[lane] = a[lane] - window; });
+}
+void is_space(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t* a = in(w, s.from[0]);
+  const std::uint64_t window = window_of(s.space);
+  Mask result = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    const bool in_window = window != 0 ? a[lane] - window < kWindow : a[lane] - shared_window() >= 3 * kWindow;
+    result |= Mask(in_window) << lane;
+  });
+  set_predicate(w, s.to[0], lanes, result);
+}
+void local_address(Warp& w, const Step& s, Mask lanes) {
+  std::uint64_t* d = out(w, s.to[0]);
+  const std::uint64_t address = w.frame->local_begin + static_cast<std::uint64_t>(s.offset);
+  each_lane(lanes, [&](unsigned lane) { d[lane] = address; });
+}
+void nothing(Warp&, const Step&, Mask) {}
+
+// ---- decoding -------------------------------------------------------------------------------------
+Space space_of(const Words& words) {
+  for (std::string_view word : words) {
+    word = word.substr(0, word.find("::"));
+    if (word == "global") return Space::global;
+    if (word == "const") return Space::constant;
+    if (word == "shared") return Space::shared;
+    if (word == "local") return Space::local;
+    if (word == "param") return Space::frame_param;
+  }
+  return Space::generic;
+}
+
+// The words that say nothing to a device without caches and with one thread.
+bool is_hint(std::string_view word) {
+  constexpr std::string_view known[] = {"nc",   "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "cta",
+                                        "gpu",  "sys",      "ca",      "cg",      "cs",      "lu",      "cv",   "wb",
+                                        "wt",   "mmio",     "cluster", "noftz"};
+  return word.starts_with("L1::") || word.starts_with("L2::") ||
+         std::find(std::begin(known), std::end(known), word) != std::end(known);
+}
+
+void set_type(std::string_view type, Step& s) {
+  constexpr std::string_view letters[] = {"b", "u", "s", "f"};
+  const std::string_view letter = type.substr(0, 1), digits = type.substr(1);
+  const int bits = std::atoi(std::string(digits).c_str());
+  const bool known = std::find(std::begin(letters), std::end(letters), letter) != std::end(letters);
+  if (!known || (bits != 8 && bits != 16 && bits != 32 && bits != 64)) throw Fault{"unknown type"};
+  s.bytes = static_cast<std::uint8_t>(bits / 8);
+  s.extends_sign = letter == "s";
+}
+
+// A symbol in local memory is relative to the frame.
+void set_address(const Operand& operand, Operands& context, Step& s) {
+  s.extra = 0;
+  context.address(operand, s);
+  if (s.space == Space::local && operand.elements[0].kind != Operand::Kind::reg) s.extra = 1;
+}
+
+void decode_access(const Words& words, const std::vector<Operand>& o, Operands& context, Step& s) {
+  const bool loads = words[0] == "ld" || words[0] == "ldu";
+  s.space = space_of(words);
+  set_type(words.back(), s);
+  for (std::size_t k = 1; k + 1 < words.size(); ++k) {
+    if (words[k] == "v2" || words[k] == "v4") s.count = words[k] == "v2" ? 2 : 4;
+    else if (space_of({words[k]}) == Space::generic && !is_hint(words[k])) throw Fault{"unknown instruction"};
+  }
+  const Operand& values = o.at(loads ? 0 : 1);
+  set_address(o.at(loads ? 1 : 0), context, s);
+  s.run = loads ? &load : &store;
+  if (s.count != (values.kind == Operand::Kind::vector ? values.elements.size() : 1))
+    throw Fault{"a vector of another length"};
+  for (std::size_t k = 0; k < s.count; ++k) {
+    const Operand& value = values.kind == Operand::Kind::vector ? values.elements[k] : values;
+    if (loads) s.to[k] = context.destination(value);
+    else s.from[k + 1] = context.source(value);
+  }
+}
+
+void decode_atomic(const Words& words, const std::vector<Operand>& o, Operands& context, Step& s) {
+  const bool gives = words[0] == "atom";
+  s.space = space_of(words);
+  set_type(words.back(), s);
+  set_address(o.at(gives ? 1 : 0), context, s);
+  const Change op = find_change(words, s);
+  if (op == nullptr) throw Fault{"unknown instruction"};
+  s.to[0] = gives ? context.destination(o.at(0)) : kNoResult;
+  s.from[1] = s.from[2] = context.constant(0);
+  for (std::size_t k = gives ? 2 : 1, to = 1; k < o.size(); ++k) s.from[to++] = context.source(o[k]);
+  const auto found = std::find(changes().begin(), changes().end(), op);
+  const auto number = static_cast<std::uint32_t>(found - changes().begin());
+  if (found == changes().end()) changes().push_back(op);
+  s.extra |= number << 1;
+  s.run = &change_numbered;
+}
+
+void decode_conversion(const Words& words, const std::vector<Operand>& o, Operands& context, Step& s) {
+  s.space = space_of(words);
+  if (s.space == Space::frame_param) s.space = Space::entry_param;
+  s.from[0] = context.source(o.at(1));
+  if (words[0] == "isspacep") {
+    s.run = &is_space;
+    s.to[0] = context.predicate(o.at(0));
+  } else {
+    s.run = words[1] == "to" ? &from_generic : &to_generic;
+    s.to[0] = context.destination(o.at(0));
+  }
+}
+
+}  // namespace
+
+bool decode_memory(const Words& words, const std::vector<Operand>& o, Operands& context, Step& s) {
+  const std::string_view op = words[0];
+  if (op == "ld" || op == "ldu" || op == "st") {
+    decode_access(words, o, context, s);
+  } else if (op == "atom" || op == "red") {
+    decode_atomic(words, o, context, s);
+  } else if (op == "cvta" || op == "isspacep") {
+    decode_conversion(words, o, context, s);
+  } else if (op == "prefetch" || op == "prefetchu" || op == "applypriority" || op == "discard") {
+    s.run = &nothing;
+  } else if (op == "mov" && o.size() == 2 && o[1].kind == Operand::Kind::name) {
+    const Variable* v = context.variable(o[1].name);
+    if (v == nullptr || v->space != Space::local) return false;
+    s.run = &local_address;
+    s.offset = static_cast<std::int64_t>(v->offset) + o[1].value;
+    s.to[0] = context.destination(o[0]);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace cuda_device::ptx

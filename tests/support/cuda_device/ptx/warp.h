@@ -1,0 +1,98 @@
+// A warp: 32 lanes that execute one routine's steps together. Where they diverge they form paths, which are executed one
+// after the other until they meet again; a path that has to wait for lanes of another path (.sync instructions, barriers
+// of the block) lets it go first.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catena/tests/support/cuda_device/ptx/program.h>
+
+namespace cuda_device::ptx {
+
+struct Block;
+
+// The activation of a routine by the lanes that called it together.
+struct Frame {
+  const Routine* routine = nullptr;
+  std::vector<std::uint64_t> registers;  // kLanes values each
+  std::vector<Mask> predicates;
+  std::vector<std::byte> parameters;  // frame_bytes of each lane in succession
+  std::size_t local_begin = 0;        // of its local variables in the local memory of each lane
+  const Call* call = nullptr;         // null: the entry
+  Frame* caller = nullptr;
+};
+
+struct Path {
+  enum class State {
+    ready,
+    meeting,  // its lanes are in other paths, until all of these have arrived
+    sync,     // at a .sync instruction whose other members have not arrived
+    barrier,  // at a barrier of the block
+    ended
+  };
+  Frame* frame = nullptr;
+  std::int32_t pc = 0;
+  std::int32_t reconverge = -1;  // where it ends and `parent` goes on; -1: at the end of the routine
+  Mask lanes = 0;
+  int parent = -1, children = 0;
+  State state = State::ready;
+};
+
+struct Warp {
+  // Of the path in execution.
+  std::uint64_t* registers = nullptr;
+  Mask* predicates = nullptr;
+  const std::uint64_t* constants = nullptr;
+  Frame* frame = nullptr;
+  Mask carry = 0;  // the carry flag of each lane
+
+  Block* block = nullptr;
+  unsigned number = 0;       // in the block
+  Mask live = 0;             // lanes that have not exited
+  std::uint32_t moment = 0;  // the number of warp barriers so far
+
+  std::vector<Path> paths;
+  int current = -1;
+  std::vector<std::unique_ptr<Frame>> frames;  // those in use first
+  std::size_t frames_in_use = 0;
+
+  // Prepares for the entry of a grid.
+  void begin(Block& in_block, unsigned warp_number, Mask lanes);
+  // Executes until every lane has exited (true) or waits at a barrier of the block (false).
+  bool run();
+  // Lets the paths that wait at the barrier continue.
+  void pass_barrier();
+  // The paths that wait at a barrier of the block.
+  template <class F> void each_waiting(F visit) {
+    for (Path& p : paths)
+      if (p.state == Path::State::barrier) visit(p);
+  }
+
+ private:
+  friend struct PathControl;
+};
+
+inline const std::uint64_t* in(const Warp& w, std::int32_t number) {
+  return number >= 0 ? w.registers + std::size_t(number) * kLanes : w.constants + std::size_t(~number) * kLanes;
+}
+inline std::uint64_t* out(Warp& w, std::int32_t number) { return w.registers + std::size_t(number) * kLanes; }
+inline void set_predicate(Warp& w, std::int32_t number, Mask lanes, Mask value) {
+  w.predicates[number] = (w.predicates[number] & ~lanes) | (value & lanes);
+}
+
+// visit(lane) for each lane of a mask; without a test per lane for all of them.
+template <class F> inline void each_lane(Mask lanes, F visit) {
+  if (lanes == kAllLanes) {
+    for (unsigned lane = 0; lane < kLanes; ++lane) visit(lane);
+    return;
+  }
+  for (; lanes != 0; lanes &= lanes - 1) visit(static_cast<unsigned>(__builtin_ctz(lanes)));
+}
+
+// Throws Fault with the place: kernel, block, warp, lane (negative: none) and the instruction.
+[[noreturn]] void fail(const Warp& warp, const Step& step, int lane, const std::string& text);
+
+}  // namespace cuda_device::ptx
