@@ -6,19 +6,25 @@
 #   bash tests/run.sh --device cuda              all tests, on cuda:0 where a test can choose
 #   bash tests/run.sh --preset asan-ubsan        the same under the sanitizers
 #   bash tests/run.sh -R ndarray/ -V             those whose name matches, with their output
+#   bash tests/run.sh -L ptx --arch 75,121       what runs PTX, on that of these architectures (default: 90)
+#   bash tests/run.sh -L ptx --perturb           the same with approximate instructions 2 ulp off and blocks in descending order
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 device=cpu
 preset=release
 arguments=()
+archs=${CATENA_SOFTWARE_CUDA_PTX_ARCH:-90}
 while [ $# -gt 0 ]; do
   case "$1" in
     --device) device=${2:?--device needs cpu or cuda}; shift 2 ;;
     --device=*) device=${1#*=}; shift ;;
     --preset) preset=${2:?--preset needs a name}; shift 2 ;;
     --preset=*) preset=${1#*=}; shift ;;
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
+    --arch) archs=${2:?--arch needs numbers such as 75,121}; shift 2 ;;
+    --arch=*) archs=${1#*=}; shift ;;
+    --perturb) export CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 CATENA_SOFTWARE_CUDA_ORDER=descending; shift ;;
+    -h | --help) sed -n '2,11s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) arguments+=("$1"); shift ;;
   esac
 done
@@ -31,5 +37,7 @@ esac
 unset OPENBLAS_CORETYPE
 
 bash cmake/build.sh "$preset"
-exec ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc 2>/dev/null || echo 2)" \
-  ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"}
+for arch in ${archs//,/ }; do
+  CATENA_SOFTWARE_CUDA_PTX_ARCH=$arch ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
+    -j "$(nproc 2>/dev/null || echo 2)" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"}
+done

@@ -51,10 +51,11 @@ inline std::vector<std::byte> pattern(Dtype dtype, std::size_t n, std::mt19937_6
       put(k, r % 4 == 0 ? r >> 2 : (r % 4 == 1 ? std::uint64_t(1) << (size * 8 - 1) >> (r >> 8 & 1) : r >> 2 & 15));
     } else {
       const double ordinary = std::ldexp(double(std::int64_t(r >> 20) - (std::int64_t(1) << 43)), -41);
-      constexpr double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1.0, -1.0, 0.5, 2.0, -3.5, 88.0, -104.0};
+      constexpr double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1.0, -1.0, 0.5, 2.0, -3.5, 88.0, -104.0};
       const double v = r % 6 == 0 ? special[r / 6 % std::size(special)] : ordinary;
       const Dtype part = complex ? (size == 4 ? Dtype::float32 : Dtype::float64) : dtype;
       catena::Scalar(v).store(part, bytes.data() + k * size);
+      if (r % 29 == 2) put(k, random());  // any pattern: signalling NaN among them
       if (r % 23 == 1) put(k, size == 8 ? r >> 13 : r >> (size == 4 ? 42 : 57));  // small: subnormal
     }
   }
@@ -117,8 +118,8 @@ template <class Bits> double ulps(Bits a, Bits b, Bits infinity) {
   if (ma > infinity || mb > infinity) return ma > infinity && mb > infinity ? 0 : INFINITY;
   if (a == b) return 0;
   if (ma == 0 && mb == 0) return 0.5;  // zeros of different signs
-  const double x = (a & sign) != 0 ? -double(ma) : double(ma), y = (b & sign) != 0 ? -double(mb) : double(mb);
-  return std::fabs(x - y);
+  if (((a ^ b) & sign) != 0) return double(ma) + double(mb);
+  return double(ma > mb ? ma - mb : mb - ma);
 }
 inline double distance(Dtype dtype, const std::byte* a, const std::byte* b) {
   const auto read = [](const std::byte* p, auto v) {
@@ -128,14 +129,11 @@ inline double distance(Dtype dtype, const std::byte* a, const std::byte* b) {
   switch (dtype) {
     case Dtype::float16: return ulps<std::uint16_t>(read(a, std::uint16_t()), read(b, std::uint16_t()), 0x7c00);
     case Dtype::bfloat16: return ulps<std::uint16_t>(read(a, std::uint16_t()), read(b, std::uint16_t()), 0x7f80);
-    case Dtype::float32:
-      return ulps<std::uint32_t>(read(a, std::uint32_t()), read(b, std::uint32_t()), 0x7f800000u);
+    case Dtype::float32: return ulps<std::uint32_t>(read(a, std::uint32_t()), read(b, std::uint32_t()), 0x7f800000u);
     case Dtype::float64:
       return ulps<std::uint64_t>(read(a, std::uint64_t()), read(b, std::uint64_t()), 0x7ff0000000000000u);
-    case Dtype::complex64:
-      return std::max(distance(Dtype::float32, a, b), distance(Dtype::float32, a + 4, b + 4));
-    case Dtype::complex128:
-      return std::max(distance(Dtype::float64, a, b), distance(Dtype::float64, a + 8, b + 8));
+    case Dtype::complex64: return std::max(distance(Dtype::float32, a, b), distance(Dtype::float32, a + 4, b + 4));
+    case Dtype::complex128: return std::max(distance(Dtype::float64, a, b), distance(Dtype::float64, a + 8, b + 8));
     default: return std::memcmp(a, b, catena::itemsize(dtype)) == 0 ? 0 : INFINITY;
   }
 }

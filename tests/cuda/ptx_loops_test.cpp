@@ -19,6 +19,8 @@ namespace {
 using namespace ptx_loops;
 using catena::Input;
 
+constexpr double kBits = -1;  // an allowed distance: not even NaN may differ
+
 // ---- contracts ------------------------------------------------------------------------------------
 // Differences that are known and are to be mended in the kernels: rows and dtypes (empty: all), and the reason.
 struct Known {
@@ -45,7 +47,8 @@ class Results {
       const Dtype dtype = outputs[k].on[0].dtype();
       const std::size_t item = catena::itemsize(dtype);
       for (std::size_t i = 0; i < expected.size() / item; ++i) {
-        const double off = distance(dtype, actual.data() + i * item, expected.data() + i * item);
+        const std::byte *a = actual.data() + i * item, *e = expected.data() + i * item;
+        const double off = allowed == kBits && std::memcmp(a, e, item) == 0 ? kBits : distance(dtype, a, e);
         if (off <= allowed) continue;
         std::string text = catena::concat(def.name, " ", catena::signature(def, loop), " ", call, ", output ", k,
                                           " element ", i, ": PTX ", bits(actual.data() + i * item, item), ", CPU ",
@@ -113,7 +116,9 @@ struct Item {
   Dtype type(int k) const { return loop().type[std::size_t(k)]; }
 };
 
+// Copies, and tests of signs, are about bits: NaN and its sign, too.
 double allowed_elementwise(const Item& item) {
+  if (item.def->is(catena::is_copy)) return kBits;
   const Dtype out = item.type(item.def->first_output());
   if (!item.def->transcendental || !(catena::is_floating(out) || catena::is_complex_dtype(out))) return 0;
   return out == Dtype::float16 || out == Dtype::bfloat16 ? 1 : 32;
@@ -143,8 +148,7 @@ void run_elementwise(const Item& item, Results& results, std::mt19937_64& random
     const catena::EagerProgram program(def, item.number);
     on_both([&](int d) {
       std::vector<Input> in = reads(inputs, d);
-      if (layout == Layout::immediate && !in.empty())
-        in.back() = Input(immediate_of(item.type(def.nin - 1)));
+      if (layout == Layout::immediate && !in.empty()) in.back() = Input(immediate_of(item.type(def.nin - 1)));
       const std::vector<catena::ArrayHeader*> out = headers(outputs, d);
       nd::internal::execute(catena::call::Elementwise{&program, in, out, def.name});
     });
@@ -163,10 +167,9 @@ void run_casts(const Item& item, Results& results, std::mt19937_64& random) {
   for (int to = 0; to <= static_cast<int>(Dtype::complex128); ++to) {
     std::vector<Operand> inputs{make(from, shape, Layout::contiguous, random, &values)};
     std::vector<Operand> outputs{make(static_cast<Dtype>(to), shape, Layout::contiguous, random)};
-    on_both([&](int d) {
-      nd::internal::convert_into("cast", Input(*inputs[0].on[d].get()), *headers(outputs, d)[0]);
-    });
-    results.compare(*item.def, item.loop(), catena::concat("cast to ", static_cast<Dtype>(to)), inputs, outputs, 0);
+    on_both([&](int d) { nd::internal::convert_into("cast", Input(*inputs[0].on[d].get()), *headers(outputs, d)[0]); });
+    results.compare(*item.def, item.loop(), catena::concat("cast to ", static_cast<Dtype>(to)), inputs, outputs,
+                    static_cast<Dtype>(to) == from ? kBits : 0);
   }
 }
 
@@ -209,7 +212,8 @@ void run_reduction(const Item& item, Results& results, std::mt19937_64& random) 
     results.compare(def, item.loop(), catena::concat("of ", c.shape), inputs, outputs, allowed_sum(item));
   }
   if (!def.is(catena::may_scan)) return;
-  for (const auto& [shape, axis] : {std::pair{Shape{3, 700}, 1}, std::pair{Shape{70001}, 0}, std::pair{Shape{500, 6}, 0}}) {
+  for (const auto& [shape, axis] :
+       {std::pair{Shape{3, 700}, 1}, std::pair{Shape{70001}, 0}, std::pair{Shape{500, 6}, 0}}) {
     std::vector<Operand> inputs{reduction_input(item, shape, random)};
     std::vector<Operand> outputs{make(item.type(1), shape, Layout::contiguous, random)};
     on_both([&](int d) {
@@ -273,10 +277,79 @@ void run_random(const Item& item, Results& results, std::mt19937_64& random) {
                     : name == "random_normal"  ? catena::RandomKind::normal
                                                : catena::RandomKind::integers;
   std::vector<Operand> inputs, outputs{make(item.type(def.first_output()), {1003}, Layout::contiguous, random)};
-  on_both([&](int d) {
-    nd::internal::execute(catena::call::Random{kind, 7, 11, 3, 100, headers(outputs, d)[0]});
-  });
+  on_both([&](int d) { nd::internal::execute(catena::call::Random{kind, 7, 11, 3, 100, headers(outputs, d)[0]}); });
   results.compare(def, item.loop(), "random", inputs, outputs, kind == catena::RandomKind::normal ? 32 : 0);
+}
+
+// ---- indexed loops --------------------------------------------------------------------------------
+// Shapes of the arrays among the inputs, which come first, the scalars behind them, and the shape of the loop.
+struct IndexedCase {
+  std::string_view row;
+  std::vector<Shape> arrays;
+  std::vector<double> scalars;
+  Shape loop;
+};
+const std::vector<IndexedCase>& indexed_cases() {
+  static const Shape image{2, 3, 9, 8}, pooled{2, 3, 5, 7}, patches{2, 3, 3, 2, 5, 7};
+  static const std::vector<double> window{3, 2, 2, 1, 1, 0}, steps{2, 1, 1, 0, 1, 1};
+  static const std::vector<IndexedCase> all = {
+      {"max_pool_2d", {image}, window, pooled},
+      {"max_pool_2d_bwd", {pooled, pooled}, window, image},
+      {"max_pool_2d_by_index", {image, pooled}, {2, 2, 1, 1, 0}, pooled},
+      {"average_pool_2d", {image}, window, pooled},
+      {"average_pool_2d_bwd", {pooled}, window, image},
+      {"im2col_2d", {image}, steps, patches},
+      {"col2im_2d", {patches}, steps, image},
+      {"cross_entropy_pick", {{8, 6, 5}, {6}, {8, 5}}, {-1}, {8, 5}},
+      {"cross_entropy_bwd", {{6}, {8, 6, 5}, {8, 1, 5}}, {-1, 0.5, 40}, {8, 6, 5}},
+      {"one_hot", {{40, 1}}, {0, 1}, {40, 6}},
+      {"dropout", {{1003}}, {7, 11, 0.4}, {1003}},
+      {"searchsorted", {{100}, {1003}}, {1}, {1003}},
+  };
+  return all;
+}
+
+// Floats near one, integers and positions below 6; an array that is searched is in order.
+std::vector<std::byte> indexed_values(Dtype dtype, std::size_t n, bool ordered, std::mt19937_64& random) {
+  if (catena::is_floating(dtype) && !ordered) return near_one(dtype, n, random);
+  std::vector<std::byte> bytes(n * catena::itemsize(dtype));
+  for (std::size_t k = 0; k < n; ++k)
+    catena::Scalar(ordered ? std::int64_t(k * 6 / n) : std::int64_t(random() % 6))
+        .store(dtype, bytes.data() + k * catena::itemsize(dtype));
+  if (dtype == Dtype::bool_)
+    for (std::size_t k = 0; k < n; ++k) bytes[k] = std::byte(ordered ? k * 2 / n : random() % 2);
+  return bytes;
+}
+
+void run_indexed(const Item& item, Results& results, std::mt19937_64& random) {
+  const KernelDef& def = *item.def;
+  const auto& all = indexed_cases();
+  const auto c = std::find_if(all.begin(), all.end(), [&](const IndexedCase& one) { return one.row == def.name; });
+  catena::check<catena::KeyError>(c != all.end(), "run_indexed", "no case for ", def.name);
+  std::vector<Operand> inputs, outputs;
+  for (std::size_t k = 0; k < c->arrays.size(); ++k) {
+    const auto n = std::size_t(catena::size_of(c->arrays[k]));
+    const std::vector<std::byte> values =
+        indexed_values(item.type(int(k)), n, c->row == "searchsorted" && k == 0, random);
+    inputs.push_back(make(item.type(int(k)), c->arrays[k], Layout::contiguous, random, &values));
+  }
+  for (int k = def.nin; k < def.num_operands(); ++k)
+    outputs.push_back(make(item.type(k), c->loop, Layout::contiguous, random));
+  const catena::EagerProgram program(def, item.number);
+  on_both([&](int d) {
+    std::vector<Input> in = reads(inputs, d);
+    for (std::size_t k = 0; k < c->scalars.size(); ++k) {
+      const Dtype dtype = item.type(int(c->arrays.size() + k));
+      const double v = c->scalars[k];
+      if (dtype == Dtype::bool_) in.emplace_back(catena::Scalar(v != 0));
+      else if (catena::is_floating(dtype)) in.emplace_back(catena::Scalar(v));
+      else in.emplace_back(catena::Scalar(std::int64_t(v)));
+    }
+    const std::vector<catena::ArrayHeader*> out = headers(outputs, d);
+    nd::internal::execute(catena::call::Elementwise{&program, in, out, def.name});
+  });
+  // The only function of floats among them is an exponential.
+  results.compare(def, item.loop(), "indexed", inputs, outputs, c->row == "cross_entropy_bwd" ? 32 : 0);
 }
 
 // ---- the driver -----------------------------------------------------------------------------------
@@ -294,7 +367,7 @@ bool run_item(const Item& item, Results& results) {
     case catena::KernelKind::reduction: run_reduction(item, results, random); return true;
     case catena::KernelKind::row: run_rows(item, results, random); return true;
     case catena::KernelKind::multi_tensor: run_tensors(item, results, random); return true;
-    case catena::KernelKind::indexed: return false;
+    case catena::KernelKind::indexed: run_indexed(item, results, random); return true;
   }
   return false;
 }
@@ -317,6 +390,8 @@ BOOST_AUTO_TEST_CASE(every_registered_loop_on_ptx) {
     for (int k = 0; k < row.row->num_loops; ++k)
       if (number++ % of == mine && (only == nullptr || std::string_view(only) == row.row->name))
         items.push_back({row.row, k});
+  cuda_device::Control control;
+  control.set_report_mode(cuda_device::OnReport::error);
   Results results;
   std::atomic<std::size_t> next{0}, run{0};
   const auto begin = std::chrono::steady_clock::now();
@@ -327,13 +402,15 @@ BOOST_AUTO_TEST_CASE(every_registered_loop_on_ptx) {
         try {
           run += run_item(items[k], results);
         } catch (const std::exception& e) {
-          results.fail(*items[k].def, catena::signature(*items[k].def, items[k].loop()) + ": " + e.what());
+          results.fail(*items[k].def, catena::signature(*items[k].def, items[k].loop()) + ": " + e.what() + "\n" +
+                                          control.last_report());
+          control.clear_faults();  // the context is unusable after a fault
         }
       }
     });
   for (std::thread& t : threads) t.join();
   results.report();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  std::cout << run << " of " << items.size() << " loops, " << cuda_device::Control().launches().size() << " launches, "
-            << std::fixed << std::setprecision(1) << seconds.count() << " s\n";
+  std::cout << run << " of " << items.size() << " loops, " << control.launches().size() << " launches, " << std::fixed
+            << std::setprecision(1) << seconds.count() << " s\n";
 }

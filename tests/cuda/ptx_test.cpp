@@ -62,7 +62,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 std::string one_instruction(const std::string& body) {
   return ".version 7.8\n.target sm_75\n.address_size 64\n"
          ".visible .entry one(.param .u64 p_in, .param .u64 p_out, .param .u32 p_n)\n{\n"
-         ".reg .pred %p<4>;\n.reg .b16 %h<8>;\n.reg .b32 %r<12>;\n.reg .f32 %f<8>;\n.reg .f64 %d<8>;\n.reg .b64 %l<16>;\n"
+         ".reg .pred %p<4>;\n.reg .b16 %h<8>;\n.reg .b32 %r<12>;\n.reg .f32 %f<8>;\n.reg .f64 %d<8>;\n.reg .b64 "
+         "%l<16>;\n"
          "ld.param.u64 %l10, [p_in];\nld.param.u64 %l11, [p_out];\nld.param.u32 %r10, [p_n];\n"
          "mov.u32 %r6, %ctaid.x;\nmov.u32 %r7, %ntid.x;\nmov.u32 %r8, %tid.x;\nmad.lo.s32 %r9, %r6, %r7, %r8;\n"
          "setp.ge.u32 %p1, %r9, %r10;\n@%p1 bra $END;\n"
@@ -72,8 +73,7 @@ std::string one_instruction(const std::string& body) {
          "cvt.u16.u64 %h0, %l0;\ncvt.u16.u64 %h1, %l1;\ncvt.u16.u64 %h2, %l2;\n"
          "mov.b32 %f0, %r0;\nmov.b32 %f1, %r1;\nmov.b32 %f2, %r2;\n"
          "mov.b64 %d0, %l0;\nmov.b64 %d1, %l1;\nmov.b64 %d2, %l2;\nmov.u64 %l9, 0;\n" +
-         body +
-         "mul.wide.u32 %l13, %r9, 8;\nadd.s64 %l13, %l11, %l13;\nst.global.u64 [%l13], %l9;\n$END:\nret;\n}\n";
+         body + "mul.wide.u32 %l13, %r9, 8;\nadd.s64 %l13, %l11, %l13;\nst.global.u64 [%l13], %l9;\n$END:\nret;\n}\n";
 }
 
 using Three = std::array<std::uint64_t, 3>;
@@ -109,7 +109,8 @@ std::uint64_t nearest_half(double v) {
 BOOST_AUTO_TEST_CASE(conversions_of_half_precision) {
   std::vector<Three> all;
   for (std::uint64_t h = 0; h < 65536; ++h) all.push_back({h, 0, 0});
-  const std::vector<std::uint64_t> wide = run_one("cvt.f32.f16 %f3, %h0;\nmov.b32 %r3, %f3;\ncvt.u64.u32 %l9, %r3;\n", all);
+  const std::vector<std::uint64_t> wide =
+      run_one("cvt.f32.f16 %f3, %h0;\nmov.b32 %r3, %f3;\ncvt.u64.u32 %l9, %r3;\n", all);
   std::size_t wrong = 0;
   for (std::uint64_t h = 0; h < 65536; ++h) {
     const bool nan = (h & 0x7fff) > 0x7c00;
@@ -142,27 +143,32 @@ BOOST_AUTO_TEST_CASE(conversions_of_half_precision) {
 BOOST_AUTO_TEST_CASE(conversions_to_integers_clamp) {
   const auto f = [](float v) { return Three{std::bit_cast<std::uint32_t>(v), 0, 0}; };
   const auto convert = [&](const std::string& form, const std::string& to, const std::vector<Three>& values) {
-    return run_one("cvt." + form + " " + to + ", %f0;\n" + (to[1] == 'r' ? "cvt.u64.u32 %l9, %r3;\n" : "mov.b64 %l9, %l3;\n"),
-                   values);
+    return run_one(
+        "cvt." + form + " " + to + ", %f0;\n" + (to[1] == 'r' ? "cvt.u64.u32 %l9, %r3;\n" : "mov.b64 %l9, %l3;\n"),
+        values);
   };
   const std::vector<Three> values = {f(2.5f), f(-2.5f), f(3e9f), f(-3e9f), f(NAN), f(5e9f), f(-0.7f)};
   using List = std::vector<std::uint64_t>;
-  BOOST_TEST(convert("rzi.s32.f32", "%r3", values) ==
-                 (List{2, 0xfffffffe, 0x7fffffff, 0x80000000, 0, 0x7fffffff, 0}), boost::test_tools::per_element());
-  BOOST_TEST(convert("rni.s32.f32", "%r3", values) ==
-                 (List{2, 0xfffffffe, 0x7fffffff, 0x80000000, 0, 0x7fffffff, 0xffffffff}), boost::test_tools::per_element());
-  BOOST_TEST(convert("rmi.s32.f32", "%r3", values) ==
-                 (List{2, 0xfffffffd, 0x7fffffff, 0x80000000, 0, 0x7fffffff, 0xffffffff}), boost::test_tools::per_element());
+  BOOST_TEST(convert("rzi.s32.f32", "%r3", values) == (List{2, 0xfffffffe, 0x7fffffff, 0x80000000, 0, 0x7fffffff, 0}),
+             boost::test_tools::per_element());
+  BOOST_TEST(
+      convert("rni.s32.f32", "%r3", values) == (List{2, 0xfffffffe, 0x7fffffff, 0x80000000, 0, 0x7fffffff, 0xffffffff}),
+      boost::test_tools::per_element());
+  BOOST_TEST(
+      convert("rmi.s32.f32", "%r3", values) == (List{2, 0xfffffffd, 0x7fffffff, 0x80000000, 0, 0x7fffffff, 0xffffffff}),
+      boost::test_tools::per_element());
   BOOST_TEST(convert("rpi.u32.f32", "%r3", values) == (List{3, 0, 3000000000u, 0, 0, 0xffffffff, 0}),
              boost::test_tools::per_element());
   BOOST_TEST(convert("rzi.s64.f32", "%l3", {f(NAN), f(1e30f), f(-1e30f)}) ==
-                 (List{0x8000000000000000u, 0x7fffffffffffffffu, 0x8000000000000000u}), boost::test_tools::per_element());
+                 (List{0x8000000000000000u, 0x7fffffffffffffffu, 0x8000000000000000u}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(rounding_modes) {
   std::vector<Three> values;
   for (int k = 1; k < 200; ++k)
-    values.push_back({std::bit_cast<std::uint32_t>(float(k) * 0.37f), std::bit_cast<std::uint32_t>(float(k) * -1.913f), 0});
+    values.push_back(
+        {std::bit_cast<std::uint32_t>(float(k) * 0.37f), std::bit_cast<std::uint32_t>(float(k) * -1.913f), 0});
   for (const auto& [word, mode] : {std::pair{"rn", FE_TONEAREST}, std::pair{"rz", FE_TOWARDZERO},
                                    std::pair{"rm", FE_DOWNWARD}, std::pair{"rp", FE_UPWARD}}) {
     const std::vector<std::uint64_t> results =
@@ -173,7 +179,8 @@ BOOST_AUTO_TEST_CASE(rounding_modes) {
       const auto b = (long double)std::bit_cast<float>(std::uint32_t(values[k][1]));
       const long double exact = a / b;
       float expected = float(exact);
-      if (mode == FE_TOWARDZERO && std::fabs((long double)expected) > std::fabs(exact)) expected = std::nextafter(expected, 0.0f);
+      if (mode == FE_TOWARDZERO && std::fabs((long double)expected) > std::fabs(exact))
+        expected = std::nextafter(expected, 0.0f);
       if (mode == FE_DOWNWARD && expected > exact) expected = std::nextafter(expected, -INFINITY);
       if (mode == FE_UPWARD && expected < exact) expected = std::nextafter(expected, INFINITY);
       BOOST_REQUIRE_EQUAL(results[k], std::bit_cast<std::uint32_t>(expected));
@@ -187,26 +194,32 @@ BOOST_AUTO_TEST_CASE(integers_and_bits) {
   const auto run = [&](const std::string& line) { return run_one(line + "\ncvt.u64.u32 %l9, %r3;\n", values); };
   BOOST_TEST(run("mul.hi.s32 %r3, %r0, %r1;") == (List{0, 0xf8cc93d6, 0}), boost::test_tools::per_element());
   BOOST_TEST(run("mul.hi.u32 %r3, %r0, %r1;") == (List{0x7fffffff, 0x0b00ea4e, 0}), boost::test_tools::per_element());
-  BOOST_TEST(run("prmt.b32 %r3, %r0, %r1, 0x4567;") == (List{0xffffffff, 0xf0debc9a, 0}), boost::test_tools::per_element());
-  BOOST_TEST(run("shf.l.wrap.b32 %r3, %r0, %r1, %r2;") == (List{0xffffffc0, 0xd5e6f780, 0}), boost::test_tools::per_element());
-  BOOST_TEST(run("lop3.b32 %r3, %r0, %r1, %r2, 0x96;") == (List{0x7ffffff8, 0x8888888b, 0xc}), boost::test_tools::per_element());
+  BOOST_TEST(run("prmt.b32 %r3, %r0, %r1, 0x4567;") == (List{0xffffffff, 0xf0debc9a, 0}),
+             boost::test_tools::per_element());
+  BOOST_TEST(run("shf.l.wrap.b32 %r3, %r0, %r1, %r2;") == (List{0xffffffc0, 0xd5e6f780, 0}),
+             boost::test_tools::per_element());
+  BOOST_TEST(run("lop3.b32 %r3, %r0, %r1, %r2, 0x96;") == (List{0x7ffffff8, 0x8888888b, 0xc}),
+             boost::test_tools::per_element());
   BOOST_TEST(run("bfe.s32 %r3, %r0, 4, 8;") == (List{0, 0x67, 0}), boost::test_tools::per_element());
   BOOST_TEST(run("bfe.s32 %r3, %r0, 28, 8;") == (List{0xfffffff8, 1, 0}), boost::test_tools::per_element());
-  BOOST_TEST(run("bfi.b32 %r3, %r2, %r0, 8, 4;") == (List{0x80000700, 0x12345378, 0x905}), boost::test_tools::per_element());
-  BOOST_TEST(run("mad.lo.cc.u32 %r3, %r0, %r1, %r1;\nmadc.hi.u32 %r3, %r0, %r1, 0;") ==
-                 (List{0x80000000, 0x0b00ea4e, 0}), boost::test_tools::per_element());
+  BOOST_TEST(run("bfi.b32 %r3, %r2, %r0, 8, 4;") == (List{0x80000700, 0x12345378, 0x905}),
+             boost::test_tools::per_element());
+  BOOST_TEST(
+      run("mad.lo.cc.u32 %r3, %r0, %r1, %r1;\nmadc.hi.u32 %r3, %r0, %r1, 0;") == (List{0x80000000, 0x0b00ea4e, 0}),
+      boost::test_tools::per_element());
 }
 
 // ---- divergence -----------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(lanes_diverge_and_meet) {
   const OnDevice device;
-  const Ptx kernel(ptx_of("extern \"C\" __global__ void k(int* out) {\n"
-                          "  int i = threadIdx.x, sum = 0;\n"
-                          "  for (int j = 0; j < i % 7; ++j) { if ((i + j) % 3 == 0) continue; if (j == 5) break; sum += j * i; }\n"
-                          "  if (i % 5 == 1) return;\n"
-                          "  out[i] = sum + __popc(__ballot_sync(__activemask(), i % 2));\n"
-                          "}\n"),
-                   "k");
+  const Ptx kernel(
+      ptx_of("extern \"C\" __global__ void k(int* out) {\n"
+             "  int i = threadIdx.x, sum = 0;\n"
+             "  for (int j = 0; j < i % 7; ++j) { if ((i + j) % 3 == 0) continue; if (j == 5) break; sum += j * i; }\n"
+             "  if (i % 5 == 1) return;\n"
+             "  out[i] = sum + __popc(__ballot_sync(__activemask(), i % 2));\n"
+             "}\n"),
+      "k");
   const cu_deviceptr out = allocate(64 * 4);
   kernel.launch(1, 64, out);
   const std::vector<int> values = download<int>(out, 64);
@@ -292,9 +305,10 @@ BOOST_AUTO_TEST_CASE(a_barrier_removed_is_a_race_or_an_unwritten_read) {
   const std::string text = ptx_of(kSum);
   check_reported(run_sum(replaced(text, "bar.sync", "//bar.sync")), "of shared memory that");
   // Where the bytes have been written before, it is a race between two warps.
-  const std::string twice = replaced(kSum, "__syncthreads();", "__syncthreads();\nv += part[threadIdx.x / 32 ^ 1];\n"
-                                           "__syncthreads();\nif (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;\n"
-                                           "__syncthreads();");
+  const std::string twice = replaced(kSum, "__syncthreads();",
+                                     "__syncthreads();\nv += part[threadIdx.x / 32 ^ 1];\n"
+                                     "__syncthreads();\nif (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;\n"
+                                     "__syncthreads();");
   BOOST_CHECK_EQUAL(run_sum(ptx_of(twice)).report, "");
   check_reported(run_sum(replaced(ptx_of(twice), "bar.sync", "//bar.sync", 1)), "without a barrier in between");
 }
@@ -310,12 +324,14 @@ BOOST_AUTO_TEST_CASE(a_member_mask_without_the_lane_itself) {
 
 BOOST_AUTO_TEST_CASE(members_that_never_arrive) {
   const std::string text =
-      replaced(kSum, "  for (int d", "  if (threadIdx.x % 32 == 7) { out[0] = 1; while (in[0] == 0) __syncwarp(0x81); }\n  for (int d");
+      replaced(kSum, "  for (int d",
+               "  if (threadIdx.x % 32 == 7) { out[0] = 1; while (in[0] == 0) __syncwarp(0x81); }\n  for (int d");
   check_reported(run_sum(ptx_of(text)), "never reach it");
 }
 
 BOOST_AUTO_TEST_CASE(a_divergent_barrier) {
-  const std::string text = replaced(kSum, "  __syncthreads();", "  if (in[threadIdx.x] % 2) { __syncthreads(); out[0] = v; }");
+  const std::string text =
+      replaced(kSum, "  __syncthreads();", "  if (in[threadIdx.x] % 2) { __syncthreads(); out[0] = v; }");
   check_reported(run_sum(ptx_of(text)), "divergent barrier");
 }
 

@@ -31,7 +31,8 @@ bool have_gpu() {
 // Whether the folder of CUDA libraries that the test is given has NVRTC.
 bool have_nvrtc() {
   const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
-  return folder != nullptr && dlopen((std::string(folder) + "/libnvrtc.so.13").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
+  return folder != nullptr &&
+         dlopen((std::string(folder) + "/libnvrtc.so.13").c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
 }
 
 // Every case with the suite that it stands in.

@@ -45,7 +45,17 @@ function(software_cuda_tests)
 endfunction()
 software_cuda_tests(software_access software_device software_streams)
 
-# cuda/ptx*: with the toolkit's NVRTC.
+# cuda/ptx*: with the toolkit's NVRTC. All loops are hundreds of compilations: the entries cuda/ptx_loops and cuda/ptx_loops_<k> have a part
+# of them each.
+if(TEST cuda/ptx_loops)
+  set(ptx_shards 8)
+  set_property(TEST cuda/ptx_loops APPEND PROPERTY ENVIRONMENT "CATENA_TEST_SHARD=0/${ptx_shards}")
+  math(EXPR last "${ptx_shards} - 1")
+  foreach(k RANGE 1 ${last})
+    catena_test_entry(cuda/ptx_loops_${k} test_cuda_ptx_loops cuda/ptx_loops_test.cpp LABELS ptx
+      ENVIRONMENT "CATENA_TEST_SHARD=${k}/${ptx_shards}")
+  endforeach()
+endif()
 get_property(ptx_tests DIRECTORY PROPERTY TESTS)
 list(FILTER ptx_tests INCLUDE REGEX "^cuda/ptx")
 foreach(test IN LISTS ptx_tests)

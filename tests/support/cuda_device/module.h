@@ -35,8 +35,8 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  virtual Function* function(const std::string& name) = 0;                  // null: none
-  virtual void* global(const std::string& name, std::size_t* bytes) = 0;    // null: none
+  virtual Function* function(const std::string& name) = 0;                // null: none
+  virtual void* global(const std::string& name, std::size_t* bytes) = 0;  // null: none
 };
 Module* load_module(const void* image);  // null: no such image
 void unload_module(Module*);

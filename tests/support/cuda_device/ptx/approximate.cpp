@@ -27,7 +27,8 @@ template <class Bits> Bits moved(Bits result, std::uint64_t operand, Bits unit, 
 float result_of(double exact, std::uint64_t operand, unsigned extra) {
   float r = static_cast<float>(exact);
   if (perturbs())
-    r = std::bit_cast<float>(moved<std::uint32_t>(std::bit_cast<std::uint32_t>(r), operand, 1, 0x7f700000u, 0x00900000u));
+    r = std::bit_cast<float>(
+        moved<std::uint32_t>(std::bit_cast<std::uint32_t>(r), operand, 1, 0x7f700000u, 0x00900000u));
   return canonical((extra & kFtz) != 0 ? flushed(r) : r);
 }
 

@@ -134,7 +134,7 @@ struct Fns {
     const auto n = std::int32_t(count);
     int at = int(base & 31), left = n < 0 ? -n : n;
     if (n == 0) return (mask >> at & 1) != 0 ? std::uint32_t(at) : 0xffffffffu;
-    for (; at >= 0 && at < 32; at += n > 0 ? 1 : -1)
+    for (; at >= 0 && at<32; at += n> 0 ? 1 : -1)
       if ((mask >> at & 1) != 0 && --left == 0) return std::uint32_t(at);
     return 0xffffffffu;
   }
@@ -154,7 +154,9 @@ struct Prmt {
 };
 // The shift amount is of 32 bits in every form.
 struct Shl {
-  template <class T> T operator()(T a, std::uint32_t n) const { return n >= unsigned(kBits<T>) ? T(0) : T(Unsigned<T>(a) << n); }
+  template <class T> T operator()(T a, std::uint32_t n) const {
+    return n >= unsigned(kBits<T>) ? T(0) : T(Unsigned<T>(a) << n);
+  }
 };
 struct Shr {
   template <class T> T operator()(T a, std::uint32_t n) const {
@@ -221,6 +223,17 @@ template <class T> void mad_wide(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
+// Products of the bytes of two words, added to a third value.
+template <class A, class B> void dot_bytes(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
+  std::uint64_t* d = out(w, s.to[0]);
+  each_lane(lanes, [&](unsigned lane) {
+    auto sum = std::uint32_t(c[lane]);
+    for (int k = 0; k < 32; k += 8) sum += std::uint32_t(int(A(a[lane] >> k)) * int(B(b[lane] >> k)));
+    d[lane] = sum;
+  });
+}
+
 // ---- carries --------------------------------------------------------------------------------------
 // a + b (+ carry), a - b (- borrow), or a product's half + c (+ carry). The flag is written by forms with .cc.
 enum class Carry { add, sub, mad_low, mad_high };
@@ -244,9 +257,7 @@ template <class T, Carry Op, bool Reads, bool Writes> void carry(Warp& w, const 
 // ---- the table ------------------------------------------------------------------------------------
 using Table = std::unordered_map<std::string, Run>;
 
-template <class T> std::string type_name() {
-  return (std::is_signed_v<T> ? "s" : "u") + std::to_string(kBits<T>);
-}
+template <class T> std::string type_name() { return (std::is_signed_v<T> ? "s" : "u") + std::to_string(kBits<T>); }
 
 template <class T> void add_integer(Table& t) {
   const std::string type = "." + type_name<T>();
@@ -334,6 +345,10 @@ const Table& table() {
     (*t)["shf.r.wrap.b32"] = &ternary<Funnel<false, false>, std::uint32_t>;
     (*t)["shf.r.clamp.b32"] = &ternary<Funnel<false, true>, std::uint32_t>;
     (*t)["lop3.b32"] = &lop3;
+    (*t)["dp4a.s32.s32"] = &dot_bytes<std::int8_t, std::int8_t>;
+    (*t)["dp4a.s32.u32"] = &dot_bytes<std::int8_t, std::uint8_t>;
+    (*t)["dp4a.u32.s32"] = &dot_bytes<std::uint8_t, std::int8_t>;
+    (*t)["dp4a.u32.u32"] = &dot_bytes<std::uint8_t, std::uint8_t>;
     return t;
   }();
   return all;

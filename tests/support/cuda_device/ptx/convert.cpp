@@ -53,7 +53,8 @@ double integral(double v, Rounding rounding) {
 
 // ---- conversions of one value ---------------------------------------------------------------------
 std::uint64_t integer_to_integer(const Number& to, const Number& from, unsigned extra, std::uint64_t v) {
-  const bool from_signed = from.kind == Number::Kind::signed_integer, to_signed = to.kind == Number::Kind::signed_integer;
+  const bool from_signed = from.kind == Number::Kind::signed_integer,
+             to_signed = to.kind == Number::Kind::signed_integer;
   v = narrowed(v, from.bits, from_signed);
   if ((extra & kSat) != 0) {
     const std::uint64_t most = ~std::uint64_t(0) >> (64 - to.bits + int(to_signed));
@@ -108,7 +109,8 @@ std::uint64_t float_to_float(const Number& to, const Number& from, unsigned extr
 }
 
 // ---- forms ----------------------------------------------------------------------------------------
-constexpr std::string_view kNames[] = {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "bf16", "f32", "f64"};
+constexpr std::string_view kNames[] = {"u8",  "u16", "u32", "u64",  "s8",  "s16",
+                                       "s32", "s64", "f16", "bf16", "f32", "f64"};
 const Number& number(std::size_t k) {
   static const std::vector<Number> all = [] {
     std::vector<Number> made;

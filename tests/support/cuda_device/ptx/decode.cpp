@@ -124,7 +124,8 @@ class RoutineDecoder : public Operands {
     const Variable* v = variable(base.name);
     if (v == nullptr) throw Fault{"unknown variable " + std::string(base.name)};
     const bool parameter = step.space == Space::frame_param;
-    if (step.space != v->space && step.space != Space::generic && !parameter) throw Fault{"a variable of another space"};
+    if (step.space != v->space && step.space != Space::generic && !parameter)
+      throw Fault{"a variable of another space"};
     step.space = v->space;
     step.offset += static_cast<std::int64_t>(address_of(*v));
   }
@@ -442,8 +443,7 @@ class PostDominators {
 void find_reconvergence(std::vector<Step>& steps) {
   const PostDominators dominators(steps);
   for (std::size_t k = 0; k < steps.size(); ++k)
-    if (steps[k].kind == Kind::branch || steps[k].kind == Kind::branch_table)
-      steps[k].reconverge = dominators.of(k);
+    if (steps[k].kind == Kind::branch || steps[k].kind == Kind::branch_table) steps[k].reconverge = dominators.of(k);
 }
 
 }  // namespace cuda_device::ptx

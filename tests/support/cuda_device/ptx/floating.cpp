@@ -50,8 +50,8 @@ std::uint64_t packed(const Format& f, Rounding rounding, bool negative, std::uin
   quotient += up;
   // A carry out of the mantissa increases the exponent, as it should.
   const std::int64_t biased = top < least ? 0 : std::int64_t(top) + f.bias - 1;
-  const bool overflow = biased > 2 * f.bias ||
-                        (static_cast<std::uint64_t>(biased) << f.mantissa) + quotient >= f.infinity();
+  const bool overflow =
+      biased > 2 * f.bias || (static_cast<std::uint64_t>(biased) << f.mantissa) + quotient >= f.infinity();
   if (!overflow) return sign | ((static_cast<std::uint64_t>(biased) << f.mantissa) + quotient);
   const bool infinite = rounding == Rounding::nearest || (rounding == Rounding::up && !negative) ||
                         (rounding == Rounding::down && negative);
@@ -217,8 +217,8 @@ template <class T> void test_property(Warp& w, const Step& s, Mask lanes) {
   each_lane(lanes, [&](unsigned lane) {
     const T v = as<T>(a[lane]);
     const int kind = std::fpclassify(v);
-    const bool holds[] = {std::isfinite(v),    std::isinf(v), !std::isnan(v), std::isnan(v),
-                          kind == FP_NORMAL, kind == FP_SUBNORMAL};
+    const bool holds[] = {std::isfinite(v), std::isinf(v),     !std::isnan(v),
+                          std::isnan(v),    kind == FP_NORMAL, kind == FP_SUBNORMAL};
     result |= Mask(holds[s.extra]) << lane;
   });
   set_predicate(w, s.to[0], lanes, result);

@@ -87,9 +87,12 @@ template <class T, class F> void reduce(Warp& w, const Step& s, Mask lanes, F co
   each_lane(lanes, [&](unsigned lane) { d[lane] = static_cast<std::uint32_t>(all); });
 }
 template <class T> Run find_reduction(std::string_view op) {
-  if (op == "add") return [](Warp& w, const Step& s, Mask m) { reduce<std::uint32_t>(w, s, m, [](auto a, auto b) { return a + b; }); };
-  if (op == "min") return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a < b ? a : b; }); };
-  if (op == "max") return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a > b ? a : b; }); };
+  if (op == "add")
+    return [](Warp& w, const Step& s, Mask m) { reduce<std::uint32_t>(w, s, m, [](auto a, auto b) { return a + b; }); };
+  if (op == "min")
+    return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a < b ? a : b; }); };
+  if (op == "max")
+    return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a > b ? a : b; }); };
   if (op == "and") return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a & b; }); };
   if (op == "or") return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a | b; }); };
   if (op == "xor") return [](Warp& w, const Step& s, Mask m) { reduce<T>(w, s, m, [](T a, T b) { return a ^ b; }); };
@@ -113,11 +116,10 @@ void elect(Warp& w, const Step& s, Mask lanes) {
 
 // ---- special registers ----------------------------------------------------------------------------
 constexpr std::string_view kSpecial[] = {
-    "%tid.x",      "%tid.y",       "%tid.z",       "%ntid.x",      "%ntid.y",           "%ntid.z",
-    "%ctaid.x",    "%ctaid.y",     "%ctaid.z",     "%nctaid.x",    "%nctaid.y",         "%nctaid.z",
-    "%laneid",     "%warpid",      "%nwarpid",     "%smid",        "%nsmid",            "%gridid",
-    "%lanemask_eq", "%lanemask_lt", "%lanemask_le", "%lanemask_gt", "%lanemask_ge",      "%clock",
-    "%clock64",    "%globaltimer", "%total_smem_size", "%dynamic_smem_size"};
+    "%tid.x",       "%tid.y",       "%tid.z",    "%ntid.x",   "%ntid.y",      "%ntid.z",          "%ctaid.x",
+    "%ctaid.y",     "%ctaid.z",     "%nctaid.x", "%nctaid.y", "%nctaid.z",    "%laneid",          "%warpid",
+    "%nwarpid",     "%smid",        "%nsmid",    "%gridid",   "%lanemask_eq", "%lanemask_lt",     "%lanemask_le",
+    "%lanemask_gt", "%lanemask_ge", "%clock",    "%clock64",  "%globaltimer", "%total_smem_size", "%dynamic_smem_size"};
 
 std::uint64_t special_value(const Warp& w, std::uint32_t which, unsigned lane) {
   const Block& b = *w.block;
@@ -148,8 +150,7 @@ std::uint64_t special_value(const Warp& w, std::uint32_t which, unsigned lane) {
     case 22: return ~(bit - 1);
     case 26: return b.static_shared + b.dynamic_shared;
     case 27: return b.dynamic_shared;
-    default:
-      return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+    default: return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
   }
 }
 void move_special(Warp& w, const Step& s, Mask lanes) {
@@ -197,8 +198,7 @@ void decode_vote(const Words& words, const std::vector<Operand>& o, Operands& co
   s.to[0] = ballot ? context.destination(o.at(0)) : context.predicate(o.at(0));
   s.from[0] = context.predicate(o.at(1));
   s.extra = o[1].negated ? 1 : 0;
-  s.run = ballot ? &vote_ballot
-                 : (words[2] == "any" ? &vote_any : (words[2] == "all" ? &vote_all : &vote_uni));
+  s.run = ballot ? &vote_ballot : (words[2] == "any" ? &vote_any : (words[2] == "all" ? &vote_all : &vote_uni));
   members(o.at(2), context, s);
 }
 
@@ -224,8 +224,8 @@ bool decode_sync(const Words& words, const std::vector<Operand>& o, Operands& co
   } else if (words[0] == "match") {
     decode_match(words, o, context, s);
   } else if (words[0] == "redux") {
-    s.run = words.back() == "s32" ? find_reduction<std::int32_t>(words.at(2))
-                                  : find_reduction<std::uint32_t>(words.at(2));
+    s.run =
+        words.back() == "s32" ? find_reduction<std::int32_t>(words.at(2)) : find_reduction<std::uint32_t>(words.at(2));
     s.to[0] = context.destination(o.at(0));
     s.from[0] = context.source(o.at(1));
     members(o.at(2), context, s);

@@ -14,8 +14,8 @@ bool decode_control(const Words& words, const std::vector<Operand>& operands, Op
 // lane is not in its own member mask, or the masks differ.
 Mask members_of(const Warp& warp, const Step& step, Mask lanes);
 
-// Whether the instruction waits for the lanes of other paths at any other .sync instruction of its kind (bar.warp.sync),
-// not only at itself.
+// Whether the instruction waits for the lanes of other paths at any other .sync instruction of its kind
+// (bar.warp.sync), not only at itself.
 bool meets_anywhere(const Step& step);
 
 }  // namespace cuda_device::ptx

@@ -74,8 +74,8 @@ std::byte* shared(const Request& r, std::uint64_t offset) {
   const std::uint64_t end = offset + r.bytes, dynamic = b.program->dynamic_shared_begin;
   const bool inside = end <= b.static_shared || (offset >= dynamic && end <= dynamic + b.dynamic_shared);
   if (!inside || end < offset)
-    r.refuse("at " + hex(offset) + " of shared memory, of which " + std::to_string(b.static_shared) +
-             " static and " + std::to_string(b.dynamic_shared) + " dynamic bytes exist");
+    r.refuse("at " + hex(offset) + " of shared memory, of which " + std::to_string(b.static_shared) + " static and " +
+             std::to_string(b.dynamic_shared) + " dynamic bytes exist");
   const Shadow::Finding found = b.shadow.note(offset, r.bytes, r.access, r.thread(), r.warp.moment, r.step.line);
   if (found.kind == Shadow::Finding::Kind::uninitialised)
     r.refuse("at " + hex(offset) + " of shared memory that the block has not written");
@@ -138,8 +138,7 @@ void load(Warp& w, const Step& s, Mask lanes) {
   const std::size_t bytes = std::size_t(s.bytes) * s.count;
   each_lane(lanes, [&](unsigned lane) {
     const std::byte* from = resolve({w, s, lane, bytes, Access::read}, address_of(w, s, lane));
-    for (std::size_t k = 0; k < s.count; ++k)
-      out(w, s.to[k])[lane] = read(from + k * s.bytes, s.bytes, s.extends_sign);
+    for (std::size_t k = 0; k < s.count; ++k) out(w, s.to[k])[lane] = read(from + k * s.bytes, s.bytes, s.extends_sign);
   });
 }
 
@@ -163,9 +162,7 @@ struct AtomicOp {
   Change change;
 };
 
-std::uint64_t add_f32(std::uint64_t a, std::uint64_t b, std::uint64_t) {
-  return bits_of(as<float>(a) + as<float>(b));
-}
+std::uint64_t add_f32(std::uint64_t a, std::uint64_t b, std::uint64_t) { return bits_of(as<float>(a) + as<float>(b)); }
 // In global memory subnormal operands and results are flushed to zero, with their sign.
 std::uint64_t add_f32_flushed(std::uint64_t a, std::uint64_t b, std::uint64_t) {
   return bits_of(flushed(flushed(as<float>(a)) + flushed(as<float>(b))));
@@ -174,7 +171,8 @@ std::uint64_t add_f64(std::uint64_t a, std::uint64_t b, std::uint64_t) {
   return bits_of(as<double>(a) + as<double>(b));
 }
 
-template <class T> constexpr AtomicOp kIntegerOps[] = {
+template <class T>
+constexpr AtomicOp kIntegerOps[] = {
     {"add", [](std::uint64_t a, std::uint64_t b, std::uint64_t) { return a + b; }},
     {"exch", [](std::uint64_t, std::uint64_t b, std::uint64_t) { return b; }},
     {"cas", [](std::uint64_t a, std::uint64_t b, std::uint64_t c) { return T(a) == T(b) ? c : a; }},
@@ -273,9 +271,9 @@ Space space_of(const Words& words) {
 
 // The words that say nothing to a device without caches and with one thread.
 bool is_hint(std::string_view word) {
-  constexpr std::string_view known[] = {"nc",   "volatile", "relaxed", "acquire", "release", "acq_rel", "weak", "cta",
-                                        "gpu",  "sys",      "ca",      "cg",      "cs",      "lu",      "cv",   "wb",
-                                        "wt",   "mmio",     "cluster", "noftz"};
+  constexpr std::string_view known[] = {"nc",  "volatile", "relaxed", "acquire", "release", "acq_rel", "weak",
+                                        "cta", "gpu",      "sys",     "ca",      "cg",      "cs",      "lu",
+                                        "cv",  "wb",       "wt",      "mmio",    "cluster", "noftz"};
   return word.starts_with("L1::") || word.starts_with("L2::") ||
          std::find(std::begin(known), std::end(known), word) != std::end(known);
 }

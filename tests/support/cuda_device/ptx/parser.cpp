@@ -36,7 +36,8 @@ std::vector<Token> tokens_of(std::string_view text) {
       tokens.push_back({text.substr(k, end - k), line});
     } else if (std::isspace(static_cast<unsigned char>(c)) == 0) {
       if (is_word(c))
-        while (end < text.size() && (is_word(text[end]) || text.substr(end, 2) == "::")) end += text[end] == ':' ? 2 : 1;
+        while (end < text.size() && (is_word(text[end]) || text.substr(end, 2) == "::"))
+          end += text[end] == ':' ? 2 : 1;
       tokens.push_back({text.substr(k, end - k), line});
     }
     k = end;
@@ -63,9 +64,7 @@ class Parser {
 
  private:
   // ---- tokens -------------------------------------------------------------------------------------
-  std::string_view peek(std::size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)].text;
-  }
+  std::string_view peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)].text; }
   std::string_view take() {
     const std::string_view text = peek();
     if (at_ + 1 < tokens_.size()) ++at_;
@@ -369,7 +368,8 @@ class Parser {
     if (word == "-" || std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
       const bool literal = word.size() > 2 && std::strchr("fFdD", word[1]) != nullptr && word[0] == '0';
       o.kind = literal ? Operand::Kind::bits : Operand::Kind::integer;
-      if (literal) o.value = static_cast<std::int64_t>(std::strtoull(std::string(take().substr(2)).c_str(), nullptr, 16));
+      if (literal)
+        o.value = static_cast<std::int64_t>(std::strtoull(std::string(take().substr(2)).c_str(), nullptr, 16));
       else o.value = integer();
       return o;
     }

@@ -38,8 +38,8 @@ struct Definition {
   std::vector<Variable> parameters, results, variables;
   int registers = 0, predicates = kFixedPredicates;
   std::vector<Instruction> instructions;
-  std::vector<int> parents;                      // of the scopes; scope 0 is the body
-  std::unordered_map<std::string, int> labels;   // "<scope>:<name>": number of the instruction that follows
+  std::vector<int> parents;                     // of the scopes; scope 0 is the body
+  std::unordered_map<std::string, int> labels;  // "<scope>:<name>": number of the instruction that follows
   std::unordered_map<std::string, std::vector<std::string_view>> tables;  // .branchtargets by their label
 };
 

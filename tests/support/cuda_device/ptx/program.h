@@ -47,9 +47,9 @@ struct Step {
   std::uint8_t count = 1;        // elements of a vector
   std::uint8_t bytes = 0;        // of an element
   bool extends_sign = false;
-  std::uint32_t extra = 0;      // modifiers; their meaning depends on the form
-  std::int64_t offset = 0;      // added to an address
-  std::int32_t target = -1;     // of a branch
+  std::uint32_t extra = 0;       // modifiers; their meaning depends on the form
+  std::int64_t offset = 0;       // added to an address
+  std::int32_t target = -1;      // of a branch
   std::int32_t reconverge = -1;  // where the paths of a divergent branch meet; -1: only at the end of the routine
   std::int32_t line = 0;
   const Call* call = nullptr;

@@ -13,8 +13,8 @@ bool Shadow::unordered(const Mark& mark, unsigned thread, std::uint32_t moment) 
   return mark.thread != thread && mark.moment == moment;
 }
 
-Shadow::Finding Shadow::note(std::size_t first, std::size_t bytes, Access access, unsigned thread,
-                             std::uint32_t moment, std::int32_t line) {
+Shadow::Finding Shadow::note(std::size_t first, std::size_t bytes, Access access, unsigned thread, std::uint32_t moment,
+                             std::int32_t line) {
   for (std::size_t k = first; k < first + bytes; ++k) {
     Cell& cell = cells_[k];
     Mark& w = cell.written;

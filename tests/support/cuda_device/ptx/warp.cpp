@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include <catena/tests/support/cuda_device/ptx/lanes.h>
 #include <catena/tests/support/cuda_device/ptx/grid.h>
+#include <catena/tests/support/cuda_device/ptx/lanes.h>
 
 namespace cuda_device::ptx {
 
@@ -349,8 +349,8 @@ void fail(const Warp& warp, const Step& step, int lane, const std::string& text)
                       std::to_string(block.index.y) + ", " + std::to_string(block.index.z) + "), ";
   where += lane >= 0 ? "thread " + std::to_string(warp.number * kLanes + unsigned(lane))
                      : "warp " + std::to_string(warp.number);
-  throw Fault{where + ": " + text + "\n  at line " + std::to_string(step.line) + " of the PTX: " +
-              (at < routine.texts.size() ? routine.texts[at] : "")};
+  throw Fault{where + ": " + text + "\n  at line " + std::to_string(step.line) +
+              " of the PTX: " + (at < routine.texts.size() ? routine.texts[at] : "")};
 }
 
 }  // namespace cuda_device::ptx

@@ -1,6 +1,6 @@
-// A warp: 32 lanes that execute one routine's steps together. Where they diverge they form paths, which are executed one
-// after the other until they meet again; a path that has to wait for lanes of another path (.sync instructions, barriers
-// of the block) lets it go first.
+// A warp: 32 lanes that execute one routine's steps together. Where they diverge they form paths, which are executed
+// one after the other until they meet again; a path that has to wait for lanes of another path (.sync instructions,
+// barriers of the block) lets it go first.
 #pragma once
 
 #include <cstdint>
