@@ -36,6 +36,11 @@ using nd::Strides;
 
 inline constexpr nd::Device kDevices[] = {{nd::Device::Kind::cpu, 0}, {nd::Device::Kind::cuda, 0}};
 
+// The pattern of infinity in a float of that many bytes; of 2 bytes: bfloat16.
+inline std::uint64_t infinity_of(std::size_t bytes) {
+  return bytes == 8 ? 0x7ff0000000000000u : (bytes == 4 ? 0x7f800000u : 0x7f80u);
+}
+
 // ---- values ---------------------------------------------------------------------------------------
 // Bit patterns of a dtype: special values among random ones.
 inline std::vector<std::byte> pattern(Dtype dtype, std::size_t n, std::mt19937_64& random) {
@@ -56,7 +61,8 @@ inline std::vector<std::byte> pattern(Dtype dtype, std::size_t n, std::mt19937_6
       const Dtype part = complex ? (size == 4 ? Dtype::float32 : Dtype::float64) : dtype;
       catena::Scalar(v).store(part, bytes.data() + k * size);
       if (r % 29 == 2) put(k, random());  // any pattern: signalling NaN among them
-      if (r % 23 == 1) put(k, size == 8 ? r >> 13 : r >> (size == 4 ? 42 : 57));  // small: subnormal
+      if (r % 31 == 3) put(k, part == Dtype::float16 ? 0x7c01 : (infinity_of(size) | 1));  // signalling NaN
+      if (r % 23 == 1) put(k, size == 8 ? r >> 13 : r >> (size == 4 ? 42 : 57));           // small: subnormal
     }
   }
   return bytes;

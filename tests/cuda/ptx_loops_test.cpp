@@ -5,7 +5,6 @@
 #include <catena/tests/cuda/ptx_loops.h>
 
 #include <chrono>
-#include <functional>
 #include <iomanip>
 #include <map>
 #include <thread>
@@ -22,26 +21,69 @@ using catena::Input;
 constexpr double kBits = -1;  // an allowed distance: not even NaN may differ
 
 // ---- contracts ------------------------------------------------------------------------------------
-// Differences that are known and are to be mended in the kernels: rows and dtypes (empty: all), and the reason.
+// Differences that are known and are to be mended in the kernels: rows, dtypes of the first operand (empty: all), how
+// far results may be apart, and the reason.
 struct Known {
   std::string_view row, dtypes;
+  double least, most;
   const char* reason;
 };
+constexpr const char* kThroughFloat = "16-bit floats are copied through float32, which changes NaN";
+constexpr const char* kSignOfNan = "the sign of a float16 NaN is lost in float32";
+constexpr const char* kCancellation = "the formula loses digits by cancellation";
+constexpr const char* kSignalling = "a signalling NaN beside 0, 1 or infinity";
 constexpr Known kKnown[] = {
-    {"", "", ""},
+    // clang-format off
+    {"copy", "eE", 0, 0, kThroughFloat},
+    {"signbit", "e", INFINITY, INFINITY, kSignOfNan},
+    {"copysign", "e", 0.5, 65536, kSignOfNan},
+    {"logaddexp", "", 1, 1000, kCancellation},
+    {"logaddexp2", "", 1, 1000, kCancellation},
+    {"softplus_bwd", "", 1, INFINITY, kCancellation},
+    {"power", "", INFINITY, INFINITY, kSignalling},
+    {"hypot", "", INFINITY, INFINITY, kSignalling},
+    // clang-format on
 };
-const Known* known(const KernelDef& def, Dtype dtype) {
+const Known* known(const KernelDef& def, Dtype dtype, double off) {
   for (const Known& k : kKnown)
-    if (k.row == def.name && (k.dtypes.empty() || k.dtypes.find(catena::char_of(dtype)) != k.dtypes.npos)) return &k;
+    if (k.row == def.name && (k.dtypes.empty() || k.dtypes.find(catena::char_of(dtype)) != k.dtypes.npos) &&
+        off >= k.least && off <= k.most)
+      return &k;
   return nullptr;
 }
+
+// ---- values of floats -----------------------------------------------------------------------------
+double value(Dtype dtype, const std::byte* p) {
+  double v = 0;
+  catena::cast_function(dtype, Dtype::float64)(p, 0, reinterpret_cast<std::byte*>(&v), 8, 1);
+  return v;
+}
+double off_by(Dtype dtype, const std::byte* a, const std::byte* b) {
+  return std::fabs(value(dtype, a) - value(dtype, b));
+}
+double largest(Dtype dtype, const std::vector<std::byte>& all) {
+  double most = 0;
+  for (std::size_t k = 0; k < all.size(); k += catena::itemsize(dtype))
+    most = std::max(most, std::fabs(value(dtype, all.data() + k)));
+  return most;
+}
+double rounding_of(Dtype dtype) {
+  return dtype == Dtype::float64 ? 0x1p-53
+                                 : (dtype == Dtype::float32 ? 0x1p-24 : (dtype == Dtype::float16 ? 0x1p-11 : 0x1p-8));
+}
+
+// Approximate instructions are then wrong by 2 units, and only exact results are compared.
+bool perturbed() { return std::getenv("CATENA_SOFTWARE_CUDA_PTX_PERTURB") != nullptr; }
 
 // ---- results --------------------------------------------------------------------------------------
 // What the worker threads find, reported by the main thread.
 class Results {
  public:
   void compare(const KernelDef& def, const Loop& loop, const std::string& call, const std::vector<Operand>& inputs,
-               const std::vector<Operand>& outputs, double allowed) {
+               const std::vector<Operand>& outputs, double allowed, double of_largest = 0) {
+    ++calls_;
+    if (perturbed() && allowed > 0) return;
+    std::size_t excused = 0;
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const std::vector<std::byte> expected = content(outputs[k].on[0]), actual = content(outputs[k].on[1]);
       const Dtype dtype = outputs[k].on[0].dtype();
@@ -50,16 +92,17 @@ class Results {
         const std::byte *a = actual.data() + i * item, *e = expected.data() + i * item;
         const double off = allowed == kBits && std::memcmp(a, e, item) == 0 ? kBits : distance(dtype, a, e);
         if (off <= allowed) continue;
-        std::string text = catena::concat(def.name, " ", catena::signature(def, loop), " ", call, ", output ", k,
-                                          " element ", i, ": PTX ", bits(actual.data() + i * item, item), ", CPU ",
-                                          bits(expected.data() + i * item, item), " (", off, " ulp), inputs");
+        if (of_largest > 0 && off_by(dtype, a, e) <= of_largest * largest(dtype, expected)) continue;
+        const Known* excuse = known(def, loop.type[0], off);
+        if (excuse != nullptr && excused++ > 0) continue;  // the first one is written down
+        std::string text =
+            catena::concat(def.name, " ", catena::signature(def, loop), " ", call, ", output ", k, " element ", i,
+                           ": PTX ", bits(a, item), ", CPU ", bits(e, item), " (", off, " ulp), inputs");
         for (const Operand& in : inputs) text += " " + value_at(in.on[0], outputs[k].on[0].shape(), std::int64_t(i));
-        add(def, dtype, text);
-        break;
+        add(def, excuse, text);
+        if (excuse == nullptr) break;
       }
     }
-    const std::lock_guard lock(mutex_);
-    ++calls_;
   }
   void fail(const KernelDef& def, const std::string& text) {
     const std::lock_guard lock(mutex_);
@@ -78,17 +121,17 @@ class Results {
     if (catena::size_of(a.shape()) == catena::size_of(loop)) return bits(all.data() + std::size_t(i) * item, item);
     return a.size() == 1 ? bits(all.data(), item) : "...";
   }
-  void add(const KernelDef& def, Dtype dtype, const std::string& text) {
+  void add(const KernelDef& def, const Known* excuse, const std::string& text) {
     const std::lock_guard lock(mutex_);
     if (const char* path = std::getenv("CATENA_PTX_MISMATCHES")) std::ofstream(path, std::ios::app) << text << "\n";
-    if (const Known* k = known(def, dtype)) ++excused_[catena::concat(def.name, " (", k->reason, ")")];
+    if (excuse != nullptr) ++excused_[catena::concat(def.name, " (", excuse->reason, ")")];
     else failures_.push_back(text);
   }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::vector<std::string> failures_;
   std::map<std::string, int> excused_;
-  std::size_t calls_ = 0;
+  std::atomic<std::size_t> calls_{0};
 };
 
 // ---- calls ----------------------------------------------------------------------------------------
@@ -185,7 +228,13 @@ bool is_exact(const Loop& loop) {
   return loop.reduction->any_order || (!catena::is_floating(loop.type[0]) && !catena::is_complex_dtype(loop.type[0]) &&
                                        !catena::is_floating(loop.type[1]));
 }
-Operand reduction_input(const Item& item, const Shape& shape, std::mt19937_64& random) {
+Operand reduction_input(const Item& item, const Shape& shape, bool zeros, std::mt19937_64& random) {
+  if (zeros) {
+    std::vector<std::byte> values(std::size_t(catena::size_of(shape)) * catena::itemsize(item.type(0)));
+    for (std::size_t k = 0; k < values.size(); k += catena::itemsize(item.type(0)))
+      catena::Scalar(random() % 2 != 0 ? 0.0 : -0.0).store(item.type(0), values.data() + k);
+    return make(item.type(0), shape, Layout::contiguous, random, &values);
+  }
   if (is_exact(item.loop())) return make(item.type(0), shape, Layout::contiguous, random);
   const std::vector<std::byte> values = near_one(item.type(0), std::size_t(catena::size_of(shape)), random);
   return make(item.type(0), shape, Layout::contiguous, random, &values);
@@ -199,8 +248,10 @@ void run_reduction(const Item& item, Results& results, std::mt19937_64& random) 
     catena::Dims axes;
   };
   const Case cases[] = {{{70001}, {0}}, {{5, 3000}, {1}}, {{300, 40}, {0}}, {{40, 7}, {1}}, {{6, 50, 8}, {0, 2}}};
-  for (const Case& c : cases) {
-    std::vector<Operand> inputs{reduction_input(item, c.shape, random)};
+  const bool signs = is_exact(item.loop()) && catena::is_floating(item.type(0));  // zeros of both signs, too
+  for (std::size_t k = 0; k < std::size(cases) * (signs ? 2 : 1); ++k) {
+    const Case& c = cases[k % std::size(cases)];
+    std::vector<Operand> inputs{reduction_input(item, c.shape, k >= std::size(cases), random)};
     Shape out;
     for (int a = 0; a < c.shape.size(); ++a)
       if (std::find(c.axes.begin(), c.axes.end(), a) == c.axes.end()) out.push_back(c.shape[a]);
@@ -214,7 +265,7 @@ void run_reduction(const Item& item, Results& results, std::mt19937_64& random) 
   if (!def.is(catena::may_scan)) return;
   for (const auto& [shape, axis] :
        {std::pair{Shape{3, 700}, 1}, std::pair{Shape{70001}, 0}, std::pair{Shape{500, 6}, 0}}) {
-    std::vector<Operand> inputs{reduction_input(item, shape, random)};
+    std::vector<Operand> inputs{reduction_input(item, shape, false, random)};
     std::vector<Operand> outputs{make(item.type(1), shape, Layout::contiguous, random)};
     on_both([&](int d) {
       nd::internal::execute(catena::call::Scan{&def, item.number, inputs[0].on[d].get(), axis, headers(outputs, d)[0]});
@@ -240,7 +291,8 @@ void run_rows(const Item& item, Results& results, std::mt19937_64& random) {
       const std::vector<catena::ArrayHeader*> out = headers(outputs, d);
       nd::internal::execute(catena::call::Rows{&def, item.number, &shape, {1}, in, out});
     });
-    results.compare(def, item.loop(), catena::concat("rows of ", count), inputs, outputs, 1e5);
+    results.compare(def, item.loop(), catena::concat("rows of ", count), inputs, outputs, 32,
+                    rounding_of(item.loop().row->type) * 256);
   }
 }
 

@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(arguments_are_checked_against_the_text) {
     struct Pair { float first; short second; };
     template <class T> __global__ void scale(T* x, T by);  // a declaration
     extern "C" __global__ void many(const float* __restrict__ x, long long n, float a, unsigned* const k, Pair p,
-                                    unsigned short h[], double, const std::size_t m, bool flag) { *k = n + m; }
+                                    unsigned short h[], double, const size_t m, bool flag) { *k = n + m; }
     )",
                          "many");
   struct Pair {

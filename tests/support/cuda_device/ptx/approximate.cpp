@@ -88,6 +88,20 @@ template <Function F> void of_double(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
+// rsqrt.approx.f64, without .ftz: subnormal numbers count, and the result has all bits.
+void reciprocal_root(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t* a = in(w, s.from[0]);
+  std::uint64_t* d = out(w, s.to[0]);
+  each_lane(lanes, [&](unsigned lane) {
+    const double v = as<double>(a[lane]);
+    const auto exact = static_cast<double>(1 / std::sqrt(static_cast<long double>(v)));
+    std::uint64_t r = bits_of(exact);
+    if (perturbs() && v > 0 && std::isfinite(v))
+      r = moved<std::uint64_t>(r, a[lane], 1, 0x7fe0000000000000u, 0x0020000000000000u);
+    d[lane] = r;
+  });
+}
+
 void divide(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]);
   std::uint64_t* d = out(w, s.to[0]);
@@ -127,6 +141,7 @@ Run find_approximation(const Words& words, Step& s) {
   if (op == "cos") return form<Function::cos>(type);
   if (op == "tanh") return form<Function::tanh>(type);
   if (op == "rcp") return form<Function::rcp>(type);
+  if (op == "rsqrt" && type == "f64" && (s.extra & kFtz) == 0) return &reciprocal_root;
   if (op == "rsqrt") return form<Function::rsqrt>(type);
   if (op == "sqrt") return form<Function::sqrt>(type);
   return nullptr;

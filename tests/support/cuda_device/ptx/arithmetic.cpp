@@ -234,6 +234,24 @@ template <class A, class B> void dot_bytes(Warp& w, const Step& s, Mask lanes) {
   });
 }
 
+// The same of two halves of a word and the lower or upper two bytes of another.
+template <class A, class B, bool Upper> void dot_halves(Warp& w, const Step& s, Mask lanes) {
+  const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]), *c = in(w, s.from[2]);
+  std::uint64_t* d = out(w, s.to[0]);
+  each_lane(lanes, [&](unsigned lane) {
+    auto sum = std::uint32_t(c[lane]);
+    for (int k = 0; k < 2; ++k)
+      sum += std::uint32_t(int(A(a[lane] >> 16 * k)) * int(B(b[lane] >> (8 * k + (Upper ? 16 : 0)))));
+    d[lane] = sum;
+  });
+}
+template <class A, class B> void add_dots(std::unordered_map<std::string, Run>& t, const std::string& types) {
+  using Half = std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>;
+  t["dp4a" + types] = &dot_bytes<A, B>;
+  t["dp2a.lo" + types] = &dot_halves<Half, B, false>;
+  t["dp2a.hi" + types] = &dot_halves<Half, B, true>;
+}
+
 // ---- carries --------------------------------------------------------------------------------------
 // a + b (+ carry), a - b (- borrow), or a product's half + c (+ carry). The flag is written by forms with .cc.
 enum class Carry { add, sub, mad_low, mad_high };
@@ -345,10 +363,10 @@ const Table& table() {
     (*t)["shf.r.wrap.b32"] = &ternary<Funnel<false, false>, std::uint32_t>;
     (*t)["shf.r.clamp.b32"] = &ternary<Funnel<false, true>, std::uint32_t>;
     (*t)["lop3.b32"] = &lop3;
-    (*t)["dp4a.s32.s32"] = &dot_bytes<std::int8_t, std::int8_t>;
-    (*t)["dp4a.s32.u32"] = &dot_bytes<std::int8_t, std::uint8_t>;
-    (*t)["dp4a.u32.s32"] = &dot_bytes<std::uint8_t, std::int8_t>;
-    (*t)["dp4a.u32.u32"] = &dot_bytes<std::uint8_t, std::uint8_t>;
+    add_dots<std::int8_t, std::int8_t>(*t, ".s32.s32");
+    add_dots<std::int8_t, std::uint8_t>(*t, ".s32.u32");
+    add_dots<std::uint8_t, std::int8_t>(*t, ".u32.s32");
+    add_dots<std::uint8_t, std::uint8_t>(*t, ".u32.u32");
     return t;
   }();
   return all;
