@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [<ctest arguments>...]
+# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [<ctest arguments>...]
 #
 # Sets up, builds and runs every test; the output ends with ctest's summary. For example:
 #   bash tests/run.sh                            all tests that need no GPU

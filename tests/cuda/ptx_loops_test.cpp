@@ -1,7 +1,8 @@
 // Every registered loop, executed from the PTX that NVRTC makes of it, against the CPU: the same bits, or units in the
 // last place where the contract is that. Runs on the software CUDA device with the toolkit's NVRTC.
 //
-// CATENA_TEST_SHARD=<k>/<n>: every nth loop only. CATENA_PTX_MISMATCHES=<file>: differences are appended there.
+// CATENA_TEST_SHARD=<k>/<n>: every nth loop only. CATENA_PTX_ROW=<name>: the loops of one row only.
+// CATENA_PTX_MISMATCHES=<file>: differences are appended there.
 #include <catena/tests/cuda/ptx_loops.h>
 
 #include <chrono>
