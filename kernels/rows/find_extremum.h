@@ -26,7 +26,7 @@ template <class Body, class T> class ExtremumFinder {
     const bool few = n < kWindow;
     if (few) {
       for (int l = 0; l < kWindow; ++l) tile[l] = x[0];
-      std::memcpy(tile, x, std::size_t(n) * sizeof(T));
+      for (std::int64_t i = 1; i < n; ++i) tile[i] = x[i];
     }
     return find_in_windows(few ? tile : x, few ? kWindow : n, value);
   }

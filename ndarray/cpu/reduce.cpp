@@ -17,7 +17,6 @@
 #include <catena/kernels/rows/families/extremum.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/reducer.h>
-#include <catena/ndarray/cpu/stream_store.h>
 
 namespace nd::cpu {
 
@@ -49,7 +48,7 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   count_ = catena::size_of(reduced_);
   outputs_ = catena::size_of(kept_);
   if (call.pre != nullptr) prepare(*call.pre);
-  copies_ = count_ == 1 && !pre_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
+  copies_ = count_ == 1 && !pre_ && in_dtype_ == in_type_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
             (call.kernel == &catena::rows::amax || call.kernel == &catena::rows::amin);
   chunk_ = chunk_length();
   chunks_ = std::max<std::int64_t>(1, (count_ + chunk_ - 1) / chunk_);
@@ -214,8 +213,6 @@ void Reducer::fold_runs(const std::byte* in, std::int64_t begin, std::int64_t n,
     const std::byte* x = in + at.offset();
     at.advance(m);
     i += m;
-    // The processor foresees the addresses of this run only.
-    for (std::int64_t b = 0; i < n && b < m * in_item_; b += kLine) __builtin_prefetch(in + at.offset() + b);
     if (held > 0) {
       const std::int64_t taken = std::min(m, kLanes - held);
       std::memcpy(waiting + held * in_item_, x, std::size_t(taken * in_item_));

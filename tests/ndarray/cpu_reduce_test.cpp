@@ -337,6 +337,30 @@ BOOST_AUTO_TEST_CASE(places_of_nans_and_equal_values_of_drawn_shapes) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(the_extremum_of_one_element_is_that_element) {
+  std::mt19937 rng(24);
+  for (const std::string name : {"amax", "amin"}) {
+    const KernelDef& def = find_kernel(name);
+    for (int l = 0; l < def.num_loops; ++l)
+      for (const Layout layout : test::kWritableLayouts) {
+        const Dtype t = def.loop_table[l].type[0];
+        if (kind_of(t) == DtypeKind::complex) continue;
+        for (const Dtype out : {t, Dtype::float64}) {
+          Strided a(t, {40, 1, 7}, layout), c(out, {40, 1, 7}, test::kWritableLayouts[rng() % 4]);
+          a.fill(rng, 1, 90);
+          if (is_floating(t)) a.set({3, 0, 2}, NAN), a.set({5, 0, 6}, -0.0);
+          reduce(def, a, {1}, c);
+          bool good = true;
+          Strided::for_each(a.shape, [&](const Shape& i) {
+            const double x = a.get(i), y = c.get(i);
+            good = good && (std::isnan(x) ? std::isnan(y) : x == y && std::signbit(x) == std::signbit(y));
+          });
+          BOOST_TEST(good, name << ' ' << t << " to " << out << ' ' << name_of(layout));
+        }
+      }
+  }
+}
+
 // Rows that end within a vector, a window of several, or a block of windows; zeros of both signs are equal.
 BOOST_AUTO_TEST_CASE(places_in_rows_of_all_lengths) {
   std::mt19937 rng(23);
