@@ -354,8 +354,10 @@ template <class Op, class T, class I> void scatter_line(const catena::bound::Gat
 
 template <class Op, class T>
 void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool by_inner) {
-  if (walk.is_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(call, walk);
-  if (walk.is_line(Dtype::int32)) return scatter_line<Op, T, std::int32_t>(call, walk);
+  // In other memory more elements are on their way at once if their places have been computed before.
+  const auto is_near_line = [&](Dtype index) { return walk.rank() == 1 && walk.is_line(index) && walk.is_near(); };
+  if (is_near_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(call, walk);
+  if (is_near_line(Dtype::int32)) return scatter_line<Op, T, std::int32_t>(call, walk);
   const auto job = [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,
