@@ -152,7 +152,7 @@ Kind kind_above(Kind k) {
 }
 
 Kind abstract_kind(Dtype t) {
-  constexpr Kind kinds[] = {Kind::bool_, Kind::unsignedinteger, Kind::signedinteger, Kind::floating,
+  constexpr Kind kinds[] = {Kind::boolean, Kind::unsignedinteger, Kind::signedinteger, Kind::floating,
                             Kind::complexfloating};
   return kinds[rank_of_kind(t)];
 }

@@ -105,7 +105,7 @@ enum class Kind : std::uint8_t {
   inexact,
   floating,
   complexfloating,
-  bool_
+  boolean
 };
 // Whether a dtype or kind is the other one or below it.
 CATENA_EXPORT bool issubdtype(Dtype a, Dtype b);

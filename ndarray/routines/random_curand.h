@@ -1,5 +1,5 @@
-// A cuRAND generator behind nd::random::BitGenerator: converts the library's numbers to the shapes, dtypes and ranges of
-// the samplers.
+// A cuRAND generator behind nd::random::BitGenerator: converts the library's numbers to the shapes, dtypes and ranges
+// of the samplers.
 //
 // Thread safety: all members may be called from any thread; each call takes its own numbers, in an undefined order of
 // calls.

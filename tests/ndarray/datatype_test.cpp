@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(kinds) {
     BOOST_TEST(nd::issubdtype(t, Kind::integer) == integer);
     BOOST_TEST(nd::issubdtype(t, Kind::inexact) == floating);
     BOOST_TEST(nd::issubdtype(t, Kind::floating) == floating);
-    BOOST_TEST(nd::issubdtype(t, Kind::bool_) == (t == nd::bool_));
+    BOOST_TEST(nd::issubdtype(t, Kind::boolean) == (t == nd::bool_));
     BOOST_TEST(nd::issctype(t));
     BOOST_TEST(nd::obj2sctype(nd::zeros(1, t)) == t);
     BOOST_TEST(nd::dtype_from_name(std::string(1, nd::sctype2char(t))) == t);
