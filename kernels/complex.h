@@ -34,7 +34,6 @@ template <class T> struct complex {
 using complex64 = complex<float>;
 using complex128 = complex<double>;
 
-template <class T> inline constexpr bool is_complex<complex<T>> = true;
 template <class T> struct real_of<complex<T>> { using type = T; };
 
 template <class T> ND_FN bool operator==(complex<T> a, complex<T> b) { return (a.re == b.re) & (a.im == b.im); }

@@ -10,12 +10,12 @@ struct float16 {
 
   float16() = default;
 #if CATENA_DEVICE
-  ND_FN explicit float16(float f) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(f)); }
-  ND_FN explicit operator float() const {
-    float f;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(bits));
-    return f;
-  }
+  // The instructions make one NaN of all, without a sign. Its sign is put back, as the portable rule keeps it: signbit
+  // and copysign have the same results on both backends, in whatever program they stand. The other bits of a NaN are
+  // not kept by either; a copy between equal dtypes moves bits and does not come here.
+  ND_FN explicit float16(float f);  // defined behind the class
+  ND_FN explicit operator float() const;
+
 #else
   // No branches, so that loops over it vectorise on every instruction set, also without F16C.
   ND_FN explicit float16(float f) {
@@ -44,3 +44,19 @@ struct float16 {
 };
 
 }  // namespace catena
+
+#if CATENA_DEVICE
+namespace catena {
+
+ND_FN float16::float16(float f) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(f));
+  bits = uint16_t(bits | ((bit_cast<uint32_t>(f) >> 16) & 0x8000u));
+}
+ND_FN float16::operator float() const {
+  float f;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(bits));
+  return bit_cast<float>(bit_cast<uint32_t>(f) | (uint32_t(bits) & 0x8000u) << 16);
+}
+
+}  // namespace catena
+#endif

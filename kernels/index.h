@@ -8,7 +8,7 @@
 
 namespace catena {
 
-inline constexpr int kMaxIndexRank = 32;
+enum : int { kMaxIndexRank = 32 };
 
 // The element at an address. Every byte of a bool but 0 is true, as bytes of a view of another dtype may be, but a bool
 // that is loaded from a byte other than 0 and 1 is undefined.

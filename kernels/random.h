@@ -13,6 +13,12 @@ namespace catena {
 
 struct philox_block {
   uint32_t lane[4];
+
+  // Lane j by conditions instead of an array index, because registers cannot be indexed.
+  ND_FN uint32_t at(int j) const {
+    const uint32_t low = j & 1 ? lane[1] : lane[0], high = j & 1 ? lane[3] : lane[2];
+    return j & 2 ? high : low;
+  }
 };
 
 ND_FN uint32_t multiply_high(uint32_t a, uint32_t b) { return uint32_t((uint64_t(a) * b) >> 32); }
@@ -47,12 +53,7 @@ template <int Streams> struct philox_words {
   ND_FN philox_words(uint64_t seed, uint64_t offset, int64_t i) {
     for (int s = 0; s < Streams; ++s) block[s] = philox4x32(seed, offset + (uint64_t(i) >> 2), uint32_t(s));
   }
-  // Chosen by conditions instead of an array index, because registers cannot be indexed.
-  ND_FN uint32_t at(int s, int j) const {
-    const uint32_t low = j & 1 ? block[s].lane[1] : block[s].lane[0],
-                   high = j & 1 ? block[s].lane[3] : block[s].lane[2];
-    return j & 2 ? high : low;
-  }
+  ND_FN uint32_t at(int s, int j) const { return block[s].at(j); }
   // The words of the even and the odd lane of the pair that contains lane j.
   ND_FN uint32_t even(int s, int j) const { return j & 2 ? block[s].lane[2] : block[s].lane[0]; }
   ND_FN uint32_t odd(int s, int j) const { return j & 2 ? block[s].lane[3] : block[s].lane[1]; }
@@ -109,7 +110,7 @@ ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, ui
     for (uint32_t stream = 2; bits * length < biased; stream += 2) {
       const philox_block upper = philox4x32(seed, offset + (uint64_t(i) >> 2), stream);
       const philox_block lower = philox4x32(seed, offset + (uint64_t(i) >> 2), stream + 1);
-      bits = (uint64_t(upper.lane[i & 3]) << 32) | lower.lane[i & 3];
+      bits = join_words(upper.at(int(i & 3)), lower.at(int(i & 3)));
     }
   }
   return int64_t(uint64_t(low) + multiply_high(bits, length));
@@ -118,43 +119,43 @@ ND_FN int64_t integer_from_words(const W& w, int j, int64_t i, uint64_t seed, ui
 namespace k {
 
 // The rows of random numbers. from_words is the body; run calls it with the words of its own element, on the device and
-// in host loops over any shape. `streams<T>` is the number of 32-bit words that an output of type T needs. Bit k of
+// in host loops over any shape. `streams<T>()` is the number of 32-bit words that an output of type T needs. Bit k of
 // `arrays`: input k varies from element to element.
 struct random_bits {
-  static constexpr unsigned arrays = 0;
-  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  enum : unsigned { arrays = 0 };
+  template <class T> ND_FN static constexpr int streams() { return int(sizeof(T) / 4); }
   template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     if constexpr (sizeof(T) == 8) y = bits64(w, j);
     else y = w.at(0, j);
   }
   template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
-    from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
+    from_words(philox_words<streams<T>()>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_uniform {
-  static constexpr unsigned arrays = 0;
-  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  enum : unsigned { arrays = 0 };
+  template <class T> ND_FN static constexpr int streams() { return int(sizeof(T) / 4); }
   template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     uniform_from_words(w, j, y);
   }
   template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
-    from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
+    from_words(philox_words<streams<T>()>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_normal {
-  static constexpr unsigned arrays = 0;
-  static constexpr bool pairs = true;  // uses even and odd
-  template <class T> static constexpr int streams = int(sizeof(T) / 4);
+  enum : unsigned { arrays = 0 };
+  enum : bool { pairs = true };  // uses even and odd
+  template <class T> ND_FN static constexpr int streams() { return int(sizeof(T) / 4); }
   template <class W, class T> ND_FN static void from_words(const W& w, int j, int64_t, uint64_t, uint64_t, T& y) {
     normal_from_words(w, j, y);
   }
   template <class I, class T> ND_FN static void run(const I& i, uint64_t seed, uint64_t offset, T& y) {
-    from_words(philox_words<streams<T>>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
+    from_words(philox_words<streams<T>()>(seed, offset, i.linear()), int(i.linear() & 3), i.linear(), seed, offset, y);
   }
 };
 struct random_integers {
-  static constexpr unsigned arrays = 0;
-  template <class T> static constexpr int streams = 2;
+  enum : unsigned { arrays = 0 };
+  template <class T> ND_FN static constexpr int streams() { return 2; }
   template <class W, class T>
   ND_FN static void from_words(const W& w, int j, int64_t i, uint64_t seed, uint64_t offset, int64_t low, int64_t high,
                                T& y) {

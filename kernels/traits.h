@@ -9,21 +9,34 @@ template <bool C, class A, class B> struct conditional { using type = A; };
 template <class A, class B> struct conditional<false, A, B> { using type = B; };
 template <bool C, class A, class B> using conditional_t = typename conditional<C, A, B>::type;
 
-template <class A, class B> inline constexpr bool is_same = false;
-template <class A> inline constexpr bool is_same<A, A> = true;
-
-// Numeric limits and properties of the compute types: bool, the integers, float, double, and the complex numbers of
-// complex.h.
-template <class T> inline constexpr bool is_float = is_same<T, float> || is_same<T, double>;
-template <class T> inline constexpr bool is_complex = false;
-template <class T> inline constexpr bool is_int = !is_float<T> && !is_complex<T> && !is_same<T, bool>;
-template <class T, bool = is_int<T>> inline constexpr bool is_signed_int = T(-1) < T(0);
-template <class T> inline constexpr bool is_signed_int<T, false> = false;
-template <class T> inline constexpr bool is_unsigned_int = is_int<T> && !is_signed_int<T>;
+// Constants that the device sees are concepts and enumerators here and in all headers of kernels/: NVRTC gives each
+// constexpr variable a place in the memory of every module.
+template <class A, class B> struct same_type {
+  enum : bool { value = false };
+};
+template <class A> struct same_type<A, A> {
+  enum : bool { value = true };
+};
+template <class A, class B>
+concept is_same = bool(same_type<A, B>::value);
 
 // The type of the real part of a number: of float, float.
 template <class T> struct real_of { using type = T; };
 template <class T> using real_of_t = typename real_of<T>::type;
+
+// Numeric limits and properties of the compute types: bool, the integers, float, double, and the complex numbers of
+// complex.h.
+template <class T>
+concept is_float = is_same<T, float> || is_same<T, double>;
+template <class T>
+concept is_complex = !is_same<T, real_of_t<T>>;
+template <class T>
+concept is_int = !is_float<T> && !is_complex<T> && !is_same<T, bool>;
+template <class T>
+concept is_signed_int = is_int<T> && T(-1)
+< T(0);
+template <class T>
+concept is_unsigned_int = is_int<T> && !is_signed_int<T>;
 
 template <int Bytes> struct uint_of_size;
 template <> struct uint_of_size<1> { using type = uint8_t; };

@@ -37,7 +37,12 @@ esac
 unset OPENBLAS_CORETYPE
 
 bash cmake/build.sh "$preset"
+counts=build/$preset/tests/software_cuda_ptx/counts
+status=0
 for arch in ${archs//,/ }; do
+  rm -f "$counts"/*
   CATENA_SOFTWARE_CUDA_PTX_ARCH=$arch ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    -j "$(nproc 2>/dev/null || echo 2)" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"}
+    -j "$(nproc 2>/dev/null || echo 2)" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"} || status=$?
+  bash tests/ptx_counts.sh "$counts" "compute_$arch"
 done
+exit "$status"

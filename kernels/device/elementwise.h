@@ -63,6 +63,30 @@ template <class Program, class Index, int Rank, class... Tag, class P> ND_FN voi
   strided_over<Program, Index, Rank, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
+// The position in a loop whose number of axes is known at run time only. A coordinate is computed when the body asks
+// for it: an array of them, indexed at run time, would lie in local memory.
+template <class Width> struct PositionOfAnyRank {
+  int64_t position;
+  const int64_t* length;
+  int rank;
+
+  ND_FN int64_t linear() const { return position; }
+  ND_FN int64_t operator[](int k) const {
+    Width rest = Width(position);
+    for (int a = rank - 1; a > k; --a) rest /= Width(length[a]);
+    return int64_t(k > 0 ? rest % Width(length[k]) : rest);
+  }
+};
+template <int Rank, class Width, class P> ND_FN auto position_in(const P& p, Width i) {
+  if constexpr (Rank == 0) {
+    return PositionOfAnyRank<Width>{int64_t(i), p.length, int(p.rank)};
+  } else {
+    Index<Rank> index;
+    index.position = int64_t(i);
+    return index;
+  }
+}
+
 // The same with the position as the first argument of the program. V > 1: V neighbouring positions at once; all
 // operands that advance are then contiguous.
 template <class Program, class Width, int Rank, int V, class P, int... K, class... L>
@@ -71,10 +95,9 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
   const Width n = Width(p.n), step = Width(gridDim.x) * blockDim.x;
   const bool aligned = V > 1 && (lane.template aligned<V>() && ...);
   const auto compute = [&](Width i, int j, Offset(&offset)[sizeof...(L)]) {
-    Index<Rank == 0 ? kMaxIndexRank : Rank> index;
-    index.position = int64_t(i);
+    auto index = position_in<Rank>(p, i);
     for_each_axis<Rank>(i, p.length, p.rank, [&](int a, Width c) {
-      index.axis[a] = int64_t(c);
+      if constexpr (Rank > 0) index.axis[a] = int64_t(c);
       if constexpr (V == 1) ((L::advances ? void(offset[K] += Offset(c) * Offset(p.stride[K][a])) : void()), ...);
     });
     if constexpr (V == 1) {

@@ -43,7 +43,7 @@ template <class Combine, class A> ND_FN A reduce_warp(A v) {
 
 // One warp per item.
 struct WarpGroup {
-  static constexpr int size = kWarp;
+  enum : int { size = kWarp };
   static ND_FN int rank() { return int(threadIdx.x) % kWarp; }
   static ND_FN int64_t item() { return int64_t(blockIdx.x) * (kBlock / kWarp) + int(threadIdx.x) / kWarp; }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / kWarp); }
@@ -53,7 +53,7 @@ struct WarpGroup {
 
 // One thread per item.
 struct ThreadGroup {
-  static constexpr int size = 1;
+  enum : int { size = 1 };
   static ND_FN int rank() { return 0; }
   static ND_FN int64_t item() { return int64_t(blockIdx.x) * kBlock + threadIdx.x; }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * kBlock; }
@@ -62,7 +62,7 @@ struct ThreadGroup {
 
 // One block per item.
 struct BlockGroup {
-  static constexpr int size = kBlock;
+  enum : int { size = kBlock };
   static ND_FN int rank() { return int(threadIdx.x); }
   static ND_FN int64_t item() { return int64_t(blockIdx.x); }
   static ND_FN int64_t items() { return int64_t(gridDim.x); }

@@ -57,7 +57,7 @@ template <> struct Word<2> { uint16_t w; };
 template <> struct Word<4> { uint32_t w; };
 template <> struct alignas(8) Word<8> { uint32_t w[2]; };
 template <> struct alignas(16) Word<16> { uint32_t w[4]; };
-inline constexpr int kAccess = 16;  // bytes of the widest access
+enum : int { kAccess = 16 };  // bytes of the widest access
 
 template <int W, class T> ND_FN void read(T* to, const char* from) {
   constexpr int bytes = W * int(sizeof(T)), step = bytes < kAccess ? bytes : kAccess;
@@ -82,8 +82,8 @@ template <int W, class T> ND_FN void write(char* to, const T* from) {
 // move(offset), fetch<W>(at) and flush<W>(at) of W elements starting with number `at`, aligned<W>(offset),
 // begin_row(offset), and (j): the value of fetched element j, or a reference to it.
 template <class Stored> struct Moving {
-  static constexpr bool advances = true;
-  static constexpr int size = int(sizeof(Stored));
+  enum : bool { advances = true };
+  enum : int { size = int(sizeof(Stored)) };
   char* base;
   char* at;
   ND_FN explicit Moving(void* data) : base(static_cast<char*>(data)), at(base) {}
@@ -95,8 +95,8 @@ template <class Stored> struct Moving {
   }
 };
 struct Fixed {
-  static constexpr bool advances = false;
-  static constexpr int size = 0;
+  enum : bool { advances = false };
+  enum : int { size = 0 };
   ND_FN void move(int64_t) {}
   ND_FN void begin_row(int64_t) {}
   template <int W> ND_FN bool aligned(int64_t = 0) const { return true; }

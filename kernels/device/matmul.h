@@ -9,7 +9,7 @@ namespace catena::device {
 // The accumulator type: float32 for 16-bit floats, 32-bit integers for small integers (the low bits are the same),
 // logical or of ands for bool.
 template <class T> struct Dot {
-  static constexpr bool inexact = is_float<real_of_t<compute_t<T>>>;
+  enum : bool { inexact = is_float<real_of_t<compute_t<T>>> };
   using A = conditional_t<inexact, compute_t<T>, conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
   static ND_FN A fetch(const char* at) { return A(load(element<T>(at))); }
   static ND_FN void put(char* at, A v) {

@@ -12,14 +12,27 @@
 
 namespace catena::device {
 
-inline constexpr int kBlock = 256;  // threads per block, in one dimension
-inline constexpr int kWarp = 32;
-inline constexpr int kMaxExactRank =
-    4;  // elementwise loops and reductions of higher merged rank use the generic kernel
-inline constexpr int kMaxIndexedRank = 8;     // the axes of indexed kernels cannot be merged
-inline constexpr int kMaxRawRank = 8;         // axes of a raw operand
-inline constexpr int kGenericRank = 32;       // reductions and row kernels: the highest rank of an array
-inline constexpr int kParameterBytes = 4096;  // limit that every driver accepts
+// (No variables: see traits.h.)
+enum : int {
+  kBlock = 256,  // threads per block, in one dimension
+  kWarp = 32,
+  kMaxExactRank = 4,       // elementwise loops and reductions of higher merged rank use the generic kernel
+  kMaxIndexedRank = 8,     // the axes of indexed kernels cannot be merged
+  kMaxRawRank = 8,         // axes of a raw operand
+  kGenericRank = 32,       // reductions and row kernels: the highest rank of an array
+  kParameterBytes = 4096,  // limit that every driver accepts
+  kRowElements = 32,       // of a row that a thread can keep in registers
+  kHyper = 8,              // hyperparameters of a tensor
+  kTile = 64,              // matrix products: rows and columns of results per block
+  kTileDepth = 16,         // elements of k in shared memory at once
+  kNarrow = 4,             // products with at most this many rows do not use tiles
+  kMaxSumBytes = 16,       // bytes of an accumulator
+  kPiece = 2048,           // elements of a piece of nonzero
+  kSortBlock = 2048,       // sorting: elements in shared memory
+  kDigits = 256,           // values of a digit of a radix sort
+  kSortPiece = 4096
+};
+enum : int64_t { kChunk = 16384 };  // elements of a tensor per block
 
 // One element of a scalar operand, in the operand's dtype, in the first bytes. Used if the operand's `data` is null.
 struct alignas(16) Cell {
@@ -66,9 +79,6 @@ template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParamete
   int64_t reduced_length[Reduced], reduced_stride[Inputs][Reduced];
 };
 
-// Elements of a row that a thread can keep in registers.
-inline constexpr int kRowElements = 32;
-
 // `rows` rows of `count` elements. Operands: inputs, outputs, per-row outputs.
 template <int Operands, int Kept, int Reduced> struct RowParameters {
   int64_t rows, count;
@@ -81,7 +91,6 @@ template <int Operands, int Kept, int Reduced> struct RowParameters {
 
 // One launch over many tensors. Block b processes elements [chunk * kChunk, (chunk + 1) * kChunk) of tensor
 // chunks[b].tensor.
-inline constexpr int64_t kChunk = 16384;
 template <int Operands> struct TensorRow {
   void* data[Operands];
   int64_t n;
@@ -90,7 +99,6 @@ template <int Operands> struct TensorRow {
 struct TensorChunk {
   int32_t tensor, chunk;
 };
-inline constexpr int kHyper = 8;
 struct MultiTensorParameters {
   const void* tensors;  // TensorRow<Operands>; in device memory, as the two below
   const TensorChunk* chunks;
@@ -124,7 +132,7 @@ template <int Axes, int Rank> struct GatherParameters {
 
 // A number that breaks its rule, as a kernel tells the host, which resets the state when it has read the record.
 struct IndexRecord {
-  static constexpr uint32_t empty = 0, claimed = 1, complete = 2;
+  enum : uint32_t { empty = 0, claimed = 1, complete = 2 };
   uint32_t state;
   uint32_t is_unsigned;
   int64_t value;
@@ -140,6 +148,22 @@ template <int Rank> struct IndexCheckParameters {
   int64_t length[Rank], stride[Rank];
 };
 
+// Operands joined along an axis of a C-contiguous output: each of its `rows`, one per position along the axes before,
+// has the columns of one operand after the other. Column c of an operand is at position c / inner along the axis and at
+// c % inner behind it. An operand's columns end at `end`.
+enum : int { kFewPieces = 8, kManyPieces = 100 };
+struct JoinPiece {
+  const void* data;
+  int64_t end;
+  int64_t row, along, behind;  // strides in bytes
+};
+template <int Pieces> struct JoinParameters {
+  int64_t rows, columns, inner, pieces;
+  int64_t pitch;  // bytes between rows of the output
+  void* out;
+  JoinPiece piece[Pieces];
+};
+
 // n contiguous random numbers. The counter starts at `offset`, plus *device_offset if that is not null.
 struct RandomParameters {
   int64_t n;
@@ -148,11 +172,6 @@ struct RandomParameters {
   int64_t low, high;
   void* out;
 };
-
-inline constexpr int kTile = 64;         // rows and columns of results per block
-inline constexpr int kTileDepth = 16;    // elements of k in shared memory at once
-inline constexpr int kNarrow = 4;        // products with at most this many rows do not use tiles
-inline constexpr int kMaxSumBytes = 16;  // bytes of an accumulator
 
 // `batch` products of an m x k and a k x n matrix. With several splits of k (gridDim.y), a block writes its
 // accumulators to partial[split * outputs + output], and a second kernel over the same parameters adds them up.
@@ -169,7 +188,6 @@ template <int Rank> struct MatmulParameters {
 // Positions of the non-zero elements, in `pieces` pieces of kPiece elements. counts[piece] is first the number of
 // non-zero elements of the piece, then that of all pieces before it. Coordinate a of the i-th non-zero element goes to
 // out[a * count + i].
-inline constexpr int kPiece = 2048;
 template <int Rank> struct NonzeroParameters {
   int64_t n, rank, pieces, count;
   const void* in;
@@ -186,7 +204,6 @@ struct OffsetsParameters {
 
 // Sorting of rows. sort_block: padded = the power of two >= count; kSortBlock / padded rows per block. Radix sort: keys
 // and places of all rows one after the other; values only if values are the result and not positions.
-inline constexpr int kSortBlock = 2048;
 template <int Rank> struct SortParameters {
   int64_t rows, count, rank, padded, positions;
   int64_t in_step, out_step;  // along the row
@@ -200,8 +217,6 @@ template <int Rank> struct SortParameters {
 
 // One digit of a radix sort. counts[(row * kDigits + digit) * pieces + piece] is first the number of occurrences of the
 // digit in the piece, then the place of the first of them.
-inline constexpr int kDigits = 256;
-inline constexpr int kSortPiece = 4096;
 struct RadixParameters {
   int64_t rows, count, pieces, shift;
   const void* keys;

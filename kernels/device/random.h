@@ -25,7 +25,7 @@ ND_FN void random_fill(const RandomParameters& p) {
       reinterpret_cast<uint64_t>(p.out) % (4 * sizeof(Stored) < kAccess ? 4 * sizeof(Stored) : kAccess) == 0;
   for (Index b = Index(blockIdx.x) * blockDim.x + threadIdx.x; b < n / 4 + (n % 4 != 0); b += step) {
     const Index first = b * 4;
-    const philox_words<Body::template streams<T>> words(p.seed, offset, int64_t(first));
+    const philox_words<Body::template streams<T>()> words(p.seed, offset, int64_t(first));
     Stored value[4];
     ND_UNROLL
     for (int j = 0; j < 4; ++j) {

@@ -22,7 +22,7 @@ template <class Program, class T, int Run, int Width, int... K, class... Tag>
 struct Elements<Program, T, Run, Width, Indices<K...>, Tag...> {
   static_assert(Run % Width == 0 && Width % 4 == 0);
   using value = compute_t<T>;
-  static constexpr int run = Run, width = Width;
+  enum : int { run = Run, width = Width };
 
   LaneSet<Indices<K...>, typename Tag::template lane<Width>...> lanes;
   int64_t kept[sizeof...(K)];  // byte offset of each input for the current output

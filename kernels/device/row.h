@@ -18,13 +18,17 @@ template <class Body> struct Phase1 {
 };
 
 // Lanes of inputs hold all runs of a thread, those of outputs hold one.
-template <class Tag> inline constexpr bool keeps_runs = false;
-template <class Stored, class Slot> inline constexpr bool keeps_runs<In<Stored, Slot>> = true;
+template <class Tag> struct keeps_runs {
+  enum : bool { value = false };
+};
+template <class Stored, class Slot> struct keeps_runs<In<Stored, Slot>> {
+  enum : bool { value = true };
+};
 
 // Runs: the number of runs that a thread keeps in registers; 0: it loads them in every phase.
 template <class Group, class Index, int Kept, int Reduced, int V, int Runs> struct RowLoop {
-  static constexpr int kRuns = Runs > 0 ? Runs : 1;
-  template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag> ? V * kRuns : V>;
+  enum : int { kRuns = Runs > 0 ? Runs : 1 };
+  template <class Tag> using lane = typename Tag::template lane<keeps_runs<Tag>::value ? V * kRuns : V>;
 
   // Calls f(number of the kept run, first element) for the runs of this thread.
   template <class F> static ND_FN void each_run(Index count, F f) {

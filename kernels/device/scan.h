@@ -10,7 +10,7 @@ namespace catena::device {
 template <class Body, class StoredIn, class T, class StoredOut, class R, int Rank> struct Scan {
   using A = typename Body::template accumulator<compute_t<T>, compute_t<R>>;
   using P = ScanParameters<Rank == 0 ? kGenericRank : Rank>;
-  static constexpr int kItems = 4;  // neighbouring elements per thread
+  enum : int { kItems = 4 };  // neighbouring elements per thread
 
   // A piece of a row.
   struct Piece {

@@ -115,8 +115,7 @@ template <class T, int Rank> struct Sort {
 
 // One 8-bit digit. A warp processes kSortPiece / 8 neighbouring elements of a piece, 32 at a time.
 template <class Bits> struct Radix {
-  static constexpr int kWarps = kBlock / kWarp;
-  static constexpr int kRounds = kSortPiece / kBlock;
+  enum : int { kWarps = kBlock / kWarp, kRounds = kSortPiece / kBlock };
 
   static ND_FN int digit(const RadixParameters& p, int64_t at) {
     return int((static_cast<const Bits*>(p.keys)[at] >> p.shift) & Bits(kDigits - 1));

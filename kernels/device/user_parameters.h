@@ -5,8 +5,7 @@
 
 namespace catena::user {
 
-inline constexpr int kElementwiseBlock = 128;  // threads
-inline constexpr int kReductionBlock = 256;
+enum : int { kElementwiseBlock = 128, kReductionBlock = 256 };  // threads
 
 // The first parameter of a reduction; filled in by the backend. With several splits, split s of an output stores its
 // accumulator at partial[output * splits + s], and a second pass combines them.

@@ -21,10 +21,15 @@ struct divmod {
     rest = r;
   }
 };
+// a^0 and 1^b are 1 for every number and every NaN, as to signalling ones compilers' functions differ.
 struct power {
   template <class T> ND_FN static void run(T a, T b, T& y) {
-    if constexpr (is_float<T>) y = m::pow(a, b);
-    else y = int_power(a, b);
+    if constexpr (is_float<T>) {
+      const T p = m::pow(a, b);
+      y = (b == T(0)) | (a == T(1)) ? T(1) : p;
+    } else {
+      y = int_power(a, b);
+    }
   }
 };
 

@@ -1,6 +1,7 @@
 // Exponentials and logarithms.
 #pragma once
 
+#include <catena/kernels/exp_log.h>
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
@@ -27,20 +28,21 @@ struct log1p {
   template <class T> ND_FN static void run(T x, T& y) { y = m::log1p(x); }
 };
 
-// log(e^a + e^b). Equal operands are a case of their own: the difference of two equal infinities would be NaN.
+// log(e^a + e^b) = m + log(1 + e^-|a - b|), m the larger operand; the bits are the same on every device. Where the two
+// terms have different signs, e^a + e^b being near 1, digits cancel: the error is at most 2 units in the last place of
+// the largest of m, the result and 1/2. The distance of two equal infinities is NaN, which counts as a large one.
 struct logaddexp {
   template <class T> ND_FN static void run(T a, T b, T& y) {
-    const T distance = m::fabs(a - b);
-    const T larger = nan_max(a, b) + m::log1p(m::exp(-distance));
-    y = a == b ? a + T(0.693147180559945309417232121458) : larger;
+    const log1p_terms<T> log1p(exp_of_negative(-m::fabs(a - b)));
+    using C = exact::constants<T>;
+    y = (nan_max(a, b) + (log1p.halved ? C::ln2_high() : T(0))) + (log1p.rest + (log1p.halved ? C::ln2_low() : T(0)));
   }
 };
-// log2(2^a + 2^b)
+// log2(2^a + 2^b), likewise.
 struct logaddexp2 {
   template <class T> ND_FN static void run(T a, T b, T& y) {
-    const T distance = m::fabs(a - b);
-    const T larger = nan_max(a, b) + m::log1p(m::exp2(-distance)) * T(1.44269504088896340735992468100);
-    y = a == b ? a + T(1) : larger;
+    const log1p_terms<T> log1p(exp2_of_negative(-m::fabs(a - b)));
+    y = (nan_max(a, b) + (log1p.halved ? T(1) : T(0))) + log1p.rest * T(1.44269504088896340735992468100);
   }
 };
 

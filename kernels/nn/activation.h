@@ -5,8 +5,12 @@
 
 namespace catena::k {
 
-// Evaluated through tanh, which overflows nowhere.
-template <class T> ND_FN T logistic(T x) { return m::tanh(x * T(0.5)) * T(0.5) + T(0.5); }
+// 1 / (1 + e^-x). The exponential is that of a negative number, which overflows nowhere, and terms of one sign are
+// added: the error is some units in the last place for every x.
+template <class T> ND_FN T logistic(T x) {
+  const T e = m::exp(-m::fabs(x));
+  return (x < T(0) ? e : T(1)) / (T(1) + e);
+}
 
 struct relu {
   template <class T> ND_FN static void run(T x, T& y) { y = x < T(0) ? T(0) : x; }
@@ -50,9 +54,12 @@ struct elu {
     y = x >= T(0) ? x : below;
   }
 };
+// The larger factor takes the exponential first: the other way a small one would lose its digits before the larger one
+// restores its size.
 struct elu_bwd {
   template <class T> ND_FN static void run(T x, T alpha, T gy, T& gx) {
-    const T below = gy * (alpha * m::exp(x));
+    const bool first = m::fabs(gy) > m::fabs(alpha);
+    const T below = ((first ? gy : alpha) * m::exp(x)) * (first ? alpha : gy);
     gx = x >= T(0) ? gy : below;
   }
 };

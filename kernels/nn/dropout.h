@@ -8,8 +8,8 @@ namespace catena::k {
 
 // y = x / (1 - ratio) with probability 1 - ratio, else 0. A ratio of 0 is the identity.
 struct dropout {
-  static constexpr unsigned arrays = 1;
-  template <class T> static constexpr int streams = 1;
+  enum : unsigned { arrays = 1 };
+  template <class T> ND_FN static constexpr int streams() { return 1; }
   template <class W, class T, class R>
   ND_FN static void from_words(const W& w, int j, int64_t, T x, uint64_t, uint64_t, R ratio, T& y) {
     // A mask over the bits and no selection: of that g++ makes a branch, which goes wrong at every other element.

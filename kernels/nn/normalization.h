@@ -10,7 +10,7 @@ namespace catena::k {
 // y = gamma (x - mean) / sqrt(var + eps) + beta, with the biased variance of the row. Per-row outputs: mean, var, 1 /
 // sqrt(var + eps).
 struct batch_norm_fwd {
-  static constexpr int phases = 2;
+  enum : int { phases = 2 };
   template <class T> struct In {
     T x;
     PerRow<T> gamma, beta, eps;
@@ -39,7 +39,7 @@ struct batch_norm_fwd {
 
 // gx = gamma inv_std (gy - (xhat ggamma + gbeta) / count). Per-row outputs: ggamma = sum(gy xhat), gbeta = sum(gy).
 struct batch_norm_bwd {
-  static constexpr int phases = 2;
+  enum : int { phases = 2 };
   template <class T> struct In {
     T x, gy;
     PerRow<T> gamma, mean, inv_std;
@@ -101,7 +101,7 @@ struct fixed_batch_norm {
 // together would lose their differences. Per-row outputs: center = mean - origin, scale = 1 / (sqrt(var + inside) +
 // outside).
 struct layer_norm_fwd {
-  static constexpr int phases = 2;
+  enum : int { phases = 2 };
   template <class T> struct In {
     T x;
     PerRow<T> origin;
@@ -133,7 +133,7 @@ struct layer_norm_fwd {
 // With h = gamma gy, xhat = (x - mean) scale and sigma = sqrt(var + inside) = 1 / scale - outside:
 // gx = scale (h - mean(h) - xhat mean(h xhat) (1 + outside / sigma)).
 struct layer_norm_bwd {
-  static constexpr int phases = 2;
+  enum : int { phases = 2 };
   template <class T> struct In {
     T x, gy;
     PerRow<T> origin;

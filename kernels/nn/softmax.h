@@ -8,7 +8,7 @@
 namespace catena::k {
 
 struct softmax {
-  static constexpr int phases = 2;
+  enum : int { phases = 2 };
   template <class T> struct In { T x; };
   template <class T> struct Stats { T max, scale; };
   template <class T> struct Out { T y; };
@@ -28,7 +28,7 @@ struct softmax {
 };
 
 struct log_softmax {
-  static constexpr int phases = 2;
+  enum : int { phases = 2 };
   using same_phases = softmax;
   template <class T> struct In { T x; };
   template <class T> struct Stats { T max, log_sum; };
@@ -50,7 +50,7 @@ struct log_softmax {
 
 // gx = y (gy - sum(y gy))
 struct softmax_bwd {
-  static constexpr int phases = 1;
+  enum : int { phases = 1 };
   template <class T> struct In { T y, gy; };
   template <class T> struct Stats { T sum; };
   template <class T> struct Out { T gx; };
@@ -66,7 +66,7 @@ struct softmax_bwd {
 
 // gx = gy - exp(y) sum(gy)
 struct log_softmax_bwd {
-  static constexpr int phases = 1;
+  enum : int { phases = 1 };
   template <class T> struct In { T y, gy; };
   template <class T> struct Stats { T sum; };
   template <class T> struct Out { T gx; };

@@ -1,23 +1,45 @@
 // Smallest and largest elements, and where they are first met. NaN wins over every number, unless a name says
-// otherwise.
+// otherwise. -0 is smaller than +0, except that their places are those of equal numbers.
 #pragma once
 
 #include <catena/kernels/numeric.h>
 
 namespace catena::k {
 
+// The smaller of two floats in an order in which -0 comes before +0; NaN if one is. It does not depend on which operand
+// is the first, so a reduction has one result in every order of combination. One of two different numbers is chosen
+// twice; of equal numbers, and beside a NaN, the bits of both are joined, and a sign or a NaN that is in one of them
+// stays.
+template <class A> ND_FN A lesser(A a, A b) {
+  using U = unsigned_of<A>;
+  return bit_cast<A>(U(bit_cast<U>(b < a ? b : a) | bit_cast<U>(a < b ? a : b)));
+}
+// The same if NaN loses against every number.
+template <class A> ND_FN A lesser_number(A a, A b) { return lesser(a != a ? b : a, b != b ? a : b); }
+// Floats are accumulated as their negatives where the largest is wanted.
+template <class A> ND_FN A mirrored(A a) {
+  if constexpr (is_float<A>) return -a;
+  else return a;
+}
+
 struct amax {
   template <class T, class R> using accumulator = T;
-  template <class A> ND_FN static A identity() { return limits<A>::min(); }
-  template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
-  template <class A> ND_FN static A combine(A a, A b) { return nan_max(a, b); }
-  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
+  template <class A> ND_FN static A identity() { return is_float<A> ? limits<A>::max() : limits<A>::min(); }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return mirrored(A(x)); }
+  template <class A> ND_FN static A combine(A a, A b) {
+    if constexpr (is_float<A>) return lesser(a, b);
+    else return nan_max(a, b);
+  }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return mirrored(a); }
 };
 struct amin {
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return limits<A>::max(); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
-  template <class A> ND_FN static A combine(A a, A b) { return nan_min(a, b); }
+  template <class A> ND_FN static A combine(A a, A b) {
+    if constexpr (is_float<A>) return lesser(a, b);
+    else return nan_min(a, b);
+  }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 
@@ -29,15 +51,21 @@ template <class A> ND_FN A nan_or(A otherwise) {
 struct nanmax {
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return nan_or(limits<A>::min()); }
-  template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
-  template <class A> ND_FN static A combine(A a, A b) { return skip_nan_max(a, b); }
-  template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
+  template <class A, class T> ND_FN static A map(T x, int64_t) { return mirrored(A(x)); }
+  template <class A> ND_FN static A combine(A a, A b) {
+    if constexpr (is_float<A>) return lesser_number(a, b);
+    else return nan_max(a, b);
+  }
+  template <class R, class A> ND_FN static R finish(A a, int64_t) { return mirrored(a); }
 };
 struct nanmin {
   template <class T, class R> using accumulator = T;
   template <class A> ND_FN static A identity() { return nan_or(limits<A>::max()); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x; }
-  template <class A> ND_FN static A combine(A a, A b) { return skip_nan_min(a, b); }
+  template <class A> ND_FN static A combine(A a, A b) {
+    if constexpr (is_float<A>) return lesser_number(a, b);
+    else return nan_min(a, b);
+  }
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a; }
 };
 

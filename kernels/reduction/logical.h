@@ -24,7 +24,7 @@ struct any {
   template <class R, class A> ND_FN static R finish(A a, int64_t) { return a != 0; }
 };
 struct count_nonzero {
-  static constexpr bool counts = true;
+  enum : bool { counts = true };
   template <class T, class R> using accumulator = int64_t;
   template <class A> ND_FN static A identity() { return 0; }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return x != T(0); }

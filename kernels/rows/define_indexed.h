@@ -121,7 +121,7 @@ template <class Body, fixed_string H, std::size_t... K> struct RandomTile<Body, 
 
   CATENA_MULTIARCH static void make(Parts& part, std::int64_t start, uint64_t seed, uint64_t offset) {
     constexpr bool pairs = requires { Body::pairs; };
-    WordTile<Body::template streams<computed_t<H, nin>>, pairs> words;
+    WordTile<Body::template streams<computed_t<H, nin>>(), pairs> words;
     words.fill(seed, offset + (uint64_t(start) >> 2));
 #pragma GCC ivdep
     for (int j = 0; j < kRandomTile; ++j) Body::from_words(words, j, start + j, std::get<K>(part)[j]...);
@@ -177,8 +177,36 @@ struct RandomIndexed<Body, S, H, std::index_sequence<K...>> {
     else Indexed<Body, S, std::index_sequence<K...>>::run(c, begin, end);
   }
 };
+// Bodies with the member of_position have one output and read nothing but numbers and the position: contiguous results
+// are computed in vectors.
+template <class Body, fixed_string S, class Seq> struct PositionIndexed;
+template <class Body, fixed_string S, std::size_t... K> struct PositionIndexed<Body, S, std::index_sequence<K...>> {
+  static constexpr int nin = signature_of<S>.count[0];
+  using Out = stored_t<S, nin>;
+  struct Position {
+    std::int64_t at;
+    ND_FN std::int64_t linear() const { return at; }
+  };
+
+  CATENA_MULTIARCH static void line(Out* y, std::int64_t begin, std::int64_t end, computed_t<S, int(K)>... numbers) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      compute_t<Out> v;
+      Body::run(Position{i}, numbers..., v);
+      store(y[i], v);
+    }
+  }
+  static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
+    const bool flat =
+        c.loop->size() == 1 && (*c.strides[nin])[0] == std::int64_t(sizeof(Out)) && (((*c.strides[K])[0] == 0) && ...);
+    if (flat) line(reinterpret_cast<Out*>(c.data[nin]), begin, end, load(element<stored_t<S, int(K)>>(c.data[K]))...);
+    else Indexed<Body, S, std::make_index_sequence<sizeof...(K) + 1>>::run(c, begin, end);
+  }
+};
+
 template <class Body, fixed_string S, Sharing Share, class Seq> constexpr IndexedFn indexed_run() {
-  if constexpr (requires { Body::arrays; }) return &RandomIndexed<Body, S, host_signature<S, Share>(), Seq>::run;
+  if constexpr (requires { Body::of_position; })
+    return &PositionIndexed<Body, S, std::make_index_sequence<std::size_t(signature_of<S>.count[0])>>::run;
+  else if constexpr (requires { Body::arrays; }) return &RandomIndexed<Body, S, host_signature<S, Share>(), Seq>::run;
   else return &Indexed<Body, S, Seq>::run;
 }
 template <class Body, Sharing Share, class L> struct IndexedLoops;

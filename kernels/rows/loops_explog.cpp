@@ -19,7 +19,7 @@ constexpr KernelDef log = transcendental<k::log, Floats1>("log", kHeader);
 constexpr KernelDef log2 = transcendental<k::log2, Floats1>("log2", kHeader);
 constexpr KernelDef log10 = transcendental<k::log10, Floats1>("log10", kHeader);
 constexpr KernelDef log1p = transcendental<k::log1p, Floats1>("log1p", kHeader);
-constexpr KernelDef logaddexp = transcendental<k::logaddexp, Floats2>("logaddexp", kHeader);
-constexpr KernelDef logaddexp2 = transcendental<k::logaddexp2, Floats2>("logaddexp2", kHeader);
+constexpr KernelDef logaddexp = elementwise<k::logaddexp, Floats2>("logaddexp", kHeader);
+constexpr KernelDef logaddexp2 = elementwise<k::logaddexp2, Floats2>("logaddexp2", kHeader);
 
 }  // namespace catena::rows

@@ -19,7 +19,7 @@ constexpr KernelDef arcsin = transcendental<k::arcsin, Floats1>("arcsin", kHeade
 constexpr KernelDef arccos = transcendental<k::arccos, Floats1>("arccos", kHeader);
 constexpr KernelDef arctan = transcendental<k::arctan, Floats1>("arctan", kHeader);
 constexpr KernelDef arctan2 = transcendental<k::arctan2, Floats2>("arctan2", kHeader);
-constexpr KernelDef hypot = transcendental<k::hypot, Floats2>("hypot", kHeader);
+constexpr KernelDef hypot = elementwise<k::hypot, Floats2>("hypot", kHeader);
 constexpr KernelDef deg2rad = elementwise<k::deg2rad, Floats1>("deg2rad", kHeader);
 constexpr KernelDef rad2deg = elementwise<k::rad2deg, Floats1>("rad2deg", kHeader);
 

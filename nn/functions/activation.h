@@ -23,8 +23,30 @@ CATENA_EXPORT Variable clipped_relu(const Variable& x, Coefficient<2000> z = {})
 CATENA_EXPORT Variable leaky_relu(const Variable& x, Coefficient<20> slope = {});  // slope 0.2
 CATENA_EXPORT Variable elu(const Variable& x, Coefficient<100> alpha = {});        // alpha 1
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);                            // clip(0.2 x + 0.5, 0, 1)
-using autograd::sigmoid;                                                           // tanh(x / 2) / 2 + 1 / 2
+// log(1 + exp(beta x)) / beta, beta = 1
+CATENA_EXPORT Variable softplus(const Variable& x, Coefficient<100> beta = {});
+using autograd::sigmoid;  // 1 / (1 + exp(-x))
 using autograd::tanh;
+
+// x where x >= 0, else W x: W has the shape of the axes of x from 1 on, or of the first ones of these; 0-d: one number.
+CATENA_EXPORT Variable prelu(const Variable& x, const Variable& W);
+// max(x, 0) and max(-x, 0), concatenated along an axis (InvalidType if there is no such axis).
+CATENA_EXPORT Variable crelu(const Variable& x, int axis = 1);
+// The maximum of each group of pool_size consecutive elements of an axis; equal maxima get the whole gradient each.
+// ValueError unless pool_size > 0; InvalidType unless it divides the length of the axis.
+CATENA_EXPORT Variable maxout(const Variable& x, int pool_size, int axis = 1);
+
+// One step of an LSTM. x (b, 4 n, ...) has the arguments of the candidate a, the input gate i, the forget gate f and
+// the output gate o of unit u in the channels 4 u to 4 u + 3. c = tanh(a) s(i) + s(f) c_prev, h = s(o) tanh(c). c_prev
+// is (B, n, ...) with B >= b: the sequences b to B have ended, their c stays as it is -> c (B, n, ...), h (b, n, ...).
+//   auto [c, h] = lstm(c_prev, x);
+struct LSTMState {
+  Variable c, h;
+};
+CATENA_EXPORT LSTMState lstm(const Variable& c_prev, const Variable& x);
+// One node of a binary tree of LSTM cells; x1 and x2 as x above, all of one batch size:
+// c = tanh(a1) s(i1) + tanh(a2) s(i2) + s(f1) c_prev1 + s(f2) c_prev2, h = s(o1 + o2) tanh(c).
+CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, const Variable& x1, const Variable& x2);
 
 // exp(x) / sum exp(x) along an axis, shifted by the maximum. At least 2 dimensions (InvalidType).
 struct SoftmaxOptions {

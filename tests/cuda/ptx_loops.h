@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -24,6 +25,7 @@
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/manipulation.h>
 
 namespace ptx_loops {
 
@@ -56,7 +58,8 @@ inline std::vector<std::byte> pattern(Dtype dtype, std::size_t n, std::mt19937_6
       put(k, r % 4 == 0 ? r >> 2 : (r % 4 == 1 ? std::uint64_t(1) << (size * 8 - 1) >> (r >> 8 & 1) : r >> 2 & 15));
     } else {
       const double ordinary = std::ldexp(double(std::int64_t(r >> 20) - (std::int64_t(1) << 43)), -41);
-      constexpr double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1.0, -1.0, 0.5, 2.0, -3.5, 88.0, -104.0};
+      constexpr double special[] = {0.0,  -0.0, INFINITY, -INFINITY, NAN,  -NAN,   1.0,
+                                    -1.0, 0.5,  2.0,      -3.5,      88.0, -104.0, -95.0};
       const double v = r % 6 == 0 ? special[r / 6 % std::size(special)] : ordinary;
       const Dtype part = complex ? (size == 4 ? Dtype::float32 : Dtype::float64) : dtype;
       catena::Scalar(v).store(part, bytes.data() + k * size);
@@ -66,6 +69,33 @@ inline std::vector<std::byte> pattern(Dtype dtype, std::size_t n, std::mt19937_6
     }
   }
   return bytes;
+}
+
+// Patterns that are combined with each other: both zeros, infinities and NaNs, a signalling one, the smallest and a
+// middle subnormal number, the smallest normal and the largest number, and some that are near the ends of functions.
+inline std::vector<std::uint64_t> special_bits(Dtype dtype) {
+  const std::size_t size = catena::itemsize(dtype);
+  const std::uint64_t infinity = dtype == Dtype::float16 ? 0x7c00u : infinity_of(size),
+                      sign = std::uint64_t(1) << (size * 8 - 1), unit = infinity & (~infinity + 1);
+  std::vector<std::uint64_t> all = {0,
+                                    sign,
+                                    infinity,
+                                    infinity | sign,
+                                    infinity | unit / 2,
+                                    infinity | unit / 2 | sign,
+                                    infinity | 1,
+                                    1,
+                                    unit / 3,
+                                    sign | (unit / 3),
+                                    unit,
+                                    infinity - 1,
+                                    (infinity - 1) | sign};
+  for (double v : {1.0, -1.0, -3.5, -14.0, 1024.0}) {
+    std::uint64_t bits = 0;
+    catena::Scalar(v).store(dtype, reinterpret_cast<std::byte*>(&bits));
+    all.push_back(bits);
+  }
+  return all;
 }
 
 // ---- operands -------------------------------------------------------------------------------------

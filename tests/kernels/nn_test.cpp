@@ -69,6 +69,21 @@ BOOST_AUTO_TEST_CASE(activations_and_their_gradients) {
     BOOST_TEST(std::isnan(apply<float>(name, "f->f", std::vector<float>{std::nanf("")})[0]));
 }
 
+// A factor that is subnormal, and a gradient that is infinite.
+BOOST_AUTO_TEST_CASE(gradients_of_activations_keep_extreme_factors) {
+  const std::vector<float> x = {-0.5f, -1.5f, -20}, alpha = {1e-40f, 1e30f, 3e-41f}, gy = {1e30f, 1e-40f, -1e35f};
+  const auto gx = apply<float>("elu_bwd", "fff->f", x, alpha, gy);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double exact = double(alpha[i]) * gy[i] * std::exp(double(x[i]));
+    BOOST_TEST(std::fabs(gx[i] - exact) <= 5e-7 * std::fabs(exact), gx[i] << " for " << exact);
+  }
+  const float inf = HUGE_VALF;
+  for (const float v : {-8.5f, -20.0f, -80.0f})
+    BOOST_TEST((apply<float>("softplus_bwd", "fff->f", std::vector<float>{v}, std::vector<float>{1},
+                             std::vector<float>{inf})[0] == inf),
+               v);
+}
+
 // ---- losses -------------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
   const I N = 3, C = 4, D = 2;
@@ -260,6 +275,62 @@ BOOST_AUTO_TEST_CASE(sixteen_bit_loops_compute_in_float32_and_round_once) {
   call_indexed("average_pool_2d", "*ellllll->e", g.pooled(), join({{x, g.image()}}, geometry(g), {{y, g.pooled()}}));
   BOOST_TEST(static_cast<float>(y[0]) ==
              static_cast<float>(float16((1.f + 2048.f + 0.5f + 2048.f) / 4)));  // 2049 is stored as 2048
+}
+
+BOOST_AUTO_TEST_CASE(a_step_of_alignments) {
+  Noise noise(8);
+  const double never = -1e10;
+  Vec stay = noise.vector<double>(200, -30, 0), next = noise.vector<double>(200, -30, 0),
+      skip = noise.vector<double>(200, -30, 0), penalty(200), emission = noise.vector<double>(200, -5, 0);
+  for (std::size_t k = 0; k < 200; ++k) {
+    if (k % 3 == 0) penalty[k] = never;
+    if (k % 5 == 0) stay[k] = never;
+    if (k % 7 == 0) next[k] = never;
+    if (k % 35 == 0) skip[k] = never;
+  }
+  const Vec y = apply<double>("ctc_step", "ddddd->d", stay, next, skip, penalty, emission);
+  for (std::size_t k = 0; k < 200; ++k) {
+    const double sum = std::exp(stay[k]) + std::exp(next[k]) + std::exp(skip[k] + penalty[k]);
+    if (sum > 0) BOOST_TEST(std::fabs(y[k] - emission[k] - std::log(sum)) < 1e-12);
+    else BOOST_TEST(std::fabs(y[k] / never - 1) < 1e-6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(cells_and_their_gradients) {
+  Noise noise(9);
+  constexpr std::size_t n = 70;
+  std::vector<Vec> in;
+  for (int k = 0; k < 12; ++k) in.push_back(noise.vector<double>(n, -2, 2));
+  const auto run = [&](const char* name, const char* sig, std::vector<const Vec*> inputs, std::size_t outputs) {
+    std::vector<Vec> out(outputs, Vec(n));
+    std::vector<std::byte*> ptr;
+    for (const Vec* v : inputs) ptr.push_back(bytes_of(*v));
+    for (const Vec& v : out) ptr.push_back(bytes_of(v));
+    const std::vector<std::int64_t> stride(ptr.size(), sizeof(double));
+    loop_of(name, sig).elementwise(ptr.data(), stride.data(), n);
+    return out;
+  };
+  const auto half = [&](std::size_t at, std::size_t k) {
+    return std::tanh(in[at][k]) * logistic(in[at + 1][k]) + logistic(in[at + 2][k]) * in[at + 4][k];
+  };
+  const auto one = run("lstm", "ddddd->dd", {&in[0], &in[1], &in[2], &in[3], &in[4]}, 2);
+  const auto two = run("slstm", "dddddddddd->dd",
+                       {&in[0], &in[1], &in[2], &in[3], &in[4], &in[5], &in[6], &in[7], &in[8], &in[9]}, 2);
+  const auto g = run("lstm_bwd", "ddddddddd->ddddd",
+                     {&in[0], &in[1], &in[2], &in[3], &in[4], &in[8], &two[0], &in[10], &in[11]}, 5);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double c1 = half(0, k), c2 = c1 + half(5, k), o = logistic(in[3][k] + in[8][k]);
+    BOOST_TEST(std::fabs(one[0][k] - c1) < 1e-14);
+    BOOST_TEST(std::fabs(one[1][k] - logistic(in[3][k]) * std::tanh(c1)) < 1e-14);
+    BOOST_TEST(std::fabs(two[0][k] - c2) < 1e-14);
+    BOOST_TEST(std::fabs(two[1][k] - o * std::tanh(c2)) < 1e-14);
+    // Of gc c + gh h by each argument.
+    const double gc = in[10][k], gh = in[11][k], d = gc + gh * o * (1 - std::tanh(c2) * std::tanh(c2));
+    const double a = std::tanh(in[0][k]), i = logistic(in[1][k]), f = logistic(in[2][k]);
+    const double expected[] = {d * i * (1 - a * a), d * a * i * (1 - i), d * in[4][k] * f * (1 - f),
+                               gh * std::tanh(c2) * o * (1 - o), d * f};
+    for (std::size_t q = 0; q < 5; ++q) BOOST_TEST(std::fabs(g[q][k] - expected[q]) < 1e-13);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -108,6 +108,42 @@ BOOST_AUTO_TEST_CASE(variance_does_not_cancel) {
   BOOST_TEST(reduce<double>("var", "b->d", std::vector<std::int8_t>{1, 2, 3, 4}) == 1.25);
 }
 
+// Of zeros, +0 is the largest and -0 the smallest, wherever they stand.
+template <class T> void check_zeros() {
+  const char c = char_of(dtype_of<T>);
+  const std::string own = concat(c, "->", c);
+  Noise noise(19);
+  const auto result = [&](const char* name, const std::vector<T>& x, std::int64_t step) {
+    return reduce<T>(name, own, x, step);
+  };
+  for (std::size_t n : lengths())
+    for (std::int64_t step : {1, 3})
+      for (const double other : {-1.0, 1.0, 0.0, std::nan("")}) {
+        std::vector<T> x(n * std::size_t(step));
+        bool any[2] = {false, false};
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          const unsigned r = unsigned(noise.bits() % 16);
+          x[i] = r == 0 ? T(-0.0) : r == 1 ? T(0) : static_cast<T>(other);
+          if (i % std::size_t(step) == 0 && x[i] == 0) any[std::signbit(x[i])] = true;
+        }
+        if (!any[0] && !any[1]) continue;
+        const bool skips = std::isnan(other), above = other == 1, below = other == -1;
+        BOOST_TEST_INFO(own << " n " << n << " step " << step << " beside " << other);
+        if (!above)
+          for (const char* name : {"amax", "nanmax"})
+            if (!skips || name[0] == 'n')
+              BOOST_TEST_REQUIRE((result(name, x, step) == 0 && std::signbit(result(name, x, step)) == !any[0]));
+        if (!below)
+          for (const char* name : {"amin", "nanmin"})
+            if (!skips || name[0] == 'n')
+              BOOST_TEST_REQUIRE((result(name, x, step) == 0 && std::signbit(result(name, x, step)) == any[1]));
+      }
+}
+BOOST_AUTO_TEST_CASE(extrema_of_zeros_do_not_depend_on_their_order) {
+  check_zeros<float>();
+  check_zeros<double>();
+}
+
 BOOST_AUTO_TEST_CASE(extrema_propagate_nan_and_the_first_place_wins) {
   Noise noise(6);
   for (std::size_t n : lengths()) {

@@ -12,8 +12,8 @@
   ROW(log2, unary)                                     \
   ROW(log10, unary)                                    \
   ROW(log1p, unary)  /* log(1 + x), accurate near 0 */ \
-  ROW(logaddexp, binary)  /* log(exp(x1) + exp(x2)) */ \
-  ROW(logaddexp2, binary)  /* log2(2^x1 + 2^x2) */
+  ROW(logaddexp, binary)  /* log(exp(x1) + exp(x2)), 2 ulp of operands, itself and 1/2; one result everywhere */ \
+  ROW(logaddexp2, binary)  /* log2(2^x1 + 2^x2), likewise */
 // clang-format on
 
 namespace catena::rows {

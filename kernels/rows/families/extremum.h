@@ -5,8 +5,8 @@
 
 // clang-format off
 #define CATENA_EXTREMUM_ROWS(ROW) \
-  ROW(amax, own)   \
-  ROW(amin, own)   \
+  ROW(amax, own)  /* NaN if one is there; -0 is smaller than +0, wherever they stand */ \
+  ROW(amin, own)  /* likewise */ \
   ROW(nanmax, own) \
   ROW(nanmin, own) \
   ROW(argmax, own) \

@@ -37,7 +37,7 @@ void set_loop_parameters(GeneratedKernel& k, Form form, int operands, int rank, 
 class ProgramText {
  public:
   ProgramText(const Program& program, const KernelKey& key)
-      : program_(program), key_(key), indexing_(indexing_of(program)) {}
+      : program_(program), key_(key), indexing_(indexing_of(program)), moves_halves_(copies_halves(program, key)) {}
 
   GeneratedKernel generate() {
     const int n = program_.num_operands();
@@ -55,7 +55,14 @@ class ProgramText {
  private:
   int raw_number(int operand) const { return std::popcount(indexing_.raw & ((1u << operand) - 1)); }
   bool raw(int operand) const { return operand < program_.num_operands() && ((indexing_.raw >> operand) & 1) != 0; }
-  Dtype slot(int k) const { return program_.slots[static_cast<std::size_t>(k)]; }
+  // A copy between equal dtypes moves bits; 16-bit floats would pass through float32, which changes a NaN.
+  static bool copies_halves(const Program& program, const KernelKey& key) {
+    const Dtype t = key.dtypes[0];
+    return program.steps.size() == 1 && program.steps[0].kernel->is(catena::is_copy) && program.num_operands() == 2 &&
+           catena::compute_dtype(t) != t && key.dtypes[1] == t && program.slots[0] == t && program.slots[1] == t;
+  }
+  Dtype moved(Dtype t) const { return moves_halves_ ? Dtype::uint16 : t; }
+  Dtype slot(int k) const { return moved(program_.slots[static_cast<std::size_t>(k)]); }
 
   // Adds struct <name>_program { static void run(<slots that are operands>) { <steps> } };
   void add_program() {
@@ -82,7 +89,7 @@ class ProgramText {
     set_loop_parameters(kernel_, form, n, rank, num_raw);
     std::string tags;
     for (int k = 0; k < n; ++k) {
-      const Dtype stored = key_.dtypes[static_cast<std::size_t>(k)];
+      const Dtype stored = moved(key_.dtypes[static_cast<std::size_t>(k)]);
       if (raw(k)) tags += concat(", catena::device::Raw<", type_name(slot(k)), ", ", raw_number(k), ">");
       else if (k < program_.nin) tags += tag((key_.scalars >> k) & 1 ? "Scalar" : "In", stored, slot(k));
       else tags += tag(k < program_.nin + program_.ninout ? "InOut" : "Out", stored, slot(k));
@@ -105,6 +112,7 @@ class ProgramText {
   const Program& program_;
   const KernelKey& key_;
   Indexing indexing_;
+  bool moves_halves_;
   GeneratedKernel kernel_;
 };
 

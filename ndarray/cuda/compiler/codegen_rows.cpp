@@ -90,8 +90,8 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
 void add_row(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
   add_header(k, "catena/kernels/device/row.h");
   const int n = def.num_operands();
-  const int kept = key.rank != 0 ? key.rank : catena::device::kGenericRank;
-  const int reduced = key.reduced_rank != 0 ? key.reduced_rank : catena::device::kGenericRank;
+  const int kept = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
+  const int reduced = key.reduced_rank != 0 ? key.reduced_rank : int(catena::device::kGenericRank);
   k.parameters = concat("catena::device::RowParameters<", n, ", ", kept, ", ", reduced, ">");
   k.parameter_bytes =
       static_cast<std::size_t>((32 + 8 * n + 15) / 16 * 16 + 16 * n + 8 * (n + 1) * (kept + reduced) + 15) / 16 * 16;
@@ -149,7 +149,7 @@ void add_random(GeneratedKernel& k, const KernelDef& def, const Loop& loop, cons
 
 void add_scan(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key) {
   add_header(k, "catena/kernels/device/scan.h");
-  const int rank = key.rank != 0 ? key.rank : catena::device::kGenericRank;
+  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
   k.parameters = concat("catena::device::ScanParameters<", rank, ">");
   k.parameter_bytes = static_cast<std::size_t>(8 * (10 + 3 * rank));
   constexpr const char* functions[] = {"rows", "columns", "row_sums", "column_sums", "carries"};

@@ -1,5 +1,5 @@
 // Texts of the kernels that the key alone describes: gather, scatter, checks of indices, matrix products, nonzero,
-// sorting.
+// sorting, joining.
 #include <algorithm>
 
 #include <catena/ndarray/cuda/compiler/codegen_text.h>
@@ -24,7 +24,7 @@ void add_gather(GeneratedKernel& k, const KernelKey& key) {
 
 void add_matmul(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/matmul.h");
-  const int rank = key.rank != 0 ? key.rank : catena::device::kGenericRank;
+  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
   k.parameters = concat("catena::device::MatmulParameters<", rank, ">");
   k.parameter_bytes = static_cast<std::size_t>(8 * (16 + 4 * rank));
   const char* function = "tiles";
@@ -38,7 +38,7 @@ void add_matmul(GeneratedKernel& k, const KernelKey& key) {
 
 void add_nonzero(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/nonzero.h");
-  const int rank = key.rank != 0 ? key.rank : catena::device::kGenericRank;
+  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
   k.parameters = concat("catena::device::NonzeroParameters<", rank, ">");
   k.parameter_bytes = static_cast<std::size_t>(8 * (7 + 2 * rank));
   add_function(k, concat("catena::device::Nonzero<", type_name(key.dtypes[0]), ", ", index_name(key), ", ",
@@ -54,11 +54,19 @@ void add_offsets(GeneratedKernel& k, const KernelKey& key) {
 
 void add_index_check(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/index_check.h");
-  const int rank = key.rank != 0 ? key.rank : catena::device::kGenericRank;
+  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
   k.parameters = concat("catena::device::IndexCheckParameters<", rank, ">");
   k.parameter_bytes = static_cast<std::size_t>(8 * (5 + 2 * rank)) + sizeof(catena::IndexRule);
   add_function(k, concat("catena::device::IndexCheck<", type_name(key.dtypes[0]), ", ", index_name(key), ", ",
                          int(key.rank), ">::run"));
+}
+
+void add_join(GeneratedKernel& k, const KernelKey& key) {
+  add_header(k, "catena/kernels/device/join.h");
+  const int room = key.reduced_rank != 0 ? catena::device::kManyPieces : catena::device::kFewPieces;
+  k.parameters = concat("catena::device::JoinParameters<", room, ">");
+  k.parameter_bytes = static_cast<std::size_t>(8 * (6 + 5 * room));
+  add_function(k, concat("catena::device::join<", key.scalars, ">"));
 }
 
 void add_sort(GeneratedKernel& k, const KernelKey& key) {
@@ -70,7 +78,7 @@ void add_sort(GeneratedKernel& k, const KernelKey& key) {
                            ">::", key.form == Form::sort_count ? "count" : "move"));
     return;
   }
-  const int rank = key.rank != 0 ? key.rank : catena::device::kGenericRank;
+  const int rank = key.rank != 0 ? key.rank : int(catena::device::kGenericRank);
   k.parameters = concat("catena::device::SortParameters<", rank, ">");
   k.parameter_bytes = static_cast<std::size_t>(8 * (12 + 3 * rank));
   const char* function = key.form == Form::sort_block ? "block" : (key.form == Form::sort_keys ? "keys" : "result");
@@ -91,6 +99,7 @@ GeneratedKernel generate(const KernelKey& key) {
   else if (key.form <= Form::nonzero_write) add_nonzero(k, key);
   else if (key.form == Form::offsets) add_offsets(k, key);
   else if (key.form == Form::index_check) add_index_check(k, key);
+  else if (key.form == Form::join) add_join(k, key);
   else add_sort(k, key);
   return k;
 }

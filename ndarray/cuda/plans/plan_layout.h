@@ -30,7 +30,7 @@ void at_least_one_axis(catena::Shape& shape, std::span<catena::Strides> strides)
 // The exact rank, or 0 (known at run time) above `limit`.
 std::uint8_t rank_class(int rank, int limit);
 // Axes that the parameters of a kernel of that rank class have room for.
-inline int axes_of(std::uint8_t rank) { return rank != 0 ? rank : catena::device::kGenericRank; }
+inline int axes_of(std::uint8_t rank) { return rank != 0 ? rank : int(catena::device::kGenericRank); }
 
 // Running sums of rows of counts at `offset` of the scratch memory, in place.
 LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std::size_t offset, int processors);

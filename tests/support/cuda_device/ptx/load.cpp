@@ -1,7 +1,10 @@
 #include <catena/tests/support/cuda_device/ptx/load.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -12,6 +15,29 @@
 
 namespace cuda_device::ptx {
 namespace {
+
+// What this process executes: a line for each kernel and one with the number of launches are appended at its end to
+// $CATENA_SOFTWARE_CUDA_PTX_COUNTS, which tests/ptx_counts.sh adds up.
+class Counts {
+ public:
+  void launch(const std::string& kernel) {
+    ++launches_;
+    if (last_ != kernel) kernels_.insert(last_ = kernel);
+  }
+  ~Counts() {
+    const char* path = std::getenv("CATENA_SOFTWARE_CUDA_PTX_COUNTS");
+    if (path == nullptr || launches_ == 0) return;
+    std::ofstream file(path, std::ios::app);
+    for (const std::string& kernel : kernels_) file << "kernel " << kernel << "\n";
+    file << "launches " << launches_ << "\n";
+  }
+
+ private:
+  std::set<std::string> kernels_;
+  std::string last_;
+  std::size_t launches_ = 0;
+};
+Counts counts;
 
 class PtxModule : public Module {
  public:
@@ -65,6 +91,7 @@ std::unique_ptr<Module> load(const char* image) {
 
 void run_grid(const Function& function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes,
               void* const* parameters) {
+  counts.launch(function.name);
   try {
     run(*function.program, *function.routine, grid, block, dynamic_shared_bytes, parameters);
   } catch (const Fault& fault) {
