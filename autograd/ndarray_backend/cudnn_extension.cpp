@@ -216,11 +216,14 @@ class CudnnExtension final : public NnExtension {
 
 }  // namespace
 
+bool cudnn_is_disabled() {
+  const char* wanted = std::getenv("CHAINER_CUDNN");
+  return wanted != nullptr && std::strcmp(wanted, "0") == 0;
+}
+
 NnExtension* cudnn_extension() {
   static NnExtension* const extension = []() -> NnExtension* {
-    const char* wanted = std::getenv("CHAINER_CUDNN");
-    if ((wanted != nullptr && std::strcmp(wanted, "0") == 0) || !cudnn::is_available()) return nullptr;
-    return make_cudnn_extension().release();
+    return cudnn_is_disabled() || !cudnn::is_available() ? nullptr : make_cudnn_extension().release();
   }();
   return extension;
 }

@@ -9,6 +9,7 @@
 
 namespace autograd::internal {
 
+CATENA_EXPORT bool cudnn_is_disabled();  // by the environment variable CHAINER_CUDNN=0
 // Null when cuDNN cannot be loaded or CHAINER_CUDNN=0 disables it.
 CATENA_EXPORT NnExtension* cudnn_extension();
 // A new instance, whether or not cuDNN can be loaded: if not, its functions throw RuntimeError.

@@ -160,7 +160,7 @@ struct KeyHash {
   }
 };
 
-std::atomic<std::int64_t> workspace_limit{std::int64_t(256) << 20};
+std::atomic<std::int64_t> workspace_limit{std::int64_t(8) << 20};
 
 }  // namespace
 

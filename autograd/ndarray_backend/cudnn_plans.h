@@ -116,7 +116,7 @@ struct Binding {
 // Enqueues the plan on the current stream of the device of `near`; work space comes from the pool.
 void execute(const Plan& plan, std::span<const Binding> bindings, const Array& near);
 
-// The limit of work space of one call in bytes, for the whole process. Default: 256 MB.
+// The limit of work space of one call in bytes, for the whole process. Default: 8 MiB.
 CATENA_EXPORT std::int64_t max_workspace_size() noexcept;
 CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError when negative
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <typeinfo>
 
+#include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
 
 namespace catena {
@@ -27,9 +28,11 @@ std::string beginning(const std::exception& e, const std::string& composed) {
   const std::string what = beginning(e, InvalidType(e.expect(), e.actual()).what());
   throw InvalidType(e.expect(), e.actual(), concat(prefix, what));
 }
-[[noreturn]] void again(const CudaError& e, std::string_view prefix) {
-  const std::string what = beginning(e, CudaError(e.library(), e.code(), e.symbol(), "").what());
-  throw CudaError(e.library(), e.code(), e.symbol(), concat(prefix, what));
+template <class E> void replace_cuda_error(const std::exception& e, std::string_view prefix) {
+  if (typeid(e) != typeid(E)) return;
+  const auto& error = static_cast<const E&>(e);
+  const std::string what = beginning(e, E(error.library(), error.code(), error.symbol(), "").what());
+  throw E(error.library(), error.code(), error.symbol(), concat(prefix, what));
 }
 
 }  // namespace
@@ -40,7 +43,10 @@ void rethrow_from(std::string_view where) {
     throw;
   } catch (const std::exception& e) {
     if (typeid(e) == typeid(InvalidType)) again(static_cast<const InvalidType&>(e), prefix);
-    if (typeid(e) == typeid(CudaError)) again(static_cast<const CudaError&>(e), prefix);
+    replace_cuda_error<CudaError>(e, prefix);
+#define CATENA_REPLACE(Name, ...) replace_cuda_error<Name>(e, prefix);
+    CATENA_CUDA_ERRORS(CATENA_REPLACE)
+#undef CATENA_REPLACE
     replace_one_of<Error, ValueError, TypeError, IndexError, KeyError, AttributeError, AssertionError, RuntimeError,
                    NotImplementedError, IOError, LinAlgError, OutOfMemoryError, CompileError>(e, prefix);
     replace_one_of<std::runtime_error, std::logic_error, std::invalid_argument, std::out_of_range, std::domain_error,

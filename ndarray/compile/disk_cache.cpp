@@ -112,10 +112,12 @@ DiskCacheSettings disk_cache_settings() {
     catena::check<catena::ValueError>(error == std::errc() && stop == end, "CATENA_CACHE_LIMIT", "\"", text,
                                       "\" is not a number of bytes");
   }
-  const char* directory = std::getenv("CATENA_CACHE_DIR");
+  const char *directory = std::getenv("CATENA_CACHE_DIR"), *reference = environment("CUPY_CACHE_DIR");
   const char *xdg = environment("XDG_CACHE_HOME"), *home = environment("HOME");
   if (directory != nullptr) {
     if (*directory != '\0' && std::string_view(directory) != "off") settings.directory = concat(directory, "/kernels");
+  } else if (reference != nullptr) {
+    settings.directory = reference;
   } else if (xdg != nullptr && *xdg == '/') {  // the XDG specification says that relative paths are ignored
     settings.directory = concat(xdg, "/catena/kernels");
   } else if (home != nullptr) {

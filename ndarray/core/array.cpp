@@ -8,6 +8,7 @@
 
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/device/memory.h>
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {
@@ -131,6 +132,14 @@ void Array::expose() const {
   if (catena::Storage* s = header().storage) nd::expose(*s);
 }
 
+MemoryPointer Array::data() const {
+  const catena::ArrayHeader& h = header();
+  catena::Storage* const storage = h.base != nullptr ? h.base->storage : h.storage;
+  if (h.size == 0 || storage == nullptr) return {};
+  catena::retain(storage);
+  return MemoryPointer(storage, h.data - storage->data);
+}
+
 // ---- elements -----------------------------------------------------------------------------------
 void Array::throw_element_type(Dtype t, const char* op) const {
   fail<TypeError>(op, "the array has dtype ", dtype(), ", elements of ", t, " were asked for");
@@ -160,6 +169,16 @@ Array::operator bool() const {
 }
 
 // ---- shape --------------------------------------------------------------------------------------
+void Array::set_shape(const Shape& requested) const {
+  const Shape to = catena::resolve_reshape("set_shape", shape(), requested);
+  const std::optional<Strides> strides = catena::reshape_strides(shape(), this->strides(), to, itemsize());
+  check<AttributeError>(strides.has_value(), "set_shape", "an array of shape ", shape(), " and strides ",
+                        this->strides(), " cannot be seen as ", to, " without a copy; use reshape");
+  h_->shape = to;
+  h_->strides = *strides;
+  h_->c_contiguous = catena::is_c_contiguous(to, *strides, itemsize());
+}
+
 Array Array::transpose() const {
   if (ndim() < 2) return *this;
   Shape shape = header().shape;

@@ -57,8 +57,10 @@ struct Flags {
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Flags& f);  // three lines "  NAME : value"
 
 template <class E, int N> class Accessor;
-class List;    // routines/list.h
-class Stream;  // device/stream.h
+template <class E, int N> struct CArray;  // core/carray.h
+class List;                               // routines/list.h
+class MemoryPointer;                      // device/memory.h
+class Stream;                             // device/stream.h
 struct ChooseOptions;
 struct CompressOptions;
 struct DotOptions;
@@ -148,6 +150,12 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     if constexpr (!std::is_const_v<E>) expose();
     return reinterpret_cast<E*>(header().data);
   }
+  // The same as a pointer into the block of memory, which keeps it alive; null, without a device, for an array without
+  // elements, which owns no memory. The array counts as written.
+  MemoryPointer data() const;
+  // What kernels get of the array: pointer, size, shape and strides (core/carray.h). TypeError if E is not the element
+  // type, ValueError if N is not the rank. Unless E is const, the array counts as written.
+  template <class E, int N> CArray<E, N> cstruct() const;
   // The only element, converted to E by the library's rules. ValueError if the size is not 1. Waits for the device.
   template <class E> E item() const {
     E value{};
@@ -204,6 +212,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   template <std::integral... I>
   requires(sizeof...(I) > 1) Array reshape(I... lengths)
   const { return reshape(Shape{static_cast<std::int64_t>(lengths)...}); }
+  // Gives the array itself another shape, for all handles to it, without a copy; one length may be -1. ValueError if
+  // the sizes differ, AttributeError if the strides do not allow it; the array is unchanged then. (NumPy's a.shape =
+  // ...) No other thread may use the array during the call.
+  void set_shape(const Shape& shape) const;
   Array transpose() const;  // axes reversed
   // ValueError for a wrong number of axes or a repeated axis; IndexError for an axis out of range.
   Array transpose(const Dims& axes) const;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <catena/kernels/base/array_header.h>
+#include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/dtype.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/scalar.h>
@@ -45,6 +46,13 @@ inline constexpr Dtype bfloat16 = Dtype::bfloat16;
 inline constexpr Dtype complex64 = Dtype::complex64;
 inline constexpr Dtype complex128 = Dtype::complex128;
 
+// NumPy's other names. (`short` is a keyword; the abstract kinds are nd::Kind::floating and the like,
+// routines/datatype.h.)
+inline constexpr Dtype byte = int8, ubyte = uint8, short_ = int16, ushort = uint16, intc = int32, uintc = uint32;
+inline constexpr Dtype int_ = int64, uint = uint64, longlong = int64, ulonglong = uint64;
+inline constexpr Dtype half = float16, single = float32, float_ = float64, double_ = float64, longfloat = float64;
+inline constexpr Dtype csingle = complex64, cdouble = complex128, cfloat = complex128, complex_ = complex128;
+
 using catena::can_cast;
 using catena::dtype_from_name;
 using catena::dtype_of;
@@ -61,20 +69,31 @@ concept Element = std::is_arithmetic_v<E> || requires {
   catena::dtype_traits<E>::value;
 };
 
+using catena::disable_experimental_feature_warning;
+using catena::experimental;
+using catena::set_disable_experimental_feature_warning;
 using catena::set_warning_handler;
 using catena::WarningHandler;
 
 using catena::AssertionError;
 using catena::AttributeError;
 using catena::CompileError;
+using catena::CublasError;
+using catena::CudaDriverError;
 using catena::CudaError;
+using catena::CudaRuntimeError;
+using catena::CudnnError;
+using catena::CurandError;
+using catena::CusolverError;
 using catena::Error;
 using catena::IndexError;
 using catena::InvalidType;
 using catena::IOError;
 using catena::KeyError;
 using catena::LinAlgError;
+using catena::NcclError;
 using catena::NotImplementedError;
+using catena::NvrtcError;
 using catena::OutOfMemoryError;
 using catena::RuntimeError;
 using catena::TypeError;

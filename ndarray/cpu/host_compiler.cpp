@@ -40,10 +40,11 @@ using catena::concat;
 std::atomic<std::uint64_t> compilations{0}, disk_hits{0};
 
 // ---- the cache folder ---------------------------------------------------------------------------
-// Beside that of the CUDA kernels; empty if the cache is disabled.
+// Beside that of the CUDA kernels, or in it if that is the reference's one; empty if the cache is disabled.
 fs::path cache_folder() {
-  const std::string kernels = cuda::disk_cache_settings().directory;
-  return kernels.empty() ? fs::path() : fs::path(kernels).parent_path() / "host";
+  const fs::path kernels = cuda::disk_cache_settings().directory;
+  if (kernels.empty()) return {};
+  return (kernels.filename() == "kernels" ? kernels.parent_path() : kernels) / "host";
 }
 cuda::DiskCache& disk() {
   static auto& cache = *new cuda::DiskCache(cache_folder().string(), cuda::disk_cache_settings().limit_bytes);

@@ -19,14 +19,14 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
  public:
   CudaBackend();  // RuntimeError "CUDA is unavailable: <why>"
 
-  Device::Kind kind() const noexcept override { return Device::Kind::cuda; }
+  nd::Device::Kind kind() const noexcept override { return nd::Device::Kind::cuda; }
   int device_count() const noexcept override;
   const DeviceProperties& properties(int device) const override;
 
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;
   MemoryInfo memory_info(int device) const override;
-  void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+  void copy(std::byte* to, nd::Device to_device, const std::byte* from, nd::Device from_device, std::size_t bytes,
             StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;
@@ -52,6 +52,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) override;
   void scan(const catena::bound::Scan& call, StreamRef stream) override;
   void sort(const catena::bound::Sort& call, StreamRef stream) override;
+  void join(const catena::bound::Join& call, StreamRef stream) override;
   void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
   void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
   void random(const catena::bound::Random& call, StreamRef stream) override;

@@ -10,6 +10,7 @@
 #include <catena/kernels/rows/program.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/device/block_pool.h>
 #include <catena/ndarray/device/executor.h>
 #include <catena/ndarray/device/memory_pool.h>
 
@@ -113,6 +114,13 @@ MemoryPointer raw_alloc(std::size_t size) {
   return MemoryPointer((*raw_allocator())(size, current_device()));
 }
 
+MemoryPointer MemoryPool::malloc(std::size_t bytes) {
+  const Device device = current_device();
+  catena::check<catena::ValueError>(device.kind == backend().kind(), "malloc", "the current device is ", device,
+                                    ", which is none of the pool's");
+  return MemoryPointer(allocate(bytes, device.id, current_stream(device).handle));
+}
+
 MemoryPointer alloc(std::size_t size) { return MemoryPointer(new_storage(size, current_device())); }
 
 Device device_from_pointer(const void* p) {
@@ -133,33 +141,92 @@ namespace {
 // Pinned memory is usable by all contexts, but the driver requires a current one to allocate it.
 void use_some_device() { cuda::use_device(current_device().kind == Device::Kind::cuda ? current_device().id : 0); }
 
-}  // namespace
-
-PinnedMemoryPool::PinnedMemoryPool() : pool_(catena::Shared<cuda::PinnedPool>::make()) {}
-
-MemoryPointer PinnedMemoryPool::allocate(std::size_t size) {
+// Page-locked memory from the driver; the deleter is that of the block.
+MemoryPointer allocate_pinned(std::size_t size, unsigned flags) {
   if (size == 0) return {};
   use_some_device();
-  std::byte* const data = pool_->allocate(size);
+  void* data = nullptr;
+  CATENA_CU(host_allocate, &data, size, flags);
+  const auto give_back = [data] {
+    if (!cuda::is_healthy()) return;
+    use_some_device();
+    CATENA_CU(host_free, data);
+  };
   try {
-    return MemoryPointer(
-        wrap_storage(data, size, cpu_device, [pool = pool_, data, size] { pool->deallocate(data, size); }));
+    return MemoryPointer(wrap_storage(data, size, cpu_device, give_back));
   } catch (...) {
-    pool_->deallocate(data, size);
+    give_back();
     throw;
   }
 }
 
-void PinnedMemoryPool::free_all_blocks() {
-  if (n_free_blocks() == 0) return;
+// A block of the backend's own pool, which staging copies use, too.
+MemoryPointer allocate_staging(std::size_t size) {
   use_some_device();
-  pool_->free_all_blocks();
+  std::byte* const data = cuda::pinned_pool().allocate(size);
+  const auto give_back = [data, size] { cuda::pinned_pool().deallocate(data, size); };
+  try {
+    return MemoryPointer(wrap_storage(data, size, cpu_device, give_back));
+  } catch (...) {
+    give_back();
+    throw;
+  }
 }
-std::size_t PinnedMemoryPool::n_free_blocks() const { return pool_->n_free_blocks(); }
+
+constexpr std::size_t kPinnedUnit = 512;
+
+}  // namespace
+
+Memory::Memory(std::size_t size) : block_(raw_alloc(size)) {}
+PinnedMemory::PinnedMemory(std::size_t size, unsigned flags) : block_(allocate_pinned(size, flags)) {}
+MemoryPointer raw_alloc_pinned_memory(std::size_t size) { return allocate_pinned(size, host_alloc_portable); }
+
+MemoryPointer::MemoryPointer(const Memory& mem, std::ptrdiff_t offset) : MemoryPointer(mem.block_ + offset) {}
+MemoryPointer::MemoryPointer(const PinnedMemory& mem, std::ptrdiff_t offset) : MemoryPointer(mem.block_ + offset) {}
+
+void MemoryPointer::free() const {
+  catena::check<catena::RuntimeError>(storage_ != nullptr && internal::BlockPool::free_block(*storage_), "free",
+                                      "the memory is no block of a MemoryPool or PinnedMemoryPool");
+}
+
+// ---- pools of pinned memory ---------------------------------------------------------------------
+// The blocks of the library's pool are kept by the backend's own one.
+struct PinnedMemoryPool::Owner {
+  explicit Owner(catena::Shared<internal::BlockPool> pool, cuda::PinnedPool* keeper = nullptr)
+      : blocks(std::move(pool)), kept_by(keeper) {}
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() { blocks->close(); }
+
+  catena::Shared<internal::BlockPool> blocks;
+  cuda::PinnedPool* kept_by;
+};
+
+PinnedMemoryPool::PinnedMemoryPool(PinnedAllocator allocator)
+    : owner_(catena::Shared<const Owner>::make(
+          catena::Shared<internal::BlockPool>::make("PinnedMemoryPool", std::move(allocator), kPinnedUnit))) {}
+
+MemoryPointer PinnedMemoryPool::malloc(std::size_t size) const {
+  return internal::BlockPool::malloc(owner_->blocks, size);
+}
+void PinnedMemoryPool::free(const void* data) const { owner_->blocks->free(data); }
+
+void PinnedMemoryPool::free_all_blocks() const {
+  if (n_free_blocks() == 0) return;
+  owner_->blocks->free_all_blocks();
+  if (owner_->kept_by == nullptr) return;
+  use_some_device();
+  owner_->kept_by->free_all_blocks();
+}
+std::size_t PinnedMemoryPool::n_free_blocks() const {
+  return owner_->blocks->n_free_blocks() + (owner_->kept_by != nullptr ? owner_->kept_by->n_free_blocks() : 0);
+}
 
 PinnedMemoryPool& pinned_memory_pool() {
-  // The pool of the backend: never destroyed, and without a reference count of its own.
-  static auto& pool = *new PinnedMemoryPool(catena::Shared<cuda::PinnedPool>::borrowed(&cuda::pinned_pool()));
+  // Never destroyed, because arrays in static variables may be.
+  static auto& pool = *new PinnedMemoryPool(catena::Shared<const PinnedMemoryPool::Owner>::make(
+      catena::Shared<internal::BlockPool>::make("pinned_memory_pool", &allocate_staging, kPinnedUnit, false),
+      &cuda::pinned_pool()));
   return pool;
 }
 

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include <catena/kernels/base/function.h>
@@ -19,9 +21,11 @@
 
 namespace nd {
 
-namespace cuda {
-class PinnedPool;
+namespace internal {
+class BlockPool;  // block_pool.h
 }
+class Memory;
+class PinnedMemory;
 
 // A position in a block of memory; keeps the block alive.
 class CATENA_EXPORT MemoryPointer {
@@ -31,6 +35,9 @@ class CATENA_EXPORT MemoryPointer {
   explicit MemoryPointer(Storage* storage, std::ptrdiff_t offset = 0) noexcept : storage_(storage), offset_(offset) {
     if (storage_) expose(*storage_);
   }
+  // A position in such a block, which then lives as long as the pointer.
+  MemoryPointer(const Memory& mem, std::ptrdiff_t offset);
+  MemoryPointer(const PinnedMemory& mem, std::ptrdiff_t offset);
   MemoryPointer(const MemoryPointer& o) noexcept : storage_(o.storage_), offset_(o.offset_) {
     catena::retain(storage_);
   }
@@ -49,6 +56,11 @@ class CATENA_EXPORT MemoryPointer {
     return storage_ ? storage_->bytes - static_cast<std::size_t>(offset_) : 0;
   }  // up to the end of the block
   explicit operator bool() const noexcept { return storage_ != nullptr; }
+  explicit operator std::uintptr_t() const noexcept { return reinterpret_cast<std::uintptr_t>(ptr()); }  // the address
+
+  // Gives the block back to its pool now, before its last pointer is gone: a block of an nd::cuda::MemoryPool or of a
+  // PinnedMemoryPool, RuntimeError for others. All pointers to it are then of 0 bytes; a second call does nothing.
+  void free() const;
 
   MemoryPointer& operator+=(std::ptrdiff_t bytes) noexcept { return offset_ += bytes, *this; }
   MemoryPointer& operator-=(std::ptrdiff_t bytes) noexcept { return offset_ -= bytes, *this; }
@@ -72,6 +84,41 @@ class CATENA_EXPORT MemoryPointer {
   std::ptrdiff_t offset_ = 0;
 };
 
+// A block directly from the current device, without its pool, until the object and the last pointer to it are gone.
+// Of size 0 there is no block: the address is null, and there is no device.
+class CATENA_EXPORT Memory {
+ public:
+  explicit Memory(std::size_t size);  // OutOfMemoryError
+  std::byte* ptr() const noexcept { return block_.ptr(); }
+  std::size_t size() const noexcept { return block_.size(); }
+  std::optional<Device> device() const noexcept { return block_ ? std::optional(block_.device()) : std::nullopt; }
+  explicit operator std::uintptr_t() const noexcept { return static_cast<std::uintptr_t>(block_); }
+
+ private:
+  friend class MemoryPointer;
+  MemoryPointer block_;
+};
+
+// The flags of page-locked memory, which can be combined.
+inline constexpr unsigned host_alloc_portable = 1;  // page-locked for all contexts
+inline constexpr unsigned host_alloc_mapped = 2;    // readable and writable by kernels at its address
+inline constexpr unsigned host_alloc_write_combined = 4;
+
+// A block of page-locked host memory directly from the driver. RuntimeError "CUDA is unavailable: ...",
+// OutOfMemoryError, CudaDriverError for unknown flags.
+class CATENA_EXPORT PinnedMemory {
+ public:
+  explicit PinnedMemory(std::size_t size, unsigned flags = 0);
+  std::byte* ptr() const noexcept { return block_.ptr(); }
+  std::size_t size() const noexcept { return block_.size(); }
+  explicit operator std::uintptr_t() const noexcept { return static_cast<std::uintptr_t>(block_); }
+
+ private:
+  friend class MemoryPointer;
+  MemoryPointer block_;
+};
+using PinnedMemoryPointer = MemoryPointer;
+
 // A block directly from the current device, without its pool. OutOfMemoryError if there is not enough memory.
 CATENA_EXPORT MemoryPointer raw_alloc(std::size_t size);
 // A block on the current device from the allocator of arrays (set_allocator; by default the pool).
@@ -80,22 +127,31 @@ CATENA_EXPORT MemoryPointer alloc(std::size_t size);
 // The device of a CUDA pointer; cpu_device for memory that CUDA does not know.
 CATENA_EXPORT Device device_from_pointer(const void* p);
 
-// A pool of page-locked host memory. Blocks that are no longer used are kept and reused for requests of the same
-// rounded size (a multiple of 512 bytes). Blocks may outlive the pool. Thread safety: all members may be called from
-// any thread.
+// Page-locked host memory for all contexts, from the driver, without a pool.
+CATENA_EXPORT MemoryPointer raw_alloc_pinned_memory(std::size_t size);
+using PinnedAllocator = catena::Function<MemoryPointer(std::size_t size)>;
+
+// A pool of page-locked host memory above an allocator. Blocks that are no longer used are kept and reused for requests
+// of the same rounded size (a multiple of 512 bytes). Blocks may outlive the pool; copies of a pool are the same pool.
+// Thread safety: all members may be called from any thread.
 class CATENA_EXPORT PinnedMemoryPool {
  public:
-  PinnedMemoryPool();
+  explicit PinnedMemoryPool(PinnedAllocator allocator = &raw_alloc_pinned_memory);
   // Null for 0 bytes. RuntimeError "CUDA is unavailable: ..."; OutOfMemoryError if memory is short even after the free
   // blocks have been released.
-  MemoryPointer allocate(std::size_t size);
-  void free_all_blocks();
+  MemoryPointer malloc(std::size_t size) const;
+  MemoryPointer allocate(std::size_t size) const { return malloc(size); }
+  // Takes a block back while there are pointers to it, which are then of 0 bytes. RuntimeError for an address that is
+  // not that of a block in use, such as one that was freed before.
+  void free(const void* data) const;
+  void free_all_blocks() const;
   std::size_t n_free_blocks() const;
 
  private:
+  struct Owner;
   friend CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
-  explicit PinnedMemoryPool(catena::Shared<cuda::PinnedPool> pool) noexcept : pool_(std::move(pool)) {}
-  catena::Shared<cuda::PinnedPool> pool_;
+  explicit PinnedMemoryPool(catena::Shared<const Owner> owner) noexcept : owner_(std::move(owner)) {}
+  catena::Shared<const Owner> owner_;
 };
 // The pool behind alloc_pinned_memory by default; copies from pageable host memory take their staging buffers from it
 // too.
@@ -104,7 +160,6 @@ CATENA_EXPORT PinnedMemoryPool& pinned_memory_pool();
 // A block from pinned_memory_pool(), or from the allocator that replaces it.
 CATENA_EXPORT MemoryPointer alloc_pinned_memory(std::size_t size);
 // Replaces the allocator of alloc_pinned_memory; null restores the pool.
-using PinnedAllocator = catena::Function<MemoryPointer(std::size_t size)>;
 CATENA_EXPORT void set_pinned_memory_allocator(PinnedAllocator allocator);
 
 }  // namespace nd

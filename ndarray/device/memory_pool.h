@@ -1,8 +1,10 @@
 // The memory pool: one class for host and device memory, above Runtime::allocate.
 //
 // Small blocks (up to 64 KB) come from bins of the calling thread without a lock. Beyond them every (device, stream)
-// has an arena: free blocks in bins by size, best fit, split and merged with their neighbours. Nothing goes back to the
-// device until free_all_blocks, until memory runs out, or until the pool and the last block of a segment are gone.
+// has an arena: free blocks in bins by size, best fit, split and merged with their neighbours. Memory comes from the
+// device in segments; on the host, for blocks beyond 64 KB, it grows at its end (Runtime::grow), so that gaps can be
+// merged. Nothing goes back to the device until free_all_blocks, until memory runs out, or until the pool and the last
+// block of a segment are gone.
 //
 // Streams: a block freed by its last owner is reused at once by work on its own stream. A block that other streams used
 // as well (record_stream) is held back until those have passed the point of the free.
@@ -30,6 +32,7 @@ struct PoolStatistics {
       0;  // the most that used_bytes has been; may miss what threads hold in small blocks, up to 256 KB each
 };
 
+class MemoryPointer;
 struct MemorySnapshot;
 
 inline constexpr int kAllDevices = -1;
@@ -58,6 +61,9 @@ class CATENA_EXPORT MemoryPool {
   // one). 0 bytes: null. When the device has no more: free blocks are given back and the allocation is tried again;
   // then OutOfMemoryError with the bytes requested, used, pooled, total and the limit.
   catena::Storage* allocate(std::size_t bytes, int device = 0, void* stream = nullptr);
+  // The same on the current device, which is of the pool's kind (ValueError), for its current stream, as a pointer
+  // (memory.h).
+  MemoryPointer malloc(std::size_t bytes);
 
   // Gives free blocks back to the device. Other threads give back what they keep at their next allocation.
   void free_all_blocks(int device = kAllDevices);

@@ -1,9 +1,11 @@
 #include <catena/ndarray/profile/nvtx.h>
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 
 #include <array>
 #include <cstdlib>
+#include <memory>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/api/nvtx.h>
@@ -109,6 +111,51 @@ void range_pop() {
 }
 
 }  // namespace nvtx
+
+// ---- names of functions -------------------------------------------------------------------------
+namespace internal {
+namespace {
+
+// Without the arguments: "step" of "example::step(int, float)".
+std::string last_word(std::string name) {
+  constexpr std::string_view unnamed = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(unnamed)) != std::string::npos;) name.erase(at, unnamed.size());
+  name = name.substr(0, name.find('('));
+  name = name.substr(0, name.find('<'));
+  const std::size_t colon = name.rfind(':');
+  return colon == std::string::npos ? name : name.substr(colon + 1);
+}
+
+std::string readable(const char* symbol) {
+  int status = -1;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : symbol;
+}
+
+}  // namespace
+
+std::string name_of_function(const void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_sname == nullptr || info.dli_saddr != address) return "";
+  return last_word(readable(info.dli_sname));
+}
+
+// "... [with auto f = example::step; ...]" (g++), "... [f = &example::step]" (clang).
+std::string name_in_signature(const char* pretty_function) {
+  std::string text = pretty_function;
+  const std::size_t at = text.find("f = ");
+  if (at == std::string::npos) return "";
+  text = text.substr(at + 4);
+  text = text.substr(0, text.find_first_of(";]"));
+  return last_word(text.starts_with('&') ? text.substr(1) : text);
+}
+
+std::string name_of_class(const std::type_info& type) {
+  const std::string name = readable(type.name());
+  return name.find('{') != std::string::npos || name.find("lambda") != std::string::npos ? "" : last_word(name);
+}
+
+}  // namespace internal
 
 TimeRange::TimeRange(const std::string& message, const TimeRangeOptions& options) {
   catena::check<catena::ValueError>(!options.color_id || !options.argb_color, "TimeRange", "color_id ",

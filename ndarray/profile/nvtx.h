@@ -5,7 +5,7 @@
 //     nd::TimeRange range("forward", {.color_id = 0});
 //     y = model(x);
 //   }
-//   auto step = nd::time_range_decorator(update, {.message = "update"});   step(batch);
+//   auto step = nd::time_range_decorator<update>();   step(batch);        // a range "update"
 //
 // Colours are ARGB. A colour id selects entry (id modulo 10) of: 00FF00, 007FFF, 7F00FF, FF0000, 7FFF00, 00FF7F,
 // 0000FF, FF007F, FF7F00, 7F7F7F, all opaque; a negative id means no colour.
@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include <catena/kernels/base/export.h>
@@ -51,16 +53,46 @@ class CATENA_EXPORT TimeRange {
   TimeRange& operator=(const TimeRange&) = delete;
 };
 
+namespace internal {
+// The name of a callable: that of an exported function, or of the class of an object; "" where it has none, as a lambda
+// expression or a function without a symbol.
+CATENA_EXPORT std::string name_of_function(const void* address);
+CATENA_EXPORT std::string name_of_class(const std::type_info& type);
+CATENA_EXPORT std::string name_in_signature(const char* pretty_function);
+template <auto f> std::string name_of_constant() { return name_in_signature(__PRETTY_FUNCTION__); }
+template <class F> std::string name_of_callable(const F& f) {
+  if constexpr (std::is_pointer_v<F>) return name_of_function(reinterpret_cast<const void*>(f));
+  else return name_of_class(typeid(F));
+}
+}  // namespace internal
+
 struct TimeRangeDecoratorOptions {
-  std::string message = "call";
+  std::string message = {};  // default: the name of the function, as far as it has one, else "call"
   TimeRangeOptions range = {};
 };
 // A function that calls `f` inside a range.
-template <class F> auto time_range_decorator(F f, const TimeRangeDecoratorOptions& options = {}) {
+template <class F> auto time_range_decorator(F f, TimeRangeDecoratorOptions options = {}) {
+  if (options.message.empty()) options.message = internal::name_of_callable(f);
+  if (options.message.empty()) options.message = "call";
   return [f = std::move(f), options]<class... A>(A&&... arguments) mutable -> decltype(auto) {
     const TimeRange range(options.message, options.range);
     return f(std::forward<A>(arguments)...);
   };
 }
+// The same for a function that is given as a constant, which always has a name: time_range_decorator<update>().
+template <auto f> auto time_range_decorator(TimeRangeDecoratorOptions options = {}) {
+  if (options.message.empty()) options.message = internal::name_of_constant<f>();
+  return time_range_decorator(f, std::move(options));
+}
+// The same for several functions: TimeRangeDecorator("update")(f).
+class TimeRangeDecorator {
+ public:
+  explicit TimeRangeDecorator(std::string message = {}, const TimeRangeOptions& range = {})
+      : options_{std::move(message), range} {}
+  template <class F> auto operator()(F f) const { return time_range_decorator(std::move(f), options_); }
+
+ private:
+  TimeRangeDecoratorOptions options_;
+};
 
 }  // namespace nd

@@ -292,4 +292,24 @@ std::string base_repr(std::int64_t number, int base, int padding) {
   return (number < 0 ? "-" : "") + (text.empty() ? "0" : text);
 }
 
+namespace {
+
+std::string element_to_base(std::string_view op, const Array& a, unsigned base, std::string_view prefix) {
+  const DtypeKind kind = kind_of(a.dtype());
+  check<TypeError>(kind == DtypeKind::bool_ || kind == DtypeKind::signed_ || kind == DtypeKind::unsigned_, op,
+                   "an array of ", a.dtype(), " is not one of integers");
+  check<TypeError>(a.size() == 1, op, "an array of shape ", a.shape(), " has ", a.size(), " elements, not 1");
+  const bool is_unsigned = kind == DtypeKind::unsigned_;
+  const std::int64_t number = is_unsigned ? 0 : a.item<std::int64_t>();
+  std::string digits = digits_of(is_unsigned ? a.item<std::uint64_t>() : magnitude(number), base);
+  for (char& c : digits)
+    if (c >= 'A') c += 'a' - 'A';  // Python's letters are small, unlike those of base_repr
+  return catena::concat(number < 0 ? "-" : "", prefix, digits.empty() ? "0" : digits);
+}
+
+}  // namespace
+
+std::string oct(const Array& a) { return element_to_base("oct", a, 8, "0o"); }
+std::string hex(const Array& a) { return element_to_base("hex", a, 16, "0x"); }
+
 }  // namespace nd

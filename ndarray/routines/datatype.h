@@ -160,5 +160,9 @@ struct CATENA_EXPORT format_parser {
 CATENA_EXPORT std::string binary_repr(std::int64_t num, std::optional<int> width = {});
 // In a base from 2 to 36 (ValueError), with `padding` zeros before it.
 CATENA_EXPORT std::string base_repr(std::int64_t number, int base = 2, int padding = 0);
+// The only element of an integer array (or bool) as Python writes it to base 8 and 16: "-0o17", "0xff". TypeError for
+// other dtypes and for arrays of another size. Wait for the device.
+CATENA_EXPORT std::string oct(const Array& a);
+CATENA_EXPORT std::string hex(const Array& a);
 
 }  // namespace nd

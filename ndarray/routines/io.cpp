@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <istream>
+#include <iterator>
+#include <memory>
 #include <span>
 
 #include <catena/kernels/formats/atomic_file.h>
@@ -52,6 +55,16 @@ Array read_array(catena::ByteSource& source) {
   return host.to_device(current_device());
 }
 
+void write_array(catena::ByteSink& sink, const Array& a) {
+  catena::write_npy(sink, a.dtype(), a.shape(), HostElements(a).bytes());
+}
+void write_file(std::string_view op, const std::string& path, const Array& a) {
+  const HostElements elements(a);  // what fails on the device leaves no file
+  catena::AtomicFile file(op, path);
+  catena::write_npy(file, a.dtype(), a.shape(), elements.bytes());
+  file.commit();
+}
+
 bool is_archive(const std::string& path) {
   unsigned char head[2] = {};
   catena::FileSource file("load", path);
@@ -95,34 +108,51 @@ NamedArrays numbered(const std::vector<Array>& arrays, const NamedArrays& named)
 }  // namespace
 
 // ---- npy ----------------------------------------------------------------------------------------
-Array load(const std::string& path) {
-  catena::FileSource file("load", path);
-  const bool regular = file.remaining().has_value();
-  try {
-    return read_array(file);
-  } catch (const ValueError&) {
-    if (regular && is_archive(path)) fail<ValueError>(file.context(), "is an npz archive of several arrays; use loadz");
-    throw;
-  }
+namespace {
+
+void check_mmap_mode(std::optional<std::string_view> mode) {
+  const bool known = !mode || *mode == "r" || *mode == "r+" || *mode == "w+" || *mode == "c";
+  check<ValueError>(known, "load", "mmap_mode '", mode.value_or(""), "' is none of r, r+, w+ and c");
 }
 
-Array load(std::istream& in) {
-  catena::StreamSource source(catena::io_context("load", "stream"), in);
-  return read_array(source);
+}  // namespace
+
+LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode) {
+  check_mmap_mode(mmap_mode);
+  catena::FileSource file("load", path);
+  const bool regular = file.remaining().has_value();
+  if (regular && is_archive(path)) return {NpzFile(path), file.context()};
+  return {read_array(file), file.context()};
+}
+
+LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode) {
+  check_mmap_mode(mmap_mode);
+  const std::string context = catena::io_context("load", "stream");
+  if (in.peek() == 'P') return {NpzFile(in), context};  // an npy file begins with \x93
+  catena::StreamSource source(context, in);
+  return {read_array(source), context};
+}
+
+Array LoadedFile::single_output() const {
+  check<ValueError>(!is_archive_, context_,
+                    "is an npz archive of several arrays, not one array: take it as an nd::NpzFile");
+  return static_cast<const Array&>(*this);  // not through this function
+}
+
+const NpzFile& LoadedFile::archive() const {
+  check<ValueError>(is_archive_, context_, "is an array, not an npz archive");
+  return archive_;
 }
 
 void save(const std::string& path, const Array& a) {
   check<TypeError>(!a.is_null(), "save", "the array is null");
-  const HostElements elements(a);
-  catena::AtomicFile file("save", with_suffix(path, ".npy"));
-  catena::write_npy(file, a.dtype(), a.shape(), elements.bytes());
-  file.commit();
+  write_file("save", with_suffix(path, ".npy"), a);
 }
 
 void save(std::ostream& out, const Array& a) {
   check<TypeError>(!a.is_null(), "save", "the array is null");
   catena::StreamSink sink(catena::io_context("save", "stream"), out);
-  catena::write_npy(sink, a.dtype(), a.shape(), HostElements(a).bytes());
+  write_array(sink, a);
 }
 
 // ---- members of Array ---------------------------------------------------------------------------
@@ -194,16 +224,11 @@ void Array::tofile(std::ostream& out, std::string_view sep, std::string_view for
   write_elements(sink, *this, sep, format);
 }
 
-void Array::dump(const std::string& path) const {
-  const HostElements elements(*this);
-  catena::AtomicFile file("dump", path);
-  catena::write_npy(file, dtype(), shape(), elements.bytes());
-  file.commit();
-}
+void Array::dump(const std::string& path) const { write_file("dump", path, *this); }
 
 std::string Array::dumps() const {
   catena::MemorySink sink;
-  catena::write_npy(sink, dtype(), shape(), HostElements(*this).bytes());
+  write_array(sink, *this);
   const auto& bytes = sink.bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -227,6 +252,28 @@ void savez_compressed(std::ostream& out, const NamedArrays& arrays) {
 
 NpzFile::NpzFile(const std::string& path)
     : path_(path), reader_(catena::Shared<const catena::NpzReader>::make("loadz", path)) {}
+
+namespace {
+
+// The rest of a stream, which a zip reader reads in any order.
+class StreamContent final : public catena::RandomAccess {
+ public:
+  explicit StreamContent(std::istream& in) : content_(std::istreambuf_iterator<char>(in), {}), access_(bytes()) {}
+  std::uint64_t size() const override { return access_.size(); }
+  void read_at(std::uint64_t position, void* to, std::size_t n) const override { access_.read_at(position, to, n); }
+
+ private:
+  std::span<const std::byte> bytes() const { return std::as_bytes(std::span(content_)); }
+  const std::string content_;
+  const catena::MemoryAccess access_;
+};
+
+}  // namespace
+
+NpzFile::NpzFile(std::istream& in)
+    : path_("stream"),
+      reader_(catena::Shared<const catena::NpzReader>::make(
+          catena::ZipReader(catena::io_context("loadz", path_), std::make_unique<StreamContent>(in)))) {}
 
 const catena::NpzReader& NpzFile::reader() const {
   check<ValueError>(reader_ != nullptr, catena::io_context("loadz", path_), "has been closed");

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,11 +24,6 @@ class NpzReader;
 namespace nd {
 
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
-
-// Reads one array of any layout and byte order to the current device. For npz archives use loadz.
-CATENA_EXPORT Array load(const std::string& path);
-// Reads from the current position of the stream to the end of the array.
-CATENA_EXPORT Array load(std::istream& in);
 
 // Writes the elements in C order. ".npy" is appended to a path without it. Waits for the device.
 CATENA_EXPORT void save(const std::string& path, const Array& a);
@@ -51,6 +47,7 @@ CATENA_EXPORT void savez_compressed(std::ostream& out, const NamedArrays& arrays
 class CATENA_EXPORT NpzFile {
  public:
   explicit NpzFile(const std::string& path);
+  explicit NpzFile(std::istream& in);  // reads the stream to its end
 
   std::vector<std::string> keys() const;  // in the order of the archive
   std::size_t size() const { return keys().size(); }
@@ -61,11 +58,48 @@ class CATENA_EXPORT NpzFile {
   void close() noexcept { reader_.reset(); }
 
  private:
+  friend class LoadedFile;
+  NpzFile() = default;
   const catena::NpzReader& reader() const;
 
   std::string path_;
   catena::Shared<const catena::NpzReader> reader_;
 };
 CATENA_EXPORT NpzFile loadz(const std::string& path);
+
+// The content of a file: the array of an npy file, or the archive of an npz file, whichever the caller takes it for:
+//   nd::Array a = nd::load("a.npy");   nd::NpzFile weights = nd::load("model.npz");   nd::load("model.npz")["w"]
+// ValueError naming the file where it is the other one.
+class CATENA_EXPORT LoadedFile : public Array {
+ public:
+  LoadedFile(Array array, std::string context) : Array(std::move(array)), context_(std::move(context)) {}
+  LoadedFile(NpzFile archive, std::string context)
+      : archive_(std::move(archive)), context_(std::move(context)), is_archive_(true) {}
+
+  using Array::operator=;
+  bool is_archive() const noexcept { return is_archive_; }
+  operator NpzFile() const { return archive(); }
+  Array single_output() const;  // the array
+
+  std::vector<std::string> keys() const { return archive().keys(); }
+  bool contains(std::string_view key) const { return archive().contains(key); }
+  Array at(std::string_view key) const { return archive().at(key); }
+  using Array::operator[];
+  Array operator[](const char* key) const { return at(key); }
+  Array operator[](const std::string& key) const { return at(key); }
+
+ private:
+  const NpzFile& archive() const;
+
+  NpzFile archive_;
+  std::string context_;
+  bool is_archive_ = false;
+};
+// Reads an array of any layout and byte order to the current device, or opens an npz archive. mmap_mode, one of NumPy's
+// "r", "r+", "w+" and "c" (ValueError for others), is accepted: how the file gets into host memory on the way to the
+// device makes no difference to the result, and the file is never written.
+CATENA_EXPORT LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode = {});
+// Reads from the current position of the stream to the end of the array; an archive, to the end of the stream.
+CATENA_EXPORT LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode = {});
 
 }  // namespace nd

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
@@ -72,8 +73,21 @@ bool have_solver() {
 }
 
 void check_close(const nd::Array& actual, const nd::Array& expected, const std::string& what) {
+  if (catena::is_complex_dtype(expected.dtype())) {
+    BOOST_TEST((actual.dtype() == expected.dtype()), what);
+    check_close(actual.real(), expected.real(), what + ", real parts");
+    return check_close(actual.imag(), expected.imag(), what + ", imaginary parts");
+  }
   const double tolerance = expected.dtype() == nd::float32 ? 2e-4 : 1e-11;
   CHECK_SAME(test::difference(actual, expected, tolerance, tolerance), what << " " << expected.dtype());
+}
+
+// With imaginary parts for complex dtypes.
+nd::Array random_matrix(const nd::Shape& shape, nd::Dtype dtype, std::mt19937& random) {
+  const nd::Dtype real = catena::real_dtype(dtype);
+  const nd::Array a = test::random_array(shape, real, random).astype(dtype);
+  if (real == dtype) return a;
+  return (a + test::random_array(shape, real, random).astype(dtype) * std::complex<float>(0, 1)).astype(dtype);
 }
 
 constexpr nd::Dtype kFloats[] = {nd::float32, nd::float64};
@@ -136,6 +150,82 @@ BOOST_AUTO_TEST_CASE(qr) {
       check_close(nd::matmul(on_cpu(q), r), a, "q r");
       check_close(nd::matmul(on_cpu(q).transpose(), on_cpu(q)), eye(n, dtype), "q^T q");
     }
+}
+
+// Q as geqrf leaves it is applied without being formed.
+BOOST_AUTO_TEST_CASE(products_with_q) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(7);
+  for (const nd::Dtype dtype : {nd::float32, nd::float64, nd::complex64, nd::complex128}) {
+    const nd::Array a = random_matrix({5, 5}, dtype, random), c = random_matrix({5, 3}, dtype, random);
+    const nd::Array reflectors = column_major(a), tau = on_cuda(nd::zeros({5}, dtype));
+    solver::geqrf(reflectors, tau);
+    const nd::Array full = reflectors.copy(nd::Order::F);
+    solver::orgqr(full, tau);
+    const nd::Array q = on_cpu(full), q_h = nd::conj(q.transpose());
+    const auto applied = [&](const nd::Array& to, bool left, bool transpose) {
+      const nd::Array result = column_major(to);
+      solver::ormqr(reflectors, tau, result, left, transpose);
+      return on_cpu(result);
+    };
+    const nd::Array ct = c.transpose().copy();
+    check_close(applied(c, true, false), nd::matmul(q, c), "Q c");
+    check_close(applied(c, true, true), nd::matmul(q_h, c), "Q^H c");
+    check_close(applied(ct, false, false), nd::matmul(ct, q), "c Q");
+    check_close(applied(ct, false, true), nd::matmul(ct, q_h), "c Q^H");
+  }
+  const nd::Array a = column_major(nd::eye(3)), tau = on_cuda(nd::zeros({3}));
+  BOOST_TEST(test::message_of<catena::ValueError>([&] {
+               solver::ormqr(a, tau, column_major(nd::ones({2, 3})));
+             }) == "ormqr: a (3, 3) with 3 reflectors does not fit c (2, 3)");
+}
+
+// L D L^T from the factors of LAPACK's form, with its blocks of order 2, equals the matrix.
+BOOST_AUTO_TEST_CASE(symmetric_indefinite) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  for (const nd::Dtype dtype : kFloats) {
+    // The diagonal is 0, so the first pivot is a block of order 2.
+    const nd::Array a = nd::array(std::vector<double>{0, 2, 1, 2, 0, 3, 1, 3, 4}, {3, 3}, {.dtype = dtype});
+    const nd::Array factors = column_major(a), pivots = on_cuda(nd::zeros({3}, nd::int32));
+    BOOST_TEST(solver::sytrf(factors, pivots) == 0);
+    const auto f = on_cpu(factors).to_vector<double>();  // (row, column) at 3 row + column
+    const auto p = on_cpu(pivots).to_vector<int>();
+    BOOST_REQUIRE(p[0] < 0);
+    BOOST_TEST(p[0] == p[1]);
+    BOOST_TEST(p[2] == 3);
+    std::vector<double> l{1, 0, 0, 0, 1, 0, f[6], f[7], 1}, d{f[0], f[3], 0, f[3], f[4], 0, 0, 0, f[8]};
+    const nd::Array lower = nd::array(l, {3, 3}), middle = nd::array(d, {3, 3});
+    nd::Array product = nd::matmul(nd::matmul(lower, middle), lower.transpose());
+    const std::int64_t other = -p[0] - 1;  // rows and columns 1 and `other` were swapped
+    std::vector<std::int64_t> order{0, 1, 2};
+    std::swap(order[1], order[std::size_t(other)]);
+    const nd::Array rows = nd::array(order);
+    product = nd::take(nd::take(product, rows, 0), rows, 1);
+    check_close(product, a.astype(nd::float64), "L D L^T");
+  }
+  BOOST_TEST(solver::sytrf(column_major(nd::zeros({2, 2})), on_cuda(nd::zeros({2}, nd::int32))) == 1);
+}
+
+// Q^T A P is bidiagonal, and orthogonal factors keep the singular values.
+BOOST_AUTO_TEST_CASE(bidiagonal_form) {
+  if (!have_solver()) return;
+  const nd::DeviceScope on(nd::cpu_device);
+  std::mt19937 random(9);
+  for (const nd::Dtype dtype : {nd::float32, nd::float64, nd::complex128}) {
+    const nd::Dtype real = catena::real_dtype(dtype);
+    const nd::Array a = random_matrix({6, 4}, dtype, random);
+    const nd::Array work = column_major(a), d = on_cuda(nd::zeros({4}, real)), e = on_cuda(nd::zeros({3}, real));
+    solver::gebrd(work, d, e, on_cuda(nd::zeros({4}, dtype)), on_cuda(nd::zeros({4}, dtype)));
+    const nd::Array b = nd::diag(on_cpu(d)) + nd::diag(on_cpu(e), 1);
+    const nd::Array expected = on_cuda(nd::zeros({4}, real)), actual = on_cuda(nd::zeros({4}, real));
+    solver::gesvd(column_major(a), expected);
+    solver::gesvd(column_major(b), actual);
+    check_close(on_cpu(actual), on_cpu(expected), "singular values");
+  }
+  const nd::Array none = on_cuda(nd::zeros({0}));
+  BOOST_CHECK_THROW(solver::gebrd(column_major(nd::ones({2, 3})), none, none, none, none), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(singular_values) {
@@ -281,6 +371,11 @@ BOOST_AUTO_TEST_CASE(what_libraries_and_copies_put_on_a_stream_is_on_record) {
 
 // The tool is the software device's own library; on a real device a test would be in the way of the profiler that
 // listens there.
+int thrice(int x) { return 3 * x; }
+struct Halve {
+  int operator()(int x) const { return x / 2; }
+};
+
 BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   const char* folder = std::getenv("CATENA_CUDA_LIBRARIES");
   if (folder == nullptr) {
@@ -297,6 +392,8 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   nd::nvtx::mark("here", 13);
   nd::nvtx::mark_c("there", 0x80112233u);
   nd::nvtx::range_push("outer");
+  nd::nvtx::range_push_c("coloured", 0xFF0A0B0Cu);
+  nd::nvtx::range_pop();
   nd::nvtx::range_pop();
   try {
     const nd::TimeRange range("inner", {.color_id = 0});
@@ -304,11 +401,16 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_hears) {
   } catch (const std::runtime_error&) {}
   const auto twice = nd::time_range_decorator([](int x) { return 2 * x; }, {.message = "twice"});
   BOOST_TEST(nd::time_range_decorator(twice, {.message = "again", .range = {.argb_color = 1u}})(4) == 8);
-  char text[512];
+  // The name is that of the function, as far as it has one.
+  BOOST_TEST(nd::time_range_decorator<thrice>()(2) == 6);
+  BOOST_TEST(nd::time_range_decorator(Halve())(8) == 4);
+  BOOST_TEST(nd::time_range_decorator([](int x) { return x; })(5) == 5);
+  BOOST_TEST(nd::TimeRangeDecorator("named", {.color_id = 1})(thrice)(1) == 3);
+  char text[1024];
   log(text, sizeof text);
-  BOOST_TEST(
-      std::string(text) ==
-      "mark here ffff0000;mark there 80112233;push outer;pop;push inner ff00ff00;pop;push again 1;push twice;pop;pop;");
+  BOOST_TEST(std::string(text) ==
+             "mark here ffff0000;mark there 80112233;push outer;push coloured ff0a0b0c;pop;pop;push inner ff00ff00;pop;"
+             "push again 1;push twice;pop;pop;push thrice;pop;push Halve;pop;push call;pop;push named ff007fff;pop;");
 }
 
 BOOST_AUTO_TEST_CASE(profiles_are_begun_and_ended) {

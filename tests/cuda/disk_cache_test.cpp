@@ -560,6 +560,13 @@ BOOST_AUTO_TEST_CASE(settings_of_the_environment) {
       HOLDS(nd::cuda::disk_cache_settings().directory == c.expected);
       HOLDS(nd::cuda::disk_cache_settings().limit_bytes == 1'000'000'000);
     }
+    // The reference's variable names the folder itself.
+    set("CUPY_CACHE_DIR", "/cupy");
+    set("CATENA_CACHE_DIR", nullptr);
+    HOLDS(nd::cuda::disk_cache_settings().directory == "/cupy");
+    set("CATENA_CACHE_DIR", "/catena");
+    HOLDS(nd::cuda::disk_cache_settings().directory == "/catena/kernels");
+    set("CUPY_CACHE_DIR", nullptr);
     set("CATENA_CACHE_LIMIT", "5000");
     HOLDS(nd::cuda::disk_cache_settings().limit_bytes == 5000);
     for (const char* text : {"1 GB", "-1", "1e9", "99999999999999999999"}) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include <catena/ndarray/cuda/api/cublas.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/api/cudnn.h>
 #include <catena/ndarray/cuda/api/curand.h>
@@ -18,6 +19,10 @@
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 #define CATENA_HAS_CUBLASLT_HEADER 1
+#endif
+#if __has_include(<cublas_v2.h>)
+#include <cublas_v2.h>
+#define CATENA_HAS_CUBLAS_HEADER 1
 #endif
 #if __has_include(<curand.h>)
 #include <curand.h>
@@ -115,6 +120,15 @@ CATENA_SAME(CUBLASLT_EPILOGUE_GELU, cublaslt_epilogue_gelu);
 CATENA_SAME(CUBLASLT_EPILOGUE_GELU_BIAS, cublaslt_epilogue_gelu | cublaslt_epilogue_bias);
 #endif
 
+#ifdef CATENA_HAS_CUBLAS_HEADER
+CATENA_CUBLAS_FUNCTIONS(CATENA_COMPARE)
+CATENA_SAME(CUBLAS_POINTER_MODE_HOST, cublas_pointer_mode_host);
+CATENA_SAME(CUBLAS_POINTER_MODE_DEVICE, cublas_pointer_mode_device);
+CATENA_SAME(CUBLAS_SIDE_LEFT, cublas_side_left);
+CATENA_SAME(CUBLAS_SIDE_RIGHT, cublas_side_right);
+CATENA_SAME(CUBLAS_OP_C, cublas_op_c);
+#endif
+
 #ifdef CATENA_HAS_CURAND_HEADER
 CATENA_CURAND_FUNCTIONS(CATENA_COMPARE)
 CATENA_SAME(CURAND_STATUS_SUCCESS, curand_success);
@@ -162,6 +176,8 @@ CATENA_SAME(CUSOLVER_STATUS_INTERNAL_ERROR, cusolver_internal_error);
 CATENA_SAME(CUSOLVER_STATUS_NOT_SUPPORTED, cusolver_not_supported);
 CATENA_SAME(CUBLAS_FILL_MODE_LOWER, cublas_fill_lower);
 CATENA_SAME(CUBLAS_FILL_MODE_UPPER, cublas_fill_upper);
+CATENA_SAME(CUBLAS_SIDE_LEFT, cusolver_side_left);
+CATENA_SAME(CUBLAS_SIDE_RIGHT, cusolver_side_right);
 CATENA_SAME(CUBLAS_OP_N, cusolver_op_n);
 CATENA_SAME(CUBLAS_OP_T, cusolver_op_t);
 CATENA_SAME(CUSOLVER_EIG_MODE_NOVECTOR, cusolver_values_only);

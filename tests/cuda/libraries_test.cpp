@@ -12,9 +12,14 @@
 #include <iostream>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <typeinfo>
 #include <vector>
 
+#include <catena/kernels/base/cuda_error.h>
+#include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/cuda/vendor/cublas.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
@@ -83,6 +88,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_not_there_is_named_with_what_was_tried) {
     BOOST_TEST(said.substr(0, start.size()) == start, said);
   };
   missing("cuBLASLt", "libcublasLt.so.13", [] { cublaslt(); });
+  missing("cuBLAS", "libcublas.so.13", [] { cublas_library(); });
   missing("cuRAND", "libcurand.so.10", [] { curand(); });
   missing("cuSOLVER", "libcusolver.so.12", [] { cusolver(); });
   missing("NCCL", "libnccl.so.2", [] { nccl(); });
@@ -408,6 +414,52 @@ BOOST_AUTO_TEST_CASE(statuses_become_exceptions_that_name_library_code_and_symbo
   BOOST_TEST(test::message_of<catena::OutOfMemoryError>([] {
                fail_vendor({"cuSOLVER", 2, "CUSOLVER_STATUS_ALLOC_FAILED", true}, "cusolverDnCreate");
              }) == "cuSOLVER: cusolverDnCreate: out of memory (CUSOLVER_STATUS_ALLOC_FAILED)");
+}
+
+// Every library has a class, which a function that adds its name to the message keeps.
+BOOST_AUTO_TEST_CASE(every_library_has_an_error_class) {
+  const auto check_class = []<class E>(const char* library, E*) {
+    try {
+      try {
+        catena::throw_cuda_error(library, 7, "SYMBOL", "call");
+      } catch (...) {
+        catena::rethrow_from("outer");
+      }
+      BOOST_ERROR("nothing was thrown");
+    } catch (const catena::CudaError& e) {
+      BOOST_TEST((typeid(e) == typeid(E)), library);
+      BOOST_TEST(e.library() == library);
+      BOOST_TEST(e.code() == 7);
+      BOOST_TEST(e.symbol() == "SYMBOL");
+      BOOST_TEST(e.what() == "outer: call: " + std::string(library) + " error 7 (SYMBOL)");
+    }
+  };
+  check_class("CUDA", static_cast<nd::CudaDriverError*>(nullptr));
+  check_class("CUDA runtime", static_cast<nd::CudaRuntimeError*>(nullptr));
+  check_class("cuBLAS", static_cast<nd::CublasError*>(nullptr));
+  check_class("cuBLASLt", static_cast<nd::CublasError*>(nullptr));
+  check_class("cuSOLVER", static_cast<nd::CusolverError*>(nullptr));
+  check_class("cuRAND", static_cast<nd::CurandError*>(nullptr));
+  check_class("NCCL", static_cast<nd::NcclError*>(nullptr));
+  check_class("cuDNN", static_cast<nd::CudnnError*>(nullptr));
+  check_class("NVRTC", static_cast<nd::NvrtcError*>(nullptr));
+  check_class("another", static_cast<nd::CudaError*>(nullptr));
+  static_assert(!std::is_base_of_v<nd::CudaError, nd::LinAlgError> &&
+                !std::is_base_of_v<nd::ValueError, nd::LinAlgError>);
+}
+
+// The toolkit's folder, before the usual one.
+BOOST_AUTO_TEST_CASE(the_toolkits_folder_is_searched) {
+  const std::string said = message_in_child("CUDA_PATH", "/the/toolkit", [] {
+    ::unsetenv("CATENA_CUDA_LIBRARIES");
+    const std::vector<std::string> directories = library_directories();
+    Library({"example", {"libexample_of_no_one.so.1"}}, directories);
+  });
+  const std::size_t toolkit = said.find("/the/toolkit/lib64/libexample_of_no_one.so.1"),
+                    usual = said.find("/usr/local/cuda/lib64/libexample_of_no_one.so.1");
+  BOOST_TEST(toolkit != said.npos, said);
+  BOOST_TEST(usual != said.npos, said);
+  BOOST_TEST(toolkit < usual, said);
 }
 
 BOOST_AUTO_TEST_CASE(decompositions_check_their_arguments_first) {

@@ -200,11 +200,59 @@ BOOST_AUTO_TEST_CASE(hostile_files) {
   damaged[npz.find("NUMPY") + 200] ^= 1;
   write(folder / "bad.npz", damaged);
   BOOST_CHECK_THROW(nd::loadz(folder / "bad.npz").at("a"), nd::ValueError);  // its checksum
-  BOOST_TEST(message_of<nd::ValueError>([&] { nd::load(folder / "good.npz"); }) ==
-             "load: \"" + (folder / "good.npz") + "\": is an npz archive of several arrays; use loadz");
+  BOOST_TEST(message_of<nd::ValueError>([&] { const Array a = nd::load(folder / "good.npz"); }) ==
+             "load: \"" + (folder / "good.npz") +
+                 "\": is an npz archive of several arrays, not one array: take it as an nd::NpzFile");
+  BOOST_TEST(message_of<nd::ValueError>([&] { const nd::NpzFile a = nd::load(folder / "good.npy"); }) ==
+             "load: \"" + (folder / "good.npy") + "\": is an array, not an npz archive");
   BOOST_CHECK_THROW(nd::load(folder / "absent.npy"), nd::IOError);
   BOOST_CHECK_THROW(nd::loadz(folder / "absent.npz"), nd::IOError);
   BOOST_CHECK_THROW(nd::loadz(folder / "good.npy"), nd::ValueError);
+}
+
+// Whichever of the two a file is, from a path or a stream.
+BOOST_AUTO_TEST_CASE(load_opens_archives) {
+  const Folder folder;
+  const Array w = nd::arange(6.0).reshape(2, 3), b = nd::array({1, 2}, nd::int8);
+  nd::savez(folder / "model.npz", {{"w", w}, {"b", b}});
+  nd::save(folder / "w.npy", w);
+  const nd::NpzFile archive = nd::load(folder / "model.npz");
+  BOOST_TEST(archive.keys() == (std::vector<std::string>{"w", "b"}));
+  BOOST_TEST(same_bits(archive["w"], w));
+  BOOST_TEST(same_bits(nd::load(folder / "model.npz")["b"], b));
+  BOOST_CHECK_THROW(nd::load(folder / "model.npz")["c"], nd::KeyError);
+  BOOST_TEST(nd::load(folder / "model.npz").contains("w"));
+  BOOST_TEST(nd::load(folder / "model.npz").is_archive());
+  const auto loaded = nd::load(folder / "w.npy");
+  BOOST_TEST(!loaded.is_archive());
+  BOOST_TEST(loaded.shape() == (nd::Shape{2, 3}));
+  BOOST_TEST(same_bits(loaded + 0, w));
+  BOOST_TEST(same_bits(loaded[1], w[1]));
+  Array rebound;
+  rebound = nd::load(folder / "w.npy");
+  BOOST_TEST(same_bits(rebound, w));
+  std::istringstream stream(content_of(folder / "model.npz"), std::ios::binary);
+  const nd::NpzFile from_stream = nd::load(stream);
+  BOOST_TEST(same_bits(from_stream["b"], b));
+  BOOST_TEST(same_bits(from_stream["w"], w));
+}
+
+BOOST_AUTO_TEST_CASE(mmap_modes) {
+  const Folder folder;
+  const Array a = nd::arange(7);
+  nd::save(folder / "a.npy", a);
+  const std::string before = content_of(folder / "a.npy");
+  for (const char* mode : {"r", "r+", "w+", "c"}) {
+    const Array b = nd::load(folder / "a.npy", mode);
+    BOOST_TEST(same_bits(b, a), mode);
+    b.fill(0);  // the file stays
+  }
+  BOOST_TEST((content_of(folder / "a.npy") == before));
+  for (const char* mode : {"", "w", "rw"})
+    BOOST_TEST(message_of<nd::ValueError>([&] { nd::load(folder / "a.npy", mode); }) ==
+               "load: mmap_mode '" + std::string(mode) + "' is none of r, r+, w+ and c");
+  std::istringstream stream(before, std::ios::binary);
+  BOOST_CHECK_THROW(nd::load(stream, "x"), nd::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(writes_are_all_or_nothing) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/generic/runtime.h>
 
 namespace {
 
@@ -78,6 +79,20 @@ BOOST_AUTO_TEST_CASE(events_measure_time) {
     BOOST_CHECK_EXCEPTION(nd::get_elapsed_time(start, nd::Event()), catena::CudaError,
                           [](const catena::CudaError& e) { return e.symbol() == "CUDA_ERROR_INVALID_HANDLE"; });
   BOOST_CHECK_THROW(nd::Event({.interprocess = true}), catena::ValueError);
+}
+
+// The handle is what the driver knows the event by: through it alone the event is recorded and waited for.
+BOOST_AUTO_TEST_CASE(handles_of_events) {
+  const nd::Event a, b, same = a;
+  BOOST_TEST(a.ptr() != nullptr);
+  BOOST_TEST(a.ptr() == same.ptr());
+  BOOST_TEST(a.ptr() != b.ptr());
+  if (a.device() == nd::cpu_device) return;
+  BOOST_CHECK_THROW(nd::get_elapsed_time(a, a), catena::CudaError);  // not recorded yet
+  nd::cuda::runtime::event_record(a.ptr());
+  nd::cuda::runtime::event_synchronize(a.ptr());
+  BOOST_TEST(a.done());
+  BOOST_TEST(nd::get_elapsed_time(a, a) == 0.0);
 }
 
 }  // namespace

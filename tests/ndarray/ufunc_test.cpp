@@ -433,7 +433,27 @@ BOOST_AUTO_TEST_CASE(objects) {
   BOOST_CHECK_THROW(nd::exp(Array()), nd::TypeError);
 }
 
+// D31: operands are arrays and numbers. Host containers are no operands: nd::array makes an array of one.
+template <class X>
+concept UfuncOperand = requires(const X& x, const Array& a) {
+  nd::add(a, x);
+};
+static_assert(UfuncOperand<Array> && UfuncOperand<double> && UfuncOperand<int> && UfuncOperand<bool> &&
+              UfuncOperand<nd::Scalar>);
+static_assert(!UfuncOperand<std::vector<double>> && !UfuncOperand<std::string> && !UfuncOperand<const char*> &&
+              !UfuncOperand<double*> && !UfuncOperand<std::initializer_list<double>> &&
+              !UfuncOperand<std::array<int, 3>>);
+BOOST_AUTO_TEST_CASE(other_operands_are_refused) {
+  // Beside the compiler: a null array, and by name the wrong number of operands.
+  BOOST_CHECK_THROW(nd::add(Array(), 1), nd::TypeError);
+  const nd::Operand three[] = {nd::ones(2), 1, 2};
+  BOOST_CHECK_THROW(nd::ufunc("exp").call(three), nd::TypeError);
+}
+
 BOOST_AUTO_TEST_CASE(aliases) {
+  CHECK_SAME(test::difference(nd::sqrt_fixed(nd::array({4.0, 2.25, 0.0})), nd::array({2.0, 1.5, 0.0})), "sqrt_fixed");
+  BOOST_TEST(std::isnan(nd::sqrt_fixed(nd::array({-1.0})).item<double>()));
+  BOOST_TEST((nd::sqrt_fixed(nd::ones(2, nd::int8)).dtype() == nd::float16));
   const Array a = nd::array({-4.0, 9.0});
   BOOST_TEST(test::same_bits(nd::abs(a), nd::absolute(a)));
   BOOST_TEST(test::same_bits(nd::degrees(a), nd::rad2deg(a)));

@@ -19,20 +19,23 @@ using cusolver_status = int;
 inline constexpr cusolver_status cusolver_success = 0, cusolver_not_initialized = 1, cusolver_alloc_failed = 2,
                                  cusolver_invalid_value = 3, cusolver_arch_mismatch = 4, cusolver_mapping_error = 5,
                                  cusolver_execution_failed = 6, cusolver_internal_error = 7, cusolver_not_supported = 9;
-// cublasFillMode_t, cublasOperation_t, cusolverEigMode_t
+// cublasFillMode_t, cublasSideMode_t, cublasOperation_t, cusolverEigMode_t
 inline constexpr int cublas_fill_lower = 0, cublas_fill_upper = 1;
+inline constexpr int cusolver_side_left = 0, cusolver_side_right = 1;
 inline constexpr int cusolver_op_n = 0, cusolver_op_t = 1, cusolver_op_c = 2;
 inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
 
 // Name of the function in the library, its name in the table of entry points, and its type. Matrices are column-major;
 // sizes of work space count elements.
-#define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                      \
-  X(cusolverDnCreate, create, cusolver_status(cusolver_handle*)) \
-  X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*))
+#define CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                          \
+  X(cusolverDnCreate, create, cusolver_status(cusolver_handle*))                     \
+  X(cusolverDnDestroy, destroy, cusolver_status(cusolver_handle))                    \
+  X(cusolverDnSetStream, set_stream, cusolver_status(cusolver_handle, CUstream_st*)) \
+  X(cusolverDnGetStream, get_stream, cusolver_status(cusolver_handle, CUstream_st**))
 
 // The functions of one type: its letter, the type, that of its real part, and the suffixes of the names in the table
 // and of those functions whose names differ for complex types.
-#define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, R, suffix, orgqr, syevd)                                             \
+#define CATENA_CUSOLVER_TYPED_FUNCTIONS(X, L, T, R, suffix, orgqr, ormqr, syevd)                                      \
   X(cusolverDn##L##potrf_bufferSize, potrf_size_##suffix,                                                             \
     cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, int* size))                                      \
   X(cusolverDn##L##potrf, potrf_##suffix,                                                                             \
@@ -54,6 +57,20 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
     cusolver_status(cusolver_handle, int m, int n, int k, const T* a, int lda, const T* tau, int* size))              \
   X(cusolverDn##L##orgqr, orgqr_##suffix,                                                                             \
     cusolver_status(cusolver_handle, int m, int n, int k, T* a, int lda, const T* tau, T* work, int size, int* info)) \
+  X(cusolverDn##L##ormqr##_bufferSize, ormqr_size_##suffix,                                                           \
+    cusolver_status(cusolver_handle, int side, int trans, int m, int n, int k, const T* a, int lda, const T* tau,     \
+                    const T* c, int ldc, int* size))                                                                  \
+  X(cusolverDn##L##ormqr, ormqr_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int side, int trans, int m, int n, int k, const T* a, int lda, const T* tau,     \
+                    T* c, int ldc, T* work, int size, int* info))                                                     \
+  X(cusolverDn##L##sytrf_bufferSize, sytrf_size_##suffix,                                                             \
+    cusolver_status(cusolver_handle, int n, T* a, int lda, int* size))                                                \
+  X(cusolverDn##L##sytrf, sytrf_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int uplo, int n, T* a, int lda, int* pivots, T* work, int size, int* info))      \
+  X(cusolverDn##L##gebrd_bufferSize, gebrd_size_##suffix, cusolver_status(cusolver_handle, int m, int n, int* size))  \
+  X(cusolverDn##L##gebrd, gebrd_##suffix,                                                                             \
+    cusolver_status(cusolver_handle, int m, int n, T* a, int lda, R* d, R* e, T* tau_q, T* tau_p, T* work, int size,  \
+                    int* info))                                                                                       \
   X(cusolverDn##L##gesvd_bufferSize, gesvd_size_##suffix, cusolver_status(cusolver_handle, int m, int n, int* size))  \
   X(cusolverDn##L##gesvd, gesvd_##suffix,                                                                             \
     cusolver_status(cusolver_handle, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, R* s, T* u,  \
@@ -63,11 +80,11 @@ inline constexpr int cusolver_values_only = 0, cusolver_vectors = 1;
   X(cusolverDn##L##syevd, syevd_##suffix,                                                                             \
     cusolver_status(cusolver_handle, int job, int uplo, int n, T* a, int lda, R* w, T* work, int size, int* info))
 
-#define CATENA_CUSOLVER_FUNCTIONS(X)                                                \
-  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                               \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float, float, orgqr, syevd)          \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double, double, orgqr, syevd)       \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, C, float2, float, complex_float, ungqr, heevd) \
-  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, Z, double2, double, complex_double, ungqr, heevd)
+#define CATENA_CUSOLVER_FUNCTIONS(X)                                                       \
+  CATENA_CUSOLVER_COMMON_FUNCTIONS(X)                                                      \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, S, float, float, float, orgqr, ormqr, syevd)          \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, D, double, double, double, orgqr, ormqr, syevd)       \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, C, float2, float, complex_float, ungqr, unmqr, heevd) \
+  CATENA_CUSOLVER_TYPED_FUNCTIONS(X, Z, double2, double, complex_double, ungqr, unmqr, heevd)
 
 }  // namespace nd::cuda::api

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string_view>
 
+#include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/rows/embedded.h>
@@ -19,7 +20,6 @@ namespace {
 
 using catena::CompileError;
 using catena::concat;
-using catena::CudaError;
 
 // The embedded headers in the form that NVRTC expects. Built once; texts are joined from their pieces.
 struct Headers {
@@ -47,7 +47,7 @@ void check_status(const Nvrtc& api, api::nvrtc_result status, const char* what) 
   if (status == api::nvrtc_success) [[likely]]
     return;
   check_memory(api, status, what);
-  throw CudaError("NVRTC", status, api.get_error_string(status), what);
+  catena::throw_cuda_error("NVRTC", status, api.get_error_string(status), what);
 }
 
 class NvrtcProgram {

@@ -5,7 +5,8 @@
 // This header: compiled kernels, found by their key: in memory by a look-up without a lock, else on disk, else by
 // compiling.
 //
-// On disk they are in $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena, in the folder kernels/. Write
+// On disk they are in $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena, in the folder kernels/; without
+// CATENA_CACHE_DIR, the reference's CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. Write
 // permission to that folder is permission to determine what the GPU executes. CATENA_CACHE_DIR="" or "off" disables the
 // disk cache. CATENA_CACHE_LIMIT: size limit in bytes, by default 1 GB.
 //

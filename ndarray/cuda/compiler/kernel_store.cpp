@@ -4,6 +4,10 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 #include <catena/kernels/rows/embedded.h>
 #include <catena/ndarray/cuda/runtime/library.h>
@@ -113,13 +117,16 @@ std::atomic<std::uint64_t> compilations{0};
 
 }  // namespace
 
-// Never destroyed: other threads may still be running at exit.
+// That of the folder in the environment, which is read at every call. Never destroyed: other threads may still be
+// running at exit.
 DiskCache& disk_cache() {
-  static auto& cache = *[] {
-    const DiskCacheSettings settings = disk_cache_settings();
-    return new DiskCache(settings.directory, settings.limit_bytes);
-  }();
-  return cache;
+  static auto& mutex = *new std::mutex;
+  static auto& caches = *new std::map<std::pair<std::string, std::uint64_t>, std::unique_ptr<DiskCache>>;
+  const DiskCacheSettings settings = disk_cache_settings();
+  const std::lock_guard lock(mutex);
+  auto& cache = caches[{settings.directory, settings.limit_bytes}];
+  if (cache == nullptr) cache = std::make_unique<DiskCache>(settings.directory, settings.limit_bytes);
+  return *cache;
 }
 
 std::uint64_t record_text() {

@@ -11,7 +11,7 @@ namespace nd::cuda {
 class Scratch {
  public:
   Scratch(std::size_t bytes, StreamRef stream)
-      : storage_(memory_pool(Device::Kind::cuda).allocate(bytes, stream.device.id, stream.handle)) {}
+      : storage_(memory_pool(nd::Device::Kind::cuda).allocate(bytes, stream.device.id, stream.handle)) {}
   ~Scratch() { catena::release(storage_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

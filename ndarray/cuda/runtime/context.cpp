@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 
@@ -72,7 +73,7 @@ std::string symbol_of(api::cu_result status) {
 [[noreturn]] void fail_for_good() {
   const std::lock_guard lock(first_cause_mutex);
   const api::cu_result status = first_status.load();
-  throw catena::CudaError(
+  catena::throw_cuda_error(
       "CUDA", status, symbol_of(status),
       concat("the device cannot be used any more, restart the program; the first cause was: ", first_cause()));
 }
@@ -126,7 +127,7 @@ void fail(api::cu_result status, std::string_view call) {
     }
   }
   if (status == api::cu_error_out_of_memory) throw catena::OutOfMemoryError(concat("CUDA: ", message));
-  throw catena::CudaError("CUDA", status, symbol, message);
+  catena::throw_cuda_error("CUDA", status, symbol, message);
 }
 
 }  // namespace nd::cuda

@@ -26,7 +26,7 @@ class CATENA_EXPORT Graph {
   // Runs f once. Its work on `device` is captured on streams of the graph and then enqueued on the current stream. If f
   // throws, the exception passes through and no work has run. ValueError for a device that is not CUDA, RuntimeError
   // while another graph is captured on this thread and for operations that cannot be captured.
-  explicit Graph(const std::function<void()>& f, Device device = current_device());
+  explicit Graph(const std::function<void()>& f, nd::Device device = current_device());
   ~Graph();  // waits for its launches, because it gives back their memory
   Graph(Graph&&) noexcept;
   Graph& operator=(Graph&&) noexcept;

@@ -56,10 +56,10 @@ class CATENA_EXPORT CurandGenerator {
  public:
   // ValueError for an unknown method or options that the method does not have.
   explicit CurandGenerator(CurandMethod method = CurandMethod::pseudo_default, const CurandOptions& options = {},
-                           Device device = current_device());
+                           nd::Device device = current_device());
 
   CurandMethod method() const noexcept { return method_; }
-  Device device() const noexcept { return device_; }
+  nd::Device device() const noexcept { return device_; }
 
   // set_seed continues at the start of that seed's sequence, set_offset at that position of the current sequence,
   // set_ordering in that order. ValueError for a method without the property.
@@ -86,7 +86,7 @@ class CATENA_EXPORT CurandGenerator {
   void check_normal(const char* op, const Array& out, double deviation) const;
 
   CurandMethod method_;
-  Device device_;
+  nd::Device device_;
   unsigned dimensions_;
   catena::Owned<Handle> handle_;
 };

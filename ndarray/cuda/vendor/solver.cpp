@@ -59,6 +59,14 @@ const Cusolver& cusolver() {
 
 namespace solver {
 
+const api::CusolverFunctions& Library::table() {
+  const Cusolver& library = cusolver();
+  const nd::Device device = current_device();
+  use_device(device.kind == nd::Device::Kind::cuda ? device.id : 0);
+  return library;
+}
+void Library::check(api::cusolver_status status, const char* call) { check_status(status, call); }
+
 // ---- calls --------------------------------------------------------------------------------------
 void check_status(api::cusolver_status status, const char* call) {
   if (status == api::cusolver_success) [[likely]]
@@ -249,6 +257,74 @@ void orgqr(const Array& a, const Array& tau) {
     const int size = F::orgqr_size(call, m, n, k, data, lda, factors);
     const auto work = call.work<F>(size);
     F::orgqr(call, m, n, k, data, lda, factors, reinterpret_cast<T*>(work->data()), size);
+    call.outcome();
+  });
+}
+
+void ormqr(const Array& a, const Array& tau, const Array& c, bool left, bool transpose) {
+  constexpr const char* op = "ormqr";
+  check_matrix(op, "a", a);
+  check_matrix(op, "c", c, a);
+  const std::int64_t order = c.shape(left ? 0 : 1);
+  check<ValueError>(!tau.is_null() && a.shape(0) == order && a.shape(1) == tau.size() && tau.size() <= order, op, "a ",
+                    a.shape(), " with ", tau.is_null() ? 0 : tau.size(), " reflectors does not fit c ", c.shape());
+  check_vector(op, "tau", tau, tau.size(), a.dtype(), a);
+  const int m = to_int(op, c.shape(0)), n = to_int(op, c.shape(1)), k = to_int(op, tau.size());
+  if (m == 0 || n == 0 || k == 0) return;
+  const int side = left ? api::cusolver_side_left : api::cusolver_side_right;
+  const int trans = !transpose                                   ? api::cusolver_op_n
+                    : a.dtype() == catena::real_dtype(a.dtype()) ? api::cusolver_op_t
+                                                                 : api::cusolver_op_c;
+  with_type(a.dtype(), [&]<class T>() {
+    using F = Functions<T>;
+    const Call call = call_of(op, c);
+    const T *const reflectors = elements<const T>(call, a), *const factors = elements<const T>(call, tau);
+    T* const data = elements<T>(call, c);
+    const int lda = leading(op, a), ldc = leading(op, c);
+    const int size = F::ormqr_size(call, side, trans, m, n, k, reflectors, lda, factors, data, ldc);
+    const auto work = call.work<F>(size);
+    F::ormqr(call, side, trans, m, n, k, reflectors, lda, factors, data, ldc, reinterpret_cast<T*>(work->data()), size);
+    call.outcome();
+  });
+}
+
+int sytrf(const Array& a, const Array& pivots, Triangle triangle) {
+  constexpr const char* op = "sytrf";
+  check_square(op, "a", a);
+  check_vector(op, "pivots", pivots, a.shape(0), Dtype::int32, a);
+  const int n = to_int(op, a.shape(0)), lda = leading(op, a), uplo = triangle_of(triangle);
+  if (n == 0) return 0;
+  return with_type(a.dtype(), [&]<class T>() {
+    using F = Functions<T>;
+    const Call call = call_of(op, a);
+    T* const data = elements<T>(call, a);
+    const int size = F::sytrf_size(call, n, data, lda);
+    const auto work = call.work<F>(size);
+    F::sytrf(call, uplo, n, data, lda, elements<int>(call, pivots), reinterpret_cast<T*>(work->data()), size);
+    return call.outcome();
+  });
+}
+
+void gebrd(const Array& a, const Array& d, const Array& e, const Array& tau_q, const Array& tau_p) {
+  constexpr const char* op = "gebrd";
+  check_matrix(op, "a", a);
+  check<ValueError>(a.shape(0) >= a.shape(1), op, "a ", a.shape(), " must have at least as many rows as columns");
+  const std::int64_t columns = a.shape(1);
+  const Dtype real = catena::real_dtype(a.dtype());
+  check_vector(op, "d", d, columns, real, a);
+  check_vector(op, "e", e, std::max<std::int64_t>(columns - 1, 0), real, a);
+  check_vector(op, "tau_q", tau_q, columns, a.dtype(), a);
+  check_vector(op, "tau_p", tau_p, columns, a.dtype(), a);
+  const int m = to_int(op, a.shape(0)), n = to_int(op, columns), lda = leading(op, a);
+  if (n == 0) return;
+  with_type(a.dtype(), [&]<class T>() {
+    using F = Functions<T>;
+    using R = typename F::Real;
+    const Call call = call_of(op, a);
+    const int size = F::gebrd_size(call, m, n);
+    const auto work = call.work<F>(size);
+    F::gebrd(call, m, n, elements<T>(call, a), lda, elements<R>(call, d), elements<R>(call, e),
+             elements<T>(call, tau_q), elements<T>(call, tau_p), reinterpret_cast<T*>(work->data()), size);
     call.outcome();
   });
 }

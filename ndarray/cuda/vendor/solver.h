@@ -16,6 +16,7 @@
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/cuda/api/cusolver.h>
 #include <catena/ndarray/cuda/runtime/library.h>
+#include <catena/ndarray/cuda/vendor/low_level.h>
 
 namespace nd::cuda {
 
@@ -38,6 +39,16 @@ CATENA_EXPORT const Cusolver& cusolver();
 
 namespace solver {
 
+// Handles for calls of the table's functions; the functions below use handles of their own.
+struct CATENA_EXPORT Library {
+  static const api::CusolverFunctions& table();
+  static void check(api::cusolver_status status, const char* call);
+};
+inline constexpr low_level::ValueCall<Library, &api::CusolverFunctions::create> create{"cusolverDnCreate"};
+inline constexpr low_level::Call<Library, &api::CusolverFunctions::destroy> destroy{"cusolverDnDestroy"};
+inline constexpr low_level::Call<Library, &api::CusolverFunctions::set_stream> set_stream{"cusolverDnSetStream"};
+inline constexpr low_level::ValueCall<Library, &api::CusolverFunctions::get_stream> get_stream{"cusolverDnGetStream"};
+
 // The triangle of a symmetric matrix that is read; the other one stays unchanged.
 enum class Triangle : std::uint8_t { lower, upper };
 
@@ -59,6 +70,20 @@ CATENA_EXPORT void geqrf(const Array& a, const Array& tau);
 // a (m, n), m >= n: replaced by the first n columns of Q, from the results of geqrf in a and tau; tau may be shorter
 // than n.
 CATENA_EXPORT void orgqr(const Array& a, const Array& tau);
+
+// c (m, n): replaced by Q c, or c Q if `left` is false; with `transpose`, by Q^T c or c Q^T, where Q is the product of
+// the reflectors of geqrf in a and tau. a has as many rows as Q, which are m, or n on the right, and tau.size()
+// columns.
+CATENA_EXPORT void ormqr(const Array& a, const Array& tau, const Array& c, bool left = true, bool transpose = false);
+
+// a (n, n), symmetric (not Hermitian): replaced by the factors of a = L D L^T or U D U^T with blocks of order 1 and 2
+// on the diagonal of D (LAPACK's Bunch-Kaufman form); pivots (n), int32. Returns 0, or the first k for which D's
+// element (k - 1, k - 1) is exactly 0.
+CATENA_EXPORT int sytrf(const Array& a, const Array& pivots, Triangle triangle = Triangle::lower);
+
+// a (m, n), m >= n: replaced by the bidiagonal matrix B = Q^T a P and the reflectors of Q and P, whose factors go to
+// tau_q and tau_p (n). d (n), e (n - 1): the diagonal of B and the one above it, real.
+CATENA_EXPORT void gebrd(const Array& a, const Array& d, const Array& e, const Array& tau_q, const Array& tau_p);
 
 // a (m, n), m >= n: u (m, n) or (m, m), s (n) in descending order, vt (n, n) with a = u diag(s) vt. If u and vt are
 // both null, only s. LinAlgError if the iteration does not converge.

@@ -80,6 +80,9 @@ template <class T> struct Functions;
     CATENA_SIZE(getrf, suffix)                               \
     CATENA_SIZE(geqrf, suffix)                               \
     CATENA_SIZE(orgqr, suffix)                               \
+    CATENA_SIZE(ormqr, suffix)                               \
+    CATENA_SIZE(sytrf, suffix)                               \
+    CATENA_SIZE(gebrd, suffix)                               \
     CATENA_SIZE(gesvd, suffix)                               \
     CATENA_SIZE(syevd, suffix)                               \
     CATENA_WORK(potrf, suffix)                               \
@@ -88,6 +91,9 @@ template <class T> struct Functions;
     CATENA_WORK(getrs, suffix)                               \
     CATENA_WORK(geqrf, suffix)                               \
     CATENA_WORK(orgqr, suffix)                               \
+    CATENA_WORK(ormqr, suffix)                               \
+    CATENA_WORK(sytrf, suffix)                               \
+    CATENA_WORK(gebrd, suffix)                               \
     CATENA_WORK(gesvd, suffix)                               \
     CATENA_WORK(syevd, suffix)                               \
   };

@@ -1,5 +1,6 @@
 #include <catena/ndarray/cuda/vendor/vendor.h>
 
+#include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 
@@ -26,7 +27,7 @@ void fail_vendor(const VendorStatus& status, std::string_view call) {
   if (const api::cu_result context = state_of_context(); is_sticky(context)) fail(context, call);
   if (status.out_of_memory)
     catena::fail<catena::OutOfMemoryError>(status.library, call, ": out of memory (", status.symbol, ")");
-  throw catena::CudaError(status.library, status.code, status.symbol, std::string(call));
+  catena::throw_cuda_error(status.library, status.code, status.symbol, std::string(call));
 }
 
 }  // namespace nd::cuda

@@ -145,6 +145,34 @@ cusolver_status orgqr(cusolver_handle h, int m, int n, int k, T* a, int lda, con
   });
 }
 template <class T>
+cusolver_status ormqr(cusolver_handle h, int side, int trans, int m, int n, int k, const T* a, int lda, const T* tau,
+                      T* c, int ldc, int* info) {
+  return submit(h, "cusolverDnormqr", c, extent(ldc, n, sizeof(T)), info, [=] {
+    const char letter_side = side == cusolver_side_left ? 'L' : 'R', letter = trans == cusolver_op_t   ? 'T'
+                                                                              : trans == cusolver_op_c ? 'C'
+                                                                                                       : 'N';
+    with_workspace<T>([=](T* work, int* size) {
+      CATENA_LAPACK_OF(ormqr, unmqr, &letter_side, &letter, &m, &n, &k, a, &lda, tau, c, &ldc, work, size, info);
+    });
+  });
+}
+template <class T> cusolver_status sytrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* pivots, int* info) {
+  return submit(h, "cusolverDnsytrf", a, extent(lda, n, sizeof(T)), info, [=] {
+    const char letter = triangle(uplo);
+    with_workspace<T>(
+        [&](T* work, int* size) { CATENA_LAPACK(sytrf, &letter, &n, a, &lda, pivots, work, size, info); });
+  });
+}
+template <class T>
+cusolver_status gebrd(cusolver_handle h, int m, int n, T* a, int lda, Real<T>* d, Real<T>* e, T* tau_q, T* tau_p,
+                      int* info) {
+  if (m < n) return cusolver_invalid_value;
+  return submit(h, "cusolverDngebrd", a, extent(lda, n, sizeof(T)), info, [=] {
+    with_workspace<T>(
+        [&](T* work, int* size) { CATENA_LAPACK(gebrd, &m, &n, a, &lda, d, e, tau_q, tau_p, work, size, info); });
+  });
+}
+template <class T>
 cusolver_status gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a, int lda, Real<T>* s,
                       T* u, int ldu, T* vt, int ldvt, int* info) {
   if (m < n) return cusolver_invalid_value;
@@ -198,70 +226,109 @@ cusolver_status cusolverDnSetStream(cusolver_handle h, CUstream_st* stream) {
   return cusolver_success;
 }
 
-#define CATENA_SOLVER_ENTRIES(L, T, R, q, eig)                                                                        \
-  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                    \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                             \
-    return answer_size(size);                                                                                         \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {       \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                        \
-    return potrf(h, uplo, n, host(a), lda, info);                                                                     \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b,    \
-                                       int ldb, int* info) {                                                          \
-    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                        \
-    return potrs(h, uplo, n, columns, host(a), lda, host(b), ldb, info);                                              \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                    \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                             \
-    return answer_size(size);                                                                                         \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) {  \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                        \
-    return getrf(h, m, n, host(a), lda, pivots, info);                                                                \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda,         \
-                                       const int* pivots, T* b, int ldb, int* info) {                                 \
-    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                        \
-    return getrs(h, trans, n, columns, host(a), lda, pivots, host(b), ldb, info);                                     \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                    \
-    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                             \
-    return answer_size(size);                                                                                         \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {  \
-    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                        \
-    return geqrf(h, m, n, host(a), lda, host(tau), info);                                                             \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##q##_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) { \
-    CATENA_LIBRARY_CALL(cusolverDn##L##q##_bufferSize);                                                               \
-    return answer_size(size);                                                                                         \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##q(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int,      \
-                                   int* info) {                                                                       \
-    CATENA_LIBRARY_CALL(cusolverDn##L##q);                                                                            \
-    return orgqr(h, m, n, k, host(a), lda, host(tau), info);                                                          \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                             \
-    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                             \
-    return answer_size(size);                                                                                         \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a,  \
-                                       int lda, R* s, T* u, int ldu, T* vt, int ldvt, T*, int, R*, int* info) {       \
-    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                        \
-    return gesvd(h, job_u, job_vt, m, n, host(a), lda, s, host(u), ldu, host(vt), ldvt, info);                        \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##eig##_bufferSize(cusolver_handle, int, int, int, const T*, int, const R*,            \
-                                                  int* size) {                                                        \
-    CATENA_LIBRARY_CALL(cusolverDn##L##eig##_bufferSize);                                                             \
-    return answer_size(size);                                                                                         \
-  }                                                                                                                   \
-  cusolver_status cusolverDn##L##eig(cusolver_handle h, int job, int uplo, int n, T* a, int lda, R* w, T*, int,       \
-                                     int* info) {                                                                     \
-    CATENA_LIBRARY_CALL(cusolverDn##L##eig);                                                                          \
-    return syevd(h, job, uplo, n, host(a), lda, w, info);                                                             \
+cusolver_status cusolverDnDestroy(cusolver_handle h) {
+  CATENA_LIBRARY_CALL(cusolverDnDestroy);
+  delete h;
+  return cusolver_success;
+}
+cusolver_status cusolverDnGetStream(cusolver_handle h, CUstream_st** stream) {
+  CATENA_LIBRARY_CALL(cusolverDnGetStream);
+  *stream = h->stream;
+  return cusolver_success;
+}
+
+#define CATENA_SOLVER_ENTRIES(L, T, R, q, mq, eig)                                                                     \
+  cusolver_status cusolverDn##L##potrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                     \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##potrf(cusolver_handle h, int uplo, int n, T* a, int lda, T*, int, int* info) {        \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrf);                                                                         \
+    return potrf(h, uplo, n, host(a), lda, info);                                                                      \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##potrs(cusolver_handle h, int uplo, int n, int columns, const T* a, int lda, T* b,     \
+                                       int ldb, int* info) {                                                           \
+    CATENA_LIBRARY_CALL(cusolverDn##L##potrs);                                                                         \
+    return potrs(h, uplo, n, columns, host(a), lda, host(b), ldb, info);                                               \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##getrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                     \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##getrf(cusolver_handle h, int m, int n, T* a, int lda, T*, int* pivots, int* info) {   \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrf);                                                                         \
+    return getrf(h, m, n, host(a), lda, pivots, info);                                                                 \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##getrs(cusolver_handle h, int trans, int n, int columns, const T* a, int lda,          \
+                                       const int* pivots, T* b, int ldb, int* info) {                                  \
+    CATENA_LIBRARY_CALL(cusolverDn##L##getrs);                                                                         \
+    return getrs(h, trans, n, columns, host(a), lda, pivots, host(b), ldb, info);                                      \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##geqrf_bufferSize(cusolver_handle, int, int, T*, int, int* size) {                     \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##geqrf(cusolver_handle h, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {   \
+    CATENA_LIBRARY_CALL(cusolverDn##L##geqrf);                                                                         \
+    return geqrf(h, m, n, host(a), lda, host(tau), info);                                                              \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##q##_bufferSize(cusolver_handle, int, int, int, const T*, int, const T*, int* size) {  \
+    CATENA_LIBRARY_CALL(cusolverDn##L##q##_bufferSize);                                                                \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##q(cusolver_handle h, int m, int n, int k, T* a, int lda, const T* tau, T*, int,       \
+                                   int* info) {                                                                        \
+    CATENA_LIBRARY_CALL(cusolverDn##L##q);                                                                             \
+    return orgqr(h, m, n, k, host(a), lda, host(tau), info);                                                           \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##mq##_bufferSize(cusolver_handle, int, int, int, int, int, const T*, int, const T*,    \
+                                                 const T*, int, int* size) {                                           \
+    CATENA_LIBRARY_CALL(cusolverDn##L##mq##_bufferSize);                                                               \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##mq(cusolver_handle h, int side, int trans, int m, int n, int k, const T* a, int lda,  \
+                                    const T* tau, T* c, int ldc, T*, int, int* info) {                                 \
+    CATENA_LIBRARY_CALL(cusolverDn##L##mq);                                                                            \
+    return ormqr(h, side, trans, m, n, k, host(a), lda, host(tau), host(c), ldc, info);                                \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##sytrf_bufferSize(cusolver_handle, int, T*, int, int* size) {                          \
+    CATENA_LIBRARY_CALL(cusolverDn##L##sytrf_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##sytrf(cusolver_handle h, int uplo, int n, T* a, int lda, int* pivots, T*, int,        \
+                                       int* info) {                                                                    \
+    CATENA_LIBRARY_CALL(cusolverDn##L##sytrf);                                                                         \
+    return sytrf(h, uplo, n, host(a), lda, pivots, info);                                                              \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##gebrd_bufferSize(cusolver_handle, int, int, int* size) {                              \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gebrd_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##gebrd(cusolver_handle h, int m, int n, T* a, int lda, R* d, R* e, T* tau_q, T* tau_p, \
+                                       T*, int, int* info) {                                                           \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gebrd);                                                                         \
+    return gebrd(h, m, n, host(a), lda, d, e, host(tau_q), host(tau_p), info);                                         \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##gesvd_bufferSize(cusolver_handle, int, int, int* size) {                              \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##gesvd(cusolver_handle h, signed char job_u, signed char job_vt, int m, int n, T* a,   \
+                                       int lda, R* s, T* u, int ldu, T* vt, int ldvt, T*, int, R*, int* info) {        \
+    CATENA_LIBRARY_CALL(cusolverDn##L##gesvd);                                                                         \
+    return gesvd(h, job_u, job_vt, m, n, host(a), lda, s, host(u), ldu, host(vt), ldvt, info);                         \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##eig##_bufferSize(cusolver_handle, int, int, int, const T*, int, const R*,             \
+                                                  int* size) {                                                         \
+    CATENA_LIBRARY_CALL(cusolverDn##L##eig##_bufferSize);                                                              \
+    return answer_size(size);                                                                                          \
+  }                                                                                                                    \
+  cusolver_status cusolverDn##L##eig(cusolver_handle h, int job, int uplo, int n, T* a, int lda, R* w, T*, int,        \
+                                     int* info) {                                                                      \
+    CATENA_LIBRARY_CALL(cusolverDn##L##eig);                                                                           \
+    return syevd(h, job, uplo, n, host(a), lda, w, info);                                                              \
   }
-CATENA_SOLVER_ENTRIES(S, float, float, orgqr, syevd)
-CATENA_SOLVER_ENTRIES(D, double, double, orgqr, syevd)
-CATENA_SOLVER_ENTRIES(C, float2, float, ungqr, heevd)
-CATENA_SOLVER_ENTRIES(Z, double2, double, ungqr, heevd)
+CATENA_SOLVER_ENTRIES(S, float, float, orgqr, ormqr, syevd)
+CATENA_SOLVER_ENTRIES(D, double, double, orgqr, ormqr, syevd)
+CATENA_SOLVER_ENTRIES(C, float2, float, ungqr, unmqr, heevd)
+CATENA_SOLVER_ENTRIES(Z, double2, double, ungqr, unmqr, heevd)

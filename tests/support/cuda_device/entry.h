@@ -8,10 +8,12 @@
 #include <optional>
 #include <string_view>
 
+#include <catena/ndarray/cuda/api/cublas.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/api/curand.h>
 #include <catena/ndarray/cuda/api/cusolver.h>
 #include <catena/ndarray/cuda/api/driver.h>
+#include <catena/ndarray/cuda/api/nccl.h>
 #include <catena/ndarray/cuda/api/nvrtc.h>
 
 #define CATENA_ENTRIES(X)             \
@@ -19,8 +21,10 @@
   CATENA_DRIVER_PROFILER_FUNCTIONS(X) \
   CATENA_NVRTC_FUNCTIONS(X)           \
   CATENA_CUBLASLT_FUNCTIONS(X)        \
+  CATENA_CUBLAS_FUNCTIONS(X)          \
   CATENA_CURAND_FUNCTIONS(X)          \
-  CATENA_CUSOLVER_FUNCTIONS(X)
+  CATENA_CUSOLVER_FUNCTIONS(X)        \
+  CATENA_NCCL_FUNCTIONS(X)
 
 namespace cuda_device {
 

@@ -1,0 +1,61 @@
+// The reference's module `cuda` for programs with networks: that of the arrays, nd::cuda, and what concerns cuDNN.
+//
+//   namespace cuda = autograd::cuda;
+//   cuda::check_cuda_available();
+//   cuda::get_device_from_id(0).use();
+//   nd::Array x = cuda::to_gpu(batch);
+#pragma once
+
+#include <cstdint>
+
+#include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/generic/array_module.h>
+#include <catena/ndarray/generic/deprecated.h>
+#include <catena/ndarray/generic/device.h>
+#include <catena/ndarray/generic/kernels.h>
+#include <catena/ndarray/generic/transfer.h>
+
+namespace autograd::cuda {
+
+using ndarray = nd::Array;
+using nd::Event;
+using nd::Stream;
+using nd::cuda::Device;
+using nd::cuda::DummyDevice;
+
+using nd::cuda::available;
+using nd::cuda::clear_memo;
+using nd::cuda::copy;
+using nd::cuda::elementwise;
+using nd::cuda::empty;
+using nd::cuda::empty_like;
+using nd::cuda::full;
+using nd::cuda::full_like;
+using nd::cuda::get_array_module;
+using nd::cuda::get_device;
+using nd::cuda::get_device_from_array;
+using nd::cuda::get_device_from_id;
+using nd::cuda::init;
+using nd::cuda::memoize;
+using nd::cuda::ones;
+using nd::cuda::ones_like;
+using nd::cuda::reduce;
+using nd::cuda::to_cpu;
+using nd::cuda::to_gpu;
+using nd::cuda::zeros;
+using nd::cuda::zeros_like;
+
+// Whether convolutions and the like are cuDNN's on CUDA: there is a device, cuDNN was found, and the environment
+// variable CHAINER_CUDNN is not 0 at the first call.
+CATENA_EXPORT bool cudnn_enabled();
+// RuntimeError "CUDA is unavailable: <why>" unless there is a device. Warns (RuntimeWarning), once per program, if
+// cuDNN is not found although CHAINER_CUDNN does not disable it.
+CATENA_EXPORT void check_cuda_available();
+
+// The limit of the work space of one call of cuDNN in bytes, for the whole process; algorithms that need more are not
+// used. Initially 8 MiB. ValueError for a negative size.
+CATENA_EXPORT void set_max_workspace_size(std::int64_t size);
+CATENA_EXPORT std::int64_t get_max_workspace_size() noexcept;
+
+}  // namespace autograd::cuda

@@ -1,0 +1,82 @@
+// The functions of CUDA's run-time interface for programs that work with bare addresses, streams and events.
+// (nd::alloc, nd::Stream and nd::Event need none of this.) They call the driver, with the primary context of the
+// current device, where the CPU is current that of device 0: memory, streams and events may be exchanged with other
+// libraries.
+//
+// Addresses are void*, streams and events what Stream::ptr() and Event::ptr() give; a null stream is the default one.
+// CudaRuntimeError for a bad status, OutOfMemoryError where memory is short, RuntimeError if CUDA is unavailable.
+//
+// Thread safety: all functions may be called from any thread; the current device belongs to the calling thread.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include <catena/kernels/base/export.h>
+
+namespace nd::cuda::runtime {
+
+// ---- devices ----
+CATENA_EXPORT int driver_get_version();   // 13000 for 13.0
+CATENA_EXPORT int runtime_get_version();  // of the run-time compiler, the part of the toolkit that is used
+CATENA_EXPORT int get_device();
+CATENA_EXPORT void set_device(int device);  // nd::set_current_device
+CATENA_EXPORT int get_device_count();
+CATENA_EXPORT int device_get_attribute(int attribute, int device);  // CUdevice_attribute: 75, 76 are the capability
+CATENA_EXPORT void device_synchronize();
+CATENA_EXPORT bool device_can_access_peer(int device, int peer);
+CATENA_EXPORT void device_enable_peer_access(int peer);            // of the current device; more than once is no error
+CATENA_EXPORT std::pair<std::size_t, std::size_t> mem_get_info();  // free and total bytes
+
+// ---- memory ----
+CATENA_EXPORT void* malloc(std::size_t size);                          // null for 0
+CATENA_EXPORT void* host_alloc(std::size_t size, unsigned flags = 0);  // page-locked; flags of nd::PinnedMemory
+CATENA_EXPORT void free(void* data);
+CATENA_EXPORT void free_host(void* data);
+
+enum MemcpyKind : int {
+  memcpy_host_to_host = 0,
+  memcpy_host_to_device = 1,
+  memcpy_device_to_host = 2,
+  memcpy_device_to_device = 3,
+  memcpy_default = 4  // by the addresses
+};
+// Complete at return.
+CATENA_EXPORT void memcpy(void* to, const void* from, std::size_t size, MemcpyKind kind = memcpy_default);
+CATENA_EXPORT void memcpy_peer(void* to, int to_device, const void* from, int from_device, std::size_t size);
+CATENA_EXPORT void memset(void* data, int value, std::size_t size);
+// Enqueued; host memory is to be page-locked.
+CATENA_EXPORT void memcpy_async(void* to, const void* from, std::size_t size, MemcpyKind kind, void* stream);
+CATENA_EXPORT void memcpy_peer_async(void* to, int to_device, const void* from, int from_device, std::size_t size,
+                                     void* stream);
+CATENA_EXPORT void memset_async(void* data, int value, std::size_t size, void* stream);
+
+struct PointerAttributes {
+  int device = -1;  // -1: host memory that CUDA does not know
+  const void* device_pointer = nullptr;
+  const void* host_pointer = nullptr;
+  bool is_device = false;  // memory of a device, not of the host
+};
+CATENA_EXPORT PointerAttributes pointer_get_attributes(const void* p);
+
+// ---- streams and events ----
+inline constexpr unsigned stream_default = 0, stream_non_blocking = 1;
+inline constexpr unsigned event_default = 0, event_blocking_sync = 1, event_disable_timing = 2, event_interprocess = 4;
+
+CATENA_EXPORT void* stream_create();
+CATENA_EXPORT void* stream_create_with_flags(unsigned flags);
+CATENA_EXPORT void stream_destroy(void* stream);
+CATENA_EXPORT void stream_synchronize(void* stream);
+CATENA_EXPORT bool stream_query(void* stream);  // whether all its work is done
+CATENA_EXPORT void stream_add_callback(void* stream, void (*f)(void* stream, int status, void* argument),
+                                       void* argument);
+CATENA_EXPORT void stream_wait_event(void* stream, void* event);
+CATENA_EXPORT void* event_create();
+CATENA_EXPORT void* event_create_with_flags(unsigned flags);
+CATENA_EXPORT void event_destroy(void* event);
+CATENA_EXPORT bool event_query(void* event);  // whether it is reached
+CATENA_EXPORT void event_record(void* event, void* stream = nullptr);
+CATENA_EXPORT void event_synchronize(void* event);
+CATENA_EXPORT float event_elapsed_time(void* start, void* end);  // milliseconds
+
+}  // namespace nd::cuda::runtime

@@ -1,0 +1,40 @@
+#include <catena/ndarray/routines/foreign.h>
+
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/device/device.h>
+
+namespace nd {
+
+using catena::check;
+
+Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, Order order) {
+  check<TypeError>(order == Order::C || order == Order::F, "ndarray", "the order of a new array is C or F");
+  if (!memptr) return internal::empty_in_order(shape, dtype, current_device(), order, "ndarray");
+  for (const std::int64_t n : shape) check<ValueError>(n >= 0, "ndarray", "shape ", shape, " has a negative length");
+  catena::checked_size(shape);
+  const std::size_t item = catena::itemsize(dtype);
+  const Strides strides = order == Order::C ? catena::c_strides(shape, item) : catena::f_strides(shape, item);
+  return ndarray(shape, dtype, memptr, strides);
+}
+
+Array ndarray(const Shape& shape, Dtype dtype, const MemoryPointer& memptr, const Strides& strides) {
+  constexpr const char* op = "ndarray";
+  check<TypeError>(static_cast<int>(dtype) < catena::kNumDtypes, op, "there is no dtype number ", int(dtype));
+  check<ValueError>(strides.size() == shape.size(), op, strides.size(), " strides for an array of rank ", shape.size());
+  for (const std::int64_t n : shape) check<ValueError>(n >= 0, op, "shape ", shape, " has a negative length");
+  const std::size_t item = catena::itemsize(dtype);
+  if (catena::checked_size(shape) == 0) return internal::empty_in_order(shape, dtype, memptr.device(), Order::C, op);
+  check<ValueError>(memptr.mem() != nullptr, op, "an array of shape ", shape, " with strides needs memory");
+  const catena::ByteRange range = catena::byte_range(shape, strides, item);
+  const std::int64_t before = memptr.ptr() - memptr.mem()->data, all = static_cast<std::int64_t>(memptr.mem()->bytes);
+  check<ValueError>(before + range.begin >= 0 && before + range.end <= all, op, "shape ", shape, " of ", dtype,
+                    " with strides ", strides, " leaves a block of ", all, " bytes at offset ", before);
+  check<ValueError>(reinterpret_cast<std::uintptr_t>(memptr.ptr()) % item == 0, op, "the address is not aligned for ",
+                    dtype);
+  catena::ArrayHeader* const h =
+      catena::make_header(memptr.mem(), memptr.ptr(), dtype, shape, strides, memptr.device(), &array_owner());
+  return Array(h);
+}
+
+}  // namespace nd

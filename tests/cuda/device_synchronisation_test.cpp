@@ -1,0 +1,131 @@
+// D18: which functions wait for the device: those whose result is on the host, or that check on the host what they have
+// found. All others enqueue and return; nd::array() of host values may do either.
+#include <boost/test/unit_test.hpp>
+
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/cuda_device/control.h>
+
+namespace {
+
+using nd::Array;
+
+struct Named {
+  const char* name;
+  std::function<void()> f;
+};
+
+// The times that the host waits during f, once everything that it needs has been compiled.
+std::size_t waits_of(const std::function<void()>& f) {
+  f();
+  cuda_device::Control control;
+  control.reset_records();
+  f();
+  return control.synchronisations().size();
+}
+
+struct OnGpu {
+  const nd::DeviceScope on{nd::Device{nd::Device::Kind::cuda, 0}};
+  const Array a = nd::arange(12.0).reshape(3, 4), v = nd::arange(1.0, 5.0), one = nd::array({3}),
+              i = nd::array({2, 0, 1}), m = a > 5, square = nd::eye(3) * 4;
+};
+
+BOOST_AUTO_TEST_SUITE(device_synchronisation)
+
+BOOST_FIXTURE_TEST_CASE(what_gives_host_values_waits, OnGpu) {
+  std::ostringstream out;
+  const std::vector<Named> functions{
+      {"to_host", [&] { a.to_host(); }},
+      {"asnumpy", [&] { nd::asnumpy(a); }},
+      {"tolist", [&] { a.tolist(); }},
+      {"tofile", [&] { a.tofile(out); }},
+      {"dumps", [&] { a.dumps(); }},
+      {"save", [&] { nd::save(out, a); }},
+      {"savez",
+       [&] {
+         nd::savez(out, {{"a", a}});
+       }},
+      {"print", [&] { out << a; }},
+      {"array_repr", [&] { nd::array_repr(a); }},
+      {"truth", [&] { static_cast<void>(bool(one)); }},
+      {"int", [&] { static_cast<void>(int(one)); }},
+      {"double", [&] { static_cast<void>(double(one)); }},
+      {"oct", [&] { nd::oct(one); }},
+      {"hex", [&] { nd::hex(one); }},
+      {"nonzero", [&] { nd::nonzero(a); }},
+      {"flatnonzero", [&] { nd::flatnonzero(a); }},
+      {"argwhere", [&] { nd::argwhere(a); }},
+      {"mask get", [&] { const Array b = a(m); }},
+      {"count_nonzero", [&] { static_cast<void>(nd::count_nonzero(a)); }},
+      {"bincount", [&] { nd::bincount(i); }},
+      {"nanmax", [&] { nd::nanmax(a); }},  // which warns where there is nothing but NaN
+      {"nanmin", [&] { nd::nanmin(a); }},
+      {"cholesky", [&] { nd::linalg::cholesky(square); }},
+      {"qr", [&] { nd::linalg::qr(square); }},
+      {"svd", [&] { nd::linalg::svd(square); }},
+      {"copy_to_host",
+       [&] {
+         double x[4];
+         v.data().copy_to_host(x, sizeof x);
+       }},
+  };
+  for (const Named& n : functions) BOOST_TEST(waits_of(n.f) > 0u, n.name << " does not wait");
+}
+
+BOOST_FIXTURE_TEST_CASE(everything_else_does_not, OnGpu) {
+  const Array host = nd::arange(6.0).to_device(nd::cpu_device), target = nd::zeros({3, 4});
+  const std::vector<Named> functions{
+      {"zeros",
+       [&] {
+         nd::zeros({2, 3});
+       }},
+      {"arange", [&] { nd::arange(100); }},
+      {"linspace", [&] { nd::linspace(0, 1, 5); }},
+      {"eye", [&] { nd::eye(4); }},
+      {"to_device", [&] { host.to_device(a.device()); }},
+      {"copy", [&] { a.copy(nd::Order::F); }},
+      {"astype", [&] { a.astype(nd::float32); }},
+      {"fill", [&] { target.fill(2); }},
+      {"add", [&] { static_cast<void>(a + v); }},
+      {"exp", [&] { nd::exp(a); }},
+      {"in place", [&] { target(nd::ellipsis) += a; }},
+      {"assignment", [&] { target(nd::Slice(0, 2)) = a(nd::Slice(1, 3)); }},
+      {"sum", [&] { a.sum(); }},
+      {"mean of an axis", [&] { a.mean(0); }},
+      {"var", [&] { a.var(); }},
+      {"argmax", [&] { a.argmax(1); }},
+      {"amax", [&] { nd::amax(a); }},
+      {"cumsum", [&] { a.cumsum(1); }},
+      {"sort", [&] { nd::sort(v); }},
+      {"argsort", [&] { nd::argsort(v); }},
+      {"take", [&] { nd::take(a, i, 0); }},
+      {"index array", [&] { const Array b = a(i); }},
+      {"scatter", [&] { target(i) = 1; }},
+      {"scatter_add", [&] { target.scatter_add(i, 1); }},
+      {"where of three", [&] { nd::where(m, a, 0); }},
+      {"concatenate",
+       [&] {
+         nd::concatenate({a, a});
+       }},
+      {"split", [&] { nd::split(a, 2, 1); }},
+      {"transpose", [&] { a.transpose(); }},
+      {"matmul", [&] { nd::matmul(a, v); }},
+      {"dot", [&] { nd::dot(v, v); }},
+      {"norm", [&] { nd::linalg::norm(v); }},
+      {"random", [&] { nd::random::random_sample({10}); }},
+      {"normal", [&] { nd::random::standard_normal({10}); }},
+      {"drop", [&] { Array temporary = nd::empty({1 << 16}); }},
+  };
+  for (const Named& n : functions) {
+    const std::size_t waits = waits_of(n.f);
+    BOOST_TEST(waits == 0u, n.name << " waits " << waits << " times");
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
