@@ -13,7 +13,7 @@
 namespace autograd {
 namespace {
 
-std::atomic<bool> experimental_silenced{false}, warned_of_nan_loss{false};
+std::atomic<bool> warned_of_nan_loss{false};
 
 std::string demangle(const char* name) {
   int status = 0;
@@ -22,14 +22,6 @@ std::string demangle(const char* name) {
 }
 
 }  // namespace
-
-void set_disable_experimental_feature_warning(bool disable) noexcept { experimental_silenced = disable; }
-bool disable_experimental_feature_warning() noexcept { return experimental_silenced; }
-
-void experimental(std::string_view api_name) {
-  if (!experimental_silenced)
-    warn("FutureWarning", catena::concat(api_name, " is experimental. The interface can change in the future."));
-}
 
 void warn_of_nan_loss(double loss, std::string_view name) {
   if (!std::isnan(loss) || warned_of_nan_loss.exchange(true)) return;

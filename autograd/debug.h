@@ -9,14 +9,12 @@
 
 namespace autograd {
 
+using catena::disable_experimental_feature_warning;
+using catena::experimental;
+using catena::set_disable_experimental_feature_warning;
 using catena::set_warning_handler;
 using catena::warn;
 using catena::WarningHandler;
-
-// Announces that an interface may still change, unless disable_experimental_feature_warning is set.
-CATENA_EXPORT void experimental(std::string_view api_name);
-CATENA_EXPORT void set_disable_experimental_feature_warning(bool disable) noexcept;
-CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;
 
 // Warns, once per process, when a loss is NaN: training goes on with parameters that are all NaN. `name` is what the
 // number is called. Variable::backward does this for a loss in host memory. On other devices it does not wait for the

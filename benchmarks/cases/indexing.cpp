@@ -56,12 +56,27 @@ Ready take_rows(const Parameters& p) {
       [](const Indexed& s) { return nd::take(s.values, s.index, {.axis = 0}); });
 }
 
+// Numbers below "classes".
+Ready bincount(const Parameters& p) {
+  return rotating(
+      p, [&](std::int64_t seed) { return labels(p.at("n"), seed, p.at("classes")).astype(nd::int64); },
+      [](const nd::Array& x) { return nd::bincount(x); });
+}
+Parameters counted(Draw& draw) {
+  return {{"n", draw.length(10, draw.at_most(100000000))}, {"classes", draw.log_uniform(2, 1000000)}, {"sets", 1}};
+}
+
 Parameters any_line(Draw& draw) { return draw.line("fdBil"); }
 
 const Cases cases{
     {"indexing/mask_select", line, short_line, select, any_line},
     {"indexing/mask_assign", line, short_line, assign, any_line},
     {"indexing/take", line, short_line, take, any_line},
+    {"indexing/bincount",
+     {{"n", 1 << 22}, {"classes", 1000}, {"sets", 4}},
+     {{"n", 60}, {"sets", 2}},
+     bincount,
+     counted},
     {"indexing/take_rows", table, small_table, take_rows, [](Draw& draw) { return draw.matrix("fdBi"); }},
 };
 

@@ -22,6 +22,14 @@ const Cases cases{
      small},
     {"overhead/add_scalar", full, tiny,
      [](const Parameters& p) { return ready([a = operand(p, 0)] { return a + 1.5; }); }, small},
+    {"overhead/fused",
+     {{"n", 10}},
+     tiny,
+     [](const Parameters& p) {
+       const auto f = nd::fuse([](auto x, auto y) { return (x - y) * (x - y); });
+       return ready([f, a = operand(p, 0), b = operand(p, 1)] { return f(a, b); });
+     },
+     small},
     {"overhead/view",
      {{"rows", 10}, {"columns", 10}},
      tiny,

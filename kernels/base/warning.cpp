@@ -12,6 +12,7 @@ namespace catena {
 namespace {
 
 std::atomic<WarningHandler> warning_handler{nullptr};
+std::atomic<bool> experimental_silenced{false};
 
 void print_once(std::string_view category, std::string_view message) {
   static std::mutex mutex;
@@ -28,6 +29,14 @@ WarningHandler set_warning_handler(WarningHandler handler) noexcept { return war
 void warn(std::string_view category, std::string_view message) {
   const WarningHandler handler = warning_handler.load();
   (handler ? handler : &print_once)(category, message);
+}
+
+void set_disable_experimental_feature_warning(bool disable) noexcept { experimental_silenced = disable; }
+bool disable_experimental_feature_warning() noexcept { return experimental_silenced; }
+
+void experimental(std::string_view api_name) {
+  if (!experimental_silenced)
+    warn("FutureWarning", concat(api_name, " is experimental. The interface can change in the future."));
 }
 
 void warn_of_lost_imaginary_part(std::string_view op, Dtype from, Dtype to) {

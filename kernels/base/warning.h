@@ -15,6 +15,11 @@ using WarningHandler = void (*)(std::string_view category, std::string_view mess
 CATENA_EXPORT WarningHandler set_warning_handler(WarningHandler handler) noexcept;
 CATENA_EXPORT void warn(std::string_view category, std::string_view message);
 
+// Announces that an interface may still change, by a FutureWarning, unless such warnings are disabled. Process-wide.
+CATENA_EXPORT void experimental(std::string_view api_name);
+CATENA_EXPORT void set_disable_experimental_feature_warning(bool disable) noexcept;
+CATENA_EXPORT bool disable_experimental_feature_warning() noexcept;
+
 // Warns if values of dtype `from` lose their imaginary part in an array of dtype `to`.
 CATENA_EXPORT void warn_of_lost_imaginary_part(std::string_view op, Dtype from, Dtype to);
 

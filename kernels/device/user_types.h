@@ -61,6 +61,14 @@ template <class S, class B> ND_FN Half<S> max(Half<S> a, B b) { return skip_nan_
 template <class S, class A> ND_FN Half<S> min(A a, Half<S> b) { return skip_nan_min(float(a), float(b)); }
 template <class S, class A> ND_FN Half<S> max(A a, Half<S> b) { return skip_nan_max(float(a), float(b)); }
 
+// An element in another type, by the rules of catena::convert.
+template <class T> struct computed { using type = T; };
+template <class S> struct computed<Half<S>> { using type = float; };
+template <class To, class From> ND_FN To converted(From v) {
+  using Wide = typename computed<From>::type;
+  return To(convert<typename computed<To>::type>(Wide(v)));
+}
+
 // Adds by compare-and-swap on the aligned 32-bit word that contains the element.
 template <class S> ND_FN Half<S> atomicAdd(Half<S>* p, Half<S> v) {
   unsigned* word = reinterpret_cast<unsigned*>(reinterpret_cast<uint64_t>(p) & ~uint64_t(3));

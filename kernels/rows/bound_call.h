@@ -108,6 +108,14 @@ struct Sort {
   BoundOperand out;  // has the dtype of `in`, or int64 for positions along the axis
   bool positions = false;
   int axis = 0;
+  std::span<const std::int64_t> kth = {};  // see call::Sort; a complete sort serves every kth
+};
+
+// The pieces one after the other along one axis of `out`, which is C-contiguous. All have one dtype, and elements.
+struct Join {
+  std::span<const BoundOperand> pieces;
+  BoundOperand out;
+  int axis = 0;
 };
 
 // Positions of the `count` non-zero elements, in C order; the caller has counted them. `out` is int64, C-contiguous, of

@@ -65,12 +65,23 @@ struct Scan {
 };
 
 // Stable ascending sort along `axis`, NaN last. `out` has the shape of `in`, and the dtype of `in` or, with
-// `positions`, int64.
+// `positions`, int64. With `kth`, positions in ascending order, each of these elements is the one of the sorted row,
+// with no greater one before it and no smaller one behind it, and the order is otherwise undefined.
 struct Sort {
   const ArrayHeader* in = nullptr;
   int axis = 0;
   bool positions = false;
   ArrayHeader* out = nullptr;
+  std::span<const std::int64_t> kth = {};
+};
+
+// out = the pieces one after the other along `axis`. All have the dtype of `out`, which is C-contiguous, and its shape
+// but for the lengths along the axis, which add up to that of `out`.
+struct Join {
+  std::span<const ArrayHeader* const> pieces;
+  int axis = 0;
+  ArrayHeader* out = nullptr;
+  std::string_view name = "join";  // used in messages
 };
 
 // Positions of the non-zero elements in C order. `out` is C-contiguous, int64, of shape (rank, count); the caller has

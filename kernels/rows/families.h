@@ -4,6 +4,8 @@
 
 #include <catena/kernels/rows/families/activation.h>
 #include <catena/kernels/rows/families/bits.h>
+#include <catena/kernels/rows/families/cell.h>
+#include <catena/kernels/rows/families/creation.h>
 #include <catena/kernels/rows/families/dropout.h>
 #include <catena/kernels/rows/families/elementwise.h>
 #include <catena/kernels/rows/families/extremum.h>
@@ -16,6 +18,7 @@
 #include <catena/kernels/rows/families/random.h>
 #include <catena/kernels/rows/families/random_distributions.h>
 #include <catena/kernels/rows/families/search.h>
+#include <catena/kernels/rows/families/segment.h>
 #include <catena/kernels/rows/families/softmax.h>
 #include <catena/kernels/rows/families/statistics.h>
 #include <catena/kernels/rows/families/sum.h>
@@ -31,12 +34,15 @@
   CATENA_LOSS_ROWS(ROW) \
   CATENA_NORMALIZATION_ROWS(ROW) \
   CATENA_ACTIVATION_ROWS(ROW) \
+  CATENA_CELL_ROWS(ROW) \
   CATENA_POOLING_ROWS(ROW) \
   CATENA_IM2COL_ROWS(ROW) \
   CATENA_DROPOUT_ROWS(ROW) \
   CATENA_RANDOM_ROWS(ROW) \
   CATENA_RANDOM_DISTRIBUTION_ROWS(ROW) \
   CATENA_SEARCH_ROWS(ROW) \
+  CATENA_SEGMENT_ROWS(ROW) \
   CATENA_BITS_ROWS(ROW) \
+  CATENA_CREATION_ROWS(ROW) \
   CATENA_OPTIMIZER_ROWS(ROW)
 // clang-format on

@@ -23,6 +23,9 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
 
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;
+  std::size_t growth_unit() const noexcept override;
+  std::byte* grow(int device, std::byte* end, std::size_t bytes) override;
+  void shrink(int device, std::byte* data, std::size_t bytes) noexcept override;
   MemoryInfo memory_info(int device) const override;
   void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
             StreamRef stream) override;
@@ -50,6 +53,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) override;
   void scan(const catena::bound::Scan& call, StreamRef stream) override;
   void sort(const catena::bound::Sort& call, StreamRef stream) override;
+  void join(const catena::bound::Join& call, StreamRef stream) override;
   void nonzero(const catena::bound::Nonzero& call, StreamRef stream) override;
   void matmul(const catena::bound::Matmul& call, StreamRef stream) override;
   void random(const catena::bound::Random& call, StreamRef stream) override;

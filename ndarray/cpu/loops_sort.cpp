@@ -1,10 +1,12 @@
 // Sorts. Rows are independent and shared among threads; a few of them are copied together when neighbouring rows are
 // neighbours in memory. Short rows pass through a network of comparisons, long ones are partitioned first, or sorted
 // digit by digit where elements have few digits. The result is that of a stable sort in every case: see ValueKeys.
+// Where only some places of the sorted rows matter, long rows are partitioned as far as that needs.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <catena/kernels/base/parallel.h>
@@ -96,6 +98,19 @@ template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   return row;
 }
 
+// The same for a row in which only some places matter. Positions make the order of equal keys definite.
+template <class B, class P>
+Place<B, P>* select_items(Place<B, P>* row, std::int64_t n, std::span<const std::int64_t> kth) {
+  std::int64_t done = 0;  // the places before this one are taken by elements that are not greater
+  for (const std::int64_t k : kth) {
+    std::nth_element(row + done, row + k, row + n, [](const Place<B, P>& a, const Place<B, P>& b) {
+      return a.order != b.order ? a.order < b.order : a.position < b.position;
+    });
+    done = k + 1;
+  }
+  return row;
+}
+
 // Neighbouring rows.
 struct Block {
   const std::byte* in;
@@ -107,6 +122,7 @@ struct Block {
 struct RowsToSort {
   const Walk& rows;
   std::int64_t length, in_step, out_step;
+  std::span<const std::int64_t> kth;  // the places that matter, in ascending order; empty: all of them
 
   // Rows whose elements share cache lines are copied at once, as far as there is room for them.
   std::int64_t together(std::int64_t row_bytes, std::int64_t item_bytes, std::int64_t room) const {
@@ -164,7 +180,10 @@ template <class Item, class B>
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = 0; k < b.rows; ++k) load_item(row(k)[i], order, b.in + i * call.in_step + k * b.in_stride, i);
   for (std::int64_t k = 0; k < b.rows; ++k) {
-    const Item* sorted = sort_items(row(k), spare, n);
+    const Item* sorted = nullptr;
+    if constexpr (requires { row(k)->position; } && sizeof(B) == 8)
+      if (!call.kth.empty()) sorted = select_items(row(k), n, call.kth);
+    if (sorted == nullptr) sorted = sort_items(row(k), spare, n);
     for (std::int64_t i = 0; i < n; ++i) store_item(sorted[i], order, b.out + i * call.out_step + k * b.out_stride);
   }
 }
@@ -246,6 +265,7 @@ template <class E> struct PositionKeys {
   using Key = std::int64_t;
   static_assert(sizeof(E) <= 4);
 
+  static constexpr bool floating = false;  // keys have positions in place of bits
   static ND_FN Bits keeps_place(Bits) { return 0; }
   static ND_FN Key key(Bits bits, std::int64_t i) {
     std::int32_t key = ValueKeys<E>::key(bits);
@@ -351,15 +371,26 @@ template <class Keys> class KeySort {
   }
   // `keys` has room for the rows, each of which takes `room` keys, and for one row more.
   [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t room, std::int64_t together) const {
-    const std::uint64_t which = load_rows(b, keys, room);
+    std::uint64_t which = load_rows(b, keys, room);
     for (std::int64_t k = 0; k < b.rows; ++k) {
       std::byte* const out = b.out + k * b.out_stride;
       const auto store_part = [&](std::int64_t begin, const Key* sorted, std::int64_t n) {
         store_keys(sorted, out + begin * call_.out_step, n);
       };
-      Quicksort<Key, decltype(store_part)>(store_part).run(keys + k * room, keys + together * room, n_);
+      const bool all = call_.kth.empty() || ((which >> k & 1) != 0 && has_nan(b.in + k * b.in_stride));
+      Quicksort<Key, decltype(store_part)>(store_part, all ? std::span<const std::int64_t>() : call_.kth)
+          .run(keys + k * room, keys + together * room, n_);
+      if (!all) which &= ~(std::uint64_t(1) << k);
     }
     mend(b, which);
+  }
+  // The keys of NaN have lost its bits, which only mend() restores: such a row is sorted as a whole. A negative zero
+  // has a key of its own, below that of zero.
+  bool has_nan(const std::byte* in) const {
+    if constexpr (Keys::floating)
+      for (std::int64_t i = 0; i < n_; ++i)
+        if (Keys::is_nan(load_bits<Bits>(in + i * call_.in_step)) != 0) return true;
+    return false;
   }
 
   const RowsToSort& call_;
@@ -403,8 +434,8 @@ void CpuBackend::sort(const catena::bound::Sort& call, StreamRef) {
   if (catena::size_of(*call.in.shape) == 0) return;
   if ((*call.in.shape)[call.axis] == 1) return sort_single_elements(call);
   const Walk rows = walk_rows(call.in, call.out, call.axis);
-  const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis],
-                       (*call.out.strides)[call.axis]};
+  const RowsToSort all{rows, (*call.in.shape)[call.axis], (*call.in.strides)[call.axis], (*call.out.strides)[call.axis],
+                       call.kth};
   catena::visit_real_dtype("sort", call.in.dtype,
                            [&](auto tag) { sort_as<typename decltype(tag)::type>(all, call.positions); });
 }

@@ -1,22 +1,24 @@
 // The sort of long rows of keys: partitions at sampled pivots, until a network takes the parts. What is left after
 // twice as many rounds as halving takes, as of a row that was made for bad pivots, is for std::sort: n keys take a time
-// of n log n. Keys that are
-// equal must be the same element to the caller, as for the networks.
+// of n log n. Keys that are equal must be the same element to the caller, as for the networks. Where only some places
+// of the sorted row matter, parts without one stay as they are.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include <catena/ndarray/cpu/sort_network.h>
 
 namespace nd::cpu {
 
-// Store: called with (position, sorted keys, how many), from the first position to the last.
+// Store: called with (position, sorted keys, how many), from the first position to the last. `kth`: the places that
+// matter, in ascending order; empty: all of them.
 template <class Key, class Store> class Quicksort {
  public:
-  explicit Quicksort(Store store) : store_(store) {}
+  explicit Quicksort(Store store, std::span<const std::int64_t> kth = {}) : store_(store), kth_(kth) {}
 
   // Sorts n keys; their memory and `spare`, which has room for as many, are overwritten.
   void run(Key* keys, Key* spare, std::int64_t n) {
@@ -36,10 +38,16 @@ template <class Key, class Store> class Quicksort {
     Key least, most;  // bounds of its keys
   };
 
+  bool matters(const Part& part) const {
+    if (kth_.empty()) return true;
+    const auto first = std::lower_bound(kth_.begin(), kth_.end(), part.begin);
+    return first != kth_.end() && *first < part.begin + part.n;
+  }
+
   void sort(Part part, Key* keys, Key* spare, int rounds) {
     for (; part.n > 0; --rounds, std::swap(keys, spare)) {
       Key* const from = keys + part.begin;
-      if (part.least == part.most) return store_(part.begin, from, part.n);
+      if (part.least == part.most || !matters(part)) return store_(part.begin, from, part.n);
       if (part.n <= kNetworkTo) return sort_few(part, from);
       if (rounds == 0) {
         std::sort(from, from + part.n);
@@ -73,6 +81,7 @@ template <class Key, class Store> class Quicksort {
   }
 
   Store store_;
+  std::span<const std::int64_t> kth_;
   const SortNetwork<Key>& network_ = sort_network(Key());
   std::uint64_t random_ = 1;
 };

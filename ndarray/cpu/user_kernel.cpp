@@ -30,7 +30,7 @@ struct Compiled {
 Compiled compile_kernel(const KernelText& text, const KernelVariant& variant) {
   GeneratedUserKernel generated = generate_user_kernel(text, variant, SourceFor::host);
   Compiled c;
-  c.module = compile_for_host({describe(text), text.name, std::move(generated.source), text.options, {}});
+  c.module = compile_for_host({text.label, text.name, std::move(generated.source), text.options, {}});
   c.entry = reinterpret_cast<Entry>(c.module->symbol(generated.entry));
   if (!generated.second.empty()) {
     c.second = reinterpret_cast<Entry>(c.module->symbol(generated.second));

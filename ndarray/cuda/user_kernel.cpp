@@ -35,8 +35,7 @@ struct Compiled {
 Compiled compile_kernel(const KernelText& text, const KernelVariant& variant, int device) {
   const GeneratedUserKernel generated = generate_user_kernel(text, variant, SourceFor::device);
   Compiled c;
-  c.module =
-      std::make_unique<LoadedModule>(device, CompileRequest{generated.source, describe(text), {}, 0, text.options});
+  c.module = std::make_unique<LoadedModule>(device, CompileRequest{generated.source, text.label, {}, 0, text.options});
   c.entry = &c.module->function(generated.entry);
   if (!generated.second.empty()) {
     c.second = &c.module->function(generated.second);

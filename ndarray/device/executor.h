@@ -37,6 +37,7 @@ class CATENA_EXPORT Executor {
   virtual void check_indices(const catena::bound::CheckIndices& call, StreamRef stream) = 0;
   virtual void scan(const catena::bound::Scan& call, StreamRef stream) = 0;
   virtual void sort(const catena::bound::Sort& call, StreamRef stream) = 0;
+  virtual void join(const catena::bound::Join& call, StreamRef stream) = 0;
   virtual void nonzero(const catena::bound::Nonzero& call, StreamRef stream) = 0;
   virtual void matmul(const catena::bound::Matmul& call, StreamRef stream) = 0;
   virtual void random(const catena::bound::Random& call, StreamRef stream) = 0;

@@ -433,7 +433,28 @@ void execute(const catena::call::Sort& call) {
                     " of shape ", in.shape, ", sorted along axis ", call.axis);
   const Input given(in);
   execute_apart("sort", {&given, 1}, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
-    e.sort({catena::operand_of(inputs[0].array()), catena::operand_of(out), call.positions, call.axis}, stream);
+    e.sort({catena::operand_of(inputs[0].array()), catena::operand_of(out), call.positions, call.axis, call.kth},
+           stream);
+  });
+}
+
+// ---- joining ------------------------------------------------------------------------------------
+void execute(const catena::call::Join& call) {
+  const ArrayHeader& out = *call.out;
+  catena::SmallVector<Input, 8> given;
+  std::int64_t length = 0;
+  for (const ArrayHeader* piece : call.pieces) {
+    length += piece->shape[call.axis];
+    check<ValueError>(piece->dtype == out.dtype && piece->shape.size() == out.shape.size(), call.name, "a piece is ",
+                      piece->dtype, " of shape ", piece->shape, ", the output ", out.dtype, " of shape ", out.shape);
+    if (piece->size != 0) given.push_back(Input(*piece));
+  }
+  check<ValueError>(out.c_contiguous && length == out.shape[call.axis], call.name, "pieces of ", length,
+                    " positions along axis ", call.axis, " do not fill the output of shape ", out.shape);
+  execute_apart(call.name, given, call.out, [&](Executor& e, StreamRef stream, Reads inputs) {
+    catena::SmallVector<BoundOperand, 8> pieces;
+    for (const Input& in : inputs) pieces.push_back(catena::operand_of(in.array()));
+    e.join({pieces, catena::operand_of(out), call.axis}, stream);
   });
 }
 

@@ -31,6 +31,7 @@ CATENA_EXPORT void execute(const catena::call::Elementwise& call);
 CATENA_EXPORT void execute(const catena::call::Reduce& call);
 CATENA_EXPORT void execute(const catena::call::Scan& call);
 CATENA_EXPORT void execute(const catena::call::Sort& call);
+CATENA_EXPORT void execute(const catena::call::Join& call);
 CATENA_EXPORT void execute(const catena::call::Nonzero& call);
 CATENA_EXPORT void execute(const catena::call::Rows& call);
 CATENA_EXPORT void execute(const catena::call::Gather& call);

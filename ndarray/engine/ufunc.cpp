@@ -192,8 +192,10 @@ Device common_device(std::string_view op, std::span<const Operand> in, std::span
   return one.get();
 }
 
+LoopRunner::~LoopRunner() = default;
+
 void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Array> out, std::optional<Dtype> dtype,
-                 Casting casting) {
+                 Casting casting, const LoopRunner* runner) {
   Inputs inputs(def, in);
   check<TypeError>(out.size() == def.nout && out.size() <= kMaxOutputs, def.name, "has ", int(def.nout), " outputs, ",
                    out.size(), " were given");
@@ -212,8 +214,12 @@ void apply_ufunc(const KernelDef& def, std::span<const Operand> in, std::span<Ar
         out[k].is_null() ? Array(new_array(shape, slots[std::size_t(def.first_output()) + k], device)) : out[k];
     outputs[k] = results[k].get();
   }
-  const catena::EagerProgram program(def, loop);
-  execute(catena::call::Elementwise{&program, inputs, {outputs.data(), out.size()}, def.name});
+  if (runner == nullptr) {
+    const catena::EagerProgram program(def, loop);
+    execute(catena::call::Elementwise{&program, inputs, {outputs.data(), out.size()}, def.name});
+  } else if (catena::size_of(shape) != 0) {
+    runner->run(loop, in, {results.data(), out.size()});
+  }
   for (std::size_t k = 0; k < out.size(); ++k) out[k] = std::move(results[k]);
 }
 
@@ -301,14 +307,19 @@ const HalfRows* half_rows(const KernelDef& def) {
 }  // namespace
 
 const KernelDef& row_for(const KernelDef& def, std::span<const Operand> in, std::optional<Dtype> dtype) {
+  if (half_rows(def) == nullptr) return def;
+  const std::vector<catena::Input> inputs(in.begin(), in.end());
+  return row_for(def, std::span(inputs), dtype);
+}
+
+const KernelDef& row_for(const KernelDef& def, std::span<const catena::Input> in, std::optional<Dtype> dtype) {
   const HalfRows* rows = half_rows(def);
   if (rows == nullptr || in.empty()) return def;
-  const std::vector<catena::Input> inputs(in.begin(), in.end());
-  const Dtype result = dtype.value_or(catena::result_type(inputs));
+  const Dtype result = dtype.value_or(catena::result_type(in));
   if (result == Dtype::bfloat16) return rows->of_bfloat16;
   // Each array dtype alone must fit float16: int8 and uint8 do, although their promotion is int16.
-  const bool small_arrays = !dtype && std::all_of(in.begin(), in.end(), [](const Operand& o) {
-    return o.is_array() && catena::can_cast(o.header()->dtype, Dtype::float16);
+  const bool small_arrays = !dtype && std::all_of(in.begin(), in.end(), [](const catena::Input& i) {
+    return i.is_array() && catena::can_cast(i.array().dtype, Dtype::float16);
   });
   return small_arrays || catena::can_cast(result, Dtype::float16) ? rows->of_float16 : def;
 }
@@ -367,19 +378,30 @@ std::vector<Array> ufunc::call(std::span<const Operand> args, const UfuncOptions
     out[std::size_t(k - nin())] = args[std::size_t(k)].array();
   }
   const std::span<const Operand> in = args.first(std::size_t(nin()));
-  internal::apply_ufunc(internal::row_for(*def_, in, options.dtype), in, out, options.dtype, options.casting);
+  const KernelDef& def = runner_ == nullptr ? internal::row_for(*def_, in, options.dtype) : *def_;
+  internal::apply_ufunc(def, in, out, options.dtype, options.casting, runner_);
   return out;
 }
 
-Array ufunc::operator()(const Operand& x, const UfuncOptions& options) const {
+Array ufunc::apply(std::span<const Operand> in, const UfuncOptions& options) const {
   check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
-  return internal::apply_ufunc(internal::row_for(*def_, {&x, 1}, options.dtype), {&x, 1}, options);
+  if (static_cast<int>(in.size()) == nargs()) return call(in, options)[0];
+  if (runner_ == nullptr) return internal::apply_ufunc(internal::row_for(*def_, in, options.dtype), in, options);
+  Array out = options.out;
+  internal::apply_ufunc(*def_, in, {&out, 1}, options.dtype, options.casting, runner_);
+  return out;
 }
 
+Array ufunc::operator()(const Operand& x, const UfuncOptions& options) const { return apply({&x, 1}, options); }
+
 Array ufunc::operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options) const {
-  check<TypeError>(nout() == 1, name(), "has ", nout(), " outputs; use call");
   const Operand in[2] = {x1, x2};
-  return internal::apply_ufunc(internal::row_for(*def_, in, options.dtype), in, options);
+  return apply(in, options);
+}
+
+Array ufunc::operator()(const Operand& x1, const Operand& x2, const Operand& x3, const UfuncOptions& options) const {
+  const Operand in[3] = {x1, x2, x3};
+  return apply(in, options);
 }
 
 }  // namespace nd

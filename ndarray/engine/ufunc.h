@@ -8,6 +8,7 @@
 // accesses.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,15 +33,32 @@ struct UfuncPairOptions {
   Casting casting = Casting::same_kind;
 };
 
+namespace internal {
+
+// What computes the loops of a function that is no row: text, in user_kernel/create_ufunc.h.
+class CATENA_EXPORT LoopRunner {
+ public:
+  virtual ~LoopRunner();
+  // `out`: allocated, with the common shape and at least one element. Operands may have other dtypes than the loop;
+  // they are converted element by element. Inputs may overlap outputs.
+  virtual void run(int loop, std::span<const Operand> in, std::span<const Array> out) const = 0;
+};
+
+}  // namespace internal
+
 // An elementwise function as an object, for inspection and for calls by name: nd::ufunc("add").types() begins with
-// "??->?".
+// "??->?". create_ufunc (user_kernel/create_ufunc.h) makes new ones.
 class CATENA_EXPORT ufunc {
  public:
   // By name; aliases (abs, mod, divide...) give the function they stand for. KeyError if there is no kernel of that
   // name, TypeError if it is not a plain elementwise function.
   explicit ufunc(std::string_view name);
+  // A function whose loops `runner` computes. All three must outlive every copy of the function.
+  ufunc(const catena::KernelDef& def, const internal::LoopRunner& runner, std::string_view doc)
+      : def_(&def), runner_(&runner), doc_(doc) {}
 
   std::string_view name() const noexcept { return def_->name; }
+  std::string_view doc() const noexcept { return doc_; }  // as given to create_ufunc; else empty
   int nin() const noexcept { return def_->nin; }
   int nout() const noexcept { return def_->nout; }
   int nargs() const noexcept { return nin() + nout(); }
@@ -51,19 +69,28 @@ class CATENA_EXPORT ufunc {
   // `args` are nin inputs, or nin inputs and all nout outputs (TypeError otherwise). options.out is for functions with
   // one result and cannot be combined with outputs in `args` (ValueError). Returns the outputs.
   std::vector<Array> call(std::span<const Operand> args, const UfuncOptions& options = {}) const;
-  // For functions with one output; TypeError for others.
+  std::vector<Array> call(std::initializer_list<Operand> args, const UfuncOptions& options = {}) const {
+    return call(std::span(args.begin(), args.size()), options);
+  }
+  // For functions with one output; TypeError for others. The inputs, or the inputs and the output.
   Array operator()(const Operand& x, const UfuncOptions& options = {}) const;
   Array operator()(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) const;
+  Array operator()(const Operand& x1, const Operand& x2, const Operand& x3, const UfuncOptions& options = {}) const;
 
  private:
+  Array apply(std::span<const Operand> in, const UfuncOptions& options) const;
+
   const catena::KernelDef* def_;
+  const internal::LoopRunner* runner_ = nullptr;  // null: the loops are those of a row
+  std::string_view doc_;
 };
 
 namespace internal {
 
-// The general call: `out` has one array per output of the kernel; null arrays are allocated.
+// The general call: `out` has one array per output of the kernel; null arrays are allocated. `runner` computes the
+// loops; null: they are those of the row.
 CATENA_EXPORT void apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, std::span<Array> out,
-                               std::optional<Dtype> dtype, Casting casting);
+                               std::optional<Dtype> dtype, Casting casting, const LoopRunner* runner = nullptr);
 // For kernels with one output. The result may reuse the memory of an expiring input that holds the only reference to
 // it.
 CATENA_EXPORT Array apply_ufunc(const catena::KernelDef& def, std::span<const Operand> in, const UfuncOptions& options);
@@ -77,6 +104,8 @@ CATENA_EXPORT void apply_in_place(const catena::KernelDef& def, const Array& a, 
 // The row that computes `def` for these inputs and that output dtype: `def` itself, or a row for one 16-bit dtype,
 // where the loops of a function are spread over several rows, as those of nextafter are.
 CATENA_EXPORT const catena::KernelDef& row_for(const catena::KernelDef& def, std::span<const Operand> in,
+                                               std::optional<Dtype> dtype);
+CATENA_EXPORT const catena::KernelDef& row_for(const catena::KernelDef& def, std::span<const catena::Input> in,
                                                std::optional<Dtype> dtype);
 // The device of all arrays that have elements; the current device if there is none. ValueError "<op>: arrays are on
 // cpu:0 and cuda:0..." if they are on several. Null arrays in `out` are skipped.

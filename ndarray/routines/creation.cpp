@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/math.h>
@@ -17,17 +17,15 @@ using catena::fail;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr std::int64_t kGrain = 16384;
 
-// An array with element k = value(k), computed on the host and copied to the current device. `value` returns E or its
-// compute type.
-template <class E, class F> Array generate(std::string_view op, std::int64_t n, Dtype dtype, F value) {
-  const Array a(internal::new_array(Shape{n}, dtype, cpu_device, op));
-  E* to = reinterpret_cast<E*>(a->data);
-  catena::parallel_for(n, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) to[k] = static_cast<E>(value(k));
-  });
-  return a.to_device(current_device());
+// The row of a range with an output of that dtype, computed on the current device.
+Array run_range(std::string_view op, const catena::KernelDef& def, std::int64_t n, Dtype dtype,
+                std::initializer_list<catena::Input> inputs) {
+  const Array a(internal::new_array(Shape{n}, dtype, current_device(), op));
+  catena::ArrayHeader* const out = a.get();
+  const catena::EagerProgram program(def, catena::choose_loop_by_output(def, dtype));
+  internal::execute(catena::call::Elementwise{&program, {inputs.begin(), inputs.size()}, {&out, 1}, op});
+  return a;
 }
 
 // Diagonal k of a matrix, as a view.
@@ -226,23 +224,11 @@ Array internal::arange(const Scalar& start, const Scalar& stop, const Scalar& st
   const bool floating = start.is_floating() || stop.is_floating() || step.is_floating();
   const Dtype dtype = options.dtype.value_or(floating ? Dtype::float64 : Dtype::int64);
   const std::int64_t n = range_length(start, stop, step);
-  return visit_real_dtype("arange", dtype, [&](auto tag) {
-    using E = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<E, bool>) {
-      check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");
-      const bool value[2] = {start.to<bool>(), (start.to_double() + step.to_double()) != 0};
-      return generate<bool>("arange", n, dtype, [&](std::int64_t k) { return value[k]; });
-    } else if constexpr (std::is_integral_v<E>) {
-      // Computed modulo 2^64 and truncated, which equals computing modulo 2^n.
-      const auto first = static_cast<std::uint64_t>(start.to<E>()), by = static_cast<std::uint64_t>(step.to<E>());
-      return generate<E>("arange", n, dtype,
-                         [=](std::int64_t k) { return first + static_cast<std::uint64_t>(k) * by; });
-    } else {
-      using C = std::conditional_t<std::is_same_v<E, double>, double, float>;
-      const C first = static_cast<C>(start.to<E>()), by = static_cast<C>(step.to<E>());
-      return generate<E>("arange", n, dtype, [=](std::int64_t k) { return first + static_cast<C>(k) * by; });
-    }
-  });
+  check<TypeError>(!catena::is_complex_dtype(dtype), "arange", "there is no range of ", dtype, " numbers");
+  if (dtype != Dtype::bool_) return run_range("arange", catena::rows::arange, n, dtype, {start, step});
+  check<TypeError>(n <= 2, "arange", "a range of ", n, " bools; at most two make sense");
+  return run_range("arange", catena::rows::arange, n, dtype,
+                   {Scalar(start.to<bool>()), Scalar(start.to_double() + step.to_double() != 0)});
 }
 
 std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_t num, const LinspaceOptions& options) {
@@ -250,14 +236,13 @@ std::pair<Array, double> linspace_retstep(double start, double stop, std::int64_
   const Dtype dtype = options.dtype.value_or(Dtype::float64);
   const std::int64_t div = options.endpoint ? num - 1 : num;
   const double step = num > 1 ? (stop - start) / static_cast<double>(div) : kNaN;
-  const double distance = stop - start;
-  const Array values = generate<double>("linspace", num, Dtype::float64, [&](std::int64_t k) {
-    if (num == 1) return start;
-    if (options.endpoint && k == num - 1) return stop;
-    // If the step underflows to 0, computing by the step would make all samples equal.
-    return start +
-           (step == 0 ? static_cast<double>(k) * distance / static_cast<double>(div) : static_cast<double>(k) * step);
-  });
+  const bool complex = catena::is_complex_dtype(dtype);
+  // A single number is the start.
+  const Scalar by = num > 1 ? step : 0.0, distance = num > 1 ? stop - start : 0.0;
+  const std::int64_t last = options.endpoint && num > 1 ? num - 1 : -1;
+  const Array values = run_range("linspace", catena::rows::linspace, num, complex ? Dtype::float64 : dtype,
+                                 {Scalar(start), Scalar(stop), by, distance,
+                                  Scalar(static_cast<double>(std::max<std::int64_t>(div, 1))), Scalar(last)});
   return {values.astype(dtype, {.copy = false}), step};
 }
 

@@ -39,6 +39,13 @@ Array join(std::string_view op, const std::vector<Array>& arrays, int axis) {
   }
   const std::vector<Operand> operands(arrays.begin(), arrays.end());
   const Array result(internal::new_array(shape, dtype, internal::common_device(op, operands)));
+  const bool one_dtype = std::all_of(arrays.begin(), arrays.end(), [&](const Array& a) { return a.dtype() == dtype; });
+  if (one_dtype) {
+    std::vector<const catena::ArrayHeader*> pieces;
+    for (const Array& a : arrays) pieces.push_back(a.get());
+    internal::execute(catena::call::Join{pieces, at, result.get(), op});
+    return result;
+  }
   std::int64_t position = 0;
   for (const Array& a : arrays) {
     internal::assign(op, part(result, at, position, a.shape()[at]), a);

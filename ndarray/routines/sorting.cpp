@@ -1,5 +1,8 @@
 #include <catena/ndarray/routines/sorting.h>
 
+#include <algorithm>
+#include <span>
+
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
@@ -31,20 +34,25 @@ struct AlongAxis {
   int axis;
 };
 
-Array run_sort(const AlongAxis& a, bool positions) {
+// kth: the places that matter, in ascending order; empty: all of them.
+Array run_sort(const AlongAxis& a, bool positions, std::span<const std::int64_t> kth = {}) {
   const Array out(internal::new_array(a.array.shape(), positions ? Dtype::int64 : a.array.dtype(), a.array.device()));
-  internal::execute(catena::call::Sort{a.array.get(), a.axis, positions, out.get()});
+  internal::execute(catena::call::Sort{a.array.get(), a.axis, positions, out.get(), kth});
   return out;
 }
 
-// Sorts completely, which puts every kth element in its place.
 Array run_partition(std::string_view op, const Array& a, const std::vector<std::int64_t>& kth,
                     const PartitionOptions& options, bool positions) {
   const AlongAxis along(op, a, options.axis);
   const std::int64_t n = along.array.shape()[along.axis];
-  for (std::int64_t k : kth)
+  std::vector<std::int64_t> places;
+  for (std::int64_t k : kth) {
     check<ValueError>(k >= -n && k < n, op, "kth ", k, " is out of range for an axis of length ", n);
-  return run_sort(along, positions);
+    places.push_back(k < 0 ? k + n : k);
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return run_sort(along, positions, places);
 }
 
 // `values` as an array; a scalar gets its natural dtype.

@@ -40,6 +40,9 @@ struct PartitionOptions {
 };
 // A copy in which element kth is the one of the sorted array, with no greater element before it and no smaller one
 // behind it; with several kth this holds for each. Negative kth count from the end. ValueError for kth out of range.
+// The order of the elements between these places is undefined. On the CPU rows are partitioned as far as the places
+// need it, in a time proportional to their length (rows with NaN are sorted); on CUDA they are sorted, as the radix
+// sort takes few passes over the memory.
 CATENA_EXPORT Array partition(const Array& a, const std::vector<std::int64_t>& kth,
                               const PartitionOptions& options = {});
 inline Array partition(const Array& a, std::int64_t kth, const PartitionOptions& options = {}) {

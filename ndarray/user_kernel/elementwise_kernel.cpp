@@ -106,12 +106,17 @@ ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_vie
   text_ = intern(std::move(text));
 }
 
-std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const {
-  internal::KernelArguments arguments(*text_, args, options.stream);
-  const Shape shape = loop_shape(arguments, text_->label, options.size);
-  prepare_outputs(arguments, *text_, shape, options.size.has_value());
-  if (catena::size_of(shape) != 0) run(arguments, *text_, shape);
+std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const Operand> args,
+                                         const ElementwiseCallOptions& options) {
+  KernelArguments arguments(text, args, options.stream);
+  const Shape shape = loop_shape(arguments, text.label, options.size);
+  prepare_outputs(arguments, text, shape, options.size.has_value());
+  if (catena::size_of(shape) != 0) run(arguments, text, shape);
   return arguments.outputs();
+}
+
+std::vector<Array> ElementwiseKernel::call(std::span<const Operand> args, const ElementwiseCallOptions& options) const {
+  return internal::call_kernel(*text_, args, options);
 }
 
 KernelResult ElementwiseKernel::operator()(std::initializer_list<Operand> args,

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <atomic>
 #include <optional>
 #include <utility>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/base/small_vector.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/kernels/rows/bind.h>
 #include <catena/kernels/rows/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/user_kernel/trace.h>
 
 namespace nd {
 namespace internal {
@@ -23,265 +24,6 @@ using catena::check;
 using catena::KernelDef;
 using catena::TypeError;
 using catena::ValueError;
-
-constexpr std::string_view kName = "fused function";
-
-// A call is traced every time, so the lists of usual functions must not cost a malloc.
-using Numbers = catena::SmallVector<int, 8>;
-
-struct Value {
-  Dtype dtype;
-  const catena::ArrayHeader* array = nullptr;  // of an argument, or of a step that has been executed
-  std::optional<Scalar> constant = {};         // set for a host scalar
-};
-struct TracedStep {
-  const KernelDef* kernel;
-  int loop;
-  catena::SmallVector<int, 4> in;
-  int out;
-};
-
-// A placeholder array for the choice of a loop, which reads nothing but its dtype.
-const catena::ArrayHeader& header_of(Dtype dtype) {
-  static const auto* headers = [] {
-    auto* all = new std::array<catena::ArrayHeader, catena::kNumDtypes>;
-    for (int k = 0; k < catena::kNumDtypes; ++k) {
-      (*all)[std::size_t(k)].dtype = static_cast<Dtype>(k);
-      (*all)[std::size_t(k)].shape = {1};
-      (*all)[std::size_t(k)].strides = {0};
-    }
-    return all;
-  }();
-  return (*headers)[static_cast<std::size_t>(dtype)];
-}
-
-}  // namespace
-
-struct Trace::State {
-  std::span<const Operand> arguments;
-  catena::SmallVector<Value, 8> values;
-  catena::SmallVector<TracedStep, 4> steps;
-  std::vector<std::pair<int, Array>> computed;  // values of steps that have been executed and are no longer on the list
-
-  int add_value(Value v) {
-    values.push_back(std::move(v));
-    return static_cast<int>(values.size()) - 1;
-  }
-  int value_of(const TracedOperand& x) {
-    return x.trace() != nullptr ? x.value() : add_value({x.constant().natural_dtype(), nullptr, x.constant()});
-  }
-  catena::Input input(int v) const {
-    const Value& value = values[std::size_t(v)];
-    return value.constant ? catena::Input(*value.constant) : catena::Input(header_of(value.dtype));
-  }
-  int add_step(const KernelDef& def, int loop, catena::SmallVector<int, 4> in) {
-    const int out = add_value({def.loop_table[loop].type[def.nin]});
-    steps.push_back({&def, loop, std::move(in), out});
-    return out;
-  }
-  int copied(int v, Dtype dtype) {
-    const KernelDef& copy = catena::rows::copy;
-    return add_step(copy, catena::choose_loop_by_output(copy, dtype), {v});
-  }
-  // Removes the steps from number n on.
-  void truncate(std::size_t n) {
-    while (steps.size() > n) steps.pop_back();
-  }
-};
-
-namespace {
-
-// Turns a trace into a program by assigning values to slots.
-class Assembly {
- public:
-  // `argument_first`: argument 0 is input 0 even if no step reads it.
-  Assembly(Trace::State& trace, Numbers results, std::vector<Array> targets, bool argument_first = false)
-      : trace_(trace), results_(std::move(results)), targets_(std::move(targets)), num_steps_(trace.steps.size()) {
-    look_up_uses();
-    separate_results();
-    assemble(argument_first);
-  }
-  // Of the first `num_steps` steps, each of which writes a value of its own.
-  Assembly(Trace::State& trace, Numbers results, std::size_t num_steps)
-      : trace_(trace), results_(std::move(results)), targets_(results_.size()), num_steps_(num_steps) {
-    look_up_uses();
-    assemble(false);
-  }
-
-  // False if there are more operands or more values alive at once than a program can have.
-  bool fits() const { return fits_; }
-  std::vector<Array> take_targets() { return std::move(targets_); }
-
-  catena::Program program() const {
-    return {steps_, slots_, static_cast<std::uint8_t>(inputs_.size()), 0, static_cast<std::uint8_t>(results_.size())};
-  }
-  catena::call::Reads inputs() const { return inputs_; }
-  Dtype dtype_of_result() const { return value(results_[0]).dtype; }
-
-  // Executes the program as an elementwise call.
-  std::vector<Array> execute() {
-    const Device device = common_device(kName, trace_.arguments, targets_);
-    const Shape shape = catena::broadcast_shape(kName, inputs_);
-    std::vector<Array> outputs = targets_;
-    catena::SmallVector<catena::ArrayHeader*, 4> headers;
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      if (outputs[k].is_null()) outputs[k] = Array(new_array(shape, value(results_[k]).dtype, device));
-      else check_output_layout(kName, *outputs[k].get());
-      headers.push_back(outputs[k].get());
-    }
-    const catena::Program steps = program();
-    internal::execute(catena::call::Elementwise{&steps, inputs_, headers, kName});
-    return outputs;
-  }
-
- private:
-  const Value& value(int v) const { return trace_.values[std::size_t(v)]; }
-  int last_read(int v) const { return last_read_[std::size_t(v)]; }
-  int written_by(int v) const { return written_by_[std::size_t(v)]; }
-  // One entry per value, -1 each.
-  void reset(Numbers& list) const {
-    list.resize(trace_.values.size());
-    std::fill(list.begin(), list.end(), -1);
-  }
-  void assemble(bool argument_first) {
-    assign_inputs(argument_first);
-    fits_ = assign_outputs() && assign_temporaries();
-    if (fits_) make_steps();
-  }
-  void look_up_uses() {
-    reset(last_read_);
-    reset(written_by_);
-    for (std::size_t j = 0; j < num_steps_; ++j) {
-      for (int v : trace_.steps[j].in) last_read_[std::size_t(v)] = static_cast<int>(j);
-      written_by_[std::size_t(trace_.steps[j].out)] = static_cast<int>(j);
-    }
-  }
-
-  // Ensures that every result is written by a step of its own, and that a step which writes to an argument comes after
-  // the last step that reads it.
-  void separate_results() {
-    for (std::size_t k = 0; k < results_.size(); ++k) {
-      const int v = results_[k];
-      bool apart = written_by(v) >= 0 && std::count(results_.begin(), results_.begin() + std::ptrdiff_t(k), v) == 0;
-      if (apart && !targets_[k].is_null())
-        for (std::size_t a = 0; a < trace_.values.size(); ++a) {
-          const catena::ArrayHeader* other = value(int(a)).array;
-          apart &= other == nullptr || other->storage != targets_[k]->storage || last_read(int(a)) <= written_by(v);
-        }
-      if (apart) continue;
-      results_[k] = trace_.copied(v, value(v).dtype);
-      ++num_steps_;
-      look_up_uses();
-    }
-  }
-
-  int add_slot(Dtype dtype) {
-    slots_.push_back(dtype);
-    return static_cast<int>(slots_.size()) - 1;
-  }
-
-  int slot_of_array(int v) {
-    int& slot = slot_[std::size_t(v)];
-    if (slot < 0) {
-      slot = add_slot(value(v).dtype);
-      inputs_.push_back(catena::Input(*value(v).array));
-    }
-    return slot;
-  }
-  // A constant is an input in the dtype of the operand that reads it, as in an eager call. Operands of one dtype share
-  // the input of equal constants.
-  int slot_of_constant(const Scalar& constant, Dtype dtype) {
-    const catena::ScalarCell cell(constant, dtype);
-    for (const Constant& known : constants_)
-      if (known.dtype == dtype && std::memcmp(known.cell.bytes, cell.bytes, catena::itemsize(dtype)) == 0)
-        return known.slot;
-    constants_.push_back({dtype, cell, add_slot(dtype)});
-    inputs_.push_back(catena::Input(constant));
-    return constants_.back().slot;
-  }
-
-  // Arrays are inputs unchanged.
-  void assign_inputs(bool argument_first) {
-    reset(slot_);
-    operand_slots_.resize(num_steps_);
-    if (argument_first) slot_of_array(0);
-    for (std::size_t j = 0; j < num_steps_; ++j) {
-      const TracedStep& step = trace_.steps[j];
-      for (std::size_t k = 0; k < step.in.size(); ++k) {
-        const Value& v = value(step.in[k]);
-        int slot = -1;
-        if (v.constant) slot = slot_of_constant(*v.constant, step.kernel->loop_table[step.loop].type[k]);
-        else if (v.array != nullptr) slot = slot_of_array(step.in[k]);
-        operand_slots_[j].push_back(slot);  // -1: the value of a step, whose slot is assigned later
-      }
-    }
-  }
-
-  bool assign_outputs() {
-    for (int v : results_) slot_[std::size_t(v)] = add_slot(value(v).dtype);
-    return slots_.size() <= std::size_t(catena::kMaxOperands);
-  }
-
-  // A temporary slot is reused for a later value of the same dtype once its last reader has run.
-  bool assign_temporaries() {
-    Numbers unused;
-    for (std::size_t j = 0; j < num_steps_; ++j) {
-      const TracedStep& step = trace_.steps[j];
-      for (std::size_t k = 0; k < step.in.size(); ++k)
-        if (operand_slots_[j][k] < 0) operand_slots_[j][k] = slot_[std::size_t(step.in[k])];
-      int& out = slot_[std::size_t(step.out)];
-      if (out < 0) {
-        const auto same = std::find_if(unused.begin(), unused.end(),
-                                       [&](int s) { return slots_[std::size_t(s)] == value(step.out).dtype; });
-        if (same != unused.end()) {
-          out = *same;
-          std::move(same + 1, unused.end(), same);
-          unused.pop_back();
-        } else {
-          out = add_slot(value(step.out).dtype);
-          temporaries_.push_back(out);
-        }
-      }
-      operand_slots_[j].push_back(out);
-      for (int v : step.in) {
-        const int s = slot_[std::size_t(v)];
-        if (last_read(v) == int(j) && std::count(temporaries_.begin(), temporaries_.end(), s) > 0 &&
-            std::count(unused.begin(), unused.end(), s) == 0)
-          unused.push_back(s);
-      }
-    }
-    return slots_.size() <= std::size_t(catena::kMaxSlots);
-  }
-
-  void make_steps() {
-    steps_.resize(num_steps_);
-    for (std::size_t j = 0; j < steps_.size(); ++j) {
-      steps_[j].kernel = trace_.steps[j].kernel;
-      steps_[j].loop = static_cast<std::uint16_t>(trace_.steps[j].loop);
-      std::copy(operand_slots_[j].begin(), operand_slots_[j].end(), steps_[j].slot.begin());
-    }
-  }
-
-  struct Constant {
-    Dtype dtype;
-    catena::ScalarCell cell;
-    int slot;
-  };
-
-  Trace::State& trace_;
-  Numbers results_;
-  std::vector<Array> targets_;  // null: allocate a new array
-  std::size_t num_steps_;
-  bool fits_ = false;
-  catena::SmallVector<Constant, 4> constants_;
-  catena::SmallVector<catena::Input, 8> inputs_;
-  catena::SmallVector<Dtype, 16> slots_;
-  Numbers last_read_, written_by_;  // step number for each value; -1: none
-  Numbers slot_;                    // slot of each value; -1: not assigned yet
-  catena::SmallVector<catena::SmallVector<int, 4>, 4> operand_slots_;
-  Numbers temporaries_;
-  catena::SmallVector<catena::Step, 4> steps_;
-};
 
 // ---- traces too long for one program --------------------------------------------------------------
 // Executes the first steps of a trace as one program and takes them off the list. The values that later steps or
@@ -299,7 +41,8 @@ class Part {
     const std::size_t n = longest();
     const Numbers outputs = outputs_of(n);
     if (!outputs.empty()) {
-      std::vector<Array> arrays = Assembly(trace_, outputs, n).execute();
+      std::vector<Array> arrays(outputs.size());
+      Assembly(trace_, outputs, n).take_program().execute(trace_.arguments, arrays);
       for (std::size_t k = 0; k < arrays.size(); ++k) {
         trace_.values[std::size_t(outputs[k])].array = arrays[k].get();
         trace_.computed.emplace_back(outputs[k], std::move(arrays[k]));
@@ -316,7 +59,8 @@ class Part {
   Numbers outputs_of(std::size_t n) const {
     Numbers outputs;
     for (std::size_t j = 0; j < n; ++j)
-      if (is_read(trace_.steps[j].out, n)) outputs.push_back(trace_.steps[j].out);
+      for (int v = trace_.steps[j].out; v < trace_.steps[j].out + trace_.steps[j].nout(); ++v)
+        if (is_read(v, n)) outputs.push_back(v);
     return outputs;
   }
   bool fits(std::size_t n) const { return Assembly(trace_, outputs_of(n), n).fits(); }
@@ -343,21 +87,21 @@ Shape shape_of_parts(const Trace::State& trace, const Numbers& results, std::spa
   for (const TracedStep& step : trace.steps)
     for (int v : step.in) read(v);
   for (int v : results) read(v);
-  Shape shape = catena::broadcast_shape(kName, inputs);
+  Shape shape = catena::broadcast_shape(kFusedName, inputs);
   for (const Array& t : targets)
-    if (!t.is_null()) shape = catena::broadcast_shapes(kName, shape, t.shape());
+    if (!t.is_null()) shape = catena::broadcast_shapes(kFusedName, shape, t.shape());
   for (const Array& t : targets) {
     if (t.is_null()) continue;
-    check<ValueError>(t.shape() == shape, kName, "the output has shape ", t.shape(), ", the operands broadcast to ",
-                      shape);
-    check_output_layout(kName, *t.get());
+    check<ValueError>(t.shape() == shape, kFusedName, "the output has shape ", t.shape(),
+                      ", the operands broadcast to ", shape);
+    check_output_layout(kFusedName, *t.get());
   }
   return shape;
 }
 
 // The results of a trace by several programs. Arguments are written after everything has been read.
-std::vector<Array> run_in_parts(Trace::State& trace, const Numbers& results, std::vector<Array> targets) {
-  const Device device = common_device(kName, trace.arguments, targets);
+std::vector<Array> run_in_parts(Trace::State& trace, const Numbers& results, std::span<const Array> targets) {
+  const Device device = common_device(kFusedName, trace.arguments, targets);
   const Shape shape = shape_of_parts(trace, results, targets);
   while (!trace.steps.empty()) Part(trace, results).execute();
   std::vector<Array> arrays;
@@ -372,11 +116,68 @@ std::vector<Array> run_in_parts(Trace::State& trace, const Numbers& results, std
     const Value& value = trace.values[std::size_t(results[k])];
     arrays.emplace_back(new_array(shape, value.dtype, device));
     const catena::Input source = value.constant ? catena::Input(*value.constant) : catena::Input(*value.array);
-    convert_into(kName, source, *arrays.back().get());
+    convert_into(kFusedName, source, *arrays.back().get());
   }
   for (std::size_t k = 0; k < targets.size(); ++k)
-    if (!targets[k].is_null()) convert_into(kName, *arrays[k].get(), *targets[k].get());
+    if (!targets[k].is_null()) convert_into(kFusedName, *arrays[k].get(), *targets[k].get());
   return arrays;
+}
+
+// ---- arguments on several devices -----------------------------------------------------------------
+// The devices of two arrays, if there are arrays on several.
+std::optional<std::pair<Device, Device>> different_devices(std::span<const Operand> arguments) {
+  const catena::ArrayHeader* first = nullptr;
+  for (const Operand& o : arguments) {
+    const catena::ArrayHeader* h = o.header();
+    if (h == nullptr || h->size == 0) continue;
+    if (first == nullptr) first = h;
+    if (!(h->device == first->device)) return std::pair(first->device, h->device);
+  }
+  return {};
+}
+
+// The plain function: one call for each step, on the device of its arrays.
+class Unfused {
+ public:
+  explicit Unfused(Trace::State& trace) : trace_(trace), arrays_(trace.values.size()) {
+    for (const TracedStep& step : trace.steps) run(step);
+  }
+  // The value as an array of its own.
+  Array result(int v) const {
+    const Operand value = operand(v);
+    if (!value.is_array()) return full({}, value.scalar());
+    return v < static_cast<int>(trace_.arguments.size()) ? value.array().copy() : value.array();
+  }
+
+ private:
+  Operand operand(int v) const {
+    if (trace_.values[std::size_t(v)].constant) return *trace_.values[std::size_t(v)].constant;
+    return std::size_t(v) < trace_.arguments.size() ? trace_.arguments[std::size_t(v)]
+                                                    : Operand(arrays_[std::size_t(v)]);
+  }
+  void run(const TracedStep& step) {
+    std::vector<Operand> in;
+    for (int v : step.in) in.push_back(operand(v));
+    std::vector<Array> out(std::size_t(step.nout()));
+    // A conversion is the only function whose loop its inputs do not decide.
+    const bool converts = step.kernel->is(catena::is_copy);
+    const auto dtype = converts ? std::optional(step.kernel->loop_table[step.loop].type[1]) : std::nullopt;
+    apply_ufunc(*step.kernel, in, out, dtype, Casting::same_kind);
+    std::move(out.begin(), out.end(), arrays_.begin() + step.out);
+  }
+  static Array full(const Shape& shape, const Scalar& value) {
+    Array a(new_array(shape, value.natural_dtype(), current_device()));
+    a.fill(value);
+    return a;
+  }
+
+  Trace::State& trace_;
+  std::vector<Array> arrays_;
+};
+
+void warn_of_devices(const std::pair<Device, Device>& devices) {
+  catena::warn("UserWarning", catena::concat("fuse: arguments are on ", devices.first, " and ", devices.second,
+                                             "; the function is not fused, its steps are executed one by one"));
 }
 
 // ---- reductions ---------------------------------------------------------------------------------
@@ -389,57 +190,61 @@ const KernelDef& row_of(Reduction r) {
     case Reduction::all: return catena::rows::all;
     case Reduction::any: return catena::rows::any;
   }
-  catena::fail<ValueError>(kName, "there is no reduction number ", int(r));
+  catena::fail<ValueError>(kFusedName, "there is no reduction number ", int(r));
 }
 
 // The post map, traced with a placeholder of the reduced value's dtype.
 class PostMap {
  public:
-  PostMap(const catena::Function<Traced(const Traced&)>& map, Dtype reduced)
-      : dtype_(reduced), stand_in_(new_array({}, reduced, cpu_device)), operand_(stand_in_), trace_({&operand_, 1}) {
+  PostMap(const catena::Function<Traced(const Traced&)>& map, Dtype reduced) : dtype_(reduced) {
     if (!map) return;
-    const Traced result = map(trace_.argument(0));
-    check<ValueError>(result.trace() == &trace_, kName, "the post map gives a value of another call");
-    assembly_.emplace(trace_.state(), Numbers{result.value()}, std::vector<Array>(1), true);
-    dtype_ = assembly_->dtype_of_result();
+    const Array stand_in(new_array({}, reduced, cpu_device));
+    const Operand operand(stand_in);
+    Trace trace({&operand, 1});
+    const Traced result = map(trace.argument(0));
+    check<ValueError>(result.trace() == &trace, kFusedName, "the post map gives a value of another call");
+    Assembly assembly(trace.state(), Numbers{result.value()}, Numbers{-1}, true);
+    fits_ = assembly.fits();
+    program_ = assembly.take_program();
+    dtype_ = program_->targets[0].dtype;
   }
   Dtype dtype() const { return dtype_; }  // dtype of the results
-  // Null if there is no post map.
-  const Assembly* assembly() const { return assembly_ ? &*assembly_ : nullptr; }
+  bool fits() const { return fits_; }
+  // Null if there is no post map. Its input 0 is the reduced value, the others are constants.
+  const TracedProgram* program() const { return program_ ? &*program_ : nullptr; }
 
  private:
   Dtype dtype_;
-  Array stand_in_;
-  Operand operand_;
-  Trace trace_;
-  std::optional<Assembly> assembly_;
+  bool fits_ = true;
+  std::optional<TracedProgram> program_;
 };
 
 // A reduction over the results of a program, with the rules of nd::sum and the other reductions.
 class ReducedProgram {
  public:
-  ReducedProgram(const Assembly& elements, const FusedReduce& how)
+  ReducedProgram(const TracedProgram& elements, std::span<const Operand> arguments, const FusedReduce& how)
       : def_(row_of(how.reduce)),
         elements_(elements),
-        loop_(loop_over(elements.dtype_of_result())),
-        post_(how.post_map, type().type[1]) {
-    shape_ = catena::broadcast_shape(kName, elements.inputs());
-  }
+        arguments_(arguments),
+        inputs_(elements.inputs(arguments)),
+        loop_(loop_over(elements.targets[0].dtype)),
+        post_(how.post_map, type().type[1]),
+        shape_(catena::broadcast_shape(kFusedName, inputs_)) {}
   // False if the programs around the reduction are too long for one kernel.
   bool fits() const {
-    const Assembly* post = post_.assembly();
-    const std::size_t operands = elements_.inputs().size() + (post ? post->inputs().size() - 1 : 0);
-    return operands < std::size_t(catena::kMaxOperands) && (!post || post->fits());
+    const TracedProgram* post = post_.program();
+    const std::size_t operands = inputs_.size() + (post ? post->sources.size() - 1 : 0);
+    return operands < std::size_t(catena::kMaxOperands) && post_.fits();
   }
 
-  Array run(std::span<const Operand> arguments, const TestOptions& options) {
+  Array run(const TestOptions& options) {
     axes_ = catena::normalize_axes(def_.name, options.axis, shape_.size());
     const Shape shape = catena::reduced_shape(shape_, axes_, options.keepdims);
     check<ValueError>(def_.has_identity || catena::size_of(shape_) != 0 || catena::size_of(shape) == 0, def_.name,
                       "shape ", shape_, " has no elements along axes ", axes_,
                       ", and the reduction of nothing has no value");
     const Array& target = options.out;
-    const Device device = common_device(kName, arguments, {&target, 1});
+    const Device device = common_device(kFusedName, arguments_, {&target, 1});
     if (!target.is_null()) {
       check<ValueError>(target.shape() == shape, def_.name, "the output has shape ", target.shape(), ", the result ",
                         shape);
@@ -453,7 +258,11 @@ class ReducedProgram {
  private:
   const catena::Loop& type() const { return def_.loop_table[loop_]; }
   int loop_over(Dtype element) const {
-    const catena::Input input(header_of(element));
+    const int uniform = def_.loop_of(element);
+    if (uniform >= 0) return uniform;
+    catena::ArrayHeader header;
+    header.dtype = element;
+    const catena::Input input(header);
     return catena::choose_loop(def_, {&input, 1});
   }
   void launch(const Array& out) {
@@ -461,55 +270,172 @@ class ReducedProgram {
     catena::call::Reduce call;
     call.kernel = &def_;
     call.loop = loop_;
-    call.inputs = elements_.inputs();
+    call.inputs = inputs_;
     call.axes = axes_;
     call.out = out.get();
     call.pre = &before;
     catena::Program after;
-    if (const Assembly* post = post_.assembly()) {
+    catena::SmallVector<catena::Input, 8> constants;
+    if (const TracedProgram* post = post_.program()) {
       after = post->program();
       call.post = &after;
-      call.post_inputs = post->inputs().subspan(1);
+      for (std::size_t k = 1; k < post->sources.size(); ++k) constants.push_back(post->sources[k].constant);
+      call.post_inputs = constants;
     }
     execute(call);
   }
 
   const KernelDef& def_;
-  const Assembly& elements_;
+  const TracedProgram& elements_;
+  std::span<const Operand> arguments_;
+  catena::SmallVector<catena::Input, 8> inputs_;
   int loop_;
   PostMap post_;
   Shape shape_;
   Dims axes_;
 };
 
-}  // namespace
-
-namespace {
-
 // A reduction whose elements are one program. Where the post map does not fit the same kernel, it is a function of its
 // own.
-Array reduce_elements(const Assembly& elements, const FusedReduce& how, std::span<const Operand> arguments,
+Array reduce_elements(const TracedProgram& elements, const FusedReduce& how, std::span<const Operand> arguments,
                       const TestOptions& options) {
-  ReducedProgram program(elements, how);
-  if (program.fits()) return program.run(arguments, options);
-  const Array reduced = ReducedProgram(elements, {.reduce = how.reduce})
-                            .run(arguments, {.axis = options.axis, .keepdims = options.keepdims});
+  ReducedProgram program(elements, arguments, how);
+  if (program.fits()) return program.run(options);
+  const Array reduced = ReducedProgram(elements, arguments, {.reduce = how.reduce})
+                            .run({.axis = options.axis, .keepdims = options.keepdims});
   const Operand operand(reduced);
   Trace post({&operand, 1});
   const Traced mapped = how.post_map(post.argument(0));
-  const Array result = post.run({}, {&mapped, 1}).front();
+  Array result;
+  post.run({}, {&mapped, 1}, {&result, 1});
   if (options.out.is_null()) return result;
-  check<ValueError>(options.out.shape() == result.shape(), kName, "the output has shape ", options.out.shape(),
+  check<ValueError>(options.out.shape() == result.shape(), kFusedName, "the output has shape ", options.out.shape(),
                     ", the result ", result.shape());
-  assign(kName, options.out, result);
+  assign(kFusedName, options.out, result);
   return options.out;
 }
 
 }  // namespace
 
+// ---- programs of earlier calls --------------------------------------------------------------------
+namespace {
+
+// The number of arguments, and of each whether it is an array and of which dtype, or the kind of the host scalar.
+class Signature {
+ public:
+  explicit Signature(std::span<const Operand> arguments) {
+    if (arguments.size() >= bytes_.size()) return;
+    std::size_t n = 0;
+    bytes_[n++] = static_cast<std::uint8_t>(arguments.size());
+    for (const Operand& o : arguments)
+      bytes_[n++] = o.is_array() ? static_cast<std::uint8_t>(o.header()->dtype)
+                                 : static_cast<std::uint8_t>(0x80 | static_cast<int>(o.scalar().kind()));
+  }
+  bool is_known() const { return bytes_[0] != 0; }
+  friend bool operator==(const Signature&, const Signature&) = default;
+
+ private:
+  std::array<std::uint8_t, 24> bytes_{};
+};
+
+// Whether an integer is a value of the dtype; those that are not are an error of the step that reads them.
+bool is_value_of(const Scalar& s, Dtype t) {
+  const catena::DtypeKind kind = catena::kind_of(t);
+  const bool whole = kind == catena::DtypeKind::signed_ || kind == catena::DtypeKind::unsigned_;
+  if (!whole || s.is_floating() || s.is_complex()) return true;
+  if (s.kind() == Scalar::Kind::unsigned_) return t == Dtype::uint64;
+  const auto v = s.to<std::int64_t>();
+  const int bits = static_cast<int>(8 * catena::itemsize(t)) - (kind == catena::DtypeKind::signed_);
+  if (kind == catena::DtypeKind::unsigned_ && v < 0) return false;
+  return bits >= 63 || (v < (std::int64_t(1) << bits) && v >= -(std::int64_t(1) << bits));
+}
+
+// Whether the program, which was made for other arguments of the same dtypes, gives the right results for these.
+bool applies(const TracedProgram& program, std::span<const Operand> arguments) {
+  const catena::ArrayHeader* first = nullptr;
+  for (const Operand& o : arguments) {
+    const catena::ArrayHeader* h = o.header();
+    if (h == nullptr || h->size == 0) continue;
+    if (first == nullptr) first = h;
+    if (!(h->device == first->device)) return false;
+  }
+  for (std::size_t k = 0; k < program.sources.size(); ++k) {
+    const int a = program.sources[k].argument;
+    if (a >= 0 && !arguments[std::size_t(a)].is_array() &&
+        !is_value_of(arguments[std::size_t(a)].scalar(), program.slots[k]))
+      return false;
+  }
+  // The order of the steps supposes that no other argument reads the memory of one that is written.
+  for (const TracedProgram::Target& t : program.targets) {
+    if (t.argument < 0 || arguments[std::size_t(t.argument)].header()->size == 0) continue;
+    for (std::size_t a = 0; a < arguments.size(); ++a)
+      if (int(a) != t.argument && arguments[a].is_array() &&
+          arguments[a].header()->storage == arguments[std::size_t(t.argument)].header()->storage)
+        return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+struct FusionCache::Entry {
+  Signature signature;
+  TracedProgram program;
+  const Entry* next;
+};
+
+// Entries are never removed, so that readers need no lock.
+struct FusionCache::State {
+  std::atomic<const Entry*> first{nullptr};
+  ~State() {
+    for (const Entry* e = first.load(); e != nullptr; delete std::exchange(e, e->next)) {}
+  }
+};
+
+FusionCache::FusionCache() : state_(new State) {}
+FusionCache::~FusionCache() = default;
+
+const TracedProgram* FusionCache::find(std::span<const Operand> arguments) const {
+  const Signature wanted(arguments);
+  for (const Entry* e = state_->first.load(std::memory_order_acquire); e != nullptr; e = e->next)
+    if (e->signature == wanted) return applies(e->program, arguments) ? &e->program : nullptr;
+  return nullptr;
+}
+
+void FusionCache::add(std::span<const Operand> arguments, const TracedProgram& program) {
+  const Signature signature(arguments);
+  if (!signature.is_known() || !program.is_free()) return;
+  const Entry* first = state_->first.load(std::memory_order_acquire);
+  for (const Entry* e = first; e != nullptr; e = e->next)
+    if (e->signature == signature) return;
+  auto* entry = new Entry{signature, program, first};
+  // Threads that trace the same call at once may add it twice; the program of the later entry is found.
+  while (!state_->first.compare_exchange_weak(entry->next, entry, std::memory_order_acq_rel)) {}
+}
+
+bool FusionCache::run(std::span<const Operand> arguments, std::span<Array> results) const {
+  const TracedProgram* program = find(arguments);
+  if (program == nullptr) return false;
+  if (results.size() == program->targets.size()) {
+    program->execute(arguments, results);
+    return true;
+  }
+  catena::SmallVector<Array, 4> all(program->targets.size());
+  program->execute(arguments, all);
+  for (std::size_t k = 0; k < results.size(); ++k) results[k] = std::move(all.data()[k]);
+  return true;
+}
+
+Array FusionCache::reduce(std::span<const Operand> arguments, const FusedReduce& how,
+                          const TestOptions& options) const {
+  const TracedProgram* program = find(arguments);
+  return program == nullptr ? Array() : reduce_elements(*program, how, arguments, options);
+}
+
+// ---- tracing ------------------------------------------------------------------------------------
 Trace::Trace(std::span<const Operand> arguments) : state_(new State) {
   check<TypeError>(std::any_of(arguments.begin(), arguments.end(), [](const Operand& o) { return o.is_array(); }),
-                   kName, "at least one argument must be an array");
+                   kFusedName, "at least one argument must be an array");
   state_->arguments = arguments;
   for (const Operand& o : arguments) {
     if (o.is_array()) state_->add_value({o.header()->dtype, o.header()});
@@ -520,54 +446,81 @@ Trace::~Trace() = default;
 
 Traced Trace::argument(std::size_t k) { return {this, static_cast<int>(k)}; }
 
-std::vector<Array> Trace::run(std::span<const Traced> parameters, std::span<const Traced> results) {
-  Numbers values;
-  std::vector<Array> targets;
+void Trace::run(std::span<const Traced> parameters, std::span<const Traced> results, std::span<Array> returned,
+                FusionCache* cache) {
+  Numbers values, targets;
   for (const Traced& r : results) {
-    check<ValueError>(r.trace() == this, kName, "a result belongs to another call");
+    check<ValueError>(r.trace() == this, kFusedName, "a result belongs to another call");
     values.push_back(r.value());
-    targets.emplace_back();
+    targets.push_back(-1);
   }
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     if (parameters[k].value() == static_cast<int>(k)) continue;
     const Operand& argument = state_->arguments[k];
-    check<TypeError>(argument.is_array(), kName, "argument ", k, " is assigned to and must be an array");
-    check<TypeError>(parameters[k].dtype() == argument.header()->dtype, kName, "argument ", k, " is an array of ",
+    check<TypeError>(argument.is_array(), kFusedName, "argument ", k, " is assigned to and must be an array");
+    check<TypeError>(parameters[k].dtype() == argument.header()->dtype, kFusedName, "argument ", k, " is an array of ",
                      argument.header()->dtype, " and was assigned ", parameters[k].dtype());
     values.push_back(parameters[k].value());
-    targets.push_back(argument.array());
+    targets.push_back(static_cast<int>(k));
   }
-  if (values.empty()) return {};
-  const std::size_t steps = state_->steps.size();
-  Assembly whole(*state_, values, std::move(targets));
-  std::vector<Array> arrays;
-  if (whole.fits()) {
-    arrays = whole.execute();
+  if (values.empty()) return;
+  std::vector<Array> arrays(values.size());
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    if (targets[k] >= 0) arrays[k] = state_->arguments[std::size_t(targets[k])].array();
+  if (const auto devices = different_devices(state_->arguments)) {
+    warn_of_devices(*devices);
+    const Unfused plain(*state_);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const Array value = plain.result(values[k]);
+      if (targets[k] >= 0) assign(kFusedName, arrays[k], value);
+      else arrays[k] = value;
+    }
   } else {
-    state_->truncate(steps);
-    arrays = run_in_parts(*state_, values, whole.take_targets());
+    const std::size_t steps = state_->steps.size();
+    Assembly whole(*state_, values, targets);
+    if (whole.fits()) {
+      const TracedProgram program = whole.take_program();
+      if (cache != nullptr) cache->add(state_->arguments, program);
+      program.execute(state_->arguments, arrays);
+    } else {
+      state_->truncate(steps);
+      arrays = run_in_parts(*state_, values, arrays);
+    }
   }
-  arrays.resize(results.size());
-  return arrays;
+  std::move(arrays.begin(), arrays.begin() + std::ptrdiff_t(returned.size()), returned.begin());
 }
 
 Array Trace::reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how,
-                    const TestOptions& options) {
-  check<ValueError>(result.trace() == this, kName, "a result belongs to another call");
+                    const TestOptions& options, FusionCache* cache) {
+  check<ValueError>(result.trace() == this, kFusedName, "a result belongs to another call");
   for (std::size_t k = 0; k < parameters.size(); ++k)
-    check<TypeError>(parameters[k].value() == static_cast<int>(k), kName, "argument ", k,
+    check<TypeError>(parameters[k].value() == static_cast<int>(k), kFusedName, "argument ", k,
                      " is assigned to, which a reduction does not write");
+  if (const auto devices = different_devices(state_->arguments)) {
+    warn_of_devices(*devices);
+    const Array elements = Unfused(*state_).result(result.value());
+    const Operand operand(elements);
+    Trace alone({&operand, 1});
+    return alone.reduce({}, alone.argument(0), how, options);
+  }
   const Numbers values{result.value()};
   for (;;) {
     const std::size_t steps = state_->steps.size();
-    const Assembly elements(*state_, values, std::vector<Array>(1));
-    if (elements.fits()) return reduce_elements(elements, how, state_->arguments, options);
+    Assembly assembly(*state_, values, Numbers{-1});
+    if (assembly.fits()) {
+      const TracedProgram elements = assembly.take_program();
+      if (cache != nullptr) cache->add(state_->arguments, elements);
+      return reduce_elements(elements, how, state_->arguments, options);
+    }
     state_->truncate(steps);
     Part(*state_, values).execute();
   }
 }
 
-Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
+namespace {
+
+// Adds a step to the trace of its operands: the trace, and the number of the first result.
+std::pair<Trace*, int> add_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
   Trace* trace = nullptr;
   for (const TracedOperand& x : in) {
     if (x.trace() == nullptr) continue;
@@ -580,11 +533,24 @@ Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in)
   catena::SmallVector<catena::Input, 4> inputs;
   for (const TracedOperand& x : in) values.push_back(state.value_of(x));
   for (int v : values) inputs.push_back(state.input(v));
-  return {trace, state.add_step(def, catena::choose_loop(def, inputs), std::move(values))};
+  const KernelDef& row = row_for(def, std::span<const catena::Input>(inputs), {});
+  return {trace, state.add_step(row, catena::choose_loop(row, inputs), std::move(values))};
+}
+
+}  // namespace
+
+Traced trace_step(const KernelDef& def, std::initializer_list<TracedOperand> in) {
+  const auto [trace, first] = add_step(def, in);
+  return {trace, first};
+}
+
+std::pair<Traced, Traced> trace_pair(const KernelDef& def, std::initializer_list<TracedOperand> in) {
+  const auto [trace, first] = add_step(def, in);
+  return {Traced(trace, first), Traced(trace, first + 1)};
 }
 
 Traced trace_assigned(const Traced& value, const Traced& target) {
-  catena::check_output_cast(kName, value.dtype(), target.dtype(), Casting::same_kind);
+  catena::check_output_cast(kFusedName, value.dtype(), target.dtype(), Casting::same_kind);
   return value.astype(target.dtype());
 }
 
@@ -597,6 +563,22 @@ Traced Traced::astype(Dtype dtype) const {
   if (value.dtype == dtype && !value.constant) return *this;
   return {trace_, trace_->state().copied(value_, dtype)};
 }
+
+Traced Traced::copy() const { return {trace_, trace_->state().copied(value_, dtype())}; }
+
+std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2) {
+  return internal::trace_pair(catena::rows::divmod, {x1, x2});
+}
+std::pair<Traced, Traced> divmod(const Scalar& x1, const Traced& x2) {
+  return internal::trace_pair(catena::rows::divmod, {x1, x2});
+}
+std::pair<Traced, Traced> modf(const Traced& x) { return internal::trace_pair(catena::rows::modf, {x}); }
+std::pair<Traced, Traced> frexp(const Traced& x) { return internal::trace_pair(catena::rows::frexp, {x}); }
+
+Traced nextafter(const Traced& x1, const TracedOperand& x2) {
+  return internal::trace_step(catena::rows::nextafter, {x1, x2});
+}
+Traced nextafter(const Scalar& x1, const Traced& x2) { return internal::trace_step(catena::rows::nextafter, {x1, x2}); }
 
 Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y) {
   return internal::trace_step(catena::rows::where, {condition.astype(bool_), x, y});

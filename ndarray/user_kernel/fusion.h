@@ -8,13 +8,21 @@
 //                            {.reduce = nd::Reduction::sum, .post_map = [](auto s) { return nd::sqrt(s); }});
 //   nd::Array d = distance(a, b, {.axis = 1});  // nd::sqrt(nd::sum(nd::square(a - b), {.axis = 1})), nothing stored
 //
-// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h,
-// operators, where, clip and astype; elements and shapes are not available. Dtypes follow the rules of each
-// function step by step, and every step rounds to its dtype, so the result has the same bits as the unfused computation
-// (always on the CPU; on CUDA if each function does). Assigning to a parameter taken by reference (+= and the like)
-// writes the argument. Every call traces the function again, so its captures may change; compiled kernels are found by
-// the steps and dtypes of the trace. On the CPU, functions that run often become loops of the system's compiler, in the
-// background and with the same bits (ndarray/cpu/compiled_program.h).
+// The function is called with Traced values instead of arrays. It may use the elementwise functions of math.h, those
+// with two results among them, operators, where, clip, copy and astype; elements and shapes are not available. Dtypes
+// follow the rules of each function step by step, and every step rounds to its dtype, so the result has the same bits
+// as the unfused computation (always on the CPU; on CUDA if each function does). Arguments broadcast; all results have
+// the common shape of the arrays that the function reads. Assigning to a parameter taken by reference (+= and the like)
+// writes the argument.
+//
+// A function without captures is traced once for each list of dtypes of its arguments; the program is kept until the
+// process ends. A function with captures is traced in every call, because they may change: numbers that vary are better
+// passed as arguments. Compiled kernels are found by the steps and dtypes of the trace. On the CPU, functions that run
+// often become loops of the system's compiler, in the background and with the same bits
+// (ndarray/cpu/compiled_program.h).
+//
+// Arguments on several devices are not fused: after a UserWarning the steps are executed one by one, which is an error
+// if one of them needs arrays of two devices.
 //
 // A fused reduction has one result; its elements are reduced as nd::sum, prod, amax, amin, all and any reduce an array,
 // with the same dtypes. On the CPU the result has the same bits; on CUDA it does if the first argument of the full
@@ -29,6 +37,7 @@
 // reduction; and the errors of the functions and of the reduction. Thread safety: that of the function itself.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <tuple>
@@ -53,6 +62,7 @@ class CATENA_EXPORT Traced {
  public:
   Dtype dtype() const;
   Traced astype(Dtype dtype) const;
+  Traced copy() const;
 
   // Used by Trace.
   Traced(internal::Trace* trace, int value) noexcept : trace_(trace), value_(value) {}
@@ -91,8 +101,44 @@ struct FusedReduce {
 namespace internal {
 
 CATENA_EXPORT Traced trace_step(const catena::KernelDef& def, std::initializer_list<TracedOperand> in);
+// Of a row with two outputs.
+CATENA_EXPORT std::pair<Traced, Traced> trace_pair(const catena::KernelDef& def,
+                                                   std::initializer_list<TracedOperand> in);
 // `value` converted to the dtype of `target`; TypeError if casting 'same_kind' does not allow that.
 CATENA_EXPORT Traced trace_assigned(const Traced& value, const Traced& target);
+
+struct TracedProgram;
+
+// The programs of a function, by the dtypes of its arguments. Thread safety: may be used from any thread.
+class CATENA_EXPORT FusionCache {
+ public:
+  FusionCache();
+  ~FusionCache();
+  FusionCache(const FusionCache&) = delete;
+  FusionCache& operator=(const FusionCache&) = delete;
+
+  // Runs the program of an earlier call. False, or a null array, if there is none that suits these arguments.
+  bool run(std::span<const Operand> arguments, std::span<Array> results) const;
+  Array reduce(std::span<const Operand> arguments, const FusedReduce& how, const TestOptions& options) const;
+  void add(std::span<const Operand> arguments, const TracedProgram& program);
+
+ private:
+  struct Entry;
+  struct State;
+  const TracedProgram* find(std::span<const Operand> arguments) const;
+
+  catena::Owned<State> state_;
+};
+
+// The cache of a function without captures, whose type is all there is to know of it; null for others.
+template <class F> FusionCache* fusion_cache() {
+  if constexpr (std::is_empty_v<F>) {
+    static auto& cache = *new FusionCache;
+    return &cache;
+  } else {
+    return nullptr;
+  }
+}
 
 // The steps of one call.
 class CATENA_EXPORT Trace {
@@ -105,11 +151,12 @@ class CATENA_EXPORT Trace {
 
   Traced argument(std::size_t k);
   // The traced parameters after the call (assigned ones are written back to the arguments), and the values that the
-  // function returned.
-  std::vector<Array> run(std::span<const Traced> parameters, std::span<const Traced> results);
+  // function returned, for which `returned` has room. The program is added to the cache, if there is one.
+  void run(std::span<const Traced> parameters, std::span<const Traced> results, std::span<Array> returned,
+           FusionCache* cache = nullptr);
   // The same for one result, which is reduced; no parameter may have been assigned to.
   Array reduce(std::span<const Traced> parameters, const Traced& result, const FusedReduce& how,
-               const TestOptions& options);
+               const TestOptions& options, FusionCache* cache = nullptr);
 
   struct State;
   State& state() noexcept { return *state_; }
@@ -118,41 +165,55 @@ class CATENA_EXPORT Trace {
   catena::Owned<State> state_;
 };
 
-inline std::vector<Traced> traced_results(const Traced& t) { return {t}; }
-template <class... T> std::vector<Traced> traced_results(const std::tuple<T...>& t) {
-  return std::apply([](const auto&... v) { return std::vector<Traced>{v...}; }, t);
+// What a fused function returns as a list.
+inline std::array<Traced, 1> traced_results(const Traced& t) { return {t}; }
+template <class... T> std::array<Traced, sizeof...(T)> traced_results(const std::tuple<T...>& t) {
+  return std::apply([](const auto&... v) { return std::array<Traced, sizeof...(T)>{v...}; }, t);
 }
-template <class A, class B> std::vector<Traced> traced_results(const std::pair<A, B>& t) { return {t.first, t.second}; }
+template <class A, class B> std::array<Traced, 2> traced_results(const std::pair<A, B>& t) {
+  return {t.first, t.second};
+}
+template <std::size_t> using TracedParameter = Traced&;
 
 }  // namespace internal
 
 // The result of fuse: callable with arrays and scalars. Returns what the function returns, with arrays in place of
-// traced values: an Array, a vector of them for a tuple, or nothing.
+// traced values: an Array, a std::array of them for a tuple or a pair (auto [q, r] = f(x, y)), or nothing.
 template <class F> class Fused {
  public:
   explicit Fused(F f) : f_(std::move(f)) {}
 
   template <class... A> auto operator()(const A&... arguments) const {
     const Operand operands[] = {Operand(arguments)...};
-    internal::Trace trace(operands);
-    return call(trace, std::make_index_sequence<sizeof...(A)>{});
+    return call(operands, std::make_index_sequence<sizeof...(A)>{});
   }
 
  private:
-  template <std::size_t... K> auto call(internal::Trace& trace, std::index_sequence<K...>) const {
-    Traced parameters[] = {trace.argument(K)...};
-    if constexpr (!std::is_invocable_v<const F&, decltype((parameters[K]))...>) {
+  template <std::size_t... K> auto call(std::span<const Operand> operands, std::index_sequence<K...>) const {
+    if constexpr (!std::is_invocable_v<const F&, internal::TracedParameter<K>...>) {
       static_assert(sizeof(F) == 0,
                     "fuse calls the function with traced values: write auto for its parameters, as in "
                     "nd::fuse([](auto x, auto y) { return x * y; })");
-    } else if constexpr (std::is_void_v<decltype(f_(parameters[K]...))>) {
-      f_(parameters[K]...);
-      trace.run(parameters, {});
     } else {
-      const auto returned = f_(parameters[K]...);
-      std::vector<Array> arrays = trace.run(parameters, internal::traced_results(returned));
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(returned)>, Traced>) return std::move(arrays.front());
-      else return arrays;
+      using Returned = std::remove_cvref_t<std::invoke_result_t<const F&, internal::TracedParameter<K>...>>;
+      internal::FusionCache* const cache = internal::fusion_cache<F>();
+      if constexpr (std::is_void_v<Returned>) {
+        if (cache != nullptr && cache->run(operands, {})) return;
+        internal::Trace trace(operands);
+        Traced parameters[] = {trace.argument(K)...};
+        f_(parameters[K]...);
+        trace.run(parameters, {}, {}, cache);
+      } else {
+        std::array<Array, std::tuple_size_v<decltype(internal::traced_results(std::declval<Returned>()))>> results;
+        if (cache == nullptr || !cache->run(operands, results)) {
+          internal::Trace trace(operands);
+          Traced parameters[] = {trace.argument(K)...};
+          const Returned returned = f_(parameters[K]...);
+          trace.run(parameters, internal::traced_results(returned), results, cache);
+        }
+        if constexpr (std::is_same_v<Returned, Traced>) return std::move(results[0]);
+        else return results;
+      }
     }
   }
 
@@ -172,11 +233,16 @@ template <class Self, std::size_t... K> class ReducedCall<Self, std::index_seque
  public:
   Array operator()(OperandNumber<K>... arguments, const TestOptions& options = {}) const {
     const Operand operands[] = {arguments...};
+    const auto& self = static_cast<const Self&>(*this);
+    FusionCache* const cache = fusion_cache<typename Self::Function>();
+    if (cache != nullptr) {
+      Array reduced = cache->reduce(operands, self.how_, options);
+      if (!reduced.is_null()) return reduced;
+    }
     Trace trace(operands);
     Traced parameters[] = {trace.argument(K)...};
-    const auto& self = static_cast<const Self&>(*this);
     const Traced result = self.f_(parameters[K]...);
-    return trace.reduce(parameters, result, self.how_, options);
+    return trace.reduce(parameters, result, self.how_, options, cache);
   }
 };
 template <class Self, class Numbers> class ReducedCalls;
@@ -194,6 +260,8 @@ template <class F>
 class FusedReduction
     : public internal::ReducedCalls<FusedReduction<F>, std::make_index_sequence<catena::kMaxOperands - 1>> {
  public:
+  using Function = F;
+
   FusedReduction(F f, FusedReduce how) : f_(std::move(f)), how_(std::move(how)) {}
 
  private:
@@ -230,6 +298,14 @@ inline Traced abs(const Traced& x) { return absolute(x); }
 inline Traced clip(const Traced& a, const TracedOperand& a_min, const TracedOperand& a_max) {
   return internal::trace_step(catena::rows::clip, {a, a_min, a_max});
 }
+inline Traced copy(const Traced& x) { return x.copy(); }
+// The pairs of math.h.
+CATENA_EXPORT std::pair<Traced, Traced> divmod(const Traced& x1, const TracedOperand& x2);
+CATENA_EXPORT std::pair<Traced, Traced> divmod(const Scalar& x1, const Traced& x2);
+CATENA_EXPORT std::pair<Traced, Traced> modf(const Traced& x);
+CATENA_EXPORT std::pair<Traced, Traced> frexp(const Traced& x);
+CATENA_EXPORT Traced nextafter(const Traced& x1, const TracedOperand& x2);
+CATENA_EXPORT Traced nextafter(const Scalar& x1, const Traced& x2);
 // The condition is true where it is not 0.
 CATENA_EXPORT Traced where(const Traced& condition, const TracedOperand& x, const TracedOperand& y);
 

@@ -1,7 +1,6 @@
 #include <catena/ndarray/user_kernel/kernel_arguments.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include <catena/ndarray/core/storage.h>
@@ -54,8 +53,12 @@ void KernelArguments::check_count(std::size_t given) const {
 // Placeholders are determined by explicit outputs first, then by inputs from left to right; never by scalars.
 void KernelArguments::resolve_types() {
   constexpr auto kUnknown = static_cast<std::size_t>(-1);
-  std::array<std::size_t, 128> fixed_by;
-  fixed_by.fill(kUnknown);
+  std::vector<std::size_t> fixed_by(size(), kUnknown);  // at the first parameter of each placeholder
+  const auto group_of = [&](std::size_t k) {
+    std::size_t first = 0;
+    while (parameter(first).type != parameter(k).type) ++first;
+    return first;
+  };
   const auto look_at = [&](std::size_t k) {
     const ArrayHeader* h = array(k);
     if (h == nullptr) return;
@@ -65,7 +68,7 @@ void KernelArguments::resolve_types() {
                        ", its array has dtype ", h->dtype);
       return;
     }
-    std::size_t& first = fixed_by[static_cast<unsigned char>(p.type[0])];
+    std::size_t& first = fixed_by[group_of(k)];
     if (first == kUnknown) first = k;
     check<TypeError>(h->dtype == array(first)->dtype, text_.label, "the parameter ", p.name, " is of type ", p.type,
                      ", which is ", array(first)->dtype, " because of ", parameter(first).name,
@@ -75,7 +78,11 @@ void KernelArguments::resolve_types() {
   for (std::size_t k = 0; k < text_.nin; ++k) look_at(k);
   for (std::size_t k = 0; k < size(); ++k) {
     const KernelParameter& p = parameter(k);
-    const std::size_t first = p.dtype ? k : fixed_by[static_cast<unsigned char>(p.type[0])];
+    if (p.seen_as && array(k) == nullptr) {
+      dtypes_[k] = *p.seen_as;
+      continue;
+    }
+    const std::size_t first = p.dtype ? k : fixed_by[group_of(k)];
     check<TypeError>(first != kUnknown, text_.label, "no array says what the type ", p.type, " of ", p.name,
                      " is; give an explicit output or an array");
     dtypes_[k] = p.dtype ? *p.dtype : array(first)->dtype;

@@ -8,10 +8,23 @@
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/user_kernel/user_kernel.h>
 
+namespace nd {
+
+struct ElementwiseCallOptions;
+struct ReductionCallOptions;
+
+}  // namespace nd
+
 namespace nd::internal {
 
 // ValueError unless the name is an identifier and the parameters have distinct names.
 void check_kernel(const KernelText& text);
+
+// The calls of ElementwiseKernel and ReductionKernel, of an interned text.
+std::vector<Array> call_kernel(const KernelText& text, std::span<const Operand> args,
+                               const ElementwiseCallOptions& options);
+std::vector<Array> call_kernel(const KernelText& text, std::span<const Operand> args,
+                               const ReductionCallOptions& options);
 
 // The rules that elementwise and reduction kernels share. Messages start with the kernel's name.
 class KernelArguments {

@@ -20,6 +20,9 @@ struct KernelParameter {
   std::optional<Dtype> dtype;  // absent: the type is a placeholder
   bool raw = false;
   bool output = false;
+  // The dtype in which the text sees the elements of an array of any dtype; absent: that of the array. A host scalar
+  // takes it. Parameter lists do not set it: it belongs to the loops of create_ufunc.
+  std::optional<Dtype> seen_as = {};
 };
 
 // The definitions of a list; empty for an empty text. ValueError starting with `op` for a definition of fewer than two

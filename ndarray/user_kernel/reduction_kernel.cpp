@@ -147,26 +147,32 @@ ReductionKernel::ReductionKernel(std::string_view in_params, std::string_view ou
   text_ = intern(std::move(text));
 }
 
-std::vector<Array> ReductionKernel::call(std::span<const Operand> args, const ReductionCallOptions& options) const {
+std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const Operand> args,
+                                         const ReductionCallOptions& options) {
   std::vector<Operand> with_out;
   if (!options.out.is_null()) {
-    check<NotImplementedError>(nout() == 1, text_->label, "has ", nout(), " outputs, which must be given as arguments");
-    check<ValueError>(args.size() != text_->parameters.size(), text_->label, "the output is given twice");
+    check<NotImplementedError>(text.nout() == 1, text.label, "has ", text.nout(),
+                               " outputs, which must be given as arguments");
+    check<ValueError>(args.size() != text.parameters.size(), text.label, "the output is given twice");
     with_out.assign(args.begin(), args.end());
     with_out.emplace_back(options.out);
     args = with_out;
   }
-  internal::KernelArguments arguments(*text_, args, options.stream);
-  const Shape in = input_shape(arguments, *text_);
-  const Dims axes = catena::normalize_axes(text_->label, options.axis, in.size());
-  check_raw(arguments, *text_, axes);
+  KernelArguments arguments(text, args, options.stream);
+  const Shape in = input_shape(arguments, text);
+  const Dims axes = catena::normalize_axes(text.label, options.axis, in.size());
+  check_raw(arguments, text, axes);
   const Shape shape = catena::reduced_shape(in, axes, options.keepdims);
   const bool nothing = catena::size_of(in) == 0 && catena::size_of(shape) != 0;
-  check<ValueError>(!nothing || text_->identity.has_value(), text_->label, "shape ", in, " has no elements along axes ",
+  check<ValueError>(!nothing || text.identity.has_value(), text.label, "shape ", in, " has no elements along axes ",
                     axes, ", and the kernel has no identity");
-  prepare_outputs(arguments, *text_, shape);
-  if (catena::size_of(shape) != 0) run(arguments, *text_, in, axes, options.keepdims);
+  prepare_outputs(arguments, text, shape);
+  if (catena::size_of(shape) != 0) run(arguments, text, in, axes, options.keepdims);
   return arguments.outputs();
+}
+
+std::vector<Array> ReductionKernel::call(std::span<const Operand> args, const ReductionCallOptions& options) const {
+  return internal::call_kernel(*text_, args, options);
 }
 
 KernelResult ReductionKernel::operator()(std::initializer_list<Operand> args,

@@ -9,19 +9,19 @@
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {
-namespace {
 
-using catena::concat;
-using Form = BoundParameter::Form;
-
-// The names of the element types in kernel texts.
-std::string_view c_type(Dtype t) {
+std::string_view c_type(Dtype t) noexcept {
   constexpr std::string_view names[catena::kNumDtypes] = {
       "bool",         "signed char", "unsigned char",      "short",   "unsigned short", "int",
       "unsigned int", "long long",   "unsigned long long", "float16", "float",          "double",
       "bfloat16",     "complex64",   "complex128"};
   return names[static_cast<std::size_t>(t)];
 }
+
+namespace {
+
+using catena::concat;
+using Form = BoundParameter::Form;
 
 std::string_view kind_name(const KernelText& text) {
   return text.kind == KernelText::Kind::elementwise ? "elementwise" : "reduction";
@@ -38,7 +38,8 @@ std::string contents(const KernelText& t) {
                            ' ', t.identity.has_value());
   const auto add = [&all](std::string_view piece) { all += concat(' ', piece.size(), ':', piece); };
   add(t.name);
-  for (const KernelParameter& p : t.parameters) add(concat(p.raw ? "raw " : "", p.type, ' ', p.name));
+  for (const KernelParameter& p : t.parameters)
+    add(concat(p.raw ? "raw " : "", p.type, ' ', p.name, ' ', p.seen_as ? name_of(*p.seen_as) : ""));
   for (const std::string& option : t.options) add(option);
   for (const std::string* piece :
        {&t.preamble, &t.operation, &t.loop_prep, &t.after_loop, &t.map, &t.reduce, &t.post_map, &t.reduce_type})
@@ -74,7 +75,13 @@ class Generator {
         concat("  for (catena::user::Loop<", rank_, ", ", width_, "> _ind(_p._range", on_host() ? ", _begin, _end" : "",
                "); _ind.more(); _ind.next()) {\n    const long long i = _ind.position;\n");
     add_elements("_ind", [](const KernelParameter&) { return true; });
-    source() += concat(statements(text_.operation, "    "), "  }\n", statements(text_.after_loop, "  "), "}\n");
+    source() += statements(text_.operation, "    ");
+    for_each([&](const KernelParameter& p, const BoundParameter& b) {
+      if (p.output && is_converted(p, b))
+        source() +=
+            concat("    _stored_", p.name, " = catena::user::converted<", c_type(b.dtype), ">(", p.name, ");\n");
+    });
+    source() += concat("  }\n", statements(text_.after_loop, "  "), "}\n");
     return std::move(made_);
   }
 
@@ -114,11 +121,11 @@ class Generator {
   // Includes, placeholders, preamble.
   void add_front() {
     source() += concat("#include <catena/kernels/device/user_", kind_name(text_), ".h>\n");
-    std::string defined;
+    std::vector<std::string_view> defined;
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
-      if (p.dtype || defined.find(p.type[0]) != std::string::npos) return;
-      defined += p.type[0];
-      source() += concat("typedef ", c_type(b.dtype), " ", p.type, ";\n");
+      if (p.dtype || std::find(defined.begin(), defined.end(), p.type) != defined.end()) return;
+      defined.push_back(p.type);
+      source() += concat("typedef ", c_type(p.seen_as.value_or(b.dtype)), " ", p.type, ";\n");
     });
     if (!text_.preamble.empty()) source() += text_.preamble + "\n";
   }
@@ -146,12 +153,26 @@ class Generator {
     return text;
   }
 
-  // Declares the current elements under the names of their parameters.
+  // Whether the text sees the elements in another type than that of the array.
+  static bool is_converted(const KernelParameter& p, const BoundParameter& b) {
+    return p.seen_as.has_value() && *p.seen_as != b.dtype;
+  }
+
+  // Declares the current elements under the names of their parameters. An output that is converted is a variable, with
+  // the element's value at first: a text may leave it.
   template <class F> void add_elements(std::string_view indices, F&& wanted) {
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
       if (p.raw || b.form == Form::scalar || !wanted(p)) return;
-      source() += concat("    ", p.output ? "" : "const ", c_type(b.dtype), p.output ? "& " : " ", p.name, " = _p.",
-                         p.name, ".at(", indices, ");\n");
+      const std::string element = concat("_p.", p.name, ".at(", indices, ")");
+      if (!is_converted(p, b)) {
+        source() += concat("    ", p.output ? "" : "const ", c_type(b.dtype), p.output ? "& " : " ", p.name, " = ",
+                           element, ";\n");
+        return;
+      }
+      const std::string_view seen = c_type(*p.seen_as);
+      if (p.output) source() += concat("    ", c_type(b.dtype), "& _stored_", p.name, " = ", element, ";\n");
+      source() += concat("    ", p.output ? "" : "const ", seen, " ", p.name, " = catena::user::converted<", seen, ">(",
+                         p.output ? "_stored_" + p.name : element, ");\n");
     });
   }
 

@@ -107,6 +107,8 @@ CATENA_EXPORT GeneratedUserKernel generate_user_kernel(const KernelText& text, c
 
 // The label of a text.
 CATENA_EXPORT std::string describe(const KernelText& text);
+// The name of an element type in texts: "unsigned char".
+CATENA_EXPORT std::string_view c_type(Dtype t) noexcept;
 
 // ---- whole modules ------------------------------------------------------------------------------
 struct ModuleText {

@@ -521,6 +521,66 @@ BOOST_AUTO_TEST_CASE(running_results_in_place) {
   }
 }
 
+// ---- joining ------------------------------------------------------------------------------------
+namespace {
+
+// The pieces along the axis, against the output element by element. Returns the number of launches.
+std::size_t check_join(std::vector<HostArray> pieces, int axis, std::size_t item) {
+  Shape shape = pieces[0].shape;
+  shape[axis] = 0;
+  for (const HostArray& x : pieces) shape[axis] += x.shape[axis];
+  const Dtype t = pieces[0].dtype;
+  std::vector<catena::BoundOperand> operands;
+  for (HostArray& x : pieces) operands.push_back(x.operand());
+  std::size_t launches = 0;
+  for (Order order : kOrders) {
+    HostArray out = make_array(t, shape);
+    const nd::cuda::Sequence plan = nd::cuda::plan_join({operands, out.operand(), axis}, kProcessors);
+    launches = plan.launches.size();
+    if (item != 0) BOOST_CHECK_EQUAL(std::size_t(plan.launches[0].key.scalars), item);
+    run_sequence(plan, order);
+    for (std::int64_t i = 0; i < catena::size_of(shape); ++i) {
+      std::int64_t rest = i, inner = 1;
+      for (int a = axis + 1; a < shape.size(); ++a) inner *= shape[a];
+      std::int64_t at = rest / inner % shape[axis];
+      const std::int64_t outer = rest / inner / shape[axis], behind = rest % inner;
+      std::size_t k = 0;
+      while (at >= pieces[k].shape[axis]) at -= pieces[k++].shape[axis];
+      const std::byte* expected =
+          element(pieces[k], pieces[k].shape, (outer * pieces[k].shape[axis] + at) * inner + behind);
+      BOOST_REQUIRE(std::memcmp(element(out, shape, i), expected, catena::itemsize(t)) == 0);
+    }
+    for (std::size_t k = std::size_t(catena::size_of(shape)) * catena::itemsize(t); k < out.bytes; ++k)
+      BOOST_REQUIRE(out.first()[k] == std::byte(0xcd));
+  }
+  return launches;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(joining) {
+  for (Dtype t : kAll)
+    for (int axis = 0; axis < 3; ++axis) {
+      std::vector<HostArray> pieces;
+      for (std::int64_t n : {3, 1, 4}) {
+        Shape shape{4, 3, 5};
+        shape[axis] = n;
+        pieces.push_back(random_array(t, shape, unsigned(n)));
+      }
+      BOOST_CHECK_EQUAL(check_join(pieces, axis, 0), 1u);
+    }
+  // Neighbouring elements move as wider words where all lengths and addresses allow it.
+  check_join({random_array(Dtype::float32, {4, 8}, 1), random_array(Dtype::float32, {4, 4}, 2)}, 1, 16);
+  check_join({random_array(Dtype::float32, {4, 8}, 1), random_array(Dtype::float32, {4, 2}, 2)}, 1, 8);
+  check_join({random_array(Dtype::float32, {4, 8}, 1), random_array(Dtype::float32, {4, 3}, 2)}, 1, 4);
+  // As many pieces as a launch takes, and one more.
+  std::vector<HostArray> many;
+  for (unsigned k = 0; k < 100; ++k) many.push_back(random_array(Dtype::int16, {std::int64_t(3 + k % 5)}, k));
+  BOOST_CHECK_EQUAL(check_join(many, 0, 0), 1u);
+  many.push_back(random_array(Dtype::int16, {2}, 7));
+  BOOST_CHECK_EQUAL(check_join(many, 0, 0), 2u);
+}
+
 // ---- positions of nonzero elements --------------------------------------------------------------
 namespace {
 

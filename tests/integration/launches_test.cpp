@@ -66,6 +66,25 @@ BOOST_AUTO_TEST_CASE(one_kernel_for_an_operation_a_copy_and_a_reduction) {
   CHECK_ONE_KERNEL([&] { nd::sum(x, {.axis = 1}); }, "sum_");
 }
 
+BOOST_AUTO_TEST_CASE(one_kernel_for_ranges_and_for_joining) {
+  if (!counted()) return;
+  CHECK_ONE_KERNEL([] { nd::arange(1000); }, "arange_");
+  CHECK_ONE_KERNEL([] { nd::arange(0.5, 9.5, 0.25, nd::float32); }, "arange_");
+  CHECK_ONE_KERNEL([] { nd::linspace(0, 1, 1000, nd::float32); }, "linspace_");
+  const nd::Array x = nd::full({60, 50}, 0.5f);
+  const std::vector<nd::Array> many(100, nd::full({30}, 2.f));
+  CHECK_ONE_KERNEL([&] { nd::concatenate({x, x, x}, 1); }, "join_");
+  CHECK_ONE_KERNEL([&] { nd::concatenate({x.T(), x.T()(nd::Slice(0, 20))}); }, "join_");
+  CHECK_ONE_KERNEL([&] { nd::concatenate(many); }, "join_");
+  CHECK_ONE_KERNEL([&] { nd::stack({x, x}, 2); }, "join_");
+  // Nothing is made on the host and copied.
+  Control control;
+  control.reset_records();
+  nd::concatenate({nd::arange(1000), nd::linspace(0, 1, 5, nd::int64)});
+  BOOST_TEST(control.calls("cuMemcpyHtoDAsync_v2") == 0u);
+  BOOST_TEST(control.launches().size() == 3u);
+}
+
 BOOST_AUTO_TEST_CASE(one_kernel_for_softmax_and_normalization) {
   if (!counted()) return;
   const Array x = autograd::ones({12, 700});

@@ -115,6 +115,74 @@ BOOST_AUTO_TEST_CASE(from_arrays) {
   BOOST_TEST(nd::ascontiguousarray(nd::array(1)).ndim() == 0);
 }
 
+// Every dtype and step, against the formulas on the host.
+BOOST_AUTO_TEST_CASE(values_of_ranges) {
+  for (const nd::Dtype t : test::kAllDtypes) {
+    if (t == nd::bool_) continue;
+    nd::visit_real_dtype("arange", t, [&](auto tag) {
+      using E = typename decltype(tag)::type;
+      using C = decltype(catena::load(E()));
+      for (const double step : {1.0, 3.0, -2.0}) {
+        const std::int64_t n = 3001;
+        const Array a = nd::arange(5, 5 + n * step, step, t);
+        BOOST_REQUIRE(a.size() == n);
+        const auto values = a.to_vector<E>();
+        bool right = true;
+        for (std::int64_t k = 0; k < n; ++k) {
+          E expected;
+          if constexpr (std::is_integral_v<E>)
+            expected = E(std::uint64_t(E(5)) + std::uint64_t(k) * std::uint64_t(catena::convert<E>(step)));
+          else expected = E(C(5) + C(k) * C(step));
+          const E value = values[std::size_t(k)];
+          right &= std::memcmp(&value, &expected, sizeof(E)) == 0;
+        }
+        BOOST_TEST(right, t << " by " << step);
+      }
+      for (const bool endpoint : {false, true}) {
+        const std::int64_t n = 1001, div = endpoint ? n - 1 : n;
+        const Array a = nd::linspace(-3.7, 90.1, n, {.endpoint = endpoint, .dtype = t});
+        const auto values = a.to_vector<E>();
+        const double step = (90.1 - -3.7) / double(div);
+        bool right = true;
+        for (std::int64_t k = 0; k < n; ++k) {
+          const double v = endpoint && k == n - 1 ? 90.1 : -3.7 + double(k) * step;
+          const E expected = catena::convert<E>(v);
+          const E value = values[std::size_t(k)];
+          right &= std::memcmp(&value, &expected, sizeof(E)) == 0;
+        }
+        BOOST_TEST(right, t << " endpoint " << endpoint);
+      }
+    });
+  }
+  BOOST_TEST(nd::linspace(3, 9, 1).to_vector<double>() == std::vector<double>{3});
+  BOOST_TEST(nd::linspace(3, 9, 1, {.endpoint = false}).to_vector<double>() == std::vector<double>{3});
+  BOOST_TEST(nd::linspace(3, 9, 0).size() == 0);
+  BOOST_TEST((nd::linspace(0, 1, 3, nd::complex64).dtype() == nd::complex64));
+  // A step that underflows: the elements still differ.
+  const double least = std::numeric_limits<double>::denorm_min();
+  BOOST_TEST(nd::linspace(0, 2 * least, 5).to_vector<double>() ==
+             (std::vector<double>{0, 0, least, 2 * least, 2 * least}));
+  BOOST_CHECK_THROW(nd::arange(3, nd::complex64), nd::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(experimental_features_warn) {
+  static std::vector<std::string> warnings;
+  warnings.clear();
+  const auto previous = nd::set_warning_handler([](std::string_view category, std::string_view message) {
+    warnings.push_back(catena::concat(category, ": ", message));
+  });
+  nd::experimental("nd::my_function");
+  BOOST_TEST(!nd::disable_experimental_feature_warning());
+  nd::set_disable_experimental_feature_warning(true);
+  BOOST_TEST(nd::disable_experimental_feature_warning());
+  nd::experimental("nd::my_function");
+  nd::set_disable_experimental_feature_warning(false);
+  nd::set_warning_handler(previous);
+  BOOST_TEST(warnings ==
+             (std::vector<std::string>{
+                 "FutureWarning: nd::my_function is experimental. The interface can change in the future."}));
+}
+
 BOOST_AUTO_TEST_CASE(ranges) {
   BOOST_TEST(nd::arange(3, {.dtype = nd::float16}).dtype() == nd::float16);
   BOOST_TEST(nd::arange(0.0, 1.0, 0.1).size() == 10);

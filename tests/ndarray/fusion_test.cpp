@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(several_results) {
     const auto s = a * a;
     return std::tuple(s, s + 1, a, s);
   });
-  const std::vector<Array> r = f(x);
+  const auto r = f(x);
   BOOST_REQUIRE(r.size() == 4u);
   CHECK_SAME(test::difference(r[0], x * x), "square");
   CHECK_SAME(test::difference(r[1], x * x + 1), "square + 1");
@@ -178,6 +178,173 @@ BOOST_AUTO_TEST_CASE(errors) {
              }).find("cannot cast the result from float64 to int32") != std::string::npos);
   BOOST_TEST(nd::all(i == 1).item<bool>());
   nd::fuse([](const auto&) {})(x);  // nothing to do
+}
+
+BOOST_AUTO_TEST_CASE(functions_with_two_results) {
+  std::mt19937 random(31);
+  const auto both = [](const auto& a, const auto& b) {
+    const auto [q, r] = nd::divmod(a, b);
+    return std::pair(q * 2, r);
+  };
+  const auto parts = [](const auto& a) {
+    const auto [fraction, whole] = nd::modf(a);
+    const auto [mantissa, exponent] = nd::frexp(a);
+    return std::tuple(fraction, mantissa + whole, exponent, whole);
+  };
+  const auto first_only = [](const auto& a) { return nd::modf(a).first + nd::frexp(a).first; };
+  for (const Dtype dtype : {nd::int32, nd::float16, nd::float32, nd::float64}) {
+    const Array x = test::random_array({40, 30}, dtype, random), y = test::random_array({30}, dtype, random);
+    const auto [q, r] = nd::fuse(both)(x, y);
+    const auto [eager_q, eager_r] = both(x, y);
+    CHECK_SAME(test::difference(q, eager_q), "quotient " << dtype);
+    CHECK_SAME(test::difference(r, eager_r), "remainder " << dtype);
+    const auto fused = nd::fuse(parts)(x);
+    const auto eager = parts(x);
+    CHECK_SAME(test::difference(fused[0], std::get<0>(eager)), "fraction " << dtype);
+    CHECK_SAME(test::difference(fused[1], std::get<1>(eager)), "mantissa and whole " << dtype);
+    CHECK_SAME(test::difference(fused[2], std::get<2>(eager)), "exponent " << dtype);
+    CHECK_SAME(test::difference(fused[3], std::get<3>(eager)), "whole " << dtype);
+    CHECK_SAME(test::difference(nd::fuse(first_only)(x), first_only(x)), "one of two results " << dtype);
+  }
+  const Array n = nd::array({7, -7, 0});
+  CHECK_SAME(test::difference(nd::fuse([](const auto& a) { return nd::divmod(a, 2).second; })(n), n % 2), "a number");
+  CHECK_SAME(test::difference(nd::fuse([](const auto& a) { return nd::divmod(100, a * a + 1).first; })(n),
+                              nd::floor_divide(100, n * n + 1)),
+             "of a number");
+}
+
+BOOST_AUTO_TEST_CASE(copies_and_neighbours) {
+  std::mt19937 random(32);
+  const auto next = [](const auto& a, const auto& b) { return nd::nextafter(a, b) * 2; };
+  const auto up = [](const auto& a) { return nd::nextafter(a, 1e30) - a; };
+  for (const Dtype dtype : {nd::int8, nd::int32, nd::float16, nd::bfloat16, nd::float32, nd::float64}) {
+    const Array x = test::random_array({100}, dtype, random), y = test::random_array({100}, dtype, random);
+    CHECK_SAME(test::difference(nd::fuse(next)(x, y), next(x, y)), "nextafter " << dtype);
+    if (dtype != nd::float16) CHECK_SAME(test::difference(nd::fuse(up)(x), up(x)), "upwards " << dtype);
+    // A copy keeps the value that the argument had.
+    const auto swap = nd::fuse([](auto& a, auto& b) {
+      const auto before = nd::copy(a);
+      a = b.copy();
+      b = before;
+    });
+    const Array p = x.copy(), q = y.copy();
+    swap(p, q);
+    CHECK_SAME(test::difference(p, y), "swapped " << dtype);
+    CHECK_SAME(test::difference(q, x), "swapped " << dtype);
+    const Array same = nd::fuse([](const auto& a) { return nd::copy(a); })(x);
+    CHECK_SAME(test::difference(same, x), "copy");
+    BOOST_TEST(!same.shares_memory(x));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(several_results_of_arguments_that_broadcast) {
+  std::mt19937 random(33);
+  const Array column = test::random_array({6, 1}, nd::float32, random),
+              row = test::random_array({5}, nd::float32, random), one = test::random_array({}, nd::float32, random);
+  const auto f = [](const auto& a, const auto& b, const auto& c) {
+    return std::tuple(a * b + c, a - b, a * 2 + 0 * b);
+  };
+  const auto fused = nd::fuse(f);
+  for (int repeat = 0; repeat < 2; ++repeat) {  // traced, and by the program of the first call
+    const auto [x, y, z] = fused(column, row, one);
+    const auto [p, q, s] = f(column, row, one);
+    CHECK_SAME(test::difference(x, p), "product");
+    CHECK_SAME(test::difference(y, q), "difference");
+    CHECK_SAME(test::difference(z, s), "double");
+    BOOST_TEST(x.shape() == (nd::Shape{6, 5}));
+  }
+}
+
+int traces = 0;
+
+BOOST_AUTO_TEST_CASE(a_function_is_traced_once_for_its_dtypes) {
+  std::mt19937 random(34);
+  const auto scaled = nd::fuse([](auto& x, const auto& y, const auto& s) {
+    ++traces;
+    x += y * s;
+    return x - s;
+  });
+  const auto check = [&](Dtype dtype, const nd::Shape& shape, auto s) {
+    const Array x = test::random_array(shape, dtype, random), y = test::random_array(shape, dtype, random);
+    const Array before = x.copy();
+    const Array returned = scaled(x, y, s);
+    CHECK_SAME(test::difference(x, before + y * s), "assigned " << dtype << shape);
+    CHECK_SAME(test::difference(returned, before + y * s - s), "returned " << dtype << shape);
+  };
+  const auto traced = [&](auto f) {
+    const int before = traces;
+    f();
+    return traces - before;
+  };
+  BOOST_TEST(traced([&] { check(nd::float32, {10}, 0.5); }) == 1);
+  // Values of scalars and shapes are no part of the program; dtypes and the kinds of scalars are.
+  BOOST_TEST(traced([&] { check(nd::float32, {10}, 0.75); }) == 0);
+  BOOST_TEST(traced([&] { check(nd::float32, {3, 4}, -2.0); }) == 0);
+  BOOST_TEST(traced([&] { check(nd::float32, {0}, 1e300); }) == 0);
+  BOOST_TEST(traced([&] { check(nd::float64, {10}, 0.5); }) == 1);
+  BOOST_TEST(traced([&] { check(nd::float32, {10}, 3); }) == 1);
+  BOOST_TEST(traced([&] { check(nd::int8, {10}, 3); }) == 1);
+  BOOST_TEST(traced([&] { check(nd::int8, {10}, 1); }) == 0);
+  // An integer that is no value of the dtype is an error in each call, as without fusion.
+  const Array bytes = nd::ones({4}, nd::int8);
+  BOOST_TEST(test::message_of<nd::ValueError>([&] { scaled(bytes, bytes.copy(), 300); }) ==
+             "multiply: the integer 300 does not fit int8, the dtype it takes beside the arrays");
+  BOOST_TEST(nd::all(bytes == 1).item<bool>());
+  // An argument that another one shares memory with.
+  const Array block = test::random_array({50}, nd::float32, random), head = block(nd::Slice(0, 40)),
+              tail = block(nd::Slice(10, 50));
+  const Array expected = head + tail.copy() * 0.5;
+  scaled(head, tail, 0.5);
+  CHECK_SAME(test::difference(head, expected), "overlapping");
+  const Array same = test::random_array({50}, nd::float32, random), twice = same + same * 0.5;
+  scaled(same, same, 0.5);
+  CHECK_SAME(test::difference(same, twice), "the same array");
+  // A reduction keeps its program, too; another function of the same type of arguments has its own.
+  const auto total = nd::fuse(
+      [](const auto& x) {
+        ++traces;
+        return x * x;
+      },
+      {.reduce = nd::Reduction::sum});
+  const Array x = test::random_array({6, 5}, nd::float64, random);
+  BOOST_TEST(traced([&] { total(x, {.axis = 1}); }) == 1);
+  BOOST_TEST(
+      traced([&] { CHECK_SAME(test::difference(total(x, {.axis = 0}), nd::sum(x * x, {.axis = 0})), "axis 0"); }) == 0);
+  BOOST_TEST(test::difference(nd::fuse([](const auto& v) { return v + 1; })(x), x + 1) == "");
+}
+
+BOOST_AUTO_TEST_CASE(arguments_on_several_devices_are_not_fused) {
+  if (nd::current_device().kind == nd::Device::Kind::cpu) {
+    std::cout << "skipped: there is one device\n";
+    return;
+  }
+  static std::vector<std::string> warnings;
+  warnings.clear();
+  const auto previous = nd::set_warning_handler([](std::string_view category, std::string_view message) {
+    warnings.push_back(catena::concat(category, ": ", message));
+  });
+  const Array here = nd::array({1.f, 2.f}), there = nd::array({3.f, 4.f}).to_device(nd::cpu_device);
+  const auto apart =
+      nd::fuse([](const auto& x, const auto& y) { return std::tuple(x * 2 + 1, nd::sqrt(y), x.astype(nd::int32)); });
+  const auto [a, b, c] = apart(here, there);
+  BOOST_TEST((a.device() == here.device() && b.device() == nd::cpu_device));
+  CHECK_SAME(test::difference(a, here * 2 + 1), "here");
+  CHECK_SAME(test::difference(b, nd::sqrt(there)), "there");
+  CHECK_SAME(test::difference(c, here.astype(nd::int32)), "converted");
+  BOOST_REQUIRE(warnings.size() == 1u);
+  BOOST_TEST(warnings[0] ==
+             "UserWarning: fuse: arguments are on cuda:0 and cpu:0; the function is not fused, its steps are "
+             "executed one by one");
+  // A step that needs both is the error that it is without fusion.
+  BOOST_TEST(test::message_of<nd::ValueError>([&] {
+               nd::fuse([](const auto& x, const auto& y) { return x + y; })(here, there);
+             }).starts_with("add: arrays are on cuda:0 and cpu:0"));
+  const auto total = nd::fuse([](const auto& x, const auto&) { return x * x; }, {.reduce = nd::Reduction::sum});
+  BOOST_TEST(total(here, there).item<float>() == 5);
+  nd::set_warning_handler(previous);
+  // Arrays on the host alone are fused there, with the bits of the plain function.
+  CHECK_SAME(test::difference(nd::fuse([](const auto& y) { return nd::sqrt(y) * 2; })(there), nd::sqrt(there) * 2),
+             "host");
 }
 
 // ---- reductions
@@ -429,7 +596,7 @@ BOOST_AUTO_TEST_CASE(several_results_and_assignments_of_a_function_in_parts) {
     const auto p = polynomial(a, 30);
     return std::tuple(p, p, polynomial(b, 30), a);
   });
-  const std::vector<Array> r = pair(x, y);
+  const auto r = pair(x, y);
   const nd::Shape shape{6, 5};
   const Array px = nd::broadcast_to(polynomial(x, 30), shape), py = nd::broadcast_to(polynomial(y, 30), shape);
   CHECK_SAME(test::difference(r[0], px), "first");

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/tests/support/ndarray_values.h>
 
@@ -28,6 +29,54 @@ BOOST_AUTO_TEST_CASE(every_pair_of_dtypes) {
       CHECK_SAME(difference(joined(nd::Slice(0, 2)), a.astype(both)), t << " with " << u);
       CHECK_SAME(difference(joined(nd::Slice(2, {})), b.astype(both)), t << " with " << u);
     }
+}
+
+// Pieces of any layout along every axis, against the elements one by one.
+BOOST_AUTO_TEST_CASE(pieces_of_any_layout) {
+  std::mt19937 random(7);
+  const auto check = [&](const std::vector<Array>& pieces, int axis, const std::string& what) {
+    const Array joined = nd::concatenate(pieces, axis);
+    BOOST_TEST(joined.is_c_contiguous());
+    std::int64_t at = 0;
+    for (const Array& piece : pieces) {
+      const std::int64_t n = piece.shape()[axis];
+      std::vector<nd::IndexKey> key(std::size_t(piece.ndim()), nd::Slice());
+      Array part = nd::take(joined, nd::arange(at, at + n), {.axis = axis});
+      BOOST_TEST(test::same_bits(part, piece), what << " at " << at);
+      at += n;
+    }
+    BOOST_TEST(joined.shape()[axis] == at);
+  };
+  for (const nd::Dtype t : {nd::int8, nd::float16, nd::float32, nd::float64, nd::complex128})
+    for (int axis = 0; axis < 3; ++axis) {
+      std::vector<Array> pieces, scattered, odd;
+      for (const std::int64_t n : {3, 1, 4, 0, 5}) {
+        nd::Shape shape{4, 6, 2};
+        shape[axis] = n;
+        const Array a = test::random_array(shape, nd::float32, random).astype(t);
+        pieces.push_back(a);
+        scattered.push_back(test::scattered(a, random));
+        odd.push_back(n == 1 ? nd::broadcast_to(a, shape) : a(nd::Slice({}, {}, -1)));
+      }
+      const std::string what = catena::concat(t, " along ", axis);
+      check(pieces, axis, what);
+      check(scattered, axis, what + ", scattered");
+      check(odd, axis, what + ", reversed");
+    }
+  // More pieces than a launch takes, with some that need one of their own in between.
+  std::vector<Array> many;
+  for (int k = 0; k < 230; ++k) {
+    const Array block = test::random_array({2, 3, 4}, nd::int16, random);
+    many.push_back(
+        k % 50 == 7
+            ? test::random_array({4, 3, 2}, nd::int16, random).transpose({2, 1, 0})(nd::Slice(), nd::Slice({}, {}, 2))
+            : block);
+  }
+  check(many, 1, "many");
+  // Unaligned memory, and words of 16 bytes.
+  const Array bytes = test::random_array({4096}, nd::int8, random);
+  check({bytes(nd::Slice(1, 1001)), bytes(nd::Slice(16, 1616)), bytes(nd::Slice(3, 4))}, 0, "unaligned");
+  check({bytes(nd::Slice(0, 1024)), bytes(nd::Slice(1024, 2048))}, 0, "aligned");
 }
 
 BOOST_AUTO_TEST_CASE(empty_and_single) {

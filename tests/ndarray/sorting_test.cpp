@@ -8,6 +8,8 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
 #include <catena/tests/support/ndarray_rows.h>
 
 namespace {
@@ -234,6 +236,57 @@ BOOST_AUTO_TEST_CASE(partitions) {
                nd::argpartition(a, {0, -3});
              }) == "argpartition: kth -3 is out of range for an axis of length 2");
   BOOST_CHECK_THROW(nd::partition(nd::array(1), 0), nd::ValueError);
+}
+
+// Rows that are partitioned and not sorted: every dtype, special values, many equal elements, rows in order.
+BOOST_AUTO_TEST_CASE(partitions_of_long_rows) {
+  std::mt19937 random(14);
+  const auto check = [&](const Array& a, const std::vector<std::int64_t>& kth, const std::string& what) {
+    const Array sorted = nd::sort(a), parted = nd::partition(a, kth), places = nd::argpartition(a, kth);
+    const std::int64_t n = a.shape().back();
+    const Array picked = nd::take_along_axis(a, places, -1);
+    for (const Array& b : {parted, picked}) {
+      // The same elements, bit for bit where no two of them are equal.
+      CHECK_SAME(difference(nd::sort(b), sorted), what << ": the elements");
+      for (const std::int64_t k : kth) {
+        const nd::Slice before(0, k), at(k, k + 1), behind(k, {});
+        CHECK_SAME(difference(b(nd::ellipsis, at), sorted(nd::ellipsis, at)), what << ": element " << k);
+        if (k > 0)
+          CHECK_SAME(difference(nd::sort(b(nd::ellipsis, before)), sorted(nd::ellipsis, before)),
+                     what << " before " << k);
+        CHECK_SAME(difference(nd::sort(b(nd::ellipsis, behind)), sorted(nd::ellipsis, behind)),
+                   what << " behind " << k);
+      }
+    }
+    CHECK_SAME(difference(nd::sort(places), nd::broadcast_to(nd::arange(n), places.shape())), what << ": positions");
+  };
+  // CUDA sorts whole rows, which the other cases test: of long ones a few are enough there.
+  const bool selects = nd::current_device().kind == nd::Device::Kind::cpu;
+  if (!selects) BOOST_TEST_MESSAGE("on CUDA: two dtypes of " << std::size(test::kAllDtypes));
+  const auto is_tested = [&](nd::Dtype t) { return selects || t == nd::float16 || t == nd::int64; };
+  for (const nd::Dtype t : test::kAllDtypes) {
+    if (!is_tested(t)) continue;
+    const Array a = crowded_array({5000}, t, random);
+    check(a, {0, 17, 2500, 4999}, catena::concat(t));
+  }
+  for (const nd::Dtype t : {nd::int32, nd::uint32, nd::int64, nd::uint64, nd::float32, nd::float64}) {
+    if (!selects) continue;
+    const Array wide = nd::visit_real_dtype("partition", t, [&](auto tag) {
+      using E = typename decltype(tag)::type;
+      std::vector<E> values(20000);
+      for (auto&& v : values) v = catena::convert<E>(double(random()) - 2147483648.0);
+      return nd::array(values);
+    });
+    check(wide, {10000}, catena::concat(t, " the median"));
+    check(wide, {3, 19990}, catena::concat(t, " both ends"));
+    check(wide.reshape(4, 5000), {1250}, catena::concat(t, " rows"));
+    check(nd::sort(wide), {7777}, catena::concat(t, " in order"));
+    check(nd::sort(wide)(nd::Slice({}, {}, -1)), {7777}, catena::concat(t, " in reverse order"));
+    check(nd::zeros({6000}, t), {100}, catena::concat(t, " equal"));
+  }
+  const Array signs = nd::where(nd::arange(5000) % 3 == 0, -0.0, nd::arange(5000) % 7 - 3.0);
+  check(signs, {2000}, "zeros of both signs");
+  BOOST_TEST(nd::sum(nd::signbit(nd::partition(signs, 2000))).item<int>() == nd::sum(nd::signbit(signs)).item<int>());
 }
 
 BOOST_AUTO_TEST_CASE(searchsorted_of_every_dtype) {

@@ -135,6 +135,30 @@ def take_rows(p):
     return rotating(p, lambda seed: (matrix(p, 2 * seed), positions(p["rows"], 2 * seed + 1)), lambda s: s[0].take(s[1], axis=0))
 
 
+def partition(p):
+    middle = p["n"] // 2
+    return Case(rotating(p, lambda seed: line(p, seed, -1), lambda a: xp.partition(a, middle)),
+                result=lambda: xp.partition(line(p, 0, -1), middle)[middle:middle + 1])
+
+
+def bincount(p):
+    return rotating(p, lambda seed: xp.asarray(data.labels(p["n"], seed, p["classes"]).astype("int64")), xp.bincount)
+
+
+def arange(p):
+    return lambda: xp.arange(p["n"], dtype=chr(int(p.get("dtype", ord("l")))))
+
+
+def concatenate(p):
+    def arrays(seed):
+        return [input(p, (p["n"],), 1000 * seed + k, -1) for k in range(p["count"])]
+    return rotating(p, arrays, xp.concatenate)
+
+
+def choice(draw):
+    return lambda p: Case(lambda: draw(p["population"], p["n"]), result=lambda: numpy.array([p["n"]]))
+
+
 def chain(x, y):
     return xp.sqrt(x * y + 1) - xp.exp(x) * y
 
@@ -236,6 +260,7 @@ table = {
     "overhead/add": default(small(lambda a, b: a + b, 2)),
     "overhead/add_out": default(add_out),
     "overhead/add_scalar": default(small(lambda a: a + 1.5)),
+    "overhead/fused": default(small(lambda a, b: (a - b) * (a - b), 2)),
     "overhead/view": default(view),
     "overhead/sum": default(small(lambda a: a.sum())),
     "elementwise/add": default(binary(lambda a, b: a + b)),
@@ -275,6 +300,10 @@ table = {
     "indexing/mask_assign": default(masked(assigned)),
     "indexing/take": default(take),
     "indexing/take_rows": default(take_rows),
+    "indexing/bincount": default(bincount),
+    "creation/arange": default(arange),
+    "joining/concatenate": default(concatenate),
+    "sorting/partition": default(partition),
     "sorting/sort": default(of_signed(lambda a: xp.sort(a))),
     "sorting/argsort": default(of_signed(lambda a: xp.argsort(a, kind="stable"))),
     "scan/cumsum": default(of_signed(lambda a: a.cumsum())),
@@ -294,6 +323,7 @@ table = {
     "rows/layer_norm": default(layer_norm),
     "pool/temporary": default(temporary),
     "pool/trace": default(trace),
+    "random/choice": default(choice(lambda population, n: xp.random.choice(population, n))),
     "random/uniform": default(sampler(lambda n: xp.random.rand(n).astype("float32"))),
     "random/normal": default(sampler(lambda n: xp.random.randn(n).astype("float32"))),
 }
@@ -306,6 +336,7 @@ if on_gpu:
         table[f"random/{name}"]["float32"] = sampler(
             lambda n, draw=getattr(xp.random, {"uniform": "random_sample", "normal": "standard_normal"}[name]): draw(n, dtype="float32"))
 else:
+    table["random/choice"]["SFC64"] = choice(lambda population, n, draw=generator().choice: draw(population, n))
     table["random/uniform"]["SFC64"] = sampler(lambda n, draw=generator().random: draw(n, dtype="float32"))
     table["random/normal"]["SFC64"] = sampler(lambda n, draw=generator().standard_normal: draw(n, dtype="float32"))
 

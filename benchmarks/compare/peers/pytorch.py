@@ -129,6 +129,32 @@ def take_rows(f):
     return lambda p: rotating(p, lambda seed: (matrix(p, 2 * seed), positions(p["rows"], 2 * seed + 1)), lambda s: f(*s))
 
 
+def median(p):
+    """The element that a partition puts in the middle; PyTorch has no partition."""
+    middle = p["n"] // 2 + 1
+    return Case(rotating(p, lambda seed: line(p, seed, -1), lambda a: a.kthvalue(middle).values),
+                result=lambda: line(p, 0, -1).kthvalue(middle).values.reshape(1))
+
+
+def bincount(p):
+    return rotating(p, lambda seed: torch.from_numpy(data.labels(p["n"], seed, p["classes"])).long().to(device), torch.bincount)
+
+
+def arange(p):
+    kind = {"l": torch.int64, "i": torch.int32, "d": torch.float64, "f": torch.float32}[chr(int(p.get("dtype", ord("l"))))]
+    return lambda: torch.arange(p["n"], dtype=kind, device=device)
+
+
+def concatenate(p):
+    def arrays(seed):
+        return [input(p, (p["n"],), 1000 * seed + k, -1) for k in range(p["count"])]
+    return rotating(p, arrays, torch.cat)
+
+
+def choice(p):
+    return Case(lambda: torch.randint(p["population"], (p["n"],), device=device), result=lambda: numpy.array([p["n"]]))
+
+
 def chain(x, y):
     return torch.sqrt(x * y + 1) - torch.exp(x) * y
 
@@ -391,6 +417,7 @@ table = {
     "overhead/add": small(lambda a, b: a + b, 2),
     "overhead/add_out": small(lambda a, b, c=None: torch.add(a, b, out=c), 3),
     "overhead/add_scalar": small(lambda a: a + 1.5),
+    "overhead/fused": small(lambda a, b: (a - b) * (a - b), 2),
     "overhead/view": plain(view),
     "overhead/sum": small(lambda a: a.sum()),
     "autograd/add_no_graph": {"default": without_graph(torch.no_grad), "inference_mode": without_graph(torch.inference_mode)},
@@ -434,6 +461,10 @@ table = {
     "indexing/take": {"default": take(lambda a, index: a[index]), "take": take(torch.take)},
     "indexing/take_rows": {"default": take_rows(lambda a, index: a[index]),
                            "index_select": take_rows(lambda a, index: a.index_select(0, index))},
+    "indexing/bincount": {"default": bincount},
+    "creation/arange": {"default": arange},
+    "joining/concatenate": {"default": concatenate},
+    "sorting/partition": {"default": median},
     "sorting/sort": of_signed(lambda a: a.sort(1).values),
     "sorting/argsort": of_signed(lambda a: a.argsort(dim=1, stable=True)),
     "scan/cumsum": of_signed(lambda a: a.ravel().cumsum(0)),
@@ -462,6 +493,7 @@ table = {
     "convolution/bias_gradient": {"default": bias_gradient},
     "pool/temporary": {"default": temporary},
     "pool/trace": {"default": trace},
+    "random/choice": {"default": choice},
     "random/uniform": sampler(torch.rand),
     "random/normal": sampler(torch.randn),
     "optimizer/adam_200x64x64": best_of(adam),

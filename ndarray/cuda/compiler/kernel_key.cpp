@@ -39,10 +39,10 @@ std::string_view name_of(Form form) {
       "matmul_tiles", "matmul_rows", "matmul_columns", "matmul_second",
       "nonzero_count", "nonzero_write", "offsets",
       "sort_block", "sort_keys", "sort_count", "sort_move", "sort_result",
-      "index_check",
+      "index_check", "join",
   };
   // clang-format on
-  static_assert(std::size(names) == static_cast<std::size_t>(Form::index_check) + 1);
+  static_assert(std::size(names) == static_cast<std::size_t>(Form::join) + 1);
   return names[static_cast<std::size_t>(form)];
 }
 

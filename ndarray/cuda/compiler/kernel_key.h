@@ -49,6 +49,7 @@ enum class Form : std::uint8_t {
   sort_move,   // moves elements to their places by one digit
   sort_result,
   index_check,  // looks for indices out of range
+  join,         // scalars: bytes of the words that are moved; reduced_rank: whether there are many pieces
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 

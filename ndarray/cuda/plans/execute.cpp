@@ -65,6 +65,10 @@ void CudaBackend::sort(const catena::bound::Sort& call, StreamRef stream) {
   run(plan_sort(call, processors_of(stream)), stream);
 }
 
+void CudaBackend::join(const catena::bound::Join& call, StreamRef stream) {
+  run(plan_join(call, processors_of(stream)), stream);
+}
+
 void CudaBackend::nonzero(const catena::bound::Nonzero& call, StreamRef stream) {
   run(plan_nonzero(call, processors_of(stream)), stream);
 }

@@ -116,6 +116,9 @@ CATENA_EXPORT Sequence plan_matmul(const catena::bound::Matmul& call, int proces
 
 CATENA_EXPORT Sequence plan_scan(const catena::bound::Scan& call, int processors);
 CATENA_EXPORT Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors);
+// One launch for up to kManyPieces pieces, each of which has one stride along the axes before the joined one and one
+// along those behind it; pieces with more are copied by a launch of their own.
+CATENA_EXPORT Sequence plan_join(const catena::bound::Join& call, int processors);
 // ValueError for rows of 2^32 elements and more.
 CATENA_EXPORT Sequence plan_sort(const catena::bound::Sort& call, int processors);
 

@@ -265,6 +265,12 @@ std::vector<KernelKey> structural_keys() {
     keys.push_back(key_of(Form::index_check, {t}, 1));
   keys.push_back(key_of(Form::index_check, {D::int64}, 2));
   keys.push_back(key_of(Form::index_check, {D::int64}, 0, 1, false));
+  for (std::uint16_t bytes : {1, 2, 4, 8, 16})
+    for (std::uint8_t many : {0, 1}) {
+      KernelKey key = key_of(Form::join, {}, 1, many);
+      key.scalars = bytes;
+      keys.push_back(key);
+    }
   for (Dtype t : {D::uint8, D::uint16, D::uint32, D::uint64})
     for (Form form : {Form::sort_count, Form::sort_move}) keys.push_back(key_of(form, {t}, 1));
   return keys;

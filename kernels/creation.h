@@ -1,0 +1,32 @@
+// Ranges of numbers.
+#pragma once
+
+#include <catena/kernels/index.h>
+
+namespace catena::k {
+
+// Element i is first + i * step: of integers modulo 2^n, of floats the rounded product and then the rounded sum. Bools
+// are `first` and then `step`: a range has at most two.
+struct arange {
+  enum : bool { of_position = true };
+  template <class I, class T> ND_FN static void run(const I& i, T first, T step, T& y) {
+    if constexpr (is_same<T, bool>) y = i.linear() == 0 ? first : step;
+    else if constexpr (is_int<T>) y = T(uint64_t(first) + uint64_t(i.linear()) * uint64_t(step));
+    else y = first + T(i.linear()) * step;
+  }
+};
+
+// Element i is start + i * step, and `stop` at position `last`. Where the step underflows to 0, which would make all
+// elements equal, i * distance / count stands for i * step.
+struct linspace {
+  enum : bool { of_position = true };
+  template <class I, class T>
+  ND_FN static void run(const I& i, double start, double stop, double step, double distance, double count, int64_t last,
+                        T& y) {
+    const double k = double(i.linear());
+    const double v = start + (step == 0 ? k * distance / count : k * step);
+    y = convert<T>(i.linear() == last ? stop : v);
+  }
+};
+
+}  // namespace catena::k
