@@ -6,6 +6,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/autograd/free_list.h>
 #include <catena/autograd/hooks.h>
+#include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
 
 namespace autograd {
@@ -152,15 +153,49 @@ std::string cure_of(const catena::InvalidType& e, const type_check::TypeInfoTupl
 
 }  // namespace
 
+namespace {
+[[noreturn]] void fail_types(const catena::InvalidType& e, std::string_view label,
+                             const type_check::TypeInfoTuple& types, std::string_view names) {
+  throw catena::InvalidType(
+      e.expect(), e.actual(),
+      catena::concat("Invalid operation is performed in: ", label, " (Forward)", cure_of(e, types, names), "\n\n"));
+}
+}  // namespace
+
 void FunctionNode::check_types(const type_check::TypeInfoTuple& in_types) const {
   try {
     check_type_forward(in_types);
   } catch (const catena::InvalidType& e) {
-    throw catena::InvalidType(
-        e.expect(), e.actual(),
-        "Invalid operation is performed in: " + label() + " (Forward)" + cure_of(e, in_types, input_names()) + "\n\n");
+    fail_types(e, label(), in_types, input_names());
   }
 }
+
+namespace internal {
+
+void check_input_types(std::string_view label, const Variables& inputs,
+                       const catena::Function<void(const type_check::TypeInfoTuple&)>& check, std::string_view names) {
+  plan_of(inputs);  // throws for null inputs
+  if (!modes().type_check) return;
+  Arrays arrays;
+  for (const Variable& v : inputs) arrays.push_back(v.data());
+  const type_check::TypeInfoTuple types(std::as_const(arrays));
+  try {
+    check(types);
+  } catch (const catena::InvalidType& e) {
+    fail_types(e, label, types, names);
+  }
+}
+
+void expect_axes(const type_check::TypeInfoTuple& in_types, const Axes& axes) {
+  using namespace type_check;
+  for (const std::int64_t a : axes.values()) {
+    const auto axis = variable(a, "axis");
+    if (a >= 0) expect(axis < in_types[0].ndim);
+    else expect(-in_types[0].ndim <= axis);
+  }
+}
+
+}  // namespace internal
 
 FunctionNode::Extras& FunctionNode::extras() {
   if (!extras_) extras_ = catena::Owned<Extras>(new Extras);

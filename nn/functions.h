@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/array.h>
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/loss.h>

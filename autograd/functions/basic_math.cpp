@@ -139,49 +139,6 @@ class PowerOfTwo final : public FunctionNode {
 
 // ---- matrix products ----------------------------------------------------------------------------
 
-class MatMul final : public FunctionNode {
- public:
-  MatMul(bool transa, bool transb, const char* label) : transa_(transa), transb_(transb), label_(label) {}
-  std::string label() const override { return label_; }
-  std::string_view input_names() const override { return "a b"; }
-  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
-    using namespace type_check;
-    expect(in_types.size() == 2);
-    const auto a = in_types[0], b = in_types[1];
-    expect(a.dtype.kind() == 'f', a.dtype == b.dtype, a.ndim >= 1, a.ndim <= 2, b.ndim >= 1, b.ndim <= 2);
-    // The axis of each operand that is summed over. A vector is a column, so its second length is 1.
-    const bool a_rows = transa_, b_rows = !transb_;
-    const bool a_is_one = !a_rows && in_types.shape(0).size() == 1, b_is_one = !b_rows && in_types.shape(1).size() == 1;
-    const auto one = variable(1, "1");
-    if (a_is_one && !b_is_one) expect(one == b.shape[b_rows ? 0 : 1]);
-    else if (!a_is_one && b_is_one) expect(a.shape[a_rows ? 0 : 1] == one);
-    else if (!a_is_one) expect(a.shape[a_rows ? 0 : 1] == b.shape[b_rows ? 0 : 1]);
-  }
-  Arrays forward(const Arrays& x) override {
-    retain_inputs({0, 1});
-    return {autograd::matmul(as_matrix(x[0]), as_matrix(x[1]), transa_, transb_)};
-  }
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    Variables gx;
-    for (const int t : targets) {
-      const Variable other = retained_input(1 - t);
-      Variable g;
-      if (t == 0) g = transa_ ? product(other, gy[0], transb_, true) : product(gy[0], other, false, !transb_);
-      else g = transb_ ? product(gy[0], other, true, transa_) : product(other, gy[0], !transa_, false);
-      gx.push_back(reshape(g, input_shape(t)));
-    }
-    return gx;
-  }
-
- private:
-  static Array as_matrix(const Array& a) { return a.ndim() == 1 ? expand_dims(a, 1) : a; }
-  Variable product(const Variable& a, const Variable& b, bool ta, bool tb) const {
-    return internal::matmul(a, b, ta, tb, label_);
-  }
-  bool transa_, transb_;
-  const char* label_;
-};
-
 // The constant as a variable without gradient, on the device and in the dtype of x.
 Variable constant_operand(const Constant& c, const Variable& x) {
   catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ",
@@ -236,9 +193,6 @@ Variable power(const Variable& x, const Constant& c) {
 }
 Variable power(const Constant& c, const Variable& x) { return elementwise(kConstantPower, x, c); }
 
-Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb, const char* label) {
-  return apply_node<MatMul>({a, b}, transa, transb, label)[0];
-}
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }
 Variable matrix_multiply(const Variable& x, const Constant& c) {
   return matmul(x, constant_operand(c, x), false, false, "_ @ constant array");

@@ -1,9 +1,12 @@
 #include <catena/autograd/functions/math.h>
 
+#include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/input_types.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -145,29 +148,36 @@ class LinearInterpolate final : public SameShape {
 
 class Where final : public FunctionNode {
  public:
-  explicit Where(const Array& condition) : condition_(condition), version_(internal::version_of(condition)) {}
   std::string label() const override { return "Where"; }
+  std::string_view input_names() const override { return "condition x y"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    const auto condition = variable(condition_.shape(), "condition.shape");
-    expect(in_types[0].dtype == in_types[1].dtype, condition == in_types[0].shape,
-           in_types[0].shape == in_types[1].shape);
+    expect(in_types[0].dtype.kind() == 'b', in_types[1].dtype == in_types[2].dtype);
+    Shape common = in_types.shape(0);
+    for (std::size_t i = 1; i < 3; ++i) {
+      try {
+        common = catena::broadcast_shapes("where", common, in_types.shape(i));
+      } catch (const catena::ValueError&) {
+        throw catena::InvalidType(
+            "the shapes of condition, x and y broadcast together",
+            catena::concat(in_types.shape(0), ", ", in_types.shape(1), " and ", in_types.shape(2)));
+      }
+    }
   }
-  Arrays forward(const Arrays& x) override { return {where(condition_, x[0], x[1])}; }
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0});
+    return {autograd::where(Operand(in[0]), Operand(in[1]), Operand(in[2]))};
+  }
   Variables backward(const Targets& targets, const Variables& gy) override {
-    check_unchanged(condition_, version_, "the condition");
+    const Array condition = retained_input(0).data();
     Variables gx;
-    for (const int t : targets)
-      gx.push_back(masked(gy[0], t == 0 ? condition_ : apply(catena::rows::logical_not, {condition_})));
+    for (const int t : targets) {
+      if (t == 0) gx.emplace_back();
+      else if (t == 1) gx.push_back(sum_to(masked(gy[0], condition), input_shape(1)));
+      else gx.push_back(sum_to(masked(gy[0], apply(catena::rows::logical_not, {condition})), input_shape(2)));
+    }
     return gx;
   }
-
- private:
-  static Array where(const Array& c, const Array& x, const Array& y) {
-    return autograd::where(Operand(c), Operand(x), Operand(y));
-  }
-  Array condition_;
-  std::uint32_t version_;
 };
 
 class Identity final : public FunctionNode {
@@ -219,12 +229,53 @@ Variable clip(const Variable& x, double x_min, double x_max) {
 Variables identity(const Variables& xs) { return apply_node<Identity>(xs); }
 Variable identity(const Variable& x) { return apply_node<Identity>({x})[0]; }
 
+namespace {
+
+// y broadcast to x, its axes being those of x from `axis` on.
+Variable along_axes(const char* label, const Variable& x, const Variable& y, int axis) {
+  internal::check_input_types(
+      label, {x, y},
+      [axis](const TypeInfoTuple& in_types) {
+        using namespace type_check;
+        const auto at = variable(axis, "axis");
+        // With an axis of the length of x, y is a number.
+        expect(-in_types[0].ndim <= at, at <= in_types[0].ndim, in_types[0].dtype == in_types[1].dtype);
+      },
+      "x y");
+  const int first = axis < 0 ? axis + x.ndim() : axis, after = x.ndim() - first - y.ndim();
+  if (is_debug()) {
+    bool equal = after >= 0;
+    for (int i = 0; equal && i < y.ndim(); ++i) equal = x.shape(first + i) == y.shape(i);
+    catena::check<catena::AssertionError>(equal, label, "the shape ", y.shape(), " of y is not that of the axes of x, ",
+                                          x.shape(), ", from ", first, " on");
+  }
+  Shape shape = y.shape();
+  for (int i = 0; i < after; ++i) shape.push_back(1);
+  return broadcast_to(reshape(y, shape), x.shape());
+}
+
+}  // namespace
+
+Variable bias(const Variable& x, const Variable& y, int axis) { return x + along_axes("Bias", x, y, axis); }
+Variable scale(const Variable& x, const Variable& y, int axis) { return x * along_axes("Scale", x, y, axis); }
+
 namespace internal {
 
-Variable select(const Array& condition, const Variable& x, const Variable& y) {
-  catena::check<catena::TypeError>(condition && condition.dtype() == Dtype::bool_, "where",
-                                   "the condition must be a bool array");
-  return apply_node<Where>({x, y}, condition)[0];
+Variable select(const Variable& condition, const Variable& x, const Variable& y) {
+  return apply_node<Where>({condition, x, y})[0];
+}
+
+Variable branch(const Constant& c, const Variable& other) {
+  catena::check<catena::TypeError>(bool(other), "where", "x or y is a null Variable");
+  const Array& like = other.data();
+  Array a;
+  if (c.is_array()) {
+    a = astype(c.array(), like.dtype());
+  } else {
+    a = like.backend().empty({}, like.dtype(), like.device());
+    fill(a, c.scalar());
+  }
+  return Variable(a, {.volatile_ = AUTO, .requires_grad = false});
 }
 
 }  // namespace internal

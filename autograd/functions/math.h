@@ -44,8 +44,10 @@ CATENA_UNARY_MATH(CATENA_DECLARE)
 #undef CATENA_DECLARE
 
 namespace internal {
-CATENA_EXPORT Variable select(const Array& condition, const Variable& x, const Variable& y);
-}
+CATENA_EXPORT Variable select(const Variable& condition, const Variable& x, const Variable& y);
+// A constant as an operand of select beside `other`: in its dtype, without a gradient.
+CATENA_EXPORT Variable branch(const Constant& c, const Variable& other);
+}  // namespace internal
 
 CATENA_EXPORT Variable rsqrt(const Variable& x);
 
@@ -59,11 +61,20 @@ CATENA_EXPORT Variable squared_difference(const Variable& x1, const Variable& x2
 CATENA_EXPORT Variable linear_interpolate(const Variable& p, const Variable& x, const Variable& y);
 // The gradient is 0 at and outside the bounds. AssertionError unless x_min < x_max.
 CATENA_EXPORT Variable clip(const Variable& x, double x_min, double x_max);
-// condition is a bool array (else TypeError); all shapes are equal (else InvalidType).
-template <class X, class Y>
-requires VariableLike<X> || VariableLike<Y> Variable where(const Array& condition, const X& x, const Y& y) {
-  return internal::select(condition, x, y);
+// x where the condition holds, y elsewhere; the three shapes broadcast. x or y may be a constant, a number or an array,
+// which is converted to the other's dtype and gets no gradient. InvalidType unless the condition is bool, as a Variable
+// or an array, x and y have one dtype, and the shapes broadcast.
+template <class C, class X, class Y>
+requires(VariableLike<C> || ArrayLike<C>) && VariableOperands<X, Y> Variable
+    where(const C& condition, const X& x, const Y& y) {
+  if constexpr (!VariableLike<X>) return internal::select(condition, internal::branch(internal::operand(x), y), y);
+  else if constexpr (!VariableLike<Y>) return internal::select(condition, x, internal::branch(internal::operand(y), x));
+  else return internal::select(condition, x, y);
 }
+// x + y and x * y, where the axes of y are those of x from `axis` on; y is broadcast over the others. InvalidType for
+// an axis out of range and lengths that do not fit (in debug mode an AssertionError if they differ).
+CATENA_EXPORT Variable bias(const Variable& x, const Variable& y, int axis = 1);
+CATENA_EXPORT Variable scale(const Variable& x, const Variable& y, int axis = 1);
 // The same arrays and gradients behind one function node.
 CATENA_EXPORT Variables identity(const Variables& xs);
 CATENA_EXPORT Variable identity(const Variable& x);

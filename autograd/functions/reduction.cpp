@@ -1,8 +1,12 @@
 #include <catena/autograd/functions/reduction.h>
 
+#include <limits>
+
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/input_types.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -10,16 +14,6 @@ namespace autograd {
 using type_check::TypeInfoTuple;
 
 namespace {
-
-// InvalidType for an axis out of range.
-void expect_axes(const TypeInfoTuple& in_types, const Axes& axes) {
-  using namespace type_check;
-  for (const std::int64_t a : axes.values()) {
-    const auto axis = variable(a, "axis");
-    if (a >= 0) expect(axis < in_types[0].ndim);
-    else expect(-in_types[0].ndim <= axis);
-  }
-}
 
 // Restores the reduced axes of a gradient with length 1.
 Variable with_kept_axes(const Variable& g, const Shape& shape, const Dims& axes) {
@@ -32,7 +26,7 @@ class Reduction : public FunctionNode {
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
-    expect_axes(in_types, axes_);
+    autograd::internal::expect_axes(in_types, axes_);
   }
 
  protected:
@@ -84,6 +78,72 @@ class Extremum final : public Reduction {
   bool greatest_;
 };
 
+class BatchL2NormSquared final : public FunctionNode {
+ public:
+  std::string label() const override { return "BatchL2NormSquared"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);
+  }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0});
+    Dims axes;
+    for (int i = 1; i < x[0].ndim(); ++i) axes.push_back(i);
+    return {astype(reduce(catena::rows::sum_squares, x[0], axes), x[0].dtype())};
+  }
+  Variables backward(const Targets&, const Variables& gy) override {
+    const Variable x = retained_input(0);
+    Shape shape = gy[0].shape();
+    shape.resize(x.ndim(), 1);
+    return {x * 2 * reshape(gy[0], shape)};
+  }
+};
+
+class LogSumExp final : public Reduction {
+ public:
+  using Reduction::Reduction;
+  std::string label() const override { return "LogSumExp"; }
+  Arrays forward(const Arrays& x) override {
+    retain_inputs({0});
+    retain_outputs({0});
+    const Array greatest = amax(x[0], axes_, true);
+    // Elements of a slice whose greatest one is infinite are not shifted.
+    const Array shift = where(apply(catena::rows::isfinite, {greatest}), greatest, 0);
+    const Array y = apply(catena::rows::log, {sum(apply(catena::rows::exp, {x[0] - shift}), axes_, true)}) + shift;
+    return {keepdims_ ? y : reshape(y, catena::reduced_shape(x[0].shape(), axes_of(x[0]), false))};
+  }
+  // Where y is -inf, x - y is NaN and the gradient 0.
+  Variables backward(const Targets&, const Variables& gy) override {
+    const Variable y = retained_output(0);
+    const Array empty = apply(catena::rows::equal, {y.data(), -std::numeric_limits<double>::infinity()});
+    return {exp(retained_input(0) - spread(where(empty, 0, y))) * spread(gy[0])};
+  }
+
+ private:
+  Dims axes_of(const Array& x) const { return catena::normalize_axes("logsumexp", axes_, x.ndim()); }
+};
+
+// The position of an extremum; it has no gradient.
+class ArgExtremum final : public FunctionNode {
+ public:
+  ArgExtremum(const std::optional<int>& axis, bool greatest) : axis_(axis), greatest_(greatest) {}
+  std::string label() const override { return greatest_ ? "ArgMax" : "ArgMin"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    expect(in_types[0].dtype.kind() == 'f');
+    if (axis_) autograd::internal::expect_axes(in_types, *axis_);
+  }
+  Arrays forward(const Arrays& x) override {
+    const Array along = axis_ ? x[0] : autograd::reshape(x[0], {x[0].size()});
+    const Array at = reduce(greatest_ ? catena::rows::argmax : catena::rows::argmin, along, axis_.value_or(0));
+    return {astype(at, Dtype::int32)};
+  }
+
+ private:
+  std::optional<int> axis_;
+  bool greatest_;
+};
+
 class SumTo final : public FunctionNode {
  public:
   explicit SumTo(const Shape& shape) : shape_(shape) {}
@@ -106,6 +166,57 @@ Variable max(const Variable& x, const Axes& axes, bool keepdims) {
 Variable min(const Variable& x, const Axes& axes, bool keepdims) {
   return apply_node<Extremum>({x}, axes, keepdims, false)[0];
 }
+
+namespace {
+
+bool is_narrow(const Variable& x) { return x && catena::is_floating(x.dtype()) && catena::itemsize(x.dtype()) < 4; }
+
+// The weights in a shape that broadcasts to x: those along `axes`, in the order in which these were given.
+Variable weights_along(const Variable& x, const Variable& weights, const Axes& axes) {
+  if (!axes.given()) return weights;
+  const Dims sorted = catena::normalize_axes("average", axes, x.ndim());
+  Dims order;
+  Shape shape = Shape::filled(x.ndim(), 1);
+  for (const std::int64_t axis : sorted) {
+    for (int k = 0; k < axes.values().size(); ++k)
+      if (catena::normalize_axis("average", axes.values()[k], x.ndim()) == axis) order.push_back(k);
+    shape[int(axis)] = x.shape(int(axis));
+  }
+  return reshape(order.size() > 1 ? transpose(weights, order) : weights, shape);
+}
+
+}  // namespace
+
+Variable average(const Variable& x, const Axes& axes, const Variable& weights, bool keepdims) {
+  if (!weights) return mean(x, axes, keepdims);
+  internal::check_input_types(
+      "Average", {x, weights},
+      [&](const TypeInfoTuple& in_types) {
+        using namespace type_check;
+        expect(in_types[0].dtype.kind() == 'f', in_types[0].dtype == in_types[1].dtype);
+        autograd::internal::expect_axes(in_types, axes);
+        if (!axes.given()) return expect(in_types[1].shape == in_types[0].shape);
+        const int rank = in_types.shape(0).size();
+        expect(in_types[1].ndim == variable(axes.values().size(), "len(axis)"));
+        for (int k = 0; k < axes.values().size(); ++k)
+          expect(in_types[1].shape[k] == in_types[0].shape[catena::normalize_axis("average", axes.values()[k], rank)]);
+      },
+      "x weights");
+  // The sums of 16-bit floats may be out of their range, where the quotient is not.
+  if (is_narrow(x))
+    return cast(average(cast(x, Dtype::float32), axes, cast(weights, Dtype::float32), keepdims), x.dtype());
+  return sum(x * weights_along(x, weights, axes), axes, keepdims) / sum(weights);
+}
+
+Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
+  // exp(x - y) of 16-bit floats would have the error of a rounded y.
+  if (is_narrow(x)) return cast(logsumexp(cast(x, Dtype::float32), axes, keepdims), x.dtype());
+  return apply_node<LogSumExp>({x}, axes, keepdims)[0];
+}
+
+Variable batch_l2_norm_squared(const Variable& x) { return apply_node<BatchL2NormSquared>({x})[0]; }
+Variable argmax(const Variable& x, std::optional<int> axis) { return apply_node<ArgExtremum>({x}, axis, true)[0]; }
+Variable argmin(const Variable& x, std::optional<int> axis) { return apply_node<ArgExtremum>({x}, axis, false)[0]; }
 
 #define CATENA_REDUCTION(name) \
   Variable Variable::name(const Axes& axes, bool keepdims) const { return autograd::name(*this, axes, keepdims); }

@@ -1,6 +1,8 @@
 // Differentiable reductions over axes.
 #pragma once
 
+#include <optional>
+
 #include <catena/autograd/variable.h>
 
 namespace autograd {
@@ -11,8 +13,26 @@ CATENA_EXPORT Variable sum(const Variable& x, const Axes& axes = {}, bool keepdi
 CATENA_EXPORT Variable sum_to(const Variable& x, const Shape& shape);
 // The mean; 16-bit floats are summed and divided in float32.
 CATENA_EXPORT Variable mean(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+// sum(x w) / sum(w) for weights w of the shape of x, or, if axes are given, of the lengths of x along these. Null
+// weights are equal ones. Differentiable in both. InvalidType for weights of another dtype or shape. average and mean
+// are the same.
+CATENA_EXPORT Variable average(const Variable& x, const Axes& axes = {}, const Variable& weights = {},
+                               bool keepdims = false);
+inline Variable mean(const Variable& x, const Axes& axes, const Variable& weights, bool keepdims = false) {
+  return average(x, axes, weights, keepdims);
+}
 // Every element that equals the extremum receives the whole gradient.
 CATENA_EXPORT Variable max(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Variable min(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+
+// log(sum(exp(x))) without overflow; -inf of elements that all are -inf, whose gradients are 0.
+CATENA_EXPORT Variable logsumexp(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+// The sum of the squares of x (B, ...) over all axes but the first: (B). At least 2 axes (InvalidType).
+CATENA_EXPORT Variable batch_l2_norm_squared(const Variable& x);
+
+// The position, as int32, of the greatest or least element along an axis, which the result lacks, or in the flattened
+// array; of equal elements the first. Floating input; no gradient. ValueError if there are no elements.
+CATENA_EXPORT Variable argmax(const Variable& x, std::optional<int> axis = {});
+CATENA_EXPORT Variable argmin(const Variable& x, std::optional<int> axis = {});
 
 }  // namespace autograd

@@ -5,6 +5,7 @@
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
+#include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/onednn_extension.h>
 #include <catena/ndarray/core/storage.h>
@@ -91,6 +92,7 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   if (name == RandomExtension::kName) return static_cast<RandomExtension*>(&random);
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
   if (name == NnExtension::kName) return device.kind == Device::Kind::cpu ? onednn_extension() : cudnn_extension();
+  if (name == LinalgExtension::kName) return ndarray_linalg_extension(device);
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/base/arguments.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/creation.h>
 
@@ -64,22 +65,7 @@ inline constexpr RClass r_{};
 inline constexpr CClass c_{};
 
 // ---- splitting ----------------------------------------------------------------------------------
-// How to split: into a number of parts, or before the given positions.
-class Sections {
- public:
-  template <std::integral I> Sections(I parts) : is_count_(true), count_(static_cast<std::int64_t>(parts)) {}
-  Sections(std::initializer_list<std::int64_t> positions) : positions_(positions) {}
-  Sections(const std::vector<std::int64_t>& positions) : positions_(positions) {}
-
-  bool is_count() const noexcept { return is_count_; }
-  std::int64_t count() const noexcept { return count_; }
-  const std::vector<std::int64_t>& positions() const noexcept { return positions_; }
-
- private:
-  bool is_count_ = false;
-  std::int64_t count_ = 0;
-  std::vector<std::int64_t> positions_;
-};
+using catena::Sections;
 
 // Splits along an axis. A number of parts must divide the length (ValueError). Positions are clamped like those of
 // slices, so they may be beyond the end or decrease. ValueError for fewer than 1 parts, IndexError for an axis out of

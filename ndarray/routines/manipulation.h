@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/arguments.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
@@ -104,22 +105,7 @@ CATENA_EXPORT Array roll(const Array& a, std::int64_t shift, std::optional<int> 
 CATENA_EXPORT Array rot90(const Array& a, int k = 1, const Dims& axes = {0, 1});
 
 // ---- padding ------------------------------------------------------------------------------------
-// A value for each side of each axis: one for all, {before, after} for all axes, or {{before, after}, ...} per axis.
-template <class T> class PadSides {
- public:
-  using Pair = std::pair<T, T>;
-  template <class V>
-  requires(std::is_arithmetic_v<V>) PadSides(V all) : sides_{{T(all), T(all)}} {}
-  PadSides(T all) : sides_{{all, all}} {}
-  PadSides(T before, T after) : sides_{{before, after}} {}
-  PadSides(std::initializer_list<Pair> sides) : sides_(sides) {}
-  PadSides(const std::vector<Pair>& sides) : sides_(sides) {}
-
-  const std::vector<Pair>& sides() const noexcept { return sides_; }
-
- private:
-  std::vector<Pair> sides_;
-};
+using catena::PadSides;
 
 struct PadOptions {
   PadSides<Scalar> constant_values = Scalar(0);  // cast to the dtype of the array

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(arrays_beside_the_inputs_must_not_change) {
   const Array c = full({2, 2}, 3), condition = astype(ones({2, 2}), Dtype::bool_), indices = array<int>({0, 1}, {2});
   BOOST_TEST(has(message_after(x * c, [&] { fill(c, 1); }), "_ * constant array: the constant array, of shape"));
   BOOST_TEST(has(message_after(operator_matmul(x, c), [&] { fill(c, 1); }), "_ @ constant array: input 1 (b)"));
-  BOOST_TEST(has(message_after(where(condition, x, x), [&] { fill(condition, 0); }), "Where: the condition"));
+  BOOST_TEST(has(message_after(where(condition, x, x), [&] { fill(condition, 0); }), "Where: input 0 (condition)"));
   BOOST_TEST(has(message_after(get_item(x, {indices}), [&] { fill(indices, 0); }), "GetItem: an index array"));
 }
 

@@ -12,6 +12,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/testing.h>
+#include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
 using namespace autograd;
@@ -245,7 +246,92 @@ BOOST_AUTO_TEST_CASE(where_selects) {
   gradient_check::check_backward(f, {x, y}, {gy}, {.eps = 1e-5});
   gradient_check::check_double_backward(f, {x, y}, {gy}, {gy, x}, {.eps = 1e-5});
   BOOST_CHECK_THROW(where(c, Variable(x), Variable(ones({4}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(where(ones({3}), Variable(x), Variable(y)), catena::TypeError);
+  BOOST_CHECK_EXCEPTION(where(ones({3}), Variable(x), Variable(y)), catena::InvalidType, [](const catena::Error& e) {
+    return std::string(e.what()).find("Where (Forward)") != std::string::npos &&
+           std::string(e.what()).find("in_types[0].dtype.kind == b") != std::string::npos;
+  });
+  BOOST_CHECK_THROW(where(c, Variable(x), Variable(ones({4}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(where(c, Variable(x), Variable(ones({3}))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(where_broadcasts_and_takes_constants) {
+  const Array c = array<bool>({true, false, true}, {3}), column = array<bool>({true, false}, {2, 1});
+  const Array x = random({2, 3}, -1, 1, 1), y = random({3}, -1, 1, 2), one = random({}, -1, 1, 3);
+  const std::vector<double> xs = to_vector<double>(x), ys = to_vector<double>(y);
+  const auto numbers = [](const Variable& v) { return to_vector<double>(v.data()); };
+  // The condition as a Variable, which has no gradient.
+  Variable condition(c), a(x), b(y);
+  Variable z = where(condition, a, b);
+  for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(numbers(z)[i] == (i % 3 != 1 ? xs[i] : ys[i % 3]));
+  z.set_grad(ones({2, 3}, Dtype::float64));
+  z.backward();
+  BOOST_CHECK(!condition.grad());
+  BOOST_TEST(to_vector<double>(a.grad()) == (std::vector<double>{1, 0, 1, 1, 0, 1}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<double>(b.grad()) == (std::vector<double>{0, 2, 0}), boost::test_tools::per_element());
+  // Numbers and arrays take the dtype of the variable.
+  const Variable narrow(ones({3}));
+  BOOST_CHECK(where(c, narrow, 2.5).dtype() == Dtype::float32);
+  BOOST_TEST(numbers(where(c, narrow, 2.5)) == (std::vector<double>{1, 2.5, 1}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(where(c, -1, narrow)) == (std::vector<double>{-1, 1, -1}), boost::test_tools::per_element());
+  BOOST_CHECK(where(c, narrow, y).dtype() == Dtype::float32);
+  BOOST_CHECK(where(column, narrow, 0).shape() == (Shape{2, 3}));
+  const gradient_check::Options options{.eps = 1e-5};
+  const auto f = [&](const Variables& v) { return where(column, v[0], v[1]); };
+  gradient_check::check_backward(f, {y, one}, {x}, options);
+  gradient_check::check_double_backward(f, {y, one}, {x}, {y, one}, options);
+  BOOST_CHECK(where(c, Variable(array<int>({1, 2, 3}, {3})), 0).dtype() == Dtype::int32);
+  BOOST_CHECK(where(full({0}, 0, Dtype::bool_), Variable(zeros({0})), 1).shape() == (Shape{0}));
+  BOOST_CHECK_EXCEPTION(where(c, Variable(ones({2, 2})), 0), catena::InvalidType, [](const catena::InvalidType& e) {
+    return e.expect() == "the shapes of condition, x and y broadcast together" && e.actual() == "(3,), (2, 2) and ()";
+  });
+  BOOST_CHECK_THROW(where(c, Variable(), 1), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(bias_and_scale_align_axes) {
+  struct Case {
+    Shape y;
+    int axis;
+  };
+  const Array x = random({2, 3, 4}, -1, 1, 1);
+  const std::vector<double> xs = to_vector<double>(x);
+  for (const Case& c : {Case{{3}, 1}, Case{{3, 4}, 1}, Case{{2}, 0}, Case{{2, 3, 4}, 0}, Case{{4}, -1}, Case{{}, 2},
+                        Case{{1}, 1}, Case{{2, 3}, -3}})
+    BOOST_TEST_CONTEXT(c.y << " at " << c.axis) {
+      const Array y = random(c.y, 0.5, 2, 2);
+      const std::vector<double> ys = to_vector<double>(y);
+      std::vector<double> sums, products;
+      for (std::int64_t i = 0; i < 24; ++i) {
+        const std::int64_t at[] = {i / 12, i / 4 % 3, i % 4};
+        std::int64_t k = 0;
+        for (int a = 0; a < c.y.size(); ++a)
+          k = k * c.y[a] + (c.y[a] == 1 ? 0 : at[(c.axis < 0 ? c.axis + 3 : c.axis) + a]);
+        sums.push_back(xs[std::size_t(i)] + ys[std::size_t(k)]);
+        products.push_back(xs[std::size_t(i)] * ys[std::size_t(k)]);
+      }
+      const auto add = [&](const Variables& v) { return Variables{bias(v[0], v[1], c.axis)}; };
+      const auto multiply = [&](const Variables& v) { return Variables{scale(v[0], v[1], c.axis)}; };
+      testing::assert_allclose(add({Variable(x), Variable(y)})[0].data(), array(sums, {2, 3, 4}), 1e-15, 1e-15);
+      testing::assert_allclose(multiply({Variable(x), Variable(y)})[0].data(), array(products, {2, 3, 4}), 1e-15,
+                               1e-15);
+      test::check_derivatives("bias", add, {x, y}, {.atol16 = 2e-3});
+      test::check_derivatives("scale", multiply, {x, y}, {.atol16 = 4e-3});
+    }
+  const auto empty = [](const Variables& v) { return Variables{scale(v[0], v[1])}; };
+  test::check_derivatives("scale of nothing", empty, {random({0, 3}, -1, 1, 1), random({3}, -1, 1, 1)});
+  for (const auto f : {bias, scale}) {
+    const Variable v(x);
+    BOOST_CHECK_THROW(f(v, Variable(ones({4}, Dtype::float64)), 1), catena::InvalidType);
+    BOOST_CHECK_THROW(f(v, Variable(ones({3, 4, 2}, Dtype::float64)), 1), catena::InvalidType);
+    BOOST_CHECK_THROW(f(v, Variable(ones({3}, Dtype::float64)), 4), catena::InvalidType);
+    BOOST_CHECK_THROW(f(v, Variable(ones({3}, Dtype::float64)), -4), catena::InvalidType);
+    BOOST_CHECK_THROW(f(v, Variable(ones({3})), 1), catena::InvalidType);
+    BOOST_CHECK_NO_THROW(f(v, Variable(ones({1}, Dtype::float64)), 1));
+    const DebugMode debug(true);
+    BOOST_CHECK_THROW(f(v, Variable(ones({4}, Dtype::float64)), 1), catena::AssertionError);
+    BOOST_CHECK_THROW(f(v, Variable(ones({1}, Dtype::float64)), 1), catena::AssertionError);
+    BOOST_CHECK_THROW(f(v, Variable(ones({3}, Dtype::float64)), 3), catena::AssertionError);
+    BOOST_CHECK_NO_THROW(f(v, Variable(ones({3}, Dtype::float64)), 1));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(identity_passes_absent_gradients_on) {
@@ -284,10 +370,27 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   f["matmul"] = [](const test::GoldenCall& c) {
     return Variables{matmul(c.x(0), c.x(1), {.transa = c.flag("transa", false), .transb = c.flag("transb", false)})};
   };
-  const auto weights = [](const test::Json& json) {
-    return json["function"] == "mean" && json["input_names"].size() > 1 ? "weights" : "";
+  for (const char* name : {"average", "mean"})
+    f[name] = [](const test::GoldenCall& c) {
+      return Variables{average(c.x(0), c.axes("axis"), c.x("weights"), c.flag("keepdims", false))};
+    };
+  const auto axis = [](const test::GoldenCall& c) {
+    return c.has("axis") ? std::optional<int>(int(c.integer("axis", 0))) : std::nullopt;
   };
-  test::run_golden("math", f, {.once_only = {"maximum", "minimum", "clip", "max", "min"}, .lacks = weights});
+  f["argmax"] = [axis](const test::GoldenCall& c) { return Variables{argmax(c.x(0), axis(c))}; };
+  f["argmin"] = [axis](const test::GoldenCall& c) { return Variables{argmin(c.x(0), axis(c))}; };
+  f["logsumexp"] = [](const test::GoldenCall& c) { return Variables{logsumexp(c.x(0), c.axes("axis"))}; };
+  f["batch_l2_norm_squared"] = [](const test::GoldenCall& c) { return Variables{batch_l2_norm_squared(c.x(0))}; };
+  f["bias"] = [](const test::GoldenCall& c) { return Variables{bias(c.x(0), c.x(1), int(c.integer("axis", 1)))}; };
+  f["scale"] = [](const test::GoldenCall& c) { return Variables{scale(c.x(0), c.x(1), int(c.integer("axis", 1)))}; };
+  f["batch_matmul"] = [](const test::GoldenCall& c) {
+    return Variables{batch_matmul(c.x(0), c.x(1), c.flag("transa", false), c.flag("transb", false))};
+  };
+  f["inv"] = [](const test::GoldenCall& c) { return Variables{inv(c.x(0))}; };
+  f["batch_inv"] = [](const test::GoldenCall& c) { return Variables{batch_inv(c.x(0))}; };
+  f["det"] = [](const test::GoldenCall& c) { return Variables{det(c.x(0))}; };
+  f["batch_det"] = [](const test::GoldenCall& c) { return Variables{batch_det(c.x(0))}; };
+  test::run_golden("math", f, {.once_only = {"maximum", "minimum", "clip", "max", "min"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

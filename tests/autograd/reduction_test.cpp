@@ -2,8 +2,11 @@
 #include <catena/autograd/functions/reduction.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
 
 #include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
 
@@ -119,7 +122,151 @@ BOOST_AUTO_TEST_CASE(matmul_values_and_derivatives) {
       test::check_derivatives("matmul", f, {a, b}, {.atol16 = 1e-2, .rtol16 = 5e-2});
     }
   BOOST_CHECK_THROW(matmul(Variable(ones({2, 3})), Variable(ones({2, 3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(matmul(Variable(ones({2, 3, 4})), Variable(ones({4, 3}))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(weighted_means) {
+  const Array x = spread({2, 3, 4}), gy = spread({2, 4});
+  struct Case {
+    Axes axes;
+    Shape weights;
+    Dims order;  // the axis of x of each axis of the weights
+  };
+  const Case cases[] = {{{}, {2, 3, 4}, {0, 1, 2}}, {1, {3}, {1}}, {-1, {4}, {2}}, {{2, 0}, {4, 2}, {2, 0}}};
+  for (const Case& c : cases)
+    for (const bool keepdims : {false, true}) BOOST_TEST_CONTEXT(c.weights << keepdims) {
+        const Array w = spread(c.weights, 0.2, 1.5, 3);
+        // The sums of x w and of w, by a walk over x.
+        const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(w);
+        double total = 0;
+        for (const double v : ws) total += v;
+        const Dims axes = catena::normalize_axes("test", c.axes, 3);
+        const Shape kept = catena::reduced_shape(x.shape(), axes, true);
+        std::vector<double> expected(std::size_t(catena::size_of(kept)));
+        for (std::int64_t i = 0; i < x.size(); ++i) {
+          const std::int64_t at[] = {i / 12, i / 4 % 3, i % 4};
+          std::int64_t to = 0, weight = 0;
+          for (int a = 0; a < 3; ++a) to = to * kept[a] + (kept[a] == 1 ? 0 : at[a]);
+          for (int a = 0; a < c.order.size(); ++a) weight = weight * c.weights[a] + at[c.order[a]];
+          expected[std::size_t(to)] += xs[std::size_t(i)] * ws[std::size_t(weight)] / total;
+        }
+        const auto f = [&](const Variables& v) { return Variables{average(v[0], c.axes, v[1], keepdims)}; };
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x), Variable(w)})[0].data(),
+                                                      array(expected, catena::reduced_shape(x.shape(), axes, keepdims)),
+                                                      1e-12, 1e-12));
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(mean(Variable(x), c.axes, Variable(w), keepdims).data(),
+                                                      f({Variable(x), Variable(w)})[0].data(), 0, 0));
+        test::check_derivatives("average", f, {x, w}, {.atol16 = 2e-3, .rtol16 = 1e-2});
+      }
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(average(Variable(x), 1).data(), mean(x, 1), 0, 0));
+  // The sums do not fit float16, the mean does.
+  const Variable many(full({100000}, 3.0, Dtype::float16)), twos(full({100000}, 2.0, Dtype::float16));
+  BOOST_TEST(average(many, {}, twos).item<double>() == 3.0);
+  const Variable v(x);
+  BOOST_CHECK_THROW(average(v, {}, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, 1, Variable(ones({4}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, 1, Variable(ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, 3, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, {1, -2}, Variable(ones({3, 3}, Dtype::float64))), catena::ValueError);
+  BOOST_CHECK_THROW(average(Variable(ones({3}, Dtype::int32)), 0, Variable(ones({3}, Dtype::int32))),
+                    catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(logarithms_of_sums_of_exponentials) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto f = [](const Axes& axes, bool keepdims) {
+    return [axes, keepdims](const Variables& v) { return Variables{logsumexp(v[0], axes, keepdims)}; };
+  };
+  const Array x = spread({2, 3, 4}, -3, 3);
+  const std::vector<double> xs = to_vector<double>(x);
+  std::vector<double> expected(8);
+  for (std::size_t i = 0; i < xs.size(); ++i) expected[i / 12 * 4 + i % 4] += std::exp(xs[i]);
+  for (double& v : expected) v = std::log(v);
+  testing::assert_allclose(f(1, false)({Variable(x)})[0].data(), array(expected, {2, 4}), 1e-12, 1e-12);
+  BOOST_CHECK(f(-2, true)({Variable(x)})[0].shape() == (Shape{2, 1, 4}));
+  for (const Axes& axes : {Axes(), Axes(1), Axes({0, 2}), Axes(-1)})
+    for (const bool keepdims : {false, true}) test::check_derivatives("logsumexp", f(axes, keepdims), {x});
+  test::check_derivatives("logsumexp of a number", f({}, false), {spread({})});
+  test::check_derivatives("logsumexp of one", f(0, false), {spread({1})});
+  // Far from the range of exp, and where nothing or an infinity is summed.
+  Variable far(array<double>({1000, 1000, -1000, -1000.5, -inf, -inf, inf, 0, -inf, 2}, {5, 2}));
+  Variable y = logsumexp(far, 1);
+  const std::vector<double> sums = to_vector<double>(y.data());
+  BOOST_TEST(std::fabs(sums[0] - (1000 + std::log(2.0))) < 1e-12);
+  BOOST_TEST(std::fabs(sums[1] - (-1000 + std::log1p(std::exp(-0.5)))) < 1e-12);
+  BOOST_TEST(sums[2] == -inf);
+  BOOST_TEST(sums[3] == inf);
+  BOOST_TEST(sums[4] == 2);
+  y.set_grad(ones_like(y.data()));
+  y.backward({.enable_double_backprop = true});
+  const std::vector<double> g = to_vector<double>(far.grad());
+  BOOST_TEST(std::fabs(g[0] - 0.5) < 1e-12);
+  BOOST_TEST(std::fabs(g[2] - 1 / (1 + std::exp(-0.5))) < 1e-12);
+  BOOST_TEST(g[4] == 0);
+  BOOST_TEST(g[5] == 0);
+  BOOST_TEST(g[8] == 0);
+  BOOST_TEST(g[9] == 1);
+  Variable second = sum(far.grad_variable()(Slice(0, 3)) * Variable(spread({3, 2})));
+  far.cleargrad();
+  second.backward();
+  const std::vector<double> gg = to_vector<double>(far.grad());
+  for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u}) BOOST_TEST(std::isfinite(gg[i]));
+  // A y rounded to float16 would be off by up to 8 here, and exp(x - y) by a factor of 2000.
+  Variable half(full({4}, 30000.0, Dtype::float16));
+  Variable z = logsumexp(half);
+  z.backward();
+  for (const double v : to_vector<double>(half.grad())) BOOST_TEST(std::fabs(v - 0.25) < 1e-3);
+  BOOST_CHECK_THROW(logsumexp(Variable(x), 3), catena::InvalidType);
+  BOOST_CHECK_THROW(logsumexp(Variable(x), {0, 0}), catena::ValueError);
+  BOOST_CHECK_THROW(logsumexp(Variable(ones({2}, Dtype::int32))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_squares_of_a_batch) {
+  const auto f = [](const Variables& v) { return Variables{batch_l2_norm_squared(v[0])}; };
+  const Array x = spread({2, 3, 2});
+  const std::vector<double> xs = to_vector<double>(x);
+  std::vector<double> expected(2);
+  for (std::size_t i = 0; i < xs.size(); ++i) expected[i / 6] += xs[i] * xs[i];
+  testing::assert_allclose(f({Variable(x)})[0].data(), array(expected, {2}), 1e-12, 1e-12);
+  for (const Array& a : {x, spread({3, 1}), spread({0, 2}), Array(spread({2, 0}))})
+    test::check_derivatives("batch_l2_norm_squared", f, {a}, {.atol16 = 2e-3});
+  // 4096 ones: a sum in float16 stays at 2048.
+  BOOST_TEST(batch_l2_norm_squared(Variable(ones({1, 4096}, Dtype::float16))).item<double>() == 4096);
+  BOOST_CHECK_THROW(batch_l2_norm_squared(Variable(ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_l2_norm_squared(Variable(ones({3, 2}, Dtype::int32))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(positions_of_extrema) {
+  const Array x = array<double>({3, 1, 3, 0, 5, 5, 0, 2, 1, 0, 0, 9}, {3, 4});
+  for (const Dtype t : {Dtype::float64, Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
+    const Variable v(astype(x, t));
+    const auto is = [](const Variable& y, const Shape& shape, const std::vector<int>& expected) {
+      BOOST_CHECK(y.dtype() == Dtype::int32);
+      BOOST_CHECK_EQUAL(y.shape(), shape);
+      BOOST_TEST(to_vector<int>(y.data()) == expected, boost::test_tools::per_element());
+    };
+    is(argmax(v), {}, {11});
+    is(argmin(v), {}, {3});
+    is(argmax(v, 1), {3}, {0, 0, 3});
+    is(argmin(v, -1), {3}, {3, 2, 1});
+    is(argmax(v, 0), {4}, {1, 1, 0, 2});
+    is(argmin(v, 0), {4}, {2, 2, 1, 0});
+    is(argmax(Variable(transpose(v.data())), 0), {3}, {0, 0, 3});
+    is(argmax(Variable(slice(v.data(), 1, 3, -5, -1))), {}, {8});
+  }
+  for (const bool greatest : {true, false}) {
+    Variable v(x), number(full({}, 2));
+    Variable y = greatest ? argmax(v, 1) : argmin(v, 1);
+    y.set_grad(ones_like(y.data()));
+    y.backward();
+    BOOST_CHECK(!v.grad());
+    BOOST_TEST((greatest ? argmax(number) : argmin(number)).item<int>() == 0);
+    const auto f = greatest ? argmax : argmin;
+    BOOST_CHECK_THROW(f(v, 2), catena::InvalidType);
+    BOOST_CHECK_THROW(f(Variable(ones({2}, Dtype::int32)), {}), catena::InvalidType);
+    BOOST_CHECK_THROW(f(Variable(zeros({0, 2})), 0), catena::ValueError);
+    BOOST_CHECK_THROW(f(Variable(zeros({0})), {}), catena::ValueError);
+    BOOST_CHECK(f(Variable(zeros({0, 2})), 1).shape() == (Shape{0}));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

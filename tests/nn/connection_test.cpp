@@ -1,9 +1,13 @@
-// linear and convolution_2d.
+// Functions that connect layers.
 #include <catena/nn/functions/connection.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
+#include <catena/autograd/flag.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
@@ -175,6 +179,223 @@ BOOST_AUTO_TEST_CASE(convolution_values_and_derivatives) {
       }
 }
 
+BOOST_AUTO_TEST_CASE(convolution_of_groups) {
+  const Array x = spread({2, 4, 5, 4}), W = spread({6, 2, 3, 2}, -1, 1, 1), b = spread({6}, -1, 1, 2);
+  const nn::ConvolutionOptions options{.stride = {2, 1}, .pad = 1, .groups = 2};
+  const auto f = [&](const Variables& v) { return Variables{nn::convolution_2d(v[0], v[1], v[2], options)}; };
+  // Every group alone.
+  Arrays parts;
+  for (const std::int64_t g : {0, 1})
+    parts.push_back(naive_convolution(contiguous(slice(x, 1, 2 * g, 2 * g + 2)),
+                                      contiguous(slice(W, 0, 3 * g, 3 * g + 3)),
+                                      contiguous(slice(b, 0, 3 * g, 3 * g + 3)), {.stride = {2, 1}, .pad = 1}));
+  testing::assert_allclose(f({Variable(x), Variable(W), Variable(b)})[0].data(), concatenate(parts, 1), 1e-12, 1e-12);
+  test::check_derivatives("convolution of groups", f, {x, W, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
+  const Variable v(x);
+  BOOST_CHECK_EXCEPTION(nn::convolution_2d(v, Variable(ones({6, 3, 1, 1}, Dtype::float64)), {}, options),
+                        catena::InvalidType, [](const catena::InvalidType& e) {
+                          return e.expect() == "in_types[0].shape[1] == in_types[1].shape[1] * groups" &&
+                                 e.actual() == "4 != 6";
+                        });
+  BOOST_CHECK_THROW(nn::convolution_2d(v, Variable(ones({5, 2, 1, 1}, Dtype::float64)), {}, options),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_2d(v, Variable(W), {}, {.groups = 0}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(depthwise_convolutions) {
+  const std::int64_t C = 3, D = 2;
+  const Array x = spread({2, C, 5, 4}), W = spread({D, C, 3, 2}, -1, 1, 1), b = spread({C * D}, -1, 1, 2);
+  for (const nn::DepthwiseConvolutionOptions& o :
+       {nn::DepthwiseConvolutionOptions{}, nn::DepthwiseConvolutionOptions{.stride = {2, 1}, .pad = {0, 1}},
+        nn::DepthwiseConvolutionOptions{.pad = 1, .dilate = {1, 2}}}) {
+    // Every channel with each of its filters.
+    Arrays parts;
+    for (std::int64_t c = 0; c < C; ++c)
+      for (std::int64_t d = 0; d < D; ++d)
+        parts.push_back(naive_convolution(
+            contiguous(slice(x, 1, c, c + 1)), contiguous(slice(slice(W, 0, d, d + 1), 1, c, c + 1)),
+            contiguous(slice(b, 0, c * D + d, c * D + d + 1)), {.stride = o.stride, .pad = o.pad, .dilate = o.dilate}));
+    const auto f = [&](const Variables& v) { return Variables{nn::depthwise_convolution_2d(v[0], v[1], v[2], o)}; };
+    testing::assert_allclose(f({Variable(x), Variable(W), Variable(b)})[0].data(), concatenate(parts, 1), 1e-12, 1e-12);
+    test::check_derivatives("depthwise_convolution_2d", f, {x, W, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
+  }
+  const auto without = [](const Variables& v) { return Variables{nn::depthwise_convolution_2d(v[0], v[1])}; };
+  test::check_derivatives("depthwise without bias", without, {spread({1, 1, 1, 1}), spread({1, 1, 1, 1})});
+  test::check_derivatives("depthwise of nothing", without, {spread({0, 2, 3, 3}), spread({1, 2, 2, 2})});
+  const Variable v(x), w(W);
+  testing::assert_allclose(nn::depthwise_convolution_2d(v, w, {}, 2, 1),
+                           nn::depthwise_convolution_2d(v, w, {}, {.stride = 2, .pad = 1}), 0, 0);
+  BOOST_CHECK_EXCEPTION(nn::depthwise_convolution_2d(v, Variable(ones({2, 2, 3, 3}, Dtype::float64))),
+                        catena::InvalidType, [](const catena::Error& e) {
+                          return std::string(e.what()).find("DepthwiseConvolution2D (Forward)") != std::string::npos;
+                        });
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(v, w, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(Variable(ones({3, 5, 4})), w), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(Variable(ones({2, 3, 5, 4}, Dtype::int32)), w), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(deconvolutions) {
+  // Every pixel of x adds its filter at its place.
+  const auto naive = [](const Array& x, const Array& W, const Array& b, const nn::DeconvolutionOptions& o,
+                        std::int64_t H, std::int64_t V) {
+    const std::int64_t n = x.shape(0), c = x.shape(1), h = x.shape(2), w = x.shape(3), m = W.shape(1) * o.groups,
+                       kh = W.shape(2), kw = W.shape(3), per = W.shape(1);
+    const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W), bs = to_vector<double>(b);
+    std::vector<double> y(std::size_t(n * m * H * V));
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = bs[i / std::size_t(H * V) % std::size_t(m)];
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t ch = 0; ch < c; ++ch)
+        for (std::int64_t out = 0; out < per; ++out)
+          for (std::int64_t p = 0; p < h * w; ++p)
+            for (std::int64_t ky = 0; ky < kh; ++ky)
+              for (std::int64_t kx = 0; kx < kw; ++kx) {
+                const std::int64_t yy = p / w * o.stride.y + ky * o.dilate.y - o.pad.y,
+                                   xx = p % w * o.stride.x + kx * o.dilate.x - o.pad.x,
+                                   channel = ch / (c / o.groups) * per + out;
+                if (yy < 0 || yy >= H || xx < 0 || xx >= V) continue;
+                y[std::size_t(((i * m + channel) * H + yy) * V + xx)] +=
+                    xs[std::size_t((i * c + ch) * h * w + p)] * ws[std::size_t(((ch * per + out) * kh + ky) * kw + kx)];
+              }
+    return array(y, {n, m, H, V});
+  };
+  struct Case {
+    nn::DeconvolutionOptions options;
+    std::int64_t H, V;
+  };
+  const Case cases[] = {{{}, 5, 4},
+                        {{.stride = 2, .pad = 1}, 5, 4},
+                        {{.stride = {1, 2}, .pad = {0, 1}}, 5, 4},
+                        {{.stride = 2, .pad = 1, .outsize = nn::Pair(6, 5)}, 6, 5},
+                        {{.stride = 3, .outsize = nn::Pair(11, 10)}, 11, 10},
+                        {{.stride = 2, .dilate = 2}, 9, 7},
+                        {{.stride = 2, .groups = 2}, 7, 6}};
+  for (const Case& k : cases) {
+    const Array x = spread({2, 4, 3, 3}), W = spread({4, 2, 3, 2}, -1, 1, 1),
+                b = spread({2 * k.options.groups}, -1, 1, 2);
+    const auto f = [&](const Variables& v) { return Variables{nn::deconvolution_2d(v[0], v[1], v[2], k.options)}; };
+    testing::assert_allclose(f({Variable(x), Variable(W), Variable(b)})[0].data(), naive(x, W, b, k.options, k.H, k.V),
+                             1e-12, 1e-12);
+    test::check_derivatives("deconvolution_2d", f, {x, W, b}, {.atol16 = 2e-2, .rtol16 = 2e-2});
+  }
+  const auto without = [](const Variables& v) { return Variables{nn::deconvolution_2d(v[0], v[1])}; };
+  test::check_derivatives("deconvolution without bias", without, {spread({1, 1, 1, 1}), spread({1, 1, 1, 1})});
+  test::check_derivatives("deconvolution of nothing", without, {spread({0, 2, 3, 3}), spread({2, 1, 2, 2})});
+  const Variable x(ones({1, 2, 3, 3})), W(ones({2, 1, 3, 3}));
+  BOOST_CHECK(nn::deconvolution_2d(x, W, {}, 2, 1).shape() == (Shape{1, 1, 5, 5}));
+  BOOST_CHECK(nn::deconvolution_2d(x, W, {}, 2, 1, nn::Pair(6, 5)).shape() == (Shape{1, 1, 6, 5}));
+  // The adjoint of the convolution with the same filter.
+  const Variable image(spread({1, 1, 5, 5})), filter(spread({2, 1, 3, 3})), other(spread({1, 2, 3, 3}, -1, 1, 4));
+  BOOST_TEST(std::fabs(double(sum(nn::convolution_2d(image, filter, {}, 2, 1) * other)) -
+                       double(sum(image * nn::deconvolution_2d(other, filter, {}, 2, 1)))) < 1e-12);
+  BOOST_CHECK_EXCEPTION(
+      nn::deconvolution_2d(x, W, {}, 2, 1, nn::Pair(7, 5)), catena::InvalidType, [](const catena::InvalidType& e) {
+        return e.expect() == "get_conv_outsize(outsize) == in_types[0].shape[2]" && e.actual() == "4 != 3";
+      });
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, Variable(ones({3, 1, 3, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(ones({2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(ones({1}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(Variable(ones({2, 3, 3})), W), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, {}, {.groups = 3}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, {}, {.groups = 0}), catena::ValueError);
+  BOOST_CHECK_EXCEPTION(nn::deconvolution_2d(x, W, {}, 1, 3), catena::AssertionError, [](const catena::Error& e) {
+    return std::string(e.what()).find("should be positive") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(bilinear_maps) {
+  const Array e1 = spread({3, 2}), e2 = spread({3, 2, 2}, -1, 1, 1), W = spread({2, 4, 3}, -1, 1, 2),
+              V1 = spread({2, 3}, -1, 1, 3), V2 = spread({4, 3}, -1, 1, 4), b = spread({3}, -1, 1, 5);
+  const std::vector<double> p = to_vector<double>(e1), q = to_vector<double>(e2), w = to_vector<double>(W),
+                            v1 = to_vector<double>(V1), v2 = to_vector<double>(V2), bs = to_vector<double>(b);
+  std::vector<double> products, all;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t l = 0; l < 3; ++l) {
+      double s = 0, linear = bs[l];
+      for (std::size_t j = 0; j < 2; ++j)
+        for (std::size_t k = 0; k < 4; ++k) s += p[i * 2 + j] * q[i * 4 + k] * w[(j * 4 + k) * 3 + l];
+      for (std::size_t j = 0; j < 2; ++j) linear += p[i * 2 + j] * v1[j * 3 + l];
+      for (std::size_t k = 0; k < 4; ++k) linear += q[i * 4 + k] * v2[k * 3 + l];
+      products.push_back(s);
+      all.push_back(s + linear);
+    }
+  const auto three = [](const Variables& v) { return Variables{nn::bilinear(v[0], v[1], v[2])}; };
+  const auto six = [](const Variables& v) { return Variables{nn::bilinear(v[0], v[1], v[2], v[3], v[4], v[5])}; };
+  testing::assert_allclose(three({Variable(e1), Variable(e2), Variable(W)})[0].data(), array(products, {3, 3}), 1e-12,
+                           1e-12);
+  const Variables inputs{Variable(e1), Variable(e2), Variable(W), Variable(V1), Variable(V2), Variable(b)};
+  testing::assert_allclose(six(inputs)[0].data(), array(all, {3, 3}), 1e-12, 1e-12);
+  test::check_derivatives("bilinear", three, {e1, e2, W}, {.atol16 = 1e-2, .rtol16 = 1e-2});
+  test::check_derivatives("bilinear and linear", six, {e1, e2, W, V1, V2, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
+  test::check_derivatives("bilinear of nothing", three, {spread({0, 2}), spread({0, 3}), spread({2, 3, 2})});
+  test::check_derivatives("bilinear of ones", three, {spread({1, 1}), spread({1, 1}), spread({1, 1, 1})});
+  BOOST_CHECK_EXCEPTION(nn::bilinear(inputs[0], inputs[1], inputs[2], inputs[3]), catena::ValueError,
+                        [](const catena::Error& e) {
+                          return e.what() == std::string("bilinear: V1, V2 and b are given together or not at all");
+                        });
+  BOOST_CHECK_EXCEPTION(
+      nn::bilinear(inputs[1], inputs[0], inputs[2]), catena::InvalidType, [](const catena::InvalidType& e) {
+        return e.expect() == "prod(in_types[0].shape[1:]) == in_types[2].shape[0]" && e.actual() == "4 != 2";
+      });
+  for (std::size_t wrong = 0; wrong < 6; ++wrong) {
+    Variables changed = inputs;
+    changed[wrong] = Variable(astype(inputs[wrong].data(), Dtype::float32));
+    BOOST_CHECK_THROW(six(changed), catena::InvalidType);
+    Shape shape = inputs[wrong].shape();
+    shape[0] += 1;
+    changed[wrong] = Variable(ones(shape, Dtype::float64));
+    BOOST_CHECK_THROW(six(changed), catena::InvalidType);
+    changed[wrong] = Variable(ones({}, Dtype::float64));
+    BOOST_CHECK_THROW(six(changed), catena::InvalidType);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(embedded_numbers) {
+  const Array W = spread({5, 3}), x = array<int>({1, 3, 3, 0, 1, 3}, {2, 3}), unknown = array<int>({1, -1, 4, -1}, {4});
+  const std::vector<double> w = to_vector<double>(W);
+  const auto f = [](const nn::EmbedIDOptions& o) {
+    return [o](const Variables& v) { return Variables{nn::embed_id(v[0], v[1], o)}; };
+  };
+  for (const Dtype t : {Dtype::int8, Dtype::int32, Dtype::int64}) {
+    const Variable y = nn::embed_id(Variable(astype(x, t)), Variable(W));
+    BOOST_CHECK(y.shape() == (Shape{2, 3, 3}));
+    const std::vector<double> ys = to_vector<double>(y.data());
+    const std::size_t rows[] = {1, 3, 3, 0, 1, 3};
+    for (std::size_t i = 0; i < 18; ++i) BOOST_TEST(ys[i] == w[rows[i / 3] * 3 + i % 3]);
+  }
+  const std::vector<double> ignored = to_vector<double>(nn::embed_id(Variable(unknown), Variable(W), -1).data());
+  const std::size_t rows[] = {1, 9, 4, 9};
+  for (std::size_t i = 0; i < 12; ++i) BOOST_TEST(ignored[i] == (rows[i / 3] == 9 ? 0 : w[rows[i / 3] * 3 + i % 3]));
+  // Repeated numbers: four additions in float16 are each rounded once.
+  test::check_derivatives("embed_id", f({}), {x, W}, {.atol16 = 4e-3});
+  test::check_derivatives("embed_id but -1", f({.ignore_label = -1}), {unknown, W}, {.atol16 = 4e-3});
+  test::check_derivatives("embed_id but a row", f({.ignore_label = 3}), {x, W}, {.atol16 = 4e-3});
+  test::check_derivatives("embed_id of nothing", f({}), {array<int>({}, {0}), W});
+  test::check_derivatives("embed_id in one row", f({}), {array<int>({0}, {1}), spread({1, 1})});
+  // Row 3 is a constant.
+  Variable weights(W);
+  Variable y = sum(nn::embed_id(Variable(x), weights, {.padding_idx = 3}));
+  BOOST_TEST(std::fabs(double(y) - double(sum(nn::embed_id(Variable(x), Variable(W))))) < 1e-14);
+  y.backward();
+  BOOST_TEST(to_vector<double>(weights.grad()) == (std::vector<double>{1, 1, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+             boost::test_tools::per_element());
+  weights.cleargrad();
+  y = sum(nn::embed_id(Variable(x), weights, {.ignore_label = 0, .padding_idx = 3}));
+  y.backward();
+  BOOST_TEST(to_vector<double>(weights.grad()) == (std::vector<double>{0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+             boost::test_tools::per_element());
+  BOOST_CHECK_THROW(nn::embed_id(Variable(ones({2})), weights), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::embed_id(Variable(array<int>({1}, {})), weights), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(ones({5}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(ones({5, 3}, Dtype::int32))), catena::InvalidType);
+  if (weights.device().kind == Device::Kind::cpu)
+    BOOST_CHECK_THROW(nn::embed_id(Variable(array<int>({5}, {1})), weights), catena::IndexError);
+  const DebugMode debug(true);
+  BOOST_CHECK_NO_THROW(nn::embed_id(Variable(unknown), weights, -1));
+  BOOST_CHECK_EXCEPTION(nn::embed_id(Variable(unknown), weights), catena::ValueError, [](const catena::Error& e) {
+    return e.what() == std::string("embed_id: x has the number -1, which is not in [0, 5)");
+  });
+}
+
 BOOST_AUTO_TEST_CASE(stride_and_pad_by_position) {
   const Variable x(spread({1, 3, 6, 5})), W(spread({2, 3, 3, 3})), b(spread({2}));
   const auto same = [](const Variable& a, const Variable& c) { testing::assert_allclose(a.data(), c.data(), 0, 0); };
@@ -211,6 +432,27 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden(
       "connection",
       {{"linear", [](const test::GoldenCall& c) { return Variables{nn::linear(c.x("x"), c.x("W"), c.x("b"))}; }},
+       {"bilinear",
+        [](const test::GoldenCall& c) {
+          return Variables{nn::bilinear(c.x("e1"), c.x("e2"), c.x("W"), c.x("V1"), c.x("V2"), c.x("b"))};
+        }},
+       {"embed_id",
+        [](const test::GoldenCall& c) {
+          nn::EmbedIDOptions options;
+          if (c.has("ignore_label")) options.ignore_label = c.integer("ignore_label", 0);
+          return Variables{nn::embed_id(c.x("x"), c.x("W"), options)};
+        }},
+       {"depthwise_convolution_2d",
+        [&](const test::GoldenCall& c) {
+          return Variables{
+              nn::depthwise_convolution_2d(c.x("x"), c.x("W"), c.x("b"), pair(c, "stride", 1), pair(c, "pad", 0))};
+        }},
+       {"deconvolution_2d",
+        [&](const test::GoldenCall& c) {
+          nn::DeconvolutionOptions options{.stride = pair(c, "stride", 1), .pad = pair(c, "pad", 0)};
+          if (c.has("outsize")) options.outsize = pair(c, "outsize", 0);
+          return Variables{nn::deconvolution_2d(c.x("x"), c.x("W"), c.x("b"), options)};
+        }},
        {"convolution_2d", convolution},
        {"dilated_convolution_2d", convolution}});
 }

@@ -1,11 +1,11 @@
-#include <catena/nn/functions/connection.h>
-
+// Convolutions of images.
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/input_types.h>
 #include <catena/autograd/nn_extension.h>
-#include <catena/autograd/variable_node.h>
+#include <catena/nn/functions/connection.h>
 
 namespace nn {
 
@@ -24,72 +24,6 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-Variable product(const Variable& a, const Variable& b, bool transa, bool transb) {
-  return autograd::internal::matmul(a, b, transa, transb, "MatMul");
-}
-
-// x W^T + b in a 16-bit dtype, rounded once: the bias is one more column of W, for which x has ones, so the product
-// adds it in its wider accumulator. Rows stay multiples of 16 bytes.
-Array biased_product(const Array& x, const Array& W, const Array& b) {
-  constexpr std::int64_t kPad = 8;
-  const Array bias = autograd::full({W.shape(0), kPad}, 0, b.dtype(), b.device());
-  autograd::assign(autograd::slice(bias, 1, 0, 1), autograd::expand_dims(b, 1));
-  const Array wide_x[] = {x, autograd::full({x.shape(0), kPad}, 1, x.dtype(), x.device())};
-  const Array wide_w[] = {W, bias};
-  return autograd::matmul(autograd::concatenate(wide_x, 1), autograd::concatenate(wide_w, 1), false, true);
-}
-
-class LinearFunction final : public FunctionNode {
- public:
-  // Without a graph W is seldom written between two calls.
-  explicit LinearFunction(bool has_graph) : has_graph_(has_graph) {}
-  std::string label() const override { return "LinearFunction"; }
-  std::string_view input_names() const override { return "x W b"; }
-
-  void check_type_forward(const TypeInfoTuple& in_types) const override {
-    using namespace autograd::type_check;
-    expect(in_types.size() >= 2, in_types.size() <= 3);
-    expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
-    expect(in_types[0].ndim >= 2, in_types[1].ndim == 2);
-    // The product of the lengths after the first axis; x.size() / x.shape(0) fails for an empty batch.
-    std::int64_t features = 1;
-    for (int i = 1; i < in_types.shape(0).size(); ++i) features *= in_types.shape(0)[i];
-    expect(variable(features, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
-    if (in_types.count() == 3)
-      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
-             in_types[2].shape[0] == in_types[1].shape[0]);
-  }
-
-  Arrays forward(const Arrays& in) override {
-    retain_inputs({0, 1});
-    const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
-    if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
-    if (!has_graph_) return {nn_extension(x).linear(x, W, in.size() == 3 ? in[2] : Array())};
-    Array y = autograd::matmul(x, W, false, true);
-    if (in.size() == 3) y += in[2];
-    return {y};
-  }
-
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    const Variable W = retained_input(1);
-    Variables gradients;
-    for (const int target : targets) {
-      if (target == 0) {
-        gradients.push_back(reshape(product(gy[0], cast(W, gy[0].dtype()), false, false), input_shape(0)));
-      } else if (target == 1) {
-        const Variable x = reshape(retained_input(0), {gy[0].shape(0), W.shape(1)});
-        gradients.push_back(cast(product(gy[0], x, true, false), W.dtype()));
-      } else {
-        gradients.push_back(sum(gy[0], 0));
-      }
-    }
-    return gradients;
-  }
-
- private:
-  bool has_graph_;
-};
-
 // Convolution and its two derivatives are linear in each operand, so the backward rule of each uses the other two.
 class Convolution final : public FunctionNode {
  public:
@@ -101,7 +35,13 @@ class Convolution final : public FunctionNode {
     using namespace autograd::type_check;
     expect(in_types.size() >= 2, in_types.size() <= 3);
     expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
-    expect(in_types[0].ndim == 4, in_types[1].ndim == 4, in_types[0].shape[1] == in_types[1].shape[1]);
+    expect(in_types[0].ndim == 4, in_types[1].ndim == 4);
+    if (spec_.groups == 1) {
+      expect(in_types[0].shape[1] == in_types[1].shape[1]);
+    } else {
+      const auto groups = variable(spec_.groups, "groups");
+      expect(in_types[0].shape[1] == in_types[1].shape[1] * groups, in_types[1].shape[0] % groups == 0);
+    }
     if (in_types.count() == 3)
       expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
              in_types[2].shape[0] == in_types[1].shape[0]);
@@ -116,11 +56,13 @@ class Convolution final : public FunctionNode {
   ConvolutionSpec spec_;
 };
 
-// (w, gy) -> the gradient of a convolution's x.
+// (w, gy) -> the gradient of a convolution's x, which is also the transposed convolution of gy.
 class ConvolutionBackwardData final : public FunctionNode {
  public:
-  ConvolutionBackwardData(const Dims& spatial, const ConvolutionSpec& spec) : spatial_(spatial), spec_(spec) {}
-  std::string label() const override { return "Convolution2DBackwardData"; }
+  ConvolutionBackwardData(const Dims& spatial, const ConvolutionSpec& spec,
+                          const char* label = "Convolution2DBackwardData")
+      : spatial_(spatial), spec_(spec), label_(label) {}
+  std::string label() const override { return label_; }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     return {nn_extension(in[1]).convolution_backward_data(in[0], in[1], spatial_, spec_)};
@@ -130,6 +72,7 @@ class ConvolutionBackwardData final : public FunctionNode {
  private:
   Dims spatial_;
   ConvolutionSpec spec_;
+  const char* label_;
 };
 
 // (x, gy) -> the gradient of a convolution's w.
@@ -196,19 +139,82 @@ Variables inputs_of(const Variable& x, const Variable& W, const Variable& b) {
   return inputs;
 }
 
-}  // namespace
-
-Variable linear(const Variable& x, const Variable& W, const Variable& b) {
-  const Variables inputs = inputs_of(x, W, b);
-  return apply_node<LinearFunction>(inputs, autograd::internal::plan_of(inputs).graph)[0];
+void check_groups(const char* op, int groups) {
+  catena::check<catena::ValueError>(groups >= 1, op, "there are ", groups, " groups; at least 1 is needed");
 }
+
+}  // namespace
 
 Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionOptions& o) {
   const ConvolutionSpec spec{.stride = {o.stride.y, o.stride.x},
                              .pad = {o.pad.y, o.pad.x},
                              .dilate = {o.dilate.y, o.dilate.x},
+                             .groups = o.groups,
                              .cover_all = o.cover_all};
+  check_groups("convolution_2d", o.groups);
   return apply_node<Convolution>(inputs_of(x, W, b), spec)[0];
+}
+
+// The filters of the channels as those of as many groups, in the order of the output channels.
+Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b,
+                                  const DepthwiseConvolutionOptions& o) {
+  const Variables inputs = inputs_of(x, W, b);
+  autograd::internal::check_input_types(
+      "DepthwiseConvolution2D", inputs,
+      [](const TypeInfoTuple& in_types) {
+        using namespace autograd::type_check;
+        expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f', in_types[0].ndim == 4,
+               in_types[1].ndim == 4, in_types[0].shape[1] == in_types[1].shape[1]);
+        if (in_types.count() == 3)
+          expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+                 in_types[2].shape[0] == in_types[1].shape[0] * in_types[1].shape[1]);
+      },
+      "x W b");
+  const std::int64_t D = W.shape(0), C = W.shape(1);
+  const Variable filters = reshape(transpose(W, {1, 0, 2, 3}), {C * D, 1, W.shape(2), W.shape(3)});
+  const ConvolutionSpec spec{
+      .stride = {o.stride.y, o.stride.x}, .pad = {o.pad.y, o.pad.x}, .dilate = {o.dilate.y, o.dilate.x}, .groups = C};
+  return apply_node<Convolution>(inputs_of(x, filters, b), spec)[0];
+}
+
+Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, const DeconvolutionOptions& o) {
+  constexpr const char* label = "Deconvolution2DFunction";
+  check_groups("deconvolution_2d", o.groups);
+  const ConvolutionSpec spec{.stride = {o.stride.y, o.stride.x},
+                             .pad = {o.pad.y, o.pad.x},
+                             .dilate = {o.dilate.y, o.dilate.x},
+                             .groups = o.groups};
+  const auto reach = [&](const Shape& w, int k) { return (w[2 + k] - 1) * spec.dilate[k] + 1; };
+  autograd::internal::check_input_types(
+      label, inputs_of(x, W, b),
+      [&](const TypeInfoTuple& in_types) {
+        using namespace autograd::type_check;
+        expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f', in_types[0].ndim == 4,
+               in_types[1].ndim == 4, in_types[0].shape[1] == in_types[1].shape[0]);
+        const auto groups = variable(o.groups, "groups");
+        if (o.groups != 1) expect(in_types[0].shape[1] % groups == 0);
+        if (in_types.count() == 3)
+          expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+                 in_types[2].shape[0] == in_types[1].shape[1] * groups);
+        if (!o.outsize) return;
+        const Shape& w = in_types.shape(1);
+        for (int k = 0; k < 2; ++k) {
+          const std::int64_t size = k == 0 ? o.outsize->y : o.outsize->x;
+          expect(variable(autograd::get_conv_outsize(size, reach(w, k), spec.stride[k], spec.pad[k]),
+                          "get_conv_outsize(outsize)") == in_types[0].shape[2 + k]);
+        }
+      },
+      "x W b");
+  Dims size;
+  for (int k = 0; k < 2; ++k) {
+    size.push_back(
+        o.outsize ? (k == 0 ? o.outsize->y : o.outsize->x)
+                  : autograd::get_deconv_outsize(x.shape(2 + k), reach(W.shape(), k), spec.stride[k], spec.pad[k]));
+    catena::check<catena::AssertionError>(size[k] > 0, "deconvolution_2d",
+                                          "Height/Width in the output should be positive; they are ", size);
+  }
+  const Variable y = apply_node<ConvolutionBackwardData>({W, x}, size, spec, label)[0];
+  return b ? bias(y, b) : y;
 }
 
 }  // namespace nn

@@ -1,9 +1,11 @@
 #include <catena/autograd/functions/array.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/input_types.h>
 
 namespace autograd {
 
@@ -13,8 +15,8 @@ namespace {
 
 class Reshape final : public FunctionNode {
  public:
-  explicit Reshape(const Shape& shape) : shape_(shape) {}
-  std::string label() const override { return "Reshape"; }
+  explicit Reshape(const Shape& shape, const char* label = "Reshape") : shape_(shape), label_(label) {}
+  std::string label() const override { return label_; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1);
@@ -34,12 +36,13 @@ class Reshape final : public FunctionNode {
 
  private:
   Shape shape_;
+  const char* label_;
 };
 
 class Transpose final : public FunctionNode {
  public:
-  explicit Transpose(const std::optional<Dims>& axes) : axes_(axes) {}
-  std::string label() const override { return "Transpose"; }
+  explicit Transpose(const std::optional<Dims>& axes, const char* label = "Transpose") : axes_(axes), label_(label) {}
+  std::string label() const override { return label_; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
     expect(in_types.size() == 1);
@@ -61,6 +64,7 @@ class Transpose final : public FunctionNode {
 
  private:
   std::optional<Dims> axes_;
+  const char* label_;
 };
 
 class BroadcastTo final : public FunctionNode {
@@ -101,6 +105,23 @@ class Cast final : public FunctionNode {
   Dtype dtype_;
 };
 
+class Copy final : public FunctionNode {
+ public:
+  explicit Copy(const Device& to) : to_(to) {}
+  std::string label() const override { return "Copy"; }
+  Arrays forward(const Arrays& x) override {
+    from_ = x[0].device();
+    return {from_ == to_ ? autograd::copy(x[0]) : to_device(x[0], to_)};
+  }
+  Variables backward(const Targets&, const Variables& gy) override { return {autograd::copy(gy[0], from_)}; }
+
+ protected:
+  bool allows_mixed_devices() const noexcept override { return true; }
+
+ private:
+  Device from_, to_;
+};
+
 }  // namespace
 
 Variable reshape(const Variable& x, const Shape& shape) {
@@ -108,6 +129,74 @@ Variable reshape(const Variable& x, const Shape& shape) {
   catena::check<catena::AssertionError>(std::count(shape.begin(), shape.end(), -1) <= 1, "reshape",
                                         "only one length can be -1: ", shape);
   return apply_node<Reshape>({x}, shape)[0];
+}
+
+Variable flatten(const Variable& x) { return apply_node<Reshape>({x}, Shape{-1}, "Flatten")[0]; }
+
+Variable expand_dims(const Variable& x, int axis) {
+  internal::check_input_types("ExpandDims", {x}, [axis](const TypeInfoTuple& in_types) {
+    using namespace type_check;
+    const auto at = variable(axis, "axis");
+    expect(-in_types[0].ndim - 1 <= at, at <= in_types[0].ndim);
+  });
+  Shape shape = x.shape();
+  shape.insert(catena::normalize_axis("expand_dims", axis, shape.size() + 1), 1);
+  return apply_node<Reshape>({x}, shape, "ExpandDims")[0];
+}
+
+Variable squeeze(const Variable& x, const Axes& axis) {
+  internal::check_input_types(
+      "Squeeze", {x}, [&axis](const TypeInfoTuple& in_types) { autograd::internal::expect_axes(in_types, axis); });
+  const Shape& from = x.shape();
+  const Dims dropped = catena::normalize_axes("squeeze", axis, from.size());
+  Shape shape;
+  for (int i = 0; i < from.size(); ++i) {
+    const bool named = std::find(dropped.begin(), dropped.end(), i) != dropped.end();
+    catena::check<catena::ValueError>(!axis.given() || !named || from[i] == 1, "squeeze", "axis ", i, " of shape ",
+                                      from, " has the length ", from[i], ", not 1");
+    if (!named || from[i] != 1) shape.push_back(from[i]);
+  }
+  return apply_node<Reshape>({x}, shape, "Squeeze")[0];
+}
+
+namespace {
+
+// The axes of a transposition: axis `from` goes to position `to`, and with `swaps` the axis that is there to `from`.
+Dims moved(int rank, int from, int to, bool swaps) {
+  Dims axes;
+  for (int i = 0; i < rank; ++i) axes.push_back(i);
+  if (swaps) {
+    std::swap(axes[from], axes[to]);
+  } else {
+    axes.erase(from);
+    axes.insert(to, from);
+  }
+  return axes;
+}
+
+}  // namespace
+
+Variable swapaxes(const Variable& x, int axis1, int axis2) {
+  constexpr const char* label = "Swapaxes";
+  internal::check_input_types(label, {x}, [&](const TypeInfoTuple& in_types) {
+    autograd::internal::expect_axes(in_types, {axis1, axis2});
+  });
+  const int rank = x.ndim();
+  const int i = catena::normalize_axis("swapaxes", axis1, rank), j = catena::normalize_axis("swapaxes", axis2, rank);
+  return apply_node<Transpose>({x}, moved(rank, i, j, true), label)[0];
+}
+
+Variable rollaxis(const Variable& x, int axis, int start) {
+  constexpr const char* label = "Rollaxis";
+  internal::check_input_types(label, {x}, [&](const TypeInfoTuple& in_types) {
+    using namespace type_check;
+    autograd::internal::expect_axes(in_types, axis);
+    const auto position = variable(start, "start");
+    expect(-in_types[0].ndim <= position, position <= in_types[0].ndim);
+  });
+  const int rank = x.ndim(), from = catena::normalize_axis("rollaxis", axis, rank);
+  const int before = start < 0 ? start + rank : start;
+  return apply_node<Transpose>({x}, moved(rank, from, before > from ? before - 1 : before, false), label)[0];
 }
 
 Variable transpose(const Variable& x) { return apply_node<Transpose>({x}, std::nullopt)[0]; }
@@ -121,6 +210,11 @@ Variable broadcast_to(const Variable& x, const Shape& shape) {
 Variable cast(const Variable& x, Dtype dtype) {
   if (x && x.dtype() == dtype && catena::is_floating(dtype)) return x;
   return apply_node<Cast>({x}, dtype)[0];
+}
+
+Variable copy(const Variable& x, const Device& dst) { return apply_node<Copy>({x}, dst)[0]; }
+Variable copy(const Variable& x, int dst) {
+  return copy(x, dst < 0 ? Device{} : Device{Device::Kind::cuda, static_cast<std::int16_t>(dst)});
 }
 
 Variable Variable::reshape(const Shape& shape) const { return autograd::reshape(*this, shape); }

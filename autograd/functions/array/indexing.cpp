@@ -2,7 +2,6 @@
 
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/indexed_access.h>
 
 namespace autograd {
@@ -158,8 +157,7 @@ class GetItemGrad final : public FunctionNode {
     if (p.indices.empty()) assign(target, gy[0]);
     else
       // get_item has checked the indices.
-      internal::scatter(catena::ScatterMode::add,
-                        {target, p.indices, p.axes, p.loop, p.base_axis, "get_item", &p.given, true}, *gy[0].get());
+      internal::scatter_sums({target, p.indices, p.axes, p.loop, p.base_axis, "get_item", &p.given, true}, gy[0]);
     return {gx};
   }
   Variables backward(const Targets&, const Variables& ggx) override { return {get_item(ggx[0], items_)}; }
@@ -175,82 +173,51 @@ Variables GetItem::backward(const Targets&, const Variables& gy) {
   return apply_node<GetItemGrad>({gy[0]}, items_, input_shape(0));
 }
 
-class Concat final : public FunctionNode {
- public:
-  explicit Concat(int axis) : axis_(axis) {}
-  std::string label() const override { return "Concat"; }
-  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
-    using namespace type_check;
-    const auto axis = variable(axis_, "axis");
-    expect(in_types.size() > 0, -in_types[0].ndim <= axis, axis < in_types[0].ndim);
-    const int own = catena::normalize_axis("concat", axis_, in_types.shape(0).size());
-    for (int i = 1; i < int(in_types.count()); ++i) {
-      expect(in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim);
-      for (int a = 0; a < in_types.shape(0).size(); ++a)
-        if (a != own) expect(in_types[0].shape[a] == in_types[i].shape[a]);
-    }
+// The index arrays of the true elements of a mask, which are those of axes `axis`, `axis` + 1... of x.
+void append_positions(const Variable& x, const Array& given, int axis, std::vector<IndexItem>& result) {
+  const int rank = given.ndim();
+  check<IndexError>(rank > 0, "get_item", "a mask has no axes; newaxis inserts one");
+  if (axis + rank > x.ndim()) {  // refused by the type check, which counts the items
+    result.insert(result.end(), std::size_t(rank), IndexItem(Slice()));
+    return;
   }
-  Arrays forward(const Arrays& xs) override { return {concatenate(xs, axis_)}; }
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    const int axis = catena::normalize_axis("concat", axis_, gy[0].ndim());
-    Variables gradients;
-    for (const int target : targets) {
-      std::int64_t start = 0;
-      for (int i = 0; i < target; ++i) start += input_shape(i)[axis];
-      std::vector<IndexItem> items(static_cast<std::size_t>(axis), IndexItem(Slice()));
-      items.emplace_back(Slice(start, start + input_shape(target)[axis]));
-      gradients.push_back(get_item(gy[0], items));
-    }
-    return gradients;
-  }
+  Shape axes;
+  for (int k = 0; k < rank; ++k) axes.push_back(x.shape(axis + k));
+  check<IndexError>(given.shape() == axes, "get_item", "a mask of shape ", given.shape(),
+                    " does not fit the axes of x from ", axis, " on, which have the lengths ", axes);
+  const Array mask = contiguous(to_device(given, x.device()));
+  const std::int64_t count = item(reduce(catena::rows::count_nonzero, mask)).to<std::int64_t>();
+  const Array positions = mask.backend().empty({rank, count}, Dtype::int64, mask.device());
+  mask.backend().nonzero({mask.get(), positions.get()});
+  for (int k = 0; k < rank; ++k) result.emplace_back(reshape(slice(positions, 0, k, k + 1), {count}));
+}
 
- private:
-  int axis_;
-};
+bool is_mask(const IndexItem& i) { return i.is_array() && i.array().dtype() == Dtype::bool_; }
 
-class Broadcast final : public FunctionNode {
- public:
-  explicit Broadcast(const Shape& shape) : shape_(shape) {}
-  std::string label() const override { return "Broadcast"; }
-  Arrays forward(const Arrays& xs) override {
-    Arrays ys;
-    for (const Array& x : xs) ys.push_back(x.shape() == shape_ ? x : broadcast_to(x, shape_));
-    return ys;
+// The same index without masks.
+std::vector<IndexItem> without_masks(const Variable& x, const std::vector<IndexItem>& items) {
+  const auto axes_of = [](const IndexItem& i) {
+    if (is_mask(i)) return i.array().ndim();
+    return int(i.is_array() || i.key().kind() == Key::Kind::integer || i.key().kind() == Key::Kind::slice);
+  };
+  int named = 0;
+  for (const IndexItem& i : items) named += axes_of(i);
+  std::vector<IndexItem> result;
+  int axis = 0;
+  for (const IndexItem& i : items) {
+    if (is_mask(i)) append_positions(x, i.array(), axis, result);
+    else result.push_back(i);
+    axis += !i.is_array() && i.key().kind() == Key::Kind::ellipsis ? x.ndim() - named : axes_of(i);
   }
-  Variables backward(const Targets& targets, const Variables& gy) override {
-    Variables gradients;
-    for (const int target : targets) {
-      const Variable& g = gy[std::size_t(target)];
-      gradients.push_back(g ? sum_to(g, input_shape(target)) : Variable());
-    }
-    return gradients;
-  }
-
- private:
-  Shape shape_;
-};
+  return result;
+}
 
 }  // namespace
 
 Variable Variable::item_at(const std::vector<IndexItem>& items) const { return get_item(*this, items); }
-Variable get_item(const Variable& x, const std::vector<IndexItem>& items) { return apply_node<GetItem>({x}, items)[0]; }
-
-Variable concat(const Variables& xs, int axis) {
-  check<catena::ValueError>(!xs.empty(), "concat", "there are no variables");
-  return apply_node<Concat>(xs, axis)[0];
-}
-
-Variables broadcast(const Variables& xs) {
-  check<catena::ValueError>(!xs.empty(), "broadcast", "there are no variables");
-  Shape common = xs[0].shape();
-  for (const Variable& x : xs) {
-    try {
-      common = catena::broadcast_shapes("broadcast", common, x.shape());
-    } catch (const catena::ValueError&) {
-      throw catena::InvalidType("each dimension has the same size or is 1", catena::concat(common, " and ", x.shape()));
-    }
-  }
-  return xs.size() == 1 ? xs : apply_node<Broadcast>(xs, common);
+Variable get_item(const Variable& x, const std::vector<IndexItem>& items) {
+  if (std::any_of(items.begin(), items.end(), is_mask)) return apply_node<GetItem>({x}, without_masks(x, items))[0];
+  return apply_node<GetItem>({x}, items)[0];
 }
 
 }  // namespace autograd

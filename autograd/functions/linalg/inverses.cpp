@@ -1,0 +1,79 @@
+// Inverses and determinants.
+#include <catena/autograd/flag.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/input_types.h>
+#include <catena/autograd/linalg_extension.h>
+
+namespace autograd {
+
+using type_check::TypeInfoTuple;
+
+namespace {
+
+// InvalidType unless the input is floating and one square matrix (rank 2) or a stack of them (rank 3).
+void expect_square(const TypeInfoTuple& in_types, int rank) {
+  using namespace type_check;
+  expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim == rank,
+         in_types[0].shape[-2] == in_types[0].shape[-1]);
+}
+
+class Inverse final : public FunctionNode {
+ public:
+  Inverse(const char* label, int rank, bool for_det = false) : label_(label), rank_(rank), for_det_(for_det) {}
+  std::string label() const override { return label_; }
+  std::string_view input_names() const override { return "a"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, rank_); }
+  Arrays forward(const Arrays& a) override {
+    retain_outputs({0});
+    const bool check = for_det_ || is_debug() || a[0].device().kind == Device::Kind::cpu;
+    try {
+      return {linalg_extension(a[0]).inv(a[0], check)};
+    } catch (const catena::LinAlgError& e) {
+      if (for_det_) catena::fail<catena::ValueError>("BatchDet", "Input has singular matrices. ", e.what());
+      throw catena::ValueError(e.what());
+    }
+  }
+  // With y = A^-1: -y^T gy y^T.
+  Variables backward(const Targets&, const Variables& gy) override {
+    const Variable y = retained_output(0);
+    return {-internal::stack_product(internal::stack_product(y, gy[0], true, false), y, false, true)};
+  }
+
+ private:
+  const char* label_;
+  int rank_;
+  bool for_det_;
+};
+
+class BatchDet final : public FunctionNode {
+ public:
+  std::string label() const override { return "BatchDet"; }
+  std::string_view input_names() const override { return "a"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, 3); }
+  Arrays forward(const Arrays& a) override {
+    retain_inputs({0});
+    retain_outputs({0});
+    return {linalg_extension(a[0]).det(a[0])};
+  }
+  // gy det(A) A^-T
+  Variables backward(const Targets&, const Variables& gy) override {
+    const Variable inverse = apply_node<Inverse>({retained_input(0)}, "BatchInv", 3, true)[0];
+    return {reshape(gy[0] * retained_output(0), {gy[0].size(), 1, 1}) * swapaxes(inverse, 1, 2)};
+  }
+};
+
+}  // namespace
+
+Variable inv(const Variable& a) { return apply_node<Inverse>({a}, "Inv", 2)[0]; }
+Variable batch_inv(const Variable& a) { return apply_node<Inverse>({a}, "BatchInv", 3)[0]; }
+Variable batch_det(const Variable& a) { return apply_node<BatchDet>({a})[0]; }
+
+Variable det(const Variable& a) {
+  internal::check_input_types(
+      "Det", {a}, [](const TypeInfoTuple& in_types) { expect_square(in_types, 2); }, "a");
+  return reshape(batch_det(expand_dims(a, 0)), Shape{});
+}
+
+}  // namespace autograd

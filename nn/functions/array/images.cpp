@@ -1,0 +1,171 @@
+// Pixels and channels, patches, interpolation along axes.
+#include <cmath>
+#include <vector>
+
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/input_types.h>
+#include <catena/autograd/nn_extension.h>
+#include <catena/nn/functions/array.h>
+
+namespace nn {
+
+using autograd::apply_node;
+using autograd::Array;
+using autograd::Arrays;
+using autograd::Axes;
+using autograd::ConvolutionSpec;
+using autograd::Dims;
+using autograd::Dtype;
+using autograd::FunctionNode;
+using autograd::IndexItem;
+using autograd::nn_extension;
+using autograd::Shape;
+using autograd::Slice;
+using autograd::Targets;
+using autograd::type_check::TypeInfoTuple;
+
+namespace {
+
+void expect_images(const TypeInfoTuple& in_types) {
+  using namespace autograd::type_check;
+  expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim == 4);
+}
+
+void check_block(const char* op, int r) {
+  catena::check<catena::ValueError>(r >= 1, op, "blocks of ", r, " pixels; r must be at least 1");
+}
+
+// (B, a, b, e, H, W) -> (B, c, H, i, W, j), where a, b and e are the axes that `axes` names: channel, row and column of
+// the block.
+Variable blocks_of_channels(const char* label, const Variable& X, int r, const Shape& channels, const Dims& axes) {
+  check_block(label, r);
+  autograd::internal::check_input_types(
+      label, {X},
+      [r](const TypeInfoTuple& in_types) {
+        using namespace autograd::type_check;
+        expect_images(in_types);
+        expect(in_types[0].shape[1] % variable(r * r, "r ** 2") == 0);
+      },
+      "X");
+  const std::int64_t C = X.shape(1) / (r * r);
+  Shape apart{X.shape(0)};
+  for (const std::int64_t n : channels) apart.push_back(n < 0 ? C : n);
+  apart.push_back(X.shape(2));
+  apart.push_back(X.shape(3));
+  return reshape(transpose(reshape(X, apart), axes), {X.shape(0), C, X.shape(2) * r, X.shape(3) * r});
+}
+
+// The reverse: (B, C, H, r, W, r) with its axes in the order `axes`.
+Variable channels_of_blocks(const char* label, const Variable& X, int r, const Dims& axes) {
+  check_block(label, r);
+  autograd::internal::check_input_types(
+      label, {X},
+      [r](const TypeInfoTuple& in_types) {
+        using namespace autograd::type_check;
+        expect_images(in_types);
+        const auto size = variable(r, "r");
+        expect(in_types[0].shape[2] % size == 0, in_types[0].shape[3] % size == 0);
+      },
+      "X");
+  const std::int64_t C = X.shape(1), H = X.shape(2) / r, W = X.shape(3) / r;
+  return reshape(transpose(reshape(X, {X.shape(0), C, H, r, W, r}), axes), {X.shape(0), C * r * r, H, W});
+}
+
+class Im2Col final : public FunctionNode {
+ public:
+  Im2Col(const Dims& kernel, const ConvolutionSpec& spec) : kernel_(kernel), spec_(spec) {}
+  std::string label() const override { return "Im2Col"; }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { expect_images(in_types); }
+  Arrays forward(const Arrays& x) override {
+    const Array col = nn_extension(x[0]).im2col(x[0], kernel_, spec_);
+    return {autograd::reshape(col, {col.shape(0), col.shape(1) * kernel_[0] * kernel_[1], col.shape(4), col.shape(5)})};
+  }
+  Variables backward(const Targets&, const Variables& gy) override;
+
+ private:
+  Dims kernel_;
+  ConvolutionSpec spec_;
+};
+
+class Col2Im final : public FunctionNode {
+ public:
+  Col2Im(const Shape& image, const Dims& kernel, const ConvolutionSpec& spec)
+      : image_(image), kernel_(kernel), spec_(spec) {}
+  std::string label() const override { return "Col2Im"; }
+  Arrays forward(const Arrays& in) override {
+    const Shape& s = in[0].shape();
+    const Array col = autograd::reshape(in[0], {image_[0], image_[1], kernel_[0], kernel_[1], s[2], s[3]});
+    return {nn_extension(col).col2im(col, {image_[2], image_[3]}, spec_)};
+  }
+  Variables backward(const Targets&, const Variables& ggx) override {
+    return apply_node<Im2Col>({ggx[0]}, kernel_, spec_);
+  }
+
+ private:
+  Shape image_;
+  Dims kernel_;
+  ConvolutionSpec spec_;
+};
+
+Variables Im2Col::backward(const Targets&, const Variables& gy) {
+  return apply_node<Col2Im>({gy[0]}, input_shape(0), kernel_, spec_);
+}
+
+// Linear interpolation along an axis at `length` points, the first and the last of them on the ends.
+Variable interpolate(const Variable& x, int axis, std::int64_t length) {
+  const std::int64_t n = x.shape(axis);
+  if (n == length) return x;
+  std::vector<std::int64_t> low, high;
+  std::vector<double> weight;  // of the higher neighbour
+  for (std::int64_t i = 0; i < length; ++i) {
+    const double at = length == 1 ? 0 : double(i) * double(n - 1) / double(length - 1);
+    const std::int64_t below = std::min(std::int64_t(at), std::max<std::int64_t>(n - 2, 0));
+    low.push_back(below);
+    high.push_back(std::min(below + 1, n - 1));
+    weight.push_back(at - double(below));
+  }
+  Shape along = Shape::filled(x.ndim() - axis, 1);
+  along[0] = length;
+  const Array w =
+      autograd::astype(x.data().backend().from_host(weight.data(), along, Dtype::float64, x.device()), x.dtype());
+  const auto taken = [&](const std::vector<std::int64_t>& at) {
+    std::vector<IndexItem> items(static_cast<std::size_t>(axis), Slice());
+    items.emplace_back(at);
+    return get_item(x, items);
+  };
+  return taken(low) * (1 - w) + taken(high) * w;
+}
+
+}  // namespace
+
+Variable depth2space(const Variable& X, int r) {
+  return blocks_of_channels("Depth2Space", X, r, {r, r, -1}, {0, 3, 4, 1, 5, 2});
+}
+Variable space2depth(const Variable& X, int r) { return channels_of_blocks("Space2Depth", X, r, {0, 3, 5, 1, 2, 4}); }
+Variable pixel_shuffle(const Variable& X, int r) {
+  return blocks_of_channels("PixelShuffle", X, r, {-1, r, r}, {0, 1, 4, 2, 5, 3});
+}
+Variable pixel_unshuffle(const Variable& X, int r) {
+  return channels_of_blocks("PixelUnshuffle", X, r, {0, 1, 3, 5, 2, 4});
+}
+
+Variable im2col(const Variable& x, Pair ksize, const ConvolutionOptions& o) {
+  const ConvolutionSpec spec{.stride = {o.stride.y, o.stride.x},
+                             .pad = {o.pad.y, o.pad.x},
+                             .dilate = {o.dilate.y, o.dilate.x},
+                             .cover_all = o.cover_all};
+  return apply_node<Im2Col>({x}, Dims{ksize.y, ksize.x}, spec)[0];
+}
+
+Variable resize_images(const Variable& x, Pair output_shape) {
+  autograd::internal::check_input_types("ResizeImages", {x}, expect_images, "x");
+  catena::check<catena::ValueError>(output_shape.y > 0 && output_shape.x > 0, "resize_images", "the output shape (",
+                                    output_shape.y, ", ", output_shape.x, ") is not positive");
+  // The weighted sums of 16-bit floats are rounded once.
+  const bool narrow = catena::itemsize(x.dtype()) < 4;
+  const Variable wide = narrow ? cast(x, Dtype::float32) : x;
+  return cast(interpolate(interpolate(wide, 2, output_shape.y), 3, output_shape.x), x.dtype());
+}
+
+}  // namespace nn

@@ -1,0 +1,178 @@
+// Products with weights: linear and bilinear maps, and the selection of rows.
+#include <catena/autograd/flag.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/input_types.h>
+#include <catena/autograd/nn_extension.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/nn/functions/connection.h>
+
+namespace nn {
+
+using autograd::apply_node;
+using autograd::Array;
+using autograd::Arrays;
+using autograd::Dtype;
+using autograd::FunctionNode;
+using autograd::nn_extension;
+using autograd::Shape;
+using autograd::Targets;
+using autograd::Variables;
+using autograd::type_check::TypeInfoTuple;
+
+namespace {
+
+Variable product(const Variable& a, const Variable& b, bool transa, bool transb) {
+  return autograd::internal::matmul(a, b, transa, transb, "MatMul");
+}
+
+// x W^T + b in a 16-bit dtype, rounded once: the bias is one more column of W, for which x has ones, so the product
+// adds it in its wider accumulator. Rows stay multiples of 16 bytes.
+Array biased_product(const Array& x, const Array& W, const Array& b) {
+  constexpr std::int64_t kPad = 8;
+  const Array bias = autograd::full({W.shape(0), kPad}, 0, b.dtype(), b.device());
+  autograd::assign(autograd::slice(bias, 1, 0, 1), autograd::expand_dims(b, 1));
+  const Array wide_x[] = {x, autograd::full({x.shape(0), kPad}, 1, x.dtype(), x.device())};
+  const Array wide_w[] = {W, bias};
+  return autograd::matmul(autograd::concatenate(wide_x, 1), autograd::concatenate(wide_w, 1), false, true);
+}
+
+class LinearFunction final : public FunctionNode {
+ public:
+  // Without a graph W is seldom written between two calls.
+  explicit LinearFunction(bool has_graph) : has_graph_(has_graph) {}
+  std::string label() const override { return "LinearFunction"; }
+  std::string_view input_names() const override { return "x W b"; }
+
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    using namespace autograd::type_check;
+    expect(in_types.size() >= 2, in_types.size() <= 3);
+    expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
+    expect(in_types[0].ndim >= 2, in_types[1].ndim == 2);
+    // The product of the lengths after the first axis; x.size() / x.shape(0) fails for an empty batch.
+    std::int64_t features = 1;
+    for (int i = 1; i < in_types.shape(0).size(); ++i) features *= in_types.shape(0)[i];
+    expect(variable(features, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
+    if (in_types.count() == 3)
+      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+             in_types[2].shape[0] == in_types[1].shape[0]);
+  }
+
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0, 1});
+    const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
+    if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
+    if (!has_graph_) return {nn_extension(x).linear(x, W, in.size() == 3 ? in[2] : Array())};
+    Array y = autograd::matmul(x, W, false, true);
+    if (in.size() == 3) y += in[2];
+    return {y};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const Variable W = retained_input(1);
+    Variables gradients;
+    for (const int target : targets) {
+      if (target == 0) {
+        gradients.push_back(reshape(product(gy[0], cast(W, gy[0].dtype()), false, false), input_shape(0)));
+      } else if (target == 1) {
+        const Variable x = reshape(retained_input(0), {gy[0].shape(0), W.shape(1)});
+        gradients.push_back(cast(product(gy[0], x, true, false), W.dtype()));
+      } else {
+        gradients.push_back(sum(gy[0], 0));
+      }
+    }
+    return gradients;
+  }
+
+ private:
+  bool has_graph_;
+};
+
+}  // namespace
+
+Variable linear(const Variable& x, const Variable& W, const Variable& b) {
+  Variables inputs{x, W};
+  if (b) inputs.push_back(b);
+  return apply_node<LinearFunction>(inputs, autograd::internal::plan_of(inputs).graph)[0];
+}
+
+namespace {
+
+// The product of the lengths after the first axis.
+std::int64_t features_of(const Shape& s) {
+  std::int64_t n = 1;
+  for (int i = 1; i < s.size(); ++i) n *= s[i];
+  return n;
+}
+
+void expect_bilinear(const TypeInfoTuple& in_types) {
+  using namespace autograd::type_check;
+  const auto e1 = in_types[0], e2 = in_types[1], W = in_types[2];
+  expect(e1.dtype.kind() == 'f', e1.ndim >= 2, e2.ndim >= 2, W.ndim == 3, e1.shape[0] == e2.shape[0]);
+  for (int i = 1; i < int(in_types.count()); ++i) expect(in_types[i].dtype == e1.dtype);
+  expect(variable(features_of(in_types.shape(0)), "prod(in_types[0].shape[1:])") == W.shape[0],
+         variable(features_of(in_types.shape(1)), "prod(in_types[1].shape[1:])") == W.shape[1]);
+  if (in_types.count() < 6) return;
+  const auto V1 = in_types[3], V2 = in_types[4], b = in_types[5];
+  expect(V1.ndim == 2, V2.ndim == 2, b.ndim == 1, V1.shape[0] == W.shape[0], V2.shape[0] == W.shape[1],
+         V1.shape[1] == W.shape[2], V2.shape[1] == W.shape[2], b.shape[0] == W.shape[2]);
+}
+
+}  // namespace
+
+Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, const Variable& V1, const Variable& V2,
+                  const Variable& b) {
+  catena::check<catena::ValueError>(bool(V1) == bool(V2) && bool(V1) == bool(b), "bilinear",
+                                    "V1, V2 and b are given together or not at all");
+  Variables inputs{e1, e2, W};
+  if (V1) inputs = {e1, e2, W, V1, V2, b};
+  autograd::internal::check_input_types("BilinearFunction", inputs, expect_bilinear, "e1 e2 W V1 V2 b");
+  // The sum of the terms of 16-bit floats is rounded once.
+  if (catena::itemsize(e1.dtype()) < 4) {
+    const auto wide = [](const Variable& v) { return v ? cast(v, Dtype::float32) : v; };
+    return cast(bilinear(wide(e1), wide(e2), wide(W), wide(V1), wide(V2), wide(b)), e1.dtype());
+  }
+  const std::int64_t I = e1.shape(0), J = W.shape(0), K = W.shape(1), L = W.shape(2);
+  const Variable left = reshape(e1, {I, J}), right = reshape(e2, {I, K});
+  const Variable by_left = reshape(matmul(left, reshape(W, {J, K * L})), {I, K, L});
+  const Variable y = reshape(batch_matmul(right, by_left, true), {I, L});
+  return V1 ? y + matmul(left, V1) + matmul(right, V2) + b : y;
+}
+
+Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& o) {
+  autograd::internal::check_input_types(
+      "EmbedIDFunction", {x, W},
+      [](const TypeInfoTuple& in_types) {
+        using namespace autograd::type_check;
+        expect(in_types[0].dtype.kind() == 'i', in_types[0].ndim >= 1, in_types[1].dtype.kind() == 'f',
+               in_types[1].ndim == 2);
+      },
+      "x W");
+  const Array operands[] = {x.data(), W.data()};
+  autograd::check_same_device("embed_id", operands);
+  const Array& ids = operands[0];
+  if (autograd::is_debug())
+    for (const std::int64_t id : autograd::to_vector<std::int64_t>(ids))
+      catena::check<catena::ValueError>((id >= 0 && id < W.shape(0)) || (o.ignore_label && id == *o.ignore_label),
+                                        "embed_id", "x has the number ", id, ", which is not in [0, ", W.shape(0), ")");
+  // Where the number is another one, as a column beside the rows of W.
+  const auto differs = [&](std::int64_t id) {
+    return autograd::expand_dims(autograd::apply(catena::rows::not_equal, {ids, id}), ids.ndim());
+  };
+  if (!o.ignore_label) {
+    const Variable y = get_item(W, {ids});
+    // The rows of that number are constants.
+    return o.padding_idx ? where(differs(*o.padding_idx), y, y.data()) : y;
+  }
+  const Array known = differs(*o.ignore_label);
+  const Array rows = autograd::astype(autograd::where(autograd::reshape(known, ids.shape()), ids, 0), ids.dtype());
+  const Variable y = autograd::masked(get_item(W, {rows}), known);
+  return o.padding_idx ? where(differs(*o.padding_idx), y, y.data()) : y;
+}
+
+}  // namespace nn
