@@ -146,8 +146,9 @@ class CATENA_EXPORT NnExtension {
   RnnGradients rnn_backward(const RnnOperands& operands, const RnnSpec& spec, const RnnResult& result,
                             const RnnOutputGradients& g);
 
-  // im2col: x (N, C, spatial...) to (N, C, k..., out...), positions outside x being 0; col2im is its adjoint.
-  Array im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& spec);
+  // im2col: x (N, C, spatial...) to (N, C, k..., out...), positions outside x being `outside`; col2im is its adjoint
+  // for 0.
+  Array im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& spec, const Scalar& outside = 0);
   Array col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 
  protected:

@@ -9,3 +9,4 @@
 #include <catena/nn/reporter.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/nn/serializers/serializer.h>
+#include <catena/nn/walker_alias.h>

@@ -560,7 +560,29 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
 }
 
 // ---- columns ------------------------------------------------------------------------------------
-Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& given) {
+namespace {
+
+// x with its padding of `outside`, as long as the windows reach.
+Array padded_with(const Scalar& outside, const Array& x, const Dims& kernel, const ConvolutionSpec& spec,
+                  const Dims& out) {
+  Shape shape = x.shape();
+  for (int i = 0; i < out.size(); ++i)
+    shape[i + 2] = (kernel[i] - 1) * spec.dilate[i] + (out[i] - 1) * spec.stride[i] + 1;
+  const Array padded = full(shape, outside, x.dtype(), x.device());
+  Array to = padded, from = x;
+  for (int i = 0; i < out.size(); ++i) {
+    const std::int64_t most = shape[i + 2], start = std::min(spec.pad[i], most);
+    const std::int64_t stop = std::min(spec.pad[i] + x.shape(i + 2), most);
+    to = slice(to, i + 2, start, stop);
+    from = slice(from, i + 2, 0, stop - start);
+  }
+  assign(to, from);
+  return padded;
+}
+
+}  // namespace
+
+Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionSpec& given, const Scalar& outside) {
   const int rank = spatial_rank("im2col", x);
   const ConvolutionSpec spec = checked("im2col", given, rank);
   check<ValueError>(kernel.size() == rank, "im2col", "the kernel ", kernel, " needs one entry for each of ", rank,
@@ -568,7 +590,11 @@ Array NnExtension::im2col(const Array& x, const Dims& kernel, const ConvolutionS
   check_positive("im2col", kernel, "the kernel", 1);
   const Dims out = convolution_outsize(spatial_shape(x), kernel, spec);
   check_output("im2col", out);
-  return do_im2col(x, kernel, spec, out);
+  if (outside.to_double() == 0) return do_im2col(x, kernel, spec, out);
+  ConvolutionSpec unpadded = spec;
+  unpadded.pad = Dims::filled(rank, 0);
+  unpadded.cover_all = false;
+  return do_im2col(padded_with(outside, x, kernel, spec, out), kernel, unpadded, out);
 }
 
 Array NnExtension::col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& given) {

@@ -35,4 +35,13 @@ struct one_hot {
   }
 };
 
+// One step of the probabilities of alignments, as logarithms: a state is reached from itself, from the state before it
+// and, for a penalty of 0, from the one before that.
+struct ctc_step {
+  template <class T> ND_FN static void run(T stay, T next, T skip, T penalty, T emission, T& y) {
+    const T over = skip + penalty, nearer = stay > next ? stay : next, most = nearer > over ? nearer : over;
+    y = emission + (most + m::log(m::exp(stay - most) + m::exp(next - most) + m::exp(over - most)));
+  }
+};
+
 }  // namespace catena::k

@@ -127,4 +127,43 @@ struct average_pool_2d_bwd {
   }
 };
 
+// Half away from zero.
+ND_FN float rounded_corner(float v) { return m::copysign(m::floor(m::fabs(v) + 0.5f), v); }
+
+// The bin `at` of `bins` along one axis of a region from `corner` to `end`, both inclusive, cut to 0 .. size.
+ND_FN window_range roi_bin(float corner, float end, int64_t at, int64_t bins, int64_t size) {
+  const float length = end - corner + 1.0f > 1.0f ? end - corner + 1.0f : 1.0f, bin = length / float(bins);
+  const float most = float(size);
+  const float low = m::floor(float(at) * bin) + corner, high = m::ceil(float(at + 1) * bin) + corner;
+  return {low > 0.0f ? (low < most ? int64_t(low) : size) : 0, high > 0.0f ? (high < most ? int64_t(high) : size) : 0};
+}
+
+// Loop: (regions, channels, outh, outw). A region is {image, x_min, y_min, x_max, y_max}, in units of 1 / scale
+// pixels. `index` is the position of the maximum in all of x, or -1 where y is 0: for an empty bin and for an image
+// that is not there.
+struct roi_max_pool_2d {
+  template <class I, class X, class R, class T>
+  ND_FN static void run(const I& i, const X& x, const R& roi, float scale, int64_t outh, int64_t outw, T& y,
+                        int64_t& index) {
+    const float at = roi(i[0], 0);
+    const bool known = at >= 0.0f && at < float(x.shape(0));
+    const int64_t image = known ? int64_t(at) : 0;
+    const window_range rows = roi_bin(rounded_corner(roi(i[0], 2) * scale), rounded_corner(roi(i[0], 4) * scale), i[2],
+                                      outh, known ? x.shape(2) : 0),
+                       columns = roi_bin(rounded_corner(roi(i[0], 1) * scale), rounded_corner(roi(i[0], 3) * scale),
+                                         i[3], outw, known ? x.shape(3) : 0);
+    T best = limits<T>::min();
+    int64_t place = -1;
+    for (int64_t row = rows.first; row < rows.last; ++row)
+      for (int64_t column = columns.first; column < columns.last; ++column) {
+        const T v = x(image, i[1], row, column);
+        const bool better = place < 0 || wins_window(v, best);
+        best = better ? v : best;
+        place = better ? ((image * x.shape(1) + i[1]) * x.shape(2) + row) * x.shape(3) + column : place;
+      }
+    y = place < 0 ? T(0) : best;
+    index = place;
+  }
+};
+
 }  // namespace catena::k

@@ -1,5 +1,6 @@
 #include <catena/kernels/nn/loss.h>
 
+#include <catena/kernels/rows/define_elementwise.h>
 #include <catena/kernels/rows/define_indexed.h>
 #include <catena/kernels/rows/families/loss.h>
 
@@ -19,5 +20,7 @@ using PickGradients = loops<"*eeiief->e", "*EEiiEf->E", "*ffiiff->f", "*ddiidd->
 constexpr KernelDef cross_entropy_pick = indexed<k::cross_entropy_pick, Picks>("cross_entropy_pick", kHeader);
 constexpr KernelDef cross_entropy_bwd = indexed<k::cross_entropy_bwd, PickGradients>("cross_entropy_bwd", kHeader);
 constexpr KernelDef one_hot = indexed<k::one_hot, loops<"iee->e", "iEE->E", "iff->f", "idd->d">>("one_hot", kHeader);
+
+constexpr KernelDef ctc_step = transcendental<k::ctc_step, loops<"fffff->f", "ddddd->d">>("ctc_step", kHeader);
 
 }  // namespace catena::rows

@@ -34,5 +34,8 @@ constexpr KernelDef average_pool_2d =
 constexpr KernelDef average_pool_2d_bwd =
     indexed<k::average_pool_2d_bwd, loops<"*ellllll->e", "*Ellllll->E", "*fllllll->f", "*dllllll->d">>(
         "average_pool_2d_bwd", kHeader);
+constexpr KernelDef roi_max_pool_2d =
+    indexed<k::roi_max_pool_2d, loops<"*e*ffll->el", "*E*ffll->El", "*f*ffll->fl", "*d*ffll->dl">>("roi_max_pool_2d",
+                                                                                                   kHeader);
 
 }  // namespace catena::rows

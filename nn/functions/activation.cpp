@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/composed.h>
 
 namespace nn {
 
@@ -18,16 +19,17 @@ using autograd::ElementwiseValues;
 using autograd::FunctionNode;
 using autograd::masked;
 using autograd::Operand;
+using autograd::Shape;
 using autograd::Targets;
 using autograd::Variables;
 using catena::check;
+using internal::both;
+using internal::greater;
+using internal::greater_equal;
+using internal::less;
 
 namespace {
 
-Array greater(const Array& a, const Operand& b) { return apply(catena::rows::greater, {a, b}); }
-Array less(const Array& a, const Operand& b) { return apply(catena::rows::less, {a, b}); }
-Array greater_equal(const Array& a, const Operand& b) { return apply(catena::rows::greater_equal, {a, b}); }
-Array both(const Array& a, const Array& b) { return apply(catena::rows::logical_and, {a, b}); }
 Operand constant(const autograd::Constant& c) { return c.is_array() ? Operand(c.array()) : Operand(c.scalar()); }
 
 constexpr ElementwiseRow kReLU = {
@@ -97,6 +99,26 @@ constexpr ElementwiseRow kHardSigmoid = {.label = "HardSigmoid",
                                                return v.result(catena::rows::hard_sigmoid_bwd, {v.x0, v.gy});
                                              }};
 
+constexpr ElementwiseRow kSoftplus = {
+    .label = "Softplus",
+    .kernel = &catena::rows::softplus,
+    .retain = autograd::kRetainX,
+    .gradient = [](int, const ElementwiseValues& v) { return v.gy * sigmoid(v.x0 * v.c[0]); },
+    .fused =
+        [](int, const ElementwiseArrays& v) {
+          return v.result(catena::rows::softplus_bwd, {v.x0, constant(v.c[0]), v.gy});
+        }};
+
+// leaky_relu with a slope that is differentiated, too.
+constexpr ElementwiseRow kPReLU = {.label = "PReLUFunction",
+                                   .kernel = &catena::rows::leaky_relu,
+                                   .retain = autograd::kRetainXs,
+                                   .gradient = [](int target, const ElementwiseValues& v) {
+                                     const Array below = less(v.x0.data(), 0);
+                                     if (target == 1) return masked(v.gy * v.x0, below);
+                                     return masked(v.gy, greater_equal(v.x0.data(), 0)) + masked(v.gy * v.x1, below);
+                                   }};
+
 // The two functions differ only in their rows and their rules.
 class SoftmaxNode : public FunctionNode {
  public:
@@ -158,6 +180,45 @@ Variable clipped_relu(const Variable& x, Coefficient<2000> z) {
 Variable leaky_relu(const Variable& x, Coefficient<20> slope) { return elementwise(kLeakyReLU, x, slope.value); }
 Variable elu(const Variable& x, Coefficient<100> alpha) { return elementwise(kELU, x, alpha.value); }
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
+Variable softplus(const Variable& x, Coefficient<100> beta) { return elementwise(kSoftplus, x, beta.value); }
+
+Variable prelu(const Variable& x, const Variable& W) {
+  internal::check_inputs("PReLUFunction", "x W", {x, W}, [](const autograd::type_check::TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    internal::expect_floats(in_types, 0, 1);
+    expect(in_types[0].ndim >= in_types[1].ndim + 1);
+    for (int a = 0; a < in_types.shape(1).size(); ++a) expect(in_types[0].shape[a + 1] == in_types[1].shape[a]);
+  });
+  Shape shape = Shape::filled(x.ndim(), 1);
+  for (int a = 0; a < W.ndim(); ++a) shape[a + 1] = W.shape(a);
+  return elementwise(kPReLU, x, reshape(W, shape));
+}
+
+Variable crelu(const Variable& x, int axis) {
+  internal::check_inputs("CReLU", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    const auto given = variable(axis, "axis");
+    expect(in_types[0].dtype.kind() == 'f', given < in_types[0].ndim, -in_types[0].ndim <= given);
+  });
+  return autograd::concat({relu(x), relu(-x)}, axis);
+}
+
+Variable maxout(const Variable& x, int pool_size, int given_axis) {
+  check<catena::ValueError>(pool_size > 0, "maxout", "pool_size is ", pool_size, " and must be positive");
+  internal::check_inputs("Maxout", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    const auto axis = variable(given_axis, "axis");
+    expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+    expect(in_types[0].shape[given_axis] % variable(pool_size, "pool_size") == 0);
+  });
+  const int axis = catena::normalize_axis("maxout", given_axis, x.ndim());
+  Shape shape;
+  for (int a = 0; a < x.ndim(); ++a) {
+    shape.push_back(a == axis ? x.shape(a) / pool_size : x.shape(a));
+    if (a == axis) shape.push_back(pool_size);
+  }
+  return max(reshape(x, shape), axis + 1);
+}
 
 Variable internal::softmax(const Variable& x, const SoftmaxOptions& o) {
   return autograd::apply_node<Softmax>({x}, o.axis)[0];

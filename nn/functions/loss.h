@@ -1,31 +1,219 @@
 // Loss functions.
+//
+// Labels are of any integer dtype and have no gradient; all other arguments are floating and of one dtype (InvalidType
+// otherwise). 16-bit floats are computed in float32 and rounded once.
+//
+// `reduce` is "mean", "sum" or "no", if nothing else is said; any other text is a ValueError. "no" gives the losses one
+// by one, the other two a 0-d result. The default comes first in the list at each function.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/function.h>
 
 namespace nn {
 
 using autograd::Array;
+using autograd::Shape;
 using autograd::Variable;
+using autograd::Variables;
 
+// Options of a loss that has no others. The text may stand by itself: gaussian_nll(x, mean, ln_var, "no").
+struct Summed {
+  std::string reduce = "sum";
+};
+struct Averaged {
+  std::string reduce = "mean";
+};
+template <class T>
+concept Text = std::convertible_to<T, std::string_view>;
+
+// ---- classes ------------------------------------------------------------------------------------
 struct SoftmaxCrossEntropyOptions {
   bool normalize = true;    // divide by the number of labels that are not ignored; false: by the batch size
   bool cache_score = true;  // keep the softmax for backward instead of recomputing it
   Array class_weight = {};  // (C), of the dtype of x
   int ignore_label = -1;
-  std::string reduce = "mean";  // or "no": one loss per label
+  std::string reduce = "mean";
+  double label_smoothing = 0;  // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
+  // Divide by the sum of the labels' class weights instead of their number, as PyTorch does.
+  bool normalize_by_weight = false;
 };
-// Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t (N, d...) of any integer
-// dtype -> 0-d. InvalidType for other shapes and dtypes. A label that is neither a class nor ignore_label is an
-// IndexError on the CPU. On CUDA it makes the loss NaN, unless nd::check_indices is on (IndexError from the next call
-// that waits for the device) or debug mode (ValueError).
+// Cross entropy of softmax(x) along axis 1 and labels t: x (N, C, d...), t (N, d...) of any integer dtype -> 0-d, or,
+// with reduce "no", the shape of t. InvalidType for other shapes and dtypes. A floating t of the shape of x gives the
+// probabilities of the classes themselves: the loss is -sum(t log softmax(x)), nothing is ignored, and t has a
+// gradient, too. A label that is neither a class nor ignore_label is an IndexError on the CPU. On CUDA it makes the
+// loss NaN, unless nd::check_indices is on (IndexError from the next call that waits for the device) or debug mode
+// (ValueError).
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
 
-// mean((x0 - x1)^2) over all elements -> 0-d; of 16-bit floats in float32, rounded once. Equal shapes and dtypes
-// (InvalidType).
+struct SigmoidCrossEntropyOptions {
+  bool normalize = true;  // "mean" divides by the number of labels other than -1; false: by the batch size
+  std::string reduce = "mean";
+};
+// -log of the probability that sigmoid(x) gives to the label t: 1 or 0; -1 is ignored and has the loss 0. Equal shapes.
+CATENA_EXPORT Variable sigmoid_cross_entropy(const Variable& x, const Variable& t,
+                                             const SigmoidCrossEntropyOptions& options = {});
+
+struct HingeOptions {
+  std::string norm = "L1";  // or "L2": the squares; NotImplementedError for others
+  std::string reduce = "mean";
+};
+// max(0, 1 - s x) with s = 1 for the label's class and -1 for all others: x (N, K), t (N) -> (N, K); "mean" is the sum
+// over N.
+CATENA_EXPORT Variable hinge(const Variable& x, const Variable& t, const HingeOptions& options = {});
+template <Text T>
+Variable hinge(const Variable& x, const Variable& t, const T& norm, const std::string& reduce = "mean") {
+  return hinge(x, t, HingeOptions{.norm = std::string(norm), .reduce = reduce});
+}
+
+// ---- distances; equal shapes --------------------------------------------------------------------
+CATENA_EXPORT Variable absolute_error(const Variable& x0, const Variable& x1);  // |x0 - x1|
+CATENA_EXPORT Variable squared_error(const Variable& x0, const Variable& x1);   // (x0 - x1)^2
+// Their means over all elements -> 0-d.
+CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1);
+
+struct HuberOptions {
+  std::string reduce = "sum_along_second_axis";  // or "no", "mean", "sum"
+};
+// a^2 / 2 where |a| <= delta, else delta (|a| - delta / 2), for a = x - t; by default summed over axis 1.
+CATENA_EXPORT Variable huber_loss(const Variable& x, const Variable& t, double delta, const HuberOptions& options = {});
+template <Text T> Variable huber_loss(const Variable& x, const Variable& t, double delta, const T& reduce) {
+  return huber_loss(x, t, delta, HuberOptions{std::string(reduce)});
+}
+
+// ---- metric learning ----------------------------------------------------------------------------
+struct ContrastiveOptions {
+  double margin = 1;  // positive (ValueError)
+  std::string reduce = "mean";
+};
+// y d^2 / 2 + (1 - y) max(margin - d, 0)^2 / 2 for the distances d of the rows of x0 and x1 (N, K), y (N) of 0 and 1
+// -> (N). InvalidType for N = 0.
+CATENA_EXPORT Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y,
+                                   const ContrastiveOptions& options = {});
+template <std::convertible_to<double> M>
+Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, M margin,
+                     const std::string& reduce = "mean") {
+  return contrastive(x0, x1, y, ContrastiveOptions{.margin = double(margin), .reduce = reduce});
+}
+
+struct TripletOptions {
+  double margin = 0.2;  // positive (ValueError)
+  std::string reduce = "mean";
+};
+// max(|anchor - positive|^2 - |anchor - negative|^2 + margin, 0) for rows of (N, K) -> (N). InvalidType for N = 0.
+CATENA_EXPORT Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative,
+                               const TripletOptions& options = {});
+template <std::convertible_to<double> M>
+Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative, M margin,
+                 const std::string& reduce = "mean") {
+  return triplet(anchor, positive, negative, TripletOptions{.margin = double(margin), .reduce = reduce});
+}
+
+// ---- covariances --------------------------------------------------------------------------------
+struct CovarianceOptions {
+  std::string reduce = "half_squared_sum";  // of the covariances; or "no"
+};
+// The covariances over the batch of the columns of y (N, M) with those of z (N, L) -> (M, L).
+CATENA_EXPORT Variable cross_covariance(const Variable& y, const Variable& z, const CovarianceOptions& options = {});
+template <Text T> Variable cross_covariance(const Variable& y, const Variable& z, const T& reduce) {
+  return cross_covariance(y, z, CovarianceOptions{std::string(reduce)});
+}
+// Those of the columns of h (N, M) with each other, 0 on the diagonal -> (M, M).
+CATENA_EXPORT Variable decov(const Variable& h, const CovarianceOptions& options = {});
+template <Text T> Variable decov(const Variable& h, const T& reduce) {
+  return decov(h, CovarianceOptions{std::string(reduce)});
+}
+
+// ---- likelihoods, element by element; equal shapes ----------------------------------------------
+// -log of the Bernoulli probability of x for the logits y: softplus(y) - x y.
+CATENA_EXPORT Variable bernoulli_nll(const Variable& x, const Variable& y, const Summed& options = {});
+template <Text T> Variable bernoulli_nll(const Variable& x, const Variable& y, const T& reduce) {
+  return bernoulli_nll(x, y, Summed{std::string(reduce)});
+}
+// -log of the normal density with this mean and logarithm of the variance at x.
+CATENA_EXPORT Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var,
+                                    const Summed& options = {});
+template <Text T>
+Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var, const T& reduce) {
+  return gaussian_nll(x, mean, ln_var, Summed{std::string(reduce)});
+}
+// The Kullback-Leibler divergence of that normal distribution from the standard one.
+CATENA_EXPORT Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, const Summed& options = {});
+template <Text T> Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, const T& reduce) {
+  return gaussian_kl_divergence(mean, ln_var, Summed{std::string(reduce)});
+}
+
+// ---- large vocabularies -------------------------------------------------------------------------
+// -log of softmax(x W^T)[t] over the label and the samples of its row only, and of 1 - softmax for the samples: x (N,
+// D), t (N), W (V, D), samples (N, S) -> (N). A sample counts as often as it occurs, also if it is the label.
+CATENA_EXPORT Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
+                                 const Averaged& options = {});
+template <Text T>
+Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples, const T& reduce) {
+  return black_out(x, t, W, samples, Averaged{std::string(reduce)});
+}
+
+// Draws integers of a shape, of any integer dtype: WalkerAlias is one.
+using Sampler = catena::Function<Array(const Shape&)>;
+// softplus(-W[t] x) + the sum of softplus(W[s] x) over sample_size samples s: x (N, D), t (N), W (V, D) -> (N). The
+// sampler is called once, with (N, sample_size + 1); the first column is then replaced by t. A label -1 has the loss 0.
+CATENA_EXPORT Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W,
+                                         const Sampler& sampler, int sample_size, const Summed& options = {});
+template <Text T>
+Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
+                           int sample_size, const T& reduce) {
+  return negative_sampling(x, t, W, sampler, sample_size, Summed{std::string(reduce)});
+}
+// auto [loss, samples] = negative_sampling(x, t, W, sampler, 5, {}, return_samples); the samples (N, sample_size + 1),
+// with t in the first column.
+struct ReturnSamples {};
+inline constexpr ReturnSamples return_samples{};
+struct NegativeSamplingResult {
+  Variable loss;
+  Array samples;
+};
+CATENA_EXPORT NegativeSamplingResult negative_sampling(const Variable& x, const Variable& t, const Variable& W,
+                                                       const Sampler& sampler, int sample_size, const Summed& options,
+                                                       ReturnSamples);
+
+// ---- sequences ----------------------------------------------------------------------------------
+struct CTCOptions {
+  // Lengths (B) of the sequences of x and of the labels, of any integer dtype; null: all of full length.
+  Array input_length = {}, label_length = {};
+  std::string reduce = "mean";  // over the batch; a sequence is not divided by its length
+  bool zero_infinity = false;   // a sequence whose labels do not fit its length has loss and gradient 0
+};
+// -log of the probability of the labels t (B, L), summed over all alignments with the scores x: one (B, V) per time,
+// not normalised by softmax -> (B). Labels behind a sequence's length are not read; those before it differ from
+// blank_symbol. Where the labels do not fit in the length, the loss is about 1e10. InvalidType for other shapes,
+// AssertionError unless 0 <= blank_symbol < V; lengths that do not fit are an AssertionError in debug mode.
+CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
+                                                             const CTCOptions& options = {});
+CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
+                                                             const Array& input_length, const Array& label_length = {},
+                                                             const std::string& reduce = "mean");
+
+// -log of the probability of the labels ys in a linear chain with the scores xs and the scores cost (K, K) of
+// transitions, from and to: xs one (B_t, K) per time, B_t not increasing, ys one (B_t) -> (B_0). AssertionError for
+// another K. Of one time only, cost has no part in the loss and no gradient.
+CATENA_EXPORT Variable crf1d(const Variable& cost, const Variables& xs, const Variables& ys,
+                             const Averaged& options = {});
+template <Text T> Variable crf1d(const Variable& cost, const Variables& xs, const Variables& ys, const T& reduce) {
+  return crf1d(cost, xs, ys, Averaged{std::string(reduce)});
+}
+// auto [score, path] = argmax_crf1d(cost, xs): the best labels of each sequence, and their score (B_0). path[t] is
+// (B_t) int32; of equally good labels the lowest.
+struct Crf1dPath {
+  Variable score;
+  std::vector<Array> path;
+};
+CATENA_EXPORT Crf1dPath argmax_crf1d(const Variable& cost, const Variables& xs);
 
 }  // namespace nn

@@ -2,12 +2,20 @@
 
 #include <catena/autograd/capture.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/connection.h>
 
 namespace nn {
 
+using autograd::apply;
 using autograd::Array;
 using autograd::Arrays;
+using autograd::Dtype;
 using autograd::FunctionNode;
 using autograd::Targets;
 using autograd::Variables;
@@ -43,29 +51,108 @@ class Dropout final : public FunctionNode {
   autograd::Operand offset_;
 };
 
-// Null when x passes unchanged.
-autograd::NodePtr<Dropout> node_of(const Variable& x, const DropoutOptions& o) {
-  catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio < 1, "dropout", "the ratio ", o.ratio,
-                                    " does not lie in [0, 1)");
-  if (!o.train.value_or(autograd::internal::modes().train)) return autograd::NodePtr<Dropout>(nullptr);
+bool trains(const std::optional<bool>& train) { return train.value_or(autograd::internal::modes().train); }
+
+// A node that draws a mask for an array of n elements.
+autograd::NodePtr<Dropout> draw(double ratio, autograd::Device device, std::int64_t n) {
   autograd::Generator& g = autograd::default_generator();
-  const autograd::Operand offset = autograd::live_scalar(
-      x.device(), g.take(x.size()), [n = x.size()] { return autograd::default_generator().take(n); });
-  return autograd::make_node<Dropout>(o.ratio, g.seed, offset);
+  const autograd::Operand offset =
+      autograd::live_scalar(device, g.take(n), [n] { return autograd::default_generator().take(n); });
+  return autograd::make_node<Dropout>(ratio, g.seed, offset);
+}
+
+void check_ratio(const char* op, double ratio) {
+  catena::check<catena::ValueError>(ratio >= 0 && ratio < 1, op, "the ratio ", ratio, " does not lie in [0, 1)");
+}
+
+// x times a mask that was given.
+Variable by_mask(const Variable& x, const Array& mask) {
+  internal::check_inputs("Dropout", "x", {x}, internal::expect_alike);
+  catena::check<catena::ValueError>(mask.shape() == x.shape(), "dropout", "the mask has the shape ", mask.shape(),
+                                    ", x has ", x.shape());
+  return x * mask;
 }
 
 }  // namespace
 
 Variable internal::dropout(const Variable& x, const DropoutOptions& o) {
-  const auto node = node_of(x, o);
-  return node.get() == nullptr ? x : node->apply({x})[0];
+  check_ratio("dropout", o.ratio);
+  if (!trains(o.train)) return x;
+  return o.mask ? by_mask(x, o.mask) : draw(o.ratio, x.device(), x.size())->apply({x})[0];
 }
 
 DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
-  const auto node = node_of(x, o);
-  if (node.get() == nullptr) return {x, autograd::ones_like(x.data())};
+  check_ratio("dropout", o.ratio);
+  if (!trains(o.train)) return {x, autograd::ones_like(x.data())};
+  if (o.mask) return {by_mask(x, o.mask), o.mask};
+  const auto node = draw(o.ratio, x.device(), x.size());
   const Variable y = node->apply({x})[0];  // checks the dtype
   return {y, node->mask(x.data())};
+}
+
+Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) {
+  catena::check<catena::ValueError>(o.ratio >= 0 && o.ratio <= 1, "zoneout", "the ratio ", o.ratio,
+                                    " does not lie in [0, 1]");
+  internal::check_inputs("Zoneout", "h x", {h, x}, internal::expect_alike);
+  if (!trains(o.train)) return x;
+  if (o.keep) {
+    catena::check<catena::ValueError>(o.keep.shape() == h.shape() && o.keep.dtype() == Dtype::bool_, "zoneout",
+                                      "keep must be bool of the shape ", h.shape(), ", it is ", o.keep.dtype(), " of ",
+                                      o.keep.shape());
+    return where(o.keep, h, x);
+  }
+  // The mask of dropout is positive where the uniform number is not less than the ratio. With the ratio 1 it never is.
+  const Array passed =
+      draw(o.ratio, h.device(), h.size())->mask(autograd::empty(h.shape(), Dtype::float32, h.device()));
+  return where(apply(catena::rows::logical_not, {internal::greater(passed, 0)}), h, x);
+}
+
+GaussianResult gaussian(const Variable& mean, const Variable& ln_var, const Array& given, ReturnEps) {
+  internal::check_inputs("Gaussian", "mean ln_var", {mean, ln_var}, internal::expect_alike);
+  catena::check<catena::ValueError>(!given || given.shape() == mean.shape(), "gaussian", "eps has the shape ",
+                                    given ? given.shape() : autograd::Shape(), ", mean has ", mean.shape());
+  const Array eps =
+      given ? autograd::astype(given, mean.dtype())
+            : autograd::random_normal(mean.shape(), 0, 1, mean.dtype(), autograd::default_generator(), mean.device());
+  const Variable noise = exp(internal::wide(ln_var) * 0.5) * eps;
+  return {internal::narrowed(internal::wide(mean) + noise, mean.dtype()), eps};
+}
+Variable gaussian(const Variable& mean, const Variable& ln_var, const Array& eps) {
+  return gaussian(mean, ln_var, eps, return_eps).y;
+}
+
+Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, const DropconnectOptions& o) {
+  constexpr const char* op = "simplified_dropconnect";
+  check_ratio(op, o.ratio);
+  Variables inputs{x, W};
+  if (b) inputs.push_back(b);
+  internal::check_inputs("SimplifiedDropconnect", "x W b", inputs, [](const auto& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f', in_types[0].ndim >= 2,
+           in_types[1].ndim == 2);
+    std::int64_t n = 1;
+    for (int a = 1; a < in_types.shape(0).size(); ++a) n *= in_types.shape(0)[a];
+    expect(variable(n, "prod(in_types[0].shape[1:])") == in_types[1].shape[1]);
+    if (in_types.count() > 2)
+      expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+             in_types[2].shape[0] == in_types[1].shape[0]);
+  });
+  const bool train = trains(o.train);
+  const std::int64_t n = x.shape(0), outputs = W.shape(0), units = W.shape(1);
+  const autograd::Shape shape{n, outputs, units};
+  catena::check<catena::ValueError>(!o.mask || o.mask.shape() == shape, op, "the mask has the shape ",
+                                    o.mask ? o.mask.shape() : autograd::Shape(), ", it must have ", shape);
+  if (!train && !o.mask) return linear(x, W, b);
+  const Dtype dtype = catena::compute_dtype(x.dtype());
+  const double scale = train ? 1 / (1 - o.ratio) : 1.0;
+  const Array mask =
+      o.mask ? autograd::astype(o.mask, dtype) * scale
+             : draw(o.ratio, x.device(), catena::size_of(shape))->mask(autograd::empty(shape, dtype, x.device()));
+  const Variable connections =
+      reshape(cast(W, dtype), {1, outputs, units}) * autograd::internal::constant_variable(mask);
+  Variable y = sum(connections * reshape(cast(x, dtype), {n, 1, units}), 2);
+  if (b) y = y + cast(b, dtype);
+  return internal::narrowed(y, x.dtype());
 }
 
 }  // namespace nn

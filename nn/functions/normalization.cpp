@@ -26,37 +26,52 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
-// The parameters have the shape of axes 1..k of x; the statistics are computed over the other axes.
 struct Layout {
   Dims axes;     // axes of the statistics
   Shape kept;    // x's shape with length 1 along `axes`, to which parameters are reshaped
-  Shape params;  // the shape of the parameters
+  Shape params;  // the shape of the parameters: of the other axes
   double count;  // elements per statistic
 };
 
-Layout layout_of(const Shape& x, const Shape& params) {
+// The axes of the statistics: those given, or all but 1 .. `rank`, which are those of the parameters.
+Layout layout_of(const Shape& x, const autograd::Axes& axis, int rank) {
   Layout l;
-  l.params = params;
-  l.kept = Shape::filled(x.size(), 1);
-  l.count = 1;
-  for (int a = 0; a < x.size(); ++a) {
-    if (a >= 1 && a <= params.size()) {
-      l.kept[a] = x[a];
-    } else {
-      l.axes.push_back(a);
-      l.count *= double(x[a]);
-    }
+  if (axis.given()) {
+    l.axes = catena::normalize_axes("batch_normalization", axis, x.size());
+  } else {
+    for (int a = 0; a < x.size(); ++a)
+      if (a < 1 || a > rank) l.axes.push_back(a);
   }
+  l.kept = x;
+  l.count = 1;
+  for (const std::int64_t a : l.axes) {
+    l.kept[int(a)] = 1;
+    l.count *= double(x[int(a)]);
+  }
+  for (int a = 0; a < x.size(); ++a)
+    if (std::find(l.axes.begin(), l.axes.end(), a) == l.axes.end()) l.params.push_back(x[a]);
   return l;
 }
 
-void check_parameters(const TypeInfoTuple& in_types, int count) {
+void check_parameters(const TypeInfoTuple& in_types, int count, const autograd::Axes& given) {
   using namespace autograd::type_check;
   expect(in_types.size() == count);
-  expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= in_types[1].ndim + 1);
+  expect(in_types[0].dtype.kind() == 'f');
+  for (const std::int64_t a : given.values()) {
+    const auto axis = variable(a, "axis");
+    if (a >= 0) expect(axis < in_types[0].ndim);
+    else expect(-in_types[0].ndim <= axis);
+  }
+  if (!given.given()) expect(in_types[0].ndim >= in_types[1].ndim + 1);
+  const Layout l = layout_of(in_types.shape(0), given, in_types.shape(1).size());
+  const bool mixed = catena::itemsize(in_types.dtype(0)) == 2 && in_types.dtype(1) == Dtype::float32;
   for (int k = 1; k < count; ++k) {
-    expect(in_types[k].dtype == in_types[0].dtype, in_types[k].ndim == in_types[1].ndim);
-    for (int a = 0; a < in_types.shape(1).size(); ++a) expect(in_types[k].shape[a] == in_types[0].shape[a + 1]);
+    if (mixed) expect(in_types[k].dtype == in_types[1].dtype);
+    else expect(in_types[k].dtype == in_types[0].dtype);
+    expect(in_types[k].ndim == variable(l.params.size(), "number of axes without statistics"));
+    for (int a = 0, own = 0; a < in_types.shape(0).size(); ++a)
+      if (std::find(l.axes.begin(), l.axes.end(), a) == l.axes.end())
+        expect(in_types[k].shape[own++] == in_types[0].shape[a]);
   }
 }
 
@@ -68,28 +83,32 @@ class BatchNormalization final : public FunctionNode {
   explicit BatchNormalization(const BatchNormalizationOptions& o) : options_(o) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
   std::string_view input_names() const override { return "x gamma beta"; }
-  void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 3); }
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    check_parameters(in_types, 3, options_.axis);
+  }
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    const Layout l = layout_of(in[0].shape(), in[1].shape());
-    const Arrays result = nn_extension(in[0]).batch_normalization(
-        in[0], autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), options_.eps, l.axes);
+    const Layout l = layout(in[0], in[1]);
+    // In the dtype of the parameters, if that is a wider one.
+    const Array x = autograd::astype(in[0], in[1].dtype());
+    const Arrays result = nn_extension(x).batch_normalization(x, autograd::reshape(in[1], l.kept),
+                                                              autograd::reshape(in[2], l.kept), options_.eps, l.axes);
     mean_ = result[1];
     var_ = result[2];
     inv_std_ = result[3];
-    return {result[0]};
+    return {autograd::astype(result[0], in[0].dtype())};
   }
 
   BatchNormalizationResult with_statistics(const Variable& y, const Array& x, const Array& gamma) const {
-    const double m = layout_of(x.shape(), gamma.shape()).count;
+    const double m = layout(x, gamma).count;
     return {y, moved(options_.running_mean, gamma, mean_, 1.0),
             moved(options_.running_var, gamma, var_, m / std::max(m - 1, 1.0))};
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Variable x = retained_input(0), gamma = retained_input(1);
-    const Layout l = layout_of(x.shape(), gamma.shape());
+    const Layout l = layout(x.data(), gamma.data());
     const Variables all = needs_double_backprop() ? rule(x, gamma, gy[0], l) : fused(x, gamma, gy[0], l);
     Variables gradients;
     for (const int target : targets) gradients.push_back(all[static_cast<std::size_t>(target)]);
@@ -97,6 +116,7 @@ class BatchNormalization final : public FunctionNode {
   }
 
  private:
+  Layout layout(const Array& x, const Array& gamma) const { return layout_of(x.shape(), options_.axis, gamma.ndim()); }
   Array moved(const Array& running, const Array& gamma, const Array& statistic, double scale) const {
     const Array& like = running ? running : gamma;
     const Array share = autograd::reshape(statistic, like.shape()) * ((1 - options_.decay) * scale);
@@ -104,12 +124,14 @@ class BatchNormalization final : public FunctionNode {
   }
 
   Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
-    const Arrays g = nn_extension(x.data()).batch_normalization_backward(
-        x.data(), gy.data(), autograd::reshape(gamma.data(), l.kept), mean_, inv_std_, l.axes);
+    const Array wide = autograd::astype(x.data(), gamma.dtype());
+    const Arrays g = nn_extension(wide).batch_normalization_backward(wide, autograd::astype(gy.data(), gamma.dtype()),
+                                                                     autograd::reshape(gamma.data(), l.kept), mean_,
+                                                                     inv_std_, l.axes);
     const auto parameter = [&](const Array& a) {
       return constant_variable(autograd::astype(autograd::reshape(a, l.params), gamma.dtype()));
     };
-    return {constant_variable(g[0]), parameter(g[1]), parameter(g[2])};
+    return {constant_variable(autograd::astype(g[0], x.dtype())), parameter(g[1]), parameter(g[2])};
   }
 
   // The same on Variables. The statistics are recomputed, so that they are differentiated, too.
@@ -132,27 +154,29 @@ class BatchNormalization final : public FunctionNode {
 
 class FixedBatchNormalization final : public FunctionNode {
  public:
-  explicit FixedBatchNormalization(double eps) : eps_(eps) {}
+  FixedBatchNormalization(double eps, const autograd::Axes& axis) : eps_(eps), axis_(axis) {}
   std::string label() const override { return "BatchNormalizationFunction"; }
   std::string_view input_names() const override { return "x gamma beta mean var"; }
-  void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 5); }
+  void check_type_forward(const TypeInfoTuple& in_types) const override { check_parameters(in_types, 5, axis_); }
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1, 3, 4});
-    const Layout l = layout_of(in[0].shape(), in[1].shape());
+    const Layout l = layout_of(in[0].shape(), axis_, in[1].ndim());
     const auto p = [&](std::size_t k) { return autograd::reshape(in[k], l.kept); };
-    return {nn_extension(in[0]).fixed_batch_normalization(in[0], p(1), p(2), p(3), p(4), eps_)};
+    const Array x = autograd::astype(in[0], in[1].dtype());
+    return {
+        autograd::astype(nn_extension(x).fixed_batch_normalization(x, p(1), p(2), p(3), p(4), eps_), in[0].dtype())};
   }
 
   Variables backward(const Targets& targets, const Variables& gy_given) override {
     const Variable x_given = retained_input(0);
     const Dtype given = x_given.dtype(), t = statistics_dtype(given);
-    const Layout l = layout_of(x_given.shape(), input_shape(1));
+    const Layout l = layout_of(x_given.shape(), axis_, input_shape(1).size());
     const auto p = [&](int k) { return reshape(cast(retained_input(k), t), l.kept); };
     const Variable x = cast(x_given, t), gy = cast(gy_given[0], t), gamma = p(1), inv_std = rsqrt(p(4) + eps_);
     const Variable xhat = (x - p(3)) * inv_std;
     const Variable gbeta = sum(gy, l.axes, true), ggamma = sum(gy * xhat, l.axes, true);
-    const auto parameter = [&](const Variable& g) { return cast(reshape(g, l.params), given); };
+    const auto parameter = [&](const Variable& g) { return cast(reshape(g, l.params), input_dtype(1)); };
     Variables gradients;
     for (const int target : targets) {
       switch (target) {
@@ -168,6 +192,7 @@ class FixedBatchNormalization final : public FunctionNode {
 
  private:
   double eps_;
+  autograd::Axes axis_;
 };
 
 // The parameters have the shape of the last axes of x; the statistics are computed over these.
@@ -285,8 +310,8 @@ BatchNormalizationResult batch_normalization(const Variable& x, const Variable& 
 }
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
-                                   const Variable& var, double eps) {
-  return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, eps)[0];
+                                   const Variable& var, double eps, const autograd::Axes& axis) {
+  return autograd::apply_node<FixedBatchNormalization>({x, gamma, beta, mean, var}, eps, axis)[0];
 }
 
 Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps,

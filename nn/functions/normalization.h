@@ -1,5 +1,7 @@
-// Batch and layer normalization.
+// Normalization: over batches, layers, neighbouring channels, and of vectors.
 #pragma once
+
+#include <concepts>
 
 #include <catena/autograd/variable.h>
 
@@ -13,9 +15,12 @@ struct BatchNormalizationOptions {
   // For return_statistics: the averages so far (null: zeros) and the share of them that is kept.
   Array running_mean = {}, running_var = {};
   double decay = 0.9;
+  autograd::Axes axis = {};  // of the statistics; default: 0 and those behind the axes of gamma
 };
 // gamma (x - mean) / sqrt(var + eps) + beta, with the biased variance of the batch. gamma and beta have the shape of
-// the axes 1..k of x; the statistics are computed over axis 0 and the axes after k. Gradients of x, gamma and beta.
+// the axes 1..k of x; the statistics are computed over axis 0 and the axes after k. With options.axis they have the
+// shape of all other axes. They may be float32 beside 16-bit x; otherwise there is one dtype (InvalidType). Gradients
+// of x, gamma and beta.
 CATENA_EXPORT Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            const BatchNormalizationOptions& options = {});
 
@@ -33,7 +38,8 @@ CATENA_EXPORT BatchNormalizationResult batch_normalization(const Variable& x, co
                                                            const BatchNormalizationOptions& options, ReturnStatistics);
 // The same with given statistics; mean and var get gradients, too.
 CATENA_EXPORT Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
-                                                 const Variable& mean, const Variable& var, double eps = 2e-5);
+                                                 const Variable& mean, const Variable& var, double eps = 2e-5,
+                                                 const autograd::Axes& axis = {});
 
 // Where eps is added: gamma (x - mean) / sqrt(var + eps) + beta, or gamma (x - mean) / (sqrt(var) + eps) + beta.
 enum class EpsAddedTo { variance, deviation };
@@ -42,5 +48,21 @@ enum class EpsAddedTo { variance, deviation };
 // a few rounding errors of the row's deviation, independent of the size of the mean. Gradients of x, gamma and beta.
 CATENA_EXPORT Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                            double eps = 1e-5, EpsAddedTo where = EpsAddedTo::variance);
+
+struct LocalResponseOptions {
+  int n = 5;  // channels in a window; an even number counts as the next odd one
+  double k = 2, alpha = 1e-4, beta = 0.75;
+};
+// x / (k + alpha s)^beta, with s the sum of the squares of the n / 2 channels (axis 1) to either side and of the
+// element itself; alpha is not divided by n. At least 2 dimensions (InvalidType); ValueError unless n > 0.
+CATENA_EXPORT Variable local_response_normalization(const Variable& x, const LocalResponseOptions& options = {});
+template <std::convertible_to<int> N>
+Variable local_response_normalization(const Variable& x, N n, double k = 2, double alpha = 1e-4, double beta = 0.75) {
+  return local_response_normalization(x, LocalResponseOptions{int(n), k, alpha, beta});
+}
+
+// x / (|x| + eps) with the Euclidean norm along one axis or several; 0 for a vector of zeros, at which the gradient is
+// that of x / eps.
+CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const autograd::Axes& axis = 1);
 
 }  // namespace nn

@@ -1,35 +1,49 @@
 #include <catena/nn/functions/pooling.h>
 
+#include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/nn/functions/composed.h>
 
 namespace nn {
 
 using autograd::apply_node;
-using autograd::Array;
 using autograd::Arrays;
 using autograd::Dims;
+using autograd::Dtype;
 using autograd::FunctionNode;
 using autograd::nn_extension;
 using autograd::PoolingSpec;
 using autograd::Targets;
 using autograd::Variables;
+using autograd::type_check::TypeInfoTuple;
+using catena::check;
 
 namespace {
 
+// Graph labels differ between the functions for images and those for any number of axes.
+enum class Family { two, any };
+
 class Pooling : public FunctionNode {
  public:
-  explicit Pooling(const PoolingSpec& spec) : spec_(spec) {}
-  void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
+  Pooling(const PoolingSpec& spec, Family family) : spec_(spec), family_(family) {}
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
-    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim == 4);
+    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f',
+           in_types[0].ndim == variable(2 + spec_.size.size(), "2 + number of spatial axes"));
   }
 
  protected:
+  std::string labelled(const char* name) const { return std::string(name) + (family_ == Family::two ? "2D" : "ND"); }
   PoolingSpec spec_;
+  Family family_;
 };
 
-Dims spatial_of(const autograd::Shape& s) { return {s[2], s[3]}; }
+Dims spatial_of(const autograd::Shape& s) {
+  return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2)));
+}
 
 // The forward pass determines the maximum of each window. For fixed indexes, pooling (a gather) and its gradient (a
 // scatter) are linear and adjoint to each other.
@@ -37,7 +51,7 @@ class MaxPoolingSpread final : public FunctionNode {
  public:
   MaxPoolingSpread(const PoolingSpec& spec, const Array& indexes, const Dims& spatial)
       : spec_(spec), indexes_(indexes), spatial_(spatial) {}
-  std::string label() const override { return "MaxPooling2DGrad"; }
+  std::string label() const override { return "MaxPoolingGrad"; }
   Arrays forward(const Arrays& gy) override {
     return {nn_extension(gy[0]).max_pooling_backward(gy[0], indexes_, spatial_, spec_)};
   }
@@ -52,7 +66,7 @@ class MaxPoolingSpread final : public FunctionNode {
 class MaxPoolingPick final : public FunctionNode {
  public:
   MaxPoolingPick(const PoolingSpec& spec, const Array& indexes) : spec_(spec), indexes_(indexes) {}
-  std::string label() const override { return "MaxPooling2DWithIndexes"; }
+  std::string label() const override { return "MaxPoolingWithIndexes"; }
   Arrays forward(const Arrays& x) override { return {nn_extension(x[0]).max_pooling_by_index(x[0], indexes_, spec_)}; }
   Variables backward(const Targets&, const Variables& gy) override {
     return apply_node<MaxPoolingSpread>({gy[0]}, spec_, indexes_, spatial_of(input_shape(0)));
@@ -67,10 +81,10 @@ Variables MaxPoolingSpread::backward(const Targets&, const Variables& ggx) {
   return apply_node<MaxPoolingPick>({ggx[0]}, spec_, indexes_);
 }
 
-class MaxPooling2D final : public Pooling {
+class MaxPooling final : public Pooling {
  public:
   using Pooling::Pooling;
-  std::string label() const override { return "MaxPooling2D"; }
+  std::string label() const override { return labelled("MaxPooling"); }
   Arrays forward(const Arrays& x) override {
     const Arrays result = nn_extension(x[0]).max_pooling(x[0], spec_);
     indexes_ = result[1];
@@ -87,8 +101,9 @@ class MaxPooling2D final : public Pooling {
 
 class AveragePoolingSpread final : public FunctionNode {
  public:
-  AveragePoolingSpread(const PoolingSpec& spec, const Dims& spatial) : spec_(spec), spatial_(spatial) {}
-  std::string label() const override { return "AveragePooling2DGrad"; }
+  AveragePoolingSpread(const PoolingSpec& spec, Family family, const Dims& spatial)
+      : spec_(spec), family_(family), spatial_(spatial) {}
+  std::string label() const override { return "AveragePoolingGrad"; }
   Arrays forward(const Arrays& gy) override {
     return {nn_extension(gy[0]).average_pooling_backward(gy[0], spatial_, spec_)};
   }
@@ -96,21 +111,22 @@ class AveragePoolingSpread final : public FunctionNode {
 
  private:
   PoolingSpec spec_;
+  Family family_;
   Dims spatial_;
 };
 
-class AveragePooling2D final : public Pooling {
+class AveragePooling final : public Pooling {
  public:
   using Pooling::Pooling;
-  std::string label() const override { return "AveragePooling2D"; }
+  std::string label() const override { return labelled("AveragePooling"); }
   Arrays forward(const Arrays& x) override { return {nn_extension(x[0]).average_pooling(x[0], spec_)}; }
   Variables backward(const Targets&, const Variables& gy) override {
-    return apply_node<AveragePoolingSpread>({gy[0]}, spec_, spatial_of(input_shape(0)));
+    return apply_node<AveragePoolingSpread>({gy[0]}, spec_, family_, spatial_of(input_shape(0)));
   }
 };
 
 Variables AveragePoolingSpread::backward(const Targets&, const Variables& ggx) {
-  return apply_node<AveragePooling2D>({ggx[0]}, spec_);
+  return apply_node<AveragePooling>({ggx[0]}, spec_, family_);
 }
 
 PoolingSpec spec_of(Pair ksize, const std::optional<Pair>& stride, Pair pad, bool cover_all) {
@@ -118,20 +134,181 @@ PoolingSpec spec_of(Pair ksize, const std::optional<Pair>& stride, Pair pad, boo
   return {.size = {ksize.y, ksize.x}, .stride = {step.y, step.x}, .pad = {pad.y, pad.x}, .cover_all = cover_all};
 }
 
-}  // namespace
-
-Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o) {
-  return apply_node<MaxPooling2D>({x}, spec_of(ksize, o.stride, o.pad, o.cover_all))[0];
+// The spatial axes of x, of which there must be one at least.
+int spatial_axes(const char* label, const Variable& x) {
+  internal::check_inputs(label, "x", {x}, [](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 3);
+  });
+  return x.ndim() - 2;
 }
 
-MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o, ReturnIndices) {
-  const auto node = autograd::make_node<MaxPooling2D>(spec_of(ksize, o.stride, o.pad, o.cover_all));
+template <class Options> PoolingSpec spec_of(const char* op, int axes, const Lengths& ksize, const Options& o) {
+  return {.size = ksize.of(op, "ksize", axes),
+          .stride = o.stride.value_or(ksize).of(op, "stride", axes),
+          .pad = o.pad.of(op, "pad", axes)};
+}
+
+MaxPoolingResult with_indices(const Variable& x, const PoolingSpec& spec, Family family) {
+  const auto node = autograd::make_node<MaxPooling>(spec, family);
   const Variable y = node->apply({x})[0];
   return {y, autograd::copy(node->indexes())};  // backward reads its own
 }
 
+Variable average(const char* op, const Variable& x, const PoolingSpec& spec, Family family,
+                 const std::optional<double>& pad_value) {
+  check<catena::ValueError>(!pad_value || *pad_value == 0, op, "pad_value is ", pad_value.value_or(0),
+                            "; it must be 0, or absent where the padding is not to count");
+  const Variable y = apply_node<AveragePooling>({x}, spec, family)[0];
+  if (pad_value) return y;
+  // The share of each window that lies in x.
+  autograd::Shape shape = x.shape();
+  shape[0] = shape[1] = 1;
+  const Array ones = autograd::full(shape, 1.0, catena::compute_dtype(x.dtype()), x.device());
+  return internal::narrowed(internal::wide(y) / nn_extension(ones).average_pooling(ones, spec), x.dtype());
+}
+
+}  // namespace
+
+Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o) {
+  return apply_node<MaxPooling>({x}, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two)[0];
+}
+MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o, ReturnIndices) {
+  return with_indices(x, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two);
+}
+
+namespace {
+PoolingSpec spec_of_max(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
+  autograd::experimental("max_pooling_nd");
+  PoolingSpec spec = spec_of("max_pooling_nd", spatial_axes("MaxPoolingND", x), ksize, o);
+  spec.cover_all = o.cover_all;
+  return spec;
+}
+}  // namespace
+
+Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
+  return apply_node<MaxPooling>({x}, spec_of_max(x, ksize, o), Family::any)[0];
+}
+MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o, ReturnIndices) {
+  return with_indices(x, spec_of_max(x, ksize, o), Family::any);
+}
+
 Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& o) {
-  return apply_node<AveragePooling2D>({x}, spec_of(ksize, o.stride, o.pad, false))[0];
+  return average("average_pooling_2d", x, spec_of(ksize, o.stride, o.pad, false), Family::two, o.pad_value);
+}
+Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const AveragePoolingNdOptions& o) {
+  autograd::experimental("average_pooling_nd");
+  const PoolingSpec spec = spec_of("average_pooling_nd", spatial_axes("AveragePoolingND", x), ksize, o);
+  return average("average_pooling_nd", x, spec, Family::any, o.pad_value);
+}
+
+// ---- inverses -----------------------------------------------------------------------------------
+namespace {
+
+autograd::ConvolutionSpec as_convolution(const PoolingSpec& s) {
+  return {.stride = s.stride, .pad = s.pad, .dilate = {}, .cover_all = s.cover_all};
+}
+
+// The sums of the windows; adjoint to writing every element to its whole window.
+class WindowSum final : public FunctionNode {
+ public:
+  explicit WindowSum(const PoolingSpec& spec) : spec_(spec) {}
+  std::string label() const override { return "WindowSum"; }
+  Arrays forward(const Arrays& x) override {
+    Dims window;
+    for (int a = 0; a < spec_.size.size(); ++a) window.push_back(2 + a);
+    return {autograd::sum(nn_extension(x[0]).im2col(x[0], spec_.size, as_convolution(spec_)), window)};
+  }
+  Variables backward(const Targets&, const Variables& gy) override;
+
+ private:
+  PoolingSpec spec_;
+};
+
+class Unpooling final : public Pooling {
+ public:
+  Unpooling(const PoolingSpec& spec, Family family, const Dims& spatial) : Pooling(spec, family), spatial_(spatial) {}
+  std::string label() const override { return labelled("Unpooling"); }
+  Arrays forward(const Arrays& x) override {
+    const Array& y = x[0];
+    autograd::Shape one{y.shape(0), y.shape(1)}, all = one;
+    for (int a = 0; a < spec_.size.size(); ++a) {
+      one.push_back(1);
+      all.push_back(spec_.size[a]);
+    }
+    for (int a = 2; a < y.ndim(); ++a) {
+      one.push_back(y.shape(a));
+      all.push_back(y.shape(a));
+    }
+    return {nn_extension(y).col2im(autograd::broadcast_to(autograd::reshape(y, one), all), spatial_,
+                                   as_convolution(spec_))};
+  }
+  Variables backward(const Targets&, const Variables& gy) override { return apply_node<WindowSum>({gy[0]}, spec_); }
+
+ private:
+  Dims spatial_;
+};
+
+Variables WindowSum::backward(const Targets&, const Variables& gy) {
+  return apply_node<Unpooling>({gy[0]}, spec_, Family::any, spatial_of(input_shape(0)));
+}
+
+struct Geometry {
+  PoolingSpec spec;
+  Dims spatial;  // of the result
+};
+
+Geometry geometry_of(const char* op, const char* label, const Variable& x, const Lengths& ksize,
+                     const UnpoolingOptions& o) {
+  Geometry g{spec_of(op, spatial_axes(label, x), ksize, o), {}};
+  g.spec.cover_all = o.cover_all;
+  const int axes = g.spec.size.size();
+  if (o.outsize) g.spatial = o.outsize->of(op, "outsize", axes);
+  for (int a = 0; a < axes; ++a) {
+    const std::int64_t n = x.shape(a + 2), k = g.spec.size[a], s = g.spec.stride[a], p = g.spec.pad[a];
+    check<catena::ValueError>(k >= 1 && s >= 1 && p >= 0, op, "ksize ", k, " and stride ", s,
+                              " must be at least 1 and pad ", p, " at least 0");
+    if (!o.outsize) g.spatial.push_back(autograd::get_deconv_outsize(n, k, s, p, o.cover_all));
+    check<catena::AssertionError>(g.spatial[a] > 0, op, "Output sizes should be positive, they are ", g.spatial);
+    const std::int64_t back = autograd::get_conv_outsize(g.spatial[a], k, s, p, o.cover_all);
+    if (o.outsize && back != n)
+      throw catena::InvalidType(
+          catena::concat("get_conv_outsize(outsize[", a, "], ...) == in_types[0].shape[", a + 2, "]"),
+          catena::concat(back, " != ", n),
+          catena::concat("Invalid operation is performed in: ", label, " (Forward)\n\n"));
+  }
+  return g;
+}
+
+void check_image(const char* label, const Variable& x) {
+  internal::check_inputs(label, "x", {x}, [](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim == 4);
+  });
+}
+
+}  // namespace
+
+Variable unpooling_2d(const Variable& x, const Lengths& ksize, const UnpoolingOptions& o) {
+  check_image("Unpooling2D", x);
+  const Geometry g = geometry_of("unpooling_2d", "Unpooling2D", x, ksize, o);
+  return apply_node<Unpooling>({x}, g.spec, Family::two, g.spatial)[0];
+}
+
+Variable unpooling_nd(const Variable& x, const Lengths& ksize, const UnpoolingOptions& o) {
+  autograd::experimental("unpooling_nd");
+  const Geometry g = geometry_of("unpooling_nd", "UnpoolingND", x, ksize, o);
+  return apply_node<Unpooling>({x}, g.spec, Family::any, g.spatial)[0];
+}
+
+Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize, const UnpoolingOptions& o) {
+  check_image("Upsampling2D", x);
+  if (!indexes || indexes.shape() != x.shape() || !catena::is_integer(indexes.dtype()))
+    throw catena::InvalidType(
+        "indexes are integers of the shape of x",
+        indexes ? catena::concat(indexes.dtype(), " of ", indexes.shape(), " for x ", x.shape()) : "no array");
+  const Geometry g = geometry_of("upsampling_2d", "Upsampling2D", x, ksize, o);
+  return apply_node<MaxPoolingSpread>({x}, g.spec, autograd::astype(indexes, Dtype::int32), g.spatial)[0];
 }
 
 }  // namespace nn

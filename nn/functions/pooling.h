@@ -1,14 +1,18 @@
-// Pooling over windows of (n, c, h, w) images.
+// Pooling over windows of (n, c, h, w) images and of arrays with any number of spatial axes, and its inverses.
+//
+// Floating dtypes and these ranks only (InvalidType). Sizes are those of convolutions; AssertionError where an output
+// would be empty. Functions for any number of axes take their number from x.
 #pragma once
 
 #include <optional>
 
-#include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/lengths.h>
 
 namespace nn {
 
 using autograd::Array;
 
+// ---- maxima -------------------------------------------------------------------------------------
 struct MaxPoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;                     // padded with -infinity
@@ -22,19 +26,34 @@ Variable max_pooling_2d(const Variable& x, Pair ksize, Stride stride, Pair pad =
   return max_pooling_2d(x, ksize, MaxPoolingOptions{.stride = Pair(stride), .pad = pad});
 }
 
+struct MaxPoolingNdOptions {
+  std::optional<Lengths> stride = {};  // default: ksize
+  Lengths pad = 0;
+  bool cover_all = true;
+};
+CATENA_EXPORT Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& options = {});
+template <std::convertible_to<Lengths> Stride>
+Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Stride& stride, const Lengths& pad = 0) {
+  return max_pooling_nd(x, ksize, MaxPoolingNdOptions{.stride = Lengths(stride), .pad = pad});
+}
+
 // auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);
 struct ReturnIndices {};
 inline constexpr ReturnIndices return_indices{};
 struct MaxPoolingResult {
   Variable y;
-  Array indices;  // int32, of the shape of y: the position ky kw + kx of the maximum in its window, padding included
+  Array indices;  // int32, of the shape of y: the row-major position of the maximum in its window, padding included
 };
 CATENA_EXPORT MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options,
                                               ReturnIndices);
+CATENA_EXPORT MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& ksize,
+                                              const MaxPoolingNdOptions& options, ReturnIndices);
 
+// ---- averages -----------------------------------------------------------------------------------
 struct AveragePoolingOptions {
   std::optional<Pair> stride = {};  // default: ksize
-  Pair pad = 0;                     // zeros that count in the divisor kh kw
+  Pair pad = 0;
+  std::optional<double> pad_value = 0.0;  // zeros that count in the divisor kh kw; {}: the padding does not count
 };
 CATENA_EXPORT Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& options = {});
 // average_pooling_2d(x, 3, 2, 1)
@@ -42,5 +61,49 @@ template <std::convertible_to<Pair> Stride>
 Variable average_pooling_2d(const Variable& x, Pair ksize, Stride stride, Pair pad = 0) {
   return average_pooling_2d(x, ksize, AveragePoolingOptions{.stride = Pair(stride), .pad = pad});
 }
+
+struct AveragePoolingNdOptions {
+  std::optional<Lengths> stride = {};
+  Lengths pad = 0;
+  std::optional<double> pad_value = 0.0;  // as in two dimensions; ValueError for other numbers than 0
+};
+CATENA_EXPORT Variable average_pooling_nd(const Variable& x, const Lengths& ksize,
+                                          const AveragePoolingNdOptions& options = {});
+template <std::convertible_to<Lengths> Stride>
+Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Stride& stride, const Lengths& pad = 0) {
+  return average_pooling_nd(x, ksize, AveragePoolingNdOptions{.stride = Lengths(stride), .pad = pad});
+}
+
+// ---- inverses -----------------------------------------------------------------------------------
+struct UnpoolingOptions {
+  std::optional<Lengths> stride = {};  // default: ksize
+  Lengths pad = 0;
+  // The spatial lengths of the result, from which pooling gives those of x (else InvalidType). Default: s (n - 1) + k -
+  // 2 p, with cover_all the smallest.
+  std::optional<Lengths> outsize = {};
+  bool cover_all = true;
+};
+// Every element of x is written to its whole window; where windows overlap, they are added.
+CATENA_EXPORT Variable unpooling_2d(const Variable& x, const Lengths& ksize, const UnpoolingOptions& options = {});
+CATENA_EXPORT Variable unpooling_nd(const Variable& x, const Lengths& ksize, const UnpoolingOptions& options = {});
+// Every element of x is written to the position in its window that max pooling has returned as its index; 0 elsewhere.
+// `indexes` has the shape of x (InvalidType).
+CATENA_EXPORT Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize,
+                                     const UnpoolingOptions& options = {});
+
+// ---- regions ------------------------------------------------------------------------------------
+// The maxima of outh x outw bins of regions of x (B, C, H, W) -> (R, C, outh, outw). rois (R, 5) are floating rows
+// {image, x_min, y_min, x_max, y_max}; corners are multiplied by spatial_scale, rounded (halves away from zero) and
+// inclusive. A region that is turned round has one pixel; an empty bin is 0, without a gradient. In debug mode an image
+// that is not there is a ValueError; otherwise its bins are empty. rois has no gradient.
+CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
+                                      double spatial_scale);
+
+enum class PoolingClass { max, average };
+// Max pooling of the whole image into 1, 4, ... 4^(pyramid_height - 1) bins, one after the other: (n, c, h, w) ->
+// (n, c (1 + 4 + ...), 1, 1). ValueError for images that cannot be cut into so many bins; NotImplementedError for
+// average pooling.
+CATENA_EXPORT Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height,
+                                                  PoolingClass pooling_class = PoolingClass::max);
 
 }  // namespace nn

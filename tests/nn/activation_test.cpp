@@ -33,6 +33,8 @@ const Row kRows[] = {
      [](double x) { return x >= 0 ? x : 1.5 * std::expm1(x); }},
     {"HardSigmoid", [](const Variable& x) { return nn::hard_sigmoid(x); },
      [](double x) { return std::min(std::max(0.2 * x + 0.5, 0.0), 1.0); }},
+    {"Softplus", [](const Variable& x) { return nn::softplus(x, 1.5); },
+     [](double x) { return std::log1p(std::exp(1.5 * x)) / 1.5; }},
     {"Sigmoid", nn::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
     {"Tanh", nn::tanh, [](double x) { return std::tanh(x); }},
 };
@@ -123,6 +125,95 @@ BOOST_AUTO_TEST_CASE(log_softmax_stays_finite) {
   BOOST_TEST(y[1] == 0.0f);
 }
 
+BOOST_AUTO_TEST_CASE(softplus_far_from_zero) {
+  const std::vector<float> y = to_vector<float>(nn::softplus(Variable(array<float>({1000, -1000, -30}, {3}))).data());
+  BOOST_TEST(y[0] == 1000.0f);
+  BOOST_TEST(y[1] == 0.0f);
+  BOOST_TEST(y[2] == std::exp(-30.0f), boost::test_tools::tolerance(1e-6f));
+  BOOST_TEST(to_vector<float>(nn::softplus(Variable(zeros({1}))).data())[0] == std::log(2.0f),
+             boost::test_tools::tolerance(1e-6f));
+}
+
+BOOST_AUTO_TEST_CASE(crelu_along_every_axis) {
+  for (const Shape& shape : {Shape{3, 4}, Shape{2, 3, 2}, Shape{1}, Shape{0, 3}})
+    for (int axis = -shape.size(); axis < shape.size(); ++axis) BOOST_TEST_CONTEXT(shape << axis) {
+        const Array x = values(shape);
+        const Array halves[] = {apply(catena::rows::maximum, {x, 0}), apply(catena::rows::maximum, {-x, 0})};
+        const auto f = [&](const Variables& v) { return Variables{nn::crelu(v[0], axis)}; };
+        BOOST_CHECK_NO_THROW(
+            testing::assert_allclose(f({Variable(x)})[0].data(), concatenate(halves, axis), 1e-12, 1e-12));
+        test::check_derivatives("crelu", f, {x});
+      }
+  const Variable x(ones({2, 3}));
+  BOOST_CHECK(nn::crelu(x).shape() == (Shape{2, 6}));
+  for (const int axis : {2, -3})
+    BOOST_CHECK_EXCEPTION(nn::crelu(x, axis), catena::InvalidType, [](const catena::Error& e) {
+      return std::string(e.what()).starts_with("Invalid operation is performed in: CReLU (Forward)");
+    });
+  BOOST_CHECK_THROW(nn::crelu(Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(maxout_takes_the_greatest_of_neighbours) {
+  const Array x = spread({2, 6, 4}, -2, 2);
+  const std::vector<double> xs = to_vector<double>(x);
+  for (const int axis : {0, 1, 2, -1, -2})
+    for (const int pool : {1, 2}) BOOST_TEST_CONTEXT(axis << pool) {
+        const int at = axis < 0 ? axis + 3 : axis;
+        Shape shape = x.shape();
+        shape[at] /= pool;
+        std::vector<double> expected(std::size_t(catena::size_of(shape)), -INFINITY);
+        std::size_t k = 0;
+        for (std::int64_t a = 0; a < 2; ++a)
+          for (std::int64_t b = 0; b < 6; ++b)
+            for (std::int64_t c = 0; c < 4; ++c, ++k) {
+              std::int64_t i[] = {a, b, c};
+              i[at] /= pool;
+              double& best = expected[std::size_t((i[0] * shape[1] + i[1]) * shape[2] + i[2])];
+              best = std::max(best, xs[k]);
+            }
+        const auto f = [&](const Variables& v) { return Variables{nn::maxout(v[0], pool, axis)}; };
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), array(expected, shape), 0, 0));
+        test::check_derivatives("maxout", f, {x});
+      }
+  // Equal elements get the whole gradient each.
+  Variable tied(ones({1, 2}));
+  Variable y = nn::maxout(tied, 2);
+  y.backward();
+  BOOST_TEST((to_vector<float>(tied.grad()) == std::vector<float>{1, 1}));
+  BOOST_CHECK(nn::maxout(Variable(zeros({0, 4})), 2).shape() == (Shape{0, 2}));
+  BOOST_CHECK_EXCEPTION(nn::maxout(tied, 0), catena::ValueError, [](const catena::Error& e) {
+    return e.what() == std::string("maxout: pool_size is 0 and must be positive");
+  });
+  BOOST_CHECK_EXCEPTION(nn::maxout(Variable(x), 4), catena::InvalidType, [](const catena::Error& e) {
+    const std::string text = e.what();
+    return text.find("in_types[0].shape[1] % pool_size == 0") != text.npos && text.find("2 != 0") != text.npos;
+  });
+  BOOST_CHECK_THROW(nn::maxout(Variable(x), 2, 3), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(prelu_of_one_slope_and_of_many) {
+  const Array x = values({2, 3, 4});
+  const std::vector<double> xs = to_vector<double>(x);
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{3, 4}}) BOOST_TEST_CONTEXT(shape) {
+      const Array W = spread(shape, -0.5, 1.5, 3);
+      const std::vector<double> ws = to_vector<double>(W);
+      std::vector<double> expected;
+      for (std::size_t i = 0; i < xs.size(); ++i) {
+        const std::size_t place = shape.size() == 0 ? 0 : shape.size() == 1 ? i / 4 % 3 : i % 12;
+        expected.push_back(xs[i] >= 0 ? xs[i] : ws[place] * xs[i]);
+      }
+      const auto f = [](const Variables& v) { return Variables{nn::prelu(v[0], v[1])}; };
+      BOOST_CHECK_NO_THROW(
+          testing::assert_allclose(f({Variable(x), Variable(W)})[0].data(), array(expected, x.shape()), 1e-12, 1e-12));
+      test::check_derivatives("prelu", f, {x, W}, {.atol16 = 5e-3});
+    }
+  const Variable v(ones({2, 3, 4}));
+  BOOST_CHECK(nn::prelu(Variable(zeros({0, 3})), Variable(ones({3}))).shape() == (Shape{0, 3}));
+  BOOST_CHECK_THROW(nn::prelu(v, Variable(ones({4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::prelu(v, Variable(ones({3, 4, 1}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::prelu(v, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
+}
+
 BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden(
       "activation",
@@ -135,10 +226,27 @@ BOOST_AUTO_TEST_CASE(golden_values) {
        {"hard_sigmoid", [](const test::GoldenCall& c) { return Variables{nn::hard_sigmoid(c.x(0))}; }},
        {"sigmoid", [](const test::GoldenCall& c) { return Variables{nn::sigmoid(c.x(0))}; }},
        {"tanh", [](const test::GoldenCall& c) { return Variables{nn::tanh(c.x(0))}; }},
+       {"softplus", [](const test::GoldenCall& c) { return Variables{nn::softplus(c.x(0), c.number("beta", 1.0))}; }},
+       {"crelu", [](const test::GoldenCall& c) { return Variables{nn::crelu(c.x(0), int(c.integer("axis", 1)))}; }},
+       {"maxout",
+        [](const test::GoldenCall& c) {
+          return Variables{nn::maxout(c.x(0), int(c.integer("pool_size", 1)), int(c.integer("axis", 1)))};
+        }},
+       {"prelu", [](const test::GoldenCall& c) { return Variables{nn::prelu(c.x("x"), c.x("W"))}; }},
+       {"lstm",
+        [](const test::GoldenCall& c) {
+          const auto [state, h] = nn::lstm(c.x("c_prev"), c.x("x"));
+          return Variables{state, h};
+        }},
+       {"slstm",
+        [](const test::GoldenCall& c) {
+          const auto [state, h] = nn::slstm(c.x("c_prev1"), c.x("c_prev2"), c.x("x1"), c.x("x2"));
+          return Variables{state, h};
+        }},
        {"softmax",
         [](const test::GoldenCall& c) { return Variables{nn::softmax(c.x(0), {.axis = int(c.integer("axis", 1))})}; }},
        {"log_softmax", [](const test::GoldenCall& c) { return Variables{nn::log_softmax(c.x(0))}; }}},
-      {.once_only = {"relu", "clipped_relu", "leaky_relu", "elu", "hard_sigmoid"}});
+      {.once_only = {"relu", "clipped_relu", "leaky_relu", "elu", "hard_sigmoid", "crelu", "maxout", "prelu"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

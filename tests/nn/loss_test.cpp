@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
   for (const Case& c : cases)
     for (const bool normalize : {true, false})
       for (const bool weighted : {false, true})
-        for (const char* reduce : {"mean", "no"})
+        for (const char* reduce : {"mean", "sum", "no"})
           for (const bool cache : {true, false}) BOOST_TEST_CONTEXT(c.x << normalize << weighted << reduce << cache) {
               const Array x = spread(c.x, -2, 2);
               Shape t_shape = c.x;
@@ -68,11 +68,12 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_values_and_derivatives) {
               };
               std::vector<double> expected = naive_losses(
                   x, c.t, weighted ? to_vector<double>(w) : std::vector<double>(std::size_t(c.x[1]), 1.0), -1);
-              if (std::string(reduce) == "mean") {
+              if (std::string(reduce) != "no") {
                 double total = 0, valid = 0;
                 for (const double l : expected) total += l;
                 for (const std::int32_t label : c.t) valid += label != -1;
-                expected = {total / (normalize ? std::max(valid, 1.0) : double(c.x[0]))};
+                const double count = normalize ? std::max(valid, 1.0) : double(c.x[0]);
+                expected = {std::string(reduce) == "mean" ? total / count : total};
                 t_shape = {};
               }
               BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x), Variable(t)})[0].data(),
@@ -100,9 +101,17 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({2})}), catena::ValueError);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({3}, Dtype::int32)}), catena::ValueError);
   BOOST_CHECK_EXCEPTION(
-      nn::softmax_cross_entropy(x, t, {.reduce = "sum"}), catena::ValueError, [](const catena::Error& e) {
-        return e.what() == std::string("softmax_cross_entropy: reduce is \"sum\"; it must be \"mean\" or \"no\"");
+      nn::softmax_cross_entropy(x, t, {.reduce = "none"}), catena::ValueError, [](const catena::Error& e) {
+        return e.what() ==
+               std::string("softmax_cross_entropy: reduce is \"none\"; it must be \"mean\", \"sum\" or \"no\"");
       });
+  BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, t, {.label_smoothing = 1}), catena::ValueError,
+                        [](const catena::Error& e) {
+                          return e.what() == std::string(
+                                                 "softmax_cross_entropy: label_smoothing is 1; it must be at "
+                                                 "least 0 and less than 1");
+                        });
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(ones({2, 4}))), catena::InvalidType);
 }
 
 // The CPU always names a label that is no class; other devices do so in debug mode, and the loss is NaN otherwise.
@@ -194,17 +203,78 @@ BOOST_AUTO_TEST_CASE(mean_squared_error_values_and_derivatives) {
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  test::run_golden("loss",
-                   {{"mean_squared_error",
-                     [](const test::GoldenCall& c) { return Variables{nn::mean_squared_error(c.x(0), c.x(1))}; }},
-                    {"softmax_cross_entropy", [](const test::GoldenCall& c) {
-                       return Variables{nn::softmax_cross_entropy(c.x("x"), c.x("t"),
-                                                                  {.normalize = c.flag("normalize", true),
-                                                                   .cache_score = c.flag("cache_score", true),
-                                                                   .class_weight = c.array("class_weight"),
-                                                                   .ignore_label = int(c.integer("ignore_label", -1)),
-                                                                   .reduce = c.text("reduce", "mean")})};
-                     }}});
+  using Call = const test::GoldenCall&;
+  const auto reduce = [](Call c, const char* otherwise) { return c.text("reduce", otherwise); };
+  test::run_golden(
+      "loss",
+      {{"absolute_error", [](Call c) { return Variables{nn::absolute_error(c.x(0), c.x(1))}; }},
+       {"squared_error", [](Call c) { return Variables{nn::squared_error(c.x(0), c.x(1))}; }},
+       {"mean_absolute_error", [](Call c) { return Variables{nn::mean_absolute_error(c.x(0), c.x(1))}; }},
+       {"mean_squared_error", [](Call c) { return Variables{nn::mean_squared_error(c.x(0), c.x(1))}; }},
+       {"huber_loss",
+        [&](Call c) {
+          return Variables{
+              nn::huber_loss(c.x("x"), c.x("t"), c.number("delta", 1), reduce(c, "sum_along_second_axis"))};
+        }},
+       {"hinge",
+        [&](Call c) { return Variables{nn::hinge(c.x("x"), c.x("t"), c.text("norm", "L1"), reduce(c, "mean"))}; }},
+       {"contrastive",
+        [&](Call c) {
+          return Variables{nn::contrastive(c.x("x0"), c.x("x1"), c.x("y"), c.number("margin", 1), reduce(c, "mean"))};
+        }},
+       {"triplet",
+        [&](Call c) {
+          return Variables{
+              nn::triplet(c.x("anchor"), c.x("positive"), c.x("negative"), c.number("margin", 0.2), reduce(c, "mean"))};
+        }},
+       {"cross_covariance",
+        [&](Call c) { return Variables{nn::cross_covariance(c.x("y"), c.x("z"), reduce(c, "half_squared_sum"))}; }},
+       {"decov", [&](Call c) { return Variables{nn::decov(c.x("h"), reduce(c, "half_squared_sum"))}; }},
+       {"bernoulli_nll", [&](Call c) { return Variables{nn::bernoulli_nll(c.x("x"), c.x("y"), reduce(c, "sum"))}; }},
+       {"gaussian_nll",
+        [&](Call c) { return Variables{nn::gaussian_nll(c.x("x"), c.x("mean"), c.x("ln_var"), reduce(c, "sum"))}; }},
+       {"gaussian_kl_divergence",
+        [&](Call c) { return Variables{nn::gaussian_kl_divergence(c.x("mean"), c.x("ln_var"), reduce(c, "sum"))}; }},
+       {"sigmoid_cross_entropy",
+        [&](Call c) {
+          return Variables{nn::sigmoid_cross_entropy(
+              c.x("x"), c.x("t"), {.normalize = c.flag("normalize", true), .reduce = reduce(c, "mean")})};
+        }},
+       {"softmax_cross_entropy",
+        [&](Call c) {
+          return Variables{nn::softmax_cross_entropy(c.x("x"), c.x("t"),
+                                                     {.normalize = c.flag("normalize", true),
+                                                      .cache_score = c.flag("cache_score", true),
+                                                      .class_weight = c.array("class_weight"),
+                                                      .ignore_label = int(c.integer("ignore_label", -1)),
+                                                      .reduce = reduce(c, "mean")})};
+        }},
+       {"black_out",
+        [&](Call c) {
+          return Variables{nn::black_out(c.x("x"), c.x("t"), c.x("W"), c.x("samples"), reduce(c, "mean"))};
+        }},
+       {"negative_sampling",
+        [&](Call c) {
+          return Variables{nn::negative_sampling(
+              c.x("x"), c.x("t"), c.x("W"), [&](const Shape&) { return c.array("samples"); },
+              int(c.integer("sample_size", 1)), reduce(c, "sum"))};
+        }},
+       {"connectionist_temporal_classification",
+        [&](Call c) {
+          return Variables{nn::connectionist_temporal_classification(c.list("x"), c.x("t"),
+                                                                     int(c.integer("blank_symbol", 0)),
+                                                                     {.input_length = c.array("input_length"),
+                                                                      .label_length = c.array("label_length"),
+                                                                      .reduce = reduce(c, "mean")})};
+        }},
+       {"crf1d",
+        [&](Call c) { return Variables{nn::crf1d(c.x("cost"), c.list("xs"), c.list("ys"), reduce(c, "mean"))}; }},
+       {"argmax_crf1d", [](Call c) {
+          const auto [score, path] = nn::argmax_crf1d(c.x("cost"), c.list("xs"));
+          Variables results{score};
+          for (const Array& labels : path) results.push_back(Variable(labels));
+          return results;
+        }}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

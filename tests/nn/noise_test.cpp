@@ -1,4 +1,4 @@
-// Dropout.
+// Dropout, zoneout, samples of normal distributions, dropped connections.
 #include <catena/nn/functions/noise.h>
 
 #include <boost/test/unit_test.hpp>
@@ -6,6 +6,7 @@
 
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/testing.h>
+#include <catena/nn/functions/connection.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -106,14 +107,150 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::dropout(Variable(ones({3}, Dtype::int32)), {.train = true}), catena::InvalidType);
 }
 
+BOOST_AUTO_TEST_CASE(a_mask_can_be_given) {
+  const Array x = spread({3, 4}),
+              mask = astype(apply(catena::rows::greater, {spread({3, 4}, -1, 1, 4), 0}), Dtype::float64) * 2;
+  const auto f = [&](const Variables& v) { return Variables{nn::dropout(v[0], {.train = true, .mask = mask})}; };
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), x * mask, 0, 0));
+  test::check_derivatives("dropout", f, {x});
+  // The mask of one call is what another repeats.
+  const auto [y, drawn] = nn::dropout_with_mask(Variable(x), {.ratio = 0.3, .train = true});
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::dropout(Variable(x), {.train = true, .mask = drawn}).data(),
+                                                y.data(), 1e-12, 1e-12));
+  BOOST_TEST(nn::dropout(Variable(x), {.train = false, .mask = mask}).data().get() == x.get());
+  BOOST_CHECK_EXCEPTION(nn::dropout(Variable(x), {.train = true, .mask = ones({4})}), catena::ValueError,
+                        [](const catena::Error& e) {
+                          return e.what() == std::string("dropout: the mask has the shape (4,), x has (3, 4)");
+                        });
+}
+
+BOOST_AUTO_TEST_CASE(zoneout_keeps_or_takes_each_element) {
+  const Array h = spread({40, 50}, 1, 2), x = spread({40, 50}, -2, -1, 3);
+  for (const double ratio : {0.0, 0.25, 0.9, 1.0}) {
+    seed(5);
+    const Variable y = nn::zoneout(Variable(h), Variable(x), {.ratio = ratio, .train = true});
+    const std::vector<double> ys = to_vector<double>(y.data()), hs = to_vector<double>(h), xs = to_vector<double>(x);
+    double kept = 0;
+    for (std::size_t k = 0; k < ys.size(); ++k) {
+      BOOST_TEST((ys[k] == hs[k] || ys[k] == xs[k]));
+      kept += ys[k] == hs[k];
+    }
+    // Six standard deviations.
+    BOOST_TEST(std::fabs(kept / 2000 - ratio) <= 6 * std::sqrt(ratio * (1 - ratio) / 2000));
+  }
+  const auto f = [](const Variables& v) {
+    seed(11);
+    return Variables{nn::zoneout(v[0], v[1], {.ratio = 0.4, .train = true})};
+  };
+  for (const Shape& shape : {Shape{4, 5}, Shape{}, Shape{1}, Shape{0, 2}})
+    test::check_derivatives("zoneout", f, {spread(shape), spread(shape, -1, 1, 3)});
+  const Variable a(h), b(x);
+  BOOST_TEST(nn::zoneout(a, b, {.train = false}).is_same(b));
+  const Array keep = apply(catena::rows::greater, {h, 1.5});
+  BOOST_CHECK_NO_THROW(
+      testing::assert_allclose(nn::zoneout(a, b, {.train = true, .keep = keep}).data(), where(keep, h, x), 0, 0));
+  BOOST_CHECK_THROW(nn::zoneout(a, b, 1.5), catena::ValueError);
+  BOOST_CHECK_THROW(nn::zoneout(a, b, {.train = true, .keep = ones({2})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::zoneout(a, Variable(ones({2}, Dtype::float64))), catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(gaussian_has_the_mean_and_the_variance) {
+  const Array mean = full({200, 200}, 3.0), ln_var = full({200, 200}, std::log(4.0));
+  seed(9);
+  const auto [y, eps] = nn::gaussian(Variable(mean), Variable(ln_var), {}, nn::return_eps);
+  const std::vector<double> ys = to_vector<double>(y.data());
+  double first = 0, second = 0;
+  for (const double v : ys) first += v / 40000;
+  for (const double v : ys) second += (v - first) * (v - first) / 40000;
+  BOOST_TEST(std::fabs(first - 3) < 0.06);  // six standard deviations
+  BOOST_TEST(std::fabs(second - 4) < 0.17);
+  // The same eps gives the same numbers.
+  BOOST_CHECK_NO_THROW(
+      testing::assert_allclose(nn::gaussian(Variable(mean), Variable(ln_var), eps).data(), y.data(), 0, 0));
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), mean + eps * 2, 1e-5, 1e-5));
+  for (const Shape& shape : {Shape{3, 4}, Shape{}, Shape{1}, Shape{0, 2}}) {
+    const Array sample = spread(shape, -2, 2, 5);
+    const auto f = [&](const Variables& v) { return Variables{nn::gaussian(v[0], v[1], sample)}; };
+    test::check_derivatives("gaussian", f, {spread(shape), spread(shape, -1, 1, 3)});
+  }
+  const Variable x(ones({3}));
+  BOOST_CHECK_THROW(nn::gaussian(x, Variable(ones({4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::gaussian(x, Variable(ones({3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::gaussian(x, x, ones({4})), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(dropped_connections) {
+  const Array x = spread({3, 2, 2}), W = spread({5, 4}, -1, 1, 3), b = spread({5}, -1, 1, 4);
+  const Array mask = apply(catena::rows::greater, {spread({3, 5, 4}, -1, 1, 5), -0.2});
+  const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(W), bs = to_vector<double>(b),
+                            ms = to_vector<double>(astype(mask, Dtype::float64));
+  for (const bool train : {true, false})
+    for (const bool biased : {true, false}) {
+      std::vector<double> expected;
+      for (std::size_t n = 0; n < 3; ++n)
+        for (std::size_t m = 0; m < 5; ++m) {
+          double y = biased ? bs[m] : 0;
+          for (std::size_t k = 0; k < 4; ++k)
+            y += ws[4 * m + k] * ms[(n * 5 + m) * 4 + k] * xs[4 * n + k] / (train ? 0.75 : 1);
+          expected.push_back(y);
+        }
+      const auto f = [&](const Variables& v) {
+        return Variables{nn::simplified_dropconnect(v[0], v[1], biased ? v[2] : Variable(),
+                                                    {.ratio = 0.25, .train = train, .mask = mask})};
+      };
+      Arrays inputs{x, W};
+      if (biased) inputs.push_back(b);
+      Variables v;
+      for (const Array& a : inputs) v.push_back(Variable(a));
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(f(v)[0].data(), array(expected, {3, 5}), 1e-12, 1e-12));
+      test::check_derivatives("simplified_dropconnect", f, inputs, {.atol16 = 2e-3, .rtol16 = 1e-2});
+    }
+  const Variable vx(x), vW(W), vb(b);
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::simplified_dropconnect(vx, vW, vb, {.train = false}).data(),
+                                                nn::linear(vx, vW, vb).data(), 1e-12, 1e-12));
+  seed(2);
+  const auto drawn = to_vector<double>(nn::simplified_dropconnect(vx, vW, vb, {.train = true}).data());
+  seed(2);
+  BOOST_TEST((drawn == to_vector<double>(nn::simplified_dropconnect(vx, vW, vb, {.train = true}).data())));
+  BOOST_TEST((drawn != to_vector<double>(nn::simplified_dropconnect(vx, vW, vb, {.train = true}).data())));
+  // Of many connections the share that is kept is 1 - ratio, and the others are scaled.
+  const Array many =
+      nn::simplified_dropconnect(Variable(ones({50, 40})), Variable(ones({20, 40})), {}, {.ratio = 0.2, .train = true})
+          .data();
+  BOOST_TEST(std::fabs(item(mean(many)).to_double() - 40) < 6 * 40 * std::sqrt(0.25 / 40000));
+  BOOST_CHECK(
+      nn::simplified_dropconnect(Variable(zeros({0, 4})), Variable(ones({5, 4})), {}, {.train = true}).shape() ==
+      (Shape{0, 5}));
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, vb, 1.0), catena::ValueError);
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, vb, {.mask = ones({3, 5})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, Variable(ones({5, 3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, Variable(ones({4}, Dtype::float64))), catena::InvalidType);
+}
+
 BOOST_AUTO_TEST_CASE(golden_values) {
+  using Call = const test::GoldenCall&;
   test::run_golden(
       "noise",
       {{"dropout",
-        [](const test::GoldenCall& c) {
-          return Variables{nn::dropout(c.x(0), {.ratio = c.number("ratio", 0.5), .train = c.flag("train", true)})};
-        }}},
-      {.lacks = [](const test::Json& json) { return json["input_names"].size() > 1 ? "given_mask" : ""; }});
+        [](Call c) {
+          const double ratio = c.number("ratio", 0.5);
+          const Array keep = c.array("flag");
+          return Variables{
+              nn::dropout(c.x(0), {.ratio = ratio,
+                                   .train = c.flag("train", true),
+                                   .mask = keep ? astype(keep, c.x(0).dtype()) * (1 / (1 - ratio)) : Array()})};
+        }},
+       {"zoneout",
+        [](Call c) {
+          return Variables{
+              nn::zoneout(c.x("h"), c.x("x"), {.ratio = c.number("ratio", 0.5), .train = c.flag("train", true)})};
+        }},
+       {"gaussian", [](Call c) { return Variables{nn::gaussian(c.x("mean"), c.x("ln_var"), c.array("eps"))}; }},
+       {"simplified_dropconnect", [](Call c) {
+          return Variables{nn::simplified_dropconnect(
+              c.x("x"), c.x("W"), c.x("b"),
+              {.ratio = c.number("ratio", 0.5), .train = c.flag("train", true), .mask = c.array("mask")})};
+        }}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

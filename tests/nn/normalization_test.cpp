@@ -1,9 +1,10 @@
-// Batch normalization and layer normalization.
+// Batch and layer normalization, neighbouring channels, vectors.
 #include <catena/nn/functions/normalization.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/testing.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/tests/support/framework_derivatives.h>
@@ -273,6 +274,148 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::fixed_batch_normalization(x, three, three, three, four), catena::InvalidType);
 }
 
+// The same as over the default axes of an array whose axes are permuted.
+BOOST_AUTO_TEST_CASE(statistics_over_any_axes) {
+  const Array x = spread({2, 3, 4}, -2, 2);
+  struct Axis {
+    Axes axes;
+    Dims order;  // the axes of the statistics first
+    Shape params;
+  };
+  const Axis all[] = {{Axes(2), {2, 0, 1}, {2, 3}},
+                      {Axes({0, 1}), {0, 2, 1}, {4}},
+                      {Axes({-1, 0}), {0, 1, 2}, {3}},
+                      {Axes(1), {1, 0, 2}, {2, 4}},
+                      {Axes({0, 1, 2}), {0, 1, 2}, {}}};
+  for (const Axis& a : all) BOOST_TEST_CONTEXT(a.order) {
+      const Array gamma = spread(a.params, 0.5, 1.5, 1), beta = spread(a.params, -1, 1, 2);
+      const Array var = spread(a.params, 0.5, 2, 4);
+      const auto back = [&](const Variable& y) {
+        Dims inverse = a.order;
+        for (int k = 0; k < 3; ++k) inverse[int(a.order[k])] = k;
+        return transpose(y, inverse).data();
+      };
+      const auto f = [&](const Variables& v) {
+        return Variables{nn::batch_normalization(v[0], v[1], v[2], {.eps = 0.1, .axis = a.axes})};
+      };
+      const auto g = [&](const Variables& v) {
+        return Variables{nn::fixed_batch_normalization(v[0], v[1], v[2], v[3], v[4], 0.1, a.axes)};
+      };
+      const Variable turned = transpose(Variable(x), a.order);
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(
+          f({Variable(x), Variable(gamma), Variable(beta)})[0].data(),
+          back(nn::batch_normalization(turned, Variable(gamma), Variable(beta), {.eps = 0.1})), 1e-12, 1e-12));
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(
+          g({Variable(x), Variable(gamma), Variable(beta), Variable(beta), Variable(var)})[0].data(),
+          back(nn::fixed_batch_normalization(turned, Variable(gamma), Variable(beta), Variable(beta), Variable(var),
+                                             0.1)),
+          1e-12, 1e-12));
+      const test::DerivativeOptions loose{.atol16 = 1e-2, .rtol16 = 2e-2};
+      test::check_derivatives("batch_normalization", f, {x, gamma, beta}, loose);
+      test::check_derivatives("fixed_batch_normalization", g, {x, gamma, beta, beta, var}, loose);
+    }
+  const Variable v(x), four(ones({4}, Dtype::float64));
+  BOOST_CHECK_THROW(nn::batch_normalization(v, four, four, {.axis = {0, 2}}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(v, four, four, {.axis = 3}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(v, four, four, {.axis = {0, 0}}), catena::ValueError);
+}
+
+// float32 parameters beside 16-bit images: everything is computed in float32 and rounded once.
+BOOST_AUTO_TEST_CASE(wide_parameters_beside_narrow_images) {
+  for (const Dtype t : {Dtype::float16, Dtype::bfloat16}) BOOST_TEST_CONTEXT(t) {
+      const Array x = astype(spread({6, 3, 2}, 90, 110), t), gamma = astype(spread({3}, 0.5, 1.5, 1), Dtype::float32),
+                  beta = astype(spread({3}, -1, 1, 2), Dtype::float32), gy = astype(spread({6, 3, 2}, -1, 1, 5), t);
+      const auto run = [&](bool wide, bool second) {
+        const auto as = [&](const Array& a) { return Variable(wide ? astype(a, Dtype::float64) : a); };
+        Variable v[] = {as(x), as(gamma), as(beta)};
+        auto [y, mean, var] = nn::batch_normalization(v[0], v[1], v[2], {}, nn::return_statistics);
+        y.set_grad(wide ? astype(gy, Dtype::float64) : gy);
+        y.backward({.enable_double_backprop = second});
+        return Arrays{y.data(), mean, var, v[0].grad(), v[1].grad(), v[2].grad()};
+      };
+      const double rounding = t == Dtype::float16 ? 1e-3 : 8e-3;
+      for (const bool second : {false, true}) {
+        const Arrays narrow = run(false, second), exact = run(true, second);
+        for (std::size_t k = 0; k < narrow.size(); ++k) {
+          const bool image = k == 0 || k == 3;
+          BOOST_CHECK(narrow[k].dtype() == (image ? t : Dtype::float32));
+          BOOST_CHECK_NO_THROW(
+              testing::assert_allclose(narrow[k], exact[k], image ? rounding : 1e-4, image ? rounding : 1e-4));
+        }
+      }
+      const Variable fixed =
+          nn::fixed_batch_normalization(Variable(x), Variable(gamma), Variable(beta), Variable(beta), Variable(gamma));
+      BOOST_CHECK(fixed.dtype() == t);
+      BOOST_CHECK_THROW(nn::batch_normalization(Variable(x), Variable(gamma), Variable(astype(beta, t))),
+                        catena::InvalidType);
+      BOOST_CHECK_THROW(nn::batch_normalization(Variable(astype(x, Dtype::float32)), Variable(astype(gamma, t)),
+                                                Variable(astype(beta, t))),
+                        catena::InvalidType);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(local_response_normalization_by_neighbours) {
+  for (const Shape& shape :
+       {Shape{2, 7}, Shape{2, 7, 3}, Shape{1, 4, 2, 3}, Shape{2, 1}, Shape{0, 3, 2}, Shape{2, 3, 0}})
+    for (const int n : {5, 4, 1, 9}) BOOST_TEST_CONTEXT(shape << n) {
+        const Array x = spread(shape, -2, 2);
+        const std::vector<double> xs = to_vector<double>(x);
+        const std::int64_t channels = shape[1], rest = xs.empty() ? 1 : x.size() / (shape[0] * channels);
+        std::vector<double> expected;
+        for (std::int64_t i = 0; i < x.size(); ++i) {
+          const std::int64_t c = i / rest % channels;
+          double s = 1.5;
+          for (std::int64_t k = -(n / 2); k <= n / 2; ++k)
+            if (c + k >= 0 && c + k < channels)
+              s += 0.3 * xs[std::size_t(i + k * rest)] * xs[std::size_t(i + k * rest)];
+          expected.push_back(xs[std::size_t(i)] * std::pow(s, -0.6));
+        }
+        const auto f = [&](const Variables& v) {
+          return Variables{nn::local_response_normalization(v[0], n, 1.5, 0.3, 0.6)};
+        };
+        BOOST_CHECK_NO_THROW(
+            testing::assert_allclose(f({Variable(x)})[0].data(), array(expected, shape), 1e-12, 1e-12));
+        test::check_derivatives("local_response_normalization", f, {x});
+      }
+  const Variable x(ones({2, 3}));
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::local_response_normalization(x).data(),
+                                                nn::local_response_normalization(x, {.n = 5}).data(), 0, 0));
+  BOOST_CHECK_THROW(nn::local_response_normalization(Variable(ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::local_response_normalization(Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::local_response_normalization(x, 0), catena::ValueError);
+  // Squares beyond the range of float16.
+  BOOST_TEST(double(nn::local_response_normalization(Variable(full({1, 1}, 300.0, Dtype::float16)), 1, 0, 1, 0.5)) ==
+             1.0);
+}
+
+BOOST_AUTO_TEST_CASE(normalize_along_axes) {
+  const Array x = spread({2, 3, 4}, -2, 2);
+  for (const Axes& axis : {Axes(1), Axes(0), Axes(-1), Axes({0, 2}), Axes()}) {
+    const Array norm = apply(catena::rows::sqrt, {sum(x * x, axis, true)});
+    const auto f = [&](const Variables& v) { return Variables{nn::normalize(v[0], 0.1, axis)}; };
+    BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x)})[0].data(), x / (norm + 0.1), 1e-12, 1e-12));
+    test::check_derivatives("normalize", f, {x});
+  }
+  for (const Shape& shape : {Shape{2, 1}, Shape{0, 3}, Shape{3, 0}})
+    test::check_derivatives("normalize", [](const Variables& v) { return Variables{nn::normalize(v[0])}; },
+                            {spread(shape, 0.5, 1)});
+  // Of a vector of zeros.
+  Variable zero(zeros({1, 2}));
+  Variable y = nn::normalize(zero, 0.5);
+  BOOST_TEST((to_vector<float>(y.data()) == std::vector<float>{0, 0}));
+  y.set_grad(array<float>({1, -2}, {1, 2}));
+  y.backward({.enable_double_backprop = true});
+  BOOST_TEST((to_vector<float>(zero.grad()) == std::vector<float>{2, -4}));
+  Variable g = zero.grad_variable();
+  zero.cleargrad();
+  g.set_grad(ones({1, 2}));
+  g.backward();
+  for (const float v : to_vector<float>(zero.grad())) BOOST_TEST(std::isfinite(v));
+  BOOST_TEST(to_vector<float>(nn::normalize(Variable(full({1, 4}, 300.0, Dtype::float16))).data())[0] == 0.5f);
+  BOOST_CHECK_THROW(nn::normalize(Variable(ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::normalize(Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+}
+
 BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden("normalization",
                    {{"batch_normalization",
@@ -289,6 +432,17 @@ BOOST_AUTO_TEST_CASE(golden_values) {
                      [](const test::GoldenCall& c) {
                        return Variables{nn::fixed_batch_normalization(c.x("x"), c.x("gamma"), c.x("beta"), c.x("mean"),
                                                                       c.x("var"), c.number("eps", 2e-5))};
+                     }},
+                    {"local_response_normalization",
+                     [](const test::GoldenCall& c) {
+                       return Variables{nn::local_response_normalization(c.x("x"), {.n = int(c.integer("n", 5)),
+                                                                                    .k = c.number("k", 2),
+                                                                                    .alpha = c.number("alpha", 1e-4),
+                                                                                    .beta = c.number("beta", 0.75)})};
+                     }},
+                    {"normalize",
+                     [](const test::GoldenCall& c) {
+                       return Variables{nn::normalize(c.x("x"), c.number("eps", 1e-5), int(c.integer("axis", 1)))};
                      }}},
                    {.once_only = {"batch_normalization"}});
 }

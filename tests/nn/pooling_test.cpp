@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include <catena/autograd/debug.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
@@ -116,27 +117,69 @@ BOOST_AUTO_TEST_CASE(errors) {
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
-  const auto pair = [](const test::GoldenCall& c, const char* name, nn::Pair otherwise) -> nn::Pair {
+  using Call = const test::GoldenCall&;
+  set_disable_experimental_feature_warning(true);
+  const auto pair = [](Call c, const char* name, nn::Pair otherwise) -> nn::Pair {
     if (!c.has(name)) return otherwise;
     const Dims d = c.dims(name);
     return d.size() == 1 ? nn::Pair(int(d[0])) : nn::Pair(int(d[0]), int(d[1]));
   };
-  test::run_golden("pooling",
-                   {{"max_pooling_2d",
-                     [&](const test::GoldenCall& c) {
-                       const nn::Pair k = pair(c, "ksize", 1), s = pair(c, "stride", k), p = pair(c, "pad", 0);
-                       const bool cover_all = c.flag("cover_all", true);
-                       const auto [y, indices] = nn::max_pooling_2d(
-                           c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}, nn::return_indices);
-                       return Variables{y, Variable(indices)};
-                     }},
-                    {"average_pooling_2d",
-                     [&](const test::GoldenCall& c) {
-                       const nn::Pair k = pair(c, "ksize", 1);
-                       return Variables{nn::average_pooling_2d(
-                           c.x(0), k, {.stride = pair(c, "stride", k), .pad = pair(c, "pad", 0)})};
-                     }}},
-                   {.once_only = {"max_pooling_2d"}});
+  const auto lengths = [](Call c, const char* name, const nn::Lengths& otherwise) -> nn::Lengths {
+    if (!c.has(name)) return otherwise;
+    return c.args()[name].is_array() ? nn::Lengths(c.dims(name)) : nn::Lengths(int(c.integer(name, 1)));
+  };
+  const auto unpooling = [&](Call c) {
+    nn::UnpoolingOptions o{.pad = lengths(c, "pad", 0), .cover_all = c.flag("cover_all", true)};
+    if (c.has("stride")) o.stride = lengths(c, "stride", 1);
+    if (c.has("outsize")) o.outsize = lengths(c, "outsize", 1);
+    return o;
+  };
+  test::run_golden(
+      "pooling",
+      {{"max_pooling_2d",
+        [&](Call c) {
+          const nn::Pair k = pair(c, "ksize", 1), s = pair(c, "stride", k), p = pair(c, "pad", 0);
+          const bool cover_all = c.flag("cover_all", true);
+          const auto [y, indices] =
+              nn::max_pooling_2d(c.x(0), k, {.stride = s, .pad = p, .cover_all = cover_all}, nn::return_indices);
+          return Variables{y, Variable(indices)};
+        }},
+       {"average_pooling_2d",
+        [&](Call c) {
+          const nn::Pair k = pair(c, "ksize", 1);
+          return Variables{
+              nn::average_pooling_2d(c.x(0), k, {.stride = pair(c, "stride", k), .pad = pair(c, "pad", 0)})};
+        }},
+       {"max_pooling_nd",
+        [&](Call c) {
+          const nn::Lengths k = lengths(c, "ksize", 1);
+          return Variables{nn::max_pooling_nd(c.x(0), k,
+                                              {.stride = lengths(c, "stride", k),
+                                               .pad = lengths(c, "pad", 0),
+                                               .cover_all = c.flag("cover_all", true)})};
+        }},
+       {"average_pooling_nd",
+        [&](Call c) {
+          const nn::Lengths k = lengths(c, "ksize", 1);
+          return Variables{
+              nn::average_pooling_nd(c.x(0), k, {.stride = lengths(c, "stride", k), .pad = lengths(c, "pad", 0)})};
+        }},
+       {"unpooling_2d",
+        [&](Call c) { return Variables{nn::unpooling_2d(c.x(0), lengths(c, "ksize", 1), unpooling(c))}; }},
+       {"unpooling_nd",
+        [&](Call c) { return Variables{nn::unpooling_nd(c.x(0), lengths(c, "ksize", 1), unpooling(c))}; }},
+       {"upsampling_2d",
+        [&](Call c) {
+          return Variables{nn::upsampling_2d(c.x("x"), c.array("indexes"), lengths(c, "ksize", 1), unpooling(c))};
+        }},
+       {"roi_pooling_2d",
+        [](Call c) {
+          return Variables{nn::roi_pooling_2d(c.x("x"), c.x("rois"), int(c.integer("outh", 1)),
+                                              int(c.integer("outw", 1)), c.number("spatial_scale", 1))};
+        }},
+       {"spatial_pyramid_pooling_2d",
+        [](Call c) { return Variables{nn::spatial_pyramid_pooling_2d(c.x(0), int(c.integer("pyramid_height", 1)))}; }}},
+      {.once_only = {"max_pooling_2d", "max_pooling_nd", "roi_pooling_2d", "spatial_pyramid_pooling_2d"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

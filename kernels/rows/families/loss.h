@@ -7,7 +7,8 @@
 #define CATENA_LOSS_ROWS(ROW) \
   ROW(cross_entropy_pick, internal) \
   ROW(cross_entropy_bwd, internal)  \
-  ROW(one_hot, internal)
+  ROW(one_hot, internal)            \
+  ROW(ctc_step, internal)
 // clang-format on
 
 namespace catena::rows {

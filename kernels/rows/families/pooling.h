@@ -12,7 +12,8 @@
   ROW(max_pool_2d_bwd, internal)      \
   ROW(max_pool_2d_by_index, internal) \
   ROW(average_pool_2d, internal)      \
-  ROW(average_pool_2d_bwd, internal)
+  ROW(average_pool_2d_bwd, internal)  \
+  ROW(roi_max_pool_2d, internal)
 // clang-format on
 
 namespace catena::rows {

@@ -1,0 +1,80 @@
+#include <catena/nn/functions/composed.h>
+
+#include <algorithm>
+
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/input_types.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/rows/families.h>
+
+namespace nn::internal {
+
+using autograd::Arrays;
+
+void check_inputs(std::string_view label, std::string_view names, const Variables& inputs,
+                  const catena::Function<void(const TypeInfoTuple&)>& check) {
+  autograd::internal::check_input_types(label, inputs, check, names);
+  Arrays arrays;
+  for (const Variable& v : inputs) arrays.push_back(v.data());
+  autograd::check_same_device(label, arrays);
+}
+
+void expect_floats(const TypeInfoTuple& in_types, int first, int last) {
+  using namespace autograd::type_check;
+  expect(in_types[first].dtype.kind() == 'f');
+  for (int i = first + 1; i <= last; ++i) expect(in_types[i].dtype == in_types[first].dtype);
+}
+
+void expect_alike(const TypeInfoTuple& in_types) {
+  using namespace autograd::type_check;
+  expect_floats(in_types, 0, int(in_types.count()) - 1);
+  for (int i = 1; i < int(in_types.count()); ++i) expect(in_types[i].shape == in_types[0].shape);
+}
+
+Variable root(const Variable& squares) {
+  // sqrt(s + [s == 0]) - [s == 0]: the derivative of the argument of a zero is that of a sum of squares, 0.
+  const Array none = autograd::astype(equal(squares.data(), 0), squares.dtype());
+  return sqrt(squares + none) - none;
+}
+
+namespace {
+constexpr autograd::ElementwiseRow kLogAddExp = {.label = "LogAddExp",
+                                                 .kernel = &catena::rows::logaddexp,
+                                                 .retain = autograd::kRetainXs,
+                                                 .gradient = [](int target, const autograd::ElementwiseValues& v) {
+                                                   return v.gy * sigmoid(target == 0 ? v.x0 - v.x1 : v.x1 - v.x0);
+                                                 }};
+}  // namespace
+
+Variable log_add_exp(const Variable& x, const Variable& y) { return elementwise(kLogAddExp, x, y); }
+
+void check_reduce(std::string_view op, const std::string& reduce, std::initializer_list<std::string_view> allowed) {
+  if (std::find(allowed.begin(), allowed.end(), reduce) != allowed.end()) return;
+  std::string list;
+  for (const std::string_view& one : allowed) {
+    if (&one != allowed.begin()) list += &one + 1 == allowed.end() ? " or " : ", ";
+    ((list += '"') += one) += '"';
+  }
+  catena::fail<catena::ValueError>(op, "reduce is \"", reduce, "\"; it must be ", list);
+}
+
+Variable reduced(const Variable& losses, const std::string& reduce, double count, Dtype dtype) {
+  if (reduce == "no") return narrowed(losses, dtype);
+  const Variable total = sum(losses);
+  return narrowed(reduce == "sum" ? total : total * (1.0 / std::max(count, 1.0)), dtype);
+}
+
+Variable reduced(const Variable& losses, const std::string& reduce, const Array& count, Dtype dtype) {
+  if (reduce == "no") return narrowed(losses, dtype);
+  const Variable total = sum(losses);
+  return narrowed(reduce == "sum" ? total : total / count, dtype);
+}
+
+Array count_of(const Array& condition, Dtype dtype) {
+  const Array count = autograd::astype(autograd::reduce(catena::rows::count_nonzero, condition), dtype);
+  return autograd::apply(catena::rows::maximum, {count, 1.0});
+}
+
+}  // namespace nn::internal

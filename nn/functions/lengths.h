@@ -1,0 +1,32 @@
+// One length for all spatial axes or one for each: a kernel of 3, strides {2, 1, 1}.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include <catena/nn/functions/connection.h>
+
+namespace nn {
+
+class Lengths {
+ public:
+  Lengths(int all) : all_(true), v_{all} {}
+  Lengths(std::initializer_list<catena::Integer> each) : v_(each) {}
+  Lengths(const catena::Dims& each) : v_(each) {}
+  Lengths(Pair both) : v_{both.y, both.x} {}
+
+  // One for each of `axes`. AssertionError if there are others: "max_pooling_nd: stride (2, 2) needs one entry for each
+  // of 3 spatial axes".
+  catena::Dims of(std::string_view op, std::string_view name, int axes) const {
+    if (all_) return catena::Dims::filled(axes, v_[0]);
+    catena::check<catena::AssertionError>(v_.size() == axes, op, name, " ", v_, " needs one entry for each of ", axes,
+                                          " spatial axes");
+    return v_;
+  }
+
+ private:
+  bool all_ = false;
+  catena::Dims v_;
+};
+
+}  // namespace nn

@@ -1,0 +1,293 @@
+// Connectionist temporal classification (Graves et al. 2006), on logarithms of probabilities. All sequences of the
+// batch are computed together; nothing is read back to the host.
+//
+// A label sequence with blanks around and between its labels has S = 2 L + 1 states. alpha_t(s) is the probability of
+// all alignments that are in state s at time t. beta, the same from the end, is alpha of the reversed scores and
+// labels, turned round again.
+#include <algorithm>
+
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/indexed_access.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/labels.h>
+#include <catena/nn/functions/loss.h>
+
+namespace nn {
+
+using autograd::apply;
+using autograd::Arrays;
+using autograd::Dims;
+using autograd::Dtype;
+using autograd::FunctionNode;
+using autograd::IndexItem;
+using autograd::Operand;
+using autograd::Slice;
+using autograd::Targets;
+using autograd::internal::constant_variable;
+using autograd::type_check::TypeInfoTuple;
+using catena::AssertionError;
+using catena::check;
+using internal::both;
+using internal::narrowed;
+
+namespace {
+
+constexpr const char* kOp = "connectionist_temporal_classification";
+// The logarithm of 0: finite, so that differences are.
+constexpr double kNever = -1e10;
+
+Array positions(std::int64_t n, const Shape& shape, const Array& like) {
+  return autograd::reshape(autograd::arange(n, Dtype::int64, like.device()), shape);
+}
+
+// What labels and lengths say about the states: arrays of int64.
+struct Alignment {
+  std::int64_t times, batch, states;
+  Array labels;        // (B, S)
+  Array length, end;   // (B, 1): the times and the states of each sequence
+  Array mirror_time;   // (T, B, 1): where time t of the reversed sequence lies; 0 behind its end
+  Array mirror_state;  // (B, S): the same for states
+  Array sequence;      // (B, 1): 0, 1, ...
+  Array inside;        // (T, B, S): bool, within both lengths
+};
+
+Alignment align(std::int64_t times, const Array& t, int blank, const CTCOptions& o) {
+  Alignment a;
+  a.times = times;
+  a.batch = t.shape(0);
+  a.states = 2 * t.shape(1) + 1;
+  const auto lengths = [&](const Array& given, std::int64_t full) {
+    if (!given) return autograd::full({a.batch, 1}, full, Dtype::int64, t.device());
+    return autograd::expand_dims(autograd::astype(autograd::to_device(given, t.device()), Dtype::int64), 1);
+  };
+  a.length = lengths(o.input_length, times);
+  const Array labels = lengths(o.label_length, t.shape(1));
+  a.end = labels * 2 + 1;
+  a.labels = autograd::full({a.batch, a.states}, blank, Dtype::int64, t.device());
+  if (t.shape(1) > 0)
+    autograd::assign(autograd::slice(a.labels, 1, 1, a.states, 2),
+                     autograd::where(internal::less(positions(t.shape(1), {1, t.shape(1)}, t), labels),
+                                     autograd::astype(t, Dtype::int64), std::int64_t(blank)));
+  const Array time = positions(times, {times, 1, 1}, t), state = positions(a.states, {1, a.states}, t);
+  a.mirror_time = apply(catena::rows::maximum, {a.length - 1 - time, 0});
+  a.mirror_state = apply(catena::rows::maximum, {a.end - 1 - state, 0});
+  a.sequence = positions(a.batch, {a.batch, 1}, t);
+  a.inside = both(internal::less(time, a.length), internal::less(state, a.end));
+  return a;
+}
+
+// 0 where a state may be reached from the one before the last, kNever elsewhere.
+Array penalties(const Array& labels, int blank, Dtype dtype) {
+  const Array penalty = autograd::full(labels.shape(), kNever, dtype, labels.device());
+  const std::int64_t states = labels.shape(1);
+  if (states < 3) return penalty;
+  const Array here = autograd::slice(labels, 1, 2, states), before = autograd::slice(labels, 1, 0, states - 2);
+  const Array allowed = both(internal::not_equal(here, blank), internal::not_equal(here, before));
+  autograd::assign(autograd::slice(penalty, 1, 2, states), autograd::where(allowed, 0.0, kNever));
+  return penalty;
+}
+
+// alpha (T, B, S) of the emissions (T, B, S), step by step: by one kernel each, or by functions that can be
+// differentiated.
+Array fused_alpha(const Array& emission, const Array& penalty) {
+  const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
+  // Two states in front that are never reached.
+  const Array alpha = autograd::full({times, batch, states + 2}, kNever, emission.dtype(), emission.device());
+  const auto at = [](const Array& a, std::int64_t t) { return autograd::squeeze(autograd::slice(a, 0, t, t + 1), 0); };
+  autograd::assign(autograd::slice(at(alpha, 0), 1, 2, std::min<std::int64_t>(states, 2) + 2),
+                   autograd::slice(at(emission, 0), 1, 0, std::min<std::int64_t>(states, 2)));
+  for (std::int64_t t = 1; t < times; ++t) {
+    const Array before = at(alpha, t - 1), now = autograd::slice(at(alpha, t), 1, 2, states + 2);
+    const Operand operands[] = {autograd::slice(before, 1, 2, states + 2), autograd::slice(before, 1, 1, states + 1),
+                                autograd::slice(before, 1, 0, states), penalty, at(emission, t)};
+    autograd::apply_into(catena::rows::ctc_step, operands, {&now, 1});
+  }
+  return autograd::slice(alpha, 2, 2, states + 2);
+}
+Variable composed_alpha(const Variable& emission, const Array& penalty) {
+  const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
+  const auto never = [&](std::int64_t n) {
+    return constant_variable(autograd::full({batch, n}, kNever, emission.dtype(), emission.device()));
+  };
+  const auto at = [&](std::int64_t t) { return get_item(emission, {t}); };
+  Variables alpha{
+      autograd::concat({get_item(at(0), {Slice(), Slice(0, 2)}), never(std::max<std::int64_t>(states - 2, 0))}, 1)};
+  for (std::int64_t t = 1; t < times; ++t) {
+    const Variable before = autograd::concat({never(2), alpha.back()}, 1);
+    const auto from = [&](std::int64_t k) { return get_item(before, {Slice(), Slice(k, k + states)}); };
+    alpha.push_back(at(t) + internal::log_add_exp(internal::log_add_exp(from(2), from(1)), from(0) + penalty));
+  }
+  return reshape(autograd::concat(alpha, 0), {times, batch, states});
+}
+Variable alpha_of(const Variable& emission, const Array& labels, int blank, bool composed) {
+  const Array penalty = penalties(labels, blank, emission.dtype());
+  return composed ? composed_alpha(emission, penalty) : constant_variable(fused_alpha(emission.data(), penalty));
+}
+
+// x[t, b, s] at given times and states.
+Variable mirrored(const Variable& x, const Alignment& a) {
+  return get_item(x, {IndexItem(a.mirror_time), IndexItem(a.sequence), IndexItem(a.mirror_state)});
+}
+
+// The log-probability of each sequence (B).
+Variable log_probability(const Variable& alpha, const Alignment& a) {
+  const Variable last = get_item(alpha, {IndexItem(a.length - 1), IndexItem(a.sequence)});  // (B, 1, S)
+  const Variable flat = reshape(last, {a.batch, a.states});
+  const auto state = [&](const Array& s) {
+    return reshape(get_item(flat, {IndexItem(a.sequence), IndexItem(s)}), {a.batch});
+  };
+  const Variable end = state(a.end - 1);
+  if (a.states == 1) return end;
+  // Without labels there is one final state only.
+  const Array label = a.end - 2;
+  const Array penalty = autograd::astype(autograd::where(internal::less(label, 0), kNever, 0.0), alpha.dtype());
+  return internal::log_add_exp(end,
+                               state(apply(catena::rows::maximum, {label, 0})) + autograd::reshape(penalty, {a.batch}));
+}
+
+// The adjoint of picking by labels: sums p (T, B, S) by label into (T, B, V).
+class SumByLabel final : public FunctionNode {
+ public:
+  SumByLabel(const Alignment& a, std::int64_t classes) : a_(a), classes_(classes) {}
+  std::string label() const override { return "SumByLabel"; }
+  Arrays forward(const Arrays& p) override {
+    const Array y = autograd::full({a_.times, a_.batch, classes_}, 0, p[0].dtype(), p[0].device());
+    const Array indices[] = {a_.sequence, a_.labels};
+    autograd::internal::scatter(catena::ScatterMode::add,
+                                {y, indices, {1, 2}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, *p[0].get());
+    return {y};
+  }
+  Variables backward(const Targets&, const Variables& gy) override {
+    return {get_item(gy[0], {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)})};
+  }
+
+ private:
+  Alignment a_;
+  std::int64_t classes_;
+};
+
+// Inputs: the scores of all times (T B, V) and the labels.
+class CTC final : public FunctionNode {
+ public:
+  CTC(std::int64_t times, int blank, const CTCOptions& o) : times_(times), blank_(blank), options_(o) {}
+  std::string label() const override { return "ConnectionistTemporalClassification"; }
+  std::string_view input_names() const override { return "x t"; }
+
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0});
+    a_ = align(times_, in[1], blank_, options_);
+    const auto no_graph = autograd::no_backprop_mode();
+    log_y_ = log_probabilities(Variable(in[0])).data();
+    const Variable emission = emissions(Variable(log_y_));
+    alpha_ = alpha_of(emission, a_.labels, blank_, false).data();
+    log_p_ = log_probability(Variable(alpha_), a_).data();
+    return {autograd::where(ignored(log_p_), 0, -log_p_)};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    Variables gradients;
+    for (const int target : targets) gradients.push_back(target == 0 && gy[0] ? gradient(gy[0]) : Variable());
+    return gradients;
+  }
+
+ private:
+  Variable log_probabilities(const Variable& x) const {
+    return reshape(log_softmax(x, 1), {times_, a_.batch, x.shape(1)});
+  }
+  Variable emissions(const Variable& log_y) const {
+    return get_item(log_y, {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)});
+  }
+  Array ignored(const Array& log_p) const {
+    if (options_.zero_infinity) return internal::less(log_p, 0.1 * kNever);
+    return autograd::full({1}, false, Dtype::bool_, log_p.device());
+  }
+
+  // g (y - the share of the alignments in each label), 0 behind a sequence's end. What is kept from forward is computed
+  // again if the result will be differentiated.
+  Variable gradient(const Variable& gy) const {
+    const bool composed = needs_double_backprop();
+    const Variable x = retained_input(0);
+    const Variable log_y = composed ? log_probabilities(x) : constant_variable(log_y_);
+    const Variable emission = emissions(log_y);
+    const Variable alpha = composed ? alpha_of(emission, a_.labels, blank_, true) : constant_variable(alpha_);
+    const Variable log_p = composed ? log_probability(alpha, a_) : constant_variable(log_p_);
+    const Array labels = mirrored_labels();
+    const Variable beta = mirrored(alpha_of(mirrored(emission, a_), labels, blank_, composed), a_);
+    const Variable log_share = alpha + beta - emission - reshape(log_p, {1, a_.batch, 1});
+    // A share is at most 1. Labels that do not fit have no probability to be a share of.
+    const Array possible = both(a_.inside, internal::less_equal(log_share.data(), kSlack));
+    const Variable share = autograd::masked(exp(autograd::masked(log_share, possible)), possible);
+    const Variable occupied = autograd::apply_node<SumByLabel>({share}, a_, x.shape(1))[0];
+    const Array used = autograd::reshape(
+        internal::less(positions(times_, {times_, 1}, a_.length), autograd::reshape(a_.length, {1, a_.batch})),
+        {times_, a_.batch, 1});
+    const Variable g = autograd::masked(
+        gy, apply(catena::rows::logical_not, {autograd::broadcast_to(ignored(log_p.data()), gy.shape())}));
+    const Variable gx = (exp(log_y) - occupied) * reshape(g, {1, a_.batch, 1});
+    return reshape(autograd::masked(gx, autograd::broadcast_to(used, gx.shape())), x.shape());
+  }
+  Array mirrored_labels() const {
+    return get_item(constant_variable(a_.labels), {IndexItem(a_.sequence), IndexItem(a_.mirror_state)}).data();
+  }
+
+  static constexpr double kSlack = 1;  // of log_share, whose rounding errors grow with the number of times
+
+  std::int64_t times_;
+  int blank_;
+  CTCOptions options_;
+  Alignment a_;
+  Array log_y_, alpha_, log_p_;
+};
+
+void check_lengths(const Array& given, const char* name, std::int64_t batch, std::int64_t least, std::int64_t most) {
+  if (!given) return;
+  if (given.ndim() != 1 || given.shape(0) != batch || !catena::is_integer(given.dtype()))
+    throw catena::InvalidType(catena::concat(name, " holds integers of the shape (", batch, ",)"),
+                              catena::concat(given.dtype(), " of ", given.shape()));
+  if (!autograd::is_debug()) return;
+  for (const std::int64_t n : autograd::to_vector<std::int64_t>(given))
+    check<AssertionError>(n >= least && n <= most, kOp, name, " has ", n, ", which does not lie between ", least,
+                          " and ", most);
+}
+
+}  // namespace
+
+Variable connectionist_temporal_classification(const Variables& xs, const Variable& t, int blank, const CTCOptions& o) {
+  internal::check_reduce(kOp, o.reduce, {"mean", "sum", "no"});
+  check<catena::ValueError>(!xs.empty(), kOp, "there are no scores");
+  Variables inputs = xs;
+  inputs.push_back(t);
+  internal::check_inputs("ConnectionistTemporalClassification", "x", inputs, [&](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    const int times = int(xs.size());
+    internal::expect_floats(in_types, 0, times - 1);
+    expect(in_types[0].ndim == 2);
+    for (int k = 1; k < times; ++k) expect(in_types[k].shape == in_types[0].shape);
+    internal::expect_labels(in_types, times);
+    expect(in_types[times].ndim == 2, in_types[times].shape[0] == in_types[0].shape[0]);
+  });
+  const std::int64_t classes = xs[0].shape(1), batch = xs[0].shape(0), times = std::int64_t(xs.size());
+  check<AssertionError>(blank >= 0 && blank < classes, kOp, "blank_symbol is ", blank, ", which is none of ", classes,
+                        " classes");
+  check_lengths(o.input_length, "input_length", batch, 1, times);
+  check_lengths(o.label_length, "label_length", batch, 0, t.shape(1));
+  const Variable scores = internal::wide(autograd::concat(xs, 0));
+  const Variable losses = autograd::apply_node<CTC>({scores, t}, times, blank, o)[0];
+  return internal::reduced(losses, o.reduce, double(batch), xs[0].dtype());
+}
+
+Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
+                                               const Array& input_length, const Array& label_length,
+                                               const std::string& reduce) {
+  return connectionist_temporal_classification(
+      x, t, blank_symbol, CTCOptions{.input_length = input_length, .label_length = label_length, .reduce = reduce});
+}
+
+}  // namespace nn

@@ -1,0 +1,207 @@
+#include <catena/nn/functions/loss.h>
+
+#include <algorithm>
+
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/rows/families.h>
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/labels.h>
+
+namespace nn {
+
+using autograd::apply;
+using autograd::Arrays;
+using autograd::Dtype;
+using autograd::FunctionNode;
+using autograd::Operand;
+using autograd::Scalar;
+using autograd::Shape;
+using autograd::Targets;
+using autograd::Variables;
+using autograd::internal::constant_variable;
+using catena::check;
+using catena::ValueError;
+
+namespace {
+
+// The scores as (N, C, D): all axes after the classes are merged.
+Shape flat_shape(const Shape& x) {
+  std::int64_t d = 1;
+  for (int a = 2; a < x.size(); ++a) d *= x[a];
+  return {x[0], x[1], d};
+}
+
+constexpr const char* kOp = "softmax_cross_entropy";
+
+void expect_labelled(const autograd::type_check::TypeInfoTuple& in_types) {
+  using namespace autograd::type_check;
+  expect(in_types.size() == 2, in_types[0].dtype.kind() == 'f');
+  internal::expect_labels(in_types, 1);
+  expect(in_types[0].ndim >= 2, in_types[1].ndim == in_types[0].ndim - 1, in_types[0].shape[0] == in_types[1].shape[0]);
+  for (int a = 2; a < in_types.shape(0).size(); ++a) expect(in_types[0].shape[a] == in_types[1].shape[a - 1]);
+}
+
+Array weights_of(const SoftmaxCrossEntropyOptions& o, const Array& x) {
+  const Array& w = o.class_weight;
+  if (!w) return autograd::broadcast_to(autograd::full({1}, 1.0, x.dtype(), x.device()), {x.shape(1)});
+  check<ValueError>(w.ndim() == 1 && w.shape(0) == x.shape(1), kOp, "class_weight has the shape ", w.shape(),
+                    ", but there are ", x.shape(1), " classes");
+  check<ValueError>(catena::is_floating(w.dtype()), kOp, "class_weight has the dtype ", w.dtype(),
+                    "; a floating one is needed");
+  return autograd::astype(w, x.dtype());
+}
+
+// The divisor of the sum as a 0-d array: a count computed on the device is not copied to the host.
+Array normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Array& t) {
+  const Dtype dtype = catena::compute_dtype(x.dtype());
+  const auto constant = [&](std::int64_t n) {
+    return autograd::full({}, double(std::max<std::int64_t>(n, 1)), dtype, x.device());
+  };
+  if (o.reduce != "mean") return constant(1);
+  if (!o.normalize) return constant(x.shape(0));
+  if (catena::is_floating(t.dtype())) return constant(x.size() / std::max<std::int64_t>(x.shape(1), 1));
+  const Array valid = internal::not_equal(t, o.ignore_label);
+  if (!o.normalize_by_weight || !o.class_weight) return internal::count_of(valid, dtype);
+  const Array each = autograd::take(weights_of(o, x), autograd::where(valid, t, 0), 0);
+  const Array total = autograd::sum(autograd::where(valid, autograd::astype(each, dtype), 0));
+  return autograd::where(internal::greater(total, 0), total, 1);
+}
+
+// -sum(q w log softmax(x)) along axis 1, for probabilities q.
+Variable cross_entropies(const Variable& x, const Variable& q, const SoftmaxCrossEntropyOptions& o) {
+  const Variable log_y = log_softmax(internal::wide(x));
+  if (!o.class_weight) return -sum(log_y * q, 1);
+  Shape shape = Shape::filled(x.ndim(), 1);
+  shape[1] = x.shape(1);
+  return -sum(log_y * autograd::reshape(weights_of(o, internal::wide(x).data()), shape) * q, 1);
+}
+
+Variable of_probabilities(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& o) {
+  internal::check_inputs("SoftmaxCrossEntropy", "x t", {x, t}, [](const autograd::type_check::TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    internal::expect_alike(in_types);
+    expect(in_types[0].ndim >= 2);
+  });
+  Variable q = internal::wide(t);
+  if (o.label_smoothing > 0) q = q * (1 - o.label_smoothing) + o.label_smoothing / double(x.shape(1));
+  return internal::reduced(cross_entropies(x, q, o), o.reduce, normaliser(o, x.data(), t.data()), x.dtype());
+}
+
+Variable of_smoothed_labels(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& o) {
+  internal::check_inputs("SoftmaxCrossEntropy", "x t", {x, t}, expect_labelled);
+  internal::check_labels(kOp, t.data(), x.shape(1), o.ignore_label);
+  const Array labels = internal::labels_of(t.data());
+  const Shape shape = flat_shape(x.shape());
+  const Array q = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
+  const double rest = o.label_smoothing / double(shape[1]);
+  const Operand operands[] = {autograd::reshape(labels, {shape[0], 1, shape[2]}), rest, 1 - o.label_smoothing + rest};
+  autograd::apply_indexed(catena::rows::one_hot, operands, {&q, 1});
+  const Variable losses = cross_entropies(x, constant_variable(autograd::reshape(q, x.shape())), o);
+  return internal::reduced(autograd::masked(losses, internal::not_equal(labels, o.ignore_label)), o.reduce,
+                           normaliser(o, x.data(), labels), x.dtype());
+}
+
+class SoftmaxCrossEntropy final : public FunctionNode {
+ public:
+  explicit SoftmaxCrossEntropy(const SoftmaxCrossEntropyOptions& o) : options_(o) {}
+  std::string label() const override { return "SoftmaxCrossEntropy"; }
+  std::string_view input_names() const override { return "x t"; }
+
+  void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
+    expect_labelled(in_types);
+  }
+
+  Arrays forward(const Arrays& in) override {
+    retain_inputs({0, 1});
+    const Array &x = in[0], t = internal::labels_of(in[1]);
+    const Shape shape = flat_shape(x.shape());
+    internal::check_labels(kOp, in[1], shape[1], options_.ignore_label);
+    const Array log_y = log_probabilities(x);
+    if (options_.cache_score) log_y_ = log_y;
+    const Array loss = autograd::empty({shape[0], shape[2]}, x.dtype(), x.device());
+    const Operand operands[] = {log_y, weights_of(options_, x), autograd::reshape(t, {shape[0], shape[2]}),
+                                options_.ignore_label};
+    autograd::apply_indexed(catena::rows::cross_entropy_pick, operands, {&loss, 1});
+    norm_ = normaliser(options_, x, t);
+    if (options_.reduce == "no") return {autograd::reshape(loss, t.shape())};
+    // The sum over a 16-bit batch can exceed the range of its dtype; the mean does not.
+    const Array total = autograd::reduce(catena::rows::sum, loss, {}, false, norm_.dtype());
+    return {autograd::astype(total / norm_, x.dtype())};
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    const Variable x = retained_input(0);
+    const Array t = internal::labels_of(retained_input(1).data());
+    Variables gradients;
+    for (const int target : targets) {
+      if (target != 0 || !gy[0]) gradients.push_back(Variable());
+      else gradients.push_back(needs_double_backprop() ? rule(x, t, gy[0]) : fused(x.data(), t, gy[0].data()));
+    }
+    return gradients;
+  }
+
+ private:
+  static Array log_probabilities(const Array& x) {
+    const Operand operands[] = {x};
+    return autograd::reshape(autograd::rows(catena::rows::log_softmax, operands, 1)[0], flat_shape(x.shape()));
+  }
+
+  // The output's gradient, viewed as (N, 1, D).
+  static Array spread(const Array& gy, const Shape& shape) {
+    return gy.ndim() == 0 ? autograd::broadcast_to(gy, {shape[0], 1, shape[2]})
+                          : autograd::reshape(gy, {shape[0], 1, shape[2]});
+  }
+
+  Variable fused(const Array& x, const Array& t, const Array& gy) const {
+    const Shape shape = flat_shape(x.shape());
+    const Array gx = autograd::empty(shape, x.dtype(), x.device());
+    const Operand operands[] = {weights_of(options_, x),
+                                log_y_ ? log_y_ : log_probabilities(x),
+                                autograd::reshape(t, {shape[0], 1, shape[2]}),
+                                options_.ignore_label,
+                                spread(gy, shape),
+                                norm_};
+    autograd::apply_indexed(catena::rows::cross_entropy_bwd, operands, {&gx, 1});
+    return constant_variable(autograd::reshape(gx, x.shape()));
+  }
+
+  // (softmax(x) - onehot(t)) * scale * gy, where only softmax(x) and gy are differentiable.
+  Variable rule(const Variable& x, const Array& t, const Variable& gy) const {
+    const Shape shape = flat_shape(x.shape());
+    const Array labels = autograd::reshape(t, {shape[0], 1, shape[2]});
+    const Array onehot = autograd::empty(shape, x.dtype(), x.device());
+    const Operand operands[] = {labels, 0.0, 1.0};
+    autograd::apply_indexed(catena::rows::one_hot, operands, {&onehot, 1});
+    // scale is weight[t] / normaliser for valid labels, else 0; weight[t] is computed as a sum over the one-hot axis.
+    const Array weight =
+        autograd::sum(onehot * autograd::reshape(weights_of(options_, x.data()), {1, shape[1], 1}), 1, true);
+    const Array valid = apply(catena::rows::not_equal, {labels, options_.ignore_label});
+    const Array scale =
+        autograd::astype(autograd::where(valid, weight, 0.0) / autograd::astype(norm_, x.dtype()), x.dtype());
+    const Variable distance = reshape(softmax(x), shape) - constant_variable(onehot);
+    const Variable g =
+        gy.ndim() == 0 ? broadcast_to(gy, {shape[0], 1, shape[2]}) : reshape(gy, {shape[0], 1, shape[2]});
+    return reshape(distance * constant_variable(scale) * g, x.shape());
+  }
+
+  SoftmaxCrossEntropyOptions options_;
+  Array log_y_, norm_;
+};
+
+}  // namespace
+
+Variable softmax_cross_entropy(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& o) {
+  internal::check_reduce(kOp, o.reduce, {"mean", "sum", "no"});
+  check<ValueError>(o.label_smoothing >= 0 && o.label_smoothing < 1, kOp, "label_smoothing is ", o.label_smoothing,
+                    "; it must be at least 0 and less than 1");
+  if (t && x && catena::is_floating(t.dtype()) && t.ndim() == x.ndim()) return of_probabilities(x, t, o);
+  if (o.label_smoothing > 0) return of_smoothed_labels(x, t, o);
+  return autograd::apply_node<SoftmaxCrossEntropy>({x, t}, o)[0];
+}
+
+}  // namespace nn

@@ -1,0 +1,39 @@
+// local_response_normalization and normalize.
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/normalization.h>
+#include <catena/nn/functions/pooling.h>
+
+namespace nn {
+
+using autograd::Shape;
+using autograd::type_check::TypeInfoTuple;
+using internal::narrowed;
+using internal::wide;
+
+Variable local_response_normalization(const Variable& given, const LocalResponseOptions& o) {
+  catena::check<catena::ValueError>(o.n > 0, "local_response_normalization", "n is ", o.n, " and must be positive");
+  internal::check_inputs("LocalResponseNormalization", "x", {given}, [](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);
+  });
+  if (given.size() == 0) return identity(given);
+  const Variable x = wide(given);
+  // The sums over neighbouring channels as pooling along them: (N, 1, C, all other axes).
+  const int half = o.n / 2, window = 2 * half + 1;
+  const Shape image{x.shape(0), 1, x.shape(1), x.size() / (x.shape(0) * x.shape(1))};
+  const Variable mean_square =
+      average_pooling_2d(reshape(square(x), image), {window, 1}, {.stride = 1, .pad = {half, 0}});
+  const Variable scale = reshape(mean_square * (o.alpha * window) + o.k, x.shape());
+  return narrowed(x * pow(scale, -o.beta), given.dtype());
+}
+
+Variable normalize(const Variable& given, double eps, const autograd::Axes& axis) {
+  internal::check_inputs("NormalizeL2", "x", {given}, internal::expect_alike);
+  const Variable x = wide(given);
+  return narrowed(x / (internal::root(sum(square(x), axis, true)) + eps), given.dtype());
+}
+
+}  // namespace nn
