@@ -91,6 +91,9 @@ class BorrowedPair {
   Variable list_[2];
 };
 
+// Variable::label() of data with that shape and dtype.
+CATENA_EXPORT std::string label_of(const Shape& shape, Dtype dtype);
+
 // An array as a root with volatile AUTO.
 inline Variable constant_variable(const Array& a) {
   auto* n = new VariableNode;

@@ -27,12 +27,14 @@ std::string statistics(const std::vector<double>& v) {
 
 }  // namespace
 
-std::string Variable::label() const {
-  if (ndim() == 0) return std::string(catena::name_of(dtype()));
+std::string internal::label_of(const Shape& shape, Dtype dtype) {
+  if (shape.size() == 0) return std::string(catena::name_of(dtype));
   std::string text = "(";
-  for (int i = 0; i < ndim(); ++i) text += (i ? ", " : "") + std::to_string(shape(i));
-  return text + "), " + std::string(catena::name_of(dtype()));
+  for (int i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "), " + std::string(catena::name_of(dtype));
 }
+
+std::string Variable::label() const { return internal::label_of(shape(), dtype()); }
 
 std::string Variable::to_string() const {
   const std::string& n = name();

@@ -1,11 +1,14 @@
 #include <catena/training/dataset.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <numeric>
+#include <random>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/random.h>
@@ -15,15 +18,32 @@ namespace training {
 using autograd::Shape;
 using catena::check;
 using catena::IndexError;
+using catena::TypeError;
 using catena::ValueError;
 
 Dataset::~Dataset() = default;
 std::optional<Example> Dataset::get_batch(std::span<const std::int64_t>) const { return {}; }
 
-Example Dataset::operator[](std::int64_t i) const {
+Example Dataset::at(std::int64_t i) const {
   const std::int64_t n = size();
   check<IndexError>(i >= -n && i < n, "Dataset", "the index ", i, " is out of range for ", n, " examples");
   return get_example(i < 0 ? i + n : i);
+}
+
+Examples Dataset::operator[](const std::vector<std::int64_t>& indices) const {
+  Examples result;
+  for (const std::int64_t i : indices) result.push_back(at(i));
+  return result;
+}
+
+Examples Dataset::operator[](std::initializer_list<catena::Integer> indices) const {
+  return (*this)[std::vector<std::int64_t>(indices.begin(), indices.end())];
+}
+
+Examples Dataset::operator[](const Array& indices) const {
+  check<TypeError>(bool(indices) && indices.ndim() == 1 && catena::is_integer(indices.dtype()), "Dataset",
+                   "an index array needs one dimension and integers");
+  return (*this)[autograd::to_vector<std::int64_t>(indices)];
 }
 
 Examples Dataset::slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) const {
@@ -39,42 +59,117 @@ Examples Dataset::slice(std::optional<std::int64_t> start, std::optional<std::in
   return result;
 }
 
-TupleDataset::TupleDataset(std::vector<Array> arrays) : arrays_(std::move(arrays)) {
-  check<ValueError>(!arrays_.empty(), "TupleDataset", "there are no arrays");
-  for (const Array& a : arrays_) {
-    check<ValueError>(a.ndim() >= 1, "TupleDataset", "a 0-d array has no examples");
-    check<ValueError>(a.shape(0) == arrays_[0].shape(0), "TupleDataset", "the arrays have ", arrays_[0].shape(0),
-                      " and ", a.shape(0), " examples");
-  }
+DatasetPtr HeldFrom<const Dataset>::make(const Array& a) { return catena::Shared<ArrayDataset>::make(a); }
+
+ArrayDataset::ArrayDataset(Array array) : array_(std::move(array)) {
+  check<TypeError>(bool(array_), "ArrayDataset", "the array is null");
+  check<ValueError>(array_.ndim() >= 1, "ArrayDataset", "a 0-d array has no examples");
 }
 
-std::int64_t TupleDataset::size() const { return arrays_[0].shape(0); }
+Example ArrayDataset::get_example(std::int64_t i) const {
+  Shape shape = array_.shape();
+  autograd::Strides strides = array_.strides();
+  shape.erase(0);
+  const std::int64_t offset = i * strides[0];
+  strides.erase(0);
+  return array_.backend().view(array_, shape, strides, offset);
+}
+
+std::optional<Example> ArrayDataset::get_batch(std::span<const std::int64_t> indices) const {
+  const Array index = array_.backend().from_host(indices.data(), {std::int64_t(indices.size())}, autograd::Dtype::int64,
+                                                 array_.device());
+  return autograd::take(array_, index, 0);
+}
+
+namespace {
+
+std::vector<DatasetPtr> as_datasets(const std::vector<Array>& arrays) {
+  std::vector<DatasetPtr> datasets;
+  for (const Array& a : arrays) datasets.push_back(catena::Shared<ArrayDataset>::make(a));
+  return datasets;
+}
+
+// The values of component k of a tuple.
+std::vector<Array> tuple_values(Example e, std::size_t k) {
+  check<TypeError>(!e.is_map(), "TupleDataset", "the examples of component ", k,
+                   " are maps, which have no place in a tuple");
+  return std::move(e.values);
+}
+
+// The value of a component of a map.
+Array single_value(const Example& e, const std::string& key) {
+  check<TypeError>(!e.is_map() && e.values.size() == 1, "DictDataset", "an example of ", key, " has ", e.values.size(),
+                   e.is_map() ? " named values" : " values", "; a single array is needed");
+  return e.values[0];
+}
+
+}  // namespace
+
+TupleDataset::TupleDataset(std::vector<Array> arrays) : TupleDataset(as_datasets(arrays)) {}
+
+TupleDataset::TupleDataset(std::vector<DatasetPtr> datasets) : datasets_(std::move(datasets)) {
+  check<ValueError>(!datasets_.empty(), "TupleDataset", "there are no components");
+  for (std::size_t k = 0; k < datasets_.size(); ++k) {
+    check<TypeError>(bool(datasets_[k]), "TupleDataset", "component ", k, " is a null pointer");
+    check<ValueError>(datasets_[k]->size() == datasets_[0]->size(), "TupleDataset", "the components 0 and ", k,
+                      " have ", datasets_[0]->size(), " and ", datasets_[k]->size(), " examples");
+    if (const auto* array = dynamic_cast<const ArrayDataset*>(datasets_[k].get())) arrays_.push_back(array->array());
+  }
+  if (arrays_.size() < datasets_.size()) arrays_.clear();
+}
 
 Example TupleDataset::get_example(std::int64_t i) const {
   Example example;
-  for (const Array& a : arrays_) {
-    Shape shape = a.shape();
-    autograd::Strides strides = a.strides();
-    shape.erase(0);
-    const std::int64_t offset = i * strides[0];
-    strides.erase(0);
-    example.values.push_back(a.backend().view(a, shape, strides, offset));
-  }
+  for (std::size_t k = 0; k < datasets_.size(); ++k)
+    for (Array& value : tuple_values(datasets_[k]->get_example(i), k)) example.values.push_back(std::move(value));
   return example;
 }
 
 std::optional<Example> TupleDataset::get_batch(std::span<const std::int64_t> indices) const {
   Example batch;
-  for (const Array& a : arrays_) {
-    const Array index =
-        a.backend().from_host(indices.data(), {std::int64_t(indices.size())}, autograd::Dtype::int64, a.device());
-    batch.values.push_back(autograd::take(a, index, 0));
+  for (std::size_t k = 0; k < datasets_.size(); ++k) {
+    std::optional<Example> part = datasets_[k]->get_batch(indices);
+    if (!part) return {};
+    for (Array& value : tuple_values(std::move(*part), k)) batch.values.push_back(std::move(value));
   }
   return batch;
 }
 
-SubDataset::SubDataset(DatasetPtr dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order)
-    : dataset_(std::move(dataset)), start_(start), finish_(finish), order_(std::move(order)) {
+DictDataset::DictDataset(HeldMap<const Dataset> datasets) : datasets_(std::move(datasets)) {
+  check<ValueError>(!datasets_.empty(), "DictDataset", "there are no components");
+  const auto& [first, of_first] = datasets_[0];
+  for (const auto& [key, dataset] : datasets_)
+    check<ValueError>(dataset->size() == of_first->size(), "DictDataset", key, " has ", dataset->size(), " examples, ",
+                      first, " has ", of_first->size());
+}
+
+Example DictDataset::get_example(std::int64_t i) const {
+  Example example;
+  for (const auto& [key, dataset] : datasets_) {
+    example.names.push_back(key);
+    example.values.push_back(single_value(dataset->get_example(i), key));
+  }
+  return example;
+}
+
+std::optional<Example> DictDataset::get_batch(std::span<const std::int64_t> indices) const {
+  Example batch;
+  for (const auto& [key, dataset] : datasets_) {
+    const std::optional<Example> part = dataset->get_batch(indices);
+    if (!part) return {};
+    batch.names.push_back(key);
+    batch.values.push_back(single_value(*part, key));
+  }
+  return batch;
+}
+
+TransformDataset::TransformDataset(AnyDataset dataset, catena::Function<Example(Example)> transform)
+    : dataset_(std::move(dataset)), transform_(std::move(transform)) {
+  check<TypeError>(bool(transform_), "TransformDataset", "the transform is not callable");
+}
+
+SubDataset::SubDataset(AnyDataset dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order)
+    : dataset_(dataset.shared()), start_(start), finish_(finish), order_(std::move(order)) {
   const std::int64_t n = dataset_->size();
   check<ValueError>(start >= 0 && start <= finish && finish <= n, "SubDataset", "the range ", start, "..", finish,
                     " does not lie within ", n, " examples");
@@ -103,12 +198,6 @@ std::uint64_t bounded(std::uint64_t n, std::uint64_t seed, std::uint64_t counter
   return catena::multiply_high(catena::random_bits64(seed, counter, 0), n);
 }
 
-autograd::Generator seeded(std::optional<std::uint64_t> seed) {
-  if (seed) return {*seed, 0};
-  autograd::Generator& g = autograd::default_generator();
-  return {g.seed ^ 0x9e3779b97f4a7c15u, g.take(4) << 32};
-}
-
 }  // namespace
 
 std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
@@ -121,7 +210,39 @@ std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
   return order;
 }
 
-DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector<std::int64_t> order) {
+// Fisher-Yates from the end; draws are uniform by the rejection of masked 32-bit numbers, as NumPy's random_interval.
+std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed) {
+  check<ValueError>(n >= 0 && n <= std::int64_t(std::numeric_limits<std::uint32_t>::max()), "numpy_permutation",
+                    "there is no permutation of ", n, " numbers by draws of 32 bits");
+  std::mt19937 generator(seed);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), std::int64_t(0));
+  for (std::int64_t i = n - 1; i > 0; --i) {
+    const auto mask = static_cast<std::uint32_t>(std::bit_ceil(static_cast<std::uint64_t>(i) + 1) - 1);
+    std::uint32_t j = 0;
+    do j = static_cast<std::uint32_t>(generator()) & mask;
+    while (j > i);
+    std::swap(order[static_cast<std::size_t>(i)], order[j]);
+  }
+  return order;
+}
+
+namespace {
+
+std::vector<std::int64_t> random_order(std::int64_t n, std::optional<std::uint64_t> seed) {
+  if (seed) {
+    check<ValueError>(*seed <= std::numeric_limits<std::uint32_t>::max(), "split_dataset_random", "the seed ", *seed,
+                      " does not fit into 32 bits");
+    return numpy_permutation(n, static_cast<std::uint32_t>(*seed));
+  }
+  autograd::Generator& g = autograd::default_generator();
+  autograd::Generator own{g.seed ^ 0x9e3779b97f4a7c15u, g.take(4) << 32};
+  return permutation(n, own);
+}
+
+}  // namespace
+
+DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_at, std::vector<std::int64_t> order) {
   const std::int64_t n = dataset->size();
   check<ValueError>(split_at >= 0 && split_at < n, "split_dataset", "split_at is ", split_at,
                     ", which does not lie within ", n, " examples");
@@ -129,13 +250,12 @@ DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at, std::vector
           catena::Shared<SubDataset>::make(dataset, split_at, n, order)};
 }
 
-DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
-  autograd::Generator g = seeded(seed);
-  std::vector<std::int64_t> order = permutation(dataset->size(), g);
+DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
+  std::vector<std::int64_t> order = random_order(dataset->size(), seed);
   return split_dataset(std::move(dataset), first_size, std::move(order));
 }
 
-std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order) {
+std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<std::int64_t> order) {
   check<ValueError>(n > 0 && n <= dataset->size(), "split_dataset_n", dataset->size(),
                     " examples cannot be split into ", n, " parts");
   const std::int64_t size = dataset->size() / n;
@@ -145,13 +265,12 @@ std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<s
   return parts;
 }
 
-std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n, std::optional<std::uint64_t> seed) {
-  autograd::Generator g = seeded(seed);
-  std::vector<std::int64_t> order = permutation(dataset->size(), g);
+std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n, std::optional<std::uint64_t> seed) {
+  std::vector<std::int64_t> order = random_order(dataset->size(), seed);
   return split_dataset_n(std::move(dataset), n, std::move(order));
 }
 
-std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold,
+std::vector<DatasetPair> get_cross_validation_datasets(AnyDataset dataset, int n_fold,
                                                        std::vector<std::int64_t> order) {
   const std::int64_t n = dataset->size();
   check<ValueError>(n_fold >= 2 && n_fold <= n, "get_cross_validation_datasets", n, " examples cannot be split into ",
@@ -170,10 +289,9 @@ std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n
   return pairs;
 }
 
-std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold,
+std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset, int n_fold,
                                                               std::optional<std::uint64_t> seed) {
-  autograd::Generator g = seeded(seed);
-  std::vector<std::int64_t> order = permutation(dataset->size(), g);
+  std::vector<std::int64_t> order = random_order(dataset->size(), seed);
   return get_cross_validation_datasets(std::move(dataset), n_fold, std::move(order));
 }
 
@@ -256,10 +374,25 @@ Array stack_component(const Stack& stack, std::size_t k, const double* padding) 
 
 }  // namespace
 
-Example::Example(std::vector<std::pair<std::string, Array>> map) {
-  for (auto& [name, array] : map) {
+namespace {
+template <class T> Array host_number(const T& v, autograd::Dtype dtype) {
+  return autograd::from_host(&v, {}, dtype, Device{});
+}
+}  // namespace
+
+Array ExampleValue::of_bool(bool v) { return host_number(v, autograd::Dtype::bool_); }
+Array ExampleValue::of_integer(std::int64_t v) { return host_number(v, autograd::Dtype::int64); }
+Array ExampleValue::of_float(float v) { return host_number(v, autograd::Dtype::float32); }
+Array ExampleValue::of_double(double v) { return host_number(v, autograd::Dtype::float64); }
+
+Example::Example(std::initializer_list<ExampleValue> tuple) {
+  for (const ExampleValue& value : tuple) values.push_back(value.array());
+}
+
+Example::Example(std::vector<std::pair<std::string, ExampleValue>> map) {
+  for (auto& [name, value] : map) {
     names.push_back(std::move(name));
-    values.push_back(std::move(array));
+    values.push_back(value.array());
   }
 }
 

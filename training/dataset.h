@@ -1,20 +1,48 @@
 // Datasets: a size and examples by index.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
+#include <catena/training/held.h>
 
 namespace training {
 
 using autograd::Array;
 using autograd::Device;
+
+// A component of an example: an array, or a host number as a 0-d array on the CPU. Integers are int64, float is
+// float32, other real numbers are float64, bool stays bool.
+class CATENA_EXPORT ExampleValue {
+ public:
+  ExampleValue(const Array& a) : array_(a) {}
+  template <autograd::ForeignArray T> ExampleValue(const T& a) : array_(a) {}
+  template <class T>
+  requires std::is_arithmetic_v<T> ExampleValue(T number) {
+    if constexpr (std::is_same_v<T, bool>) array_ = of_bool(number);
+    else if constexpr (std::is_integral_v<T>) array_ = of_integer(static_cast<std::int64_t>(number));
+    else if constexpr (std::is_same_v<T, float>) array_ = of_float(number);
+    else array_ = of_double(static_cast<double>(number));
+  }
+  const Array& array() const noexcept { return array_; }
+
+ private:
+  static Array of_bool(bool v);
+  static Array of_integer(std::int64_t v);
+  static Array of_float(float v);
+  static Array of_double(double v);
+  Array array_;
+};
 
 // An example or a batch: a list of components (a tuple), or named components (a map). A plain array is a list of one.
 struct CATENA_EXPORT Example {
@@ -24,12 +52,19 @@ struct CATENA_EXPORT Example {
   Example() = default;
   Example(Array a) : values{std::move(a)} {}
   Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
-  // A map: Example({{"image", x}, {"label", t}}).
-  Example(std::vector<std::pair<std::string, Array>> map);
+  // A number, and a tuple of arrays and numbers: Example({x, 3}).
+  template <class T>
+  requires std::is_arithmetic_v<T> Example(T number) : values{ExampleValue(number).array()} {}
+  Example(std::initializer_list<ExampleValue> tuple);
+  // A map: Example({{"image", x}, {"label", 3}}).
+  Example(std::vector<std::pair<std::string, ExampleValue>> map);
   bool is_map() const noexcept { return !names.empty(); }
 };
 using Examples = std::vector<Example>;
 
+// What iterators, evaluators and the functions below take as a dataset: an object of a class that derives from Dataset,
+// or an array, whose examples are its entries along the first axis.
+//
 // Thread safety: if a loading iterator uses the dataset, get_example must be callable from several threads.
 class CATENA_EXPORT Dataset {
  public:
@@ -40,33 +75,87 @@ class CATENA_EXPORT Dataset {
   virtual std::optional<Example> get_batch(std::span<const std::int64_t> indices) const;
 
   // Range-checked: IndexError naming the index and the size. Negative indices count from the end.
-  Example operator[](std::int64_t i) const;
+  template <class I>
+  requires catena::is_index<I> Example operator[](I i) const { return at(static_cast<std::int64_t>(i)); }
+  // The examples of a list of indices, d[{0, -1}], of a vector, or of a one-dimensional integer array (else TypeError).
+  Examples operator[](std::initializer_list<catena::Integer> indices) const;
+  Examples operator[](const std::vector<std::int64_t>& indices) const;
+  Examples operator[](const Array& indices) const;
   Examples slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1) const;
+
+ private:
+  Example at(std::int64_t i) const;
 };
 // Datasets are shared: iterators, subsets and splits refer to the same object.
 using DatasetPtr = catena::Shared<const Dataset>;
+template <> struct CATENA_EXPORT HeldFrom<const Dataset> { static DatasetPtr make(const Array& a); };
+// A dataset as an argument: what is given by name is borrowed, a temporary is owned, a pointer is shared.
+using AnyDataset = Held<const Dataset>;
 
-// Several arrays of equal length (ValueError otherwise); example i is the tuple of their i-th entries, as views.
+// An array as a dataset: example i is its entry i along the first axis, as a view. ValueError for a 0-d array.
+class CATENA_EXPORT ArrayDataset : public Dataset {
+ public:
+  explicit ArrayDataset(Array array);
+  std::int64_t size() const override { return array_.shape(0); }
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+  const Array& array() const noexcept { return array_; }
+
+ private:
+  Array array_;
+};
+
+// Several datasets or arrays of equal size (ValueError naming two that differ); example i is the tuple of their
+// examples i, where the components of tuples are joined. A component whose examples are maps is a TypeError.
 class CATENA_EXPORT TupleDataset : public Dataset {
  public:
   explicit TupleDataset(std::vector<Array> arrays);
   explicit TupleDataset(std::initializer_list<Array> arrays) : TupleDataset(std::vector<Array>(arrays)) {}
-  template <class... A>
-  requires(sizeof...(A) > 1 && (... && std::convertible_to<const A&, Array>)) explicit TupleDataset(const A&... arrays)
-      : TupleDataset(std::vector<Array>{Array(arrays)...}) {}
-  std::int64_t size() const override;
+  explicit TupleDataset(std::vector<DatasetPtr> datasets);
+  template <class... D>
+  requires(sizeof...(D) > 1 && (... && std::convertible_to<D, AnyDataset>)) explicit TupleDataset(D&&... datasets)
+      : TupleDataset(std::vector<DatasetPtr>{AnyDataset(std::forward<D>(datasets)).shared()...}) {}
+  std::int64_t size() const override { return datasets_[0]->size(); }
   Example get_example(std::int64_t i) const override;
   std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+  // The components, where all of them are arrays, else nothing.
   const std::vector<Array>& arrays() const noexcept { return arrays_; }
 
  private:
+  std::vector<DatasetPtr> datasets_;
   std::vector<Array> arrays_;
+};
+
+// Named datasets or arrays of equal size (ValueError naming one that differs); example i is the map of their examples
+// i, which must be single arrays (TypeError). DictDataset({{"image", x}, {"label", t}}).
+class CATENA_EXPORT DictDataset : public Dataset {
+ public:
+  explicit DictDataset(HeldMap<const Dataset> datasets);
+  std::int64_t size() const override { return datasets_[0].second->size(); }
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+
+ private:
+  HeldMap<const Dataset> datasets_;
+};
+
+// A dataset whose examples are transform(example of another one):
+//   TransformDataset(images, [](training::Example e) { e.values[0] = e.values[0] / 255; return e; })
+class CATENA_EXPORT TransformDataset : public Dataset {
+ public:
+  TransformDataset(AnyDataset dataset, catena::Function<Example(Example)> transform);  // TypeError for an empty one
+  std::int64_t size() const override { return dataset_->size(); }
+  Example get_example(std::int64_t i) const override { return transform_(dataset_->get_example(i)); }
+
+ private:
+  AnyDataset dataset_;
+  catena::Function<Example(Example)> transform_;
 };
 
 // order[start..finish) of a dataset, or start..finish without an order. ValueError when out of range.
 class CATENA_EXPORT SubDataset : public Dataset {
  public:
-  SubDataset(DatasetPtr dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
+  SubDataset(AnyDataset dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
   std::int64_t size() const override { return finish_ - start_; }
   Example get_example(std::int64_t i) const override;
   std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
@@ -79,23 +168,26 @@ class CATENA_EXPORT SubDataset : public Dataset {
 };
 
 using DatasetPair = std::pair<DatasetPtr, DatasetPtr>;
-CATENA_EXPORT DatasetPair split_dataset(DatasetPtr dataset, std::int64_t split_at,
+CATENA_EXPORT DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_at,
                                         std::vector<std::int64_t> order = {});
-// A random split. Without a seed it draws from the thread's default generator.
-CATENA_EXPORT DatasetPair split_dataset_random(DatasetPtr dataset, std::int64_t first_size,
+// A random split. With a seed (below 2^32, else ValueError) the order is numpy_permutation(n, seed), so that Chainer
+// splits likewise; without one it is drawn from the thread's default generator.
+CATENA_EXPORT DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size,
                                                std::optional<std::uint64_t> seed = {});
 // n parts of size / n examples each; the remainder is not used.
-CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(DatasetPtr dataset, int n, std::vector<std::int64_t> order = {});
-CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(DatasetPtr dataset, int n,
+CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<std::int64_t> order = {});
+CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n,
                                                              std::optional<std::uint64_t> seed = {});
 // n_fold (train, test) pairs. Fold i has the positions size * i / n_fold to size * (i + 1) / n_fold of the order as
 // test set; the last fold comes first in the result.
-CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(DatasetPtr dataset, int n_fold,
+CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(AnyDataset dataset, int n_fold,
                                                                      std::vector<std::int64_t> order = {});
-CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(DatasetPtr dataset, int n_fold,
+CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset, int n_fold,
                                                                             std::optional<std::uint64_t> seed = {});
-// A random permutation of 0..n-1 (Fisher-Yates), from a seed or from the thread's default generator.
+// A random permutation of 0..n-1 (Fisher-Yates).
 CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g);
+// numpy.random.RandomState(seed).permutation(n): the Mersenne Twister MT19937.
+CATENA_EXPORT std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed);
 
 // Padding of unequal shapes: one value for all components, or one per component (empty: shapes must be equal).
 struct Padding {

@@ -13,6 +13,15 @@ inline constexpr int PRIORITY_EDITOR = 200;     // edits observations
 inline constexpr int PRIORITY_READER = 100;     // reads observations
 inline constexpr int PRIORITY_SNAPSHOT = -100;  // after all other extensions of the iteration
 
+// What a class of extensions overrides of these is up to it; the fields are set in its constructor, or by whoever
+// registers it, and what extend() is given counts more.
+//
+//   struct Countdown : training::Extension {
+//     std::int64_t left = 10;
+//     Countdown() { trigger = {1, training::epoch}; }
+//     void operator()(training::Trainer&) override { std::cout << --left << "\n"; }
+//     void serialize(nn::Serializer& s) override { s("left", left); }
+//   };
 class CATENA_EXPORT Extension {
  public:
   Extension() = default;
@@ -21,18 +30,19 @@ class CATENA_EXPORT Extension {
   Extension& operator=(const Extension&) = default;
   Extension& operator=(Extension&&) = default;
   virtual ~Extension();
-  virtual void operator()(Trainer& trainer) = 0;
+  virtual void operator()(Trainer& trainer);  // nothing by default
   virtual void finalize();
   // What a snapshot stores of the extension, so that a resumed run equals the uninterrupted one: whatever it gives to
   // s. Nothing by default.
   virtual void serialize(nn::Serializer& s);
 
-  virtual std::string default_name() const = 0;
-  virtual TriggerSpec default_trigger() const { return {1, iteration}; }
-  virtual int default_priority() const { return PRIORITY_READER; }
-  virtual bool invoke_before_training() const { return false; }
+  TriggerSpec trigger = {1, iteration};
+  int priority = PRIORITY_READER;
+  bool invoke_before_training = false;
+  // The name where none was set: that of the class, without its namespace.
+  virtual std::string default_name() const;
 
-  // The name under which it is registered, with its suffix; empty before.
+  // The name under which it is registered, with its suffix. Before that, what was set; empty: default_name() counts.
   const std::string& name() const noexcept { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
@@ -40,8 +50,36 @@ class CATENA_EXPORT Extension {
   std::string name_;
 };
 
+struct MakeExtensionOptions {
+  TriggerSpec trigger = {1, iteration};
+  std::string default_name = "<lambda>";
+  int priority = PRIORITY_READER;
+  bool invoke_before_training = false;
+  catena::Function<void()> finalizer = {};
+};
+
+// An extension that calls a function.
+class CATENA_EXPORT FunctionExtension : public Extension {
+ public:
+  using Options = MakeExtensionOptions;
+  FunctionExtension(catena::Function<void(Trainer&)> function, Options options);  // TypeError for an empty function
+  void operator()(Trainer& trainer) override { function_(trainer); }
+  void finalize() override;
+  std::string default_name() const override { return default_name_; }
+
+ private:
+  catena::Function<void(Trainer&)> function_;
+  std::string default_name_;
+  catena::Function<void()> finalizer_;
+};
+
+// trainer.extend(make_extension([](Trainer& t) { ... }, {.trigger = {1, epoch}, .default_name = "decay"}))
+inline FunctionExtension make_extension(catena::Function<void(Trainer&)> function, MakeExtensionOptions options = {}) {
+  return {std::move(function), std::move(options)};
+}
+
 struct ExtendOptions {
-  std::string name = {};  // default: the extension's
+  std::string name = {};  // default: the extension's name, else its default_name()
   TriggerSpec trigger = TriggerSpec::not_given();
   std::optional<int> priority = {};
   std::optional<bool> invoke_before_training = {};

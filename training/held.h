@@ -11,6 +11,9 @@
 
 namespace training {
 
+// A specialisation says how a Base is made of something that is none: make(x) gives a shared pointer to it.
+template <class Base> struct HeldFrom {};
+
 // An lvalue is borrowed (it must outlive the holder), an rvalue is owned, a shared pointer shares ownership.
 template <class Base> class Held {
  public:
@@ -19,6 +22,9 @@ template <class Base> class Held {
   Held(T&& owned) : p_(catena::Shared<T>::make(std::move(owned))) {}
   template <class S>
   requires std::is_convertible_v<S, catena::Shared<Base>> Held(S shared) : p_(std::move(shared)) {}
+  template <class T>
+  requires requires(const T& x) { HeldFrom<Base>::make(x); }
+  Held(const T& x) : p_(HeldFrom<Base>::make(x)) {}
   Base& operator*() const noexcept { return *p_; }
   Base* operator->() const noexcept { return p_.get(); }
   Base* get() const noexcept { return p_.get(); }

@@ -16,6 +16,10 @@ std::int64_t Batch::size() const {
 }
 
 Iterator::~Iterator() = default;
+std::int64_t Iterator::batch_size() const {
+  catena::fail<catena::NotImplementedError>("Iterator.batch_size", "this iterator does not say how many examples a ",
+                                            "batch has; override batch_size()");
+}
 std::optional<double> Iterator::previous_epoch_detail() const { return {}; }
 void Iterator::finalize() {}
 void Iterator::serialize_generator(nn::Serializer&) {}

@@ -1,6 +1,7 @@
 // Iterators: the order in which training reads a dataset.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -20,12 +21,13 @@ struct CATENA_EXPORT Batch {
   std::int64_t size() const;               // number of examples
 };
 
+// An iterator of one's own needs next(), epoch(), epoch_detail(), is_new_epoch() and serialize().
 class CATENA_EXPORT Iterator {
  public:
   virtual ~Iterator();
   virtual std::optional<Batch> next() = 0;  // empty: the iteration has ended
-  virtual std::int64_t batch_size() const = 0;
-  virtual std::int64_t epoch() const = 0;  // number of completed sweeps
+  virtual std::int64_t batch_size() const;  // examples asked for per batch; NotImplementedError unless overridden
+  virtual std::int64_t epoch() const = 0;   // number of completed sweeps
   virtual double epoch_detail() const = 0;
   virtual std::optional<double> previous_epoch_detail() const;  // before the last next()
   virtual bool is_new_epoch() const = 0;
@@ -38,6 +40,25 @@ class CATENA_EXPORT Iterator {
   // An independent iterator at the same position. NotImplementedError where a class does not override it:
   //   catena::Owned<training::Iterator> copy() const override { return catena::Owned<Iterator>(new Mine(*this)); }
   virtual catena::Owned<Iterator> copy() const;
+
+  // for (const Batch& batch : iterator): calls next() until the iteration has ended, which one that repeats never does.
+  class Cursor {
+   public:
+    explicit Cursor(Iterator* of) : of_(of), batch_(of->next()) {}
+    const Batch& operator*() const { return *batch_; }
+    const Batch* operator->() const { return &*batch_; }
+    Cursor& operator++() {
+      batch_ = of_->next();
+      return *this;
+    }
+    friend bool operator==(const Cursor& cursor, std::nullptr_t) { return !cursor.batch_; }
+
+   private:
+    Iterator* of_;
+    std::optional<Batch> batch_;
+  };
+  Cursor begin() { return Cursor(this); }
+  std::nullptr_t end() const noexcept { return nullptr; }
 };
 
 // Loads examples in the calling thread. A sweep ends with the call that reaches its end: with `repeat` the batch is

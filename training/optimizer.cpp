@@ -324,24 +324,41 @@ std::vector<Array> Optimizer::states(const std::string& path) const {
   catena::fail<KeyError>("Optimizer.states", "there is no parameter ", path);
 }
 
-namespace {
-
-// Zeros from now on where there was none.
-Array gradient_of(Variable& p) {
-  if (Array g = p.grad()) return g;
-  p.set_grad(autograd::zeros_like(p.data()));
-  return p.grad();
+bool Optimizer::Slot::has_grad() const noexcept {
+  return autograd::internal::Access::node(param.param)->root()->grad != nullptr;
 }
 
-}  // namespace
-
-void Optimizer::fill_missing_grads() {
+void Optimizer::reallocate_cleared_grads() {
   for (Slot& s : slots_)
-    if (s.takes_part()) gradient_of(s.param.param);
+    if (s.takes_part() && !s.has_grad()) s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
+}
+
+// While one lives, the gradient arrays that hooks make are known.
+struct Optimizer::HookScope {
+  std::vector<Slot>& slots;
+  ~HookScope() {
+    for (Slot& s : slots) s.own_grad = {};
+  }
+};
+
+void Optimizer::call_hooks() {
+  const HookScope scope{slots_};
+  for (auto& [name, hook] : hooks_) {
+    hook(*this);
+    refresh_slots();
+    reallocate_cleared_grads();
+  }
+}
+
+void Optimizer::run_hook(const Hook& hook) {
+  refresh_slots();
+  const HookScope scope{slots_};
+  hook(*this);
 }
 
 void Optimizer::step(Variable loss) {
-  target().cleargrads();
+  if (use_cleargrads_) target().cleargrads();
+  else target().zerograds();
   Strays strays;
   const autograd::internal::OnParameter note = [&strays](autograd::internal::VariableNode& n,
                                                          autograd::FunctionNode& f) {
@@ -351,7 +368,7 @@ void Optimizer::step(Variable loss) {
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
   if (!strays.empty()) check_strays(strays);
-  check_reached();
+  if (use_cleargrads_) check_reached();  // gradients that were set to zero say nothing
   update();
 }
 
@@ -399,21 +416,9 @@ std::uint64_t Optimizer::frozen_slots() const noexcept {
 }
 
 void Optimizer::update() {
-  // Gradient arrays that hooks make are known for the time of one update, however it ends.
-  struct Forget {
-    std::vector<Slot>& slots;
-    ~Forget() {
-      for (Slot& s : slots) s.own_grad = {};
-    }
-  };
   refresh_slots();
-  const Forget forget{slots_};
-  if (!hooks_.empty()) fill_missing_grads();
-  for (auto& [name, hook] : hooks_) {
-    hook(*this);
-    refresh_slots();
-    fill_missing_grads();
-  }
+  reallocate_cleared_grads();
+  if (!hooks_.empty()) call_hooks();
   prepare_states();
   if (rule_.kernel == nullptr) update_each();
   else launch();
@@ -470,9 +475,9 @@ void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
-    if (!s.takes_part()) continue;
+    if (!s.takes_part() || !s.has_grad()) continue;
     const Array& p = s.param.param.data();
-    const Array g = gradient_of(s.param.param);
+    const Array g = s.param.param.grad();
     if (p.size() == 0) continue;
     Launch& launch = pass.launch_of(p);
     launch.read(g);
@@ -504,11 +509,10 @@ void Optimizer::update_each() {
   check<RuntimeError>(!autograd::is_capturing(), rule_.name,
                       "update_one cannot be captured: replays would see neither the number of the update nor the "
                       "hyperparameters of their time");
-  fill_missing_grads();
   ++t_;
   bool first = true;
   for (Slot& s : slots_) {
-    if (!s.param.param.data() || s.param.param.size() == 0) continue;
+    if (!s.takes_part() || !s.has_grad() || s.param.param.size() == 0) continue;
     try {
       update_one(s.param.param, s.states);
     } catch (...) {
@@ -526,7 +530,7 @@ void Optimizer::transform_grads(const catena::KernelDef& kernel, const catena::H
   const Pass::Step step(pass);
   for (Slot& s : slots_) {
     Variable& p = s.param.param;
-    if (!s.takes_part() || p.size() == 0) continue;
+    if (!s.takes_part() || !s.has_grad() || p.size() == 0) continue;
     Launch& launch = pass.launch_of(p.data());
     if (launch.shared.size() != shared.size())
       for (std::size_t k = 0; k < shared.size(); ++k)

@@ -1,6 +1,9 @@
 // Optimizers. One step is a few fused kernels: the update rule is a row (a multi-tensor kernel, its states, its
 // hyperparameters), and every parameter of a dtype and device is updated in one launch.
 //
+// Chainer's interface before 1.3, in which setup() took a pair of lists of parameters and gradients and rules returned
+// one state, is not offered: setup() takes the link, and update_one() has all states of a parameter.
+//
 // Thread safety: an optimizer and its target belong to one thread at a time.
 #pragma once
 
@@ -90,12 +93,12 @@ class CATENA_EXPORT Optimizer {
   }
   Link& target() const;  // RuntimeError before setup
 
-  // Updates every parameter from the gradients that are there: null ones count as zeros (unused parameters decay,
-  // momentum goes on), then the hooks, then t += 1 and the rule. Frozen parameters (Variable::set_requires_grad,
-  // Link::disable_update) are left out of all of this, as are their states. In captured work (autograd/capture.h) a
-  // replay is an update of its own, with the hyperparameters of its time; hooks run at the capture only. Parameters,
-  // states, gradients, persistents and the list of hooks are watched. A parameter that is first met while capturing is
-  // a RuntimeError: replays would make it and its states anew.
+  // Updates every parameter from the gradients that are there: null ones become zeros (reallocate_cleared_grads: unused
+  // parameters decay, momentum goes on), then the hooks (call_hooks), then t += 1 and the rule. Frozen parameters
+  // (Variable::set_requires_grad, Link::disable_update) are left out of all of this, as are their states. In captured
+  // work (autograd/capture.h) a replay is an update of its own, with the hyperparameters of its time; hooks run at the
+  // capture only. Parameters, states, gradients, persistents and the list of hooks are watched. A parameter that is
+  // first met while capturing is a RuntimeError: replays would make it and its states anew.
   virtual void update();
   // Computes loss = lossfun(args...), clears the gradients (after forward, so that parameters created in it are
   // covered), backpropagates and calls update(). The graph of the loss lives until the next update begins, so that it
@@ -115,6 +118,16 @@ class CATENA_EXPORT Optimizer {
   const Variable& loss() const noexcept { return loss_; }
   // Unchains the graph of the last loss: its memory is released, and whoever keeps the loss keeps its value alone.
   void release_graph();
+
+  // Whether update(lossfun) makes gradients null before backward, the default, or sets them to zero. The parameters are
+  // the same either way.
+  void use_cleargrads(bool use = true) noexcept { use_cleargrads_ = use; }
+  // Called before the hooks and after each of them. Gives every parameter that takes part (it has data and is not
+  // frozen) and whose gradient is null a gradient of zeros. A class that overrides it may leave gradients null: the
+  // hooks of this library and the update leave those parameters alone.
+  virtual void reallocate_cleared_grads();
+  // Runs the hooks in the order of their registration, with reallocate_cleared_grads() after each.
+  virtual void call_hooks();
 
   std::int64_t t() const noexcept { return t_; }
   void set_t(std::int64_t t) noexcept { t_ = t; }
@@ -154,6 +167,16 @@ class CATENA_EXPORT Optimizer {
   // get new gradient arrays, for backward may have given one array to several of them.
   void transform_grads(const catena::KernelDef& kernel, const catena::Hyper& hyper, std::span<const Array> shared = {});
 
+  // What Chainer offers under older names: target().zerograds(); the norm of grads_norm(target()) as a number;
+  // GradientClipping(maxnorm), WeightDecay(decay) once, now; and the addition of arrays to the gradients of
+  // target().params(), in their order, on any device (a null gradient becomes a copy, a null array adds nothing;
+  // ValueError unless there is one array for each).
+  void zero_grads();
+  double compute_grads_norm() const;
+  void clip_grads(double maxnorm);
+  void weight_decay(double decay);
+  void accumulate_grads(std::span<const Array> grads);
+
  protected:
   // For rules without a kernel. Fills the states of one parameter, in the order of rule().states. Default: arrays like
   // the parameter, filled with State::initial. Any shapes and dtypes are possible.
@@ -171,6 +194,7 @@ class CATENA_EXPORT Optimizer {
     bool met = false;  // it had data in an earlier prepare()
     bool is_frozen() const noexcept { return !param.param.requires_grad(); }
     bool takes_part() const { return param.param.data() && !is_frozen(); }
+    bool has_grad() const noexcept;
   };
   void check_target(const Link& target) const;
   void set_target(Link& target);
@@ -181,7 +205,8 @@ class CATENA_EXPORT Optimizer {
   void check_reached();
   std::uint64_t frozen_slots() const noexcept;
   void refresh_slots();
-  void fill_missing_grads();
+  struct HookScope;
+  void run_hook(const Hook& hook);
   void prepare_states();
   void make_states(std::span<Slot*> slots);
   void make_own_states(Slot& slot);
@@ -197,6 +222,7 @@ class CATENA_EXPORT Optimizer {
   catena::Shared<Link> owned_;
   Link* target_ = nullptr;
   Variable loss_;
+  bool use_cleargrads_ = true;
   std::int64_t t_ = 0, epoch_ = 0;
   std::vector<std::pair<std::string, Hook>> hooks_;
   std::vector<Slot> slots_;

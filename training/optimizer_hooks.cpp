@@ -1,5 +1,9 @@
 #include <catena/training/optimizer_hooks.h>
 
+#include <cmath>
+
+#include <catena/autograd/capture.h>
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/rows/families.h>
 
 namespace training {
@@ -37,6 +41,43 @@ void GradientClipping::operator()(Optimizer& optimizer) const {
   const Array below_one = autograd::apply(catena::rows::less, {rate, 1.0});
   const Array scale = autograd::where(below_one, rate, 1.0);
   optimizer.transform_grads(catena::rows::scale_by, {}, {&scale, 1});
+}
+
+Array exponential_decay_noise(const autograd::Shape& shape, Dtype dtype, autograd::Device device,
+                              const GradientNoise& hook, const Optimizer& optimizer) {
+  const double deviation = std::sqrt(hook.eta / std::pow(1 + double(optimizer.t()), 0.55));
+  return autograd::random_normal(shape, 0, deviation, dtype, autograd::default_generator(), device);
+}
+
+void GradientNoise::operator()(Optimizer& optimizer) const {
+  catena::check<catena::RuntimeError>(!autograd::is_capturing(), name,
+                                      "the noise cannot be captured: replays would add that of the capture again");
+  for (Variable p : optimizer.target().params()) {
+    const Array g = p.grad();
+    if (g && p.requires_grad())
+      p.set_grad(g + noise_func(g.shape(), g.dtype(), g.device(), *this, optimizer));  // g may be another one's, too
+  }
+}
+
+// ---- older names --------------------------------------------------------------------------------
+void Optimizer::zero_grads() { target().zerograds(); }
+double Optimizer::compute_grads_norm() const { return autograd::item(grads_norm(target())).to_double(); }
+void Optimizer::clip_grads(double maxnorm) { run_hook(GradientClipping(maxnorm)); }
+void Optimizer::weight_decay(double decay) { run_hook(WeightDecay(decay)); }
+
+void Optimizer::accumulate_grads(std::span<const Array> grads) {
+  const std::vector<Variable> params = target().params();
+  catena::check<catena::ValueError>(grads.size() == params.size(), "accumulate_grads", "there are ", grads.size(),
+                                    " arrays for ", params.size(), " parameters");
+  for (std::size_t i = 0; i < grads.size(); ++i)
+    catena::check<catena::ValueError>(!grads[i] || (params[i].data() && grads[i].shape() == params[i].shape()),
+                                      "accumulate_grads", "the array ", i, " does not have the shape of its parameter");
+  for (std::size_t i = 0; i < grads.size(); ++i) {
+    if (!grads[i]) continue;
+    Variable holder(grads[i]);
+    holder.set_grad(grads[i]);
+    Variable(params[i]).addgrad(holder);
+  }
 }
 
 }  // namespace training

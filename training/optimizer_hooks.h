@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
+#include <catena/kernels/base/function.h>
 #include <catena/training/optimizer.h>
 
 namespace training {
@@ -37,6 +39,28 @@ struct CATENA_EXPORT GradientHardClipping {
   std::string name = "GradientHardClipping";
   double lower_bound, upper_bound;
   GradientHardClipping(double lower, double upper) : lower_bound(lower), upper_bound(upper) {}
+  void operator()(Optimizer& optimizer) const;
+};
+
+struct GradientNoise;
+// An array of noise of that shape and dtype on that device, for one gradient. t() of the optimizer is the number of
+// updates before this one.
+using NoiseFunction =
+    catena::Function<Array(const autograd::Shape& shape, autograd::Dtype dtype, autograd::Device device,
+                           const GradientNoise& hook, const Optimizer& optimizer)>;
+// N(0, eta / (1 + t)^0.55), from the thread's default generator. (Neelakantan et al., arXiv:1511.06807.)
+CATENA_EXPORT Array exponential_decay_noise(const autograd::Shape& shape, autograd::Dtype dtype,
+                                            autograd::Device device, const GradientNoise& hook,
+                                            const Optimizer& optimizer);
+
+// g <- g + noise_func(...), drawn for each parameter by itself. Unlike the other hooks it draws at every update, so it
+// cannot be captured (RuntimeError): replays would add the noise of the capture.
+struct CATENA_EXPORT GradientNoise {
+  std::string name = "GradientNoise";
+  double eta;
+  NoiseFunction noise_func;
+  explicit GradientNoise(double eta_, NoiseFunction noise_func_ = exponential_decay_noise)
+      : eta(eta_), noise_func(std::move(noise_func_)) {}
   void operator()(Optimizer& optimizer) const;
 };
 

@@ -42,25 +42,16 @@ template <class F, class... Place> void located(F&& f, const Place&... place) {
   }
 }
 
-class CallableExtension final : public Extension {
- public:
-  explicit CallableExtension(catena::Function<void(Trainer&)> f) : f_(std::move(f)) {}
-  void operator()(Trainer& trainer) override { f_(trainer); }
-  std::string default_name() const override { return "<lambda>"; }
-
- private:
-  catena::Function<void(Trainer&)> f_;
-};
-
 }  // namespace
 
 void Trainer::extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options) {
   check<TypeError>(bool(extension), "Trainer.extend", "the extension is not callable");
-  add(catena::Shared<CallableExtension>::make(std::move(extension)), options);
+  add(catena::Shared<FunctionExtension>::make(std::move(extension), MakeExtensionOptions()), options);
 }
 
 void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& options) {
-  const std::string wanted = options.name.empty() ? extension->default_name() : options.name;
+  const std::string& set = options.name.empty() ? extension->name() : options.name;
+  const std::string wanted = set.empty() ? extension->default_name() : set;
   check<ValueError>(wanted != "training", "Trainer.extend", "the name \"training\" is reserved");
   auto taken = [&](const std::string& name) {
     return std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) { return e->name == name; });
@@ -69,10 +60,10 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   for (int i = 1; taken(name); ++i) name = wanted + "_" + std::to_string(i);
   catena::Owned<Entry> entry(new Entry);
   entry->name = name;
-  entry->trigger = (options.trigger.is_given() ? options.trigger : extension->default_trigger()).make();
-  entry->priority = options.priority.value_or(extension->default_priority());
+  entry->trigger = (options.trigger.is_given() ? options.trigger : extension->trigger).make();
+  entry->priority = options.priority.value_or(extension->priority);
   entry->finalizer = options.finalizer;
-  entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training());
+  entry->before_training = options.invoke_before_training.value_or(extension->invoke_before_training);
   extension->set_name(name);
   entry->extension = std::move(extension);
   entries_.push_back(std::move(entry));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/training/dataset.h>
+#include <catena/training/datasets/cache.h>
 #include <catena/training/datasets/mnist.h>
 #include <catena/training/extensions.h>
 #include <catena/training/iterator.h>
@@ -9,4 +10,5 @@
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
 #include <catena/training/trainer.h>
+#include <catena/training/triggers.h>
 #include <catena/training/updater.h>

@@ -156,4 +156,45 @@ BOOST_AUTO_TEST_CASE(a_copy_of_a_serial_iterator_goes_on_alone) {
   }
 }
 
+// The pattern of the reference's examples: evaluate() is overridden to switch a model of one's own to testing.
+BOOST_AUTO_TEST_CASE(a_subclass_that_switches_the_model) {
+  struct Model : nn::Chain {
+    nn::Parameter w{floats({1}, {1})};
+    NN_MEMBERS(w)
+    bool train = true, fails = false;
+    int in_train = 0, in_test = 0;
+    Variable operator()(const Variable& x) {
+      ++(train ? in_train : in_test);
+      catena::check<catena::ValueError>(!fails, "model", "bad input");
+      nn::report("mean", x, this);
+      return x;
+    }
+  } model;
+  struct TestMode : Evaluator {
+    using Evaluator::Evaluator;
+    Observation evaluate() override {
+      auto& m = static_cast<Model&>(get_target("main"));
+      struct Restore {
+        Model& m;
+        ~Restore() { m.train = true; }
+      } restore{m};
+      m.train = false;
+      return Evaluator::evaluate();
+    }
+  };
+  SerialIterator it(floats({1, 2, 3}, {3}), 1, {.repeat = false, .shuffle = false});
+  TestMode evaluator(it, model);
+  BOOST_TEST(evaluator().at("main/mean").value() == 2);
+  BOOST_TEST(model.in_test == 3);
+  BOOST_TEST(model.in_train == 0);
+  BOOST_TEST(model.train);
+  model.fails = true;
+  BOOST_CHECK_THROW(evaluator(), catena::ValueError);
+  BOOST_TEST(model.train);
+  BOOST_TEST(autograd::internal::modes().train);
+  model.fails = false;
+  model(floats({1}, {1}));
+  BOOST_TEST(model.in_train == 1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -208,6 +208,34 @@ BOOST_AUTO_TEST_CASE(options) {
   BOOST_TEST(!std::filesystem::exists(folder / "log"));
 }
 
+// The trigger that an entry has is the report's own; one that is given to extend() drops the observations between.
+BOOST_AUTO_TEST_CASE(a_sparse_trigger_drops_observations) {
+  const TemporaryFolder folder("sparse");
+  FakeUpdater updater(2, [](std::int64_t i) { nn::report("x", double(i)); });
+  Trainer trainer(updater, {4, iteration}, folder.path.string());
+  LogReport& own = trainer.extend(LogReport({.trigger = {4, iteration}}));
+  LogReport& given = trainer.extend(LogReport({.trigger = {4, iteration}}), {.trigger = TriggerSpec(2, iteration)});
+  trainer.run();
+  BOOST_REQUIRE(own.log().size() == 1u);
+  BOOST_REQUIRE(given.log().size() == 1u);
+  BOOST_TEST(own.log()[0].number("x") == 2.5);
+  BOOST_TEST(given.log()[0].number("x") == 3.0);  // of iterations 2 and 4
+}
+
+BOOST_AUTO_TEST_CASE(keys_of_the_running_means) {
+  const TemporaryFolder folder("keys");
+  FakeUpdater updater(2, [](std::int64_t i) { nn::report("x", double(i)); });
+  Trainer trainer(updater, {3, iteration}, folder.path.string());
+  LogReport& report = trainer.extend(LogReport());
+  trainer.run();
+  nn::serializers::save_npz(folder / "r", report);
+  const catena::NpzReader file("test", folder / "r");
+  for (const char* key : {"_log", "_summary/_names", "_summary/_summaries/0/_x", "_summary/_summaries/0/_x2",
+                          "_summary/_summaries/0/_n", "_trigger/_catena/fired"})
+    BOOST_TEST(file.contains(key), key);
+  BOOST_TEST(catena::npy_text(file.read("_summary/_names")) == "[\"x\"]");
+}
+
 BOOST_AUTO_TEST_CASE(print_report_without_a_terminal) {
   const TemporaryFolder folder("print");
   std::ostringstream out;

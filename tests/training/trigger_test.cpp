@@ -1,9 +1,14 @@
 // Triggers: when they fire, also after a resume, with skipped calls and as stop triggers.
 #include <catena/training/trigger.h>
 
+#include <cmath>
+
+#include <catena/kernels/base/warning.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
 #include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions/snapshot.h>
+#include <catena/training/triggers.h>
 
 using namespace test;
 using namespace training;
@@ -12,12 +17,12 @@ using Iterations = std::vector<std::int64_t>;
 
 namespace {
 
-// The iterations of 1..n at which a trigger of `spec` fires; called only where `calls` says.
+// The iterations of 1..n at which a trigger of `spec` fires; called only where `calls` says. `on_update` may report.
 Iterations fires_at(const TriggerSpec& spec, double per_epoch, std::int64_t n,
-                    std::function<bool(std::int64_t)> calls = {}) {
+                    std::function<bool(std::int64_t)> calls = {}, std::function<void(std::int64_t)> on_update = {}) {
   Iterations fired;
   const std::shared_ptr<Trigger> trigger = spec.make();
-  FakeUpdater updater(per_epoch);
+  FakeUpdater updater(per_epoch, std::move(on_update));
   const TemporaryFolder folder("trigger");
   Trainer trainer(updater, {double(n), iteration}, folder.path.string());
   trainer.extend([&](Trainer& t) {
@@ -28,6 +33,42 @@ Iterations fires_at(const TriggerSpec& spec, double per_epoch, std::int64_t n,
   return fired;
 }
 
+Unit unit_of(const json& name) { return name == "epoch" ? epoch : iteration; }
+
+TriggerSpec golden_trigger(const std::string& kind, const json& args) {
+  if (kind == "IntervalTrigger") return {args[0].get<double>(), unit_of(args[1])};
+  if (kind == "ManualScheduleTrigger")
+    return ManualScheduleTrigger(args[0].get<std::vector<double>>(), unit_of(args[1]));
+  const TriggerSpec inner(args[1][0].get<double>(), unit_of(args[1][1]));
+  const std::string key = args[0];
+  if (kind == "MaxValueTrigger") return MaxValueTrigger(key, inner);
+  return MinValueTrigger(key, inner);
+}
+
+// Reports values[i - 1] as "x" in iteration i.
+std::function<void(std::int64_t)> reporting(const std::vector<double>& values) {
+  return [values](std::int64_t i) { nn::report("x", values[std::size_t(i - 1)]); };
+}
+
+// The warnings of its lifetime.
+std::vector<std::string>* collected = nullptr;
+struct Warnings {
+  std::vector<std::string> texts;
+  catena::WarningHandler previous;
+  Warnings()
+      : previous(catena::set_warning_handler(
+            [](std::string_view, std::string_view message) { collected->emplace_back(message); })) {
+    collected = &texts;
+  }
+  ~Warnings() { catena::set_warning_handler(previous); }
+};
+
+// An updater whose iterator does not know where it was.
+struct Forgetting : FakeUpdater {
+  using FakeUpdater::FakeUpdater;
+  std::optional<double> previous_epoch_detail() const override { return {}; }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(triggers)
@@ -37,10 +78,12 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
   golden.for_each([&](const json& c) -> std::string {
     const std::string kind = c.contains("trigger") && c["trigger"].is_string() ? c["trigger"].get<std::string>()
                                                                                : c["extension"].get<std::string>();
-    if (kind != "IntervalTrigger") return kind;
+    if (c.contains("extension")) return {};  // run by training/shift
     BOOST_TEST_CONTEXT(c["name"].get<std::string>()) {
-      const TriggerSpec spec(c["args"][0].get<double>(), c["args"][1] == "epoch" ? epoch : iteration);
-      const Iterations fired = fires_at(spec, c["iterations_per_epoch"], c["iterations"]);
+      std::function<void(std::int64_t)> on_update;
+      if (c.contains("values")) on_update = reporting(c["values"].get<std::vector<double>>());
+      const Iterations fired =
+          fires_at(golden_trigger(kind, c["args"]), c["iterations_per_epoch"], c["iterations"], {}, on_update);
       BOOST_TEST(fired == c["fires_at"].get<Iterations>(), boost::test_tools::per_element());
     }
     return {};
@@ -151,6 +194,116 @@ BOOST_AUTO_TEST_CASE(as_a_stop_trigger) {
   BOOST_TEST(updater.iteration() == 10);
   Trainer(updater, {12, iteration}, folder.path.string()).run();
   BOOST_TEST(updater.iteration() == 12);
+}
+
+BOOST_AUTO_TEST_CASE(manual_schedules) {
+  const auto each = boost::test_tools::per_element();
+  BOOST_TEST(fires_at(ManualScheduleTrigger({2, 5, 9}, iteration), 4, 12) == (Iterations{2, 5, 9}), each);
+  BOOST_TEST(fires_at(ManualScheduleTrigger(3, iteration), 4, 12) == (Iterations{3}), each);
+  BOOST_TEST(fires_at(ManualScheduleTrigger(std::vector<int>{1, 2}, epoch), 4, 12) == (Iterations{4, 8}), each);
+  BOOST_TEST(fires_at(ManualScheduleTrigger({1, 2}, epoch), .5, 6) == (Iterations{1}), each);  // both at once
+  BOOST_TEST(fires_at(ManualScheduleTrigger({0.1 + 0.2}, epoch), 10, 6) == (Iterations{3}), each);
+  BOOST_TEST(fires_at(ManualScheduleTrigger(std::vector<double>{}, epoch), 10, 30).empty());
+  BOOST_TEST(fires_at(ManualScheduleTrigger(0, iteration), 10, 3).empty());
+  const ManualScheduleTrigger asked({1.5, 2}, epoch);
+  BOOST_TEST((asked.points() == std::vector<double>{1.5, 2} && asked.unit() == epoch));
+}
+
+BOOST_AUTO_TEST_CASE(a_manual_schedule_of_epochs_asks_the_trainer_where_the_updater_does_not_know) {
+  const TemporaryFolder folder("forgetting");
+  Forgetting updater(2.5);
+  Trainer trainer(updater, {9, iteration}, folder.path.string());
+  Iterations fired;
+  trainer.extend([&](Trainer& t) { fired.push_back(t.updater().iteration()); },
+                 {.trigger = ManualScheduleTrigger({1, 2}, epoch)});
+  trainer.run();
+  BOOST_TEST(fired == (Iterations{3, 5}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(best_values) {
+  const auto each = boost::test_tools::per_element();
+  const auto values = reporting({.5, .5, .5, .5, .4, .4, .6, .6});
+  BOOST_TEST(fires_at(MaxValueTrigger("x", {2, iteration}), 5, 8, {}, values) == (Iterations{2, 8}), each);
+  BOOST_TEST(fires_at(MinValueTrigger("x", {2, iteration}), 5, 8, {}, values) == (Iterations{2, 6}), each);
+  // The mean of an interval counts: .5 and .4, then .5 each.
+  BOOST_TEST(fires_at(MaxValueTrigger("x", {3, iteration}), 5, 8, {}, reporting({.9, .3, .3, .6, .5, .4, 1, 1})) ==
+                 (Iterations{3}),
+             each);
+  // "At least as good" in place of "better".
+  const BestValueTrigger not_worse("x", [](double best, double value) { return value >= best; }, {2, iteration});
+  BOOST_TEST(fires_at(not_worse, 5, 8, {}, values) == (Iterations{2, 4, 8}), each);
+  BOOST_TEST(!not_worse.best_value());  // a trainer's trigger is a copy
+  BOOST_TEST(fires_at(MaxValueTrigger("x", {}), 5, 8, {}, values).empty());
+  BOOST_CHECK_THROW(BestValueTrigger("x", nullptr), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(best_values_that_are_missing_or_no_number) {
+  const Warnings warnings;
+  const auto sometimes = [](std::int64_t i) {
+    if (i == 3 || i == 4) return;
+    nn::report("x", i == 1 ? NAN : double(i));
+    nn::report("vector", Variable(floats({1, 2}, {2})));
+  };
+  BOOST_TEST(fires_at(MaxValueTrigger("x", {1, iteration}), 5, 6, {}, sometimes) == (Iterations{2, 5, 6}),
+             boost::test_tools::per_element());
+  BOOST_REQUIRE(warnings.texts.size() == 1u);
+  BOOST_TEST(
+      warnings.texts[0] ==
+      "a trigger for the best x: at iteration 3 nothing was reported under that name since it was last asked; it "
+      "does not fire");
+  BOOST_TEST(fires_at(MaxValueTrigger("vector", {2, iteration}), 5, 2, {}, sometimes).empty());
+  BOOST_TEST(warnings.texts.size() == 2u);
+}
+
+// A run that ends after any iteration, and another one that goes on from its snapshot.
+BOOST_AUTO_TEST_CASE(best_values_after_a_resume) {
+  const std::vector<double> values{.3, .5, .2, .9, .1, .5, .8, .7, .9, .2, .6, .8, .9, .9};
+  const auto run = [&](FakeUpdater& updater, std::int64_t until, const TemporaryFolder& folder, std::int64_t from) {
+    Trainer trainer(updater, {double(until), iteration}, folder.path.string());
+    Iterations fired;
+    const auto note = [&](Trainer& t) { fired.push_back(t.updater().iteration()); };
+    trainer.extend(note, {.name = "max", .trigger = MaxValueTrigger("x", {3, iteration}), .priority = 2});
+    trainer.extend(note, {.name = "min", .trigger = MinValueTrigger("x", {1, epoch}), .priority = 1});
+    trainer.extend(Snapshot({.filename = "at_{.updater.iteration}", .trigger = {1, iteration}}));
+    if (from > 0) nn::serializers::load_npz(folder / ("at_" + std::to_string(from)), trainer);
+    trainer.run();
+    return fired;
+  };
+  const TemporaryFolder whole("whole");
+  FakeUpdater uninterrupted(4, reporting(values));
+  const Iterations expected = run(uninterrupted, 14, whole, 0);
+  BOOST_TEST(expected.size() > 3u);
+  for (std::int64_t stop = 1; stop < 14; ++stop) {
+    const TemporaryFolder folder("stopped");
+    FakeUpdater before(4, reporting(values)), after(4, reporting(values));
+    Iterations fired = run(before, stop, folder, 0);
+    for (const std::int64_t i : run(after, 14, folder, stop)) fired.push_back(i);
+    BOOST_TEST(fired == expected, boost::test_tools::per_element());
+  }
+}
+
+// What later versions of Chainer call these entries; a file without them, as 1.24 writes it, begins anew.
+BOOST_AUTO_TEST_CASE(keys_of_best_values) {
+  MaxValueTrigger trigger("x", {2, iteration});
+  const TemporaryFolder folder("keys");
+  FakeUpdater updater(5, reporting({.5, .25, .75}));
+  Trainer trainer(updater, {3, iteration}, folder.path.string());
+  trainer.extend([&](Trainer& t) { trigger(t); });
+  trainer.run();
+  BOOST_TEST(*trigger.best_value() == .375);
+  nn::serializers::save_npz(folder / "t", trigger);
+  const catena::NpzReader file("test", folder / "t");
+  BOOST_TEST(file.keys() == (std::vector<std::string>{"interval_trigger/_catena/fired", "summary/_names",
+                                                      "summary/_summaries/0/_x", "summary/_summaries/0/_x2",
+                                                      "summary/_summaries/0/_n", "best_value"}),
+             boost::test_tools::per_element());
+  struct Nothing {
+    std::int64_t x = 0;
+    void serialize(nn::Serializer& s) { s("x", x); }
+  } nothing;
+  nn::serializers::save_npz(folder / "n", nothing);
+  nn::serializers::load_npz(folder / "n", trigger);
+  BOOST_TEST(!trigger.best_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -15,6 +15,8 @@ Evaluator::Evaluator(HeldMap<Iterator> iterators, HeldMap<Link> targets, Options
     : iterators_(std::move(iterators)), targets_(std::move(targets)), options_(std::move(options)) {
   check<ValueError>(!iterators_.empty() && !targets_.empty(), "Evaluator", "there are ", iterators_.size(),
                     " iterators and ", targets_.size(), " targets; one of each is needed");
+  trigger = {1, epoch};
+  priority = PRIORITY_WRITER;
 }
 
 Iterator& Evaluator::get_iterator(const std::string& name) const {

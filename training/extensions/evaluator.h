@@ -40,8 +40,6 @@ class CATENA_EXPORT Evaluator : public Extension {
   void serialize(nn::Serializer& s) override;
 
   std::string default_name() const override { return "validation"; }
-  TriggerSpec default_trigger() const override { return {1, epoch}; }
-  int default_priority() const override { return PRIORITY_WRITER; }
 
   Iterator& get_iterator(const std::string& name) const;  // KeyError listing the names
   Link& get_target(const std::string& name) const;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/training/summary_state.h>
 
 namespace training {
 
@@ -34,49 +35,11 @@ void LogReport::make_entry(Trainer& trainer) {
 }
 
 void LogReport::serialize(nn::Serializer& s) {
-  if (trigger_) trigger_->serialize(*(*s["_catena"])["trigger"]);
-  serialize_summary(*(*s["_catena"])["summary"]);
+  if (trigger_) trigger_->serialize(*s["_trigger"]);
+  internal::serialize_summary(*s["_summary"], summary_);
   std::string text = to_json(log_);
   s("_log", text);
   if (!s.is_writer()) log_ = log_from_json(text, "LogReport: the stored log");
-}
-
-void LogReport::serialize_summary(nn::Serializer& s) {
-  if (s.is_writer()) {
-    const auto& summaries = summary_.summaries();
-    auto size = std::int64_t(summaries.size());
-    s("size", size);
-    for (std::size_t i = 0; i < summaries.size(); ++i) {
-      const auto one = s[std::to_string(i)];
-      std::string key = summaries[i].first;
-      double x = summaries[i].second.sum(), x2 = summaries[i].second.sum_of_squares();
-      std::int64_t n = summaries[i].second.count();
-      (*one)("key", key);
-      (*one)("x", x);
-      (*one)("x2", x2);
-      (*one)("n", n);
-    }
-    return;
-  }
-  if (!s.contains("size")) return;  // written by Chainer, which does not store the running means
-  nn::DictSummary loaded;
-  std::int64_t size = 0;
-  s("size", size);
-  for (std::int64_t i = 0; i < size; ++i) {
-    const auto one = s[std::to_string(i)];
-    std::string key;
-    double x = 0, x2 = 0;
-    std::int64_t n = 0;
-    if (!one->contains("key")) break;  // the file contains fewer entries than its size states
-    (*one)("key", key);
-    (*one)("x", x);
-    (*one)("x2", x2);
-    (*one)("n", n);
-    nn::Summary summary;
-    summary.set(x, x2, n);
-    loaded.set(key, summary);
-  }
-  summary_ = std::move(loaded);
 }
 
 }  // namespace training

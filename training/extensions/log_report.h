@@ -32,13 +32,13 @@ class CATENA_EXPORT LogReport : public Extension {
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "LogReport"; }
-  // "_log" in Chainer's format; the running means and the trigger under "_catena".
+  // "_log" in Chainer's format; the running means and the trigger under the "_summary" and "_trigger" of its later
+  // versions.
   void serialize(nn::Serializer& s) override;
   const Log& log() const noexcept { return log_; }
 
  private:
   void make_entry(Trainer& trainer);
-  void serialize_summary(nn::Serializer& s);
   Options options_;
   catena::Shared<Trigger> trigger_;
   nn::DictSummary summary_;

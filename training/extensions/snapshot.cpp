@@ -35,7 +35,11 @@ void save_whole(const Trainer& trainer, const std::string& pattern,
 
 Snapshot::Snapshot() : Snapshot(Options{}) {}
 
-Snapshot::Snapshot(Options options) : options_(std::move(options)) { check_trainer_pattern(options_.filename); }
+Snapshot::Snapshot(Options options) : options_(std::move(options)) {
+  check_trainer_pattern(options_.filename);
+  trigger = options_.trigger;
+  priority = PRIORITY_SNAPSHOT;
+}
 
 void Snapshot::operator()(Trainer& trainer) {
   if (options_.savefun)
@@ -44,8 +48,10 @@ void Snapshot::operator()(Trainer& trainer) {
 }
 
 SnapshotObject::SnapshotObject(catena::Function<void(const std::string&)> save, std::string filename, Options options)
-    : save_(std::move(save)), filename_(std::move(filename)), options_(std::move(options)) {
+    : save_(std::move(save)), filename_(std::move(filename)) {
   check_trainer_pattern(filename_);
+  trigger = std::move(options.trigger);
+  priority = PRIORITY_SNAPSHOT;
 }
 
 void SnapshotObject::operator()(Trainer& trainer) { save_whole(trainer, filename_, save_); }

@@ -30,8 +30,6 @@ class CATENA_EXPORT Snapshot : public Extension {
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "snapshot"; }
-  TriggerSpec default_trigger() const override { return options_.trigger; }
-  int default_priority() const override { return PRIORITY_SNAPSHOT; }
 
  private:
   Options options_;
@@ -50,13 +48,10 @@ class CATENA_EXPORT SnapshotObject : public Extension {
 
   void operator()(Trainer& trainer) override;
   std::string default_name() const override { return "snapshot_object"; }
-  TriggerSpec default_trigger() const override { return options_.trigger; }
-  int default_priority() const override { return PRIORITY_SNAPSHOT; }
 
  private:
   catena::Function<void(const std::string&)> save_;
   std::string filename_;
-  Options options_;
 };
 
 // trainer.extend(snapshot_object(model, "model_iter_{.updater.iteration}")). `target` is any object with serialize();

@@ -1,0 +1,281 @@
+// What may be a dataset, and an example: arrays, datasets of datasets, maps, transforms, numbers; NumPy's permutations.
+#include <catena/training/dataset.h>
+
+#include <map>
+
+#include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions/evaluator.h>
+#include <catena/training/updater.h>
+
+using namespace test;
+using namespace training;
+using Doubles = std::vector<double>;
+using Names = std::vector<std::string>;
+
+namespace {
+
+const auto each = boost::test_tools::per_element();
+
+// Examples one by one, no get_batch.
+struct Squares : Dataset {
+  std::int64_t n;
+  explicit Squares(std::int64_t n_) : n(n_) {}
+  std::int64_t size() const override { return n; }
+  Example get_example(std::int64_t i) const override { return Array(autograd::full({2}, double(i * i))); }
+};
+struct Maps : Squares {
+  using Squares::Squares;
+  Example get_example(std::int64_t i) const override { return Example({{"x", autograd::full({}, double(i))}}); }
+};
+Doubles all(const Examples& examples, std::size_t k = 0) {
+  Doubles result;
+  for (const Example& e : examples)
+    for (const double v : values(e.values.at(k))) result.push_back(v);
+  return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(dataset_kinds)
+
+BOOST_AUTO_TEST_CASE(an_array_is_a_dataset) {
+  const Array x = floats({1, 2, 3, 4, 5, 6}, {3, 2});
+  const ArrayDataset d(x);
+  BOOST_TEST(d.size() == 3);
+  BOOST_TEST(values(d[1].values[0]) == (Doubles{3, 4}), each);
+  BOOST_TEST(d[1].values.size() == 1u);
+  BOOST_TEST(all(d.slice(1, {})) == (Doubles{3, 4, 5, 6}), each);
+  BOOST_CHECK_THROW(ArrayDataset(floats({1}, {})), catena::ValueError);
+  BOOST_CHECK_THROW(ArrayDataset{Array()}, catena::TypeError);
+  // Wherever a dataset is expected.
+  SerialIterator it(x, 2, {.shuffle = false});
+  BOOST_TEST(values(it.next()->stacked->values[0]) == (Doubles{1, 2, 3, 4}), each);
+  const auto [first, second] = split_dataset(x, 1);
+  BOOST_TEST(values((*second)[-1].values[0]) == (Doubles{5, 6}), each);
+  BOOST_TEST(SubDataset(x, 1, 3).size() == 2);
+  // Not contiguous, and empty.
+  const ArrayDataset columns(autograd::transpose(x));
+  BOOST_TEST(values(columns[1].values[0]) == (Doubles{2, 4, 6}), each);
+  BOOST_TEST(ArrayDataset(autograd::zeros({0, 2})).size() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(indices_in_lists_and_arrays) {
+  const ArrayDataset d(floats({10, 11, 12, 13}, {4}));
+  BOOST_TEST(all(d[{3, 0, -1}]) == (Doubles{13, 10, 13}), each);
+  BOOST_TEST(all(d[{2}]) == (Doubles{12}), each);
+  BOOST_TEST(all(d[std::vector<std::int64_t>{1, 1}]) == (Doubles{11, 11}), each);
+  BOOST_TEST(all(d[ints({2, -4})]) == (Doubles{12, 10}), each);
+  BOOST_TEST(d[std::vector<std::int64_t>{}].empty());
+  BOOST_TEST(has(message_of<catena::IndexError>([&] { d[{0, 4}]; }), "the index 4 is out of range for 4 examples"));
+  BOOST_CHECK_THROW(d[ints({-5})], catena::IndexError);
+  BOOST_CHECK_THROW(d[floats({1}, {1})], catena::TypeError);
+  BOOST_CHECK_THROW(d[autograd::zeros({1, 1}, Dtype::int64)], catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(tuples_of_any_datasets) {
+  const Array t = ints({7, 8, 9});
+  const Squares squares(3);
+  const TupleDataset d(squares, t);  // borrows squares
+  BOOST_TEST(d.size() == 3);
+  BOOST_TEST(d.arrays().empty());
+  const Example e = d[2];
+  BOOST_REQUIRE(e.values.size() == 2u);
+  BOOST_TEST(values(e.values[0]) == (Doubles{4, 4}), each);
+  BOOST_TEST(values(e.values[1]) == (Doubles{9}), each);
+  BOOST_TEST(all(d.slice({}, {}, -1), 1) == (Doubles{9, 8, 7}), each);
+  const std::vector<std::int64_t> indices{2, 0};
+  BOOST_TEST(!d.get_batch(indices));  // Squares has none
+  // Of tuples, whose components are joined; temporaries are owned.
+  const TupleDataset nested(TupleDataset(floats({1, 2}, {2}), floats({3, 4}, {2})), SubDataset(t, 1, 3));
+  BOOST_TEST(nested[1].values.size() == 3u);
+  BOOST_TEST(values(nested[1].values[1]) == (Doubles{4}), each);
+  BOOST_TEST(values(nested[1].values[2]) == (Doubles{9}), each);
+  BOOST_TEST(values(nested.get_batch(std::vector<std::int64_t>{1, 0})->values[2]) == (Doubles{9, 8}), each);
+  BOOST_TEST(TupleDataset(std::vector<DatasetPtr>{std::make_shared<Squares>(2)}).size() == 2);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { TupleDataset(t, t, Squares(4)); }),
+                 "the components 0 and 2 have 3 and 4 examples"));
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { TupleDataset(t, Maps(3))[0]; }), "component 1 are maps"));
+  BOOST_CHECK_THROW(TupleDataset(std::vector<DatasetPtr>{nullptr}), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(maps_of_datasets) {
+  const DictDataset d({{"image", Squares(3)}, {"label", ints({7, 8, 9})}});
+  BOOST_TEST(d.size() == 3);
+  const Example e = d[-1];
+  BOOST_TEST(e.names == (Names{"image", "label"}), each);
+  BOOST_TEST(values(e.values[0]) == (Doubles{4, 4}), each);
+  BOOST_TEST(all(d.slice({}, 2), 1) == (Doubles{7, 8}), each);
+  BOOST_TEST(!d.get_batch(std::vector<std::int64_t>{0}));
+  const DictDataset arrays({{"x", floats({1, 2, 3}, {3})}, {"t", ints({7, 8, 9})}});
+  const Example batch = *arrays.get_batch(std::vector<std::int64_t>{2, 1});
+  BOOST_TEST(batch.names == (Names{"x", "t"}), each);
+  BOOST_TEST(values(batch.values[1]) == (Doubles{9, 8}), each);
+  BOOST_TEST(has(message_of<catena::ValueError>([] {
+                   DictDataset({{"x", Squares(3)}, {"label", ints({7})}});
+                 }),
+                 "label has 1 examples, x has 3"));
+  BOOST_CHECK_THROW(DictDataset(HeldMap<const Dataset>{}), catena::ValueError);
+  const TupleDataset pairs(ints({1}), ints({2}));
+  BOOST_TEST(has(message_of<catena::TypeError>([&] {
+                   DictDataset({{"pair", pairs}, {"t", ints({1})}})[0];
+                 }),
+                 "an example of pair has 2 values; a single array is needed"));
+  // An iterator over it gives the model its arguments by name.
+  SerialIterator it(arrays, 3, {.shuffle = false});
+  const Variables args = to_variables(default_converter(*it.next(), {}));
+  BOOST_TEST(values(argument(args, "t").data()) == (Doubles{7, 8, 9}), each);
+}
+
+BOOST_AUTO_TEST_CASE(transformed_examples) {
+  int calls = 0;
+  const Squares squares(3);
+  const TransformDataset d(squares, [&](Example e) {
+    ++calls;
+    e.values.push_back(e.values[0] * 2);
+    return e;
+  });
+  BOOST_TEST(d.size() == 3);
+  BOOST_TEST(calls == 0);
+  BOOST_TEST(values(d[2].values[1]) == (Doubles{8, 8}), each);
+  BOOST_TEST(calls == 1);
+  BOOST_TEST(d.slice(1, {}).size() == 2u);
+  BOOST_TEST(!d.get_batch(std::vector<std::int64_t>{0}));  // example by example, even where the source stacks
+  SerialIterator it(TransformDataset(floats({1, 2}, {2}),
+                                     [](Example e) {
+                                       return Example({e.values[0] + 1, 5});
+                                     }),
+                    2, {.shuffle = false});
+  const Example batch = default_converter(*it.next(), {});
+  BOOST_TEST(values(batch.values[0]) == (Doubles{2, 3}), each);
+  BOOST_TEST(values(batch.values[1]) == (Doubles{5, 5}), each);
+  BOOST_CHECK_THROW(TransformDataset(Squares(1), nullptr), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(numbers_in_examples) {
+  const auto dtype_of = [](const Example& e, std::size_t k = 0) { return e.values.at(k).dtype(); };
+  BOOST_TEST((dtype_of(3) == Dtype::int64));
+  BOOST_TEST((dtype_of(3.5) == Dtype::float64));
+  BOOST_TEST((dtype_of(3.5f) == Dtype::float32));
+  BOOST_TEST((dtype_of(true) == Dtype::bool_));
+  BOOST_TEST((dtype_of(Example({std::uint8_t(3), 1.5})) == Dtype::int64));
+  const Example tuple({floats({1, 2}, {2}), -4, 0.25});
+  BOOST_TEST(tuple.values.size() == 3u);
+  BOOST_TEST(tuple.values[1].shape() == Shape{});
+  BOOST_TEST(values(tuple.values[1])[0] == -4);
+  BOOST_TEST((tuple.values[1].device() == kCpu));
+  const Example map({{"x", floats({1}, {1})}, {"t", 2}});
+  BOOST_TEST((dtype_of(map, 1) == Dtype::int64));
+  // Batches of numbers are arrays; 0-d arrays keep their dtype.
+  const Example numbers = concat_examples({1, 2, 3});
+  BOOST_TEST((dtype_of(numbers) == Dtype::int64));
+  BOOST_TEST(values(numbers.values[0]) == (Doubles{1, 2, 3}), each);
+  BOOST_TEST((dtype_of(concat_examples({0.5, 1.5})) == Dtype::float64));
+  const Example pairs = concat_examples({Example({floats({1, 2}, {2}), 7}), Example({floats({3, 4}, {2}), 8})});
+  BOOST_TEST(values(pairs.values[1]) == (Doubles{7, 8}), each);
+  BOOST_TEST((dtype_of(pairs, 1) == Dtype::int64));
+  const Array third = autograd::full({}, 3, Dtype::int32);
+  BOOST_TEST((dtype_of(concat_examples({Array(third), Array(third)})) == Dtype::int32));
+}
+
+BOOST_AUTO_TEST_CASE(devices_of_batches) {
+  const Examples batch{Example({floats({1, 2}, {2}), 7}), Example({floats({3, 4}, {2}), 8})};
+  const Example here = concat_examples(batch);
+  BOOST_TEST((here.values[0].device() == default_device()));  // where they are
+  const std::optional<Device> other = other_device();
+  if (!other) return;
+  for (const Device device : {*other, kCpu, default_device()}) {
+    const Example moved = concat_examples(batch, device);
+    for (const Array& a : moved.values) BOOST_TEST((a.device() == device));
+    BOOST_TEST(values(moved.values[0]) == (Doubles{1, 2, 3, 4}), each);
+    BOOST_TEST(values(moved.values[1]) == (Doubles{7, 8}), each);
+  }
+}
+
+// Printed by NumPy: numpy.random.RandomState(seed).permutation(n).
+BOOST_AUTO_TEST_CASE(permutations_of_numpy) {
+  using Order = std::vector<std::int64_t>;
+  const std::map<std::pair<int, std::uint32_t>, Order> expected = {
+      {{10, 0u}, {2, 8, 4, 9, 1, 6, 7, 3, 0, 5}},
+      {{10, 1u}, {2, 9, 6, 4, 0, 3, 1, 7, 8, 5}},
+      {{5, 42u}, {1, 4, 2, 0, 3}},
+      {{17, 4294967295u}, {8, 1, 5, 14, 10, 15, 16, 13, 11, 9, 6, 0, 4, 7, 12, 2, 3}},
+      {{9, 20u}, {8, 6, 5, 0, 1, 7, 4, 2, 3}},
+  };
+  for (const auto& [arguments, order] : expected)
+    BOOST_TEST(numpy_permutation(arguments.first, arguments.second) == order, each);
+  BOOST_TEST(numpy_permutation(0, 1).empty());
+  BOOST_TEST(numpy_permutation(1, 1) == (Order{0}), each);
+  BOOST_CHECK_THROW(numpy_permutation(-1, 1), catena::ValueError);
+  // Splits with a seed are those of Chainer.
+  const Array x = autograd::arange(10);
+  const auto [first, second] = split_dataset_random(x, 4, 0);
+  Doubles both = all(first->slice({}, {}));
+  for (const double v : all(second->slice({}, {}))) both.push_back(v);
+  const Order& order = expected.at({10, 0});
+  BOOST_TEST(both == Doubles(order.begin(), order.end()), each);
+  BOOST_TEST(values((*split_dataset_n_random(x, 3, 0)[1])[0].values[0])[0] == double(order[3]));
+  BOOST_TEST(values((*get_cross_validation_datasets_random(x, 2, 0)[0].second)[0].values[0])[0] == double(order[5]));
+  BOOST_TEST(
+      has(message_of<catena::ValueError>([&] { split_dataset_random(x, 4, std::uint64_t(1) << 32); }), "4294967296"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(own_iterators)
+
+namespace {
+
+// What an iterator of one's own needs, and nothing more: it counts to n per sweep.
+struct Counting : Iterator {
+  std::int64_t n, at = 0;
+  int finalized = 0;
+  explicit Counting(std::int64_t n_) : n(n_) {}
+  std::optional<Batch> next() override {
+    Batch batch;
+    batch.examples.push_back(Array(floats({float(at++ % n), 1}, {2})));
+    return batch;
+  }
+  std::int64_t epoch() const override { return at / n; }
+  double epoch_detail() const override { return double(at) / double(n); }
+  bool is_new_epoch() const override { return at > 0 && at % n == 0; }
+  void serialize(nn::Serializer& s) override { s("at", at); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(batches_in_a_loop) {
+  SerialIterator it(floats({1, 2, 3, 4, 5}, {5}), 2, {.repeat = false, .shuffle = false});
+  std::vector<std::int64_t> sizes;
+  double total = 0;
+  for (const Batch& batch : it) {
+    sizes.push_back(batch.size());
+    for (const double v : values(default_converter(batch, {}).values[0])) total += v;
+  }
+  BOOST_TEST(sizes == (std::vector<std::int64_t>{2, 2, 1}), each);
+  BOOST_TEST(total == 15);
+  BOOST_TEST(it.batch_size() == 2);
+  for (const Batch& batch : it) BOOST_ERROR("the sweep is over, but there are " << batch.size() << " examples");
+  it.reset();
+  int again = 0;
+  for ([[maybe_unused]] const Batch& batch : it) ++again;
+  BOOST_TEST(again == 3);
+  it.finalize();
+  it.finalize();  // any number of times
+  BOOST_TEST(!it.next());
+}
+
+BOOST_AUTO_TEST_CASE(the_least_iterator_trains) {
+  Counting it(3);
+  BOOST_TEST(!it.previous_epoch_detail());
+  BOOST_TEST(has(message_of<catena::NotImplementedError>([&] { it.batch_size(); }), "override batch_size()"));
+  BOOST_TEST(!it.can_reset());
+  BOOST_CHECK_THROW(it.reset(), catena::NotImplementedError);
+  BOOST_CHECK_THROW(it.copy(), catena::NotImplementedError);
+  it.finalize();
+  std::optional<Batch> batch = it.next();
+  BOOST_TEST(batch->size() == 1);
+  BOOST_TEST(it.epoch_detail() == 1.0 / 3.0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,25 @@
+#include <catena/training/extensions/dump_graph.h>
+
+#include <filesystem>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/atomic_file.h>
+
+namespace training {
+
+DumpGraph::DumpGraph(std::string root_name, Options options)
+    : root_name_(std::move(root_name)), options_(std::move(options)) {
+  trigger = TriggerSpec([](Trainer& trainer) { return trainer.updater().iteration() == 1; });
+}
+
+void DumpGraph::operator()(Trainer& trainer) {
+  const nn::Variable& root = trainer.observation().at(root_name_).variable();
+  catena::check<catena::TypeError>(bool(root), "dump_graph", "what was reported as ", root_name_,
+                                   " is a number, which has no graph; report the variable");
+  const autograd::ComputationalGraph graph = autograd::build_computational_graph(
+      root, {.variable_style = options_.variable_style, .function_style = options_.function_style});
+  catena::write_file_atomically("dump_graph", (std::filesystem::path(trainer.out()) / options_.out_name).string(),
+                                graph.dump());
+}
+
+}  // namespace training

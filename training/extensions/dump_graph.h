@@ -1,0 +1,37 @@
+// dump_graph: the computational graph of a reported value as a file for Graphviz.
+#pragma once
+
+#include <string>
+
+#include <catena/autograd/computational_graph.h>
+#include <catena/training/trainer.h>
+
+namespace training {
+
+struct DumpGraphOptions {
+  std::string out_name = "cg.dot";  // in the trainer's folder
+  autograd::GraphStyle variable_style = autograd::GraphOptions().variable_style;
+  autograd::GraphStyle function_style = autograd::GraphOptions().function_style;
+};
+
+// At the first iteration, writes the graph behind observation[root_name] in Graphviz's language (`dot -Tpng cg.dot -o
+// cg.png` draws it). KeyError when nothing was reported under that name, TypeError when it is no variable. Iterations
+// after the first one have no cost.
+class CATENA_EXPORT DumpGraph : public Extension {
+ public:
+  using Options = DumpGraphOptions;
+  DumpGraph(std::string root_name, Options options);
+  void operator()(Trainer& trainer) override;
+  std::string default_name() const override { return "dump_graph"; }
+
+ private:
+  std::string root_name_;
+  Options options_;
+};
+
+// trainer.extend(dump_graph("main/loss"))
+inline DumpGraph dump_graph(std::string root_name, DumpGraphOptions options = {}) {
+  return {std::move(root_name), std::move(options)};
+}
+
+}  // namespace training

@@ -1,0 +1,35 @@
+// ExponentialShift: multiplies a hyperparameter by a rate at every call.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <catena/training/extensions/hyperparameter_shift.h>
+
+namespace training {
+
+struct ExponentialShiftOptions {
+  std::optional<double> init = {};    // default: the optimizer's value when training begins
+  std::optional<double> target = {};  // the shift stops there
+  Optimizer* optimizer = nullptr;     // default: the updater's "main"
+};
+
+// attr = init rate^t: trainer.extend(ExponentialShift("lr", 0.1), {.trigger = TriggerSpec(30, epoch)}). The value never
+// passes the target: for rates above 1 that is where value / target exceeds 1, else where it falls below 1, so signs do
+// not matter. ValueError for a negative rate.
+class CATENA_EXPORT ExponentialShift : public HyperparameterShift {
+ public:
+  using Options = ExponentialShiftOptions;
+  ExponentialShift(std::string attr, double rate, Options options);
+  ExponentialShift(std::string attr, double rate) : ExponentialShift(std::move(attr), rate, Options{}) {}
+  std::string default_name() const override { return "ExponentialShift"; }
+
+ protected:
+  double value(std::int64_t t, double init) const override;
+
+ private:
+  double rate_;
+  std::optional<double> init_, target_;
+};
+
+}  // namespace training

@@ -1,0 +1,41 @@
+#include <catena/training/extensions/hyperparameter_shift.h>
+
+#include <algorithm>
+
+#include <catena/kernels/base/error.h>
+
+namespace training {
+
+HyperparameterShift::HyperparameterShift(std::string attr, Optimizer* optimizer)
+    : attr_(std::move(attr)), optimizer_(optimizer) {
+  invoke_before_training = true;
+}
+
+void HyperparameterShift::operator()(Trainer& trainer) {
+  Optimizer& optimizer = optimizer_ != nullptr ? *optimizer_ : trainer.updater().get_optimizer("main");
+  if (!init_) {
+    const std::vector<std::string> names = optimizer.hyper_names();
+    std::string listed;
+    for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+    catena::check<catena::KeyError>(std::find(names.begin(), names.end(), attr_) != names.end(), default_name(), "the ",
+                                    "optimizer ", optimizer.rule().name, " has no hyperparameter ", attr_,
+                                    " to be set (it has: ", listed, ")");
+    init_ = optimizer.get_hyper(attr_);
+  }
+  const auto& before = trainer.previous_position();
+  const bool before_training = !before || before->iteration == trainer.updater().iteration();
+  optimizer.set_hyper(attr_, value(before_training ? t_ - 1 : t_, *init_));
+  if (!before_training) ++t_;
+}
+
+void HyperparameterShift::serialize(nn::Serializer& s) {
+  s("_t", t_);
+  const auto own = s["_catena"];
+  double init = init_.value_or(0);
+  if (s.is_writer() ? init_.has_value() : own->contains("init")) {
+    (*own)("init", init);
+    init_ = init;
+  }
+}
+
+}  // namespace training

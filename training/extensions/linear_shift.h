@@ -1,0 +1,32 @@
+// LinearShift: changes a hyperparameter linearly with the number of calls.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <catena/training/extensions/hyperparameter_shift.h>
+
+namespace training {
+
+struct LinearShiftOptions {
+  Optimizer* optimizer = nullptr;  // default: the updater's "main"
+};
+
+// attr goes from v1 to v2 between the calls t1 and t2: LinearShift("lr", {0.1, 0.01}, {1, 50}) with
+// value_range = {v1, v2} and time_range = {t1, t2}; v1 up to t1, v2 from t2. Times are numbers of calls, so they have
+// the unit of the extension's trigger. ValueError when t1 > t2.
+class CATENA_EXPORT LinearShift : public HyperparameterShift {
+ public:
+  using Options = LinearShiftOptions;
+  LinearShift(std::string attr, std::pair<double, double> value_range, std::pair<double, double> time_range,
+              Options options = {});
+  std::string default_name() const override { return "LinearShift"; }
+
+ protected:
+  double value(std::int64_t t, double init) const override;
+
+ private:
+  std::pair<double, double> values_, times_;
+};
+
+}  // namespace training

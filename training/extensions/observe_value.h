@@ -1,0 +1,33 @@
+// observe_value and observe_lr: add a value to the observation.
+#pragma once
+
+#include <string>
+
+#include <catena/kernels/base/function.h>
+#include <catena/training/trainer.h>
+
+namespace training {
+
+// Sets observation[observation_key] = target_func(trainer), once per epoch unless given another trigger, ahead of the
+// extensions that read it. A LogReport that makes its entry in the same iteration has the value.
+class CATENA_EXPORT ObserveValue : public Extension {
+ public:
+  ObserveValue(std::string observation_key, catena::Function<nn::Observed(Trainer&)> target_func);
+  void operator()(Trainer& trainer) override;
+  std::string default_name() const override { return "_observe_value"; }
+
+ private:
+  std::string key_;
+  catena::Function<nn::Observed(Trainer&)> target_func_;
+};
+
+// trainer.extend(observe_value("scale", [](Trainer& t) { return ...; }))
+inline ObserveValue observe_value(std::string observation_key, catena::Function<nn::Observed(Trainer&)> target_func) {
+  return {std::move(observation_key), std::move(target_func)};
+}
+
+// The learning rate of an optimizer: get_hyper("lr"), which for Adam is the bias-corrected rate of its last update.
+// KeyError naming its hyperparameters when it has none (AdaDelta).
+CATENA_EXPORT ObserveValue observe_lr(std::string optimizer_name = "main", std::string observation_key = "lr");
+
+}  // namespace training

@@ -1,0 +1,59 @@
+// PlotReport: curves of observed values as a picture.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
+#include <catena/training/extensions/plot_figure.h>
+#include <catena/training/log_entry.h>
+#include <catena/training/trainer.h>
+
+namespace training {
+
+struct PlotReportOptions {
+  std::string x_key = "iteration";   // "iteration", "epoch", or an observed value
+  TriggerSpec trigger = {1, epoch};  // when a point is added and the picture is drawn
+  // May change the figure before it is drawn; `entry` has the means of the interval.
+  catena::Function<void(PlotFigure& figure, const LogEntry& entry)> postprocess = {};
+  std::string file_name = "plot.png";  // in the trainer's folder; one that ends in .svg is a vector graphic
+  std::string marker = "x";            // see PlotFigure
+  bool grid = true;
+};
+
+// Accumulates the observed values `y_keys` at every call. When its trigger fires, it adds a point with the mean of each
+// that was observed since, and draws all curves anew. No picture is drawn before there is a point; without keys, none
+// at all. The pictures are drawn by Catena: available() is always true. Like LogReport it must be called at every
+// iteration. ValueError for an unknown marker.
+class CATENA_EXPORT PlotReport : public Extension {
+ public:
+  using Options = PlotReportOptions;
+  PlotReport(std::vector<std::string> y_keys, Options options);
+  explicit PlotReport(std::vector<std::string> y_keys) : PlotReport(std::move(y_keys), Options{}) {}
+  PlotReport(const char* y_key, Options options) : PlotReport(std::vector<std::string>{y_key}, std::move(options)) {}
+  explicit PlotReport(const char* y_key) : PlotReport(y_key, Options{}) {}
+  static bool available() noexcept { return true; }
+
+  void operator()(Trainer& trainer) override;
+  std::string default_name() const override { return "PlotReport"; }
+  // "_plot_<file name>" as in Chainer, {"main/loss": [[1, 0.5], [2, 0.25]]}; the running means and the trigger under
+  // "_summary" and "_trigger", as in its later versions. A text that is no such map is a ValueError and changes
+  // nothing.
+  void serialize(nn::Serializer& s) override;
+
+ private:
+  using Points = std::vector<std::pair<LogValue, double>>;
+  void draw(Trainer& trainer, const LogEntry& entry) const;
+  std::string json() const;
+  void read_json(const std::string& text);
+
+  std::vector<std::string> y_keys_;
+  Options options_;
+  catena::Shared<Trigger> trigger_;
+  nn::DictSummary summary_;
+  std::vector<std::pair<std::string, Points>> curves_;  // of the keys, in their order
+};
+
+}  // namespace training

@@ -1,0 +1,13 @@
+// What snapshots store of running means. Internal to training and training/extensions.
+#pragma once
+
+#include <catena/nn/reporter.h>
+#include <catena/nn/serializers/serializer.h>
+
+namespace training::internal {
+
+// The keys of later versions of Chainer: "_names" (a JSON list) and "_summaries/<i>/_x", "_x2", "_n". Loading what has
+// no names empties the summary.
+CATENA_EXPORT void serialize_summary(nn::Serializer& s, nn::DictSummary& summary);
+
+}  // namespace training::internal
