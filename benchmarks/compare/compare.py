@@ -213,7 +213,9 @@ def main():
     if args.plot:
         report.write_text(args.plot, report.svg(sweep.mean_rows(rows) if args.sweep else rows, f"{args.device}, {datetime.date.today()}"))
     if args.record:
-        path = os.path.join(ROOT, "benchmarks", "results", f"{datetime.date.today()}-{args.device}{'-sweep' * args.sweep}.md")
+        threads = f"-{args.threads[0]}-thread{'s' * (args.threads[0] > 1)}" if args.sweep and len(args.threads) == 1 else ""
+        name = f"{datetime.date.today()}-{args.device}{'-sweep' * args.sweep}{threads}.md"
+        path = os.path.join(ROOT, "benchmarks", "results", name)
         report.write_text(path, f"# {datetime.date.today()}, {args.device}\n\n{text}\n")
         say(f"recorded: {path}")
     return 1 if failed else 0
