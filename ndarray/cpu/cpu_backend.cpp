@@ -13,6 +13,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cpu/growing_memory.h>
 
 namespace nd::cpu {
 namespace {
@@ -68,6 +69,22 @@ std::byte* CpuBackend::allocate(int, std::size_t bytes) {
 }
 
 void CpuBackend::deallocate(int, std::byte* data, std::size_t) noexcept { std::free(data); }
+
+namespace {
+// Never destroyed: arrays may be freed at exit.
+GrowingMemory& growing_memory() {
+  static auto& memory = *[] {
+    struct sysinfo machine {};
+    const bool known = sysinfo(&machine) == 0;
+    return new GrowingMemory(known ? machine.totalram * machine.mem_unit : 0);
+  }();
+  return memory;
+}
+}  // namespace
+
+std::size_t CpuBackend::growth_unit() const noexcept { return GrowingMemory::kUnit; }
+std::byte* CpuBackend::grow(int, std::byte* end, std::size_t bytes) { return growing_memory().grow(end, bytes); }
+void CpuBackend::shrink(int, std::byte* data, std::size_t bytes) noexcept { growing_memory().shrink(data, bytes); }
 
 MemoryInfo CpuBackend::memory_info(int) const {
   struct sysinfo info {};

@@ -79,10 +79,10 @@ constexpr std::size_t kManyBlocks = 64;  // objects that are made at once
 }
 
 void Arena::reserve_blocks(std::size_t n) {
-  if (unused_ >= n) [[likely]]
-    return;
-  object_store_.push_back(std::make_unique<Block[]>(kManyBlocks));
-  for (std::size_t i = 0; i < kManyBlocks; ++i) delete_block(&object_store_.back()[i]);
+  while (unused_ < n) [[unlikely]] {
+      object_store_.push_back(std::make_unique<Block[]>(kManyBlocks));
+      for (std::size_t i = 0; i < kManyBlocks; ++i) delete_block(&object_store_.back()[i]);
+    }
 }
 
 Block* Arena::new_block() {
@@ -95,6 +95,7 @@ Block* Arena::new_block() {
   b->refs.store(0, catena::MemoryOrder::relaxed);  // no owner until it is handed out
   b->small_class = -1;
   b->free = false;
+  b->grown = false;
   b->device = {pool.backend.kind(), static_cast<std::int16_t>(device)};
   return b;
 }
@@ -102,11 +103,13 @@ Block* Arena::new_block() {
 // The tail of a used block becomes free, when it is worth a block of its own.
 void Arena::split(Block* b, std::size_t capacity) {
   const std::size_t rest = b->capacity - capacity;
-  if (rest < (b->shared ? pool.unit : kSmallLimit)) return;
+  if (rest < (b->shared ? pool.unit : b->grown ? kLeastRest : kSmallLimit)) return;
   Block* tail = new_block();
   tail->data = b->data + capacity;
   tail->capacity = rest;
   tail->shared = b->shared;
+  tail->grown = b->grown;
+  if (end_ == b) end_ = tail;
   tail->before = b;
   tail->after = b->after;
   if (b->after) b->after->before = tail;
@@ -122,6 +125,7 @@ void Arena::merge_and_insert(Block* b) {
     b->capacity += a->capacity;
     b->after = a->after;
     if (b->after) b->after->before = b;
+    if (end_ == a) end_ = b;
     delete_block(a);
   }
   if (Block* a = b->before; a && a->free) {
@@ -129,6 +133,7 @@ void Arena::merge_and_insert(Block* b) {
     a->capacity += b->capacity;
     a->after = b->after;
     if (a->after) a->after->before = a;
+    if (end_ == b) end_ = a;
     delete_block(b);
     b = a;
   }
@@ -139,7 +144,7 @@ Block* Arena::take(std::size_t capacity) {
   const std::lock_guard lock(mutex_);
   if (!pending_.empty()) collect_pending(false);
   reserve_blocks(1);  // a block that was found is not lost for want of an object for its rest
-  Block* b = (capacity <= kSharedLimit ? shared_ : large_).best_fit(capacity);
+  Block* b = (capacity <= pool.shared_limit ? shared_ : large_).best_fit(capacity);
   if (b) split(b, capacity);
   return b;
 }
@@ -153,6 +158,62 @@ Block* Arena::add_segment(std::byte* data, std::size_t bytes, bool shared, std::
   b->shared = shared;
   split(b, capacity);
   return b;
+}
+
+Arena::Growth Arena::growth_for(std::size_t capacity) const {
+  const std::lock_guard lock(mutex_);
+  const std::size_t there = end_ && end_->free ? std::min(end_->capacity, capacity) : 0;
+  const std::size_t unit = pool.growth_unit, missing = std::max<std::size_t>(capacity - there, 1);
+  return {end_ ? end_->data + end_->capacity : nullptr, (missing + unit - 1) / unit * unit};
+}
+
+void Arena::add_growth(std::byte* data, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  Block* b = new_block();
+  b->data = data;
+  b->capacity = bytes;
+  b->shared = false;
+  b->grown = true;
+  if (end_ && end_->data + end_->capacity == data) {
+    b->before = end_;
+    end_->after = b;
+  }
+  end_ = b;
+  merge_and_insert(b);
+}
+
+// Takes the whole units out of a free block of growing memory; what is left of it at either end stays free.
+Arena::Memory Arena::remove_units(Block* b) {
+  const auto unit = pool.growth_unit;
+  const auto address = reinterpret_cast<std::uintptr_t>(b->data);
+  const std::size_t head = (unit - address % unit) % unit, tail = (address + b->capacity) % unit;
+  if (b->capacity < head + unit + tail) return {nullptr, 0, true};
+  const Memory units{b->data + head, b->capacity - head - tail, true};
+  lists(*b).remove(b);
+  Block* after = b->after;
+  if (tail != 0) {
+    Block* rest = new_block();
+    rest->data = units.data + units.bytes;
+    rest->capacity = tail;
+    rest->shared = false;
+    rest->grown = true;
+    rest->after = after;
+    if (after) after->before = rest;
+    if (end_ == b) end_ = rest;
+    lists(*rest).insert(rest);
+  } else {
+    if (after) after->before = nullptr;
+    if (end_ == b && head == 0) end_ = b->before;
+  }
+  b->after = nullptr;
+  if (head != 0) {
+    b->capacity = head;
+    lists(*b).insert(b);
+  } else {
+    if (b->before) b->before->after = nullptr;
+    delete_block(b);
+  }
+  return units;
 }
 
 void Arena::give(Block* b) {
@@ -224,28 +285,32 @@ void Arena::record(Block& b, void* other) {
 }
 
 std::size_t Arena::release_free_segments() {
-  struct Segment {
-    std::byte* data;
-    std::size_t bytes;
-  };
-  std::vector<Segment> segments;
+  std::vector<Memory> memory;
   if (held.load(std::memory_order_acquire)) return 0;
   {
     const std::lock_guard lock(mutex_);
     if (!pending_.empty()) collect_pending(true);
+    std::vector<Block*> grown;
+    large_.for_each([&](Block* b) {
+      if (b->grown) grown.push_back(b);
+    });
+    memory.reserve(shared_.count() + large_.count());  // from here on nothing is allocated
+    reserve_blocks(grown.size());
     for (FreeLists* l : {&shared_, &large_})
       l->for_each([&](Block* b) {
-        if (!b->whole()) return;
-        segments.push_back({b->data, b->capacity});
+        if (!b->whole() || b->grown) return;
+        memory.push_back({b->data, b->capacity, false});
         l->remove(b);
         delete_block(b);
       });
+    for (Block* b : grown)
+      if (const Memory units = remove_units(b); units.bytes != 0) memory.push_back(units);
   }
   std::size_t bytes = 0;
-  for (const Segment& s : segments) bytes += s.bytes;
+  for (const Memory& m : memory) bytes += m.bytes;
   PoolState& owner = pool;
-  for (const Segment& s : segments)
-    owner.deallocate(*this, s.data, s.bytes);  // the last one may end the pool, and this arena with it
+  for (const Memory& m : memory)
+    owner.deallocate(*this, m.data, m.bytes, m.grown);  // the last one may end the pool, and this arena with it
   return bytes;
 }
 

@@ -16,8 +16,10 @@
 namespace nd::internal {
 
 inline constexpr std::size_t kSmallLimit = 64 * 1024;     // blocks up to here are kept in thread caches
-inline constexpr std::size_t kSharedLimit = 1024 * 1024;  // blocks up to here share segments of kSegment bytes
+inline constexpr std::size_t kSharedLimit = 1024 * 1024;  // blocks up to here share segments of kSegment bytes, on
+                                                          // devices whose memory grows up to kSmallLimit
 inline constexpr std::size_t kSegment = 2 * 1024 * 1024;
+inline constexpr std::size_t kLeastRest = 4096;  // of a block of growing memory that is worth a block of its own
 inline constexpr std::int64_t kThreadBytes = 1024 * 1024;  // what one thread keeps per arena
 inline constexpr std::int64_t kThreadDelta = 256 * 1024;   // of used bytes that a thread has not added to the total
 inline constexpr std::size_t kLargest = std::size_t(1) << 62;
@@ -50,7 +52,8 @@ struct Block : catena::Storage {
   std::unique_ptr<std::vector<void*>> streams;  // others that used it
   std::int16_t small_class = -1;                // of a small block
   bool free = false;                            // in a bin of the arena
-  bool shared = false;                          // of a segment for blocks up to kSharedLimit
+  bool shared = false;                          // of a segment for blocks up to PoolState::shared_limit
+  bool grown = false;                           // of memory from Runtime::grow
   bool whole() const { return before == nullptr && after == nullptr; }
 };
 
@@ -104,13 +107,23 @@ class Arena {
   // Memory from the device becomes a used block of `capacity` bytes; the rest of the segment becomes free. When there
   // is no memory for the objects, the arena has not taken it.
   Block* add_segment(std::byte* data, std::size_t bytes, bool shared, std::size_t capacity);
+  // Memory from Runtime::grow that is missing at the end of the arena's for a free block of `capacity` bytes, and where
+  // it has to begin; null: there is none yet.
+  struct Growth {
+    std::byte* end;
+    std::size_t bytes;
+  };
+  Growth growth_for(std::size_t capacity) const;
+  // That memory, or the beginning of another range, becomes free.
+  void add_growth(std::byte* data, std::size_t bytes);
   // A block returns; merged with free neighbours.
   void give(Block* b);
   // Blocks of a thread's cache, linked by `next`.
   void give_list(Block* list);
   // Work on another stream uses the block.
   void record(Block& b, void* other);
-  // Gives segments without a used block back to the device; returns the bytes.
+  // Gives segments without a used block back to the device, and of growing memory the whole units that are free;
+  // returns the bytes.
   std::size_t release_free_segments();
   std::size_t free_blocks() const;
   // All segments with their blocks, at one moment.
@@ -132,6 +145,12 @@ class Arena {
     ++unused_;
   }
   MemoryBlock show(const Block& b) const;
+  struct Memory {
+    std::byte* data;
+    std::size_t bytes;
+    bool grown;
+  };
+  Memory remove_units(Block* b);
   void split(Block* b, std::size_t capacity);
   void merge_and_insert(Block* b);
   void hold(Block* b);
@@ -140,6 +159,7 @@ class Arena {
   mutable std::mutex mutex_;
   FreeLists shared_, large_;
   std::vector<Pending> pending_;
+  Block* end_ = nullptr;      // the last block of the memory that can grow
   Block* objects_ = nullptr;  // unused Block objects
   std::size_t unused_ = 0;    // their number
   std::vector<std::unique_ptr<Block[]>> object_store_;
@@ -168,6 +188,8 @@ class PoolState {
   Runtime& backend;
   const bool host;                                  // host memory: streams do not matter, and blocks can be poisoned
   const std::size_t unit;                           // capacities are multiples of it
+  const std::size_t growth_unit;                    // Runtime::growth_unit
+  const std::size_t shared_limit;                   // blocks up to here share segments
   alignas(64) std::atomic<std::uint32_t> epoch{0};  // raised to make threads give back what they keep
   alignas(64) std::atomic<bool> closed{false};
 
@@ -178,19 +200,24 @@ class PoolState {
   void empty_caches();
   void free_all_blocks(int device);
   void close();
-  void retain() { refs_.fetch_add(1, std::memory_order_relaxed); }
-  void release();
+  void retain(std::int64_t n = 1) { refs_.fetch_add(n, std::memory_order_relaxed); }
+  void release(std::int64_t n = 1);
   void attach(ThreadCache& cache);
   void detach(ThreadCache& cache);
   PoolStatistics statistics(int device) const;
   MemorySnapshot snapshot() const;
   void reset_peaks();
-  void deallocate(Arena& arena, std::byte* data, std::size_t bytes);
+  void deallocate(Arena& arena, std::byte* data, std::size_t bytes, bool grown = false);
 
  private:
   DeviceCounters& locked_counters(int device);
   Arena* find_arena(int device, void* stream) const;
-  std::byte* grow(std::size_t bytes, Arena& arena);
+  template <class Take> std::byte* take_memory(std::size_t bytes, Arena& arena, bool grown, Take&& take);
+  // References that memory holds: pieces of growing memory go back one by one.
+  std::int64_t refs_of(std::size_t bytes, bool grown) const {
+    return grown ? static_cast<std::int64_t>(bytes / growth_unit) : 1;
+  }
+  Block* allocate_growing(Arena& arena, std::size_t capacity);
   Block* allocate_segment(Arena& arena, std::size_t requested, std::size_t capacity);
   [[noreturn]] void fail_out_of_memory(std::size_t requested, int device) const;
 

@@ -268,11 +268,15 @@ bool DeviceCounters::reserve(std::size_t bytes) {
 
 // ---- PoolState ----------------------------------------------------------------------------------
 PoolState::PoolState(Runtime& backend)
-    : backend(backend), host(backend.kind() == Device::Kind::cpu), unit(host ? 64 : 512) {}
+    : backend(backend),
+      host(backend.kind() == Device::Kind::cpu),
+      unit(host ? 64 : 512),
+      growth_unit(backend.growth_unit()),
+      shared_limit(growth_unit != 0 ? kSmallLimit : kSharedLimit) {}
 PoolState::~PoolState() = default;
 
-void PoolState::release() {
-  if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+void PoolState::release(std::int64_t n) {
+  if (refs_.fetch_sub(n, std::memory_order_acq_rel) == n) delete this;
 }
 
 DeviceCounters& PoolState::locked_counters(int device) {
@@ -313,16 +317,16 @@ void PoolState::detach(ThreadCache& cache) {
   std::erase(caches_, &cache);
 }
 
-// Null when there is no more. What fails on the way, a hook's exception included, leaves the totals as they were and
-// nothing allocated.
-std::byte* PoolState::grow(std::size_t bytes, Arena& arena) {
+// Memory from take(), or null when there is no more. What fails on the way, a hook's exception included, leaves the
+// totals as they were and nothing allocated.
+template <class Take> std::byte* PoolState::take_memory(std::size_t bytes, Arena& arena, bool grown, Take&& take) {
   DeviceCounters& c = arena.counters;
   if (!c.reserve(bytes)) return nullptr;
   const auto cancel = [&] { c.total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed); };
   MemoryEvent e{{backend.kind(), static_cast<std::int16_t>(arena.device)}, bytes, bytes, nullptr};
   try {
     call_hooks([&](MemoryHook& h) { h.alloc_preprocess(e); });
-    e.data = backend.allocate(arena.device, bytes);
+    e.data = take();
   } catch (...) {
     cancel();
     throw;
@@ -331,30 +335,53 @@ std::byte* PoolState::grow(std::size_t bytes, Arena& arena) {
     cancel();
     return nullptr;
   }
-  retain();
+  retain(refs_of(bytes, grown));
   try {
     call_hooks([&](MemoryHook& h) { h.alloc_postprocess(e); });
   } catch (...) {
-    deallocate(arena, e.data, bytes);
+    deallocate(arena, e.data, bytes, grown);
     throw;
   }
   raise_to(c.peak_total, c.total.load(std::memory_order_relaxed));
   return e.data;
 }
 
-void PoolState::deallocate(Arena& arena, std::byte* data, std::size_t bytes) {
+void PoolState::deallocate(Arena& arena, std::byte* data, std::size_t bytes, bool grown) {
   unpoison(data, bytes);
-  backend.deallocate(arena.device, data, bytes);
+  if (grown) backend.shrink(arena.device, data, bytes);
+  else backend.deallocate(arena.device, data, bytes);
   arena.counters.total.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
-  release();
+  release(refs_of(bytes, grown));
+}
+
+// A block at the end of the memory that grows, or in a new range where that cannot grow. Null: there is no more.
+Block* PoolState::allocate_growing(Arena& arena, std::size_t capacity) {
+  for (const bool anew : {false, true}) {
+    Arena::Growth growth = arena.growth_for(capacity);
+    if (anew) growth = {nullptr, (capacity + growth_unit - 1) / growth_unit * growth_unit};
+    else if (growth.end == nullptr) continue;
+    std::byte* const data =
+        take_memory(growth.bytes, arena, true, [&] { return backend.grow(arena.device, growth.end, growth.bytes); });
+    if (data == nullptr) continue;
+    try {
+      arena.add_growth(data, growth.bytes);
+    } catch (...) {
+      deallocate(arena, data, growth.bytes, true);
+      throw;
+    }
+    if (Block* b = arena.take(capacity)) return b;
+  }
+  return nullptr;
 }
 
 Block* PoolState::allocate_segment(Arena& arena, std::size_t requested, std::size_t capacity) {
-  const bool shared = capacity <= kSharedLimit;
+  const bool shared = capacity <= shared_limit;
   const std::size_t usual = (capacity + kSegment - 1) / kSegment * kSegment;
   for (int attempt = 0;; ++attempt) {
+    if (growth_unit != 0 && !shared)
+      if (Block* b = allocate_growing(arena, capacity)) return b;
     for (const std::size_t bytes : {usual, capacity}) {  // near the limit only what is needed
-      std::byte* data = grow(bytes, arena);
+      std::byte* data = take_memory(bytes, arena, false, [&] { return backend.allocate(arena.device, bytes); });
       if (data == nullptr) continue;
       try {
         return arena.add_segment(data, bytes, shared, capacity);

@@ -20,6 +20,12 @@ class CATENA_EXPORT Runtime {
   // Memory without pooling, aligned to 64 bytes on the host. allocate returns null if there is not enough memory.
   virtual std::byte* allocate(int device, std::size_t bytes) = 0;
   virtual void deallocate(int device, std::byte* data, std::size_t bytes) noexcept = 0;
+  // Memory that grows in place, where a device has it: `bytes`, a multiple of the unit, that begin at `end`, the end of
+  // what grow() returned before, or anywhere, aligned to the unit, if `end` is null. Null: no room there, or no memory.
+  // Any multiples of the unit go back through shrink(), in any order.
+  virtual std::size_t growth_unit() const noexcept { return 0; }  // 0: the device has no memory of that kind
+  virtual std::byte* grow(int device, std::byte* end, std::size_t bytes);
+  virtual void shrink(int device, std::byte* data, std::size_t bytes) noexcept;
   virtual MemoryInfo memory_info(int device) const = 0;
   // Enqueued on `stream`; either side may be host memory (device cpu:0). Blocks only for host memory that is not
   // pinned.

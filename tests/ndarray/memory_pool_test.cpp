@@ -3,12 +3,14 @@
 #include <catena/ndarray/device/memory_pool.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/error.h>
@@ -313,8 +315,8 @@ BOOST_AUTO_TEST_CASE(a_thread_gives_up_the_arena_that_it_took_up_first) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(random_trace_keeps_contents_and_counts) {
-  CountingBackend backend;
+void follow_random_trace(bool growing) {
+  CountingBackend backend(growing);
   nd::MemoryPool pool(backend);
   std::mt19937 rng(1);
   struct Live {
@@ -352,6 +354,86 @@ BOOST_AUTO_TEST_CASE(random_trace_keeps_contents_and_counts) {
   BOOST_TEST(pool.used_bytes() == 0u);
   pool.free_all_blocks();
   BOOST_TEST(backend.bytes == 0);
+}
+
+BOOST_AUTO_TEST_CASE(random_trace_keeps_contents_and_counts) {
+  for (const bool growing : {false, true}) follow_random_trace(growing);
+}
+
+// Sizes from 64 bytes to 4 MB, of which half of 256 slots are in use.
+BOOST_AUTO_TEST_CASE(memory_that_grows_is_hardly_more_than_what_is_used) {
+  CountingBackend backend(true);
+  nd::MemoryPool pool(backend);
+  std::mt19937 rng(1);
+  std::uniform_real_distribution<> exponent(6, 22);
+  std::vector<Storage*> slots(256);
+  for (int i = 0; i < 200000; ++i) {
+    Storage*& s = slots[rng() % slots.size()];
+    if (s) release(std::exchange(s, nullptr));
+    else s = pool.allocate(std::size_t(std::exp2(exponent(rng))));
+  }
+  const nd::PoolStatistics s = pool.statistics();
+  const double ratio = double(s.peak_total_bytes) / double(s.peak_used_bytes);
+  BOOST_TEST_MESSAGE("taken from the device / most in use: " << ratio);
+  BOOST_TEST(ratio < 1.25);
+  for (Storage* a : slots)
+    if (a) release(a);
+  pool.free_all_blocks();
+  BOOST_TEST(backend.bytes == 0);
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_grows_goes_back_around_what_is_used) {
+  CountingBackend backend(true);
+  nd::MemoryPool pool(backend);
+  Storage* first = pool.allocate(5 * kMega);
+  Storage* middle = pool.allocate(3 * kMega);
+  Storage* last = pool.allocate(20 * kMega);
+  BOOST_TEST(middle->data == first->data + 5 * kMega);
+  BOOST_TEST(last->data == middle->data + 3 * kMega);
+  BOOST_TEST(pool.total_bytes() == 28 * kMega);
+  std::memset(middle->data, 7, middle->bytes);
+  release(first);
+  release(last);
+  pool.free_all_blocks();
+  BOOST_TEST(pool.total_bytes() == 4 * kMega);  // the units that the block in the middle lies in
+  BOOST_TEST(consistent(pool, backend));
+  BOOST_TEST(pool.n_free_blocks() == 1u);
+  for (std::size_t i = 0; i < middle->bytes; ++i) BOOST_REQUIRE((middle->data[i] == std::byte(7)));
+
+  // What follows begins where that ends; what was in front of it does not come back.
+  Storage* next = pool.allocate(6 * kMega);
+  BOOST_TEST(next->data == middle->data + 3 * kMega);
+  BOOST_TEST(pool.total_bytes() == 10 * kMega);
+  std::memset(next->data, 1, next->bytes);
+  release(middle);
+  release(next);
+  BOOST_TEST(pool.n_free_blocks() == 1u);
+  pool.free_all_blocks();
+  BOOST_TEST(pool.total_bytes() == 0u);
+  BOOST_TEST(backend.bytes == 0);
+  Storage* again = pool.allocate(kMega);
+  std::memset(again->data, 1, again->bytes);
+  release(again);
+}
+
+BOOST_AUTO_TEST_CASE(growing_memory_that_runs_out) {
+  CountingBackend backend(true);
+  nd::MemoryPool pool(backend);
+  pool.set_limit(8 * kMega);
+  Storage* a = pool.allocate(3 * kMega);
+  Storage* b = pool.allocate(3 * kMega);
+  BOOST_CHECK_THROW(pool.allocate(3 * kMega), catena::OutOfMemoryError);
+  BOOST_TEST(consistent(pool, backend));
+  release(a);
+  Storage* c = pool.allocate(3 * kMega);  // in its place
+  release(c);
+  release(b);
+  Storage* whole = pool.allocate(8 * kMega);
+  release(whole);
+  backend.fail_at = backend.allocations + 1;
+  BOOST_CHECK_THROW(pool.allocate(9 * kMega), catena::OutOfMemoryError);
+  BOOST_TEST(consistent(pool, backend));
+  BOOST_TEST(pool.used_bytes() == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(storages_and_fresh_arrays) {
