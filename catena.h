@@ -5,6 +5,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
+#include <catena/autograd/computational_graph.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function.h>
@@ -17,6 +18,7 @@
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/autograd/ndarray_backend/cuda.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>

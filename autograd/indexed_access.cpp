@@ -1,5 +1,9 @@
 #include <catena/autograd/indexed_access.h>
 
+#include <array>
+
+#include <catena/autograd/array.h>
+
 namespace autograd::internal {
 namespace {
 
@@ -27,6 +31,63 @@ void gather(const IndexedAccess& from, const Array& out) {
 void scatter(catena::ScatterMode mode, const IndexedAccess& to, const Input& values) {
   const Walk walk(to);
   to.base.backend().scatter({mode, to.base.get(), walk.base_strides, walk.indices, &to.loop, values, to.name});
+}
+
+namespace {
+
+// The place, among the elements along the indexed axes in C order, of every position of the loop's index axes, as
+// int64.
+Array places_of(const IndexedAccess& to, const Dims& index_first, const Shape& index_shape) {
+  Array place;
+  for (std::size_t j = 0; j < to.indices.size(); ++j) {
+    // Along the other axes the index is the same.
+    Array index = transpose(broadcast_to(to.indices[j], to.loop), index_first);
+    for (int axis = index_shape.size(); axis < index.ndim(); ++axis) index = slice(index, axis, 0, 1);
+    const std::int64_t length = to.base.shape(int(to.axes[int(j)]));
+    index = apply(catena::rows::remainder, {astype(reshape(index, index_shape), Dtype::int64), length});
+    place = place ? place * length + index : index;
+  }
+  return reshape(place, {place.size()});
+}
+
+}  // namespace
+
+void scatter_sums(const IndexedAccess& to, const Array& values) {
+  const Dtype dtype = values.dtype();
+  const bool in_order = to.base.device().kind == Device::Kind::cpu && catena::itemsize(dtype) >= 4;
+  if (in_order || !catena::is_floating(dtype) || values.size() == 0)
+    return scatter(catena::ScatterMode::add, to, *values.get());
+  // The index axes before the others, in the loop and in the base.
+  Dims index_first, base_first = to.axes;
+  Shape index_shape;
+  std::int64_t columns = 1;
+  for (int k = 0; k < to.loop.size(); ++k)
+    if (to.base_axis[k] < 0) {
+      index_first.push_back(k);
+      index_shape.push_back(to.loop[k]);
+    }
+  for (int k = 0; k < to.loop.size(); ++k)
+    if (to.base_axis[k] >= 0) {
+      index_first.push_back(k);
+      base_first.push_back(to.base_axis[k]);
+      columns *= to.loop[k];
+    }
+  const Array places = places_of(to, index_first, index_shape);
+  const std::int64_t rows = places.size();
+  std::int64_t count = 1;
+  for (const std::int64_t axis : to.axes) count *= to.base.shape(int(axis));
+  Backend& backend = to.base.backend();
+  const auto integers = [&](std::int64_t n) { return backend.empty({n}, Dtype::int64, to.base.device()); };
+  const Array order = integers(rows), starts = integers(count + 1);
+  backend.sort({places.get(), 0, true, order.get()});
+  const Array sorted = take(places, order, 0);
+  apply_indexed(catena::rows::segment_starts, std::array<Operand, 1>{sorted}, {&starts, 1});
+  const Array sums = backend.empty({count, columns}, dtype, to.base.device());
+  apply_indexed(catena::rows::segment_sum,
+                std::array<Operand, 3>{reshape(transpose(values, index_first), {rows, columns}), order, starts},
+                {&sums, 1});
+  const Array base = transpose(to.base, base_first);
+  assign(base, reshape(sums, base.shape()));
 }
 
 }  // namespace autograd::internal

@@ -24,5 +24,8 @@ struct IndexedAccess {
 // out has the loop shape and the dtype of the base.
 CATENA_EXPORT void gather(const IndexedAccess& from, const Array& out);
 CATENA_EXPORT void scatter(catena::ScatterMode mode, const IndexedAccess& to, const Input& values);
+// Adds `values`, of the loop shape, to a base of zeros. The floats that go to one element are added in the order of the
+// loop on every device, those of 16 bits in float32.
+CATENA_EXPORT void scatter_sums(const IndexedAccess& to, const Array& values);
 
 }  // namespace autograd::internal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/ndarray/core/array.h>
+#include <catena/ndarray/core/carray.h>
 #include <catena/ndarray/core/dtype.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/cuda/vendor/curand.h>
@@ -13,10 +14,13 @@
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/index_check.h>
 #include <catena/ndarray/engine/ufunc.h>
+#include <catena/ndarray/generic/compile.h>
+#include <catena/ndarray/generic/cuda.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/datatype.h>
+#include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>
@@ -31,6 +35,7 @@
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
 #include <catena/ndarray/routines/statistics.h>
+#include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>
 #include <catena/ndarray/user_kernel/memoize.h>

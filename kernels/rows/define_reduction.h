@@ -189,15 +189,29 @@ template <class Body, fixed_string S> struct Reduction {
     }
   }
   static void scan(std::byte* cells, const ScanBlock& block) {
-    const ScanBlock b = block;  // a result that is stored may be part of `block`, as far as the compiler knows
+    constexpr std::int64_t kNarrow = 8, kPiece = 256;
+    ScanBlock b = block;
     A* acc = reinterpret_cast<A*>(cells);
-    if (b.n == 0) return;
-    if (b.width > 1 && b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R))) {
-      std::int64_t i = 0;
-      if (b.index == 0) scan_across<true>(acc, b, i++);
-      for (; i < b.n; ++i) scan_across<false>(acc, b, i);
-      return;
+    const bool neighbours = b.in_stride == std::int64_t(sizeof(T)) && b.out_stride == std::int64_t(sizeof(R));
+    if (neighbours && b.width > kNarrow) return scan_wide(acc, b);
+    // A few neighbouring rows share their cache lines: they take turns.
+    const std::int64_t piece = neighbours && b.width > 1 ? kPiece : b.n;
+    for (std::int64_t rest = b.n; rest > 0; rest -= b.n) {
+      b.n = rest < piece ? rest : piece;
+      scan_narrow(acc, b);
+      b.in += b.n * b.in_step;
+      b.out += b.n * b.out_step;
+      b.index += b.n;
     }
+  }
+  // The block is a copy: a result that is stored may be part of the original, as far as the compiler knows.
+  static ND_FN void scan_wide(A* acc, const ScanBlock b) {
+    std::int64_t i = 0;
+    if (b.n == 0) return;
+    if (b.index == 0) scan_across<true>(acc, b, i++);
+    for (; i < b.n; ++i) scan_across<false>(acc, b, i);
+  }
+  static ND_FN void scan_narrow(A* acc, const ScanBlock b) {
     std::int64_t j = 0;
     constexpr int kRows = std::is_integral_v<A> ? 1 : 4;
     for (; j + kRows <= b.width; j += kRows) scan_rows<kRows>(acc, b, j);

@@ -64,12 +64,6 @@ const char* processor_of_loops() {
   return "x86-64";
 }
 
-std::int64_t cost_of(const Program& program) {
-  std::int64_t cost = 0;
-  for (const Step& step : program.steps) cost += step.kernel->transcendental ? 4 : 1;
-  return cost;
-}
-
 // ---- a program of its own -----------------------------------------------------------------------
 struct Entry {
   Entry(const Program& p, unsigned scalar_operands)
@@ -380,6 +374,12 @@ class Compilations final : private CompilerProcess {
 };
 
 }  // namespace
+
+std::int64_t cost_of(const Program& program) {
+  std::int64_t cost = 0;
+  for (const Step& step : program.steps) cost += step.kernel->transcendental ? 4 : 1;
+  return cost;
+}
 
 CompiledProgram compiled_program(const Program& program, std::span<const BoundOperand> operands, std::int64_t n) {
   if (!kAvailable || n < kFewElements || program.steps.size() < 2) return {};

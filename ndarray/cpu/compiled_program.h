@@ -33,6 +33,9 @@ struct CompiledProgram {
 CompiledProgram compiled_program(const catena::Program& program, std::span<const catena::BoundOperand> operands,
                                  std::int64_t n);
 
+// Operations per element; a mathematical function counts as four.
+std::int64_t cost_of(const catena::Program& program);
+
 struct ProgramStatistics {
   std::uint64_t compiled = 0;  // programs whose loops are in use
   std::uint64_t refused = 0;   // programs that stay with the interpreter: of those, the loops of which differed
@@ -41,8 +44,8 @@ struct ProgramStatistics {
 };
 CATENA_EXPORT ProgramStatistics compiled_program_statistics();
 
-// For tests and benchmarks. How much a program must cost before it is compiled: the number of elements times that of
-// steps, where one with mathematical functions counts as four; negative: none is compiled, and none is used that is.
+// For tests and benchmarks. How much a program must cost before it is compiled: elements times cost_of();
+// negative: none is compiled, and none is used that is.
 // Gives the number before.
 CATENA_EXPORT std::int64_t set_program_compilation(std::int64_t least_cost);
 // Until no program is being compiled.

@@ -30,11 +30,7 @@ using catena::Strides;
 constexpr std::int64_t kGrain = 32 * 1024;    // elements that are worth another thread
 constexpr std::int64_t kSerial = kGrain / 4;  // elements for which no thread is considered
 
-std::int64_t grain_of(const Program& program) {
-  std::int64_t cost = 0;
-  for (const Step& s : program.steps) cost += s.kernel->transcendental ? 4 : 1;
-  return std::max<std::int64_t>(kGrain / cost, 4096);
-}
+std::int64_t grain_of(const Program& program) { return std::max<std::int64_t>(kGrain / cost_of(program), 4096); }
 
 bool has_streamed_output(const Program& program, std::span<const BoundOperand> operands, std::int64_t n) {
   for (std::size_t s = program.nin; s < operands.size(); ++s)

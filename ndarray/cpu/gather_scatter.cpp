@@ -268,34 +268,38 @@ void gather_rows(const IndexedWalk& walk, std::int64_t item) {
 // The lines of `walk` as one line of words: elements, or rows of as many bytes as a word.
 struct Line {
   const catena::bound::Gather& call;
-  std::int64_t n, index_step, out_step;
+  std::int64_t n, index_step, other_step;
 
   explicit Line(const catena::bound::Gather& call, const IndexedWalk& walk)
-      : call(call), n(walk.loop()[0]), index_step(walk.index_stride(0, 0)), out_step(walk.other_stride(0)) {}
+      : call(call), n(walk.loop()[0]), index_step(walk.index_stride(0, 0)), other_step(walk.other_stride(0)) {}
 };
 
-// n words T, whose positions are integers I. Positions have been checked, except those on devices that wrap them.
+// The index at `from`, of the type I, as one of [0, length): negative numbers count from the end. Positions have been
+// checked, except those on devices that wrap them.
+template <class I> std::int64_t place(const std::byte* from, std::int64_t length) {
+  I v;
+  std::memcpy(&v, from, sizeof(v));
+  const auto at = std::int64_t(v);
+  return wrapped(at + ((at >> 63) & length), length);
+}
+
+// n words T, whose positions are integers I.
 template <class T, class I, bool contiguous>
 void gather_words(const std::byte* base, std::int64_t length, std::int64_t base_step, const std::byte* index,
                   std::int64_t index_step, std::byte* out, std::int64_t out_step, std::int64_t n) {
   if constexpr (contiguous) base_step = sizeof(T), index_step = sizeof(I), out_step = sizeof(T);
 #pragma GCC unroll 4
-  for (std::int64_t i = 0; i < n; ++i) {
-    I v;
-    std::memcpy(&v, index + i * index_step, sizeof(v));
-    const auto at = std::int64_t(v);
-    const std::int64_t from_end = at + ((at >> 63) & length);
-    std::memcpy(out + i * out_step, base + wrapped(from_end, length) * base_step, sizeof(T));
-  }
+  for (std::int64_t i = 0; i < n; ++i)
+    std::memcpy(out + i * out_step, base + place<I>(index + i * index_step, length) * base_step, sizeof(T));
 }
 template <class T, class I> void gather_line(const Line& line) {
   const catena::bound::Index& axis = line.call.axes[0];
   const bool contiguous = axis.stride == std::int64_t(sizeof(T)) && line.index_step == std::int64_t(sizeof(I)) &&
-                          line.out_step == std::int64_t(sizeof(T));
+                          line.other_step == std::int64_t(sizeof(T));
   const auto words = contiguous ? gather_words<T, I, true> : gather_words<T, I, false>;
   catena::parallel_for(line.n, kGrain, [&](std::int64_t begin, std::int64_t end) {
     words(line.call.base.data, axis.length, axis.stride, axis.index.data + begin * line.index_step, line.index_step,
-          line.call.other.data + begin * line.out_step, line.out_step, end - begin);
+          line.call.other.data + begin * line.other_step, line.other_step, end - begin);
   });
 }
 // False if there is no loop for the line.
@@ -338,26 +342,21 @@ struct Or {
 };
 
 // A list of elements in one pass, in their order.
-template <class Op, class T, class I> void scatter_line(const catena::bound::Gather& call, const IndexedWalk& walk) {
-  const catena::bound::Index& axis = call.axes[0];
-  const std::int64_t n = walk.loop()[0], index_step = walk.index_stride(0, 0), value_step = walk.other_stride(0);
-  const std::int64_t length = axis.length, step = axis.stride;
-  std::byte* const base = call.base.data;
-  const std::byte *index = axis.index.data, *value = call.other.data;
-  for (std::int64_t i = 0; i < n; ++i, index += index_step, value += value_step) {
-    I v;
-    std::memcpy(&v, index, sizeof(v));
-    const std::int64_t at = wrapped(std::int64_t(v) + (v < 0 ? length : 0), length);
-    Op::run(*reinterpret_cast<T*>(base + at * step), *reinterpret_cast<const T*>(value));
-  }
+template <class Op, class T, class I> void scatter_line(const Line& line) {
+  const catena::bound::Index& axis = line.call.axes[0];
+  std::byte* const base = line.call.base.data;
+  const std::byte *index = axis.index.data, *value = line.call.other.data;
+  for (std::int64_t i = 0; i < line.n; ++i, index += line.index_step, value += line.other_step)
+    Op::run(*reinterpret_cast<T*>(base + place<I>(index, axis.length) * axis.stride),
+            *reinterpret_cast<const T*>(value));
 }
 
 template <class Op, class T>
 void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool by_inner) {
   // In other memory more elements are on their way at once if their places have been computed before.
   const auto is_near_line = [&](Dtype index) { return walk.rank() == 1 && walk.is_line(index) && walk.is_near(); };
-  if (is_near_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(call, walk);
-  if (is_near_line(Dtype::int32)) return scatter_line<Op, T, std::int32_t>(call, walk);
+  if (is_near_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(Line(call, walk));
+  if (is_near_line(Dtype::int32)) return scatter_line<Op, T, std::int32_t>(Line(call, walk));
   const auto job = [&](std::int64_t b, std::int64_t e, std::int64_t from, std::int64_t to) {
     walk.visit(
         b, e, from, to,

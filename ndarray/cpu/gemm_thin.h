@@ -11,5 +11,7 @@ bool is_thin(const Gemm& g, std::int64_t itemsize);
 
 // For elements of type T: float, double or an unsigned integer.
 template <class T> void gemm_thin(const Gemm& g);
+// k = 1: a column times a row.
+template <class T> void gemm_outer(const Gemm& g);
 
 }  // namespace nd::cpu

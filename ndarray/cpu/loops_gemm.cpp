@@ -250,8 +250,11 @@ template <class R> class Multiplication {
 };
 
 template <class R> void run(const Gemm& g) {
-  if constexpr (!R::is_bool)
+  if constexpr (!R::is_bool) {
+    constexpr std::int64_t kWideRow = 8;
+    if (g.k == 1 && g.n >= kWideRow) return gemm_outer<typename R::Element>(g);
     if (is_thin(g, sizeof(typename R::Element))) return gemm_thin<typename R::Element>(g);
+  }
   const Multiplication<R> m(g);
   if (!m.run_small()) m.run();
 }

@@ -189,10 +189,12 @@ CATENA_THIN(64, __attribute__((target("arch=x86-64-v4"))))
 #endif
 #undef CATENA_THIN
 
-template <class T> const Kernels<T>& kernels() {
+// Of the vectors that the processor has, the longest that lines of that many bytes fill.
+constexpr std::int64_t kLeastBytes = 16;
+template <class T> const Kernels<T>& kernels([[maybe_unused]] std::int64_t bytes) {
 #ifdef CATENA_HAS_MULTIARCH
-  if (__builtin_cpu_supports("x86-64-v4")) return kernels_64<T>;
-  if (__builtin_cpu_supports("x86-64-v3")) return kernels_32<T>;
+  if (bytes >= 64 && __builtin_cpu_supports("x86-64-v4")) return kernels_64<T>;
+  if (bytes >= 32 && __builtin_cpu_supports("x86-64-v3")) return kernels_32<T>;
 #endif
   return kernels_16<T>;
 }
@@ -201,12 +203,13 @@ template <class T> const Kernels<T>& kernels() {
 bool has_few_rows(const Gemm& g) { return g.m <= g.n; }
 // Whether the wide matrix is contiguous along k.
 bool is_inner(const Gemm& g) { return has_few_rows(g) ? g.transpose_b : !g.transpose_a; }
+// Elements that are neighbours in the wide matrix.
+std::int64_t line_length(const Gemm& g) { return is_inner(g) ? g.k : std::max(g.m, g.n); }
 
 }  // namespace
 
-// Vectors take more than one element.
 bool is_thin(const Gemm& g, std::int64_t itemsize) {
-  return std::min(g.m, g.n) <= kFew && (is_inner(g) ? g.k : std::max(g.m, g.n)) >= 64 / itemsize;
+  return std::min(g.m, g.n) <= kFew && line_length(g) * itemsize >= kLeastBytes;
 }
 
 namespace {
@@ -243,7 +246,7 @@ template <class T> struct FewLines {
 }  // namespace
 
 template <class T> void gemm_thin(const Gemm& g) {
-  static const Kernels<T>& all = kernels<T>();
+  const Kernels<T>& all = kernels<T>(line_length(g) * std::int64_t(sizeof(T)));
   const bool rows = has_few_rows(g), inner = is_inner(g);
   const FewLines<T> few(g);
   const std::int64_t room = (g.k + all.lanes - 1) / all.lanes * all.lanes;
@@ -273,6 +276,35 @@ template <class T> void gemm_thin(const Gemm& g) {
   else catena::parallel_for(chunks, grain(kChunk), [&](std::int64_t b, std::int64_t e) { run(t, b, e); });
 }
 
+namespace {
+// Sums of one product: they begin with 0, which makes -0 the number 0.
+template <class T> CATENA_MULTIARCH void multiply_row(T* c, T a, const T* b, std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) c[j] = T(T(0) + T(a * b[j]));
+}
+}  // namespace
+
+template <class T> void gemm_outer(const Gemm& g) {
+  const T *a = reinterpret_cast<const T*>(g.a), *b = reinterpret_cast<const T*>(g.b);
+  const std::int64_t a_step = g.transpose_a ? 1 : g.lda, b_step = g.transpose_b ? g.ldb : 1;
+  const Workspace memory(b_step == 1 ? 0 : sizeof(T) * std::size_t(g.n));
+  if (b_step != 1) {
+    T* const line = reinterpret_cast<T*>(memory.data());
+    for (std::int64_t j = 0; j < g.n; ++j) line[j] = b[j * b_step];
+    b = line;
+  }
+  const std::int64_t grain = std::max<std::int64_t>(1, kGrain / g.n);
+  catena::parallel_for(g.m, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      multiply_row(reinterpret_cast<T*>(g.c) + i * g.ldc, a[i * a_step], b, g.n);
+  });
+}
+
+template void gemm_outer<float>(const Gemm&);
+template void gemm_outer<double>(const Gemm&);
+template void gemm_outer<std::uint8_t>(const Gemm&);
+template void gemm_outer<std::uint16_t>(const Gemm&);
+template void gemm_outer<std::uint32_t>(const Gemm&);
+template void gemm_outer<std::uint64_t>(const Gemm&);
 template void gemm_thin<float>(const Gemm&);
 template void gemm_thin<double>(const Gemm&);
 template void gemm_thin<std::uint8_t>(const Gemm&);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/ndarray/cuda/compiler/codegen_text.h>
+#include <catena/ndarray/compile/type_name.h>
 
 namespace nd::cpu {
 namespace {
@@ -77,7 +77,7 @@ class Text {
   bool is_scalar(int slot) const { return slot < program_.nin && ((scalars_ >> slot) & 1) != 0; }
   bool is_input(int slot) const { return slot < program_.nin + program_.ninout; }
   bool is_output(int slot) const { return slot >= program_.nin && slot < operands_; }
-  std::string_view type(int slot) const { return cuda::type_name(program_.slots[std::size_t(slot)]); }
+  std::string_view type(int slot) const { return compile::type_name(program_.slots[std::size_t(slot)]); }
 
   void find_groups() {
     for (std::size_t j = 0; j < program_.steps.size(); ++j) {

@@ -1,12 +1,13 @@
 // The outer form of reductions (reduce.cpp): strips of neighbouring outputs. A chunk of a strip is reduced
 //
-//   by lanes        one lane of all outputs after the other, from rows where they lie; for wide rows
+//   by lanes        one lane of all outputs after the other, for rows that have to be evaluated or converted
+//   in order        row after row, as they lie, each added to the accumulators of its lane; for wide rows
 //   side by side    all lanes of all outputs at once: rows that lie end to end are one run of elements, whose vectors
 //                   span as many rows as they have room for
 //   for places      values and their places in vectors of their own
 //
-// The last two read rows that lie apart, or across memory, or of other types, from panels: a few rows at a time, end to
-// end.
+// The last two of these read rows that lie apart, or across memory, or of other types, from panels: a few rows at a
+// time, end to end.
 #include <bit>
 #include <cstring>
 
@@ -18,13 +19,14 @@ namespace {
 
 constexpr std::int64_t kNarrowStrip = 64;        // outputs of the narrowest strip that a row is cut into
 constexpr std::int64_t kPanelBytes = 16 * 1024;  // of lanes or elements that stay in the nearest cache
+constexpr std::int64_t kLaneBytes = 256 * 1024;  // of the lanes of rows in order, which stay in the cache of a core
 constexpr int kRows = 7;  // rows of accumulators: the depth of the tree over the lanes, its result, and the total
 
 }  // namespace
 
 // How strips are reduced, and where a thread has what in its scratch memory.
 struct Reducer::OuterPlan {
-  bool places = false, side_by_side = false, gathered = false;
+  bool places = false, side_by_side = false, gathered = false, in_order = false;
   std::int64_t width = 0, lanes = 0, panel_rows = 0;
   std::size_t row_bytes = 0, lanes_at = 0, tiles_at = 0, panel_at = 0, converted_at = 0, bytes = 0;
   Tiles tiles;
@@ -54,14 +56,17 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.gathered = !pre_ && !dense && (!neighbours || row_length < kNarrowStrip);
   if (p.places) p.gathered = !neighbours || !one_axis || !direct_in_;
   p.side_by_side = !p.places && (dense || p.gathered);
+  p.in_order = !p.places && !p.side_by_side && direct_in_ && !pre_ && one_axis && neighbours;
+  if (p.in_order && table_.any_order) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
+  if (p.in_order) most = std::max<std::int64_t>(kTile, kLaneBytes / (p.lanes * acc_));
   if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
   p.width = dense && !p.places ? row_length : strip_width(most);
 
   p.row_bytes = round_up_64(std::size_t(p.width * acc_));
-  p.lanes_at = p.side_by_side ? p.row_bytes : 0;
-  p.bytes =
-      p.side_by_side ? p.row_bytes + round_up_64(std::size_t(p.lanes * p.width * acc_)) : (kRows + 1) * p.row_bytes;
+  const bool all_lanes = p.side_by_side || p.in_order;
+  p.lanes_at = all_lanes ? p.row_bytes : 0;
+  p.bytes = all_lanes ? p.row_bytes + round_up_64(std::size_t(p.lanes * p.width * acc_)) : (kRows + 1) * p.row_bytes;
   if (p.gathered) {
     const std::int64_t fit = std::max<std::int64_t>(1, kPanelBytes / (p.width * in_item_));
     p.panel_rows = std::min(count, p.places ? fit : std::max<std::int64_t>(1, fit / p.lanes) * p.lanes);
@@ -196,10 +201,32 @@ const std::byte* Reducer::reduce_side_by_side(const Strip& s, std::int64_t begin
   } else {
     add(s.in[0] + begin * reduced_stride(), begin, n);
   }
+  combine_all_lanes(s, acc, lanes);
+  return acc;
+}
+
+// Into the first of `lanes` rows of accumulators.
+void Reducer::combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const {
   for (std::int64_t all = lanes, half; all > 1; all = half) {
     half = std::int64_t(std::bit_floor(std::uint64_t(all - 1)));
     table_.combine(acc, acc + half * s.width * acc_, (all - half) * s.width);
   }
+}
+
+// Rows that lie apart: the processor does not expect the next one where the last one ends, so its beginning is fetched.
+const std::byte* Reducer::reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const {
+  constexpr std::int64_t kFetched = 8, kLine = 64;
+  const std::int64_t lanes = std::min(s.plan.lanes, n), step = reduced_stride(), lane_bytes = s.width * acc_;
+  std::byte* const acc = s.memory + s.plan.lanes_at;
+  table_.init(acc, lanes * s.width);
+  const std::byte* x = s.in[0] + begin * step;
+  for (std::int64_t i = 0, lane = 0; i < n; ++i, x += step) {
+    if (i + 1 < n)
+      for (std::int64_t line = 0; line < kFetched; ++line) __builtin_prefetch(x + step + line * kLine);
+    table_.accumulate(acc + lane * lane_bytes, x, kept_stride(), begin + i, s.width);
+    if (++lane == lanes) lane = 0;
+  }
+  combine_all_lanes(s, acc, lanes);
   return acc;
 }
 
@@ -226,6 +253,7 @@ const std::byte* Reducer::reduce_chunk_outer(const Strip& s, std::int64_t chunk)
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   if (s.plan.places) return reduce_places(s, begin, n);
   if (s.plan.side_by_side) return reduce_side_by_side(s, begin, n);
+  if (s.plan.in_order) return reduce_in_order(s, begin, n);
   if (table_.any_order) reduce_lane(s, begin, n, 0, 1, row(s, 1));
   else reduce_lanes(s, begin, n, 0, 1, 1);
   return row(s, 1);

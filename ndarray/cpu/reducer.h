@@ -153,6 +153,8 @@ class Reducer {
   void accumulate(const Strip& s, std::byte* acc, std::int64_t offset, std::int64_t index) const;
   void accumulate_evaluated(const Strip& s, std::byte* acc, const Odometer& at, std::int64_t index) const;
   const std::byte* reduce_side_by_side(const Strip& s, std::int64_t begin, std::int64_t n) const;
+  const std::byte* reduce_in_order(const Strip& s, std::int64_t begin, std::int64_t n) const;
+  void combine_all_lanes(const Strip& s, std::byte* acc, std::int64_t lanes) const;
   const std::byte* reduce_places(const Strip& s, std::int64_t begin, std::int64_t n) const;
   const std::byte* gather_panel(const Strip& s, Odometer& at, std::int64_t n) const;
   const std::byte* reduce_chunk_outer(const Strip& s, std::int64_t chunk) const;

@@ -61,7 +61,7 @@ class CATENA_EXPORT BitGenerator {
   struct State;    // seed, offset, cuRAND generator, stream
   struct Guarded;  // the state and its lock
   State state() const noexcept;
-  State begin(std::int64_t n) noexcept;  // reserves `n` Philox numbers and returns the state before them
+  State begin_draw(std::int64_t n) noexcept;  // the state now; Philox continues `n` numbers later
   State copy() const;
   catena::Owned<Guarded> guarded_;
 };

@@ -1,5 +1,6 @@
 #include <catena/ndarray/routines/random.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -18,6 +19,7 @@
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
@@ -137,10 +139,10 @@ BitGenerator::State BitGenerator::state() const noexcept {
   return guarded_->state;
 }
 
-BitGenerator::State BitGenerator::begin(std::int64_t n) noexcept {
+BitGenerator::State BitGenerator::begin_draw(std::int64_t n) noexcept {
   const std::lock_guard lock(guarded_->mutex);
   State before = guarded_->state;
-  guarded_->state.offset += catena::random_counters(n);
+  if (!before.curand) guarded_->state.offset += catena::random_counters(n);
   return before;
 }
 
@@ -154,8 +156,11 @@ BitGenerator::State BitGenerator::copy() const {
 std::uint64_t BitGenerator::initial_seed() const noexcept { return state().seed; }
 std::uint64_t BitGenerator::offset() const noexcept { return state().offset; }
 BitGenerator::Position BitGenerator::reserve(std::int64_t n) noexcept {
-  const State before = begin(n);
-  return {before.seed, before.offset};
+  const std::lock_guard lock(guarded_->mutex);
+  State& s = guarded_->state;
+  const Position before{s.seed, s.offset};
+  s.offset += catena::random_counters(n);
+  return before;
 }
 void BitGenerator::set_stream(const std::optional<Stream>& stream) {
   const std::lock_guard lock(guarded_->mutex);
@@ -229,11 +234,10 @@ Array BitGenerator::sample(catena::RandomKind kind, const Shape& size, Dtype dty
 
 void BitGenerator::fill(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high) {
   if (out.size() == 0) return;
-  const State now = state();
-  const std::uint64_t offset = now.curand ? 0 : begin(out.size()).offset;
+  const State now = begin_draw(out.size());
   const auto make = [&] {
     if (!now.curand) {
-      internal::execute(catena::call::Random{kind, now.seed, offset, low, high, out.get()});
+      internal::execute(catena::call::Random{kind, now.seed, now.offset, low, high, out.get()});
       return;
     }
     now.curand->draw(kind, out, low, high);
@@ -381,8 +385,9 @@ Array checked_probabilities(const Array& p, std::int64_t n) {
   const Array exact = p.astype(Dtype::float64, {.copy = false});
   const double least = exact.min().item<double>(), sum = exact.sum().item<double>();
   check<ValueError>(least >= 0, "choice", "the probability ", least, " is negative or no number");
-  constexpr double kTolerance = 1.5e-8;  // as in NumPy: the square root of the resolution of float64
-  const double tolerance = kind_of(p.dtype()) == DtypeKind::floating && itemsize(p.dtype()) < 8 ? 1e-3 : kTolerance;
+  // As in NumPy: the square root of the dtype's resolution, and at most 1e-3 for 16-bit types; integers are float64.
+  const Dtype given = catena::is_floating(p.dtype()) ? p.dtype() : Dtype::float64;
+  const double tolerance = std::min(1e-3, std::sqrt(nd::finfo(given).eps));
   check<ValueError>(std::abs(sum - 1) <= tolerance, "choice", "the probabilities add up to ", sum, ", not to 1");
   return exact;
 }

@@ -1,6 +1,7 @@
 #include <catena/ndarray/routines/random_generator.h>
 
 #include <cmath>
+#include <string>
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/rows/call.h>
@@ -61,9 +62,10 @@ void check_range(std::string_view op, std::string_view name, const Operand& para
     return (range.above_low ? v > range.low : v >= range.low) && (range.below_high ? v < range.high : v <= range.high);
   };
   const auto check_value = [&](double v) {
-    check<ValueError>(inside(v), op, name, " is ", v, ", which is not ", range.above_low ? "> " : ">= ", range.low,
-                      range.high == INFINITY ? "" : (range.below_high ? " and < " : " and <= "),
-                      range.high == INFINITY ? std::string() : std::to_string(range.high));
+    if (inside(v)) return;
+    std::string rule = catena::concat(range.above_low ? "> " : ">= ", range.low);
+    if (range.high != INFINITY) rule += catena::concat(range.below_high ? " and < " : " and <= ", range.high);
+    catena::fail<ValueError>(op, name, " is ", v, ", which is not ", rule);
   };
   if (!parameter.is_array()) return check_value(parameter.scalar().to_double());
   const Array a = parameter.array();

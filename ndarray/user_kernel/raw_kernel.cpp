@@ -157,9 +157,10 @@ RawModule::RawModule(std::string_view code, const RawModuleOptions& options)
     : program_(catena::Shared<RawKernel::Program>::make(
           ModuleText{"RawModule", std::string(code), options.options, options.name_expressions, {}})) {}
 
-RawModule RawModule::load(std::string image) {
+RawModule RawModule::load(std::string image, std::string_view code) {
   check<ValueError>(!image.empty(), "RawModule", "the compiled code is empty");
-  return RawModule(catena::Shared<RawKernel::Program>::make(ModuleText{"RawModule", {}, {}, {}, std::move(image)}));
+  return RawModule(
+      catena::Shared<RawKernel::Program>::make(ModuleText{"RawModule", std::string(code), {}, {}, std::move(image)}));
 }
 RawModule RawModule::load_file(const std::string& path) { return load(read_file(path)); }
 

@@ -152,8 +152,8 @@ class CATENA_EXPORT RawModule {
  public:
   explicit RawModule(std::string_view code, const RawModuleOptions& options = {});
   // Compiled code for CUDA: a cubin, fatbin or PTX text, from memory or a file (IOError). NotImplementedError at the
-  // first use on the CPU.
-  static RawModule load(std::string image);
+  // first use on the CPU. With the text it was compiled from, arguments are checked and passed as for a text.
+  static RawModule load(std::string image, std::string_view code = {});
   static RawModule load_file(const std::string& path);
 
   // A kernel by its name or name expression; it shares the module. A name that does not exist is an error at its first

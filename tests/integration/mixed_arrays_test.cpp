@@ -73,7 +73,9 @@ BOOST_AUTO_TEST_CASE(no_member_is_forgotten) {
   BOOST_REQUIRE(to != std::string::npos);
   const std::string part = std::regex_replace(all.substr(from, to - from), std::regex("//.*"), "");
   const std::set<std::string> not_members{
-      "single_output", "header", "check_element_type", "expose", "item_to", "copy_shape", "move", "size_t", "op"};
+      "single_output", "header", "check_element_type", "expose", "item_to", "copy_shape", "move", "size_t", "op",
+      // of ndarray alone: the structure of kernels given as text, and a shape that is assigned
+      "cstruct", "set_shape"};
   const std::regex word("\\b([a-z_A-Z]+)\\([^;{]*\\)\\s*(const|;|&)");
   int seen = 0;
   for (std::sregex_iterator i(part.begin(), part.end(), word), end; i != end; ++i) {

@@ -61,15 +61,6 @@ std::string hexadecimal(std::uint64_t v) {
 
 }  // namespace
 
-std::string_view type_name(Dtype t) {
-  constexpr std::string_view names[] = {
-      "bool",    "int8_t",   "uint8_t",          "int16_t",           "uint16_t",
-      "int32_t", "uint32_t", "int64_t",          "uint64_t",          "catena::float16",
-      "float",   "double",   "catena::bfloat16", "catena::complex64", "catena::complex128"};
-  catena::check<catena::TypeError>(static_cast<int>(t) < catena::kNumDtypes, "code generation", "dtype ",
-                                   static_cast<int>(t), " is no element type");
-  return names[static_cast<std::size_t>(t)];
-}
 std::string_view compute_name(Dtype t) { return type_name(catena::compute_dtype(t)); }
 std::string_view index_name(const KernelKey& key) { return key.index32 ? "uint32_t" : "uint64_t"; }
 

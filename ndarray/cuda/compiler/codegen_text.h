@@ -6,14 +6,15 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/device/parameters.h>
+#include <catena/ndarray/compile/type_name.h>
 #include <catena/ndarray/cuda/compiler/codegen.h>
 
 namespace nd::cuda {
 
 inline constexpr int kPerRowBit = 8;  // first bit in KernelKey::scalars for inputs with one element per row
 
-// C++ names of a dtype, of its compute type, and of the type of positions.
-std::string_view type_name(Dtype t);
+using compile::type_name;
+// C++ names of a dtype's compute type and of the type of positions.
 std::string_view compute_name(Dtype t);
 std::string_view index_name(const KernelKey& key);
 
