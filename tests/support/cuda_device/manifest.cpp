@@ -170,7 +170,7 @@ class RowKernels {
 
 // ---- lines ------------------------------------------------------------------------------------------------------
 Form form_of(const std::string& name, const std::string& line) {
-  for (int k = 0; k <= static_cast<int>(Form::index_check); ++k)
+  for (int k = 0; k <= static_cast<int>(Form::join); ++k)
     if (nd::cuda::name_of(static_cast<Form>(k)) == name) return static_cast<Form>(k);
   throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
 }
