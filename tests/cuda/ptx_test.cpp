@@ -15,14 +15,6 @@ namespace {
 
 using namespace cuda_device;
 
-// The device's own capability: compute_90 by default.
-int capability() {
-  int major = 0, minor = 0;
-  CU(device_get_attribute, &major, cu_compute_capability_major, 0);
-  CU(device_get_attribute, &minor, cu_compute_capability_minor, 0);
-  return major * 10 + minor;
-}
-
 // A kernel of PTX.
 struct Ptx {
   cu_module module = nullptr;

@@ -19,13 +19,6 @@ namespace {
 
 using namespace cuda_device;
 
-int capability() {
-  int major = 0, minor = 0;
-  CU(device_get_attribute, &major, cu_compute_capability_major, 0);
-  CU(device_get_attribute, &minor, cu_compute_capability_minor, 0);
-  return major * 10 + minor;
-}
-
 struct Found {
   std::vector<std::string> variables, local;  // declarations; routines
   std::size_t bytes = 0;

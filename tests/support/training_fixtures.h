@@ -9,8 +9,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <catena/kernels/base/warning.h>
 #include <catena/nn/nn.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -28,6 +30,22 @@ struct TemporaryFolder {
   explicit TemporaryFolder(const std::string& name);
   ~TemporaryFolder();
   std::string operator/(const std::string& name) const { return (path / name).string(); }
+};
+
+// The warnings of its lifetime, of which there is one at a time.
+class Warnings {
+ public:
+  Warnings() { collected = &texts; }
+  ~Warnings() { catena::set_warning_handler(previous_); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
+  mutable std::vector<std::string> texts;  // of constant objects, too
+
+ private:
+  static inline std::vector<std::string>* collected = nullptr;
+  catena::WarningHandler previous_ =
+      catena::set_warning_handler([](std::string_view, std::string_view text) { collected->emplace_back(text); });
 };
 
 std::string file_content(const std::string& path);

@@ -18,19 +18,6 @@ using namespace training;
 
 namespace {
 
-// The warnings of its lifetime.
-std::vector<std::string>* collected = nullptr;
-struct Warnings {
-  std::vector<std::string> texts;
-  catena::WarningHandler previous;
-  Warnings()
-      : previous(catena::set_warning_handler(
-            [](std::string_view, std::string_view message) { collected->emplace_back(message); })) {
-    collected = &texts;
-  }
-  ~Warnings() { catena::set_warning_handler(previous); }
-};
-
 std::string unique(const std::string& name) {
   static int n = 0;
   return name + std::to_string(++n);

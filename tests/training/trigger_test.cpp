@@ -50,19 +50,6 @@ std::function<void(std::int64_t)> reporting(const std::vector<double>& values) {
   return [values](std::int64_t i) { nn::report("x", values[std::size_t(i - 1)]); };
 }
 
-// The warnings of its lifetime.
-std::vector<std::string>* collected = nullptr;
-struct Warnings {
-  std::vector<std::string> texts;
-  catena::WarningHandler previous;
-  Warnings()
-      : previous(catena::set_warning_handler(
-            [](std::string_view, std::string_view message) { collected->emplace_back(message); })) {
-    collected = &texts;
-  }
-  ~Warnings() { catena::set_warning_handler(previous); }
-};
-
 // An updater whose iterator does not know where it was.
 struct Forgetting : FakeUpdater {
   using FakeUpdater::FakeUpdater;

@@ -12,6 +12,7 @@
 #include <catena/kernels/bfloat16.h>
 #include <catena/kernels/float16.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
+#include <catena/tests/support/cuda_device/cublas_status.h>
 #include <catena/tests/support/cuda_device/library_work.h>
 #include <catena/tests/support/cuda_device/record.h>
 
@@ -186,15 +187,7 @@ std::size_t cublasLtGetVersion() {
 
 const char* cublasLtGetStatusName(cublas_status status) {
   cuda_device::count_call(cuda_device::Entry::cublasLtGetStatusName);
-  switch (status) {
-    case cublas_success: return "CUBLAS_STATUS_SUCCESS";
-    case cublas_not_initialized: return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case cublas_alloc_failed: return "CUBLAS_STATUS_ALLOC_FAILED";
-    case cublas_invalid_value: return "CUBLAS_STATUS_INVALID_VALUE";
-    case cublas_execution_failed: return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case cublas_not_supported: return "CUBLAS_STATUS_NOT_SUPPORTED";
-    default: return "CUBLAS_STATUS_INTERNAL_ERROR";
-  }
+  return cuda_device::name_of(status);
 }
 
 cublas_status cublasLtMatmulDescCreate(cublaslt_matmul_desc* desc, int compute_type, int scale_type) {

@@ -10,6 +10,7 @@
 #include <catena/kernels/bfloat16.h>
 #include <catena/kernels/float16.h>
 #include <catena/ndarray/cuda/api/cublas.h>
+#include <catena/tests/support/cuda_device/cublas_status.h>
 #include <catena/tests/support/cuda_device/exports.h>
 #include <catena/tests/support/cuda_device/library_work.h>
 #include <catena/tests/support/cuda_device/record.h>
@@ -179,15 +180,7 @@ void multiply_mixed(int trans_a, int trans_b, int m, int n, int k, float alpha, 
 
 const char* cublasGetStatusName(cublas_status status) {
   cuda_device::count_call(cuda_device::Entry::cublasGetStatusName);
-  switch (status) {
-    case cublas_success: return "CUBLAS_STATUS_SUCCESS";
-    case cublas_not_initialized: return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case cublas_alloc_failed: return "CUBLAS_STATUS_ALLOC_FAILED";
-    case cublas_invalid_value: return "CUBLAS_STATUS_INVALID_VALUE";
-    case cublas_execution_failed: return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case cublas_not_supported: return "CUBLAS_STATUS_NOT_SUPPORTED";
-    default: return "CUBLAS_STATUS_INTERNAL_ERROR";
-  }
+  return cuda_device::name_of(status);
 }
 
 cublas_status cublasCreate_v2(cublas_handle* handle) {

@@ -42,6 +42,14 @@ struct OnDevice {
   }
 };
 
+// The capability of device 0: 90 for compute_90.
+inline int capability() {
+  int major = 0, minor = 0;
+  CU(device_get_attribute, &major, cu_compute_capability_major, 0);
+  CU(device_get_attribute, &minor, cu_compute_capability_minor, 0);
+  return major * 10 + minor;
+}
+
 inline cu_deviceptr allocate(std::size_t bytes) {
   cu_deviceptr address = 0;
   CU(memory_allocate, &address, bytes);
