@@ -43,7 +43,16 @@ struct Row {
   Wide (*oracle)(const Wide* x);
   // What a unit refers to besides the result: a larger number whose digits may cancel.
   Wide (*scale)(const Wide* x) = nullptr;
+  bool has_exp = false;  // its body calls the device's exp
 };
+
+// What the mode of inexact approximations adds on PTX to a row of float32 that calls exp: there ex2.approx is 2 units
+// off, and 2 units of its result are up to 4 of a result in the upper half of a binade. No other row has an
+// approximate instruction (rows of equal bits have none, and exp of float64 is made of sums and products).
+double perturbation(const Row& row, Dtype computed, int device) {
+  const bool on = std::getenv("CATENA_SOFTWARE_CUDA_PTX_PERTURB") != nullptr;
+  return on && device == 1 && row.has_exp && computed == Dtype::float32 ? 4 : 0;
+}
 
 std::vector<double> steps(double low, double high, int n) {
   std::vector<double> v;
@@ -82,12 +91,12 @@ std::vector<Row> rows() {
   const std::vector<double> below = steps(-20, -0.01, n), g = steps(-3, 3, n);
   constexpr double log2_e = 1.4426950408889634;
   std::vector<Row> rows = {
-      {"sigmoid", {x}, 4, sigmoid},
-      {"softplus_bwd", {x, all(1), y}, 5, softplus_bwd},
-      {"elu_bwd", {below, all(1), g}, 4, elu_bwd},
-      {"elu_bwd", {below, all(1e-40), all(1e30)}, 4, elu_bwd},
-      {"elu_bwd", {below, all(1e30), all(1e-40)}, 4, elu_bwd},
-      {"elu_bwd", {below, all(1e-310), all(1e300)}, 4, elu_bwd},
+      {"sigmoid", {x}, 4, sigmoid, nullptr, true},
+      {"softplus_bwd", {x, all(1), y}, 5, softplus_bwd, nullptr, true},
+      {"elu_bwd", {below, all(1), g}, 4, elu_bwd, nullptr, true},
+      {"elu_bwd", {below, all(1e-40), all(1e30)}, 4, elu_bwd, nullptr, true},
+      {"elu_bwd", {below, all(1e30), all(1e-40)}, 4, elu_bwd, nullptr, true},
+      {"elu_bwd", {below, all(1e-310), all(1e300)}, 4, elu_bwd, nullptr, true},
       {"logaddexp", {x, y}, 2, logaddexp, larger_or_half},
       {"logaddexp", {sum_is_one, with}, 2, logaddexp, larger_or_half},
       {"logaddexp2", {x, y}, 2, logaddexp2, larger_or_half},
@@ -101,10 +110,11 @@ std::vector<Row> rows() {
 }
 
 // 16-bit floats are computed in float32 and rounded once: half a unit, beside the error before it.
-Wide allowed_of(const Row& row, Dtype dtype, Wide exact, const Wide* x) {
+Wide allowed_of(const Row& row, Dtype dtype, int device, Wide exact, const Wide* x) {
   const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
   const Wide scale = row.scale != nullptr ? std::max(row.scale(x), std::fabs(exact)) : exact;
-  return row.bound * unit_of(computed, scale) + (is_half(dtype) ? unit_of(dtype, exact) / 2 : Wide(0));
+  return (row.bound + perturbation(row, computed, device)) * unit_of(computed, scale) +
+         (is_half(dtype) ? unit_of(dtype, exact) / 2 : Wide(0));
 }
 
 // Compares one loop of the row on one device; says what is furthest off.
@@ -142,7 +152,8 @@ void check(const Row& row, int loop, int device) {
     }
     const Wide exact = row.oracle(x), y = number(result.data() + i * item, dtype);
     if (!finite || std::fabs(exact) > format_of(dtype).largest) continue;
-    const double off = std::isfinite(y) ? double(std::fabs(y - exact) / allowed_of(row, dtype, exact, x)) : INFINITY;
+    const double off =
+        std::isfinite(y) ? double(std::fabs(y - exact) / allowed_of(row, dtype, device, exact, x)) : INFINITY;
     if (off > worst) {
       worst = off;
       at.clear();

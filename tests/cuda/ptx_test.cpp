@@ -5,6 +5,7 @@
 #include <bit>
 #include <cfenv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 
@@ -201,6 +202,159 @@ BOOST_AUTO_TEST_CASE(integers_and_bits) {
       boost::test_tools::per_element());
 }
 
+// ---- approximate instructions ---------------------------------------------------------------------
+namespace {
+
+using Wide = long double;
+
+// A form with the error that the PTX ISA (section 9.7.3) allows, from the operands, the exact result and the unit in
+// the last place of that. Where it allows none but names a format (the forms of 1.11.20 bits), that of float32 in the
+// format.
+struct Approximation {
+  const char* form;
+  Wide (*exact)(Wide a, Wide b);
+  Wide (*allowed)(Wide a, Wide exact, Wide unit);
+  double low, high;
+  int digits = 23;  // of the result's fraction
+};
+const Approximation kApproximations[] = {
+    {"ex2.approx.ftz.f32", [](Wide a, Wide) { return std::exp2(a); }, [](Wide, Wide, Wide u) { return 2.5L * u; }, -20,
+     20},
+    {"lg2.approx.f32", [](Wide a, Wide) { return std::log2(a); },
+     [](Wide a, Wide e, Wide) { return 0x1p-22L * (a > 0.5 && a < 2 ? 1 : std::fabs(e)); }, 0.01, 9},
+    {"sin.approx.f32", [](Wide a, Wide) { return std::sin(a); }, [](Wide, Wide, Wide) { return std::exp2(-20.5L); }, -6,
+     6},
+    {"cos.approx.f32", [](Wide a, Wide) { return std::cos(a); }, [](Wide, Wide, Wide) { return std::exp2(-20.5L); }, -6,
+     6},
+    {"tanh.approx.f32", [](Wide a, Wide) { return std::tanh(a); },
+     [](Wide, Wide e, Wide) { return 0x1p-11L * std::fabs(e); }, -4, 4},
+    {"rcp.approx.ftz.f32", [](Wide a, Wide) { return 1 / a; }, [](Wide, Wide, Wide u) { return u; }, 0.01, 9},
+    {"rsqrt.approx.f32", [](Wide a, Wide) { return 1 / std::sqrt(a); },
+     [](Wide, Wide e, Wide) { return std::exp2(-22.9L) * e; }, 0.01, 9},
+    {"sqrt.approx.f32", [](Wide a, Wide) { return std::sqrt(a); }, [](Wide, Wide e, Wide) { return 0x1p-23L * e; },
+     0.01, 9},
+    {"div.approx.f32", [](Wide a, Wide b) { return a / b; }, [](Wide, Wide, Wide u) { return 2 * u; }, -5, 5},
+    {"div.full.f32", [](Wide a, Wide b) { return a / b; }, [](Wide, Wide, Wide u) { return 2 * u; }, -5, 5},
+    {"rcp.approx.ftz.f64", [](Wide a, Wide) { return 1 / a; }, [](Wide, Wide, Wide u) { return u; }, 0.01, 9, 20},
+    {"rsqrt.approx.ftz.f64", [](Wide a, Wide) { return 1 / std::sqrt(a); },
+     [](Wide, Wide e, Wide) { return std::exp2(-19.9L) * e; }, 0.01, 9, 20},
+    {"rsqrt.approx.f64", [](Wide a, Wide) { return 1 / std::sqrt(a); }, [](Wide, Wide, Wide u) { return u; }, 0.01, 9,
+     52},
+};
+
+bool perturbs() { return std::getenv("CATENA_SOFTWARE_CUDA_PTX_PERTURB") != nullptr; }
+Wide unit_of(Wide v, int digits) { return std::ldexp(Wide(1), std::ilogb(v) - digits); }
+
+void check(const Approximation& c) {
+  const bool wide = std::strstr(c.form, "f64") != nullptr;
+  constexpr std::size_t n = 2000;
+  std::vector<Three> operands;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double a = c.low + (c.high - c.low) * (double(k) + 0.37) / n, b = 0.3 + double(k * 7919 % n) / n;
+    operands.push_back({wide ? std::bit_cast<std::uint64_t>(a) : std::bit_cast<std::uint32_t>(float(a)),
+                        std::bit_cast<std::uint32_t>(float(b)), 0});
+  }
+  const std::string second = std::string(c.form).starts_with("div") ? ", %f1" : "";
+  const std::vector<std::uint64_t> results =
+      run_one(c.form + (wide ? std::string(" %d3, %d0;\nmov.b64 %l9, %d3;\n")
+                             : " %f3, %f0" + second + ";\nmov.b32 %r3, %f3;\ncvt.u64.u32 %l9, %r3;\n"),
+              operands);
+  double worst = 0;
+  std::size_t moved = 0, unfinished = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto value = [&](std::uint64_t bits) {
+      return wide ? Wide(std::bit_cast<double>(bits)) : Wide(std::bit_cast<float>(std::uint32_t(bits)));
+    };
+    const std::uint64_t used = c.digits == 20 ? operands[k][0] & 0xffffffff00000000u : operands[k][0];
+    const Wide a = value(used), exact = c.exact(a, Wide(std::bit_cast<float>(std::uint32_t(operands[k][1]))));
+    const Wide off = std::fabs(value(results[k]) - exact), unit = unit_of(exact, c.digits);
+    worst = std::max(worst, double(off / c.allowed(a, exact, unit)));
+    moved += off > unit * 0.5000001L;
+    unfinished += c.digits == 20 && (results[k] & 0xffffffffu) != 0;
+  }
+  BOOST_TEST(worst <= 1, c.form << " is off by " << worst << " of what is allowed");
+  BOOST_TEST(unfinished == 0u, c.form << " has more bits than its format");
+  // Exact and rounded once, or, in the mode of inexact approximations, most results are not.
+  BOOST_TEST((perturbs() ? moved > n / 2 : moved == 0), c.form << ": " << moved << " of " << n << " results are moved");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(approximations_are_within_their_documented_error) {
+  for (const Approximation& c : kApproximations) check(c);
+}
+
+BOOST_AUTO_TEST_CASE(approximations_of_special_operands) {
+  // libdevice builds powers of two of float64 from ex2.approx of whole numbers: exact in every mode.
+  std::vector<Three> whole;
+  for (int k = -126; k < 128; ++k) whole.push_back({std::bit_cast<std::uint32_t>(float(k)), 0, 0});
+  const std::vector<std::uint64_t> powers =
+      run_one("ex2.approx.ftz.f32 %f3, %f0;\nmov.b32 %r3, %f3;\ncvt.u64.u32 %l9, %r3;\n", whole);
+  for (int k = -126; k < 128; ++k)
+    BOOST_CHECK_EQUAL(powers[std::size_t(k + 126)], std::bit_cast<std::uint32_t>(std::ldexp(1.0f, k)));
+  const auto d = [](double v) { return Three{std::bit_cast<std::uint64_t>(v), 0, 0}; };
+  const std::vector<Three> special = {d(INFINITY), d(-INFINITY), d(0), d(-0.0), d(4e-310), d(-4e-310), d(NAN), d(-NAN)};
+  constexpr std::uint64_t infinity = 0x7ff0000000000000u, sign = std::uint64_t(1) << 63, nan = 0x7fffffff00000000u;
+  using List = std::vector<std::uint64_t>;
+  BOOST_TEST(run_one("rcp.approx.ftz.f64 %d3, %d0;\nmov.b64 %l9, %d3;\n", special) ==
+                 (List{0, sign, infinity, infinity | sign, infinity, infinity | sign, nan, nan}),
+             boost::test_tools::per_element());
+  BOOST_TEST(run_one("rsqrt.approx.ftz.f64 %d3, %d0;\nmov.b64 %l9, %d3;\n", special) ==
+                 (List{0, nan, infinity, infinity | sign, infinity, infinity | sign, nan, nan}),
+             boost::test_tools::per_element());
+}
+
+// libdevice makes functions of float64 from approximations of 20 bits: with those at the ends of their allowed errors
+// the functions must still keep the errors that the CUDA C++ Programming Guide has for them, in units from the rounded
+// result ("Mathematical Functions", table of double precision).
+BOOST_AUTO_TEST_CASE(functions_of_float64_keep_their_documented_errors) {
+  struct Function {
+    const char* call;
+    int units;
+    Wide (*exact)(Wide);
+  };
+  const Function functions[] = {
+      {"tanh(x)", 1, [](Wide x) { return std::tanh(x); }},
+      {"erf(x)", 2, [](Wide x) { return std::erf(x); }},
+      {"log(x)", 1, [](Wide x) { return std::log(x); }},
+      {"log1p(x)", 1, [](Wide x) { return std::log1p(x); }},
+      {"atan(x)", 2, [](Wide x) { return std::atan(x); }},
+      {"asinh(x)", 3, [](Wide x) { return std::asinh(x); }},
+      {"cosh(x)", 1, [](Wide x) { return std::cosh(x); }},
+      {"tan(x)", 2, [](Wide x) { return std::tan(x); }},
+      {"cbrt(x)", 1, [](Wide x) { return std::cbrt(x); }},
+      {"rsqrt(x)", 1, [](Wide x) { return 1 / std::sqrt(x); }},
+      {"erfc(x)", 5, [](Wide x) { return std::erfc(x); }},
+      {"lgamma(x)", 4, [](Wide x) { return std::lgamma(x); }},
+      {"tgamma(x)", 10, [](Wide x) { return std::tgamma(x); }},
+  };
+  constexpr std::size_t n = 1000, count = std::size(functions);
+  std::string text =
+      "extern \"C\" __global__ void k(const double* in, double* out) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= 1000) return;\n"
+      "  const double x = in[i];\n";
+  for (std::size_t f = 0; f < count; ++f)
+    text += "  out[" + std::to_string(f * n) + " + i] = " + functions[f].call + ";\n";
+  const OnDevice device;
+  const cu_deviceptr in = allocate(n * 8), out = allocate(n * count * 8);
+  std::vector<double> x;
+  for (std::size_t k = 0; k < n; ++k) x.push_back(0.013 + 6.1 * double(k) / n);
+  CU(copy_to_device, in, x.data(), n * 8);
+  const Ptx kernel(ptx_of(text + "}\n"), "k");
+  BOOST_REQUIRE(kernel.function != nullptr);
+  kernel.launch(4, 256, in, out);
+  const std::vector<double> results = download<double>(out, n * count);
+  for (std::size_t f = 0; f < count; ++f) {
+    double worst = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const Wide exact = functions[f].exact(x[k]);
+      worst = std::max(worst, double(std::fabs(results[f * n + k] - exact) / unit_of(exact, 52)));
+    }
+    BOOST_TEST(worst <= functions[f].units + 0.5, functions[f].call << " is off by " << worst << " units");
+  }
+}
+
 // ---- divergence -----------------------------------------------------------------------------------
 BOOST_AUTO_TEST_CASE(lanes_diverge_and_meet) {
   const OnDevice device;
@@ -261,10 +415,9 @@ struct Outcome {
   int sum = 0;
   std::string report;
 };
-Outcome run_sum(const std::string& text, std::size_t bytes = 128 * 4, unsigned shift = 0) {
+Outcome run_sum(const std::string& text, std::size_t bytes = 128 * 4, unsigned shift = 0, unsigned threads = 128) {
   OnDevice device;
   device.control.set_report_mode(OnReport::error);
-  const std::string before = device.control.last_report();
   Outcome outcome;
   const cu_deviceptr in = allocate(bytes + 16), out = allocate(4);
   std::vector<int> values(bytes / 4);
@@ -272,10 +425,10 @@ Outcome run_sum(const std::string& text, std::size_t bytes = 128 * 4, unsigned s
   CU(copy_to_device, in, values.data(), bytes);
   {
     const Ptx kernel(text, "k");
-    if (kernel.function != nullptr) kernel.launch(1, 128, in + shift, out);
+    if (kernel.function != nullptr) kernel.launch(1, threads, in + shift, out);
+    if (kernel.function == nullptr || STATUS(context_synchronize) != cu_success)
+      outcome.report = device.control.last_report();
   }
-  outcome.report = device.control.last_report();
-  if (outcome.report == before) outcome.report.clear();
   device.control.clear_faults();
   if (outcome.report.empty()) outcome.sum = download<int>(out, 1)[0];
   return outcome;
@@ -339,4 +492,106 @@ BOOST_AUTO_TEST_CASE(an_unknown_instruction_is_named_with_its_line) {
   const Outcome outcome = run_sum(replaced(ptx_of(kSum), "bar.sync", "frobnicate.sync"));
   check_reported(outcome, "unknown instruction: frobnicate.sync");
   check_reported(outcome, "line ");
+}
+
+// ---- bits without a value -------------------------------------------------------------------------
+namespace {
+
+// Structures with padding, copied as a whole within shared memory; the statement at the end sees the copies.
+std::string copies(const std::string& members, const std::string& at_the_end) {
+  return "struct Padded { " + members +
+         " };\n"
+         "extern \"C\" __global__ void k(const int* in, int* out) {\n"
+         "  __shared__ Padded a[128], b[128];\n"
+         "  const int i = threadIdx.x;\n"
+         "  a[i].tag = 1;\n"
+         "  a[i].number = in[i];\n"
+         "  __syncthreads();\n"
+         "  b[i] = a[i ^ 1];\n"
+         "  __syncthreads();\n"
+         "  if (i != 0) return;\n  " +
+         at_the_end + "\n}\n";
+}
+const std::string kAddNumbers =
+    "double s = 0; for (int j = 0; j < 128; ++j) s += b[j].number * b[j].tag; out[0] = int(s);";
+
+// One thread writes the first byte of shared memory and reads four.
+std::string reads_unwritten(const std::string& body) {
+  return ".version 7.8\n.target sm_75\n.address_size 64\n"
+         ".visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{\n"
+         ".reg .pred %p<4>;\n.reg .b16 %h<4>;\n.reg .b32 %r<8>;\n.reg .f32 %f<4>;\n.reg .b64 %l<4>;\n"
+         ".shared .align 4 .b8 s[8];\n.local .align 4 .b8 depot[8];\n"
+         "ld.param.u64 %l0, [p_out];\nmov.u32 %r0, 5;\nst.shared.u8 [s], %r0;\nld.shared.u32 %r1, [s];\n" +
+         body + "\nst.global.u32 [%l0], %r3;\nret;\n}\n";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(padding_that_is_copied_is_no_read_of_it) {
+  for (const char* members : {"char tag; double number;", "char tag; int number;", "short number; bool tag;",
+                              "long long number; int tag;", "char tag; double number; char more[120];"}) {
+    const Outcome outcome = run_sum(ptx_of(copies(members, kAddNumbers)));
+    BOOST_CHECK_MESSAGE(outcome.report.empty(), members << " reported: " << outcome.report);
+    BOOST_CHECK_EQUAL(outcome.sum, sum_of_all());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_member_that_was_not_written_is_found_in_the_copy) {
+  const std::string text = ptx_of(copies("char tag; double number;", kAddNumbers));
+  check_reported(run_sum(replaced(text, "st.shared.f64", "//st.shared.f64")), "uses what was read at");
+  // Where nothing is computed with it, too.
+  const std::string stored = ptx_of(copies("char tag; int number;", "out[0] = b[5].number;"));
+  BOOST_CHECK_EQUAL(run_sum(stored).sum, 4);
+  check_reported(run_sum(replaced(stored, "st.shared.u32", "//st.shared.u32")), "writes 4 bytes of what was read at");
+}
+
+BOOST_AUTO_TEST_CASE(padding_that_is_compared_is_a_read_of_it) {
+  const std::string text = copies("char tag; double number;", "out[0] = reinterpret_cast<const long long*>(b)[2] > 0;");
+  check_reported(run_sum(ptx_of(text)), "uses what was read at");
+}
+
+BOOST_AUTO_TEST_CASE(bits_without_a_value_are_followed) {
+  const std::pair<const char*, int> defined[] = {
+      {"and.b32 %r3, %r1, 255;", 5},
+      {"or.b32 %r3, %r1, 0xffffff00;", int(0xffffff05)},
+      {"shl.b32 %r2, %r1, 24;\nshr.u32 %r3, %r2, 24;", 5},
+      {"bfe.u32 %r3, %r1, 0, 8;", 5},
+      {"bfi.b32 %r3, %r1, 0, 8, 8;", 5 << 8},
+      {"prmt.b32 %r3, %r1, 0, 0x4440;", 5},
+      {"cvt.u32.u8 %r3, %r1;", 5},
+      {"xor.b32 %r2, %r1, 1;\nnot.b32 %r2, %r2;\nand.b32 %r3, %r2, 255;", 251},
+      {"mov.b64 %l1, {%r0, %r1};\nmov.b64 {%r2, %r4}, %l1;\nadd.s32 %r2, %r2, 1;\nand.b32 %r3, %r4, 255;", 5},
+      {"setp.eq.s32 %p1, %r0, 5;\nselp.b32 %r2, %r0, %r1, %p1;\nadd.s32 %r3, %r2, 1;", 6},
+      {"shfl.sync.idx.b32 %r2, %r1, 0, 31, 1;\nand.b32 %r3, %r2, 255;", 5},
+      {"st.shared.u32 [s+4], %r1;\nld.shared.u8 %r2, [s+4];\nadd.s32 %r3, %r2, 1;", 6},
+      {"st.local.u32 [depot], %r1;\nld.local.u8 %r2, [depot];\nadd.s32 %r3, %r2, 1;", 6},
+      {"mov.u32 %r1, 7;\nadd.s32 %r3, %r1, 1;", 8},
+      {"mov.u32 %r3, %r1;\nand.b32 %r3, %r3, 255;", 5},
+  };
+  for (const auto& [body, value] : defined) {
+    const Outcome outcome = run_sum(reads_unwritten(body), 512, 0, 1);
+    BOOST_CHECK_MESSAGE(outcome.report.empty(), body << " reported: " << outcome.report);
+    BOOST_CHECK_EQUAL(outcome.sum, value);
+  }
+  for (const char* body : {
+           "add.s32 %r3, %r1, 0;",
+           "setp.eq.s32 %p1, %r1, 5;\nselp.b32 %r3, 1, 0, %p1;",
+           "cvt.rn.f32.u32 %f1, %r1;\nmov.b32 %r3, %f1;",
+           "and.b32 %r2, %r1, 511;\nadd.s32 %r3, %r2, 0;",
+           "or.b32 %r2, %r1, 255;\nadd.s32 %r3, %r2, 0;",
+           "shr.u32 %r2, %r1, 8;\nadd.s32 %r3, %r2, 0;",
+           "cvt.s32.s16 %r2, %r1;\nadd.s32 %r3, %r2, 0;",
+           "xor.b32 %r2, %r1, %r1;\nadd.s32 %r3, %r2, 0;",
+           "mov.b64 %l1, {%r0, %r1};\nadd.s64 %l1, %l1, 1;\ncvt.u32.u64 %r3, %l1;",
+           "setp.ne.s32 %p1, %r0, 5;\nselp.b32 %r2, %r0, %r1, %p1;\nadd.s32 %r3, %r2, 1;",
+           "shfl.sync.idx.b32 %r2, %r1, 0, 31, 1;\nadd.s32 %r3, %r2, 0;",
+           "st.shared.u32 [s+4], %r1;\nld.shared.u8 %r2, [s+5];\nadd.s32 %r3, %r2, 1;",
+           "st.local.u32 [depot], %r1;\nld.local.u8 %r2, [depot+1];\nadd.s32 %r3, %r2, 1;",
+           "ld.shared.u32 %r3, [s+4];",
+           "cvt.u64.u32 %l1, %r1;\nadd.s64 %l0, %l0, %l1;\nmov.u32 %r3, 0;",
+           "atom.shared.add.u32 %r3, [s], 1;",
+       }) {
+    BOOST_TEST_CONTEXT(body)
+    check_reported(run_sum(reads_unwritten(body), 512, 0, 1), "of shared memory that the block has not written");
+  }
 }

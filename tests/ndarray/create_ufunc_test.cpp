@@ -227,14 +227,15 @@ BOOST_AUTO_TEST_CASE(a_reduction_over_any_axes) {
 
 BOOST_AUTO_TEST_CASE(a_reduction_with_types_and_a_structure) {
   // type_in0_raw is the type of the array's elements, type_out0_raw that of the output.
-  // The structure has no padding: a compiler may read it, and the software device reports bytes that nothing wrote.
+  // The structure has padding, which a copy of it reads.
   const auto spread =
       nd::create_reduction_func("spread", {"h->i", "d->d"},
                                 {"Range(in0)", "joined(a, b)", "out0 = type_out0_raw(a.high) - a.low", "Range"}, {}, R"(
 struct Range {
-  type_in0_raw low, high, any;
-  __device__ Range() : low(0), high(0), any(0) {}
-  __device__ Range(type_in0_raw v) : low(v), high(v), any(1) {}
+  type_in0_raw low, high;
+  bool any;
+  __device__ Range() : low(0), high(0), any(false) {}
+  __device__ Range(type_in0_raw v) : low(v), high(v), any(true) {}
 };
 __device__ Range joined(Range a, Range b) {
   if (!a.any || !b.any) return a.any ? a : b;

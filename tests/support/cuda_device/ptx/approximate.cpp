@@ -1,4 +1,5 @@
-// Approximate instructions: the exact value, rounded.
+// Approximate instructions: the exact value, rounded; with CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 up to two units away from
+// that, as far as the PTX ISA lets an instruction be off.
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -16,23 +17,7 @@ bool perturbs() {
   return on;
 }
 
-// Two units away, up or down by the operand's bits; zeros, infinities, NaN and the largest and smallest values stay.
-template <class Bits> Bits moved(Bits result, std::uint64_t operand, Bits unit, Bits largest, Bits smallest) {
-  const Bits magnitude = result & (~Bits(0) >> 1);
-  if (magnitude <= smallest || magnitude >= largest) return result;
-  const bool up = (operand * 0x9e3779b97f4a7c15u >> 63) != 0;
-  return up ? Bits(result + 2 * unit) : Bits(result - 2 * unit);
-}
-
-float result_of(double exact, std::uint64_t operand, unsigned extra) {
-  float r = static_cast<float>(exact);
-  if (perturbs())
-    r = std::bit_cast<float>(
-        moved<std::uint32_t>(std::bit_cast<std::uint32_t>(r), operand, 1, 0x7f700000u, 0x00900000u));
-  return canonical((extra & kFtz) != 0 ? flushed(r) : r);
-}
-
-enum class Function { ex2, lg2, sin, cos, tanh, rcp, rsqrt, sqrt };
+enum class Function { ex2, lg2, sin, cos, tanh, rcp, rsqrt, sqrt, div };
 template <Function F> double exact(double v) {
   switch (F) {
     case Function::ex2: return std::exp2(v);
@@ -43,20 +28,81 @@ template <Function F> double exact(double v) {
     case Function::rcp: return 1 / v;
     case Function::rsqrt: return 1 / std::sqrt(v);
     case Function::sqrt: return std::sqrt(v);
+    case Function::div: break;  // of two operands
   }
   return v;
 }
 
+// ---- errors ---------------------------------------------------------------------------------------
+// How far a result may be from the exact one: PTX ISA 9.0, section 9.7.3, by instruction. `unit` is that in the last
+// place of the rounded result, `digits` the number of its fraction's bits: 23, or 20 of the upper half of a float64.
+// For rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 the ISA has the format and no bound; theirs is that of the float32
+// forms in this format, with which libdevice's one refinement (of third order) keeps its own documented bounds. For
+// rsqrt.approx.f64 it is the unit that the CUDA C++ Programming Guide has for rsqrt(double).
+template <Function F> double bound(double operand, double exact, double unit, int digits) {
+  const double magnitude = std::fabs(exact);
+  switch (F) {
+    case Function::ex2: return 2.5 * unit;  // 2 units from the rounded result
+    case Function::div: return 2 * unit;
+    case Function::rcp: return unit;
+    case Function::sqrt: return std::ldexp(magnitude, -digits);
+    case Function::rsqrt: return std::ldexp(magnitude * std::exp2(0.1), -digits);  // 2^-22.9
+    case Function::lg2: return operand > 0.5 && operand < 2 ? 0x1p-22 : magnitude * 0x1p-22;
+    case Function::sin:
+    case Function::cos: return std::exp2(-20.5);
+    case Function::tanh: return magnitude * 0x1p-11;
+  }
+  return 0;
+}
+
+// The result moved by two units, or by one where two are too many; up or down by the operand's bits, or the other way.
+// Zeros, infinities, NaN and the largest and smallest values stay.
+template <class Bits> struct Limits;
+template <> struct Limits<std::uint32_t> {
+  static constexpr std::uint32_t smallest = 0x00900000u, largest = 0x7f700000u;
+};
+template <> struct Limits<std::uint64_t> {
+  static constexpr std::uint64_t smallest = 0x0020000000000000u, largest = 0x7fe0000000000000u;
+};
+template <class Bits, class Near> Bits moved(Bits result, std::uint64_t operand, Bits unit, Near is_near) {
+  const Bits magnitude = result & (~Bits(0) >> 1);
+  if (magnitude <= Limits<Bits>::smallest || magnitude >= Limits<Bits>::largest) return result;
+  const bool up = (operand * 0x9e3779b97f4a7c15u >> 63) != 0;
+  for (const bool away : {up, !up})
+    for (const Bits units : {Bits(2), Bits(1)}) {
+      const Bits candidate = away ? Bits(result + units * unit) : Bits(result - units * unit);
+      if (is_near(candidate)) return candidate;
+    }
+  return result;
+}
+
+double last_place(double v, int digits) { return std::ldexp(1.0, std::ilogb(v) - digits); }
+
+// libdevice forms 2^n of float64 (tanh, erf) by ex2.approx of a whole number, so these results are exact.
+template <Function F> bool has_exact_result(float v) { return F == Function::ex2 && v == std::floor(v); }
+
+template <Function F> float result_of(float v, double exact, std::uint64_t operand) {
+  const auto rounded = static_cast<float>(exact);
+  if (!perturbs() || has_exact_result<F>(v) || !std::isfinite(rounded) || rounded == 0) return rounded;
+  const double allowed = bound<F>(v, exact, last_place(rounded, 23), 23);
+  return std::bit_cast<float>(moved<std::uint32_t>(
+      std::bit_cast<std::uint32_t>(rounded), operand, 1,
+      [&](std::uint32_t bits) { return std::fabs(double(std::bit_cast<float>(bits)) - exact) <= allowed; }));
+}
+
+// ---- instructions ---------------------------------------------------------------------------------
 template <Function F> void of_float(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t* a = in(w, s.from[0]);
   std::uint64_t* d = out(w, s.to[0]);
+  const bool flushes = (s.extra & kFtz) != 0;
   each_lane(lanes, [&](unsigned lane) {
     float v = as<float>(a[lane]);
-    if ((s.extra & kFtz) != 0) v = flushed(v);
+    if (flushes) v = flushed(v);
     // Of a few operands the documentation states the exact result.
     const bool plain = v != 0 && std::isfinite(v) && !(F == Function::lg2 && v == 1);
     const double r = exact<F>(v);
-    d[lane] = plain ? bits_of(result_of(r, a[lane], s.extra)) : bits_of(canonical(static_cast<float>(r)));
+    const float y = plain ? result_of<F>(v, r, a[lane]) : static_cast<float>(r);
+    d[lane] = bits_of(canonical(flushes ? flushed(y) : y));
   });
 }
 
@@ -69,21 +115,27 @@ template <Function F, bool Brain> void of_half(Warp& w, const Step& s, Mask lane
 }
 
 // The upper half of a float64: 20 bits of the operand's fraction are read and as many of the result's are written.
-// Subnormal operands are zero, subnormal results become zero.
+// Subnormal operands are zero, subnormal results become zero; NaN are the canonical one.
 template <Function F> void of_double(Warp& w, const Step& s, Mask lanes) {
   constexpr std::uint64_t high = 0xffffffff00000000u, exponent = 0x7ff0000000000000u, sign = std::uint64_t(1) << 63;
+  constexpr std::uint64_t unit = std::uint64_t(1) << 32, nan = 0x7fffffff00000000u;
   const std::uint64_t* a = in(w, s.from[0]);
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) {
     std::uint64_t v = a[lane];
     if ((v & exponent) == 0) v &= sign;
     else if (as<double>(v) == as<double>(v)) v &= high;
-    std::uint64_t r = bits_of(exact<F>(as<double>(v)));
+    const double result = exact<F>(as<double>(v));
+    std::uint64_t r = bits_of(result);
     const bool special = (r & exponent) == exponent || (v & ~sign) == 0 || (v & exponent) == exponent;
-    if ((r & exponent) == 0) r &= sign;
-    else if (!special) r = (r + (std::uint64_t(1) << 31)) & high;
-    if (!special && perturbs())
-      r = moved<std::uint64_t>(r, v, std::uint64_t(1) << 32, 0x7fe0000000000000u, 0x0020000000000000u);
+    if (result != result) r = nan;
+    else if ((r & exponent) == 0) r &= sign;
+    else if (!special) r = (r + unit / 2) & high;
+    if (perturbs() && !special && (r & exponent) != 0) {
+      const double allowed = bound<F>(as<double>(v), result, last_place(as<double>(r), 20), 20);
+      r = moved<std::uint64_t>(r, v, unit,
+                               [&](std::uint64_t bits) { return std::fabs(as<double>(bits) - result) <= allowed; });
+    }
     d[lane] = r;
   });
 }
@@ -94,10 +146,14 @@ void reciprocal_root(Warp& w, const Step& s, Mask lanes) {
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) {
     const double v = as<double>(a[lane]);
-    const auto exact = static_cast<double>(1 / std::sqrt(static_cast<long double>(v)));
-    std::uint64_t r = bits_of(exact);
-    if (perturbs() && v > 0 && std::isfinite(v))
-      r = moved<std::uint64_t>(r, a[lane], 1, 0x7fe0000000000000u, 0x0020000000000000u);
+    const long double result = 1 / std::sqrt(static_cast<long double>(v));
+    std::uint64_t r = bits_of(static_cast<double>(result));
+    if (perturbs() && v > 0 && std::isfinite(v)) {
+      const double unit = last_place(as<double>(r), 52);
+      r = moved<std::uint64_t>(r, a[lane], 1, [&](std::uint64_t bits) {
+        return std::fabs(static_cast<long double>(as<double>(bits)) - result) <= unit;
+      });
+    }
     d[lane] = r;
   });
 }
@@ -105,16 +161,16 @@ void reciprocal_root(Warp& w, const Step& s, Mask lanes) {
 void divide(Warp& w, const Step& s, Mask lanes) {
   const std::uint64_t *a = in(w, s.from[0]), *b = in(w, s.from[1]);
   std::uint64_t* d = out(w, s.to[0]);
-  const bool full = (s.extra & kRoundingMask) != 0;
+  const bool full = (s.extra & kRoundingMask) != 0, flushes = (s.extra & kFtz) != 0;
   each_lane(lanes, [&](unsigned lane) {
     float x = as<float>(a[lane]), y = as<float>(b[lane]);
-    if ((s.extra & kFtz) != 0) x = flushed(x), y = flushed(y);
+    if (flushes) x = flushed(x), y = flushed(y);
     // div.approx multiplies by a reciprocal that underflows for divisors above 2^126.
     double r = double(x) / y;
     if (!full && std::fabs(y) > 0x1p126f && std::isfinite(y)) r = std::isinf(x) ? NAN : x * 0.0f;
     const bool plain = x != 0 && y != 0 && std::isfinite(x) && std::isfinite(y);
-    const unsigned extra = s.extra & ~kRoundingMask;
-    d[lane] = plain ? bits_of(result_of(r, a[lane] ^ b[lane] << 32, extra)) : bits_of(canonical(static_cast<float>(r)));
+    const float q = plain ? result_of<Function::div>(x, r, a[lane] ^ b[lane] << 32) : static_cast<float>(r);
+    d[lane] = bits_of(canonical(flushes ? flushed(q) : q));
   });
 }
 

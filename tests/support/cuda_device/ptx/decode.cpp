@@ -9,6 +9,7 @@
 #include <catena/tests/support/cuda_device/ptx/arithmetic.h>
 #include <catena/tests/support/cuda_device/ptx/lanes.h>
 #include <catena/tests/support/cuda_device/ptx/memory.h>
+#include <catena/tests/support/cuda_device/ptx/undefined.h>
 
 namespace cuda_device::ptx {
 namespace {
@@ -55,7 +56,10 @@ class RoutineDecoder : public Operands {
     routine_.predicates = function_.predicates;
     for (const Instruction& i : function_.instructions) {
       try {
+        reads_.clear();
+        writes_.clear();
         routine_.steps.push_back(step_of(i));
+        routine_.flows.push_back(flow_of(words_of(i.opcode), routine_.steps.back(), reads_, writes_));
       } catch (const Fault& fault) {
         throw Fault{"line " + std::to_string(i.line) + ": " + fault.text + ": " + std::string(i.text)};
       }
@@ -64,22 +68,24 @@ class RoutineDecoder : public Operands {
     Step end;
     end.kind = routine_.entry ? Kind::exit : Kind::ret;
     routine_.steps.push_back(end);
+    routine_.flows.emplace_back();
     routine_.texts.emplace_back("the end of " + routine_.name);
     find_reconvergence(routine_.steps);
   }
 
   // ---- Operands -----------------------------------------------------------------------------------
   std::int32_t destination(const Operand& operand) override {
-    if (operand.discarded) {
-      if (sink_ < 0) sink_ = routine_.registers++;
-      return sink_;
-    }
-    if (operand.kind != Operand::Kind::reg) throw Fault{"a result that is no register"};
-    return operand.number;
+    if (operand.discarded && sink_ < 0) sink_ = routine_.registers++;
+    if (!operand.discarded && operand.kind != Operand::Kind::reg) throw Fault{"a result that is no register"};
+    writes_.push_back(operand.discarded ? sink_ : operand.number);
+    return writes_.back();
   }
   std::int32_t source(const Operand& operand) override {
     switch (operand.kind) {
-      case Operand::Kind::reg: return operand.discarded ? constant(0) : operand.number;
+      case Operand::Kind::reg:
+        if (operand.discarded) return constant(0);
+        reads_.push_back(operand.number);
+        return operand.number;
       case Operand::Kind::integer:
       case Operand::Kind::bits: return constant(static_cast<std::uint64_t>(operand.value));
       case Operand::Kind::name:
@@ -110,6 +116,7 @@ class RoutineDecoder : public Operands {
     step.offset = operand.value;
     if (base.kind == Operand::Kind::reg) {
       step.from[0] = base.number;
+      reads_.push_back(base.number);
       if (step.space == Space::frame_param) {
         if (!routine_.entry) throw Fault{"an address in a register in the parameter space of a function"};
         step.space = Space::entry_param;
@@ -216,6 +223,7 @@ class RoutineDecoder : public Operands {
   std::map<std::string, const Variable*, std::less<>> own_;
   std::unordered_map<std::uint64_t, std::int32_t> constants_;
   std::int32_t sink_ = -1, predicate_sink_ = -1;
+  std::vector<std::int32_t> reads_, writes_;  // registers of the instruction in work
 };
 
 // ---- variables ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // Floating-point instructions by the rules of PTX: rounding modifiers, .ftz, .sat, canonical NaN of the types up to 32
 // bits, and the 16-bit formats. Approximate instructions are computed exactly and rounded; with
-// CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 their results are off by 2 units in the last place.
+// CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 those of float32 and float64 are off by up to 2 units in the last place, as far as
+// the PTX ISA allows.
 #pragma once
 
 #include <cstdint>

@@ -83,6 +83,7 @@ Mask lanes_of(const Block& b, unsigned warp) {
 void run_block(Block& b, std::vector<std::unique_ptr<Warp>>& pool, std::vector<unsigned>& turns) {
   std::fill(b.shared.begin(), b.shared.end(), std::byte(0xff));
   b.shadow.begin_block(b.shared.size());
+  b.undefined_local.clear();
   if (!b.entry->barriers) {  // one warp after the other, in the same memory
     for (unsigned k : turns) {
       pool[0]->begin(b, k, lanes_of(b, k));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include <catena/tests/support/cuda_device/ptx/program.h>
@@ -31,9 +32,10 @@ struct Block {
   std::vector<std::byte> shared;
   std::size_t static_shared = 0, dynamic_shared = 0;  // dynamic: from Program::dynamic_shared_begin on
   Shadow shadow;
-  std::byte* local = nullptr;  // kLocalBytes of each thread
-  std::uint64_t grid = 0;      // number of the grid in the process
-  bool checks_order = false;   // accesses to global memory are reported to check.h
+  std::byte* local = nullptr;                                  // kLocalBytes of each thread
+  std::unordered_map<std::size_t, Undefined> undefined_local;  // by byte of `local`; mask: 8 bits
+  std::uint64_t grid = 0;                                      // number of the grid in the process
+  bool checks_order = false;                                   // accesses to global memory are reported to check.h
   // Ranges of global memory that were found in an allocation during this grid; [0] was the last.
   struct Range {
     std::uint64_t begin = 0, end = 0;

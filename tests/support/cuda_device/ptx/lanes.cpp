@@ -10,8 +10,6 @@ namespace cuda_device::ptx {
 namespace {
 
 constexpr std::size_t kMembers = 4;  // the place of the member mask in Step::from
-// What a shuffle gives that reads a lane which does not take part.
-constexpr std::uint64_t kUndefined = 0xdeadbeefu;
 
 // ---- shuffles -------------------------------------------------------------------------------------
 enum class Shuffle : std::uint32_t { up, down, bfly, idx };
@@ -31,7 +29,7 @@ template <Shuffle Mode> void shuffle(Warp& w, const Step& s, Mask lanes) {
     if constexpr (Mode == Shuffle::idx) inside = (from = first | (distance & ~mask & 31)) <= last;
     if (!inside) from = own;
     valid |= Mask(inside) << lane;
-    result[lane] = (lanes >> from & 1) != 0 ? a[from] & 0xffffffffu : kUndefined;
+    result[lane] = (lanes >> from & 1) != 0 ? a[from] & 0xffffffffu : kAbsentLane;
   });
   std::uint64_t* d = out(w, s.to[0]);
   each_lane(lanes, [&](unsigned lane) { d[lane] = result[lane]; });

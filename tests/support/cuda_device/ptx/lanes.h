@@ -14,6 +14,9 @@ bool decode_control(const Words& words, const std::vector<Operand>& operands, Op
 // lane is not in its own member mask, or the masks differ.
 Mask members_of(const Warp& warp, const Step& step, Mask lanes);
 
+// What a shuffle gives that reads a lane which does not take part: no value is specified.
+inline constexpr std::uint64_t kAbsentLane = 0xdeadbeefu;
+
 // Whether the instruction waits for the lanes of other paths at any other .sync instruction of its kind
 // (bar.warp.sync), not only at itself.
 bool meets_anywhere(const Step& step);

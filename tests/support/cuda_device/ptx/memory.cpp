@@ -33,6 +33,10 @@ struct Request {
   unsigned lane;
   std::size_t bytes;
   Access access;
+  // Where it is: in shared memory, or in the local memory of all threads; and whether bits that it reads have no value.
+  Space space = Space::generic;
+  std::size_t at = 0;
+  bool undefined = false;
 
   [[noreturn]] void refuse(const std::string& what) const {
     fail(warp, step, int(lane), std::string(verb(access)) + " " + std::to_string(bytes) + " bytes " + what);
@@ -69,7 +73,7 @@ std::byte* global(const Request& r, std::uint64_t address) {
   return at;
 }
 
-std::byte* shared(const Request& r, std::uint64_t offset) {
+std::byte* shared(Request& r, std::uint64_t offset) {
   Block& b = *r.warp.block;
   const std::uint64_t end = offset + r.bytes, dynamic = b.program->dynamic_shared_begin;
   const bool inside = end <= b.static_shared || (offset >= dynamic && end <= dynamic + b.dynamic_shared);
@@ -77,17 +81,23 @@ std::byte* shared(const Request& r, std::uint64_t offset) {
     r.refuse("at " + hex(offset) + " of shared memory, of which " + std::to_string(b.static_shared) + " static and " +
              std::to_string(b.dynamic_shared) + " dynamic bytes exist");
   const Shadow::Finding found = b.shadow.note(offset, r.bytes, r.access, r.thread(), r.warp.moment, r.step.line);
-  if (found.kind == Shadow::Finding::Kind::uninitialised)
+  if (found.undefined && r.access == Access::atomic)
     r.refuse("at " + hex(offset) + " of shared memory that the block has not written");
-  if (found.kind == Shadow::Finding::Kind::race)
+  if (found.race)
     r.refuse("at " + hex(offset) + " of shared memory that thread " + std::to_string(found.thread) + " " +
              verb(found.access) + " at line " + std::to_string(found.line) + ", without a barrier in between");
+  r.space = Space::shared;
+  r.at = offset;
+  r.undefined = found.undefined;
   return b.shared.data() + offset;
 }
 
-std::byte* local(const Request& r, std::uint64_t offset) {
+std::byte* local(Request& r, std::uint64_t offset) {
   if (offset + r.bytes > kLocalBytes || offset + r.bytes < offset) r.refuse("outside of local memory");
-  return r.warp.block->local + r.thread() * kLocalBytes + offset;
+  r.space = Space::local;
+  r.at = r.thread() * kLocalBytes + offset;
+  r.undefined = !r.warp.block->undefined_local.empty();
+  return r.warp.block->local + r.at;
 }
 
 std::byte* parameter(const Request& r, std::uint64_t offset) {
@@ -97,8 +107,9 @@ std::byte* parameter(const Request& r, std::uint64_t offset) {
   return all.data() + offset;
 }
 
-std::byte* resolve(const Request& r, std::uint64_t address) {
+std::byte* resolve(Request& r, std::uint64_t address) {
   if (address % r.bytes != 0) r.refuse("at " + hex(address) + ", which is not aligned to them");
+  r.space = r.step.space == Space::generic ? Space::global : r.step.space;
   switch (r.step.space) {
     case Space::global:
     case Space::constant: return global(r, address);
@@ -134,22 +145,68 @@ std::uint64_t read(const std::byte* from, std::size_t bytes, bool extends_sign) 
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(v << unused) >> unused);
 }
 
+// Bits without a value (undefined.h): those that a load puts into registers, and those that a store takes from there.
+Undefined undefined_byte(const Request& r, std::size_t at) {
+  const Block& b = *r.warp.block;
+  if (r.space == Space::shared) return {b.shadow.undefined(at), at};
+  const auto found = b.undefined_local.find(at);
+  return found == b.undefined_local.end() ? Undefined() : found->second;
+}
+void note_loaded(const Request& r) {
+  const Step& s = r.step;
+  for (std::size_t k = 0; k < s.count; ++k) {
+    Undefined bits;
+    for (std::size_t j = 0; r.undefined && j < s.bytes; ++j) {
+      const Undefined byte = undefined_byte(r, r.at + k * s.bytes + j);
+      if (byte.mask != 0) bits = {bits.mask | byte.mask << 8 * j, byte.origin};
+    }
+    const auto unused = static_cast<int>(64 - 8 * s.bytes);
+    if (s.extends_sign)
+      bits.mask = static_cast<std::uint64_t>(static_cast<std::int64_t>(bits.mask << unused) >> unused);
+    r.warp.frame->undefined.set(s.to[k], r.lane, bits);
+  }
+}
+void note_stored(const Request& r) {
+  const Step& s = r.step;
+  Block& b = *r.warp.block;
+  bool nothing_else = true;
+  std::uint64_t origin = 0;
+  for (std::size_t k = 0; k < s.count; ++k) {
+    const Undefined bits = r.warp.frame->undefined.of(s.from[k + 1], r.lane);
+    origin = bits.origin;
+    for (std::size_t j = 0; j < s.bytes; ++j) {
+      const auto mask = static_cast<std::uint8_t>(bits.mask >> 8 * j);
+      const std::size_t at = r.at + k * s.bytes + j;
+      nothing_else = nothing_else && mask == 0xff;
+      if (r.space == Space::shared) b.shadow.set_undefined(at, mask);
+      if (r.space == Space::local && mask != 0) b.undefined_local[at] = {mask, bits.origin};
+      if (r.space == Space::local && mask == 0) b.undefined_local.erase(at);
+    }
+  }
+  if (r.space == Space::global && nothing_else && (r.bytes >= 4 || !b.shadow.written_near(origin)))
+    r.refuse("of what was read at " + hex(origin) + " of shared memory that the block has not written");
+}
+
 void load(Warp& w, const Step& s, Mask lanes) {
   const std::size_t bytes = std::size_t(s.bytes) * s.count;
   each_lane(lanes, [&](unsigned lane) {
-    const std::byte* from = resolve({w, s, lane, bytes, Access::read}, address_of(w, s, lane));
+    Request r{w, s, lane, bytes, Access::read};
+    const std::byte* from = resolve(r, address_of(w, s, lane));
     for (std::size_t k = 0; k < s.count; ++k) out(w, s.to[k])[lane] = read(from + k * s.bytes, s.bytes, s.extends_sign);
+    if (r.undefined || w.frame->undefined.any()) note_loaded(r);
   });
 }
 
 void store(Warp& w, const Step& s, Mask lanes) {
   const std::size_t bytes = std::size_t(s.bytes) * s.count;
   each_lane(lanes, [&](unsigned lane) {
-    std::byte* to = resolve({w, s, lane, bytes, Access::write}, address_of(w, s, lane));
+    Request r{w, s, lane, bytes, Access::write};
+    std::byte* to = resolve(r, address_of(w, s, lane));
     for (std::size_t k = 0; k < s.count; ++k) {
       const std::uint64_t v = in(w, s.from[k + 1])[lane];
       std::memcpy(to + k * s.bytes, &v, s.bytes);
     }
+    if (w.frame->undefined.any() || !w.block->undefined_local.empty()) note_stored(r);
   });
 }
 
@@ -214,7 +271,8 @@ std::vector<Change>& changes() {
 void change_numbered(Warp& w, const Step& s, Mask lanes) {
   const Change op = changes()[s.extra >> 1];
   each_lane(lanes, [&](unsigned lane) {
-    std::byte* at = resolve({w, s, lane, s.bytes, Access::atomic}, address_of(w, s, lane));
+    Request r{w, s, lane, s.bytes, Access::atomic};
+    std::byte* at = resolve(r, address_of(w, s, lane));
     const std::uint64_t old = read(at, s.bytes, false);
     const std::uint64_t value = op(old, in(w, s.from[1])[lane], in(w, s.from[2])[lane]);
     std::memcpy(at, &value, s.bytes);

@@ -1,6 +1,6 @@
 // Instructions that access memory, and copies of addresses between spaces. Every access is checked: allocations,
-// natural alignment, races and reads of what was not written in shared memory (shadow.h), and in check mode the order
-// of accesses to global memory (check.h).
+// natural alignment, races in shared memory (shadow.h) and uses of what was not written there (undefined.h), and in
+// check mode the order of accesses to global memory (check.h).
 #pragma once
 
 #include <vector>

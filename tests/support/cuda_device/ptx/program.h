@@ -81,11 +81,20 @@ struct Call {
   std::vector<Copy> arguments, results;
 };
 
+// What a step does to bits without a value (undefined.h).
+struct Flow {
+  enum class Kind : std::uint8_t { uses, memory, moves, conjunction, disjunction, difference, inverse };
+  Kind kind = Kind::uses;
+  std::uint8_t moved = 0;                   // one bit for each of Step::from whose bits it moves
+  std::vector<std::int32_t> reads, writes;  // registers
+};
+
 struct Routine {
   std::string name;
   bool entry = false;
   std::vector<Variable> parameters, results;
   std::vector<Step> steps;  // ends with `ret`
+  std::vector<Flow> flows;  // of the steps
   int registers = 0, predicates = kFixedPredicates;
   std::vector<std::uint64_t> constants;  // kLanes equal values each
   std::size_t parameter_bytes = 0;       // of an entry

@@ -1,5 +1,7 @@
 #include <catena/tests/support/cuda_device/ptx/shadow.h>
 
+#include <algorithm>
+
 namespace cuda_device::ptx {
 
 void Shadow::begin_block(std::size_t bytes) {
@@ -15,18 +17,20 @@ bool Shadow::unordered(const Mark& mark, unsigned thread, std::uint32_t moment) 
 
 Shadow::Finding Shadow::note(std::size_t first, std::size_t bytes, Access access, unsigned thread, std::uint32_t moment,
                              std::int32_t line) {
+  bool undefined_bits = false;
   for (std::size_t k = first; k < first + bytes; ++k) {
     Cell& cell = cells_[k];
     Mark& w = cell.written;
     Mark& r = cell.read;
     const bool atomic = access == Access::atomic;
-    if (access != Access::write && w.epoch < block_begin_) return {Finding::Kind::uninitialised, 0, 0, Access::write};
+    if (access != Access::write) undefined_bits |= undefined(k) != 0;
     if (unordered(w, thread, moment) && !(atomic && w.atomic))
-      return {Finding::Kind::race, w.thread, w.line, w.atomic ? Access::atomic : Access::write};
+      return {true, w.thread, w.line, w.atomic ? Access::atomic : Access::write, false};
     if (access != Access::read) {
       const bool others = r.epoch == epoch_ && (r.warps || (r.lanes && r.moment == moment));
-      if (others || unordered(r, thread, moment)) return {Finding::Kind::race, r.thread, r.line, Access::read};
+      if (others || unordered(r, thread, moment)) return {true, r.thread, r.line, Access::read, false};
       w = {epoch_, moment, line, static_cast<std::uint16_t>(thread), atomic, false, false};
+      cell.undefined = 0;
       continue;
     }
     const bool same_epoch = r.epoch == epoch_;
@@ -34,7 +38,14 @@ Shadow::Finding Shadow::note(std::size_t first, std::size_t bytes, Access access
     const bool lanes = same_epoch && r.moment == moment && (r.lanes || r.thread != thread);
     r = {epoch_, moment, line, static_cast<std::uint16_t>(thread), false, lanes, warps};
   }
-  return {};
+  return {false, 0, 0, Access::read, undefined_bits};
+}
+
+bool Shadow::written_near(std::size_t at) const {
+  const std::size_t begin = at / 16 * 16, end = std::min(begin + 16, cells_.size());
+  for (std::size_t k = begin; k < end; ++k)
+    if (cells_[k].written.epoch >= block_begin_) return true;
+  return false;
 }
 
 }  // namespace cuda_device::ptx

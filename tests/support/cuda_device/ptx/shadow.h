@@ -1,6 +1,6 @@
 // The last accesses to every byte of a block's shared memory. Two accesses of different threads, of which at least one
 // writes and not both are atomic, need a barrier of the block in between, or of the warp if both threads are in it. A
-// byte that the block has not written must not be read.
+// bit that the block has not written has no value (undefined.h).
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,25 @@ class Shadow {
   void pass_barrier() { ++epoch_; }
 
   struct Finding {
-    enum class Kind { none, race, uninitialised } kind = Kind::none;
+    bool race = false;
     unsigned thread = 0;  // race: the other thread
     std::int32_t line = 0;
     Access access = Access::read;  // its access
+    bool undefined = false;        // some bit that is read has no value
   };
   // Records an access of a thread; `moment`: the number of barriers of its warp so far.
   Finding note(std::size_t first, std::size_t bytes, Access access, unsigned thread, std::uint32_t moment,
                std::int32_t line);
+
+  // The bits of a byte that have no value.
+  std::uint8_t undefined(std::size_t at) const {
+    const Cell& cell = cells_[at];
+    return cell.written.epoch < block_begin_ ? 0xff : cell.undefined;
+  }
+  // For a byte that was written since.
+  void set_undefined(std::size_t at, std::uint8_t bits) { cells_[at].undefined = bits; }
+  // Whether the block has written some byte of the aligned 16 bytes of which that is one.
+  bool written_near(std::size_t at) const;
 
  private:
   struct Mark {
@@ -38,6 +49,7 @@ class Shadow {
   };
   struct Cell {
     Mark written, read;
+    std::uint8_t undefined = 0;
   };
   bool unordered(const Mark& mark, unsigned thread, std::uint32_t moment) const;
 

@@ -19,6 +19,7 @@ struct PathControl {
     if (w.frames_in_use == w.frames.size()) w.frames.push_back(std::make_unique<Frame>());
     Frame* frame = w.frames[w.frames_in_use++].get();
     frame->routine = &routine;
+    frame->undefined.clear();
     // Values of an earlier use stay: a register has no defined value before it is written.
     const std::size_t values = static_cast<std::size_t>(routine.registers) * kLanes;
     if (frame->registers.size() < values) frame->registers.resize(values);
@@ -193,6 +194,11 @@ struct PathControl {
     split(s, ways);
   }
 
+  void execute(const Step& s, Mask lanes) {
+    if (w.frame->undefined.any()) run_undefined(w, s, lanes);
+    else s.run(w, s, lanes);
+  }
+
   // ---- .sync --------------------------------------------------------------------------------------
   // Executes the instruction if all its members are there; else the path waits for them.
   bool sync(const Step& s, Mask lanes) {
@@ -221,7 +227,7 @@ struct PathControl {
         return false;
       }
     }
-    s.run(w, s, here);
+    execute(s, here);
     for (std::size_t k : others) {
       w.paths[k].state = Path::State::ready;
       advance(static_cast<int>(k));
@@ -324,7 +330,7 @@ bool Warp::run() {
           goes_on = control.step(s, lanes);
           break;
         }
-        if (lanes != 0) s.run(*this, s, lanes);
+        if (lanes != 0) control.execute(s, lanes);
         if (++path.pc == path.reconverge) break;
       }
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <catena/tests/support/cuda_device/ptx/program.h>
+#include <catena/tests/support/cuda_device/ptx/undefined.h>
 
 namespace cuda_device::ptx {
 
@@ -19,6 +20,7 @@ struct Frame {
   const Routine* routine = nullptr;
   std::vector<std::uint64_t> registers;  // kLanes values each
   std::vector<Mask> predicates;
+  UndefinedRegisters undefined;
   std::vector<std::byte> parameters;  // frame_bytes of each lane in succession
   std::size_t local_begin = 0;        // of its local variables in the local memory of each lane
   const Call* call = nullptr;         // null: the entry
