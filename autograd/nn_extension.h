@@ -18,6 +18,7 @@
 // Thread safety: all functions may be called from any thread.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -64,8 +65,9 @@ struct RnnSpec {
   bool training = true;  // false: no dropout; rnn_backward is then not possible
   double dropout = 0;
   std::uint64_t seed = 0;
-  // layers - 1 offsets if there is dropout: the result of Generator::take for the elements of the layer's input.
-  std::vector<Scalar> offsets;
+  // layers - 1 offsets if there is dropout: the result of Generator::take for the elements of the layer's input, or
+  // live_scalar of it. They own their arrays.
+  std::vector<Operand> offsets;
 };
 
 // Sequences in order of decreasing length, packed: first the rows of all sequences at time 0, then those of all
@@ -79,6 +81,7 @@ struct RnnOperands {
   std::vector<Array> ws, bs;
 };
 
+class NnExtension;
 struct RnnResult {
   Array y;  // (rows of all times, units * directions), of the last layer
   // The states after the last element of each sequence, in the shape of hx; cy for lstm only.
@@ -86,10 +89,12 @@ struct RnnResult {
   // Arrays for rnn_backward; their content depends on the implementation. They are never modified.
   std::vector<Array> saved;
   std::vector<RnnResult> parts;
+  NnExtension* maker = nullptr;  // whose result it is: another one's rnn_backward passes the call on
 };
 // A null gradient is absent and counts as zero.
 struct RnnOutputGradients {
   Array gy, ghy, gcy;
+  bool wants_gx = true;  // false: gx may be null
 };
 struct RnnGradients {
   Array gx, ghx, gcx;
@@ -183,8 +188,9 @@ class CATENA_EXPORT NnExtension {
   virtual Array do_col2im(const Array& col, const Dims& spatial, const ConvolutionSpec& spec);
 };
 
-// The implementation for x's backend and device, or the portable one.
-CATENA_EXPORT NnExtension& nn_extension(const Array& x);
+// The implementation for x's backend and device, or the portable one. On CUDA the portable one without `use_cudnn`, of
+// which the default is the thread's configuration (autograd/config.h).
+CATENA_EXPORT NnExtension& nn_extension(const Array& x, std::optional<bool> use_cudnn = {});
 CATENA_EXPORT NnExtension& portable_nn_extension();
 
 // The implementation of this thread's last NnExtension operation: "portable", "onednn" or "cudnn"; "" before the first.

@@ -5,7 +5,10 @@
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/functions/evaluation.h>
+#include <catena/nn/functions/hierarchical_softmax.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/normalization.h>
 #include <catena/nn/functions/pooling.h>
+#include <catena/nn/functions/recurrent.h>

@@ -4,8 +4,27 @@
 #pragma once
 
 #include <catena/nn/chain_list.h>
+#include <catena/nn/functions/modules.h>
 #include <catena/nn/links/batch_normalization.h>
+#include <catena/nn/links/bias.h>
+#include <catena/nn/links/bilinear.h>
 #include <catena/nn/links/classifier.h>
 #include <catena/nn/links/convolution_2d.h>
+#include <catena/nn/links/convolution_nd.h>
+#include <catena/nn/links/crf1d.h>
+#include <catena/nn/links/embed_id.h>
+#include <catena/nn/links/gru.h>
+#include <catena/nn/links/hierarchical_softmax.h>
+#include <catena/nn/links/highway.h>
+#include <catena/nn/links/inception.h>
 #include <catena/nn/links/layer_normalization.h>
 #include <catena/nn/links/linear.h>
+#include <catena/nn/links/lstm.h>
+#include <catena/nn/links/maxout.h>
+#include <catena/nn/links/mlp_convolution_2d.h>
+#include <catena/nn/links/n_step.h>
+#include <catena/nn/links/parameter.h>
+#include <catena/nn/links/prelu.h>
+#include <catena/nn/links/sampling_losses.h>
+#include <catena/nn/links/scale.h>
+#include <catena/nn/links/simplified_dropconnect.h>

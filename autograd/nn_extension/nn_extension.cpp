@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/config.h>
 #include <catena/kernels/rows/families.h>
 
 namespace autograd {
@@ -106,7 +107,9 @@ NnExtension& portable_nn_extension() {
   return portable;
 }
 
-NnExtension& nn_extension(const Array& x) {
+NnExtension& nn_extension(const Array& x, std::optional<bool> use_cudnn) {
+  if (x.device().kind == Device::Kind::cuda && !use_cudnn.value_or(internal::cudnn_modes().uses_cudnn()))
+    return portable_nn_extension();
   NnExtension* own = x.backend().extension<NnExtension>(x.device());
   return own ? *own : portable_nn_extension();
 }
@@ -494,6 +497,7 @@ RnnResult NnExtension::rnn(const RnnOperands& given, const RnnSpec& spec) {
   result.hy = astype(stacked(hy), dtype);
   result.cy = converted(stacked(cy), dtype);
   if (!spec.training) result.parts.clear();
+  result.maker = this;
   return result;
 }
 
@@ -510,7 +514,8 @@ RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, cons
   const Array all[] = {o.x, given.gy, given.ghy, given.gcy, result.y};
   check_same_device(op, all);
   check<ValueError>(bool(result.cy) || !given.gcy, op, "only an lstm has a cy");
-  return {fitting(given.gy, result.y, "y"), fitting(given.ghy, result.hy, "hy"), fitting(given.gcy, result.cy, "cy")};
+  return {fitting(given.gy, result.y, "y"), fitting(given.ghy, result.hy, "hy"), fitting(given.gcy, result.cy, "cy"),
+          given.wants_gx};
 }
 
 }  // namespace
@@ -518,6 +523,8 @@ RnnOutputGradients checked(const char* op, const RnnOutputGradients& given, cons
 RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& spec, const RnnResult& result,
                                        const RnnOutputGradients& output_gradients) {
   constexpr const char* op = "rnn_backward";
+  if (result.maker != nullptr && result.maker != this)
+    return result.maker->rnn_backward(given, spec, result, output_gradients);
   check_rnn(op, given, spec);
   check<ValueError>(result.parts.size() == (has_dropout(spec) ? std::size_t(spec.layers) : 1u), op,
                     "the result is not that of a call with the same specification, in training");
@@ -538,7 +545,7 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
       const std::size_t k = std::size_t(layer);
       const Array x = layer == 0 ? operands.x : dropped(result.parts[k - 1].y, spec, layer);
       RnnGradients part = do_rnn_backward(layer_of(operands, spec, layer, x), one_layer(spec), result.parts[k],
-                                          {gy, rows(g.ghy, layer), rows(g.gcy, layer)});
+                                          {gy, rows(g.ghy, layer), rows(g.gcy, layer), layer > 0 || g.wants_gx});
       gy = layer == 0 ? part.gx : dropped(part.gx, spec, layer);
       ghx[k] = part.ghx;
       gcx[k] = part.gcx;
@@ -549,7 +556,7 @@ RnnGradients NnExtension::rnn_backward(const RnnOperands& given, const RnnSpec& 
     to.ghx = stacked(ghx);
     to.gcx = stacked(gcx);
   }
-  to.gx = astype(to.gx, dtype);
+  to.gx = converted(to.gx, dtype);
   to.ghx = astype(to.ghx, given.hx.dtype());
   if (to.gcx) to.gcx = astype(to.gcx, given.cx.dtype());
   for (std::size_t i = 0; i < to.gws.size(); ++i) {

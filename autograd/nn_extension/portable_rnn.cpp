@@ -70,8 +70,8 @@ struct Chain {
 // ---- forward ------------------------------------------------------------------------------------
 struct ChainResult {
   Array hy, cy;
-  // gates: after their activation, (rows, gates * units). extra: the cell states (lstm) or the candidate's product with
-  // the state (gru).
+  // gates: (rows, gates * units), after their activation, of an lstm before it. extra: the cell states (lstm) or the
+  // candidate's product with the state (gru).
   Array gates, extra;
 };
 
@@ -91,15 +91,14 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
     Array gates = rows_of(to.gates, begin, count), product = matmul(h, recurrent, false, true), next;
     if (lstm) {
       gates += product;
-      apply_to(catena::rows::sigmoid, block(gates, 0, n, 2));
-      apply_to(catena::rows::tanh, block(gates, 2, n));
-      apply_to(catena::rows::sigmoid, block(gates, 3, n));
-      Array cell = rows_of(to.cy, 0, count);
-      cell *= block(gates, 1, n);
-      cell += block(gates, 0, n) * block(gates, 2, n);
-      assign(rows_of(to.extra, begin, count), cell);
-      next = apply(catena::rows::tanh, {cell});
-      next *= block(gates, 3, n);
+      const Array cell = rows_of(to.cy, 0, count), now = rows_of(to.extra, begin, count);
+      next = rows_of(y, begin, count);
+      const Operand in[] = {block(gates, 2, n), block(gates, 0, n), block(gates, 1, n), block(gates, 3, n), cell};
+      const Array out[] = {now, next};
+      apply_into(catena::rows::lstm, in, out);
+      assign(cell, now);
+      assign(h, next);
+      return;
     } else if (gru) {
       product += state_bias;
       Array doors = block(gates, 0, n, 2), candidate = block(gates, 2, n);
@@ -125,17 +124,16 @@ ChainResult run(const Chain& c, const Array& x, const Array& hx, const Array& cx
 
 // ---- backward -----------------------------------------------------------------------------------
 // The factors of the derivatives that do not depend on later times, computed for all times at once: each step of the
-// walk then only multiplies them by the gradient of h' (or of c').
+// walk then only multiplies them by the gradient of h'. A step of an lstm is one row instead.
 struct Factors {
-  // (rows, gates, units): derivatives of h' (lstm: of c' or h') by the gates' arguments; gru: the last block by the
-  // candidate's product with the state.
+  // (rows, gates, units): derivatives of h' by the gates' arguments; gru: the last block by the candidate's product
+  // with the state.
   Array gates;
-  Array through;    // lstm: derivative of h' by c'. gru: z
+  Array through;    // gru: z
   Array candidate;  // gru: derivative of h' by the candidate's argument
 };
 
-Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const Array& h_before,
-                   const Array& c_before) {
+Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const Array& h_before) {
   const std::int64_t n = c.units, rows = gates.shape(0);
   Factors f;
   const auto slope = [](const Array& s) { return s * (1 - s); };
@@ -143,15 +141,7 @@ Factors factors_of(const Chain& c, const Array& gates, const Array& extra, const
   const auto set = [&](std::int64_t k, const Array& values) {
     assign(squeeze(slice(f.gates, 1, k, k + 1), 1), values);
   };
-  if (c.mode == RnnMode::lstm) {
-    const Array i = block(gates, 0, n), forget = block(gates, 1, n), a = block(gates, 2, n), o = block(gates, 3, n);
-    const Array out = apply(catena::rows::tanh, {extra});
-    set(0, a * slope(i));
-    set(1, c_before * slope(forget));
-    set(2, i * (1 - a * a));
-    set(3, out * slope(o));
-    f.through = o * (1 - out * out);
-  } else if (c.mode == RnnMode::gru) {
+  if (c.mode == RnnMode::gru) {
     const Array r = block(gates, 0, n), z = block(gates, 1, n), a = block(gates, 2, n);
     f.candidate = (1 - z) * (1 - a * a);
     set(0, f.candidate * extra * slope(r));
@@ -181,12 +171,13 @@ void add_parameters(ChainGradients& to, const Array& sums, const Array& multipli
 }
 
 ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, const Array& cx, const Array& y,
-                            const Array& gates, const Array& extra, const Array& gy, const Array& ghy,
-                            const Array& gcy) {
+                            const Array& gates, const Array& extra, const Array& gy, const Array& ghy, const Array& gcy,
+                            bool wants_gx) {
   const std::int64_t n = c.units, rows = x.shape(0);
   const bool gru = c.mode == RnnMode::gru, lstm = c.mode == RnnMode::lstm;
   const Array h_before = c.before(y, hx), recurrent = c.state_matrix();
-  const Factors f = factors_of(c, gates, extra, h_before, lstm ? c.before(extra, cx) : Array());
+  const Array c_before = lstm ? c.before(extra, cx) : Array();
+  const Factors f = lstm ? Factors() : factors_of(c, gates, extra, h_before);
   ChainGradients to;
   to.ghx = copy(ghy);
   if (lstm) to.gcx = copy(gcy);
@@ -195,21 +186,27 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
   Array candidate = gru ? x.backend().empty({rows, n}, x.dtype(), x.device()) : Array();
   c.walk(
       [&](std::int64_t begin, std::int64_t count) {
-        const Array state = rows_of(to.ghx, 0, count), part = rows_of(sums, begin, count),
-                    factors = rows_of(f.gates, begin, count);
+        const Array state = rows_of(to.ghx, 0, count), part = rows_of(sums, begin, count);
         const Array gh = rows_of(gy, begin, count) + state;
-        Array back;
         if (lstm) {
-          Array cell = rows_of(to.gcx, 0, count);
-          cell += gh * rows_of(f.through, begin, count);
-          assign(slice(part, 1, 0, 3), slice(factors, 1, 0, 3) * expand_dims(cell, 1));
-          assign(slice(part, 1, 3, 4), slice(factors, 1, 3, 4) * expand_dims(gh, 1));
-          cell *= block(rows_of(gates, begin, count), 1, n);
+          const Array g = rows_of(gates, begin, count), cell = rows_of(to.gcx, 0, count);
+          const auto gate = [&](std::int64_t k) { return squeeze(slice(part, 1, k, k + 1), 1); };
+          const Operand in[] = {block(g, 2, n),
+                                block(g, 0, n),
+                                block(g, 1, n),
+                                block(g, 3, n),
+                                rows_of(c_before, begin, count),
+                                0.0,
+                                rows_of(extra, begin, count),
+                                cell,
+                                gh};
+          const Array out[] = {gate(2), gate(0), gate(1), gate(3), cell};
+          apply_into(catena::rows::lstm_bwd, in, out);
         } else {
-          assign(part, factors * expand_dims(gh, 1));
+          assign(part, rows_of(f.gates, begin, count) * expand_dims(gh, 1));
           if (gru) assign(rows_of(candidate, begin, count), gh * rows_of(f.candidate, begin, count));
         }
-        back = matmul(reshape(part, {count, c.gates() * n}), recurrent);
+        Array back = matmul(reshape(part, {count, c.gates() * n}), recurrent);
         if (gru) back += gh * rows_of(f.through, begin, count);
         assign(state, back);
       },
@@ -221,7 +218,7 @@ ChainGradients run_backward(const Chain& c, const Array& x, const Array& hx, con
     of_input = copy(of_state);
     assign(block(of_input, 2, n), candidate);
   }
-  to.gx = matmul(of_input, c.input_matrix());
+  if (wants_gx) to.gx = matmul(of_input, c.input_matrix());
   add_parameters(to, of_input, x, n);
   add_parameters(to, of_state, h_before, n);
   return to;
@@ -295,7 +292,7 @@ RnnGradients NnExtension::do_rnn_backward(const RnnOperands& o, const RnnSpec& s
       const std::int64_t k = layer * directions + d;
       ChainGradients chain = run_backward(chain_of(o, spec, k), x, state_of(o.hx, k), state_of(o.cx, k), block(y, d, n),
                                           saved(layer, 2 * d), saved(layer, 2 * d + 1), block(gy, d, n),
-                                          state_of(g.ghy, k), state_of(g.gcy, k));
+                                          state_of(g.ghy, k), state_of(g.gcy, k), layer > 0 || g.wants_gx);
       if (gx) gx += chain.gx;
       else gx = chain.gx;
       ghx[std::size_t(k)] = chain.ghx;

@@ -9,6 +9,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
+#include <catena/nn/functions/recurrent.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
 
@@ -415,19 +416,62 @@ BOOST_AUTO_TEST_CASE(convolution_errors) {
       [](const catena::Error& e) { return std::string(e.what()).find("should be positive") != std::string::npos; });
 }
 
+namespace {
+
+// The arguments of a recurrent function: matrices and biases are lists of lists, ws[0][0], ws[0][1], ...
+struct NStepCall {
+  int layers;
+  double ratio;
+  Variable hx, cx;
+  std::vector<Variables> ws, bs;
+  Variables xs;
+  nn::NStepOptions options;
+  nn::NStepRNNOptions rnn_options;
+
+  explicit NStepCall(const test::GoldenCall& c)
+      : layers(int(c.integer("n_layers", 1))),
+        ratio(c.number("dropout_ratio", 0)),
+        hx(c.x("hx")),
+        cx(c.x("cx")),
+        ws(lists(c, "ws")),
+        bs(lists(c, "bs")),
+        xs(c.list("xs")),
+        options{.train = c.flag("train", true)},
+        rnn_options{.train = c.flag("train", true), .activation = c.text("activation", "tanh")} {}
+  static std::vector<Variables> lists(const test::GoldenCall& c, const std::string& name) {
+    std::vector<Variables> all;
+    for (Variables one; !(one = c.list(name + "[" + std::to_string(all.size()) + "]")).empty();) all.push_back(one);
+    return all;
+  }
+};
+Variables joined(Variables states, const Variables& ys) {
+  for (const Variable& y : ys) states.push_back(y);
+  return states;
+}
+Variables all_of(const nn::NStepLSTMResult& r) { return joined({r.hy, r.cy}, r.ys); }
+Variables all_of(const nn::NStepResult& r) { return joined({r.hy}, r.ys); }
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(golden_values) {
   const auto pair = [](const test::GoldenCall& c, const char* name, int otherwise) -> nn::Pair {
     if (!c.has(name)) return otherwise;
     const Dims d = c.dims(name);
     return d.size() == 1 ? nn::Pair(int(d[0])) : nn::Pair(int(d[0]), int(d[1]));
   };
-  // The reference's dilated convolution is an option here.
+  const auto lengths = [](const test::GoldenCall& c, const char* name, int otherwise) -> nn::Lengths {
+    if (!c.has(name)) return otherwise;
+    const Dims d = c.dims(name);
+    return d.size() == 1 ? nn::Lengths(int(d[0])) : nn::Lengths(d);
+  };
+  const auto options_of = [&](const test::GoldenCall& c) {
+    return nn::ConvolutionOptions{.stride = pair(c, "stride", 1),
+                                  .pad = pair(c, "pad", 0),
+                                  .dilate = pair(c, "dilate", 1),
+                                  .cover_all = c.flag("cover_all", false)};
+  };
   const auto convolution = [&](const test::GoldenCall& c) {
-    return Variables{nn::convolution_2d(c.x("x"), c.x("W"), c.x("b"),
-                                        {.stride = pair(c, "stride", 1),
-                                         .pad = pair(c, "pad", 0),
-                                         .dilate = pair(c, "dilate", 1),
-                                         .cover_all = c.flag("cover_all", false)})};
+    return Variables{nn::convolution_2d(c.x("x"), c.x("W"), c.x("b"), options_of(c))};
   };
   test::run_golden(
       "connection",
@@ -453,8 +497,53 @@ BOOST_AUTO_TEST_CASE(golden_values) {
           if (c.has("outsize")) options.outsize = pair(c, "outsize", 0);
           return Variables{nn::deconvolution_2d(c.x("x"), c.x("W"), c.x("b"), options)};
         }},
+       {"n_step_lstm",
+        [](const test::GoldenCall& c) {
+          const NStepCall a(c);
+          return all_of(nn::n_step_lstm(a.layers, a.ratio, a.hx, a.cx, a.ws, a.bs, a.xs, a.options));
+        }},
+       {"n_step_bilstm",
+        [](const test::GoldenCall& c) {
+          const NStepCall a(c);
+          return all_of(nn::n_step_bilstm(a.layers, a.ratio, a.hx, a.cx, a.ws, a.bs, a.xs, a.options));
+        }},
+       {"n_step_gru",
+        [](const test::GoldenCall& c) {
+          const NStepCall a(c);
+          return all_of(nn::n_step_gru(a.layers, a.ratio, a.hx, a.ws, a.bs, a.xs, a.options));
+        }},
+       {"n_step_bigru",
+        [](const test::GoldenCall& c) {
+          const NStepCall a(c);
+          return all_of(nn::n_step_bigru(a.layers, a.ratio, a.hx, a.ws, a.bs, a.xs, a.options));
+        }},
+       {"n_step_rnn",
+        [](const test::GoldenCall& c) {
+          const NStepCall a(c);
+          return all_of(nn::n_step_rnn(a.layers, a.ratio, a.hx, a.ws, a.bs, a.xs, a.rnn_options));
+        }},
+       {"n_step_birnn",
+        [](const test::GoldenCall& c) {
+          const NStepCall a(c);
+          return all_of(nn::n_step_birnn(a.layers, a.ratio, a.hx, a.ws, a.bs, a.xs, a.rnn_options));
+        }},
+       {"convolution_nd",
+        [&](const test::GoldenCall& c) {
+          return Variables{nn::convolution_nd(c.x("x"), c.x("W"), c.x("b"),
+                                              {.stride = lengths(c, "stride", 1),
+                                               .pad = lengths(c, "pad", 0),
+                                               .cover_all = c.flag("cover_all", false)})};
+        }},
+       {"deconvolution_nd",
+        [&](const test::GoldenCall& c) {
+          nn::DeconvolutionNdOptions options{.stride = lengths(c, "stride", 1), .pad = lengths(c, "pad", 0)};
+          if (c.has("outsize")) options.outsize = lengths(c, "outsize", 0);
+          return Variables{nn::deconvolution_nd(c.x("x"), c.x("W"), c.x("b"), options)};
+        }},
        {"convolution_2d", convolution},
-       {"dilated_convolution_2d", convolution}});
+       {"dilated_convolution_2d", [&](const test::GoldenCall& c) {
+          return Variables{nn::dilated_convolution_2d(c.x("x"), c.x("W"), c.x("b"), options_of(c))};
+        }}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,57 @@
+// Gated recurrent units (Cho et al. 2014), called for one time after the other. A whole sequence in one call: n_step.h,
+// whose reset gate stands in another place.
+//
+//   r = s(W_r x + U_r h), z = s(W_z x + U_z h), a = tanh(W x + U (r h)); h' = (1 - z) h + z a
+#pragma once
+
+#include <optional>
+
+#include <catena/nn/links/linear.h>
+
+namespace nn {
+
+struct GRUOptions {
+  Initializer init = {}, inner_init = {};  // of the matrices of x and of h; default: HeNormal(1 / sqrt 2)
+  Initializer bias_init = 0.0;             // each of the six linear maps has a bias
+};
+
+namespace internal {
+class CATENA_EXPORT GRUBase : public Chain {
+ public:
+  using Options = GRUOptions;
+  GRUBase(int n_units, std::optional<int> n_inputs, const Options& options);
+
+  Linear W_r, U_r, W_z, U_z, W, U;
+};
+}  // namespace internal
+
+// h' = gru(h, x): no state of its own. n_inputs: as many as units, unless given.
+class CATENA_EXPORT GRU : public internal::GRUBase {
+ public:
+  explicit GRU(int n_units, std::optional<int> n_inputs = {}, const Options& options = {})
+      : GRUBase(n_units, n_inputs, options) {}
+
+  NN_MEMBERS(W_r, U_r, W_z, U_z, W, U)
+  Variable operator()(const Variable& h, const Variable& x);
+};
+
+// x (b, in) -> h (b, out). The first h' is z a: nothing is added for an h that is not there. The state h is a variable
+// of the graph, moves with the link, and is not saved in files; a copy of the link begins with the same one.
+class CATENA_EXPORT StatefulGRU : public internal::GRUBase {
+ public:
+  StatefulGRU(std::optional<int> in_size, int out_size, const Options& options = {})
+      : GRUBase(out_size, in_size, options), state_size(out_size) {}
+
+  NN_MEMBERS(W_r, U_r, W_z, U_z, W, U)
+  Variable operator()(const Variable& x);
+  void set_state(const Variable& h_new);  // as a copy on the link's device, if it is elsewhere
+  void reset_state() { h = Variable(); }
+
+  int state_size;
+  Variable h;  // null before the first call
+
+ protected:
+  void on_device_changed() override;
+};
+
+}  // namespace nn

@@ -1,0 +1,124 @@
+#include <catena/nn/links/lstm.h>
+
+#include <catena/nn/functions/noise.h>
+#include <catena/nn/links/recurrent_state.h>
+
+namespace nn {
+
+using autograd::Slice;
+
+namespace {
+
+// Fills each quarter of the rows as a matrix of its own, which matters where the values depend on each other.
+Initializer by_quarters(const Initializer& one) {
+  return {[one](const Array& a) {
+            const std::int64_t n = a.shape(0) / 4;
+            for (std::int64_t k = 0; k < 4; ++k) init_weight(autograd::slice(a, 0, k * n, (k + 1) * n), one);
+          },
+          one.dtype()};
+}
+
+// The biases of the units' gates: a, i, f, o of unit 0, then those of unit 1.
+Initializer by_gates(const Initializer& others, const Initializer& forget) {
+  return {[others, forget](const Array& a) {
+            const std::int64_t n = a.shape(0) / 4;
+            const Array gates = autograd::reshape(a, {n, 4});
+            for (std::int64_t g = 0; g < 4; ++g)
+              init_weight(autograd::squeeze(autograd::slice(gates, 1, g, g + 1), 1), g == 2 ? forget : others);
+          },
+          others.dtype()};
+}
+
+// The gate's arguments (b, S) of gates (b, 4 S).
+Variable gate(const Variable& gates, int g) {
+  const Variable by_unit = reshape(gates, {gates.shape(0), gates.shape(1) / 4, 4});
+  return get_item(by_unit, {Slice(), Slice(), g});
+}
+
+}  // namespace
+
+internal::LSTMBase::LSTMBase(std::optional<int> in_size, int out_size, const Options& o)
+    : upward(in_size, 4 * out_size,
+             {.initialW = by_quarters(o.upward_init), .initial_bias = by_gates(o.bias_init, o.forget_bias_init)}),
+      lateral(out_size, 4 * out_size, {.initialW = by_quarters(o.lateral_init), .nobias = true}),
+      state_size(out_size) {}
+
+LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const Variable& x) {
+  Variable gates = upward(x);
+  if (h) gates = gates + lateral(h);
+  return lstm(c ? c : internal::zero_state(x, x.shape(0), state_size), gates);
+}
+
+Variable LSTM::operator()(const Variable& x) {
+  Variable gates = upward(x);
+  const std::int64_t batch = x.shape(0), all = h ? h.shape(0) : batch;
+  catena::check<catena::TypeError>(batch <= all, "LSTM", "x has ", batch, " examples, the states have ", all,
+                                   ": a batch may only become smaller (sort sequences by decreasing length; "
+                                   "reset_state() begins anew)");
+  if (h && batch > 0) gates = gates + lateral(batch < all ? get_item(h, {Slice(0, batch)}) : h);
+  const auto [next, y] = lstm(c ? c : internal::zero_state(x, all, state_size), gates);
+  c = next;
+  if (batch == all) h = y;
+  else if (batch > 0) h = autograd::concat({y, get_item(h, {Slice(batch, {})})}, 0);
+  return y;
+}
+
+void LSTM::set_state(const Variable& c_new, const Variable& h_new) {
+  c = internal::state_on(device(), c_new);
+  h = internal::state_on(device(), h_new);
+}
+
+void LSTM::on_device_changed() { set_state(c, h); }
+
+StatefulPeepholeLSTM::StatefulPeepholeLSTM(std::optional<int> in_size, int out_size)
+    : upward(in_size, 4 * out_size),
+      lateral(out_size, 4 * out_size, {.nobias = true}),
+      peep_i(out_size, out_size, {.nobias = true}),
+      peep_f(out_size, out_size, {.nobias = true}),
+      peep_o(out_size, out_size, {.nobias = true}),
+      state_size(out_size) {}
+
+Variable StatefulPeepholeLSTM::operator()(const Variable& x) {
+  Variable gates = upward(x);
+  if (h) gates = gates + lateral(h);
+  const Variable before = c ? c : internal::zero_state(x, x.shape(0), state_size);
+  const Variable i = sigmoid(gate(gates, 1) + peep_i(before)), f = sigmoid(gate(gates, 2) + peep_f(before));
+  const Variable next = tanh(gate(gates, 0)) * i + f * before;
+  const Variable o = sigmoid(gate(gates, 3) + peep_o(next));
+  c = next;
+  return h = o * tanh(next);
+}
+
+void StatefulPeepholeLSTM::on_device_changed() {
+  c = internal::state_on(device(), c);
+  h = internal::state_on(device(), h);
+}
+
+StatefulZoneoutLSTM::StatefulZoneoutLSTM(std::optional<int> in_size, int out_size, const Options& o)
+    : upward(in_size, 4 * out_size),
+      lateral(out_size, 4 * out_size, {.nobias = true}),
+      state_size(out_size),
+      c_ratio(o.c_ratio),
+      h_ratio(o.h_ratio),
+      train(o.train) {}
+
+Variable StatefulZoneoutLSTM::operator()(const Variable& x) {
+  Variable gates = upward(x);
+  if (h) gates = gates + lateral(h);
+  const Variable c_before = c ? c : internal::zero_state(x, x.shape(0), state_size);
+  const Variable h_before = h ? h : internal::zero_state(x, x.shape(0), state_size);
+  const auto [next, y] = lstm(c_before, gates);
+  const Variable kept = zoneout(c_before, next, {.ratio = c_ratio, .train = train});
+  h = zoneout(h_before, y, {.ratio = h_ratio, .train = train});
+  c = kept;
+  return h;
+}
+
+void StatefulZoneoutLSTM::set_state(const Variable& c_new, const Variable& h_new) {
+  c = internal::state_on(device(), c_new);
+  h = internal::state_on(device(), h_new);
+}
+
+void StatefulZoneoutLSTM::on_device_changed() { set_state(c, h); }
+
+}  // namespace nn

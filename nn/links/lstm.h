@@ -1,0 +1,118 @@
+// Long short-term memory layers, called for one time after the other. A whole sequence in one call: n_step.h.
+//
+// Row 4 u + g of the weights belongs to gate g of unit u: candidate a, input gate i, forget gate f, output gate o.
+// c' = tanh(a) s(i) + s(f) c, h' = s(o) tanh(c'), where the gates' arguments are upward(x) + lateral(h); see lstm().
+//
+// The states c and h are variables of the graph, so that backward goes through all calls since reset_state() (cut it by
+// unchain_backward for truncated backpropagation). They move with the link, are not saved in files, and a copy of the
+// link begins with the same ones.
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/links/linear.h>
+
+namespace nn {
+
+// For S units.
+struct LSTMOptions {
+  Initializer lateral_init = {}, upward_init = {};  // of each S rows by themselves; default: HeNormal(1 / sqrt 2)
+  Initializer bias_init = 0.0;                      // of candidate, input gate and output gate
+  Initializer forget_bias_init = 0.0;
+};
+
+namespace internal {
+class CATENA_EXPORT LSTMBase : public Chain {
+ public:
+  using Options = LSTMOptions;
+  LSTMBase(std::optional<int> in_size, int out_size, const Options& options);
+
+  Linear upward;   // W (4 S, in), b (4 S)
+  Linear lateral;  // W (4 S, S)
+  int state_size;
+};
+}  // namespace internal
+
+// auto [c, h] = lstm(c, h, x): no states of its own. A null c stands for zeros; without h nothing is added for it.
+class CATENA_EXPORT StatelessLSTM : public internal::LSTMBase {
+ public:
+  explicit StatelessLSTM(int out_size, const Options& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
+  StatelessLSTM(std::optional<int> in_size, int out_size, const Options& options = {})
+      : LSTMBase(in_size, out_size, options) {}
+
+  NN_MEMBERS(upward, lateral)
+  LSTMState operator()(const Variable& c, const Variable& h, const Variable& x);
+};
+
+// x (b, in) -> h (b, S). The batch may become smaller from call to call: the first b rows of the states go on, the
+// others stay as they are. TypeError for a batch that is larger than that of the states; they are unchanged then.
+// Without an input size the first call creates W.
+class CATENA_EXPORT LSTM : public internal::LSTMBase {
+ public:
+  explicit LSTM(int out_size, const Options& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
+  LSTM(std::optional<int> in_size, int out_size, const Options& options = {}) : LSTMBase(in_size, out_size, options) {}
+
+  NN_MEMBERS(upward, lateral)
+  Variable operator()(const Variable& x);
+  void set_state(const Variable& c_new,
+                 const Variable& h_new);  // as copies on the link's device, if they are elsewhere
+  void reset_state() { c = h = Variable(); }
+
+  Variable c, h;  // (B, S) with the largest batch since reset_state(), null before the first call
+
+ protected:
+  void on_device_changed() override;
+};
+
+// With full matrices from the cell state to the gates (Gers and Schmidhuber 2000): i and f read c, o reads c'. All
+// batches have the size of the first one.
+class CATENA_EXPORT StatefulPeepholeLSTM : public Chain {
+ public:
+  StatefulPeepholeLSTM(std::optional<int> in_size, int out_size);
+
+  NN_MEMBERS(upward, lateral, peep_i, peep_f, peep_o)
+  Variable operator()(const Variable& x);
+  void reset_state() { c = h = Variable(); }
+
+  Linear upward, lateral, peep_i, peep_f, peep_o;
+  int state_size;
+  Variable c, h;
+
+ protected:
+  void on_device_changed() override;
+};
+
+struct StatefulZoneoutLSTMOptions {
+  double c_ratio = 0.5, h_ratio = 0.5;  // the probabilities with which an element of c and h stays as it is
+  std::optional<bool> train = {};       // default: the thread's train mode; false: everything goes on
+};
+// An LSTM of which single elements of the states are kept (Krueger et al. 2016); h' is computed from the c' of which
+// nothing is kept. All batches have the size of the first one.
+class CATENA_EXPORT StatefulZoneoutLSTM : public Chain {
+ public:
+  using Options = StatefulZoneoutLSTMOptions;
+  StatefulZoneoutLSTM(std::optional<int> in_size, int out_size, const Options& options = {});
+  // StatefulZoneoutLSTM(3, 2, 0.5, 0.1)
+  template <std::convertible_to<double> R>
+  StatefulZoneoutLSTM(std::optional<int> in_size, int out_size, R c_ratio_, double h_ratio_ = 0.5,
+                      std::optional<bool> train_ = {})
+      : StatefulZoneoutLSTM(in_size, out_size, Options{double(c_ratio_), h_ratio_, train_}) {}
+
+  NN_MEMBERS(upward, lateral)
+  Variable operator()(const Variable& x);
+  void set_state(const Variable& c_new, const Variable& h_new);
+  void reset_state() { c = h = Variable(); }
+
+  Linear upward, lateral;
+  int state_size;
+  double c_ratio, h_ratio;
+  std::optional<bool> train;
+  Variable c, h;
+
+ protected:
+  void on_device_changed() override;
+};
+
+}  // namespace nn

@@ -1,0 +1,105 @@
+// Recurrent networks of several layers over sequences of different lengths, in one call: the functions of
+// nn/functions/recurrent.h with their weights. Layers that are called for one time after the other: lstm.h, gru.h.
+//
+//   nn::NStepLSTM lstm(2, 100, 200, 0.5);               // layers, in_size, out_size, dropout
+//   auto [hy, cy, ys] = lstm({}, {}, xs);               // xs[i]: (length i, in_size), in any order
+//
+// Child k = layer D + direction of D directions has the parameters w0, b0, w1, b1, ... in the order of the functions'
+// formulas, w from N(0, 1 / in), b 0. For S layers of N units and B sequences: hx, cx, hy and cy are (S D, B, N), null
+// stands for zeros; ys[i] (length i, N D) are the states of the last layer. `train` decides about dropout, default: the
+// thread's train mode. ValueError for no sequences and for one of length 0; other errors are those of the functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <catena/nn/chain_list.h>
+#include <catena/nn/functions/recurrent.h>
+
+namespace autograd {
+enum class RnnMode : std::uint8_t;
+}
+
+namespace nn {
+
+namespace internal {
+
+class CATENA_EXPORT NStepBase : public ChainList {
+ public:
+  Variable call(const Variables& args) override;  // TypeError: there are several results
+
+  int n_layers, in_size, out_size, direction;  // direction: their number
+  double dropout;
+  std::optional<bool> use_cudnn;  // default: the thread's configuration
+
+ protected:
+  struct Sizes {
+    int n_layers, in_size, out_size;
+    double dropout;
+    std::optional<bool> use_cudnn;
+  };
+  NStepBase(autograd::RnnMode mode, int directions, const Sizes& sizes);
+  NStepLSTMResult run(const Variable& hx, const Variable& cx, const Variables& xs,
+                      const std::optional<bool>& train) const;
+
+ private:
+  autograd::RnnMode mode_;
+};
+
+class CATENA_EXPORT NStepWithCells : public NStepBase {
+ public:
+  NStepLSTMResult operator()(const Variable& hx, const Variable& cx, const Variables& xs,
+                             const std::optional<bool>& train = {}) const {
+    return run(hx, cx, xs, train);
+  }
+
+ protected:
+  using NStepBase::NStepBase;
+};
+class CATENA_EXPORT NStepWithoutCells : public NStepBase {
+ public:
+  NStepResult operator()(const Variable& hx, const Variables& xs, const std::optional<bool>& train = {}) const {
+    const NStepLSTMResult all = run(hx, {}, xs, train);
+    return {all.hy, all.ys};
+  }
+
+ protected:
+  using NStepBase::NStepBase;
+};
+
+}  // namespace internal
+
+class CATENA_EXPORT NStepLSTM : public internal::NStepWithCells {
+ public:
+  NStepLSTM(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepBiLSTM : public internal::NStepWithCells {
+ public:
+  NStepBiLSTM(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepGRU : public internal::NStepWithoutCells {
+ public:
+  NStepGRU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepBiGRU : public internal::NStepWithoutCells {
+ public:
+  NStepBiGRU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepRNNTanh : public internal::NStepWithoutCells {
+ public:
+  NStepRNNTanh(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepBiRNNTanh : public internal::NStepWithoutCells {
+ public:
+  NStepBiRNNTanh(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepRNNReLU : public internal::NStepWithoutCells {
+ public:
+  NStepRNNReLU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+class CATENA_EXPORT NStepBiRNNReLU : public internal::NStepWithoutCells {
+ public:
+  NStepBiRNNReLU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+};
+
+}  // namespace nn

@@ -1,0 +1,21 @@
+// States of recurrent layers, which are variables beside the parameters: not saved, moved with the link. Internal.
+#pragma once
+
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/variable_node.h>
+
+namespace nn::internal {
+
+using autograd::Variable;
+
+// v itself where it is on the device, else a copy through which gradients flow. Null stays null.
+inline Variable state_on(const autograd::Device& device, const Variable& v) {
+  return !v || v.device() == device ? v : autograd::copy(v, device);
+}
+
+// The state before the first call on x.
+inline Variable zero_state(const Variable& x, std::int64_t batch, std::int64_t units) {
+  return autograd::internal::constant_variable(autograd::zeros({batch, units}, x.dtype(), x.device()));
+}
+
+}  // namespace nn::internal
