@@ -59,7 +59,7 @@ foreach(component IN LISTS components)
   if(BUILD_SHARED_LIBS)
     set(uses "")
   else()
-    list(FILTER uses EXCLUDE REGEX "^fmt$")
+    list(FILTER uses EXCLUDE REGEX "^(fmt|json)$")
   endif()
   file(WRITE "${PROJECT_BINARY_DIR}/package/catena-${component}-depends.cmake"
     "set(catena_${component}_components \"${depends}\")\nset(catena_${component}_dependencies \"${uses}\")\n")

@@ -7,6 +7,8 @@
 #include <catena/nn/links.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/reporter.h>
+#include <catena/nn/serializers/hdf5.h>
 #include <catena/nn/serializers/npz.h>
+#include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/nn/walker_alias.h>

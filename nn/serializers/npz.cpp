@@ -4,15 +4,8 @@
 #include <catena/kernels/formats/npz.h>
 
 namespace nn::serializers {
-namespace {
 
-// "predictor/" and "/predictor" mean "predictor".
-std::string without_slashes(const std::string& path) {
-  const std::size_t begin = path.find_first_not_of('/');
-  return begin == std::string::npos ? "" : path.substr(begin, path.find_last_not_of('/') + 1 - begin);
-}
-
-}  // namespace
+using nn::internal::without_slashes;
 
 DictionarySerializer::DictionarySerializer(std::string path)
     : DictionarySerializer(catena::Shared<std::vector<Entry>>::make(), without_slashes(path)) {}
@@ -30,9 +23,10 @@ void DictionarySerializer::store_text(const std::string& path, std::string_view 
   entries_->push_back({path, {}, {}, {}, std::string(text), true});
 }
 
-NpzDeserializer::NpzDeserializer(const std::string& filename, std::string path, bool strict)
-    : NpzDeserializer(catena::Shared<const catena::NpzReader>::make("load_npz", filename), filename,
-                      without_slashes(path), strict) {}
+NpzDeserializer::NpzDeserializer(const std::string& filename, const LoadOptions& options)
+    : Serializer(options),
+      npz_(catena::Shared<const catena::NpzReader>::make("load_npz", filename)),
+      filename_(filename) {}
 NpzDeserializer::NpzDeserializer(catena::Shared<const catena::NpzReader> npz, std::string filename, std::string path,
                                  bool strict)
     : Serializer(std::move(path), strict), npz_(std::move(npz)), filename_(std::move(filename)) {}
@@ -46,7 +40,7 @@ std::optional<catena::NpyArray> NpzDeserializer::fetch(const std::string& path) 
 }
 std::vector<std::string> NpzDeserializer::keys() const {
   std::vector<std::string> below;
-  const std::string prefix = path().empty() ? "" : path() + "/";
+  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
   for (const std::string& key : npz_->keys())
     if (key.starts_with(prefix)) below.push_back(key.substr(prefix.size()));
   return below;

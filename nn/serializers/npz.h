@@ -48,7 +48,10 @@ class CATENA_EXPORT NpzDeserializer : public Serializer {
  public:
   // Opens `filename`. IOError when it cannot be read, ValueError when it is not an npz file; both name it. `path`: the
   // part of the file to read, "predictor" or "predictor/".
-  explicit NpzDeserializer(const std::string& filename, std::string path = "", bool strict = true);
+  explicit NpzDeserializer(const std::string& filename, const LoadOptions& options = {});
+  template <std::convertible_to<std::string> Path>
+  NpzDeserializer(const std::string& filename, const Path& path, bool strict = true)
+      : NpzDeserializer(filename, LoadOptions{.path = std::string(path), .strict = strict}) {}
   bool is_writer() const noexcept override { return false; }
   std::vector<std::string> keys() const override;
 
@@ -75,9 +78,17 @@ template <class T> void save_npz(const std::string& filename, T& object, bool co
 }
 // KeyError naming a missing key when strict; otherwise what is missing stays as it is and is reported. Additional keys
 // are reported. A load that fails leaves the object's arrays, and all members of links, as they were.
-template <class T> LoadReport load_npz(const std::string& filename, T& object, bool strict = true) {
-  NpzDeserializer s(filename, "", strict);
+//   load_npz("snapshot", model, "updater/model:main/");                  // a part of a file
+//   load_npz("vgg.npz", model, {.ignore_names = {"fc8/W", "fc8/b"}});    // layers that are trained anew
+//   load_npz("old.npz", model, false);                                   // not strict
+template <class T> LoadReport load_npz(const std::string& filename, T& object, const LoadOptions& options = {}) {
+  NpzDeserializer s(filename, options);
   return s.load(object);
+}
+template <class T, class First, class... More>
+requires(!std::same_as<First, LoadOptions>) LoadReport
+    load_npz(const std::string& filename, T& object, const First& first, const More&... more) {
+  return load_npz(filename, object, nn::internal::load_options(first, more...));
 }
 
 }  // namespace nn::serializers

@@ -1,13 +1,25 @@
 #include <catena/nn/serializers/serializer.h>
 
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 #include <unordered_set>
 
 #include <catena/kernels/base/scalar.h>
 #include <catena/nn/parameter.h>
+#include <catena/nn/serializers/key_style.h>
 
 namespace nn {
+
+bool IgnoreNames::operator()(const std::string& key) const {
+  return std::find(names_.begin(), names_.end(), key) != names_.end() || (predicate_ && predicate_(key));
+}
+
+std::string internal::without_slashes(std::string_view path) {
+  const std::size_t begin = path.find_first_not_of('/');
+  if (begin == path.npos) return {};
+  return std::string(path.substr(begin, path.find_last_not_of('/') + 1 - begin));
+}
 
 using autograd::Array;
 using autograd::Dtype;
@@ -17,6 +29,10 @@ using catena::NpyArray;
 using catena::TypeError;
 using catena::ValueError;
 
+Serializer::Serializer(const LoadOptions& options)
+    : path_(internal::without_slashes(options.path)),
+      strict_(options.strict),
+      options_(catena::Shared<const LoadOptions>::make(options)) {}
 Serializer::~Serializer() = default;
 std::vector<std::string> Serializer::keys() const { return {}; }
 void Serializer::store(const std::string&, Dtype, const autograd::Shape&, std::span<const std::byte>) {}
@@ -35,24 +51,57 @@ std::string Serializer::where(std::string_view key) const { return source() + ":
 catena::Owned<Serializer> Serializer::operator[](std::string_view key) const {
   catena::Owned<Serializer> result = child(join(key));
   result->state_ = state_;
+  result->options_ = options_;
   return result;
 }
 
-bool Serializer::contains(std::string_view key) const { return !is_writer() && fetch(join(key)).has_value(); }
+bool Serializer::has_names_of_its_own() const noexcept {
+  return options_ && (options_->style != KeyStyle::chainer || !options_->rename.empty());
+}
+bool Serializer::ignores(const std::string& path) const { return options_ && options_->ignore_names(path); }
+
+bool Serializer::contains(std::string_view key) const {
+  const std::string full = join(key);
+  return !is_writer() && !ignores(full) && fetch_named(full, false).has_value();
+}
 std::optional<NpyArray> Serializer::stored(std::string_view key) const {
   return is_writer() ? std::nullopt : fetch_and_note(key);
 }
 
+std::optional<NpyArray> Serializer::fetch_named(const std::string& path, bool note) const {
+  const auto by_name = [&](const std::string& name) {
+    std::optional<NpyArray> found = fetch(name);
+    if (found && note && state_) state_->asked.push_back(name);
+    return found;
+  };
+  return has_names_of_its_own() ? internal::fetch_styled(*options_, path, by_name) : by_name(path);
+}
+
 std::optional<NpyArray> Serializer::fetch_and_note(std::string_view key) const {
-  std::optional<NpyArray> found = fetch(join(key));
-  if (found && state_) state_->report.loaded.push_back(join(key));
+  const std::string full = join(key);
+  if (ignores(full)) {
+    if (state_) {
+      state_->report.ignored.push_back(full);
+      state_->asked.push_back(full);
+    }
+    return {};
+  }
+  std::optional<NpyArray> found = fetch_named(full, true);
+  if (found && state_) state_->report.loaded.push_back(full);
   return found;
 }
 
 std::optional<NpyArray> Serializer::require(std::string_view key) const {
   std::optional<NpyArray> found = fetch_and_note(key);
-  check<KeyError>(found.has_value() || !strict_, source(), "there is no entry ", join(key));
-  if (!found && state_) state_->report.missing.push_back(join(key));
+  if (found) return found;
+  const std::string full = join(key);
+  if (ignores(full) || (options_ && internal::may_be_missing(*options_, full))) return found;
+  if (strict_) {
+    const std::string name = has_names_of_its_own() ? internal::styled_name(*options_, full) : full;
+    const std::string key_of = name == full ? "" : " (for " + full + ")";
+    catena::fail<KeyError>(source(), "there is no entry ", name, key_of);
+  }
+  if (state_) state_->report.missing.push_back(full);
   return found;
 }
 
@@ -61,7 +110,10 @@ std::optional<NpyArray> Serializer::require(std::string_view key) const {
 Serializer::Transaction::Transaction(Serializer& s) : serializer_(s) {
   if (s.is_writer()) return;
   if (!s.state_) s.state_ = catena::Shared<LoadState>::make();
-  if (s.state_->transactions++ == 0) s.state_->report = {};
+  if (s.state_->transactions++ == 0) {
+    s.state_->report = {};
+    s.state_->asked.clear();
+  }
   start_ = s.state_->undo.size();
 }
 
@@ -83,12 +135,26 @@ void Serializer::on_rollback(catena::Function<void()> undo) {
   if (in_transaction()) state_->undo.push_back(std::move(undo));
 }
 
+namespace {
+
+// HDF5 takes doubled slashes for one.
+std::string with_single_slashes(std::string path) {
+  const auto both = [](char a, char b) { return a == '/' && b == '/'; };
+  path.erase(std::unique(path.begin(), path.end(), both), path.end());
+  return path;
+}
+
+}  // namespace
+
 LoadReport Serializer::report() const {
   if (!state_) return {};
   LoadReport result = state_->report;
-  const std::unordered_set<std::string> asked(result.loaded.begin(), result.loaded.end());
-  for (const std::string& key : keys())
-    if (std::string full = join(key); !asked.contains(full)) result.unexpected.push_back(std::move(full));
+  std::unordered_set<std::string> asked;
+  for (const std::string& name : state_->asked) asked.insert(with_single_slashes(name));
+  for (const std::string& key : keys()) {
+    std::string name = has_names_of_its_own() ? key : join(key);
+    if (!asked.contains(with_single_slashes(name))) result.unexpected.push_back(std::move(name));
+  }
   return result;
 }
 
@@ -98,6 +164,16 @@ namespace {
 void check_load_cast(const std::string& where, Dtype from, Dtype to) {
   const bool loses = kind_of(from) >= catena::DtypeKind::floating && kind_of(from) > kind_of(to);
   check<TypeError>(!loses, where, "cannot load ", from, " values into an array of ", to);
+}
+
+// NumPy's rule, in one direction.
+bool broadcasts_to(const autograd::Shape& from, const autograd::Shape& to) {
+  if (from.size() > to.size()) return false;
+  for (int i = 1; i <= from.size(); ++i) {
+    const std::int64_t n = from[from.size() - i];
+    if (n != 1 && n != to[to.size() - i]) return false;
+  }
+  return true;
 }
 
 void convert_bytes(Dtype from, const std::byte* in, Dtype to, std::byte* out, std::int64_t n) {
@@ -131,21 +207,33 @@ void Serializer::operator()(std::string_view key, Array& value) {
   const std::string where = this->where(key);
   check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
                    ", which no array can hold");
-  if (!value) {
-    value = autograd::from_host(found->data.data(), found->shape, *found->dtype, autograd::Device{});
-    return;
+  if (value) load_array(where, *found, value);
+  else value = autograd::from_host(found->data.data(), found->shape, *found->dtype, autograd::Device{});
+}
+
+// The contents of an entry into an array that is there.
+void Serializer::load_array(const std::string& where, const NpyArray& found, const Array& value) {
+  const bool same = found.shape == value.shape();
+  const bool broadcasts = !same && broadcasts_to(found.shape, value.shape());
+  const bool allowed = same || (broadcasts && options_ && options_->allow_broadcast);
+  check<ValueError>(allowed, where, "its shape is ", found.shape, ", but ", value.shape(), " is needed",
+                    broadcasts ? " (LoadOptions::allow_broadcast repeats its elements)" : "");
+  check_load_cast(where, *found.dtype, value.dtype());
+  const std::byte* bytes = found.data.data();
+  std::vector<std::byte> converted;
+  if (*found.dtype != value.dtype()) {
+    converted.resize(static_cast<std::size_t>(found.size()) * catena::itemsize(value.dtype()));
+    convert_bytes(*found.dtype, bytes, value.dtype(), converted.data(), found.size());
+    bytes = converted.data();
   }
-  check<ValueError>(found->shape == value.shape(), where, "its shape is ", found->shape, ", but ", value.shape(),
-                    " is needed");
-  check_load_cast(where, *found->dtype, value.dtype());
-  std::vector<std::byte> bytes(static_cast<std::size_t>(value.size()) * catena::itemsize(value.dtype()));
-  convert_bytes(*found->dtype, found->data.data(), value.dtype(), bytes.data(), value.size());
+  Array stored = value.backend().from_host(bytes, found.shape, value.dtype(), value.device());
+  if (!same) stored = autograd::copy(autograd::broadcast_to(stored, value.shape()));
   if (in_transaction()) {  // the old contents wait on the host, where memory is less scarce
     const autograd::Device host{};
     const Array before = value.device() == host ? autograd::copy(value) : autograd::to_device(value, host);
     on_rollback([value, before] { autograd::copy_across(value, before); });
   }
-  autograd::copy_across(value, value.backend().from_host(bytes.data(), value.shape(), value.dtype(), value.device()));
+  autograd::copy_across(value, stored);
 }
 
 template <class T> void Serializer::number(std::string_view key, T& value) {

@@ -1,17 +1,21 @@
-// Room nn/serializers: saving and loading of parameters and state: the Serializer interface and its implementation for
-// npz files. The bytes of npy and zip files are in kernels/formats. This room may use nn, autograd
-// and kernels.
+// Room nn/serializers: saving and loading of parameters and state: the Serializer interface and its implementations for
+// npz, HDF5 and safetensors files. The bytes of npy and zip files are in kernels/formats. This room may use nn,
+// autograd and kernels.
 //
 // Serializer: one visitor for saving and loading. An object's serialize(Serializer&) names its entries once, and the
 // same code writes or reads them. Keys form paths ("predictor/l1/W"); file formats differ only in where a path is
 // stored.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/array.h>
@@ -27,10 +31,58 @@ namespace nn {
 
 class Parameter;
 
-// What a load did, as full keys: "predictor/l1/W". `missing` is empty when strict, `unexpected` are keys that nothing
-// asked for.
+// What a load did, as full keys: "predictor/l1/W". `missing` is empty when strict, `unexpected` are keys of the file
+// that nothing asked for, `ignored` those of LoadOptions::ignore_names.
 struct LoadReport {
-  std::vector<std::string> loaded, missing, unexpected;
+  std::vector<std::string> loaded, missing, unexpected, ignored;
+};
+
+// Keys that a load leaves alone: a key, a list of keys, or a function that is true for them. The keys are full ones.
+//   {.ignore_names = {"predictor/fc8/W", "predictor/fc8/b"}}
+//   {.ignore_names = [](std::string_view key) { return key.starts_with("predictor/fc8/"); }}
+class CATENA_EXPORT IgnoreNames {
+ public:
+  IgnoreNames() = default;
+  IgnoreNames(const char* name) : names_{name} {}
+  IgnoreNames(std::string name) : names_{std::move(name)} {}
+  IgnoreNames(std::initializer_list<std::string> names) : names_(names) {}
+  IgnoreNames(std::vector<std::string> names) : names_(std::move(names)) {}
+  template <class F>
+  requires std::is_invocable_r_v<bool, F&, const std::string&> IgnoreNames(F predicate)
+      : predicate_(std::move(predicate)) {}
+  bool operator()(const std::string& key) const;
+
+ private:
+  std::vector<std::string> names_;
+  catena::Function<bool(const std::string&)> predicate_;
+};
+
+// How the file calls the parameters.
+//   chainer   by the keys of this library and of Chainer: "conv/W"
+//   pytorch   as a state dict of PyTorch does: "conv.weight". Only names differ, the last one by this table, and gates
+//             of an LSTM:
+//               W, b                             weight, bias     Linear, Convolution2D, Deconvolution2D, EmbedID, ...
+//               gamma, beta                      weight, bias     BatchNormalization, LayerNormalization
+//               avg_mean, avg_var, N             running_mean, running_var, num_batches_tracked (which may be missing)
+//               upward/W, upward/b, lateral/W    weight_ih_l0, bias_ih_l0 + bias_hh_l0, weight_hh_l0, with the rows of
+//                                                nn.LSTM's order i, f, g, o in that of the LSTM link, a, i, f, o by
+//                                                unit
+//             Other names are kept, with "." between them. PyTorch's momentum is 1 - decay of BatchNormalization, whose
+//             eps is 1e-5 there and 2e-5 here: no file has these numbers.
+enum class KeyStyle : std::uint8_t { chainer, pytorch };
+
+// Pairs {path here, path in the file} of links: with KeyStyle::pytorch, {{"body/0", "features"}} reads "body/0/W" from
+// "features.weight". A pair for a whole key gives the name itself: {"body/0/W", "kernel"}. The first pair that fits
+// counts.
+using KeyRenames = std::vector<std::pair<std::string, std::string>>;
+
+struct LoadOptions {
+  std::string path = {};          // the part of the file to read: "predictor" or "updater/model:main/"
+  bool strict = true;             // whether a missing key is a KeyError
+  IgnoreNames ignore_names = {};  // keys that are left as they are, in the file or not
+  bool allow_broadcast = false;   // whether an array of another shape that broadcasts is accepted, as Chainer does
+  KeyStyle style = KeyStyle::chainer;
+  KeyRenames rename = {};
 };
 
 class CATENA_EXPORT Serializer {
@@ -43,8 +95,9 @@ class CATENA_EXPORT Serializer {
   catena::Owned<Serializer> operator[](std::string_view key) const;
 
   // Saving stores `value` under `key`. Loading replaces it:
-  //   arrays    The contents are copied into the given array, on any device. ValueError when the shapes differ,
-  //             TypeError from float to integer; other dtypes are cast. A null array becomes a new one on the host.
+  //   arrays    The contents are copied into the given array, on any device. ValueError when the shapes differ (see
+  //             LoadOptions::allow_broadcast), TypeError from float to integer; other dtypes are cast. A null array
+  //             becomes a new one on the host.
   //   numbers   are converted from any stored numeric dtype; text from any text.
   // A missing key is a KeyError when strict; otherwise the value is unchanged.
   void operator()(std::string_view key, autograd::Array& value);
@@ -63,12 +116,13 @@ class CATENA_EXPORT Serializer {
   // creator.
   void operator()(std::string_view key, autograd::Variable& value);
 
-  // When loading, whether the key exists. When saving, false.
+  // When loading, whether the key exists and is not ignored. When saving, false.
   bool contains(std::string_view key) const;
   // When loading, the stored array without conversion, for entries whose form varies between versions; empty when
   // missing.
   std::optional<catena::NpyArray> stored(std::string_view key) const;
-  // When loading, the keys below this serializer (relative paths), for error messages.
+  // When loading, the keys below this serializer (relative paths), for error messages and reports; with a KeyStyle or
+  // renames of LoadOptions, all names of the file.
   virtual std::vector<std::string> keys() const;
   const std::string& path() const noexcept { return path_; }
   bool is_strict() const noexcept { return strict_; }
@@ -103,6 +157,10 @@ class CATENA_EXPORT Serializer {
 
  protected:
   explicit Serializer(std::string path, bool strict = true) : path_(std::move(path)), strict_(strict) {}
+  // For the outermost serializer of a load; its children get the same options.
+  explicit Serializer(const LoadOptions& options);
+  bool has_names_of_its_own() const noexcept;  // whether the file's names are not the keys
+  // `path` is a full one. A format with groups creates them here.
   virtual catena::Owned<Serializer> child(std::string path) const = 0;
   virtual void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
                      std::span<const std::byte> bytes);
@@ -116,6 +174,9 @@ class CATENA_EXPORT Serializer {
   template <class T> void number(std::string_view key, T& value);
   std::optional<catena::NpyArray> require(std::string_view key) const;
   std::optional<catena::NpyArray> fetch_and_note(std::string_view key) const;
+  std::optional<catena::NpyArray> fetch_named(const std::string& path, bool note) const;
+  bool ignores(const std::string& path) const;
+  void load_array(const std::string& where, const catena::NpyArray& found, const autograd::Array& value);
   std::string where(std::string_view key) const;
   bool in_transaction() const noexcept { return state_ && state_->transactions > 0; }
   LoadReport report() const;
@@ -125,11 +186,26 @@ class CATENA_EXPORT Serializer {
     int transactions = 0;
     std::vector<catena::Function<void()>> undo;
     LoadReport report;
+    std::vector<std::string> asked;  // names in the file
   };
 
   std::string path_;
   bool strict_;
+  catena::Shared<const LoadOptions> options_;  // null: the defaults
   catena::Shared<LoadState> state_;
 };
 
+namespace internal {
+
+// "predictor/" and "/predictor" mean "predictor".
+CATENA_EXPORT std::string without_slashes(std::string_view path);
+
+// Arguments of a load by position: load_npz(file, object, strict) and load_npz(file, object, path, strict,
+// ignore_names).
+LoadOptions load_options(std::same_as<bool> auto strict) { return {.strict = strict}; }
+inline LoadOptions load_options(std::string path, bool strict = true, IgnoreNames ignore_names = {}) {
+  return {.path = std::move(path), .strict = strict, .ignore_names = std::move(ignore_names)};
+}
+
+}  // namespace internal
 }  // namespace nn

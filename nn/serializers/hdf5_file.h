@@ -1,0 +1,52 @@
+// The table of the module of HDF5 (kernels/base/module.h), and what it does: one file, by paths. Internal to this room.
+// Everything that it has to do with the HDF5 library is in modules/hdf5.cpp.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catena/kernels/base/export.h>
+#include <catena/kernels/base/pointers.h>
+#include <catena/kernels/formats/npy.h>
+
+namespace nn::internal {
+
+// Paths are those of HDF5, from the root of the file; "" is the root, doubled slashes count once. Every function may be
+// called by several threads.
+class CATENA_EXPORT Hdf5File {
+ public:
+  virtual ~Hdf5File() = default;
+
+  // What starts messages: `load_hdf5: "model.h5"`.
+  virtual const std::string& context() const noexcept = 0;
+  virtual bool is_group(const std::string& path) const = 0;
+  // The dataset at `path`; nothing where there is none. Text as kind S, UTF-8; a null dataspace as None.
+  virtual std::optional<catena::NpyArray> read(const std::string& path) const = 0;
+  virtual bool is_dataset(const std::string& path) const = 0;
+  // The paths of all datasets below a group, relative to it.
+  virtual std::vector<std::string> datasets(const std::string& group) const = 0;
+
+  // The group at `path`, with those above it; nothing happens where it is there.
+  virtual void make_group(const std::string& path) = 0;
+  // Groups above are made on demand. `compression` (gzip, 0 to 9) counts for arrays of more than one element.
+  virtual void write(const std::string& path, catena::Dtype dtype, const catena::Shape& shape,
+                     std::span<const std::byte> c_order, std::optional<int> compression) = 0;
+  virtual void write_text(const std::string& path, const std::string& utf8) = 0;
+  virtual void flush() = 0;
+  // The file as it would lie on the disk.
+  virtual std::vector<std::byte> image() const = 0;
+};
+
+// memory: a new file that only image() shows.
+enum class Hdf5Mode { read, read_write, create, create_new, memory };
+
+struct Hdf5Module {
+  catena::Owned<Hdf5File> (*open)(std::string_view op, const std::string& filename, Hdf5Mode mode);
+};
+
+extern "C" CATENA_EXPORT const Hdf5Module* catena_nn_hdf5();
+
+}  // namespace nn::internal

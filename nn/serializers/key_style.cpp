@@ -1,0 +1,186 @@
+#include <catena/nn/serializers/key_style.h>
+
+#include <cstring>
+#include <unordered_set>
+
+#include <catena/kernels/base/scalar.h>
+
+namespace nn::internal {
+
+using catena::check;
+using catena::NpyArray;
+using catena::ValueError;
+using serializers::DictionarySerializer;
+using Entry = DictionarySerializer::Entry;
+
+namespace {
+
+struct Name {
+  std::string_view ours, pytorch;
+};
+constexpr Name kNames[] = {{"W", "weight"},
+                           {"b", "bias"},
+                           {"gamma", "weight"},
+                           {"beta", "bias"},
+                           {"avg_mean", "running_mean"},
+                           {"avg_var", "running_var"},
+                           {"N", "num_batches_tracked"}};
+
+// The arrays of an LSTM link, and of nn.LSTM: its bias is the sum of two.
+struct GateName {
+  std::string_view ours, pytorch, added;
+};
+constexpr GateName kGates[] = {
+    {"upward/W", "weight_ih_l0", ""}, {"upward/b", "bias_ih_l0", "bias_hh_l0"}, {"lateral/W", "weight_hh_l0", ""}};
+// The gates of nn.LSTM, i, f, g, o, by their places in those of a unit of the link, a, i, f, o.
+constexpr std::int64_t kGateOf[] = {1, 2, 0, 3};
+
+// Whether `key` is `end` or ends with "/" and it; `parent` is what is ahead.
+bool ends_with(std::string_view key, std::string_view end, std::string_view& parent) {
+  if (!key.ends_with(end)) return false;
+  parent = key.substr(0, key.size() - end.size());
+  if (parent.empty()) return true;
+  if (parent.back() != '/') return false;
+  parent.remove_suffix(1);
+  return true;
+}
+
+std::string joined(std::string_view parent, std::string_view name, char separator) {
+  return parent.empty() ? std::string(name) : std::string(parent) + separator + std::string(name);
+}
+
+std::string with_dots(std::string_view path) {
+  std::string result(path);
+  for (char& c : result)
+    if (c == '/') c = '.';
+  return result;
+}
+
+// The file's name of the link at `path`, in the style.
+std::string styled_path(KeyStyle style, const KeyRenames& rename, std::string_view path) {
+  const bool dots = style == KeyStyle::pytorch;
+  for (const auto& [from, theirs] : rename) {
+    const std::string ours = without_slashes(from);
+    if (!path.starts_with(ours)) continue;
+    std::string_view rest = path.substr(ours.size());
+    if (rest.empty()) return theirs;
+    if (!ours.empty() && rest.front() != '/') continue;
+    if (rest.front() == '/') rest.remove_prefix(1);
+    return joined(theirs, dots ? with_dots(rest) : std::string(rest), dots ? '.' : '/');
+  }
+  return dots ? with_dots(path) : std::string(path);
+}
+
+std::string name_of(KeyStyle style, const KeyRenames& rename, const std::string& key) {
+  for (const auto& [ours, theirs] : rename)
+    if (ours == key) return theirs;
+  if (style == KeyStyle::chainer) return styled_path(style, rename, key);
+  const std::size_t slash = key.rfind('/');
+  const std::string_view parent = slash == key.npos ? std::string_view() : std::string_view(key).substr(0, slash);
+  std::string_view last = std::string_view(key).substr(slash == key.npos ? 0 : slash + 1);
+  for (const Name& n : kNames)
+    if (last == n.ours) {
+      last = n.pytorch;
+      break;
+    }
+  return joined(styled_path(style, rename, parent), last, '.');
+}
+
+const GateName* gates_of(KeyStyle style, const KeyRenames& rename, const std::string& key, std::string_view& parent) {
+  if (style != KeyStyle::pytorch) return nullptr;
+  for (const auto& [ours, theirs] : rename)
+    if (ours == key) return nullptr;
+  for (const GateName& g : kGates)
+    if (ends_with(key, g.ours, parent)) return &g;
+  return nullptr;
+}
+
+// Moves row `gate` * n + `unit` to row 4 `unit` + (place of the gate), or back.
+std::vector<std::byte> reordered(const std::string& key, const autograd::Shape& shape,
+                                 const std::vector<std::byte>& bytes, bool to_pytorch) {
+  check<ValueError>(!shape.empty() && shape[0] % 4 == 0, "LSTM", "the entry ", key, " has the shape ", shape,
+                    ", which is not that of four gates");
+  std::vector<std::byte> result(bytes.size());
+  if (bytes.empty()) return result;
+  const std::int64_t n = shape[0] / 4;
+  const std::size_t row = bytes.size() / static_cast<std::size_t>(shape[0]);
+  for (std::int64_t gate = 0; gate < 4; ++gate)
+    for (std::int64_t unit = 0; unit < n; ++unit) {
+      const auto theirs = static_cast<std::size_t>(gate * n + unit) * row;
+      const auto ours = static_cast<std::size_t>(4 * unit + kGateOf[gate]) * row;
+      std::memcpy(result.data() + (to_pytorch ? theirs : ours), bytes.data() + (to_pytorch ? ours : theirs), row);
+    }
+  return result;
+}
+
+void add(const std::string& name, NpyArray& to, const NpyArray& other) {
+  check<ValueError>(to.dtype && to.dtype == other.dtype && to.shape == other.shape, "LSTM", "the entry ", name, " has ",
+                    other.descr, " of shape ", other.shape, ", but it is to be added to ", to.descr, " of shape ",
+                    to.shape);
+  catena::visit_real_dtype("LSTM", *to.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (std::size_t at = 0; at + sizeof(T) <= to.data.size(); at += sizeof(T)) {
+      T a, b;
+      std::memcpy(&a, to.data.data() + at, sizeof(T));
+      std::memcpy(&b, other.data.data() + at, sizeof(T));
+      a = catena::convert<T>(catena::convert<double>(a) + catena::convert<double>(b));
+      std::memcpy(to.data.data() + at, &a, sizeof(T));
+    }
+  });
+}
+
+}  // namespace
+
+std::string styled_name(const LoadOptions& options, const std::string& key) {
+  return name_of(options.style, options.rename, key);
+}
+
+std::optional<NpyArray> fetch_styled(const LoadOptions& options, const std::string& key, const Fetch& fetch) {
+  std::string_view parent;
+  if (const GateName* const gates = gates_of(options.style, options.rename, key, parent)) {
+    const std::string path = styled_path(options.style, options.rename, parent);
+    if (std::optional<NpyArray> found = fetch(joined(path, gates->pytorch, '.'))) {
+      if (!gates->added.empty()) {
+        const std::string name = joined(path, gates->added, '.');
+        if (const std::optional<NpyArray> other = fetch(name)) add(name, *found, *other);
+      }
+      found->data = reordered(key, found->shape, found->data, false);
+      return found;
+    }
+  }
+  return fetch(styled_name(options, key));
+}
+
+bool may_be_missing(const LoadOptions& options, const std::string& key) {
+  std::string_view parent;
+  return options.style == KeyStyle::pytorch && ends_with(key, "N", parent);
+}
+
+std::vector<Entry> styled_entries(const std::vector<Entry>& entries, KeyStyle style, const KeyRenames& rename) {
+  std::unordered_set<std::string> keys;
+  for (const Entry& e : entries) keys.insert(e.key);
+  std::vector<Entry> result;
+  for (const Entry& e : entries) {
+    std::string_view parent;
+    const GateName* const gates = gates_of(style, rename, e.key, parent);
+    result.push_back(e);
+    // A link named "upward" need not be that of an LSTM.
+    const bool is_lstm = gates != nullptr && keys.contains(joined(parent, "upward/W", '/')) &&
+                         keys.contains(joined(parent, "lateral/W", '/'));
+    if (!is_lstm) {
+      result.back().key = name_of(style, rename, e.key);
+      continue;
+    }
+    const std::string path = styled_path(style, rename, parent);
+    result.back().key = joined(path, gates->pytorch, '.');
+    result.back().bytes = reordered(e.key, e.shape, e.bytes, true);
+    if (gates->added.empty()) continue;
+    Entry zeros = e;
+    zeros.key = joined(path, gates->added, '.');
+    zeros.bytes.assign(e.bytes.size(), std::byte{0});
+    result.push_back(std::move(zeros));
+  }
+  return result;
+}
+
+}  // namespace nn::internal

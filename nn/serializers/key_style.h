@@ -1,0 +1,26 @@
+// The names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to this room.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+#include <catena/nn/serializers/npz.h>
+
+namespace nn::internal {
+
+using Fetch = catena::Function<std::optional<catena::NpyArray>(const std::string& name)>;
+
+// The name of a key in the file; of those that are stored in several arrays, the first.
+std::string styled_name(const LoadOptions& options, const std::string& key);
+// The array of a key, made of what the file has.
+std::optional<catena::NpyArray> fetch_styled(const LoadOptions& options, const std::string& key, const Fetch& fetch);
+// Counters that files of the other library may lack.
+bool may_be_missing(const LoadOptions& options, const std::string& key);
+
+// The entries as the file is to have them, in the same order.
+std::vector<serializers::DictionarySerializer::Entry> styled_entries(
+    const std::vector<serializers::DictionarySerializer::Entry>& entries, KeyStyle style, const KeyRenames& rename);
+
+}  // namespace nn::internal

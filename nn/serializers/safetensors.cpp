@@ -1,0 +1,69 @@
+#include <catena/nn/serializers/safetensors.h>
+
+#include <algorithm>
+
+#include <catena/nn/serializers/key_style.h>
+
+namespace nn::serializers {
+
+using catena::check;
+using catena::KeyError;
+using catena::TypeError;
+
+SafetensorsDeserializer::SafetensorsDeserializer(const std::string& filename, const LoadOptions& options)
+    : Serializer(options), file_(filename, "load_safetensors") {}
+SafetensorsDeserializer::SafetensorsDeserializer(SafetensorsFile file, std::string path, bool strict)
+    : Serializer(std::move(path), strict), file_(std::move(file)) {}
+
+catena::Owned<Serializer> SafetensorsDeserializer::child(std::string path) const {
+  return catena::Owned<Serializer>(new SafetensorsDeserializer(file_, std::move(path), is_strict()));
+}
+
+std::optional<catena::NpyArray> SafetensorsDeserializer::fetch(const std::string& path) const {
+  const SafetensorsFile::Tensor* const t = file_.find(path);
+  if (t == nullptr) return {};
+  catena::NpyArray a;
+  a.descr = t->dtype ? std::string(catena::npy_descr(*t->dtype)) : t->dtype_name;
+  a.dtype = t->dtype;
+  a.itemsize = t->dtype ? catena::itemsize(*t->dtype) : 0;
+  a.shape = t->shape;
+  a.data.assign(t->bytes.begin(), t->bytes.end());
+  if (a.dtype == catena::Dtype::bool_)  // a C++ bool with any other byte would be undefined
+    for (std::byte& b : a.data) b = std::byte(b != std::byte(0));
+  return a;
+}
+
+std::vector<std::string> SafetensorsDeserializer::keys() const {
+  std::vector<std::string> below;
+  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
+  for (const SafetensorsFile::Tensor& t : file_.tensors())
+    if (t.name.starts_with(prefix)) below.push_back(t.name.substr(prefix.size()));
+  return below;
+}
+
+autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name) {
+  const SafetensorsFile::Tensor* const t = file.find(name);
+  check<KeyError>(t != nullptr, file.context(), "there is no tensor ", name);
+  check<TypeError>(t->dtype.has_value(), file.context(), "the tensor ", name, " has the element type ", t->dtype_name,
+                   ", which no array can hold");
+  return autograd::from_host(t->bytes.data(), t->shape, *t->dtype, autograd::Device{});
+}
+
+void internal::write_safetensors(const std::string& filename, const DictionarySerializer& s,
+                                 const SafetensorsOptions& options) {
+  const std::vector<DictionarySerializer::Entry> entries =
+      nn::internal::styled_entries(s.entries(), options.style, options.rename);
+  std::vector<SafetensorsInput> tensors;
+  for (const DictionarySerializer::Entry& e : entries) {
+    check<TypeError>(!e.is_text, "save_safetensors", "the entry ", e.key,
+                     " is a text, and safetensors files hold arrays only: use save_npz or save_hdf5");
+    tensors.push_back({e.key, e.dtype, e.shape, e.bytes});
+  }
+  SafetensorsMetadata metadata = options.metadata;
+  const auto is_format = [](const auto& pair) { return pair.first == "format"; };
+  if (options.style == KeyStyle::pytorch && std::none_of(metadata.begin(), metadata.end(), is_format))
+    metadata.emplace_back("format", "pt");
+  write_safetensors(filename, std::move(tensors), metadata);
+}
+
+}  // namespace nn::serializers

@@ -1,0 +1,79 @@
+// safetensors files, which PyTorch and others read and write: arrays under names, mapped into memory when they are
+// read.
+//
+//   save_safetensors("model.safetensors", model);
+//   load_safetensors("model.safetensors", model);
+//
+//   // Weights of a PyTorch model with the same modules, and back.
+//   load_safetensors("resnet.safetensors", model, {.style = nn::KeyStyle::pytorch});
+//   save_safetensors("for_torch.safetensors", model, {.style = nn::KeyStyle::pytorch});
+//
+// Parameters, persistent arrays and numbers (as arrays of shape ()) can be stored; text, and with it most trainers, is
+// a TypeError: use save_npz or save_hdf5.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catena/nn/serializers/npz.h>
+#include <catena/nn/serializers/safetensors_file.h>
+#include <catena/nn/serializers/serializer.h>
+
+namespace nn::serializers {
+
+struct SafetensorsOptions {
+  KeyStyle style = KeyStyle::chainer;
+  KeyRenames rename = {};
+  // Text for whoever reads the file. With KeyStyle::pytorch, {"format", "pt"} is added unless there is a format: some
+  // readers insist on it.
+  SafetensorsMetadata metadata = {};
+};
+
+class CATENA_EXPORT SafetensorsDeserializer : public Serializer {
+ public:
+  explicit SafetensorsDeserializer(const std::string& filename, const LoadOptions& options = {});
+  bool is_writer() const noexcept override { return false; }
+  std::vector<std::string> keys() const override;
+  const SafetensorsFile& file() const noexcept { return file_; }
+
+ protected:
+  SafetensorsDeserializer(SafetensorsFile file, std::string path, bool strict);
+  catena::Owned<Serializer> child(std::string path) const override;
+  std::optional<catena::NpyArray> fetch(const std::string& path) const override;
+  std::string source() const override { return file_.context(); }
+
+ private:
+  SafetensorsFile file_;
+};
+
+// The array of that name on the host, whatever its element type. KeyError where there is none, TypeError for types that
+// no array can hold.
+CATENA_EXPORT autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name);
+
+namespace internal {
+CATENA_EXPORT void write_safetensors(const std::string& filename, const DictionarySerializer& s,
+                                     const SafetensorsOptions& options);
+}
+
+// Writes `filename` atomically: if saving fails, the previous file is unchanged. Equal content gives equal bytes.
+template <class T>
+void save_safetensors(const std::string& filename, T& object, const SafetensorsOptions& options = {}) {
+  DictionarySerializer s;
+  s.save(object);
+  internal::write_safetensors(filename, s, options);
+}
+// Options and errors of load_npz. bfloat16 and float16 are converted to the dtype of the parameter.
+template <class T>
+LoadReport load_safetensors(const std::string& filename, T& object, const LoadOptions& options = {}) {
+  SafetensorsDeserializer s(filename, options);
+  return s.load(object);
+}
+template <class T, class First, class... More>
+requires(!std::same_as<First, LoadOptions>) LoadReport
+    load_safetensors(const std::string& filename, T& object, const First& first, const More&... more) {
+  return load_safetensors(filename, object, nn::internal::load_options(first, more...));
+}
+
+}  // namespace nn::serializers

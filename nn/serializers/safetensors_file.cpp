@@ -1,0 +1,321 @@
+#include <catena/nn/serializers/safetensors_file.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <catena/kernels/formats/atomic_file.h>
+
+namespace nn::serializers {
+
+using catena::check;
+using catena::Dtype;
+using catena::fail;
+using catena::IOError;
+using catena::Shape;
+using catena::TypeError;
+using catena::ValueError;
+
+static_assert(std::endian::native == std::endian::little, "the elements are used as they lie in the file");
+
+namespace {
+
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // bytes
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::string_view kMetadata = "__metadata__";
+
+struct DtypeName {
+  std::string_view name;
+  Dtype dtype;
+};
+constexpr DtypeName kDtypes[] = {{"BOOL", Dtype::bool_},  {"I8", Dtype::int8},       {"U8", Dtype::uint8},
+                                 {"I16", Dtype::int16},   {"U16", Dtype::uint16},    {"I32", Dtype::int32},
+                                 {"U32", Dtype::uint32},  {"I64", Dtype::int64},     {"U64", Dtype::uint64},
+                                 {"F16", Dtype::float16}, {"BF16", Dtype::bfloat16}, {"F32", Dtype::float32},
+                                 {"F64", Dtype::float64}, {"C64", Dtype::complex64}};
+
+std::optional<Dtype> dtype_of(std::string_view name) {
+  for (const DtypeName& d : kDtypes)
+    if (d.name == name) return d.dtype;
+  return {};
+}
+
+// A file in memory, read-only.
+class Mapping {
+ public:
+  Mapping(const std::string& context, const std::string& filename) {
+    const int fd = ::open(filename.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) fail<IOError>(context, "cannot open: ", std::strerror(errno));
+    struct stat status {};
+    const bool known = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    size_ = known ? static_cast<std::size_t>(status.st_size) : 0;
+    if (size_ > 0) data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int error = errno;
+    ::close(fd);
+    check<IOError>(known, context, "is no regular file");
+    if (data_ == MAP_FAILED) fail<IOError>(context, "cannot be mapped: ", std::strerror(error));
+  }
+  ~Mapping() {
+    if (data_ != nullptr && data_ != MAP_FAILED) ::munmap(data_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  std::span<const std::byte> bytes() const noexcept { return {static_cast<const std::byte*>(data_), size_}; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A tensor as the header states it.
+struct Claim {
+  std::string name, dtype;
+  std::vector<std::uint64_t> shape, offsets;
+  bool has_dtype = false, has_shape = false, has_offsets = false;
+};
+
+// Takes the header from the parser, event by event: the depth is limited, and names that come twice are seen.
+class HeaderReader {
+ public:
+  explicit HeaderReader(const std::string& context) : context_(context) {}
+
+  bool null() { return refuse("null"); }
+  bool boolean(bool) { return refuse("a truth value"); }
+  bool number_integer(std::int64_t) { return refuse("a negative number"); }
+  bool number_float(double, const std::string&) { return refuse("a number that is no integer"); }
+  bool binary(nlohmann::json::binary_t&) { return refuse("binary data"); }
+  bool number_unsigned(std::uint64_t v) {
+    if (list_ == nullptr) return refuse("a number");
+    check<ValueError>(list_->size() < catena::kMaxRank, context_, "the tensor ", name_, " has more than ",
+                      catena::kMaxRank, " dimensions");
+    list_->push_back(v);
+    return true;
+  }
+  bool string(std::string& text) {
+    if (depth_ == 2 && in_metadata_) {
+      metadata.emplace_back(field_, std::move(text));
+      return true;
+    }
+    if (depth_ != 2 || list_ != nullptr || field_ != "dtype") return refuse("a text");
+    claims.back().dtype = std::move(text);
+    claims.back().has_dtype = true;
+    return true;
+  }
+  bool start_object(std::size_t) {
+    if (depth_ >= 2 || list_ != nullptr) return refuse("an object");
+    if (++depth_ == 2) {
+      in_metadata_ = name_ == kMetadata;
+      fields_.clear();
+      if (!in_metadata_) claims.emplace_back().name = name_;
+    }
+    return true;
+  }
+  bool key(std::string& text) {
+    std::string& current = depth_ == 1 ? name_ : field_;
+    current = std::move(text);
+    const bool is_new = (depth_ == 1 ? names_ : fields_).insert(current).second;
+    check<ValueError>(is_new, context_, "the header has the name ", current, " twice");
+    return true;
+  }
+  bool end_object() {
+    if (depth_-- < 2 || in_metadata_) return true;
+    const Claim& c = claims.back();
+    check<ValueError>(c.has_dtype && c.has_shape && c.has_offsets && c.offsets.size() == 2, context_, "the tensor ",
+                      c.name, " has not all of dtype, shape and two data_offsets");
+    return true;
+  }
+  bool start_array(std::size_t) {
+    if (depth_ != 2 || in_metadata_ || list_ != nullptr) return refuse("a list");
+    Claim& c = claims.back();
+    if (field_ == "shape") list_ = &c.shape, c.has_shape = true;
+    else if (field_ == "data_offsets") list_ = &c.offsets, c.has_offsets = true;
+    else return refuse("a list");
+    return true;
+  }
+  bool end_array() {
+    list_ = nullptr;
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception& e) {
+    fail<ValueError>(context_, "the header is no JSON at byte ", position, ": ", e.what());
+  }
+
+  std::vector<Claim> claims;
+  SafetensorsMetadata metadata;
+
+ private:
+  [[noreturn]] bool refuse(const char* what) {
+    fail<ValueError>(context_, "the header has ", what, " where the format has none (in ",
+                     depth_ == 0 ? std::string("the beginning") : "\"" + name_ + "\"", ")");
+  }
+
+  const std::string& context_;
+  int depth_ = 0;
+  bool in_metadata_ = false;
+  std::string name_, field_;
+  std::unordered_set<std::string> names_, fields_;
+  std::vector<std::uint64_t>* list_ = nullptr;  // the list that is being read
+};
+
+std::string_view header_of(const std::string& context, std::span<const std::byte> file) {
+  check<ValueError>(file.size() >= kLengthBytes, context, "is no safetensors file: it has ", file.size(), " bytes");
+  std::uint64_t length = 0;
+  std::memcpy(&length, file.data(), kLengthBytes);
+  check<ValueError>(length <= kMaxHeader, context, "is no safetensors file: its header has ", length,
+                    " bytes, the limit being ", kMaxHeader);
+  check<ValueError>(length <= file.size() - kLengthBytes, context, "the header has ", length, " bytes, the file ",
+                    file.size());
+  const std::string_view text(reinterpret_cast<const char*>(file.data()) + kLengthBytes,
+                              static_cast<std::size_t>(length));
+  check<ValueError>(text.starts_with('{'), context, "is no safetensors file: its header does not start with {");
+  return text;
+}
+
+// The tensor that a claim describes, with its bytes in `data`, which is what follows the header.
+SafetensorsFile::Tensor tensor_of(const std::string& context, const Claim& c, std::span<const std::byte> data) {
+  SafetensorsFile::Tensor t{c.name, c.dtype, dtype_of(c.dtype), {}, {}};
+  std::uint64_t size = 1;
+  bool fits = true;
+  for (const std::uint64_t n : c.shape) {
+    fits = fits && n <= INT64_MAX && !__builtin_mul_overflow(size, n, &size);
+    if (fits) t.shape.push_back(static_cast<std::int64_t>(n));
+  }
+  const std::uint64_t begin = c.offsets[0], end = c.offsets[1];
+  check<ValueError>(fits && size <= INT64_MAX / catena::kMaxItemsize, context, "the shape of the tensor ", c.name,
+                    " does not fit 63 bits");
+  check<ValueError>(begin <= end && end <= data.size(), context, "the tensor ", c.name, " lies at ", begin, " to ", end,
+                    ", but there are ", data.size(), " bytes");
+  if (t.dtype) {
+    const std::uint64_t bytes = size * catena::itemsize(*t.dtype);
+    check<ValueError>(end - begin == bytes, context, "the tensor ", c.name, " has ", end - begin, " bytes, but ",
+                      t.dtype_name, " of shape ", t.shape, " has ", bytes);
+  }
+  t.bytes = data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  return t;
+}
+
+}  // namespace
+
+struct SafetensorsFile::Content {
+  Content(std::string_view op, const std::string& filename)
+      : context(catena::io_context(op, filename)), file(context, filename) {
+    const std::string_view header = header_of(context, file.bytes());
+    HeaderReader reader(context);
+    static_cast<void>(nlohmann::json::sax_parse(header.begin(), header.end(), &reader));  // it throws
+    metadata = std::move(reader.metadata);
+    const std::span<const std::byte> data = file.bytes().subspan(kLengthBytes + header.size());
+    for (const Claim& c : reader.claims) tensors.push_back(tensor_of(context, c, data));
+    std::stable_sort(tensors.begin(), tensors.end(), [](const Tensor& a, const Tensor& b) {
+      return std::pair(a.bytes.data(), a.bytes.size()) < std::pair(b.bytes.data(), b.bytes.size());
+    });
+    const std::byte* next = data.data();
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const Tensor& t = tensors[i];
+      check<ValueError>(t.bytes.data() == next, context, "the tensor ", t.name, " starts ",
+                        t.bytes.data() < next ? "within the one before it" : "after a gap");
+      next += t.bytes.size();
+      index.emplace(t.name, i);
+    }
+    check<ValueError>(next == data.data() + data.size(), context, data.data() + data.size() - next,
+                      " bytes at the end belong to no tensor");
+  }
+
+  std::string context;
+  Mapping file;
+  std::vector<Tensor> tensors;
+  SafetensorsMetadata metadata;
+  std::unordered_map<std::string_view, std::size_t> index;  // views into tensors, which no longer changes
+};
+
+SafetensorsFile::SafetensorsFile(const std::string& filename, std::string_view op)
+    : content_(catena::Shared<const Content>::make(op, filename)) {}
+const std::string& SafetensorsFile::context() const noexcept { return content_->context; }
+const std::vector<SafetensorsFile::Tensor>& SafetensorsFile::tensors() const noexcept { return content_->tensors; }
+const SafetensorsMetadata& SafetensorsFile::metadata() const noexcept { return content_->metadata; }
+std::vector<std::string> SafetensorsFile::keys() const {
+  std::vector<std::string> names;
+  for (const Tensor& t : tensors()) names.push_back(t.name);
+  return names;
+}
+const SafetensorsFile::Tensor* SafetensorsFile::find(std::string_view name) const {
+  const auto found = content_->index.find(name);
+  return found == content_->index.end() ? nullptr : &tensors()[found->second];
+}
+
+// ---- writing --------------------------------------------------------------------------------------
+
+namespace {
+
+std::string json_text(const std::string& context, const std::string& text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception& e) {
+    fail<ValueError>(context, "a name or a text of the metadata is no UTF-8: ", e.what());
+  }
+}
+
+std::string_view name_of(const std::string& context, const internal::SafetensorsInput& t) {
+  for (const DtypeName& d : kDtypes)
+    if (d.dtype == t.dtype) return d.name;
+  fail<TypeError>(context, "the entry ", t.name, " is ", t.dtype, ", which safetensors files lack");
+}
+
+std::string header_text(const std::string& context, const std::vector<internal::SafetensorsInput>& tensors,
+                        const SafetensorsMetadata& metadata) {
+  std::unordered_set<std::string_view> names{kMetadata};
+  std::string text = "{";
+  if (!metadata.empty()) {
+    std::unordered_set<std::string_view> keys;
+    text += "\"__metadata__\":{";
+    for (const auto& [key, value] : metadata) {
+      check<ValueError>(keys.insert(key).second, context, "the metadata have the key ", key, " twice");
+      text += (text.back() == '{' ? "" : ",") + json_text(context, key) + ":" + json_text(context, value);
+    }
+    text += "}";
+  }
+  std::uint64_t at = 0;
+  for (const internal::SafetensorsInput& t : tensors) {
+    check<ValueError>(names.insert(t.name).second, context, "there are two entries named ", t.name);
+    text += (text.size() == 1 ? "" : ",") + json_text(context, t.name) + ":{\"dtype\":\"";
+    text += name_of(context, t);
+    text += "\",\"shape\":[";
+    for (int k = 0; k < t.shape.size(); ++k) text += (k > 0 ? "," : "") + std::to_string(t.shape[k]);
+    text += "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(at + t.bytes.size()) + "]}";
+    at += t.bytes.size();
+  }
+  text += "}";
+  text.append((8 - text.size() % 8) % 8, ' ');
+  check<ValueError>(text.size() <= kMaxHeader, context, "the header has ", text.size(), " bytes, the limit being ",
+                    kMaxHeader);
+  return text;
+}
+
+}  // namespace
+
+void internal::write_safetensors(const std::string& filename, std::vector<SafetensorsInput> tensors,
+                                 const SafetensorsMetadata& metadata) {
+  // Wide elements first, so that all are aligned; then by name, so that equal content gives equal bytes.
+  std::sort(tensors.begin(), tensors.end(), [](const SafetensorsInput& a, const SafetensorsInput& b) {
+    const std::size_t x = catena::itemsize(a.dtype), y = catena::itemsize(b.dtype);
+    return x != y ? x > y : a.name < b.name;
+  });
+  catena::AtomicFile file("save_safetensors", filename);
+  const std::string header = header_text(file.context(), tensors, metadata);
+  const std::uint64_t length = header.size();
+  file.write(&length, kLengthBytes);
+  file.write(header.data(), header.size());
+  for (const SafetensorsInput& t : tensors)
+    if (!t.bytes.empty()) file.write(t.bytes.data(), t.bytes.size());
+  file.commit();
+}
+
+}  // namespace nn::serializers
