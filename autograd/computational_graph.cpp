@@ -129,12 +129,12 @@ class GraphBuilder {
   std::size_t index_of(internal::VariableNode* n) {
     const auto [at, is_new] = indices_.try_emplace(n, nodes_.size());
     if (!is_new) return at->second;
-    // Without a handle, data and name are gone; shape and dtype are known from the function that took it.
+    // Without a handle, the data are gone; shape and dtype are known from the function that took it.
     const Variable v = n->hold();
-    if (v && v.data()) nodes_.push_back({true, v.label(), v.name()});
+    const std::string name = n->name ? *n->name : std::string();
+    if (v && v.data()) nodes_.push_back({true, v.label(), name});
     else
-      nodes_.push_back(
-          {true, internal::label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), v ? v.name() : ""});
+      nodes_.push_back({true, internal::label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), name});
     ranks_.push_back(n->rank);
     pending_.push_back({n, nullptr});
     return at->second;

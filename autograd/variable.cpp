@@ -34,8 +34,9 @@ void VariableNode::set_grad(const Variable& g, bool shared) {
   grad_shared = shared;
 }
 
-void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, const Array& grad) {
-  const bool other_backend = data && data->owner != grad->owner, other_device = data && data.device() != grad.device();
+void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, Device device,
+                const Array& grad) {
+  const bool other_backend = data && data->owner != grad->owner, other_device = device != grad.device();
   if (!other_backend && !other_device && grad.dtype() == dtype && grad.shape() == shape) [[likely]]
     return;
   std::string detail;
@@ -46,9 +47,12 @@ void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, co
   if (other_backend)
     throw catena::TypeError(catena::concat(detail, "Type of data and grad mismatch\n", data.backend().name(),
                                            " != ", grad.backend().name()));
-  if (other_device)
-    throw catena::ValueError(catena::concat(detail, "Device of data and grad mismatch\n", data.device(),
-                                            " != ", grad.device(), ": to_device copies an array"));
+  if (other_device) {
+    detail = catena::concat(detail, "Device of data and grad mismatch\n", device, " != ", grad.device(),
+                            ": to_device copies an array");
+    if (device.kind != grad.device().kind) throw catena::TypeError(detail);
+    throw catena::ValueError(detail);
+  }
   if (grad.dtype() != dtype)
     throw catena::TypeError(catena::concat(detail, "Dtype of data and grad mismatch\n", dtype, " != ", grad.dtype()));
   throw catena::ValueError(catena::concat(detail, "Shape of data and grad mismatch\n", shape, " != ", grad.shape()));
@@ -85,7 +89,6 @@ void Variable::drop_handle() noexcept {
   if (n->handles.fetch_sub(1, catena::MemoryOrder::acq_rel) != 1) return;
   n->data = {};
   n->set_grad({}, false);
-  n->name.reset();
   internal::release(n, VariableNode::kHandles);
 }
 
@@ -125,7 +128,8 @@ Variable Variable::grad_variable() const { return checked().root()->grad_handle(
 
 void Variable::set_grad_variable(const Variable& grad) {
   VariableNode* n = checked().root();
-  if (grad) internal::check_grad(nullptr, node_->data, node_->data.dtype(), node_->data.shape(), grad.data());
+  if (grad) internal::check_grad(nullptr, node_->data, node_->data.dtype(), node_->data.shape(), node_->data.device(),
+                                 grad.data());
   n->set_grad(grad, false);
 }
 

@@ -1,13 +1,14 @@
 // VariableNode: the object that Variables refer to and that function nodes have as inputs. For the engine, graph dumps
 // and tests; users hold Variables.
 //
-// Two counts avoid reference cycles. `handles` counts Variables: when it reaches 0, the array, the gradient and the
-// name are released, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs`
+// Two counts avoid reference cycles. `handles` counts Variables: when it reaches 0, the array and the gradient are
+// released, so a gradient whose own graph leads back here (double backprop) does not keep itself alive. `refs`
 // counts functions that have this node as an input (plus kHandles until the handles are gone and what they held is
-// released): when it reaches 0, the node is destroyed and its reference to its creator is released.
+// released): when it reaches 0, the node is destroyed and its reference to its creator is released. The name lives as
+// long as the node: graphs of variables that nobody holds any more show it.
 //
 // The last handle may be dropped on any thread, also while an engine works on the graph. Code that reads or
-// writes data, grad or name without a handle of its own therefore calls hold() first.
+// writes data or grad without a handle of its own therefore calls hold() first.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,9 @@ struct CATENA_EXPORT VariableNode {
   // A parameter of a link; an optimizer that updates it says so. A gradient of one without the other is lost.
   bool is_parameter = false, has_optimizer = false;
   bool held_by_run = false;  // the run that wrote `grad` has a handle, until it has read `grad`
-  // The dtype and shape of data when it was used as an input; data may be released before the gradient arrives.
+  // The dtype, device and shape of data when it was used as an input; data may be released before the gradient arrives.
   Dtype dtype = Dtype::float32;
+  Device device;
   catena::SmallVector<std::int64_t, 4> shape;
 
   void destroy() noexcept;
@@ -48,7 +50,7 @@ struct CATENA_EXPORT VariableNode {
   // The node that stands for this one in graphs.
   VariableNode* root() noexcept { return alias_of ? alias_of : this; }
   Variable handle() noexcept;  // null when no Variable is left
-  // The same; after it returned null, no other thread touches data, grad and name any more.
+  // The same; after it returned null, no other thread touches data and grad any more.
   Variable hold() noexcept;
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
@@ -101,9 +103,10 @@ inline Variable constant_variable(const Array& a) {
   return Access::adopt(n);
 }
 
-// TypeError or ValueError (with Chainer's texts) when an array cannot be the gradient of `data`, which had this dtype
-// and shape when it was used (null: released since). `function` is the function that made it; null when the user did.
+// TypeError or ValueError (with Chainer's texts) when an array cannot be the gradient of `data`, which had this dtype,
+// shape and device when it was used (null: released since). `function` is the function that made it; null when the user
+// did.
 CATENA_EXPORT void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape,
-                              const Array& grad);
+                              Device device, const Array& grad);
 
 }  // namespace autograd::internal

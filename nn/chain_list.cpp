@@ -9,6 +9,16 @@ Link& ChainList::operator[](std::int64_t i) const {
   return links_[static_cast<std::size_t>(i < 0 ? i + n : i)].get();
 }
 
+std::vector<Link*> ChainList::operator[](const catena::Slice& slice) const {
+  const catena::SliceRange range = catena::resolve_slice("ChainList", slice, static_cast<std::int64_t>(links_.size()));
+  std::vector<Link*> result;
+  for (std::int64_t k = 0; k < range.length; ++k)
+    result.push_back(&links_[static_cast<std::size_t>(range.start + k * range.step)].get());
+  return result;
+}
+
+void ChainList::name_last() { set_name(links_.back().get(), std::to_string(links_.size() - 1)); }
+
 void ChainList::visit_declared(MemberVisitor& v) {
   for (std::size_t i = 0; i < links_.size(); ++i) v.link(std::to_string(i), links_[i].get());
 }

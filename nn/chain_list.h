@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/index_key.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/link.h>
 
@@ -37,10 +38,13 @@ class CATENA_EXPORT ChainList : public Link {
   }
   template <class L> std::decay_t<L>& add_link(L&& link) {
     links_.emplace_back(std::forward<L>(link));
+    name_last();
     return static_cast<std::decay_t<L>&>(links_.back().get());
   }
   std::size_t size() const noexcept { return links_.size(); }
   Link& operator[](std::int64_t i) const;  // negative: from the end; IndexError
+  // The children that a slice selects: for (nn::Link* child : list[Slice(1, {})]) ...
+  std::vector<Link*> operator[](const catena::Slice& slice) const;
 
   class Iterator {
    public:
@@ -67,6 +71,9 @@ class CATENA_EXPORT ChainList : public Link {
   void visit_declared(MemberVisitor& v) override;
 
   std::vector<internal::AnyLink> links_;
+
+ private:
+  void name_last();
 };
 
 // A sequence of links and functions: Sequential(Linear(100), relu, Linear(10)). The children are the links, named "0",

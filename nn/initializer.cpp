@@ -12,7 +12,14 @@ using catena::check;
 using catena::ValueError;
 
 Initializer::Initializer(double constant) : fill_([constant](const Array& a) { autograd::fill(a, constant); }) {}
-Initializer::Initializer(const Array& values) : fill_([values](const Array& a) { autograd::assign(a, values); }) {}
+Initializer::Initializer(const Array& values)
+    : fill_([values](const Array& a) { autograd::assign(a, values); }), array_(values) {}
+
+void Initializer::operator()(const Array& a) const {
+  check<catena::AssertionError>(!dtype_ || a.dtype() == *dtype_, "Initializer", "it is for arrays of ",
+                                dtype_.value_or(a.dtype()), ", this one is ", a.dtype());
+  fill_(a);
+}
 
 Fans get_fans(const Shape& shape) {
   check<ValueError>(shape.size() >= 2, "get_fans", "the shape ", shape, " has fewer than 2 axes");

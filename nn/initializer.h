@@ -15,16 +15,19 @@ class CATENA_EXPORT Initializer {
 
   Initializer() = default;  // null: the caller's default (init_weight: HeNormal(1 / sqrt 2))
   Initializer(double constant);
-  Initializer(const autograd::Array& values);  // broadcast to the parameter
+  Initializer(const autograd::Array& values);  // broadcast to the parameter; array() is `values`
   template <autograd::ForeignArray T> Initializer(const T& values) : Initializer(autograd::Array(values)) {}
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
 
   explicit operator bool() const noexcept { return bool(fill_); }
-  void operator()(const autograd::Array& a) const { fill_(a); }
+  // Fills the array. AssertionError if its dtype is not the initializer's, where this has one.
+  void operator()(const autograd::Array& a) const;
   std::optional<autograd::Dtype> dtype() const noexcept { return dtype_; }
+  const autograd::Array& array() const noexcept { return array_; }  // null unless it was made from an array
 
  private:
   Fill fill_;
+  autograd::Array array_;
   std::optional<autograd::Dtype> dtype_;
 };
 

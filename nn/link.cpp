@@ -1,6 +1,7 @@
 #include <catena/nn/link.h>
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include <catena/autograd/debug.h>
@@ -31,7 +32,22 @@ void MemberVisitor::persistent(std::string_view, std::string&) {}
 void MemberVisitor::link(std::string_view, Link&) {}
 void MemberVisitor::shared_link(std::string_view name, Link& child) { link(name, child); }
 
+// Gives names to what a link has: to its children those of its list, to its parameters these, too, unless they have
+// one.
+struct internal::Naming {
+  static void give(Parameter& p, std::string_view name) {
+    if (p.name().empty()) p.set_name(std::string(name));
+  }
+  static void give(Link& child, std::string_view name) {
+    if (child.name_ != name) child.name_ = name;
+  }
+};
+using internal::Naming;
+
 Link::Link() = default;
+Link::Link(std::initializer_list<ParamShape> params) {
+  for (const ParamShape& p : params) add_param(p.name, p.shape, p.dtype);
+}
 Link::Link(const Link&) = default;
 Link::Link(Link&&) noexcept = default;
 Link& Link::operator=(const Link&) = default;
@@ -88,10 +104,12 @@ template <class F> void for_parameters(const Link& l, std::string& path, std::ve
     path.append("/").append(name);
   };
   for_own_parameters(l, [&](std::string_view name, Parameter& p) {
+    Naming::give(p, name);
     enter(name);
     f(path, p);
   });
   for_children(l, shared, [&](std::string_view name, Link& child) {
+    Naming::give(child, name);
     enter(name);
     for_parameters(child, path, shared, f);
   });
@@ -176,6 +194,24 @@ std::vector<std::pair<std::string, Link*>> Link::children() {
   std::vector<std::pair<std::string, Link*>> result;
   for_children(*this, [&](std::string_view name, Link& child) { result.emplace_back(name, &child); });
   return result;
+}
+
+void Link::set_name(Link& child, std::string_view name) { Naming::give(child, name); }
+
+void Link::name_params() {
+  for_own_parameters(*this, [](std::string_view name, Parameter& p) { Naming::give(p, name); });
+}
+
+Parameter& Link::param(std::string_view name) {
+  Parameter* found = nullptr;
+  std::string names;
+  for_own_parameters(*this, [&](std::string_view key, Parameter& p) {
+    Naming::give(p, key);
+    if (key == name) found = &p;
+    names.append(names.empty() ? "" : ", ").append(key);
+  });
+  check<KeyError>(found != nullptr, "Link.param", "there is no parameter named ", name, " (there are: ", names, ")");
+  return *found;
 }
 
 bool Link::has_uninitialized_params() const {
@@ -317,6 +353,7 @@ void share_persistents(Link& copied, const Link& source) {
 }  // namespace
 
 void apply_copy_mode(Link& copied, const Link& source, CopyMode mode) {
+  Naming::give(copied, "");
   if (mode == CopyMode::copy) return;
   for (const Pairing& p : paired("copy", copied, source)) {
     if (p.target->is_same(*p.source)) continue;  // of a link that both hold by a shared pointer
@@ -399,16 +436,26 @@ std::string indexed_name(std::string_view name, std::size_t i) { return std::str
 
 Parameter& Link::own_param(const std::string& name, Parameter parameter) {
   if (device_) parameter.to_device(*device_);
-  return added_.add(*this, name).parameter.emplace(std::move(parameter));
+  Parameter& own = added_.add(*this, name).parameter.emplace(std::move(parameter));
+  Naming::give(own, name);
+  return own;
+}
+Parameter& Link::add_param_of(const std::string& name, const Shape& shape, Dtype dtype, Initializer initializer) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (!initializer) initializer = initializers::Constant(kNaN, {.dtype = dtype});
+  Parameter p(std::move(initializer), shape);
+  if (p.is_initialized()) p.set_grad(autograd::full(shape, kNaN, p.dtype(), p.device()));
+  return own_param(name, std::move(p));
 }
 Parameter& Link::add_param(const std::string& name, const Shape& shape, Initializer initializer) {
-  return own_param(name, Parameter(std::move(initializer), shape));
+  return add_param_of(name, shape, Dtype::float32, std::move(initializer));
 }
 Persistent& Link::add_persistent(const std::string& name, const Array& value) {
   return added_.add(*this, name).persistent.emplace(device_ && value ? autograd::to_device(value, *device_) : value);
 }
 Link& Link::own_link(const std::string& name, internal::AnyLink link) {
   if (device_) link.get().to_device(*device_);
+  Naming::give(link.get(), name);
   return added_.add(*this, name).link.emplace(std::move(link)).get();
 }
 

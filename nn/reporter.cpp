@@ -98,13 +98,45 @@ void Summary::add(double value, std::int64_t weight) noexcept {
   n_ += weight;
 }
 
+void Summary::add_array(const autograd::Array& value, std::int64_t weight) {
+  check<catena::ValueError>(value && value.size() == 1, "Summary.add", "one number is needed, not ",
+                            value ? catena::concat("an array of shape ", value.shape()) : "no array");
+  const autograd::Array x = autograd::astype(autograd::reshape(value, {1}), autograd::Dtype::float64);
+  const autograd::Array both[] = {x, x * x};
+  const autograd::Array sums = autograd::concatenate(both, 0) * double(weight);
+  if (on_device_ && on_device_.device() != sums.device()) collect();
+  on_device_ = on_device_ ? on_device_ + sums : sums;
+  n_ += weight;
+}
+
+void Summary::collect() const {
+  if (!on_device_) return;
+  const std::vector<double> sums = autograd::to_vector<double>(on_device_);
+  x_ += sums[0];
+  x2_ += sums[1];
+  on_device_ = {};
+}
+
+double Summary::sum() const {
+  collect();
+  return x_;
+}
+double Summary::sum_of_squares() const {
+  collect();
+  return x2_;
+}
+void Summary::set(double x, double x2, std::int64_t n) noexcept {
+  x_ = x, x2_ = x2, n_ = n;
+  on_device_ = {};
+}
+
 double Summary::compute_mean() const {
   check<RuntimeError>(n_ > 0, "Summary", "there is no mean of nothing");
-  return x_ / double(n_);
+  return sum() / double(n_);
 }
 
 std::pair<double, double> Summary::make_statistics() const {
-  const double mean = compute_mean();
+  const double mean = compute_mean();  // collects
   return {mean, std::sqrt(std::fmax(x2_ / double(n_) - mean * mean, 0.0))};
 }
 

@@ -105,20 +105,30 @@ inline void report(const std::string& key, const Observed& value, const Link* ob
   return get_current_reporter().scope(observation);
 }
 
-// Running mean and standard deviation of scalars, in double precision.
+// Running mean and standard deviation of scalars, in double precision. Arrays are added up on their device, which is
+// not waited for until a result is read.
 class CATENA_EXPORT Summary {
  public:
   void add(double value, std::int64_t weight = 1) noexcept;  // counts as `weight` equal values
-  double compute_mean() const;                               // RuntimeError when the summary is empty
-  std::pair<double, double> make_statistics() const;         // mean, population deviation
+  // ValueError for an array of more or less than one element; nothing is added then.
+  template <autograd::ArrayLike A> void add(const A& value, std::int64_t weight = 1) {
+    add_array(autograd::Array(value), weight);
+  }
+  void add(const autograd::Variable& value, std::int64_t weight = 1) { add_array(value.data(), weight); }
+  double compute_mean() const;                        // RuntimeError when the summary is empty
+  std::pair<double, double> make_statistics() const;  // mean, population deviation
   std::int64_t count() const noexcept { return n_; }
-  double sum() const noexcept { return x_; }
-  double sum_of_squares() const noexcept { return x2_; }
-  void set(double x, double x2, std::int64_t n) noexcept { x_ = x, x2_ = x2, n_ = n; }
+  double sum() const;
+  double sum_of_squares() const;
+  void set(double x, double x2, std::int64_t n) noexcept;
 
  private:
-  double x_ = 0, x2_ = 0;
+  void add_array(const autograd::Array& value, std::int64_t weight);
+  void collect() const;  // adds what is on a device to the host's sums
+
+  mutable double x_ = 0, x2_ = 0;
   std::int64_t n_ = 0;
+  mutable autograd::Array on_device_;  // float64 (2): the sums of values and squares on a device; null: none
 };
 
 // One Summary per key, each with its own count; values that are not scalars are ignored. Device values are read when

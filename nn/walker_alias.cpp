@@ -23,7 +23,8 @@ WalkerAlias::WalkerAlias(const std::vector<double>& probs) {
     std::int32_t value;
   };
   std::vector<Share> shares(n);
-  for (std::size_t k = 0; k < n; ++k) shares[k] = {probs[k] / total * double(n), std::int32_t(k)};
+  // Probabilities are float32, as the reference's, so that the same table results.
+  for (std::size_t k = 0; k < n; ++k) shares[k] = {double(float(probs[k]) / float(total)) * double(n), std::int32_t(k)};
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.share < b.share; });
   // Every cell is filled by a value up to its threshold. Values whose share exceeds a cell fill up the cells before
   // theirs, in order.

@@ -16,6 +16,7 @@ BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
       eps(o.eps) {
   if (o.use_gamma) gamma.emplace(with_dtype(o.initial_gamma, o.dtype), size);
   if (o.use_beta) beta.emplace(with_dtype(o.initial_beta, o.dtype), size);
+  name_params();
 }
 
 Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {

@@ -9,6 +9,7 @@ namespace nn {
 LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o)
     : gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
   autograd::experimental("LayerNormalization");
+  name_params();
   if (!size) return;
   gamma.initialize({*size});
   beta.initialize({*size});

@@ -8,6 +8,7 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o)
     : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out) {
   if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
   if (in_size) W.initialize({out, *in_size});
+  name_params();
 }
 
 static std::int64_t columns(const Variable& x) {

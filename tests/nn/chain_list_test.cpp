@@ -37,6 +37,22 @@ BOOST_AUTO_TEST_CASE(children_are_numbered) {
   BOOST_CHECK_THROW(list[-4], catena::IndexError);
 }
 
+BOOST_AUTO_TEST_CASE(slices_of_children) {
+  using catena::Slice;
+  nn::ChainList list(nn::Linear(1), nn::Linear(2), nn::Linear(3), nn::Linear(4));
+  const auto sizes = [](const std::vector<nn::Link*>& links) {
+    std::vector<int> result;
+    for (nn::Link* l : links) result.push_back(dynamic_cast<nn::Linear&>(*l).out_size);
+    return result;
+  };
+  BOOST_TEST(sizes(list[Slice(1, {})]) == (std::vector<int>{2, 3, 4}), boost::test_tools::per_element());
+  BOOST_TEST(sizes(list[Slice({}, -1)]) == (std::vector<int>{1, 2, 3}), boost::test_tools::per_element());
+  BOOST_TEST(sizes(list[Slice({}, {}, -2)]) == (std::vector<int>{4, 2}), boost::test_tools::per_element());
+  BOOST_TEST(list[Slice(3, 99)].front() == &list[3]);  // the children themselves
+  BOOST_TEST(list[Slice(4, {})].empty());
+  BOOST_CHECK_THROW(list[Slice({}, {}, 0)], catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(copies_are_deep_and_of_the_same_class) {
   nn::ChainList list(nn::Linear(2, 3), TinyMLP());
   nn::ChainList twin = list;

@@ -84,11 +84,9 @@ GraphOptions options_of(const json& args) {
   return o;
 }
 
-// The graphs of the golden group by their descriptions. A name lives as long as its variable: those of parameters are
-// kept by their link, that of x by this.
+// The graphs of the golden group by their descriptions. Nothing is left of them but the outputs: names of variables
+// belong to the graph.
 struct GoldenGraph {
-  nn::Linear link{3, 4};
-  Variable x;
   Variables outputs;
   explicit GoldenGraph(const std::string& description) {
     const Variable a(floats({1, 2, 3, 4, 5, 6}, {2, 3})), b(floats({1, 2, 3, 4, 5, 6}, {2, 3}));
@@ -101,10 +99,8 @@ struct GoldenGraph {
     } else if (has(description, "output c only")) {
       outputs = {exp(a)};
     } else {
-      link.W.set_name("W");
-      link.b->set_name("b");
-      x = Variable(a.data(), {.name = "x"});
-      const Variable h = nn::relu(link(x));
+      nn::Linear link(3, 4);  // its parameters have the names W and b
+      const Variable h = nn::relu(link(Variable(a.data(), {.name = "x"})));
       outputs = {sum(h * 2 + h)};
     }
   }
@@ -192,6 +188,22 @@ BOOST_AUTO_TEST_CASE(intermediate_variables) {
   BOOST_TEST(labels(build_computational_graph(y)) ==
                  (std::vector<std::string>{"(2, 3), float32", "exp", "(2, 3), float32", "Sum", "float32"}),
              boost::test_tools::per_element());
+}
+
+// A name belongs to the graph, also if its variable was a temporary; so do those of the parameters of a model.
+BOOST_AUTO_TEST_CASE(names_outlive_their_variables) {
+  Variable y;
+  {
+    TinyMLP model;
+    Variable h = model(Variable(floats({1, 2, 3, 4}, {1, 4}), {.name = "x"}));
+    h.set_name("h");
+    y = sum(h);
+  }
+  std::multiset<std::string> names;
+  for (const GraphNode& n : build_computational_graph(y).nodes())
+    if (!n.name.empty()) names.insert(n.name);
+  BOOST_TEST(names == (std::multiset<std::string>{"W", "W", "b", "b", "h", "x"}), boost::test_tools::per_element());
+  BOOST_TEST(has(build_computational_graph(y).dump(), "label=\"x: (1, 4), float32\""));
 }
 
 BOOST_AUTO_TEST_CASE(characters_with_a_meaning_in_labels) {

@@ -1,6 +1,7 @@
 // Links and chains: paths, order, copies, devices, copying between models.
 #include <catena/nn/link.h>
 
+#include <cmath>
 #include <optional>
 
 #include <catena/tests/support/framework_devices.h>
@@ -191,6 +192,60 @@ BOOST_AUTO_TEST_CASE(cleargrads) {
   for (const Variable& p : a.params()) BOOST_TEST(!bool(p.grad()));
   a.zerograds();
   BOOST_TEST(values(a.scale.grad())[0] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(parameters_from_shapes) {
+  nn::Link l({{"W", {3, 2}}, {"b", {3}, Dtype::float64}, {"later", {-1, 2}}});
+  BOOST_TEST(paths(l) == (Strings{"/W", "/b", "/later"}), boost::test_tools::per_element());
+  BOOST_TEST(l.param("W").shape() == Shape({3, 2}));
+  BOOST_TEST((l.param("W").dtype() == Dtype::float32));
+  BOOST_TEST((l.param("b").dtype() == Dtype::float64));
+  for (const char* name : {"W", "b"})
+    for (const Array& a : {l.param(name).data(), l.param(name).grad()})
+      for (const double v : values(a)) BOOST_TEST(std::isnan(v));
+  BOOST_TEST(!l.param("later").is_initialized());
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { l.param("c"); }), "W, b, later"));
+  BOOST_CHECK_THROW(nn::Link({{"W", {1}}, {"W", {1}}}), catena::AttributeError);
+  nn::Link added;
+  BOOST_TEST((added.add_param("half", {2}, Dtype::float16).dtype() == Dtype::float16));
+  // The dtype is the initializer's, where there is one; the gradient is NaN all the same.
+  nn::Parameter& one = added.add_param("one", {2}, Dtype::float16, 1.0);
+  BOOST_TEST((one.dtype() == Dtype::float32));
+  BOOST_TEST(values(one.data())[1] == 1);
+  BOOST_TEST(std::isnan(values(one.grad())[1]));
+  added.cleargrads();
+  BOOST_TEST(!bool(one.grad()));
+  nn::Link copied = l;
+  autograd::fill(copied.param("W").data(), 1);
+  BOOST_TEST(std::isnan(values(l.param("W").data())[0]));
+}
+
+BOOST_AUTO_TEST_CASE(variables_and_links_have_the_names_of_the_members) {
+  nn::Link l({{"W", {1}}});
+  BOOST_TEST(l.param("W").name() == "W");
+  BOOST_TEST(l.add_param("scale", {1}).name() == "scale");
+  BOOST_TEST(nn::Linear(2).W.name() == "W");  // without a size, too
+  BOOST_TEST(nn::Linear(2, 3).b->name() == "b");
+  BOOST_TEST(nn::BatchNormalization(2).gamma->name() == "gamma");
+  // Members of a user's class get their names when the parameters are listed.
+  Inner i;
+  BOOST_TEST(i.scale.name().empty());
+  i.cleargrads();
+  BOOST_TEST(i.scale.name() == "scale");
+  BOOST_TEST(i.second.W.name() == "W");
+  BOOST_TEST(i.second.name() == "second");
+  BOOST_TEST(i.name().empty());
+  i.scale.set_name("mine");  // a name of the user's stays
+  BOOST_TEST(i.params()[0].name() == "mine");
+  const Inner shared = nn::copy(i);
+  BOOST_TEST(shared.scale.name() == "mine");
+  BOOST_TEST(shared.second.name() == "second");
+  nn::Chain parent;
+  Leaf& child = parent.add_link("child", i.first);
+  BOOST_TEST(child.name() == "child");
+  BOOST_TEST(nn::copy(child).name().empty());
+  nn::ChainList list(nn::Linear(2), nn::Linear(3));
+  BOOST_TEST(list[1].name() == "1");
 }
 
 BOOST_AUTO_TEST_CASE(devices) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -105,6 +106,40 @@ BOOST_AUTO_TEST_CASE(summary) {
   nn::Summary constant;
   for (int i = 0; i < 3; ++i) constant.add(0.1);
   BOOST_TEST(constant.make_statistics().second < 1e-8);
+}
+
+BOOST_AUTO_TEST_CASE(summary_of_arrays) {
+  nn::Summary s;
+  s.add(floats({1}, {}));
+  s.add(floats({2}, {1, 1}), 2);
+  s.add(Variable(autograd::array(std::vector<std::int32_t>{4}, {})));
+  s.add(5);
+  BOOST_TEST(s.count() == 5);
+  BOOST_TEST(s.compute_mean() == 14.0 / 5);
+  BOOST_TEST(s.sum_of_squares() == 50);
+  BOOST_TEST(std::fabs(s.make_statistics().second - std::sqrt(10 - 2.8 * 2.8)) < 1e-12);
+  // 2^24 + 1 is no float32.
+  nn::Summary precise;
+  precise.add(floats({16777216}, {}));
+  precise.add(floats({1}, {}));
+  BOOST_TEST(precise.sum() == 16777217);
+  // What is added later counts, a copy has sums of its own, and the array may change.
+  const Array a = floats({3}, {});
+  nn::Summary copied = s;
+  copied.add(a);
+  autograd::fill(a, 100);
+  BOOST_TEST(copied.sum() == 17);
+  BOOST_TEST(s.sum() == 14);
+  copied.set(1, 2, 3);
+  BOOST_TEST(copied.sum() == 1);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { s.add(floats({1, 2}, {2})); }), "an array of shape (2,)"));
+  BOOST_CHECK_THROW(s.add(Array()), catena::ValueError);
+  BOOST_TEST(s.count() == 5);
+  if (const auto other = other_device()) {
+    s.add(autograd::to_device(floats({1}, {}), *other));
+    s.add(floats({1}, {}));
+    BOOST_TEST(s.compute_mean() == 16.0 / 7);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(dict_summary) {

@@ -163,6 +163,16 @@ BOOST_AUTO_TEST_CASE(alias_tables_hold_the_probabilities) {
   }
 }
 
+// The table of the reference, whose probabilities are float32.
+BOOST_AUTO_TEST_CASE(the_alias_table_of_the_reference) {
+  const nn::WalkerAlias alias({5, 3, 4, 1, 2});
+  const std::vector<float> threshold = to_vector<float>(alias.threshold());
+  const Doubles expected{1.0 / 3, 2.0 / 3, 1.0 / 3, 1.0 / 3, 1};
+  BOOST_REQUIRE_EQUAL(threshold.size(), 5u);
+  for (std::size_t k = 0; k < 5; ++k) BOOST_TEST(std::fabs(threshold[k] - expected[k]) < 1e-6);
+  BOOST_TEST((to_vector<std::int32_t>(alias.values()) == Labels{3, 1, 4, 2, 1, 2, 2, 0, 0, 0}));
+}
+
 BOOST_AUTO_TEST_CASE(alias_samples_have_the_probabilities) {
   seed(17);
   const nn::WalkerAlias alias({5, 0, 3, 2});
