@@ -2,32 +2,103 @@
 
 #include <cmath>
 
+#include <catena/nn/links/filters.h>
+
 namespace nn {
 
+using internal::filter_detail;
+using internal::grouped;
+using internal::handle_of;
+using internal::kFirstCall;
+
+// ---- convolution --------------------------------------------------------------------------------
 Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, const Options& o)
     : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1, k.y, k.x}),
       out_channels(out),
       ksize(k),
-      geometry{.stride = o.stride, .pad = o.pad, .dilate = o.dilate} {
+      geometry{.stride = o.stride,
+               .pad = o.pad,
+               .dilate = o.dilate,
+               .groups = o.groups,
+               .deterministic = o.deterministic,
+               .use_cudnn = o.use_cudnn} {
+  grouped("Convolution2D", "out_channels", out, o.groups);
   if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
-  if (in_channels) W.initialize({out, *in_channels, k.y, k.x});
+  if (in_channels) W.initialize({out, grouped("Convolution2D", "in_channels", *in_channels, o.groups), k.y, k.x});
+  name_params();
 }
 
 Variable Convolution2D::operator()(const Variable& x) {
   try {
     if (!W.is_initialized()) {
-      if (x.ndim() != 4) throw catena::InvalidType("x.ndim == 4", catena::concat(x.ndim(), " != 4"));
-      W.initialize({out_channels, x.shape(1), ksize.y, ksize.x});
+      internal::check_ndim(x, 4);
+      W.initialize({out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize.y, ksize.x});
     }
-    return convolution_2d(x, W, b ? static_cast<const Variable&>(*b) : Variable(), geometry);
+    return convolution_2d(x, W, handle_of(b), geometry);
   } catch (...) {
-    std::string detail;
-    if (x && W.is_initialized()) {
-      if (x.ndim() == 4 && x.shape(1) != W.shape(1))
-        detail = catena::concat("x has ", x.shape(1), " channels, W ", W.shape(1));
-      else detail = internal::dtype_detail(x, W);
+    internal::rethrow_at(*this, "Convolution2D", filter_detail(x, W, 1, geometry.groups));
+  }
+}
+
+// ---- transposed convolution ---------------------------------------------------------------------
+Deconvolution2D::Deconvolution2D(std::optional<int> in_channels, int out, Pair k, const Options& o)
+    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)),
+        {-1, grouped("Deconvolution2D", "out_channels", out, o.groups), k.y, k.x}),
+      out_channels(out),
+      ksize(k),
+      geometry{.stride = o.stride,
+               .pad = o.pad,
+               .outsize = o.outsize,
+               .dilate = o.dilate,
+               .groups = o.groups,
+               .deterministic = o.deterministic,
+               .use_cudnn = o.use_cudnn} {
+  if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
+  if (in_channels) {
+    grouped("Deconvolution2D", "in_channels", *in_channels, o.groups);
+    W.initialize({*in_channels, out / o.groups, k.y, k.x});
+  }
+  name_params();
+}
+
+Variable Deconvolution2D::operator()(const Variable& x) {
+  try {
+    if (!W.is_initialized()) {
+      internal::check_ndim(x, 4);
+      grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups);
+      W.initialize({x.shape(1), out_channels / geometry.groups, ksize.y, ksize.x});
     }
-    internal::rethrow_at(*this, "Convolution2D", detail);
+    return deconvolution_2d(x, W, handle_of(b), geometry);
+  } catch (...) {
+    internal::rethrow_at(*this, "Deconvolution2D", filter_detail(x, W, 0, 1));
+  }
+}
+
+// ---- filters for each channel -------------------------------------------------------------------
+DepthwiseConvolution2D::DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair k, const Options& o)
+    : W(scaled_initializer(o.initialW, 1.0), {multiplier, -1, k.y, k.x}),
+      channel_multiplier(multiplier),
+      ksize(k),
+      geometry{.stride = o.stride, .pad = o.pad, .dilate = o.dilate} {
+  if (!o.nobias) b.emplace(o.initial_bias, Shape{-1});
+  if (in) initialize(*in);
+  name_params();
+}
+
+void DepthwiseConvolution2D::initialize(std::int64_t in) {
+  if (!W.is_initialized()) W.initialize({channel_multiplier, in, ksize.y, ksize.x});
+  if (b && !b->is_initialized()) b->initialize({in * channel_multiplier});
+}
+
+Variable DepthwiseConvolution2D::operator()(const Variable& x) {
+  try {
+    if (!W.is_initialized() || (b && !b->is_initialized())) {
+      internal::check_ndim(x, 4);
+      initialize(x.shape(1));
+    }
+    return depthwise_convolution_2d(x, W, handle_of(b), geometry);
+  } catch (...) {
+    internal::rethrow_at(*this, "DepthwiseConvolution2D", filter_detail(x, W, 1, 1));
   }
 }
 

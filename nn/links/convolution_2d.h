@@ -1,4 +1,7 @@
-// Two-dimensional convolution layer.
+// Convolution layers of images: Convolution2D, DilatedConvolution2D, Deconvolution2D, DepthwiseConvolution2D.
+//
+// Without a number of input channels the first call creates W. Options that are lengths take one for both axes or a
+// pair (vertical, horizontal).
 #pragma once
 
 #include <optional>
@@ -9,14 +12,18 @@
 namespace nn {
 
 struct Convolution2DOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
+  int groups = 1;
   double wscale = 1.0;        // the initial weights are multiplied by its square root
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)
   Initializer initial_bias = 0.0;
   bool nobias = false;
+  std::optional<bool> deterministic = {}, use_cudnn = {};  // see ConvolutionOptions
 };
 
-// W (out, in, kh, kw), b (out); see convolution_2d(). Without a number of input channels the first call creates W.
+// W (out, in / groups, kh, kw), b (out); see convolution_2d(). ValueError unless the groups divide both numbers of
+// channels.
 class CATENA_EXPORT Convolution2D : public Link {
  public:
   using Options = Convolution2DOptions;
@@ -24,8 +31,7 @@ class CATENA_EXPORT Convolution2D : public Link {
       : Convolution2D(std::nullopt, out, kernel, options) {}
   Convolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
   // Convolution2D(3, 64, 3, 1, 1), Convolution2D(std::nullopt, 64, 3, 1, 1)
-  template <std::convertible_to<Pair> Stride>
-  Convolution2D(std::optional<int> in, int out, Pair kernel, Stride stride, Pair pad = 0)
+  Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0)
       : Convolution2D(in, out, kernel, Options{.stride = stride, .pad = pad}) {}
 
   NN_MEMBERS(W, b)
@@ -36,6 +42,81 @@ class CATENA_EXPORT Convolution2D : public Link {
   int out_channels;
   Pair ksize;
   ConvolutionOptions geometry;
+};
+
+// A Convolution2D whose constructor takes the distance of the taps by position.
+class CATENA_EXPORT DilatedConvolution2D : public Convolution2D {
+ public:
+  using Convolution2D::Convolution2D;
+  // DilatedConvolution2D(3, 64, 3, 1, 2, 2)
+  DilatedConvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad, Pair dilate)
+      : Convolution2D(in, out, kernel, Options{.stride = stride, .pad = pad, .dilate = dilate}) {}
+};
+
+struct Deconvolution2DOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair stride = 1, pad = 0;
+  std::optional<Pair> outsize = {};  // (height, width) of the result; default: stride (h - 1) + kh - 2 pad
+  Pair dilate = 1;
+  int groups = 1;
+  double wscale = 1.0;
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), whose fan-in is that of the axes 1 to 3 of W
+  Initializer initial_bias = 0.0;
+  bool nobias = false;
+  std::optional<bool> deterministic = {}, use_cudnn = {};
+};
+
+// The transposed convolution: W (in, out / groups, kh, kw), b (out); see deconvolution_2d(). ValueError unless the
+// groups divide both numbers of channels.
+class CATENA_EXPORT Deconvolution2D : public Link {
+ public:
+  using Options = Deconvolution2DOptions;
+  Deconvolution2D(int out, Pair kernel, const Options& options = {})
+      : Deconvolution2D(std::nullopt, out, kernel, options) {}
+  Deconvolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
+  // Deconvolution2D(64, 3, 4, 2, 1)
+  Deconvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0)
+      : Deconvolution2D(in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+
+  NN_MEMBERS(W, b)
+  Variable operator()(const Variable& x);
+
+  Parameter W;
+  std::optional<Parameter> b;
+  int out_channels;
+  Pair ksize;
+  DeconvolutionOptions geometry;
+};
+
+struct DepthwiseConvolution2DOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair stride = 1, pad = 0, dilate = 1;
+  bool nobias = false;
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in kh kw)
+  Initializer initial_bias = 0.0;
+};
+
+// Every channel with its own `multiplier` filters: W (multiplier, in, kh, kw), b (in multiplier); see
+// depthwise_convolution_2d(). Without a number of input channels the first call creates both.
+class CATENA_EXPORT DepthwiseConvolution2D : public Link {
+ public:
+  using Options = DepthwiseConvolution2DOptions;
+  DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair kernel, const Options& options = {});
+  // DepthwiseConvolution2D(32, 2, 3, 1, 1)
+  DepthwiseConvolution2D(std::optional<int> in, int multiplier, Pair kernel, Pair stride, Pair pad = 0)
+      : DepthwiseConvolution2D(in, multiplier, kernel, Options{.stride = stride, .pad = pad}) {}
+
+  NN_MEMBERS(W, b)
+  Variable operator()(const Variable& x);
+
+  Parameter W;
+  std::optional<Parameter> b;
+  int channel_multiplier;
+  Pair ksize;
+  DepthwiseConvolutionOptions geometry;
+
+ private:
+  void initialize(std::int64_t in);
 };
 
 }  // namespace nn

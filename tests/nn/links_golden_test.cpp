@@ -1,9 +1,9 @@
-// Linear, Convolution2D, the normalizations and Classifier against the reference, and what the reference does not cover
-// of them.
+// The links against the reference: those of this file, and those that other files register. And what the reference does
+// not cover of Linear, Convolution2D, the normalizations and Classifier.
 #include <cmath>
 
-#include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/framework_link_golden.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -18,112 +18,8 @@ nn::Pair pair_of(const json& args, const char* name, int otherwise) {
 }
 std::optional<int> optional_int(const json& v) { return v.is_null() ? std::nullopt : std::optional<int>(v.get<int>()); }
 
-// One golden case on a link that was built for it: parameters in, calls, one backward over all outputs, everything
-// compared.
-class Case {
- public:
-  Case(const Golden& golden, const json& c) : golden_(golden), c_(c) {}
-
-  Array array(const json& key) const { return to_array(golden_.array(key.get<std::string>())); }
-
-  void run(nn::Link& link, const std::function<Variables(const Variables&, const json& args)>& call) {
-    std::vector<Variables> inputs;
-    for (const json& one : c_["calls"]) {
-      inputs.emplace_back();
-      for (const json& key : one["inputs"]) inputs.back().push_back(Variable(array(key)));
-    }
-    // A link without an input size gets its parameters by a first call; what that call did is then overwritten.
-    if (link.has_uninitialized_params()) {
-      const auto scope = autograd::no_backprop_mode();
-      call(inputs[0], c_["calls"][0]["args"]);
-    }
-    set_state(link);
-    std::vector<Variables> outputs;
-    for (std::size_t i = 0; i < inputs.size(); ++i) outputs.push_back(call(inputs[i], c_["calls"][i]["args"]));
-    backward(outputs);
-    compare(link, inputs, outputs);
-  }
-
- private:
-  // Serialization visits what the paths of the case name.
-  struct Setter final : nn::MemberVisitor {
-    const Case& c;
-    std::string prefix;
-    const json& keys;
-    bool compare;
-    Setter(const Case& c_, const json& k, bool compare_) : c(c_), keys(k), compare(compare_) {}
-    void parameter(std::string_view name, nn::Parameter& p) override {
-      if (!compare) p.set_data(c.array(keys.at(prefix + std::string(name))));
-    }
-    void persistent(std::string_view name, nn::Persistent& a) override {
-      const Array expected = c.array(keys.at(prefix + std::string(name)));
-      if (compare) check_close(a.array(), expected, c.tolerance(0), c.tolerance(1), prefix + std::string(name));
-      else a.array() = expected;
-    }
-    void persistent(std::string_view name, std::int64_t& v) override {
-      const auto expected = std::int64_t(values(c.array(keys.at(prefix + std::string(name))))[0]);
-      if (compare) BOOST_TEST(v == expected);
-      else v = expected;
-    }
-    void link(std::string_view name, nn::Link& child) override {
-      const std::string outer = prefix;
-      prefix += std::string(name) + "/";
-      child.visit_members(*this);
-      prefix = outer;
-    }
-  };
-
-  double tolerance(int i) const { return c_["tolerance"][std::size_t(i)].get<double>(); }
-
-  void set_state(nn::Link& link) {
-    json keys = c_["params"];
-    keys.update(c_["persistents"]);
-    Setter set(*this, keys, false);
-    link.visit_members(set);
-    link.cleargrads();
-  }
-
-  void backward(const std::vector<Variables>& outputs) {
-    Variable total;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const json& keys = c_["calls"][i]["grad_outputs"];
-      for (std::size_t k = 0; k < keys.size(); ++k) {
-        if (keys[k].is_null()) continue;
-        const Variable part = autograd::sum(outputs[i][k] * array(keys[k]));
-        total = total ? total + part : part;
-      }
-    }
-    if (total) total.backward();
-  }
-
-  void compare(nn::Link& link, const std::vector<Variables>& inputs, const std::vector<Variables>& outputs) {
-    const double atol = tolerance(0), rtol = tolerance(1);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const json& one = c_["calls"][i];
-      for (std::size_t k = 0; k < one["outputs"].size(); ++k)
-        check_close(outputs[i][k].data(), array(one["outputs"][k]), atol, rtol, "output " + std::to_string(k));
-      for (std::size_t k = 0; k < one["grad_inputs"].size(); ++k) {
-        if (one["grad_inputs"][k].is_null()) BOOST_TEST(!bool(inputs[i][k].grad()));
-        else
-          check_close(inputs[i][k].grad(), array(one["grad_inputs"][k]), atol, rtol,
-                      "gradient of input " + std::to_string(k));
-      }
-    }
-    BOOST_TEST(link.namedparams().size() == c_["params"].size());
-    for (const nn::NamedParam& p : link.namedparams()) {
-      const json& key = c_["param_grads"].at(p.path.substr(1));
-      if (key.is_null()) BOOST_TEST(!bool(p.param.grad()));
-      else check_close(p.param.grad(), array(key), atol, rtol, "gradient of " + p.path);
-    }
-    Setter check(*this, c_["persistents_after"], true);
-    link.visit_members(check);
-  }
-
-  const Golden& golden_;
-  const json& c_;
-};
-
-using Runner = std::function<void(Case&, const json& args, Dtype dtype)>;
+using Case = test::LinkCase;
+using Runner = test::LinkRunner;
 
 void run_linear(Case& c, const json& a, Dtype) {
   nn::Linear link(optional_int(a["in_size"]), a["out_size"].get<int>(), {.nobias = a.value("nobias", false)});
@@ -187,8 +83,9 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
   const auto golden = Golden::open("links");
   golden.for_each([&](const json& c) -> std::string {
     const std::string link = c["link"];
-    const auto runner = runners().find(link);
-    if (runner == runners().end()) return link;
+    const std::map<std::string, Runner>& all = runners().contains(link) ? runners() : link_runners();
+    const auto runner = all.find(link);
+    if (runner == all.end()) return link;
     BOOST_TEST_CONTEXT(c["name"].get<std::string>()) {
       Case one(golden, c);
       BOOST_CHECK_NO_THROW(runner->second(one, c["args"], catena::dtype_from_name(c["dtype"].get<std::string>())));
@@ -238,6 +135,25 @@ BOOST_AUTO_TEST_CASE(batch_normalization_follows_the_train_mode) {
   const auto testing = autograd::train_mode(false);
   bn(x);
   check_close(bn.avg_mean.array(), floats({0.2f, 2.0f}, {2}), 1e-6, 1e-6, "avg_mean after a test call");
+}
+
+BOOST_AUTO_TEST_CASE(finetuning_starts_anew) {
+  nn::BatchNormalization bn(2, {.eps = 0.0});
+  const auto batch = [](float shift) { return Variable(floats({1 + shift, 2, 3 + shift, 6, 5 + shift, 7}, {3, 2})); };
+  const auto mean = [&] { return values(bn.avg_mean.array()); };
+  bn(batch(0), {.finetune = true});
+  BOOST_TEST(bn.N == 1);
+  BOOST_TEST(mean()[0] == 3.0, boost::test_tools::tolerance(1e-6));
+  check_close(bn.avg_var.array(), floats({4, 7}, {2}), 1e-5, 1e-5, "the unbiased variance");
+  bn(batch(6), {.finetune = true});
+  BOOST_TEST(bn.N == 2);
+  BOOST_TEST(mean()[0] == 6.0, boost::test_tools::tolerance(1e-6));  // of 3 and 9
+  bn.start_finetuning();
+  BOOST_TEST(bn.N == 0);
+  BOOST_TEST(mean()[0] == 6.0, boost::test_tools::tolerance(1e-6));  // nothing else changes
+  bn(batch(30), {.finetune = true});                                 // the earlier averages no longer count
+  BOOST_TEST(bn.N == 1);
+  BOOST_TEST(mean()[0] == 33.0, boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(running_statistics_start_as_asked) {

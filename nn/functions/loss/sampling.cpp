@@ -8,6 +8,7 @@
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/loss/row_products.h>
 
 namespace nn {
 
@@ -30,12 +31,6 @@ void expect_vocabulary(const TypeInfoTuple& in_types) {
   expect(in_types[3].ndim == 2, in_types[3].shape[0] == in_types[0].shape[0]);
 }
 
-// The products of every row of x with the rows of W that `ids` (N, S) names -> (N, S).
-Variable products(const Variable& x, const Variable& W, const Array& ids) {
-  const Variable rows = wide(get_item(W, {IndexItem(ids)}));
-  return sum(rows * reshape(wide(x), {x.shape(0), 1, x.shape(1)}), 2);
-}
-
 // log(1 - exp(a)) for a <= 0. On each side of log(1/2) the form is used that keeps the digits there, and the other one
 // sees a constant.
 Variable log_of_complement(const Variable& a) {
@@ -50,6 +45,11 @@ Variable log_of_complement(const Variable& a) {
 
 }  // namespace
 
+Variable internal::row_products(const Variable& x, const Variable& W, const Array& ids) {
+  const Variable rows = wide(get_item(W, {IndexItem(ids)}));
+  return sum(rows * reshape(wide(x), {x.shape(0), 1, x.shape(1)}), 2);
+}
+
 Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
                    const Averaged& o) {
   internal::check_reduce("black_out", o.reduce, {"mean", "sum", "no"});
@@ -57,7 +57,7 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
   internal::check_labels("black_out", t.data(), W.shape(0), {});
   internal::check_labels("black_out", samples.data(), W.shape(0), {});
   const Array ids[] = {autograd::expand_dims(internal::labels_of(t.data()), 1), internal::labels_of(samples.data())};
-  const Variable scores = products(x, W, autograd::concatenate(ids, 1));
+  const Variable scores = internal::row_products(x, W, autograd::concatenate(ids, 1));
   const Variable log_share = scores - logsumexp(scores, 1, true);
   const Variable label = get_item(log_share, {Slice(), 0}), others = get_item(log_share, {Slice(), Slice(1, {})});
   return internal::reduced(-(label + sum(log_of_complement(others), 1)), o.reduce, double(x.shape(0)), x.dtype());
@@ -78,7 +78,7 @@ NegativeSamplingResult negative_sampling(const Variable& x, const Variable& t, c
   const Array parts[] = {autograd::expand_dims(internal::labels_of(t.data()), 1),
                          internal::labels_of(autograd::slice(autograd::to_device(drawn, x.device()), 1, 1, shape[1]))};
   const Array samples = autograd::concatenate(parts, 1), known = internal::not_equal(parts[0], -1);
-  const Variable scores = products(x, W, autograd::where(known, samples, 0));
+  const Variable scores = internal::row_products(x, W, autograd::where(known, samples, 0));
   // The label's product is to be large, those of the samples small.
   const Array first = internal::equal(autograd::arange(shape[1], autograd::Dtype::int64, x.device()), 0);
   const Variable parts_of_loss =

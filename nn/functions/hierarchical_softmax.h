@@ -1,0 +1,86 @@
+// Binary hierarchical softmax: labels are the leaves of a binary tree, and the probability of a label is the product of
+// those of the turns on its path. (Morin, Bengio: Hierarchical Probabilistic Neural Network Language Model, 2005.)
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include <catena/autograd/variable.h>
+
+namespace nn {
+
+using autograd::Array;
+using autograd::Variable;
+
+// A tree whose leaves are labels: BinaryTree tree = {{3, 1}, {2, 0}};
+class CATENA_EXPORT BinaryTree {
+ public:
+  template <std::integral I> BinaryTree(I leaf) : label_(static_cast<std::int64_t>(leaf)) {}
+  // A node; TreePaths wants two children.
+  BinaryTree(std::initializer_list<BinaryTree> children) : children_(children) {}
+  explicit BinaryTree(std::vector<BinaryTree> children) : children_(std::move(children)) {}
+
+  bool is_leaf() const noexcept { return children_.empty(); }
+  std::int64_t label() const noexcept { return label_; }  // of a leaf
+  const std::vector<BinaryTree>& children() const noexcept { return children_; }
+  friend bool operator==(const BinaryTree& a, const BinaryTree& b) {
+    return a.label_ == b.label_ && a.children_ == b.children_;
+  }
+
+ private:
+  std::int64_t label_ = 0;
+  std::vector<BinaryTree> children_;
+};
+
+// The tree with the shortest paths for labels that occur so often: the two rarest subtrees become one again and again,
+// the rarer one on the left; of equally rare ones that with the entry that comes first in the list. ValueError for an
+// empty list.
+CATENA_EXPORT BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>>& word_counts);
+//   create_huffman_tree(std::map<int, int>{{0, 8}, {1, 5}, {2, 6}, {3, 4}})   ((3, 1), (2, 0))
+template <class Counts>
+requires requires(const Counts& c) {
+  c.begin()->first;
+  c.begin()->second;
+}
+BinaryTree create_huffman_tree(const Counts& word_counts) {
+  std::vector<std::pair<std::int64_t, double>> list;
+  for (const auto& [label, count] : word_counts)
+    list.emplace_back(static_cast<std::int64_t>(label), static_cast<double>(count));
+  return create_huffman_tree(list);
+}
+
+// The paths from the root of a tree to its labels, as tables of arrays. Internal nodes are numbered in preorder.
+class CATENA_EXPORT TreePaths {
+ public:
+  // ValueError for a node that has not two children, and for labels that are negative or beyond 2^31 - 1.
+  explicit TreePaths(const BinaryTree& tree);
+
+  std::int64_t num_nodes() const noexcept { return num_nodes_; }
+  std::int64_t num_labels() const noexcept { return std::int64_t(lengths_on_host_.size()); }  // the largest label + 1
+  // The number of nodes on the path of a label; -1 if it is no leaf.
+  std::int64_t length(std::int64_t label) const noexcept { return lengths_on_host_[std::size_t(label)]; }
+  std::int64_t longest() const noexcept { return longest_; }
+  // The nodes of all paths (int32), and 1 or -1 (float32) where a path turns left or right; that of label k has
+  // lengths[k] (int32) elements from begins[k] (int32) on.
+  const Array& nodes() const noexcept { return nodes_; }
+  const Array& codes() const noexcept { return codes_; }
+  const Array& begins() const noexcept { return begins_; }
+  const Array& lengths() const noexcept { return lengths_; }
+  void to_device(autograd::Device device);
+
+ private:
+  std::int64_t num_nodes_ = 0, longest_ = 0;
+  std::vector<std::int32_t> lengths_on_host_;
+  Array nodes_, codes_, begins_, lengths_;
+};
+
+// The sum over the batch of -log of the probabilities of the labels t: x (N, D), t (N), W (number of nodes, D) -> 0-d.
+// That of a label is the product of sigmoid(code W[node] x) over its path. x and W are of one floating dtype, t of any
+// integer dtype (InvalidType). A label that is no leaf is an IndexError on the CPU.
+CATENA_EXPORT Variable binary_hierarchical_softmax(const Variable& x, const Variable& t, const Variable& W,
+                                                   const TreePaths& paths);
+
+}  // namespace nn

@@ -1,0 +1,146 @@
+#include <catena/nn/functions/hierarchical_softmax.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <queue>
+
+#include <catena/autograd/capture.h>
+#include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/operators.h>
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/labels.h>
+#include <catena/nn/functions/loss/row_products.h>
+
+namespace nn {
+
+using autograd::Device;
+using autograd::Dtype;
+using autograd::type_check::TypeInfoTuple;
+using catena::check;
+using catena::ValueError;
+
+BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>>& word_counts) {
+  check<ValueError>(!word_counts.empty(), "create_huffman_tree", "there are no words");
+  // `first` is the place in the list of the entry that came first of those below: it decides between equal counts.
+  struct Entry {
+    double count;
+    std::size_t first, tree;
+    bool operator>(const Entry& o) const { return count != o.count ? count > o.count : first > o.first; }
+  };
+  std::vector<BinaryTree> trees;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  for (const auto& [label, count] : word_counts) {
+    queue.push({count, trees.size(), trees.size()});
+    trees.emplace_back(label);
+  }
+  while (queue.size() > 1) {
+    const Entry rarer = queue.top();
+    queue.pop();
+    const Entry other = queue.top();
+    queue.pop();
+    std::vector<BinaryTree> children;
+    children.push_back(std::move(trees[rarer.tree]));
+    children.push_back(std::move(trees[other.tree]));
+    trees[rarer.tree] = BinaryTree(std::move(children));
+    queue.push({rarer.count + other.count, std::min(rarer.first, other.first), rarer.tree});
+  }
+  return std::move(trees[queue.top().tree]);
+}
+
+namespace {
+
+struct Path {
+  std::vector<std::int32_t> nodes;
+  std::vector<float> codes;
+};
+
+// Calls found(label, path) for every leaf, from left to right.
+template <class F> void walk(const BinaryTree& tree, Path& path, std::int32_t& next_node, F& found) {
+  if (tree.is_leaf()) return found(tree.label(), path);
+  const auto& children = tree.children();
+  check<ValueError>(children.size() == 2, "TreePaths", "a node has ", children.size(),
+                    " children; every node of a binary tree has two");
+  path.nodes.push_back(next_node++);
+  path.codes.push_back(1);
+  walk(children[0], path, next_node, found);
+  path.codes.back() = -1;
+  walk(children[1], path, next_node, found);
+  path.nodes.pop_back();
+  path.codes.pop_back();
+}
+
+void expect_tree(const TypeInfoTuple& in_types) {
+  using namespace autograd::type_check;
+  expect(in_types[0].dtype.kind() == 'f', in_types[2].dtype == in_types[0].dtype);
+  internal::expect_labels(in_types, 1);
+  expect(in_types[0].ndim == 2, in_types[1].ndim == 1, in_types[0].shape[0] == in_types[1].shape[0],
+         in_types[2].ndim == 2, in_types[2].shape[1] == in_types[0].shape[1]);
+}
+
+}  // namespace
+
+TreePaths::TreePaths(const BinaryTree& tree) {
+  Path path, all;
+  std::vector<std::int32_t> begins;
+  std::int32_t next_node = 0;
+  auto add = [&](std::int64_t label, const Path& to) {
+    check<ValueError>(label >= 0 && label < std::numeric_limits<std::int32_t>::max(), "TreePaths", "the leaf ", label,
+                      " cannot be a label: labels are numbers from 0 on");
+    if (label >= num_labels()) {
+      begins.resize(std::size_t(label) + 1, 0);
+      lengths_on_host_.resize(std::size_t(label) + 1, -1);
+    }
+    begins[std::size_t(label)] = static_cast<std::int32_t>(all.nodes.size());
+    lengths_on_host_[std::size_t(label)] = static_cast<std::int32_t>(to.nodes.size());
+    longest_ = std::max(longest_, std::int64_t(to.nodes.size()));
+    all.nodes.insert(all.nodes.end(), to.nodes.begin(), to.nodes.end());
+    all.codes.insert(all.codes.end(), to.codes.begin(), to.codes.end());
+  };
+  walk(tree, path, next_node, add);
+  num_nodes_ = next_node;
+  const std::int64_t total = std::int64_t(all.nodes.size());
+  nodes_ = autograd::array(all.nodes, {total});
+  codes_ = autograd::array(all.codes, {total});
+  begins_ = autograd::array(begins, {num_labels()});
+  lengths_ = autograd::array(lengths_on_host_, {num_labels()});
+}
+
+void TreePaths::to_device(Device device) {
+  const Array nodes = autograd::to_device(nodes_, device), codes = autograd::to_device(codes_, device),
+              begins = autograd::to_device(begins_, device), lengths = autograd::to_device(lengths_, device);
+  nodes_ = nodes, codes_ = codes, begins_ = begins, lengths_ = lengths;
+}
+
+Variable binary_hierarchical_softmax(const Variable& x, const Variable& t, const Variable& W, const TreePaths& paths) {
+  constexpr const char* op = "binary_hierarchical_softmax";
+  internal::check_inputs("BinaryHierarchicalSoftmaxFunction", "x t W", {x, t, W}, expect_tree);
+  check<ValueError>(W.shape(0) == paths.num_nodes(), op, "W has ", W.shape(0), " rows; the tree has ",
+                    paths.num_nodes(), " nodes");
+  internal::check_labels(op, t.data(), paths.num_labels(), {});
+  const Device device = x.device();
+  // The batch's longest path where the labels can be read at no cost, else that of the tree: that of a batch does not
+  // hold for the replays of captured work.
+  std::int64_t longest = paths.longest();
+  if (device.kind == Device::Kind::cpu && !autograd::is_capturing()) {
+    longest = 0;
+    for (const std::int64_t label : autograd::to_vector<std::int64_t>(t.data())) {
+      check<catena::IndexError>(paths.length(label) >= 0, op, "the label ", label, " is no leaf of the tree");
+      longest = std::max(longest, paths.length(label));
+    }
+  }
+  const Array labels = internal::labels_of(t.data());
+  const auto of_labels = [&](const Array& table) {
+    return autograd::expand_dims(autograd::take(autograd::to_device(table, device), labels, 0), 1);
+  };
+  const Array step = autograd::expand_dims(autograd::arange(longest, Dtype::int32, device), 0);
+  const Array there = internal::less(step, of_labels(paths.lengths()));
+  const Array place = autograd::where(there, of_labels(paths.begins()) + step, 0);
+  const Array nodes = autograd::take(autograd::to_device(paths.nodes(), device), place, 0);
+  const Array codes = autograd::take(autograd::to_device(paths.codes(), device), place, 0);
+  const Variable losses = autograd::masked(softplus(internal::row_products(x, W, nodes) * -codes), there);
+  return internal::reduced(losses, "sum", 1.0, x.dtype());
+}
+
+}  // namespace nn

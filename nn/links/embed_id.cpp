@@ -1,0 +1,20 @@
+#include <catena/nn/links/embed_id.h>
+
+namespace nn {
+
+EmbedID::EmbedID(int in_size, int out_size, const Options& o)
+    : W(o.initialW ? o.initialW : initializers::Normal(1.0), {in_size, out_size}),
+      ignore_label(o.ignore_label),
+      padding_idx(o.padding_idx) {
+  name_params();
+}
+
+Variable EmbedID::operator()(const Variable& x) {
+  try {
+    return embed_id(x, W, {.ignore_label = ignore_label, .padding_idx = padding_idx});
+  } catch (...) {
+    internal::rethrow_at(*this, "EmbedID");
+  }
+}
+
+}  // namespace nn

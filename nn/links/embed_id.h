@@ -1,0 +1,35 @@
+// Vectors of integers: word embeddings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <catena/nn/functions/connection.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+struct EmbedIDLinkOptions {
+  Initializer initialW = {};                      // default: Normal(1)
+  std::optional<std::int64_t> ignore_label = {};  // its vectors are 0; it need not be a row of W
+  std::optional<std::int64_t> padding_idx = {};   // its row of W gets no gradient
+};
+
+// The rows of W (in_size, out_size) for integers x (...): (..., out_size); see embed_id().
+//   nn::EmbedID(1000, 50)  nn::EmbedID(1000, 50, nn::initializers::Uniform(0.1))
+//   nn::EmbedID(1000, 50, {.ignore_label = -1})
+class CATENA_EXPORT EmbedID : public Link {
+ public:
+  using Options = EmbedIDLinkOptions;
+  EmbedID(int in_size, int out_size, const Options& options = {});
+  EmbedID(int in_size, int out_size, const Initializer& initialW, std::optional<std::int64_t> ignore_label = {})
+      : EmbedID(in_size, out_size, Options{.initialW = initialW, .ignore_label = ignore_label}) {}
+
+  NN_MEMBERS(W)
+  Variable operator()(const Variable& x);
+
+  Parameter W;
+  std::optional<std::int64_t> ignore_label, padding_idx;
+};
+
+}  // namespace nn

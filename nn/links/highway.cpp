@@ -1,0 +1,24 @@
+#include <catena/nn/links/highway.h>
+
+#include <catena/autograd/operators.h>
+
+namespace nn {
+
+static LinearOptions options_of(const Initializer& W, const Initializer& b, bool nobias) {
+  return {.initialW = W, .initial_bias = b ? b : Initializer(0.0), .nobias = nobias};
+}
+
+Highway::Highway(int n, const Options& o)
+    : activate(o.activate),
+      plain(n, n, options_of(o.init_Wh, o.init_bh, o.nobias)),
+      transform(n, n, options_of(o.init_Wt, o.init_bt, o.nobias)) {
+  catena::check<catena::TypeError>(bool(activate), "Highway", "the activation function is null");
+}
+
+Variable Highway::operator()(const Variable& x) {
+  const internal::CallScope scope(*this);
+  const Variable gate = sigmoid(transform(x));
+  return activate(plain(x)) * gate + x * (1 - gate);
+}
+
+}  // namespace nn

@@ -1,0 +1,33 @@
+// Highway layer.
+#pragma once
+
+#include <catena/kernels/base/function.h>
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/link.h>
+#include <catena/nn/links/linear.h>
+
+namespace nn {
+
+struct HighwayOptions {
+  bool nobias = false;
+  catena::Function<Variable(const Variable&)> activate = [](const Variable& x) { return relu(x); };
+  Initializer init_Wh = {}, init_Wt = {};  // default: HeNormal(1 / sqrt 2)
+  Initializer init_bh = 0.0;
+  Initializer init_bt = -1.0;  // at first most of x is passed on
+};
+
+// y = a(plain(x)) g + x (1 - g) with the gate g = sigmoid(transform(x)): x (N, in_out_size) -> the same shape. The
+// children plain and transform are Linear. (Srivastava, Greff, Schmidhuber: Highway Networks, 2015.)
+class CATENA_EXPORT Highway : public Chain {
+ public:
+  using Options = HighwayOptions;
+  explicit Highway(int in_out_size, const Options& options = {});
+
+  NN_MEMBERS(plain, transform)
+  Variable operator()(const Variable& x);
+
+  catena::Function<Variable(const Variable&)> activate;
+  Linear plain, transform;
+};
+
+}  // namespace nn

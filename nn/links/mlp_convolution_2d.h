@@ -1,0 +1,42 @@
+// A small network that slides over an image: MLPConvolution2D.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+#include <catena/nn/chain_list.h>
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/links/convolution_2d.h>
+
+namespace nn {
+
+struct MLPConvolution2DOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair stride = 1, pad = 0;  // of the first convolution
+  double wscale = 1.0;       // see Convolution2DOptions
+  catena::Function<Variable(const Variable&)> activation = [](const Variable& x) { return relu(x); };
+  Initializer conv_init = {};   // of all filters; default: HeNormal(1 / sqrt 2)
+  Initializer bias_init = 0.0;  // of all biases
+  std::optional<bool> use_cudnn = {};
+};
+
+// Child 0 is a Convolution2D of out_channels[0] filters, child k > 0 one of out_channels[k] filters of 1x1; between two
+// of them comes the activation. AssertionError for no out_channels. Without `in` the first call creates the filters of
+// child 0. (Lin, Chen, Yan: Network in Network, 2013.)
+//   MLPConvolution2D(3, {96, 96}, 3, 1, 1)
+class CATENA_EXPORT MLPConvolution2D : public ChainList {
+ public:
+  using Options = MLPConvolution2DOptions;
+  MLPConvolution2D(std::optional<int> in, const std::vector<int>& out_channels, Pair kernel,
+                   const Options& options = {});
+  MLPConvolution2D(std::optional<int> in, const std::vector<int>& out_channels, Pair kernel, Pair stride, Pair pad = 0)
+      : MLPConvolution2D(in, out_channels, kernel, Options{.stride = stride, .pad = pad}) {}
+
+  NN_MEMBERS_OF(ChainList)
+  Variable operator()(const Variable& x);
+
+  catena::Function<Variable(const Variable&)> activation;
+};
+
+}  // namespace nn

@@ -1,0 +1,15 @@
+#include <catena/nn/links/prelu.h>
+
+namespace nn {
+
+PReLU::PReLU(const Shape& shape, const Initializer& init) : W(init, shape) { name_params(); }
+
+Variable PReLU::operator()(const Variable& x) {
+  try {
+    return prelu(x, W);
+  } catch (...) {
+    internal::rethrow_at(*this, "PReLU", x ? internal::dtype_detail(x, W) : std::string());
+  }
+}
+
+}  // namespace nn

@@ -1,0 +1,26 @@
+// Parametric rectified linear unit.
+#pragma once
+
+#include <concepts>
+
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+// x where x >= 0, else W x; see prelu(). W has the shape of the first axes of x behind the batch, () for one number.
+//   nn::PReLU()  nn::PReLU({3})  nn::PReLU(3)  nn::PReLU({3}, 0.1)
+// (He, Zhang, Ren, Sun: Delving Deep into Rectifiers, 2015.)
+class CATENA_EXPORT PReLU : public Link {
+ public:
+  explicit PReLU(const Shape& shape = {}, const Initializer& init = 0.25);
+  template <std::integral I>
+  explicit PReLU(I channels, const Initializer& init = 0.25) : PReLU(Shape(channels), init) {}
+
+  NN_MEMBERS(W)
+  Variable operator()(const Variable& x);
+
+  Parameter W;
+};
+
+}  // namespace nn

@@ -1,0 +1,50 @@
+// A factor along some axes, with or without a bias.
+#pragma once
+
+#include <optional>
+
+#include <catena/nn/links/bias.h>
+
+namespace nn {
+
+struct ScaleOptions {
+  // Options are written with names, so that {3} is a shape.
+  struct Named {
+    explicit Named() = default;
+  };
+  [[no_unique_address]] Named named = Named();
+  std::optional<Shape> W_shape = {};     // of the parameter W, at first 1; absent: W is given to each call
+  bool bias_term = false;                // adds a Bias along the same axis
+  std::optional<Shape> bias_shape = {};  // of the bias where W is no parameter; else the bias has the shape of W
+};
+
+// x W (+ b), where the axes of W are those of x from `axis` on; see scale().
+//
+//   nn::Scale(1, {3})                          W (3): link(x)
+//   nn::Scale(1, {3}, true)                    W (3) and bias/b (3)
+//   nn::Scale(1)                               no parameter: link(x, W)
+//   nn::Scale(1, {.bias_term = true, .bias_shape = nn::Shape{3}})
+//
+// ValueError for a bias whose shape nothing gives, and for a call with one argument where two are needed or the other
+// way round.
+class CATENA_EXPORT Scale : public Chain {
+ public:
+  using Options = ScaleOptions;
+  explicit Scale(int along = 1) : Scale(along, Options{}) {}
+  Scale(int along, const Options& options);
+  Scale(int along, const Shape& W_shape, bool bias_term = false)
+      : Scale(along, Options{.W_shape = W_shape, .bias_term = bias_term}) {}
+
+  NN_MEMBERS(W, bias)
+  Variable operator()(const Variable& x);
+  Variable operator()(const Variable& x, const Variable& W);
+
+  std::optional<Parameter> W;
+  std::optional<Bias> bias;
+  int axis;
+
+ private:
+  Variable with_bias(const Variable& y);
+};
+
+}  // namespace nn

@@ -1,0 +1,43 @@
+// Fully connected layer whose connections are dropped at random.
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <catena/nn/functions/noise.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+
+struct SimplifiedDropconnectOptions {
+  double ratio = 0.5;  // the probability of dropping a connection
+  bool nobias = false;
+  Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)
+  Initializer initial_bias = 0.0;
+};
+struct SimplifiedDropconnectCallOptions {
+  std::optional<bool> train = {};  // default: the thread's train mode; when false nothing is dropped
+  Array mask = {};                 // (N, out, in): the connections that are kept, in place of what is drawn
+};
+
+// A Linear whose weights are dropped for each sample anew: W (out, in), b (out); see simplified_dropconnect(). Without
+// an input size the first call creates W. (Wan et al.: Regularization of Neural Networks using DropConnect, 2013;
+// averaged before the activation, other than there.)
+class CATENA_EXPORT SimplifiedDropconnect : public Link {
+ public:
+  using Options = SimplifiedDropconnectOptions;
+  SimplifiedDropconnect(std::optional<int> in_size, int out_size, const Options& options = {});
+  template <std::convertible_to<double> R>
+  SimplifiedDropconnect(std::optional<int> in_size, int out_size, R ratio)
+      : SimplifiedDropconnect(in_size, out_size, Options{.ratio = double(ratio)}) {}
+
+  NN_MEMBERS(W, b)
+  Variable operator()(const Variable& x, const SimplifiedDropconnectCallOptions& options = {});
+
+  Parameter W;
+  std::optional<Parameter> b;
+  double ratio;
+  int out_size;
+};
+
+}  // namespace nn
