@@ -2,13 +2,15 @@
 #pragma once
 
 #include <catena/training/dataset.h>
-#include <catena/training/datasets/cache.h>
-#include <catena/training/datasets/mnist.h>
+#include <catena/training/datasets.h>
 #include <catena/training/extensions.h>
 #include <catena/training/iterator.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/parallel/iterators.h>
+#include <catena/training/parallel/multiprocess_parallel_updater.h>
+#include <catena/training/parallel/parallel_updater.h>
 #include <catena/training/trainer.h>
 #include <catena/training/triggers.h>
 #include <catena/training/updater.h>

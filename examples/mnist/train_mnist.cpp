@@ -57,7 +57,7 @@ constexpr const char kHelp[] = R"(Catena example: MNIST
       --optimizer NAME     adam or momentum (adam)
       --dropout RATIO      dropout ratio of the perceptron's hidden layers (0)
       --seed N             of initial weights, order and dropout (0)
-      --generated          generated digit images instead of MNIST
+      --generated          generated digit images instead of MNIST (or --synthetic)
       --capture            on a GPU, run each update as one CUDA graph
       --no-progress        no progress bar
 )";
@@ -86,6 +86,7 @@ Arguments parse(int argc, char** argv) {
                             {"dropout", required_argument, nullptr, kDropout},
                             {"seed", required_argument, nullptr, kSeed},
                             {"generated", no_argument, nullptr, kGenerated},
+                            {"synthetic", no_argument, nullptr, kGenerated},
                             {"capture", no_argument, nullptr, kCapture},
                             {"no-progress", no_argument, nullptr, kNoProgress},
                             {"help", no_argument, nullptr, 'h'},

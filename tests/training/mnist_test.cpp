@@ -171,6 +171,43 @@ BOOST_AUTO_TEST_CASE(the_cache_of_the_reference) {
   BOOST_TEST(values((*test)[1].values[1])[0] == 7);
 }
 
+// From files of the download cache, as they may be put there by hand, the two files that Chainer makes of them.
+BOOST_AUTO_TEST_CASE(the_cache_is_written) {
+  const TemporaryFolder folder("written");
+  const Root root(folder.path.string());
+  std::filesystem::create_directories(folder.path / "_dl_cache");
+  const auto put = [&](const char* name, const std::string& content) {
+    write_gzip(folder / (std::string("_dl_cache/") + name), content);
+  };
+  put("23278f029ff68f1e993776e500ce06b9", idx({3, 28, 28}, images(3)));
+  put("d8b415e67abd11881e156b8f111d3300", idx({3}, std::string("\1\2\3", 3)));
+  put("b0cdab8e37ae7c1c5560ee858afaac1d", idx({2, 28, 28}, images(2)));
+  put("d4fdde61aca9f72d5fe2315410bb46a5", idx({4}, std::string("\0\11\1\1", 4)));
+  const std::string message = message_of<catena::RuntimeError>([] { datasets::get_mnist(); });
+  BOOST_TEST((has(message, "2 images") && has(message, "4 labels")), message);
+  put("d4fdde61aca9f72d5fe2315410bb46a5", idx({2}, std::string("\0\11", 2)));
+  const auto [train, test] = datasets::get_mnist(true, 3, 255.0);
+  BOOST_TEST((*train)[0].values[0].shape() == Shape({1, 28, 28}));
+  BOOST_TEST(values((*test)[1].values[1])[0] == 9);
+  const std::string cache = folder / "pfnet/chainer/mnist/";
+  for (const auto& [name, n] : {std::pair{"train.npz", 3}, {"test.npz", 2}}) {
+    const catena::ZipReader zip("test", cache + name);
+    for (const catena::ZipMember& member : zip.members()) BOOST_TEST(member.method == 8);  // compressed
+    const catena::NpzReader npz("test", cache + name);
+    BOOST_TEST((npz.keys() == std::vector<std::string>{"x", "y"}));
+    const catena::NpyArray x = npz.read("x");
+    BOOST_TEST(x.descr == "|u1");
+    BOOST_TEST(x.shape == Shape({n, 784}));
+    BOOST_TEST((std::string(reinterpret_cast<const char*>(x.data.data()), x.data.size()) == images(n)));
+    BOOST_TEST(npz.read("y").shape == Shape({n}));
+  }
+  std::filesystem::remove_all(folder.path / "_dl_cache");
+  const auto [again, same] = datasets::get_mnist(false);
+  BOOST_TEST((*again)[0].values.size() == 1u);
+  BOOST_TEST((*same)[0].values[0].shape() == Shape({784}));
+  BOOST_TEST(!std::filesystem::exists(folder.path / "_dl_cache"));  // not looked at again
+}
+
 BOOST_AUTO_TEST_CASE(generated_images) {
   const auto a = datasets::generated_mnist(300, 50), b = datasets::generated_mnist(300, 50),
              c = datasets::generated_mnist(300, 50, {}, 1);
@@ -206,11 +243,16 @@ BOOST_AUTO_TEST_CASE(offline_without_files) {
   const TemporaryFolder folder("offline");
   const Root root(folder.path.string());
   const std::string message = message_of<catena::IOError>([] { datasets::mnist(); });
-  for (const std::string& part : {folder / "mnist/train-images-idx3-ubyte.gz", std::string("https://"),
-                                  std::string("/train-images-idx3-ubyte.gz"), std::string("CATENA_OFFLINE is set"),
-                                  std::string("generated_mnist()")})
+  for (const std::string& part :
+       {folder / "mnist", std::string("https://"), std::string("/train-images-idx3-ubyte.gz"),
+        std::string("CATENA_OFFLINE is set"), folder / "_dl_cache/23278f029ff68f1e993776e500ce06b9",
+        std::string("generated_mnist()")})
     BOOST_TEST(has(message, part), message);
-  BOOST_TEST(std::filesystem::is_empty(folder.path));  // nothing is written
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path))  // no file but the lock
+    BOOST_TEST((entry.is_directory() || entry.path().filename() == "_dl_lock"), entry.path().string());
+  write_file(folder / "file", "");
+  set_dataset_root(folder / "file");  // no folder
+  BOOST_TEST(has(message_of<catena::IOError>([] { datasets::mnist(); }), "cannot create the folder"));
 }
 
 BOOST_AUTO_TEST_CASE(real_images) {

@@ -68,23 +68,29 @@ struct TemporaryFolder {
 
 }  // namespace
 
-std::string cached_download(const std::string& url) {
+std::string datasets::internal::cached_download(const std::string& url, const std::vector<std::string>& mirrors,
+                                                const catena::Function<void(const std::string& path)>& verify) {
   const fs::path folder = fs::path(get_dataset_root()) / "_dl_cache";
   make_folder(folder, "cached_download");
-  const std::string path = (folder / datasets::internal::md5_hex(url)).string();
+  const std::string path = (folder / md5_hex(url)).string();
   {
     const FileLock lock(folder / "_dl_lock");
     if (fs::exists(path)) return path;
   }
-  std::optional<FileLock> lock;  // from the end of the transfer until the file has its name
   std::string why;
-  const bool done = datasets::internal::download(
-      url, path, std::numeric_limits<std::size_t>::max(),
-      [&](const std::string&) { lock.emplace(folder / "_dl_lock"); }, why);
-  check<catena::IOError>(done, "cached_download", "cannot download ", url, ": ", why,
-                         " (get the file elsewhere and put ", "it at \"", path, "\")");
-  return path;
+  for (const std::string& mirror : mirrors) {
+    std::optional<FileLock> lock;  // from the end of the transfer until the file has its name
+    const auto take = [&](const std::string& temporary) {
+      if (verify) verify(temporary);
+      lock.emplace(folder / "_dl_lock");
+    };
+    if (download(mirror, path, std::numeric_limits<std::size_t>::max(), take, why)) return path;
+  }
+  catena::fail<catena::IOError>("cached_download", "cannot download ", mirrors.back(), ": ", why,
+                                " (get the file elsewhere and put ", "it at \"", path, "\")");
 }
+
+std::string cached_download(const std::string& url) { return datasets::internal::cached_download(url, {url}, {}); }
 
 bool internal::is_cached(const std::string& path) { return fs::exists(path); }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <catena/kernels/base/function.h>
 #include <catena/training/dataset.h>
@@ -17,6 +18,13 @@ namespace training {
 // address and the path to fill when the download fails, when CATENA_OFFLINE is set, or when Catena was built without
 // curl.
 CATENA_EXPORT std::string cached_download(const std::string& url);
+
+// The same for a file that has another address, too: the name of the cached file is that of `url`, the content comes
+// from the first of `mirrors` that has it and at which verify(path of the content) does not throw.
+namespace datasets::internal {
+std::string cached_download(const std::string& url, const std::vector<std::string>& mirrors,
+                            const catena::Function<void(const std::string& path)>& verify);
+}  // namespace datasets::internal
 
 namespace internal {
 CATENA_EXPORT bool is_cached(const std::string& path);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include <catena/kernels/random.h>
+#include <catena/training/datasets/draw.h>
 
 namespace training::datasets::internal {
 namespace {
@@ -42,19 +42,6 @@ const std::array<std::vector<Stroke>, 10>& glyphs() {
   }};
   return all;
 }
-
-// The sequence of random numbers of one image.
-class Draw {
- public:
-  Draw(std::uint64_t seed, std::uint64_t index) : seed_(seed), offset_(index << 16) {}
-  double uniform(double low, double high) {
-    return low + (high - low) * catena::uniform_from_bits(catena::random_bits64(seed_, offset_, next_++));
-  }
-
- private:
-  std::uint64_t seed_, offset_;
-  std::int64_t next_ = 0;
-};
 
 // Maps the unit square to pixels: shear, scale and rotation about the centre, then a shift.
 struct Placement {

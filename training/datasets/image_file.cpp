@@ -1,0 +1,117 @@
+#include <catena/training/datasets/image_file.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/formats/byte_stream.h>
+
+namespace training::datasets {
+
+using autograd::Dtype;
+using catena::check;
+using catena::ValueError;
+
+namespace internal {
+
+void allocate_samples(const std::string& context, DecodedImage& image, std::size_t file_bytes) {
+  // Deflate expands by at most 1032; a block of 64 samples takes at least two bits of a JPEG file.
+  constexpr std::uint64_t kAlwaysAllowed = std::uint64_t(16) << 20, kMaxRatio = 1100;
+  const std::uint64_t limit = std::max<std::uint64_t>(kAlwaysAllowed, kMaxRatio * file_bytes);
+  check<ValueError>(image.height > 0 && image.width > 0 && image.channels > 0, context, "the image has no pixels");
+  // Each factor is below 2^32, so that the product of two is below 2^64.
+  const std::uint64_t row =
+      static_cast<std::uint64_t>(image.width) * static_cast<std::uint64_t>(image.channels * image.sample_bytes);
+  check<ValueError>(row <= limit && static_cast<std::uint64_t>(image.height) <= limit / row, context,
+                    "the file claims ", image.width, " x ", image.height, " pixels of ", image.channels,
+                    " channels, more than the ", limit, " bytes that a file of its size may hold");
+  image.samples.resize(static_cast<std::size_t>(row * static_cast<std::uint64_t>(image.height)));
+}
+
+namespace {
+
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return extension;
+}
+
+[[noreturn]] void fail_codec(std::string_view op, const std::string& path, const char* format, const char* library,
+                             const char* package) {
+  catena::fail<catena::RuntimeError>(op, "this build cannot read \"", path, "\": it has no ", format, ", because ",
+                                     library, " was not found when it was configured. Install it (Debian: ", package,
+                                     ") and configure again");
+}
+[[noreturn]] void fail_png(std::string_view op, const std::string& path) {
+  fail_codec(op, path, "PNG", "libpng", "libpng-dev");
+}
+[[noreturn]] void fail_jpeg(std::string_view op, const std::string& path) {
+  fail_codec(op, path, "JPEG", "libjpeg", "libjpeg-dev");
+}
+
+// (H, W, C) to (C, H, W)
+template <class T> Array planes(const DecodedImage& image) {
+  const auto pixels = static_cast<std::size_t>(image.height * image.width),
+             channels = static_cast<std::size_t>(image.channels);
+  std::vector<T> from(pixels * channels), to(pixels * channels);
+  std::memcpy(from.data(), image.samples.data(), image.samples.size());
+  for (std::size_t c = 0; c < channels; ++c)
+    for (std::size_t i = 0; i < pixels; ++i) to[c * pixels + i] = from[i * channels + c];
+  return autograd::from_host(to.data(), {image.channels, image.height, image.width}, catena::dtype_of<T>, Device{});
+}
+
+std::string read_file(std::string_view op, const std::string& path) {
+  catena::FileSource file(op, path);
+  const auto size = file.remaining();
+  check<catena::IOError>(size.has_value(), file.context(), "it is no regular file");
+  std::string content(static_cast<std::size_t>(*size), '\0');
+  content.resize(file.read(content.data(), content.size()));
+  return content;
+}
+
+}  // namespace
+
+void check_codecs(std::string_view op, const std::vector<std::string>& paths, ImageCodecs codecs) {
+  for (const std::string& path : paths) {
+    const std::string extension = extension_of(path);
+    const bool jpeg = extension == ".jpg" || extension == ".jpeg";
+    if (jpeg ? !codecs.jpeg : extension == ".png" ? !codecs.png : !codecs.png && !codecs.jpeg) {
+      if (jpeg) fail_jpeg(op, path);
+      else fail_png(op, path);
+    }
+  }
+}
+
+}  // namespace internal
+
+ImageCodecs image_codecs() noexcept {
+#ifdef CATENA_HAS_PNG
+  constexpr bool png = true;
+#else
+  constexpr bool png = false;
+#endif
+#ifdef CATENA_HAS_JPEG
+  constexpr bool jpeg = true;
+#else
+  constexpr bool jpeg = false;
+#endif
+  return {png, jpeg};
+}
+
+Array read_image(const std::string& path, Dtype dtype) {
+  constexpr const char* op = "read_image";
+  const std::string content = internal::read_file(op, path), context = catena::io_context(op, path);
+  const bool png = content.starts_with("\x89PNG\r\n\x1a\n"), jpeg = content.starts_with("\xff\xd8\xff");
+  check<ValueError>(png || jpeg, context, "it is neither a PNG nor a JPEG file");
+  if (png && !image_codecs().png) internal::fail_png(op, path);
+  if (jpeg && !image_codecs().jpeg) internal::fail_jpeg(op, path);
+  const internal::DecodedImage image =
+      png ? internal::decode_png(context, content) : internal::decode_jpeg(context, content);
+  const Array samples =
+      image.sample_bytes == 1 ? internal::planes<std::uint8_t>(image) : internal::planes<std::uint16_t>(image);
+  return autograd::astype(samples, dtype);
+}
+
+}  // namespace training::datasets

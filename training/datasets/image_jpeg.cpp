@@ -1,0 +1,108 @@
+#include <catena/kernels/base/error.h>
+#include <catena/training/datasets/image_file.h>
+
+#ifdef CATENA_HAS_JPEG
+
+#include <csetjmp>
+#include <cstdio>
+
+// Needs the types of <cstdio>.
+#include <jpeglib.h>
+// Needs those of jpeglib.h.
+#include <jerror.h>
+
+namespace training::datasets::internal {
+namespace {
+
+// libjpeg reports an error by a call that must not return: a jump, past which no destructor runs. The functions that
+// call it have no objects.
+struct JpegReader {
+  jpeg_decompress_struct info{};
+  jpeg_error_mgr errors{};
+  jpeg_progress_mgr progress{};
+  std::jmp_buf jump{};
+  char message[JMSG_LENGTH_MAX] = "";
+  std::string_view file;
+  std::uint8_t* samples = nullptr;
+  std::size_t stride = 0;
+
+  explicit JpegReader(std::string_view content) : file(content) {
+    info.err = jpeg_std_error(&errors);
+    errors.error_exit = &fail;
+    errors.emit_message = &warn;
+    info.client_data = this;
+    progress.progress_monitor = &limit_scans;
+  }
+  ~JpegReader() { jpeg_destroy_decompress(&info); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  static JpegReader& of(j_common_ptr info) { return *static_cast<JpegReader*>(info->client_data); }
+  [[noreturn]] static void fail(j_common_ptr info) {
+    JpegReader& self = of(info);
+    info->err->format_message(info, self.message);
+    std::longjmp(self.jump, 1);
+  }
+  // The library goes on after the end of the file, with grey pixels.
+  static void warn(j_common_ptr info, int level) {
+    if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) fail(info);
+  }
+  // Scans of a progressive file that refine nothing cost time, and next to no bytes.
+  static void limit_scans(j_common_ptr info) {
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > 500) {
+      info->err->msg_code = JERR_BAD_PROGRESSION;
+      fail(info);
+    }
+  }
+};
+
+bool read_header(JpegReader& reader) {
+  if (setjmp(reader.jump) != 0) return false;
+  jpeg_create_decompress(&reader.info);
+  reader.info.progress = &reader.progress;
+  jpeg_mem_src(&reader.info, reinterpret_cast<const unsigned char*>(reader.file.data()), reader.file.size());
+  jpeg_read_header(&reader.info, TRUE);
+  jpeg_calc_output_dimensions(&reader.info);
+  return true;
+}
+
+bool read_rows(JpegReader& reader) {
+  if (setjmp(reader.jump) != 0) return false;
+  jpeg_start_decompress(&reader.info);
+  while (reader.info.output_scanline < reader.info.output_height) {
+    JSAMPROW row = reader.samples + reader.info.output_scanline * reader.stride;
+    jpeg_read_scanlines(&reader.info, &row, 1);
+  }
+  jpeg_finish_decompress(&reader.info);
+  return true;
+}
+
+}  // namespace
+
+DecodedImage decode_jpeg(const std::string& context, std::string_view file) {
+  using catena::check;
+  using catena::ValueError;
+  JpegReader reader(file);
+  check<ValueError>(read_header(reader), context, reader.message);
+  DecodedImage image{reader.info.output_height, reader.info.output_width, reader.info.output_components, 1, {}};
+  allocate_samples(context, image, file.size());
+  reader.samples = image.samples.data();
+  reader.stride = image.samples.size() / static_cast<std::size_t>(image.height);
+  check<ValueError>(read_rows(reader), context, reader.message);
+  // Files with four channels have them inverted, by the convention of the program that introduced them.
+  if (image.channels == 4)
+    for (std::uint8_t& sample : image.samples) sample = static_cast<std::uint8_t>(255 - sample);
+  return image;
+}
+
+}  // namespace training::datasets::internal
+
+#else
+
+namespace training::datasets::internal {
+DecodedImage decode_jpeg(const std::string& context, std::string_view) {
+  catena::fail<catena::RuntimeError>(context, "this build has no libjpeg");
+}
+}  // namespace training::datasets::internal
+
+#endif

@@ -1,0 +1,103 @@
+#include <catena/kernels/base/error.h>
+#include <catena/training/datasets/image_file.h>
+
+#ifdef CATENA_HAS_PNG
+
+#include <png.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+namespace training::datasets::internal {
+namespace {
+
+// libpng reports an error by a jump, past which no destructor runs: the functions that call it have no objects.
+struct PngReader {
+  std::string_view file;
+  std::size_t at = 0;
+  char message[256] = "";
+  png_structp png = nullptr;
+  png_infop info = nullptr;
+  png_uint_32 width = 0, height = 0;
+  int channels = 0, depth = 0, type = 0;
+  png_bytepp rows = nullptr;
+
+  explicit PngReader(std::string_view content) : file(content) {
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, &fail, &ignore);
+    if (png != nullptr) info = png_create_info_struct(png);
+  }
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  [[noreturn]] static void fail(png_structp png, png_const_charp text) {
+    auto* const self = static_cast<PngReader*>(png_get_error_ptr(png));
+    std::snprintf(self->message, sizeof self->message, "%s", text);
+    png_longjmp(png, 1);
+  }
+  static void ignore(png_structp, png_const_charp) {}
+  static void read(png_structp png, png_bytep to, png_size_t n) {
+    auto* const self = static_cast<PngReader*>(png_get_io_ptr(png));
+    if (n > self->file.size() - self->at) png_error(png, "the file ends early");
+    std::memcpy(to, self->file.data() + self->at, n);
+    self->at += n;
+  }
+};
+
+// Reads the header and chooses the form of the samples. False: message says what is wrong.
+bool read_header(PngReader& r) {
+  if (setjmp(png_jmpbuf(r.png)) != 0) return false;
+  png_set_read_fn(r.png, &r, &PngReader::read);
+  png_set_user_limits(r.png, 0x7fffffff, 0x7fffffff);  // allocate_samples() has the limit
+  png_set_chunk_malloc_max(r.png, 1 << 20);            // of texts and colour profiles, which are not used
+  png_read_info(r.png, r.info);
+  png_get_IHDR(r.png, r.info, &r.width, &r.height, &r.depth, &r.type, nullptr, nullptr, nullptr);
+  if (r.type == PNG_COLOR_TYPE_GRAY && (r.depth == 2 || r.depth == 4)) png_set_expand_gray_1_2_4_to_8(r.png);
+  if (r.depth < 8) png_set_packing(r.png);  // numbers of colours, and the two levels of 1 bit, are not scaled
+  if (r.depth == 16 && r.type != PNG_COLOR_TYPE_GRAY) png_set_strip_16(r.png);
+  if (r.depth == 16 && std::endian::native == std::endian::little) png_set_swap(r.png);
+  png_set_interlace_handling(r.png);
+  png_read_update_info(r.png, r.info);
+  r.channels = png_get_channels(r.png, r.info);
+  r.depth = png_get_bit_depth(r.png, r.info);
+  return true;
+}
+
+bool read_rows(PngReader& r) {
+  if (setjmp(png_jmpbuf(r.png)) != 0) return false;
+  png_read_image(r.png, r.rows);
+  png_read_end(r.png, nullptr);
+  return true;
+}
+
+}  // namespace
+
+DecodedImage decode_png(const std::string& context, std::string_view file) {
+  using catena::check;
+  using catena::ValueError;
+  PngReader reader(file);
+  check<catena::RuntimeError>(reader.info != nullptr, context, "libpng cannot be initialised");
+  check<ValueError>(read_header(reader), context, reader.message);
+  DecodedImage image{reader.height, reader.width, reader.channels, reader.depth == 16 ? 2 : 1, {}};
+  allocate_samples(context, image, file.size());
+  std::vector<png_bytep> rows(reader.height);
+  const std::size_t stride = image.samples.size() / rows.size();
+  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.samples.data() + y * stride;
+  reader.rows = rows.data();
+  check<ValueError>(read_rows(reader), context, reader.message);
+  return image;
+}
+
+}  // namespace training::datasets::internal
+
+#else
+
+namespace training::datasets::internal {
+DecodedImage decode_png(const std::string& context, std::string_view) {
+  catena::fail<catena::RuntimeError>(context, "this build has no libpng");
+}
+}  // namespace training::datasets::internal
+
+#endif
