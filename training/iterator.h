@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/training/dataset.h>
 #include <catena/training/held.h>
+#include <catena/training/sweep.h>
 
 namespace training {
 
@@ -76,31 +79,31 @@ class CATENA_EXPORT SerialIterator : public Iterator {
       : SerialIterator(std::move(dataset), batch_size, Options{}) {}
 
   std::optional<Batch> next() override;
-  std::int64_t batch_size() const override { return batch_size_; }
-  std::int64_t epoch() const override { return epoch_; }
-  double epoch_detail() const override;
-  std::optional<double> previous_epoch_detail() const override { return previous_epoch_detail_; }
-  bool is_new_epoch() const override { return is_new_epoch_; }
+  std::int64_t batch_size() const override { return sweep_.batch_size(); }
+  std::int64_t epoch() const override { return sweep_.epoch(); }
+  double epoch_detail() const override { return sweep_.epoch_detail(); }
+  std::optional<double> previous_epoch_detail() const override { return sweep_.previous_epoch_detail(); }
+  bool is_new_epoch() const override { return sweep_.is_new_epoch(); }
   // Stores the position, the order, and the generator of further orders. ValueError when an order of another length is
   // loaded.
-  void serialize(nn::Serializer& s) override;
-  void serialize_generator(nn::Serializer& s) override;  // nothing without `shuffle`
+  void serialize(nn::Serializer& s) override { sweep_.serialize(s); }
+  void serialize_generator(nn::Serializer& s) override { sweep_.serialize_generator(s); }  // nothing without `shuffle`
   bool can_reset() const override { return true; }
-  void reset() override;  // starts again with a new order
+  void reset() override { sweep_.rewind(); }  // starts again with a new order
   catena::Owned<Iterator> copy() const override;
   const DatasetPtr& dataset() const noexcept { return dataset_; }
-  std::int64_t current_position() const noexcept { return position_; }
+  std::int64_t current_position() const noexcept { return sweep_.position(); }
 
  private:
-  void load(nn::Serializer& s);
   DatasetPtr dataset_;
-  std::int64_t batch_size_;
-  Options options_;
-  autograd::Generator generator_;
-  std::vector<std::int64_t> order_;
-  std::int64_t position_ = 0, epoch_ = 0;
-  bool is_new_epoch_ = false;
-  std::optional<double> previous_epoch_detail_;
+  internal::Sweep sweep_;
 };
+
+namespace internal {
+// The examples of a batch, in the calling thread. An error names the example.
+Batch load_batch(const Dataset& dataset, std::vector<std::int64_t> indices);
+// Where an error happened: "example 4", or "the batch of the examples 4, 1, ...".
+std::string place_of(std::span<const std::int64_t> indices, bool is_batch);
+}  // namespace internal
 
 }  // namespace training

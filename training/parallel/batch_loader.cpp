@@ -1,0 +1,124 @@
+#include <catena/training/parallel/batch_loader.h>
+
+#include <utility>
+
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/training/parallel/fork_gate.h>
+
+namespace training::internal {
+
+Batch load_unit(const Dataset& dataset, const LoadUnit& unit) {
+  const GeneratorScope scope(unit.seed);
+  if (unit.is_batch) return load_batch(dataset, unit.indices);
+  Batch batch;
+  try {
+    batch.examples.push_back(dataset.get_example(unit.indices[0]));
+  } catch (...) {
+    catena::rethrow_from(place_of(unit.indices, false));
+  }
+  batch.indices = unit.indices;
+  return batch;
+}
+
+Batch joined(std::vector<Batch> units) {
+  if (units.size() == 1) return std::move(units[0]);
+  Batch batch;
+  for (Batch& unit : units) {
+    for (Example& e : unit.examples) batch.examples.push_back(std::move(e));
+    batch.indices.insert(batch.indices.end(), unit.indices.begin(), unit.indices.end());
+  }
+  return batch;
+}
+
+BatchLoader::BatchLoader(std::vector<LoadFunction> functions) : functions_(std::move(functions)) {
+  try {
+    for (const LoadFunction& load : functions_) threads_.emplace_back([this, &load] { serve(load); });
+  } catch (...) {  // the system refuses further threads
+    stop();
+    throw;
+  }
+}
+
+BatchLoader::~BatchLoader() { stop(); }
+
+void BatchLoader::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    requests_.clear();
+  }
+  work_.notify_all();
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+}
+
+void BatchLoader::request(std::vector<LoadUnit> units) {
+  auto request = std::make_shared<Request>();
+  request->results.resize(units.size());
+  request->units = std::move(units);
+  {
+    const std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(request));
+  }
+  work_.notify_all();
+}
+
+// Null: there is nothing to begin. The caller holds the mutex.
+std::shared_ptr<BatchLoader::Request> BatchLoader::unit_to_begin() {
+  for (const std::shared_ptr<Request>& r : requests_) {
+    if (r->error) return nullptr;
+    if (r->begun < r->units.size()) return r;
+  }
+  return nullptr;
+}
+
+void BatchLoader::serve(const LoadFunction& load) {
+  const catena::SingleThreadedLibraries alone;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    std::shared_ptr<Request> request;
+    work_.wait(lock, [&] { return stopping_ || (request = unit_to_begin()) != nullptr; });
+    if (stopping_) return;
+    const std::size_t k = request->begun++;
+    lock.unlock();
+    std::exception_ptr error;
+    Batch result;
+    {
+      const ForkGate::Work work;
+      try {
+        result = load(request->units[k]);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    lock.lock();
+    request->results[k] = std::move(result);
+    ++request->ended;
+    if (error && k < request->failed) {
+      request->failed = k;
+      request->error = std::move(error);
+    }
+    done_.notify_all();
+  }
+}
+
+Batch BatchLoader::take() {
+  std::shared_ptr<Request> request;
+  {
+    const ForkGate::Rest rest;
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return requests_.front()->is_complete(); });
+    request = std::move(requests_.front());
+    requests_.pop_front();
+  }
+  if (request->error) std::rethrow_exception(std::exchange(request->error, nullptr));
+  return joined(std::move(request->results));
+}
+
+void BatchLoader::drop() {
+  const std::lock_guard lock(mutex_);
+  requests_.clear();
+}
+
+}  // namespace training::internal

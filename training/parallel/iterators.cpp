@@ -1,0 +1,262 @@
+#include <catena/training/parallel/iterators.h>
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/warning.h>
+#include <catena/training/parallel/batch_loader.h>
+#include <catena/training/parallel/worker_process.h>
+
+namespace training {
+
+using catena::check;
+using catena::ValueError;
+using internal::BatchLoader;
+using internal::LoadFunction;
+using internal::LoadUnit;
+using internal::MessageReader;
+using internal::MessageWriter;
+
+// ---- threads ------------------------------------------------------------------------------------
+MultithreadIterator::MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options)
+    : LoadingIterator("MultithreadIterator", std::move(dataset), batch_size, options.repeat, options.shuffle,
+                      options.seed, options.n_prefetch),
+      n_threads_(options.n_threads) {
+  check<ValueError>(n_threads_ >= 1, "MultithreadIterator", "n_threads is ", n_threads_);
+}
+
+catena::Owned<Iterator> MultithreadIterator::copy() const {
+  return catena::Owned<Iterator>(new MultithreadIterator(*this));
+}
+
+catena::Owned<BatchLoader> MultithreadIterator::start(std::int64_t) {
+  const LoadFunction load = [dataset = dataset()](const LoadUnit& unit) { return load_unit(*dataset, unit); };
+  return catena::Owned<BatchLoader>(
+      new BatchLoader(std::vector<LoadFunction>(static_cast<std::size_t>(n_threads_), load)));
+}
+
+// ---- messages between an iterator and its workers ------------------------------------------------
+namespace {
+
+std::string message_of(const LoadUnit& unit) {
+  MessageWriter w;
+  w.put(unit.seed);
+  w.put(unit.is_batch);
+  w.put(std::uint64_t(unit.indices.size()));
+  for (const std::int64_t i : unit.indices) w.put(i);
+  return w.take();
+}
+LoadUnit unit_of(std::string_view message) {
+  MessageReader r(message);
+  LoadUnit unit;
+  unit.seed = r.get<std::uint64_t>();
+  unit.is_batch = r.get<bool>();
+  unit.indices.resize(r.get<std::uint64_t>());
+  for (std::int64_t& i : unit.indices) i = r.get<std::int64_t>();
+  return unit;
+}
+
+std::size_t bytes_of(const Array& a) { return static_cast<std::size_t>(a.size()) * catena::itemsize(a.dtype()); }
+
+// Elements lie in the shared memory, one array after the other; what does not fit is part of the message.
+class ExampleWriter {
+ public:
+  explicit ExampleWriter(std::span<std::byte> memory) : memory_(memory) {}
+  void put(MessageWriter& w, const Example& e) {
+    w.put(std::uint64_t(e.values.size()));
+    for (const Array& a : e.values) put(w, a);
+    w.put(std::uint64_t(e.names.size()));
+    for (const std::string& name : e.names) w.put_text(name);
+  }
+  std::size_t needed() const noexcept { return needed_; }
+
+ private:
+  void put(MessageWriter& w, const Array& a) {
+    w.put(bool(a));
+    if (!a) return;
+    check<catena::TypeError>(a.device().kind == autograd::Device::Kind::cpu, "MultiprocessIterator",
+                             "the dataset gave an array on ", a.device(),
+                             "; a worker process works in host memory only (a converter moves batches to a device)");
+    w.put(a.dtype());
+    w.put(std::int64_t(a.ndim()));
+    for (int k = 0; k < a.ndim(); ++k) w.put(a.shape(k));
+    const std::size_t bytes = bytes_of(a);
+    needed_ += bytes;
+    const bool fits = bytes > 0 && bytes <= memory_.size() - used_;
+    w.put(fits);
+    if (fits) {
+      autograd::to_host(a, memory_.data() + used_);
+      used_ += bytes;
+    } else {
+      autograd::to_host(a, w.reserve(bytes));
+    }
+  }
+
+  std::span<std::byte> memory_;
+  std::size_t used_ = 0, needed_ = 0;
+};
+
+class ExampleReader {
+ public:
+  explicit ExampleReader(std::span<const std::byte> memory) : memory_(memory) {}
+  Example get(MessageReader& r) {
+    Example e;
+    e.values.resize(r.get<std::uint64_t>());
+    for (Array& a : e.values) a = get_array(r);
+    e.names.resize(r.get<std::uint64_t>());
+    for (std::string& name : e.names) name = r.get_text();
+    return e;
+  }
+
+ private:
+  Array get_array(MessageReader& r) {
+    if (!r.get<bool>()) return {};
+    const auto dtype = r.get<autograd::Dtype>();
+    autograd::Shape shape;
+    for (auto ndim = r.get<std::int64_t>(); ndim > 0; --ndim) shape.push_back(r.get<std::int64_t>());
+    const std::size_t bytes = static_cast<std::size_t>(catena::size_of(shape)) * catena::itemsize(dtype);
+    const void* from = nullptr;
+    if (r.get<bool>()) {
+      from = memory_.data() + used_;
+      used_ += bytes;
+    } else {
+      from = r.get_bytes(bytes).data();
+    }
+    return autograd::from_host(from, shape, dtype, autograd::Device{});
+  }
+
+  std::span<const std::byte> memory_;
+  std::size_t used_ = 0;
+};
+
+// The child's side. The answer begins with the bytes that the arrays need.
+std::string load_in_child(const Dataset& dataset, std::string_view message, std::span<std::byte> memory) {
+  const LoadUnit unit = unit_of(message);
+  autograd::seed(unit.seed);  // of the array library's generators, too
+  const Batch batch = load_unit(dataset, unit);
+  ExampleWriter examples(memory);
+  MessageWriter body;
+  body.put(batch.stacked.has_value());
+  if (batch.stacked) examples.put(body, *batch.stacked);
+  body.put(std::uint64_t(batch.examples.size()));
+  for (const Example& e : batch.examples) {
+    try {
+      examples.put(body, e);
+    } catch (...) {
+      catena::rethrow_from(internal::place_of(unit.indices, unit.is_batch));
+    }
+  }
+  MessageWriter answer;
+  answer.put(std::uint64_t(examples.needed()));
+  answer.put_text(body.take());
+  return answer.take();
+}
+
+// The parent's side.
+Batch batch_of(MessageReader body, std::span<const std::byte> memory) {
+  ExampleReader examples(memory);
+  Batch batch;
+  if (body.get<bool>()) batch.stacked = examples.get(body);
+  batch.examples.resize(body.get<std::uint64_t>());
+  for (Example& e : batch.examples) e = examples.get(body);
+  return batch;
+}
+
+// A worker, its memory, and its conversation.
+struct Worker {
+  internal::SharedMemory memory;
+  internal::WorkerProcess process;
+
+  Worker(int number, std::size_t bytes, const DatasetPtr& dataset)
+      : memory(bytes),
+        process(catena::concat("MultiprocessIterator, worker ", number), 1,
+                [dataset, shared = memory.bytes()](std::string_view message) {
+                  return load_in_child(*dataset, message, shared);
+                }) {}
+
+  Batch load(const LoadUnit& unit, std::atomic<std::size_t>& most) {
+    std::string answer;
+    try {
+      answer = process.call(message_of(unit));
+    } catch (const catena::RuntimeError&) {
+      if (process.is_running()) throw;
+      catena::rethrow_from("while " + internal::place_of(unit.indices, unit.is_batch) + " was loaded");
+    }
+    MessageReader r(answer);
+    const auto needed = std::size_t(r.get<std::uint64_t>());
+    for (std::size_t before = most.load(); before < needed && !most.compare_exchange_weak(before, needed);) {}
+    Batch batch = batch_of(MessageReader(r.get_text()), memory.bytes());
+    batch.indices = unit.indices;
+    return batch;
+  }
+};
+
+// What the threads of a ProcessLoader use; it outlives them.
+struct Workers {
+  std::vector<std::unique_ptr<Worker>> all;
+  std::atomic<std::size_t> most{0};  // bytes that a unit has needed
+};
+
+// A thread for every process, which waits for its answers and copies them.
+class ProcessLoader final : public BatchLoader {
+ public:
+  ProcessLoader(std::shared_ptr<Workers> workers, std::size_t shared)
+      : BatchLoader(functions(*workers)), workers_(std::move(workers)), shared_(shared) {}
+  ~ProcessLoader() override { stop(); }
+
+  void after_take() override {
+    const std::size_t most = workers_->most.load();
+    if (warned_ || most <= shared_) return;
+    warned_ = true;
+    catena::warn("UserWarning",
+                 catena::concat("MultiprocessIterator: an example needs ", most, " bytes, which do not fit into the ",
+                                shared_, " bytes of shared memory; such examples go through a pipe, which is slower (",
+                                "give shared_mem = ", most, ")"));
+  }
+
+ private:
+  static std::vector<LoadFunction> functions(Workers& workers) {
+    std::vector<LoadFunction> result;
+    for (const auto& w : workers.all)
+      result.push_back([worker = w.get(), most = &workers.most](const LoadUnit& u) { return worker->load(u, *most); });
+    return result;
+  }
+
+  std::shared_ptr<Workers> workers_;
+  std::size_t shared_;
+  bool warned_ = false;
+};
+
+}  // namespace
+
+// ---- processes ----------------------------------------------------------------------------------
+MultiprocessIterator::MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options)
+    : LoadingIterator("MultiprocessIterator", std::move(dataset), batch_size, options.repeat, options.shuffle,
+                      options.seed, options.n_prefetch),
+      n_processes_(options.n_processes.value_or(catena::max_threads())),
+      shared_mem_(options.shared_mem) {
+  check<ValueError>(n_processes_ >= 1, "MultiprocessIterator", "n_processes is ", n_processes_);
+  check<ValueError>(shared_mem_.value_or(0) >= 0, "MultiprocessIterator", "shared_mem is ", shared_mem_.value_or(0));
+}
+
+catena::Owned<Iterator> MultiprocessIterator::copy() const {
+  return catena::Owned<Iterator>(new MultiprocessIterator(*this));
+}
+
+catena::Owned<BatchLoader> MultiprocessIterator::start(std::int64_t bytes) {
+  const auto shared = static_cast<std::size_t>(shared_mem_.value_or(bytes));
+  // All processes before the first thread.
+  auto workers = std::make_shared<Workers>();
+  for (int k = 0; k < n_processes_; ++k) workers->all.push_back(std::make_unique<Worker>(k, shared, dataset()));
+  return catena::Owned<BatchLoader>(new ProcessLoader(std::move(workers), shared));
+}
+
+}  // namespace training

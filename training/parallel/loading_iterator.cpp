@@ -1,0 +1,142 @@
+#include <catena/training/parallel/loading_iterator.h>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/random.h>
+#include <catena/training/parallel/batch_loader.h>
+
+namespace training::internal {
+
+// The workers, and the batches they have been asked for: the position after each of them.
+struct LoadingIterator::Ahead {
+  catena::Owned<BatchLoader> loader;
+  std::deque<Sweep> positions;
+};
+
+LoadingIterator::LoadingIterator(const char* who, AnyDataset dataset, std::int64_t batch_size, bool repeat,
+                                 bool shuffle, std::optional<std::uint64_t> seed, std::int64_t n_prefetch)
+    : dataset_(dataset.shared()),
+      sweep_(who, dataset_->size(), batch_size, repeat, shuffle, seed),
+      streams_(seed.value_or(autograd::default_generator().seed)),
+      n_prefetch_(std::max<std::int64_t>(n_prefetch, 1)) {}
+
+LoadingIterator::LoadingIterator(const LoadingIterator& o)
+    : Iterator(o), dataset_(o.dataset_), sweep_(o.sweep_), streams_(o.streams_), n_prefetch_(o.n_prefetch_) {}
+
+LoadingIterator::~LoadingIterator() = default;
+
+void LoadingIterator::finalize() { ahead_.reset(); }
+
+void LoadingIterator::drop() {
+  if (!ahead_) return;
+  ahead_->loader->drop();
+  ahead_->positions.clear();
+}
+
+void LoadingIterator::reset() {
+  drop();
+  sweep_.rewind();
+}
+
+namespace {
+
+// The units of the next batch; none if the iteration has ended. `first`: the seeds of its random numbers begin there.
+std::vector<LoadUnit> units_of(std::vector<std::int64_t> indices, std::uint64_t streams, std::int64_t first,
+                               bool as_batch) {
+  const auto seed = [&](std::int64_t k) {
+    return catena::random_bits64(streams, static_cast<std::uint64_t>(first + k), 0);
+  };
+  std::vector<LoadUnit> units;
+  if (indices.empty()) return units;
+  if (as_batch) {
+    units.push_back({std::move(indices), true, seed(0)});
+    return units;
+  }
+  for (std::size_t k = 0; k < indices.size(); ++k) units.push_back({{indices[k]}, false, seed(std::int64_t(k))});
+  return units;
+}
+
+std::int64_t bytes_of(const Batch& unit) {
+  std::int64_t bytes = 0;
+  const auto add = [&](const Example& e) {
+    for (const Array& a : e.values)
+      if (a) bytes += a.size() * std::int64_t(catena::itemsize(a.dtype()));
+  };
+  if (unit.stacked) add(*unit.stacked);
+  for (const Example& e : unit.examples) add(e);
+  return bytes;
+}
+
+}  // namespace
+
+// The caller loads the first batch: it shows whether the dataset stacks batches, and how large examples are.
+Batch LoadingIterator::first_batch() {
+  Sweep after = sweep_;
+  const std::int64_t first = sweep_.taken();
+  const std::vector<std::int64_t> indices = after.next();
+  std::vector<LoadUnit> units = units_of(indices, streams_, first, true);
+  std::vector<Batch> loaded;
+  {
+    const GeneratorScope scope(units[0].seed);
+    Batch batch;
+    try {
+      batch.stacked = dataset_->get_batch(indices);
+    } catch (...) {
+      catena::rethrow_from(place_of(indices, true));
+    }
+    batch.indices = indices;
+    stacks_ = batch.stacked.has_value();
+    if (stacks_) loaded.push_back(std::move(batch));
+  }
+  if (!stacks_)
+    for (const LoadUnit& unit : units_of(indices, streams_, first, false)) loaded.push_back(load_unit(*dataset_, unit));
+  std::int64_t largest = 0;
+  for (const Batch& unit : loaded) largest = std::max(largest, bytes_of(unit));
+  ahead_ = catena::Owned<Ahead>(new Ahead{start(largest), {}});
+  sweep_ = std::move(after);
+  return joined(std::move(loaded));
+}
+
+void LoadingIterator::fill() {
+  while (std::int64_t(ahead_->positions.size()) < n_prefetch_) {
+    Sweep after = ahead_->positions.empty() ? sweep_ : ahead_->positions.back();
+    const std::int64_t first = after.taken();
+    std::vector<LoadUnit> units = units_of(after.next(), streams_, first, stacks_);
+    if (units.empty()) return;
+    ahead_->loader->request(std::move(units));
+    ahead_->positions.push_back(std::move(after));
+  }
+}
+
+std::optional<Batch> LoadingIterator::next() {
+  if (sweep_.has_ended()) return {};
+  Batch batch;
+  if (!ahead_) {
+    batch = first_batch();
+  } else {
+    try {
+      fill();  // nothing is there yet after a reset
+      batch = ahead_->loader->take();
+      ahead_->loader->after_take();
+    } catch (...) {
+      finalize();
+      throw;
+    }
+    sweep_ = std::move(ahead_->positions.front());
+    ahead_->positions.pop_front();
+  }
+  fill();
+  return batch;
+}
+
+void LoadingIterator::serialize(nn::Serializer& s) {
+  sweep_.serialize(s, stores_order_always());
+  const auto own = s["_catena"];
+  if (s.is_writer() || own->contains("streams")) (*own)("streams", streams_);
+  if (!s.is_writer()) drop();
+}
+
+}  // namespace training::internal

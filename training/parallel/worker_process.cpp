@@ -1,0 +1,334 @@
+#include <catena/training/parallel/worker_process.h>
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+#include <typeinfo>
+#include <utility>
+
+#include <catena/autograd/debug.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/training/parallel/fork_gate.h>
+
+#if __has_include(<sys/socket.h>) && __has_include(<sys/mman.h>) && __has_include(<sys/wait.h>)
+#define CATENA_HAS_FORK 1
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <thread>
+#endif
+
+namespace training::internal {
+
+using catena::check;
+using catena::RuntimeError;
+
+#ifndef CATENA_HAS_FORK
+
+namespace {
+[[noreturn]] void fail_without_fork() {
+  catena::fail<catena::NotImplementedError>("WorkerProcess", "this system has no fork(); use threads in place of ",
+                                            "processes (MultithreadIterator, ParallelUpdater)");
+}
+}  // namespace
+SharedMemory::SharedMemory(std::size_t) { fail_without_fork(); }
+SharedMemory::~SharedMemory() = default;
+WorkerProcess::WorkerProcess(std::string, int, const Handler&) { fail_without_fork(); }
+WorkerProcess::~WorkerProcess() = default;
+void WorkerProcess::send(std::string_view) { fail_without_fork(); }
+std::string WorkerProcess::receive() { fail_without_fork(); }
+
+#else
+
+// ---- errors of the child, thrown in the parent --------------------------------------------------
+namespace {
+
+// Classes that consist of a message.
+#define CATENA_TRANSPORTED(X)    \
+  X(catena::Error)               \
+  X(catena::ValueError)          \
+  X(catena::TypeError)           \
+  X(catena::IndexError)          \
+  X(catena::KeyError)            \
+  X(catena::AttributeError)      \
+  X(catena::AssertionError)      \
+  X(catena::RuntimeError)        \
+  X(catena::NotImplementedError) \
+  X(catena::IOError)             \
+  X(catena::LinAlgError)         \
+  X(catena::OutOfMemoryError)    \
+  X(catena::CompileError)        \
+  X(std::runtime_error)          \
+  X(std::logic_error)            \
+  X(std::invalid_argument)       \
+  X(std::out_of_range)           \
+  X(std::domain_error)           \
+  X(std::length_error)           \
+  X(std::range_error)            \
+  X(std::overflow_error)         \
+  X(std::underflow_error)
+
+// In a catch block.
+std::string describe_current_exception() {
+  MessageWriter w;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    w.put_text("catena::OutOfMemoryError");
+    w.put_text("the process is out of memory");
+  } catch (const std::exception& e) {
+#define CATENA_DESCRIBE(Class)      \
+  if (typeid(e) == typeid(Class)) { \
+    w.put_text(#Class);             \
+    w.put_text(e.what());           \
+    return w.take();                \
+  }
+    CATENA_TRANSPORTED(CATENA_DESCRIBE)
+#undef CATENA_DESCRIBE
+    w.put_text("catena::RuntimeError");
+    w.put_text(catena::concat(autograd::internal::class_name(typeid(e)), ": ", e.what()));
+  } catch (...) {
+    w.put_text("catena::RuntimeError");
+    w.put_text("an exception that is no std::exception");
+  }
+  return w.take();
+}
+
+[[noreturn]] void throw_described(std::string_view description) {
+  MessageReader r(description);
+  const std::string_view name = r.get_text();
+  const std::string text(r.get_text());
+#define CATENA_THROW(Class) \
+  if (name == #Class) throw Class(text);
+  CATENA_TRANSPORTED(CATENA_THROW)
+#undef CATENA_THROW
+  throw RuntimeError(text);
+}
+#undef CATENA_TRANSPORTED
+
+std::string system_error(int code) { return std::error_code(code, std::generic_category()).message(); }
+
+}  // namespace
+
+// ---- shared memory ------------------------------------------------------------------------------
+SharedMemory::SharedMemory(std::size_t bytes) : size_(bytes) {
+  if (bytes == 0) return;
+  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  check<catena::OutOfMemoryError>(p != MAP_FAILED, "SharedMemory", "cannot map ", bytes,
+                                  " bytes: ", system_error(errno));
+  data_ = static_cast<std::byte*>(p);
+}
+SharedMemory::~SharedMemory() {
+  if (data_ != nullptr) ::munmap(data_, size_);
+}
+
+// ---- frames: kind, size, bytes ------------------------------------------------------------------
+namespace {
+
+enum class Frame : std::uint64_t { message, error, stop };
+struct Head {
+  Frame frame;
+  std::uint64_t size;
+};
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0  // where it is missing, SO_NOSIGPIPE is set instead
+#endif
+
+// False: the other side is gone.
+bool write_all(int socket, const void* from, std::size_t bytes) {
+  auto* at = static_cast<const char*>(from);
+  while (bytes > 0) {
+    const ssize_t n = ::send(socket, at, bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+bool read_all(int socket, void* to, std::size_t bytes) {
+  auto* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t n = ::recv(socket, at, bytes, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+bool write_frame(int socket, Frame frame, std::string_view bytes) {
+  const Head head{frame, bytes.size()};
+  return write_all(socket, &head, sizeof head) && write_all(socket, bytes.data(), bytes.size());
+}
+
+bool is_readable(int socket, int milliseconds) {
+  pollfd p{socket, POLLIN, 0};
+  return ::poll(&p, 1, milliseconds) > 0;
+}
+
+void flush_streams() {
+  std::cout.flush();
+  std::clog.flush();
+  std::fflush(nullptr);
+}
+
+// ---- the child ----------------------------------------------------------------------------------
+// Other children may hold a copy of the parent's side of the socket, so its end does not always show there.
+bool next_frame(int socket, pid_t parent, Head& head, std::string& bytes) {
+  constexpr int kMilliseconds = 1000;
+  while (!is_readable(socket, kMilliseconds))
+    if (::getppid() != parent) return false;
+  if (!read_all(socket, &head, sizeof head)) return false;
+  bytes.resize(head.size);
+  return read_all(socket, bytes.data(), bytes.size());
+}
+
+void serve(int socket, pid_t parent, const WorkerProcess::Handler& handler) {
+  Head head{};
+  std::string bytes;
+  while (next_frame(socket, parent, head, bytes) && head.frame == Frame::message) {
+    Frame kind = Frame::message;
+    std::string answer;
+    try {
+      answer = handler(bytes);
+    } catch (...) {
+      kind = Frame::error;
+      answer = describe_current_exception();
+    }
+    if (!write_frame(socket, kind, answer)) return;
+  }
+}
+
+[[noreturn]] void live(int socket, pid_t parent, int threads, const WorkerProcess::Handler& handler) noexcept {
+  constexpr int kFailed = 70;
+  try {
+    ForkGate::in_child();
+    std::signal(SIGINT, SIG_IGN);  // of the terminal's process group; the parent decides
+    catena::set_max_threads(threads);
+    serve(socket, parent, handler);
+    flush_streams();
+    ::_exit(0);
+  } catch (...) {
+    ::_exit(kFailed);
+  }
+}
+
+}  // namespace
+
+// ---- the parent ---------------------------------------------------------------------------------
+WorkerProcess::WorkerProcess(std::string name, int threads, const Handler& handler) : name_(std::move(name)) {
+  int sockets[2];
+  check<RuntimeError>(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, name_,
+                      "cannot make a pair of sockets: ", system_error(errno));
+  for (const int s : sockets) {
+    ::fcntl(s, F_SETFD, FD_CLOEXEC);
+#ifdef SO_NOSIGPIPE
+    const int on = 1;
+    ::setsockopt(s, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+  }
+  flush_streams();  // what is buffered would be written by both
+  const pid_t parent = ::getpid();
+  pid_t child = -1;
+  {
+    const ForkGate::Fork alone;
+    child = ::fork();
+    if (child == 0) {
+      ::close(sockets[0]);
+      live(sockets[1], parent, threads, handler);
+    }
+  }
+  const int error = errno;
+  ::close(sockets[1]);
+  if (child < 0) ::close(sockets[0]);
+  check<RuntimeError>(child > 0, name_, "cannot start a process: ", system_error(error));
+  pid_ = child;
+  socket_ = sockets[0];
+}
+
+WorkerProcess::~WorkerProcess() {
+  using std::chrono::milliseconds;
+  constexpr auto kPatience = milliseconds(5000), kStep = milliseconds(2);
+  if (!ended_) write_frame(socket_, Frame::stop, {});
+  ::close(socket_);
+  for (auto waited = milliseconds(0); !has_ended(); waited += kStep) {
+    if (waited >= kPatience) {
+      ::kill(static_cast<pid_t>(pid_), SIGKILL);
+      ::waitpid(static_cast<pid_t>(pid_), &status_, 0);
+      return;
+    }
+    std::this_thread::sleep_for(kStep);
+  }
+}
+
+bool WorkerProcess::has_ended() {
+  if (ended_) return true;
+  const auto pid = static_cast<pid_t>(pid_);
+  int status = 0;
+  const pid_t found = ::waitpid(pid, &status, WNOHANG);
+  if (found == pid) status_ = status;
+  // Someone else may have waited for it.
+  ended_ = found == pid || (found < 0 && errno == ECHILD && ::kill(pid, 0) != 0);
+  return ended_;
+}
+
+void WorkerProcess::fail_ended() {
+  std::string how = "has ended";
+  if (status_ != kUnknown && WIFSIGNALED(status_)) {
+    const int signal = WTERMSIG(status_);
+    how = catena::concat("was killed by signal ", signal, " (", ::strsignal(signal), ")",
+                         signal == SIGKILL ? ", as the system does when memory runs out" : "");
+  } else if (status_ != kUnknown && WIFEXITED(status_)) {
+    how = catena::concat("has ended with exit status ", WEXITSTATUS(status_));
+  }
+  catena::fail<RuntimeError>(name_, "the process ", pid_, " ", how);
+}
+
+void WorkerProcess::wait_for_answer() {
+  constexpr int kMilliseconds = 200;
+  while (!is_readable(socket_, kMilliseconds))
+    if (has_ended() && !is_readable(socket_, 0)) fail_ended();
+}
+
+void WorkerProcess::read(void* to, std::size_t bytes) {
+  if (read_all(socket_, to, bytes)) return;
+  // The socket is closed, so the process has ended or is about to.
+  constexpr int kAttempts = 500;
+  for (int i = 0; i < kAttempts && !has_ended(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  fail_ended();
+}
+
+void WorkerProcess::send(std::string_view message) {
+  if (ended_) fail_ended();
+  if (write_frame(socket_, Frame::message, message)) return;
+  char byte = 0;
+  read(&byte, 1);  // throws what has become of the process
+  fail_ended();
+}
+
+std::string WorkerProcess::receive() {
+  wait_for_answer();
+  Head head{};
+  read(&head, sizeof head);
+  std::string bytes(head.size, '\0');
+  read(bytes.data(), bytes.size());
+  if (head.frame == Frame::error) throw_described(bytes);
+  return bytes;
+}
+
+#endif
+
+}  // namespace training::internal

@@ -1,0 +1,125 @@
+#include <catena/training/sweep.h>
+
+#include <algorithm>
+
+#include <catena/kernels/base/error.h>
+#include <catena/training/dataset.h>
+
+namespace training::internal {
+
+using catena::check;
+using catena::ValueError;
+using Order = std::vector<std::int64_t>;
+
+Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
+             std::optional<std::uint64_t> seed)
+    : who_(who), size_(size), batch_size_(batch_size), repeat_(repeat), shuffle_(shuffle) {
+  check<ValueError>(batch_size > 0, who_, "the batch size is ", batch_size);
+  check<ValueError>(size > 0, who_, "the dataset is empty");
+  if (seed) {
+    generator_ = {*seed, 0};
+  } else if (shuffle_) {
+    autograd::Generator& g = autograd::default_generator();
+    generator_ = {g.seed + 0x9e3779b97f4a7c15u * (g.take(4) + 1), 0};  // a separate stream of random numbers
+  }
+  rewind();
+}
+
+void Sweep::draw_order() {
+  if (shuffle_) order_ = catena::Shared<Order>::make(permutation(size_, generator_));
+}
+
+void Sweep::rewind() {
+  draw_order();
+  position_ = epoch_ = 0;
+  is_new_epoch_ = false;
+  previous_epoch_detail_.reset();
+}
+
+std::vector<std::int64_t> Sweep::next() {
+  if (has_ended()) return {};
+  previous_epoch_detail_ = epoch_detail();
+  is_new_epoch_ = false;
+  std::vector<std::int64_t> indices;
+  for (std::int64_t wanted = batch_size_; wanted > 0;) {
+    const std::int64_t taken = std::min(wanted, size_ - position_);
+    for (std::int64_t i = position_; i < position_ + taken; ++i)
+      indices.push_back(shuffle_ ? (*order_)[static_cast<std::size_t>(i)] : i);
+    position_ += taken;
+    wanted -= taken;
+    if (position_ < size_) break;
+    position_ = 0;
+    ++epoch_;
+    is_new_epoch_ = true;
+    if (!repeat_) break;
+    draw_order();
+  }
+  return indices;
+}
+
+void Sweep::serialize(nn::Serializer& s, bool order_always) {
+  if (!s.is_writer()) return load(s);
+  s("current_position", position_);
+  s("epoch", epoch_);
+  s("is_new_epoch", is_new_epoch_);
+  if (shuffle_) {
+    Order order = *order_;
+    s("order", order);
+  } else if (order_always) {
+    std::int64_t none = -1;
+    s("order", none);
+  }
+  double previous = previous_epoch_detail_.value_or(-1.0);
+  s("previous_epoch_detail", previous);
+  // Chainer does not store the generator's state; with it, the orders after a resume equal those of the uninterrupted
+  // run.
+  const auto own = s["_catena"];
+  (*own)("seed", generator_.seed);
+  (*own)("offset", generator_.offset);
+}
+
+void Sweep::serialize_generator(nn::Serializer& s) {
+  if (!shuffle_ || (!s.is_writer() && !s.contains("seed"))) return;
+  s("seed", generator_.seed);
+  s("offset", generator_.offset);
+}
+
+// Reads and checks all entries before it changes anything.
+void Sweep::load(nn::Serializer& s) {
+  std::int64_t position = position_, epoch = epoch_;
+  bool is_new_epoch = is_new_epoch_;
+  s("current_position", position);
+  s("epoch", epoch);
+  s("is_new_epoch", is_new_epoch);
+  check<ValueError>(position >= 0 && position < size_ && epoch >= 0, who_, "the stored position ", position,
+                    " in sweep ", epoch, " is out of range for ", size_, " examples");
+  Order order = order_ ? *order_ : Order();
+  if (shuffle_) {
+    // Earlier versions of Chainer wrote "_order".
+    s(!s.contains("order") && s.contains("_order") ? "_order" : "order", order);
+    check<ValueError>(std::int64_t(order.size()) == size_, who_, "the stored order has ", order.size(),
+                      " indices, the dataset ", size_, " examples");
+    for (const std::int64_t i : order)
+      check<ValueError>(i >= 0 && i < size_, who_, "the stored order holds the index ", i, ", but there are ", size_,
+                        " examples");
+  }
+  double previous = -1.0;
+  if (s.contains("previous_epoch_detail")) {
+    s("previous_epoch_detail", previous);
+  } else if (const double detail = double(epoch) + double(position) / double(size_); detail > 0) {
+    previous = std::max(detail - double(batch_size_) / double(size_), 0.0);
+  }
+  autograd::Generator generator = generator_;
+  if (const auto own = s["_catena"]; own->contains("seed")) {
+    (*own)("seed", generator.seed);
+    (*own)("offset", generator.offset);
+  }
+  position_ = position;
+  epoch_ = epoch;
+  is_new_epoch_ = is_new_epoch;
+  if (shuffle_) order_ = catena::Shared<Order>::make(std::move(order));
+  previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
+  generator_ = generator;
+}
+
+}  // namespace training::internal

@@ -1,0 +1,53 @@
+// Where an iterator is in its sweeps of a dataset. Internal to training; iterators are the interface.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <catena/autograd/array.h>
+#include <catena/kernels/base/pointers.h>
+#include <catena/nn/serializers/serializer.h>
+
+namespace training::internal {
+
+// The indices of batch after batch, in sequence or in a new random order for every sweep. A sweep ends with the batch
+// that reaches its end: with `repeat` the batch is completed from the next sweep, without it the last batch is short.
+// Copies share the current order, so a copy that runs ahead costs little.
+class CATENA_EXPORT Sweep {
+ public:
+  // `who`: the class of the iterator, for messages. ValueError for a batch size below 1 and for no examples.
+  Sweep(const char* who, std::int64_t size, std::int64_t batch_size, bool repeat, bool shuffle,
+        std::optional<std::uint64_t> seed);
+  std::vector<std::int64_t> next();  // empty: the iteration has ended
+  bool has_ended() const noexcept { return !repeat_ && epoch_ > 0; }
+  void rewind();  // to the beginning, with a new order
+
+  std::int64_t batch_size() const noexcept { return batch_size_; }
+  std::int64_t position() const noexcept { return position_; }
+  std::int64_t epoch() const noexcept { return epoch_; }
+  std::int64_t taken() const noexcept { return epoch_ * size_ + position_; }  // examples since the beginning
+  double epoch_detail() const noexcept { return double(epoch_) + double(position_) / double(size_); }
+  std::optional<double> previous_epoch_detail() const noexcept { return previous_epoch_detail_; }
+  bool is_new_epoch() const noexcept { return is_new_epoch_; }
+
+  // Position, order, and the generator of further orders. ValueError when an order of another length is loaded.
+  // `order_always`: without a shuffled order, -1 is stored in its place, because Chainer's MultiprocessIterator wants
+  // to find the key.
+  void serialize(nn::Serializer& s, bool order_always = false);
+  void serialize_generator(nn::Serializer& s);  // nothing without `shuffle`
+
+ private:
+  void load(nn::Serializer& s);
+  void draw_order();
+  const char* who_;
+  std::int64_t size_, batch_size_;
+  bool repeat_, shuffle_;
+  autograd::Generator generator_;
+  catena::Shared<const std::vector<std::int64_t>> order_;
+  std::int64_t position_ = 0, epoch_ = 0;
+  bool is_new_epoch_ = false;
+  std::optional<double> previous_epoch_detail_;
+};
+
+}  // namespace training::internal
