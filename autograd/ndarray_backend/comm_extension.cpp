@@ -1,0 +1,78 @@
+#include <catena/autograd/ndarray_backend/comm_extension.h>
+
+#include <vector>
+
+#include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/vendor/nccl.h>
+
+namespace autograd::internal {
+namespace {
+
+using nd::cuda::NcclCommunicator;
+using nd::cuda::NcclGroup;
+
+class NcclRanks final : public CommExtension::Group {
+ public:
+  explicit NcclRanks(std::span<const Device> devices) : ranks_(NcclCommunicator::all(ids_of(devices))) {}
+
+  void reduce(std::span<const Array> arrays) override {
+    check_count("reduce", arrays);
+    NcclGroup group;  // one thread calls for all ranks
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      const nd::Array a = arrays[r];
+      ranks_[r].reduce(a, a, 0);
+    }
+    group.end();
+  }
+  void broadcast(std::span<const Array> arrays) override {
+    check_count("broadcast", arrays);
+    NcclGroup group;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) ranks_[r].broadcast(arrays[r], 0);
+    group.end();
+  }
+
+ private:
+  static std::vector<int> ids_of(std::span<const Device> devices) {
+    std::vector<int> ids;
+    for (const Device& d : devices) {
+      catena::check<catena::ValueError>(d.kind == Device::Kind::cuda, "connect", d, " is no GPU; NCCL connects GPUs");
+      ids.push_back(d.id);
+    }
+    return ids;
+  }
+  void check_count(const char* op, std::span<const Array> arrays) const {
+    catena::check<catena::ValueError>(arrays.size() == ranks_.size(), op, "there are ", arrays.size(), " arrays for ",
+                                      ranks_.size(), " devices");
+    for (const Array& a : arrays)  // NCCL would wait for elements that do not come
+      catena::check<catena::ValueError>(a.shape() == arrays[0].shape() && a.dtype() == arrays[0].dtype(), op,
+                                        "an array of ", a.dtype(), " and shape ", a.shape(), " beside one of ",
+                                        arrays[0].dtype(), " and shape ", arrays[0].shape());
+  }
+
+  std::vector<NcclCommunicator> ranks_;
+};
+
+class NcclExtension final : public CommExtension {
+ public:
+  std::string why_unavailable() const override {
+    try {
+      nd::cuda::nccl();
+      return {};
+    } catch (const catena::RuntimeError& e) {
+      return e.what();
+    }
+  }
+  catena::Owned<Group> connect(std::span<const Device> devices) override {
+    return catena::Owned<Group>(new NcclRanks(devices));
+  }
+};
+
+}  // namespace
+
+CommExtension& nccl_comm_extension() {
+  static NcclExtension extension;
+  return extension;
+}
+
+}  // namespace autograd::internal

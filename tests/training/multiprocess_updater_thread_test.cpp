@@ -1,0 +1,344 @@
+// MultiprocessParallelUpdater: equal to the same steps by hand, on the CPU in processes and on GPUs in threads;
+// rescaled hyperparameters, snapshots, errors and deaths of workers, and their end.
+#include <catena/training/parallel/multiprocess_parallel_updater.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/replicas.h>
+#include <catena/training/extensions.h>
+#include <catena/training/parallel/iterators.h>
+
+using namespace test;
+using namespace training;
+using training::updaters::MultiprocessParallelUpdater;
+
+namespace {
+
+bool has_children() { return ::waitpid(-1, nullptr, WNOHANG) == 0; }
+
+// The sum of the gradients of all models, in their order, into the first; zeros where there are none.
+void add_all(std::vector<nn::Classifier<TinyMLP>>& models) {
+  for (std::size_t k = 1; k < models.size(); ++k) models[0].addgrads(models[k]);
+}
+
+// A model with a part that is used by some examples only, so that its gradient is null elsewhere; two dtypes.
+struct Mixed : nn::Chain {
+  nn::Parameter w{autograd::ones({3}, Dtype::float32, kCpu)}, v{autograd::full({3}, 2, Dtype::float32, kCpu)},
+      d{autograd::full({2}, 3, Dtype::float64, kCpu)}, empty{autograd::zeros({0}, Dtype::float32, kCpu)};
+  NN_MEMBERS(w, v, d, empty)
+  Variable operator()(const Variable& x) {
+    Variable loss = autograd::sum(x * Variable(w));
+    if (values(x.data())[0] > 2) loss = loss + autograd::sum(x * Variable(v) * Variable(v));
+    return loss + autograd::cast(autograd::sum(Variable(d) * Variable(d)), Dtype::float32);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(multiprocess_updaters)
+
+BOOST_AUTO_TEST_CASE(the_same_steps_by_hand) {
+  for (const std::vector<Device>& devices : replica_devices()) {
+    const std::size_t n = devices.size();
+    BOOST_TEST_CONTEXT(n << " workers, the first on " << devices[0]) {
+      const Warnings warnings;
+      autograd::seed(4);
+      nn::Classifier model{TinyMLP()};
+      std::vector<nn::Classifier<TinyMLP>> hand(n, model);
+      for (std::size_t k = 0; k < n; ++k) hand[k].to_device(devices[k]);
+      Adam adam, by_hand({.eps = 1e-8 * double(n)});
+      adam.setup(model);
+      by_hand.setup(hand[0]);
+      std::vector<SerialIterator> its, same;
+      for (std::size_t k = 0; k < n; ++k) {
+        its.emplace_back(host_examples(9, true, k), 4, SerialIterator::Options{.seed = k});
+        same.push_back(its.back());
+      }
+      MultiprocessParallelUpdater updater({its.begin(), its.end()}, adam, model, {.devices = named(devices)});
+      for (int step = 0; step < 5; ++step) {
+        updater.update();
+        for (std::size_t k = 0; k < n; ++k) gradients_of(hand[k], default_converter(*same[k].next(), devices[k]));
+        add_all(hand);
+        by_hand.update();
+        for (std::size_t k = 1; k < n; ++k) hand[k].copyparams(hand[0]);
+        BOOST_TEST(params_of(model) == params_of(hand[0]), each);
+      }
+      BOOST_TEST(updater.iteration() == 5);
+      BOOST_TEST(updater.epoch_detail() == its[0].epoch_detail());
+      BOOST_TEST(has_children() == (n > 1 && devices[0] == kCpu));
+      updater.finalize();
+      BOOST_TEST(!has_children());
+      updater.finalize();
+      // Workers of now go on where those of before ended.
+      updater.update();
+      for (std::size_t k = 0; k < n; ++k) gradients_of(hand[k], default_converter(*same[k].next(), devices[k]));
+      add_all(hand);
+      by_hand.update();
+      BOOST_TEST(params_of(model) == params_of(hand[0]), each);
+    }
+    BOOST_TEST(!has_children());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(gradients_that_are_null_and_dtypes) {
+  Mixed model;
+  SGD sgd(1.0);
+  sgd.setup(model);
+  const auto data = [](float x) { return autograd::full({1, 3}, x, Dtype::float32, kCpu); };
+  SerialIterator a(data(1), 1), b(data(2), 1), c(data(4), 1);
+  const Warnings warnings;
+  MultiprocessParallelUpdater updater({a, b, c}, sgd, {.devices = {-1, -1, -1}});
+  sgd.set_hyper("lr", 1.0);  // what the rescaling has divided
+  updater.update();
+  BOOST_TEST(values(model.w.grad()) == (std::vector<double>{7, 7, 7}), each);
+  BOOST_TEST(values(model.v.grad()) == (std::vector<double>{16, 16, 16}), each);  // of the last worker alone: 2 x v
+  BOOST_TEST((model.d.grad().dtype() == Dtype::float64));
+  BOOST_TEST(values(model.d.grad()) == (std::vector<double>{18, 18}), each);
+  BOOST_TEST(values(model.d.data()) == (std::vector<double>{-15, -15}), each);
+  updater.update();
+  BOOST_TEST(values(model.d.grad()) == (std::vector<double>{-90, -90}), each);  // the workers have the new parameters
+}
+
+BOOST_AUTO_TEST_CASE(rescaled_hyperparameters) {
+  struct Case {
+    std::shared_ptr<Optimizer> optimizer;
+    const char* name;
+    double factor;
+  };
+  const Case cases[] = {{std::make_shared<Adam>(), "eps", 2},         {std::make_shared<AdaGrad>(), "eps", 2},
+                        {std::make_shared<RMSprop>(), "eps", 2},      {std::make_shared<RMSpropGraves>(), "eps", 4},
+                        {std::make_shared<AdaDelta>(), "eps", 4},     {std::make_shared<SGD>(), "lr", 0.5},
+                        {std::make_shared<MomentumSGD>(), "lr", 0.5}, {std::make_shared<NesterovAG>(), "lr", 0.5},
+                        {std::make_shared<SMORMS3>(), "lr", 0.5}};
+  SerialIterator a(host_examples(8, true), 4), b(host_examples(8, true), 4);
+  for (const Case& c : cases) BOOST_TEST_CONTEXT(c.optimizer->rule().name) {
+      nn::Classifier model{TinyMLP()};
+      c.optimizer->setup(model);
+      std::vector<double> expected;
+      for (const std::string& name : c.optimizer->hyper_names())
+        expected.push_back(c.optimizer->get_hyper(name) * (name == c.name ? c.factor : 1));
+      {
+        const Warnings warnings;
+        const MultiprocessParallelUpdater one({a}, *c.optimizer, {.devices = {-1}});
+        BOOST_TEST(warnings.texts.empty());
+        const MultiprocessParallelUpdater two({a, b}, *c.optimizer, {.devices = {-1, -1}});
+        BOOST_REQUIRE(warnings.texts.size() == 1u);
+        BOOST_TEST(has(warnings.texts[0], "optimizer." + std::string(c.name) + " is changed to "), warnings.texts[0]);
+        BOOST_TEST(has(warnings.texts[0], "by MultiprocessParallelUpdater"), warnings.texts[0]);
+      }
+      std::vector<double> actual;
+      for (const std::string& name : c.optimizer->hyper_names()) actual.push_back(c.optimizer->get_hyper(name));
+      BOOST_TEST(actual == expected, each);
+    }
+}
+
+// Dropout, batch normalization, lazily sized parameters, shuffled orders: killed and resumed as uninterrupted.
+BOOST_AUTO_TEST_CASE(resuming) {
+  struct Run {
+    nn::Classifier<StatefulMLP> model;
+    Adam adam;
+    SerialIterator first, second;
+    MultithreadIterator third;
+    Trainer trainer;
+    Run(std::uint64_t seed, int until, const std::string& out, const Devices& devices)
+        : model((autograd::seed(seed), StatefulMLP())),
+          first(host_examples(10, true, 1), 4),
+          second(host_examples(10, false, 2), 4),
+          third(host_examples(10, false, 3), 4),
+          trainer(
+              (adam.setup(model), MultiprocessParallelUpdater(iterators(devices), adam, model, {.devices = devices})),
+              {double(until), iteration}, out) {
+      trainer.extend(Snapshot({.trigger = {3, iteration}}));
+    }
+    std::vector<Held<Iterator>> iterators(const Devices& devices) {
+      if (devices.main_first("test").size() == 2) return {first, second};
+      return {first, second, third};
+    }
+  };
+  const Warnings warnings;
+  for (const std::vector<Device>& on : replica_devices()) {
+    if (on.size() == 1) continue;
+    const Devices devices = named(on);
+    const TemporaryFolder folder("workers_resume");
+    Run whole(1, 7, folder.path.string(), devices);
+    whole.trainer.run();
+    BOOST_TEST(has_entry(whole.trainer, "updater/_catena/worker:1/iterator/current_position"));
+    BOOST_TEST(has_entry(whole.trainer, "updater/_catena/worker:1/model/predictor/bn/avg_mean"));
+    for (const char* snapshot : {"snapshot_iter_3", "snapshot_iter_6"}) {
+      Run resumed(77, 7, folder.path.string(), devices);
+      nn::serializers::load_npz(folder / snapshot, resumed.trainer);
+      resumed.trainer.run();
+      BOOST_TEST(entries_of(resumed.trainer) == entries_of(whole.trainer), each);
+    }
+    BOOST_TEST(!has_children());
+  }
+  // Into workers that run.
+  SerialIterator a(host_examples(10, true, 1), 4), b(host_examples(10, true, 2), 4);
+  nn::Classifier model{TinyMLP()};
+  Adam adam;
+  adam.setup(model);
+  MultiprocessParallelUpdater updater({a, b}, adam, {.devices = {-1, -1}});
+  const TemporaryFolder folder("workers_that_run");
+  updater.update();
+  nn::serializers::save_npz(folder / "first.npz", updater);
+  updater.update();
+  const std::vector<std::string> expected = params_of(model);
+  updater.update();
+  nn::serializers::load_npz(folder / "first.npz", updater);
+  updater.update();
+  BOOST_TEST(params_of(model) == expected, each);
+}
+
+BOOST_AUTO_TEST_CASE(reports_of_the_main_model_alone) {
+  SerialIterator a(host_examples(10, true, 1), 4, {.shuffle = false}), b(host_examples(10, true, 2), 4);
+  SerialIterator same(host_examples(10, true, 1), 4, {.shuffle = false});
+  nn::Classifier model{TinyMLP()};
+  SGD sgd(0.0);
+  sgd.setup(model);
+  const double expected = model.call(to_variables(default_converter(*same.next(), model.device()))).item<double>();
+  const Warnings warnings;
+  const TemporaryFolder folder("worker_reports");
+  Trainer trainer(MultiprocessParallelUpdater({a, b}, sgd, {.devices = {{"other", -1}, {"main", -1}}}), {1, iteration},
+                  folder.path.string());
+  std::vector<std::string> keys;
+  double loss = 0;
+  trainer.extend([&](Trainer& t) {
+    for (const auto& [key, value] : t.observation()) keys.push_back(key);
+    loss = t.observation().at("main/loss").value();
+  });
+  trainer.run();
+  BOOST_TEST(keys == (std::vector<std::string>{"main/loss", "main/accuracy"}), each);
+  BOOST_TEST(std::abs(loss - expected) < 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(workers_that_fail) {
+  struct Failing : Dataset {
+    DatasetPtr of = host_examples(6, false);
+    pid_t parent = ::getpid();
+    bool dies;
+    explicit Failing(bool dies_) : dies(dies_) {}
+    std::int64_t size() const override { return of->size(); }
+    Example get_example(std::int64_t i) const override {
+      if (i == 4 && ::getpid() != parent) {
+        if (dies) ::raise(SIGKILL);
+        catena::fail<catena::IOError>("read", "no such image");
+      }
+      return of->get_example(i);
+    }
+  };
+  const Warnings warnings;
+  for (const bool dies : {false, true}) {
+    nn::Classifier model{TinyMLP()};
+    SGD sgd;
+    sgd.setup(model);
+    SerialIterator a(host_examples(6, true), 2, {.shuffle = false}), b(host_examples(6, true), 2);
+    SerialIterator c(Failing(dies), 2, {.shuffle = false});
+    MultiprocessParallelUpdater updater({a, b, c}, sgd, {.devices = {-1, -1, -1}});
+    updater.update();
+    updater.update();
+    const std::vector<std::string> before = params_of(model);
+    if (dies) {
+      const std::string message = message_of<catena::RuntimeError>([&] { updater.update(); });
+      BOOST_TEST(message.starts_with("worker 2: MultiprocessParallelUpdater, worker 2: the process "), message);
+      BOOST_TEST(has(message, "was killed by signal 9"), message);
+    } else {
+      BOOST_TEST(message_of<catena::IOError>([&] { updater.update(); }) == "worker 2: example 4: read: no such image");
+    }
+    BOOST_TEST(!has_children());
+    BOOST_TEST(params_of(model) == before, each);
+    BOOST_TEST(updater.iteration() == 2);
+    BOOST_TEST(has(message_of<catena::RuntimeError>([&] { updater.update(); }), "a worker has failed"));
+    updater.finalize();
+  }
+  // An error of the main model stops the workers, too; a trainer ends in order.
+  nn::Classifier model{TinyMLP()};
+  SGD sgd;
+  sgd.setup(model);
+  int calls = 0;
+  SerialIterator a(host_examples(6, true), 2), b(host_examples(6, true), 2);
+  const TemporaryFolder folder("main_fails");
+  Trainer trainer(MultiprocessParallelUpdater({a, b}, sgd,
+                                              {.devices = {-1, -1},
+                                               .loss_func =
+                                                   [&, parent = ::getpid()](Link& m, const Variables& x) {
+                                                     catena::check<catena::ValueError>(
+                                                         ::getpid() != parent || ++calls != 3, "loss", "bad");
+                                                     return m.call(x);
+                                                   }}),
+                  {9, iteration}, folder.path.string());
+  BOOST_TEST(message_of<catena::ValueError>([&] { trainer.run(); }) == "iteration 3: loss: bad");
+  BOOST_TEST(!has_children());
+}
+
+BOOST_AUTO_TEST_CASE(workers_start_once_and_end_in_every_state) {
+  const Warnings warnings;
+  for (int state = 0; state < 5; ++state) BOOST_TEST_CONTEXT("state " << state) {
+      nn::Classifier<StatefulMLP> lazy{StatefulMLP()};
+      nn::Classifier sized{TinyMLP()};
+      SGD of_lazy, of_sized;
+      of_lazy.setup(lazy);
+      of_sized.setup(sized);
+      SerialIterator a(host_examples(6, true), 2), b(host_examples(6, true), 2);
+      MultiprocessParallelUpdater pending({a, b}, of_lazy, {.devices = {-1, -1}});
+      MultiprocessParallelUpdater updater({a, b}, of_sized, {.devices = {-1, -1}});
+      BOOST_TEST(!has_children());
+      BOOST_TEST(has(message_of<catena::RuntimeError>([&] { pending.setup_workers(); }), "have no shape yet"));
+      if (state >= 1) {
+        updater.setup_workers();
+        updater.setup_workers();
+        BOOST_TEST(has_children());
+      }
+      if (state == 2) updater.update();
+      if (state == 3) updater.finalize();
+      if (state == 4) pending.update();
+    }
+  BOOST_TEST(!has_children());
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+  nn::Classifier model{TinyMLP()}, other{TinyMLP()};
+  SGD sgd;
+  sgd.setup(model);
+  SerialIterator a(host_examples(8, true), 4), b(host_examples(8, true), 4), nine(host_examples(9, true), 4);
+  MultithreadIterator loading(host_examples(9, true), 4);
+  const double lr = sgd.lr();
+  const auto value_error = [&](std::vector<Held<Iterator>> its, const Devices& devices) {
+    return message_of<catena::ValueError>(
+        [&] { MultiprocessParallelUpdater(std::move(its), sgd, {.devices = devices}); });
+  };
+  BOOST_TEST(has(value_error({a, b}, {}), "devices must be specified"));
+  BOOST_TEST(has(value_error({}, {-1}), "there are no iterators"));
+  BOOST_TEST(has(value_error({a, b}, {-1}), "there are 1 devices for 2 iterators"));
+  BOOST_TEST(has(value_error({a, b}, {-1, std::nullopt}), "the device replica_1 is null"));
+  BOOST_TEST(has(value_error({a, b}, {-1, 0}), "all GPUs, or all the CPU"));
+  BOOST_TEST(has(value_error({a, b}, {0, 0}), "is named twice"));
+  BOOST_TEST(has(value_error({a, nine}, {-1, -1}), "iterator 1 has 9 examples, that of iterator 0 8"));
+  BOOST_TEST(has(value_error({a, loading}, {-1, -1}), "iterator 1 has 9 examples"));
+  BOOST_TEST(has(value_error({a, b}, {0, 1}), "MultiprocessParallelUpdater(iterators, optimizer, model, "));
+  BOOST_TEST(has(message_of<catena::KeyError>([&] {
+                   MultiprocessParallelUpdater({a, b}, sgd, {.devices = {{"first", -1}, {"second", -1}}});
+                 }),
+                 "devices must have the key \"main\""));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   MultiprocessParallelUpdater({a, b}, sgd, other, {.devices = {-1, -1}});
+                 }),
+                 "is not the one that the optimizer was set up with"));
+  if (!MultiprocessParallelUpdater::available()) {
+    const std::string message = message_of<catena::RuntimeError>([&] {
+      MultiprocessParallelUpdater({a, b}, sgd, model, {.devices = {0, 1}});
+    });
+    std::cout << "no communication: " << message << "\n";
+    BOOST_TEST(message.starts_with("MultiprocessParallelUpdater: "), message);
+    BOOST_TEST(has(message, "unavailable"), message);
+  }
+  BOOST_TEST(sgd.lr() == lr);  // nothing was rescaled
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,42 @@
+// Threads that work on the replicas of a model, one for each. Internal to this folder.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <catena/kernels/base/function.h>
+
+namespace training::internal {
+
+// Thread safety: the members belong to one thread.
+class Crew {
+ public:
+  explicit Crew(int size);
+  ~Crew();  // waits for what runs
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  int size() const noexcept { return static_cast<int>(threads_.size()); }
+
+  // Begins task(k) in thread k, for every k below size().
+  void start(catena::Function<void(int)> task);
+  // Waits until all have ended, and throws the error of the first thread that had one. Nothing if nothing was started.
+  void wait();
+
+ private:
+  void serve(int k);
+  void stop();
+  std::mutex mutex_;
+  std::condition_variable begin_, end_;
+  std::uint64_t round_ = 0;  // of start()
+  int working_ = 0;
+  bool stopping_ = false;
+  catena::Function<void(int)> task_;
+  std::vector<std::exception_ptr> errors_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace training::internal

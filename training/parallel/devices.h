@@ -1,0 +1,48 @@
+// How callers name the devices of replicas.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include <catena/training/updater.h>
+
+namespace training {
+
+// A GPU's number, negative for the CPU; or a device; or none (std::nullopt).
+struct CATENA_EXPORT DeviceId {
+  std::optional<Device> device;
+  DeviceId(int id) : device(id < 0 ? Device{} : Device{Device::Kind::cuda, static_cast<std::int16_t>(id)}) {}
+  DeviceId(Device d) : device(d) {}
+  DeviceId(std::nullopt_t) {}
+};
+
+// {0, 1}, of which the first is that of the main model, or {{"main", 0}, {"second", 1}}. In a list the others are named
+// "replica_1", "replica_2", ...
+class CATENA_EXPORT Devices {
+ public:
+  using Entry = std::pair<std::string, DeviceId>;
+  Devices() = default;
+  Devices(std::initializer_list<DeviceId> list) : Devices(std::vector<DeviceId>(list)) {}
+  Devices(const std::vector<DeviceId>& list);
+  Devices(std::initializer_list<Entry> named) : entries_(named) {}
+  Devices(std::vector<Entry> named) : entries_(std::move(named)) {}
+
+  bool is_empty() const noexcept { return entries_.empty(); }
+  const DeviceId* find(const std::string& name) const noexcept;  // null: there is none
+  // All of them, "main" first. KeyError when there is no "main", ValueError for a name that occurs twice.
+  std::vector<Entry> main_first(const char* op) const;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+namespace internal {
+// Whether a model can be copied as an L: TypeError when it is of a class derived from L, which would lose its members.
+CATENA_EXPORT void check_copyable(const char* op, const Link& model, const std::type_info& as);
+}  // namespace internal
+
+}  // namespace training

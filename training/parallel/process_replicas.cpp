@@ -1,0 +1,184 @@
+#include <catena/training/parallel/replicas.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/parallel.h>
+#include <catena/training/parallel/flat_params.h>
+#include <catena/training/parallel/packed_state.h>
+#include <catena/training/parallel/worker_process.h>
+
+namespace training::updaters::internal {
+namespace {
+
+using nn::serializers::DictionarySerializer;
+using training::internal::FlatParams;
+using training::internal::MessageReader;
+using training::internal::MessageWriter;
+using training::internal::packed;
+using training::internal::PackedDeserializer;
+using training::internal::Persistents;
+using training::internal::SharedMemory;
+using training::internal::WorkerProcess;
+
+enum class Order : std::uint8_t { step, state, finalize };
+
+void to_memory(const Array& flat, std::byte*& at) {
+  autograd::to_host(flat, at);
+  at += flat.size() * std::int64_t(catena::itemsize(flat.dtype()));
+}
+Array from_memory(const FlatParams::Part& part, const std::byte*& at) {
+  const Array a = autograd::from_host(at, {part.size}, part.dtype, Device{});
+  at += part.bytes();
+  return a;
+}
+
+// The child's side of a worker.
+class Child {
+ public:
+  Child(const Team& team, std::size_t k, const Persistents& persistents, std::span<std::byte> params,
+        std::span<std::byte> grads)
+      : team_(team), iterator_(team.iterators[k]), persistents_(persistents), params_(params), grads_(grads) {}
+
+  std::string operator()(std::string_view message) {
+    if (!started_) persistents_.apply_to(*team_.main);
+    started_ = true;
+    MessageReader r(message);
+    switch (r.get<Order>()) {
+      case Order::step: step(r.get<std::uint64_t>()); break;
+      case Order::state: return state();
+      case Order::finalize: iterator_->finalize(); break;
+    }
+    return {};
+  }
+
+ private:
+  void step(std::uint64_t seed) {
+    const FlatParams flat(*team_.main);
+    const std::byte* from = params_.data();
+    for (const FlatParams::Part& part : flat.parts()) part.set_data(from_memory(part, from));
+    autograd::seed(seed);  // of the array library's generators, too
+    if (loss_) loss_.unchain_backward();
+    loss_ = worker_step(*iterator_, *team_.main, team_, Device{});
+    std::byte* to = grads_.data();
+    for (const FlatParams::Part& part : flat.parts()) to_memory(part.grads(), to);
+  }
+  std::string state() {
+    DictionarySerializer s;
+    iterator_->serialize(*s["iterator"]);
+    Persistents(*team_.main).serialize(*s["model"]);
+    return packed(s);
+  }
+
+  Team team_;
+  Held<Iterator> iterator_;
+  Persistents persistents_;
+  std::span<std::byte> params_, grads_;
+  Variable loss_;
+  bool started_ = false;
+};
+
+// A forked process per worker; its model is the main one as it was then.
+class ProcessReplicas final : public Replicas {
+ public:
+  explicit ProcessReplicas(Team team) : team_(std::move(team)), persistents_(team_.iterators.size()) {}
+
+  bool is_running() const override { return params_ != nullptr; }
+
+  void setup() override {
+    if (is_running()) return;
+    const FlatParams flat(*team_.main);
+    count_ = flat.count();
+    const auto bytes = static_cast<std::size_t>(flat.bytes());
+    const auto n = int(team_.devices.size());
+    params_ = std::make_unique<SharedMemory>(bytes);
+    for (std::size_t k = 0; k < team_.iterators.size(); ++k) {
+      grads_.push_back(std::make_unique<SharedMemory>(bytes));
+      workers_.push_back(std::make_unique<WorkerProcess>(
+          catena::concat("MultiprocessParallelUpdater, worker ", k + 1), std::max(1, catena::max_threads() / n),
+          Child(team_, k, persistents_[k], params_->bytes(), grads_[k]->bytes())));
+    }
+  }
+
+  void begin(const std::vector<std::uint64_t>& seeds) override {
+    const FlatParams flat(*team_.main);
+    if (flat.count() != count_) {  // a parameter was made since
+      stop(true);
+      setup();
+    }
+    std::byte* to = params_->bytes().data();
+    for (const FlatParams::Part& part : flat.parts()) to_memory(part.data(), to);
+    for (std::size_t k = 0; k < workers_.size(); ++k) {
+      MessageWriter w;
+      w.put(Order::step);
+      w.put(seeds[k]);
+      workers_[k]->send(w.take());
+    }
+  }
+
+  void add_gradients() override {
+    for (std::size_t k = 0; k < workers_.size(); ++k) {
+      try {
+        workers_[k]->receive();
+      } catch (...) {
+        catena::rethrow_from(catena::concat("worker ", k + 1));
+      }
+    }
+    std::vector<const std::byte*> from;
+    for (const auto& memory : grads_) from.push_back(memory->bytes().data());
+    const FlatParams flat(*team_.main);
+    for (const FlatParams::Part& part : flat.parts()) {
+      const Array sum = part.grads();
+      for (const std::byte*& at : from) sum += from_memory(part, at);
+      part.set_grads(sum);
+    }
+  }
+
+  void fetch_state() override {
+    for (std::size_t k = 0; k < workers_.size(); ++k) {
+      const PackedDeserializer state(workers_[k]->call(message(Order::state)));
+      team_.iterators[k]->serialize(*state["iterator"]);
+      persistents_[k] = Persistents(*team_.main);
+      persistents_[k].serialize(*state["model"]);
+    }
+  }
+
+  void stop(bool in_good_order) override {
+    if (in_good_order) {
+      fetch_state();
+      for (const auto& worker : workers_) worker->call(message(Order::finalize));
+    }
+    workers_.clear();
+    grads_.clear();
+    params_.reset();
+  }
+  Persistents persistents(std::size_t worker) override {
+    return persistents_[worker].is_empty() ? Persistents(*team_.main) : persistents_[worker];
+  }
+  void set_persistents(std::size_t worker, const Persistents& values) override { persistents_[worker] = values; }
+
+ private:
+  static std::string message(Order order) {
+    MessageWriter w;
+    w.put(order);
+    return w.take();
+  }
+
+  Team team_;
+  std::vector<Persistents> persistents_;  // of the workers, as far as they differ from the main model's
+  std::size_t count_ = 0;                 // parameters, when the workers were made
+  std::unique_ptr<SharedMemory> params_;
+  std::vector<std::unique_ptr<SharedMemory>> grads_;
+  std::vector<std::unique_ptr<WorkerProcess>> workers_;
+};
+
+}  // namespace
+
+catena::Shared<Replicas> process_replicas(Team team) { return catena::Shared<ProcessReplicas>::make(std::move(team)); }
+
+}  // namespace training::updaters::internal

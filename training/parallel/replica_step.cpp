@@ -1,0 +1,80 @@
+#include <catena/training/parallel/replica_step.h>
+
+#include <catena/autograd/debug.h>
+#include <catena/kernels/random.h>
+#include <catena/training/parallel/batch_loader.h>
+
+namespace training::internal {
+namespace {
+
+class DefaultDevice {
+ public:
+  explicit DefaultDevice(std::optional<Device> device)
+      : before_(device ? std::optional(autograd::default_backend().exchange_default_device(*device)) : std::nullopt) {}
+  ~DefaultDevice() {
+    if (before_) autograd::default_backend().exchange_default_device(*before_);
+  }
+  DefaultDevice(const DefaultDevice&) = delete;
+  DefaultDevice& operator=(const DefaultDevice&) = delete;
+
+ private:
+  std::optional<Device> before_;
+};
+
+}  // namespace
+
+bool has_pending_params(const Link& model) {
+  bool pending = false;
+  model.for_each_param([&](std::string_view, const Variable& p) { pending = pending || !p.data(); });
+  return pending;
+}
+
+Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
+                           std::optional<Device> device) {
+  const DefaultDevice scope(device);
+  model.cleargrads();  // their memory is free for the forward pass
+  Variable loss;
+  {
+    const nn::internal::CallScope call(model);
+    const auto backprop = autograd::force_backprop_mode();
+    const Variables args = to_variables(batch);
+    loss = loss_func ? loss_func(model, args) : model.call(args);
+  }
+  model.cleargrads();  // of parameters that the forward pass has made
+  loss.backward();
+  return loss;
+}
+
+std::vector<std::uint64_t> replica_seeds(std::size_t count) {
+  std::vector<std::uint64_t> seeds;
+  if (count == 0) return seeds;
+  autograd::Generator& g = autograd::default_generator();
+  const std::uint64_t offset = g.take(4);
+  for (std::size_t k = 0; k < count; ++k)
+    seeds.push_back(catena::random_bits64(g.seed + 0x9e3779b97f4a7c15u * (k + 1), offset, 0));
+  return seeds;
+}
+
+CallerState::CallerState()
+    : modes_(autograd::internal::modes()),
+      tells_of_losses_(autograd::OwnLossWarning::is_active()),
+      reporter_(nn::find_current_reporter()) {}
+
+void CallerState::run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const {
+  autograd::internal::modes() = modes_;
+  const GeneratorScope generator(seed);
+  std::optional<autograd::OwnLossWarning> told;
+  if (tells_of_losses_) told.emplace();
+  if (reporter_ == nullptr) return f();
+  // A reporter has one target, so every thread has a copy with its own.
+  nn::Reporter copy = *reporter_;
+  const nn::Reporter::Scope scope = copy.scope(reported);
+  f();
+}
+
+void CallerState::report(const nn::Observation& reported) const {
+  if (reporter_ == nullptr) return;
+  for (const auto& [key, value] : reported) reporter_->observation().set(key, value);
+}
+
+}  // namespace training::internal

@@ -1,0 +1,44 @@
+// What one replica of a model does in an update, in whatever thread. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <catena/autograd/flag.h>
+#include <catena/kernels/base/function.h>
+#include <catena/nn/reporter.h>
+#include <catena/training/updater.h>
+
+namespace training::internal {
+
+using ReplicaLoss = catena::Function<Variable(Link& model, const Variables& args)>;
+
+// Whether a parameter is still without an array.
+bool has_pending_params(const Link& model);
+
+// Forward and backward on a batch: afterwards the parameters have this batch's gradients, and no others. The loss keeps
+// its graph. On `device`, which is the default device meanwhile.
+Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
+                           std::optional<Device> device);
+
+// Seeds for the random numbers of `count` replicas in this update, from the thread's default generator, whose state
+// is part of snapshots.
+std::vector<std::uint64_t> replica_seeds(std::size_t count);
+
+// The calling thread's modes and reporter, for threads that work on its behalf.
+class CallerState {
+ public:
+  CallerState();
+  // f() with these modes and the default generator {seed, 0}; what it reports goes to `reported`.
+  void run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const;
+  // In the caller's thread: reports what a run() has reported.
+  void report(const nn::Observation& reported) const;
+
+ private:
+  autograd::internal::Modes modes_;
+  bool tells_of_losses_;
+  nn::Reporter* reporter_;
+};
+
+}  // namespace training::internal

@@ -1,0 +1,43 @@
+// The workers of MultiprocessParallelUpdater. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <catena/kernels/base/pointers.h>
+#include <catena/training/parallel/persistents.h>
+#include <catena/training/parallel/replica_step.h>
+
+namespace training::updaters::internal {
+
+// What workers are made of. The main model is no worker.
+struct Team {
+  Held<Link> main;
+  std::vector<Held<Iterator>> iterators;  // one per worker
+  std::vector<Device> devices;            // that of the main model first
+  Converter converter;
+  training::internal::ReplicaLoss loss_func;
+};
+
+// One update: begin(), which gives the workers the parameters of the main model, and add_gradients().
+class Replicas {
+ public:
+  virtual ~Replicas();
+  virtual bool is_running() const = 0;
+  virtual void setup() = 0;
+  virtual void begin(const std::vector<std::uint64_t>& seeds) = 0;
+  virtual void add_gradients() = 0;  // waits for the workers; to those of the main model
+  virtual void fetch_state() = 0;    // iterators and persistents, as they are in the workers, if these run
+  // Ends the workers. In good order, their state is fetched and their iterators are finalized before.
+  virtual void stop(bool in_good_order) = 0;
+  virtual training::internal::Persistents persistents(std::size_t worker) = 0;
+  virtual void set_persistents(std::size_t worker, const training::internal::Persistents& values) = 0;
+};
+
+catena::Shared<Replicas> thread_replicas(Team team, std::vector<Held<Link>> models);
+catena::Shared<Replicas> process_replicas(Team team);
+
+// What a worker does in an update. An error says where it happened, but not in which worker.
+Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device device);
+
+}  // namespace training::updaters::internal
