@@ -565,6 +565,13 @@ void Optimizer::serialize(Serializer& s) {
       make_states(frozen_later);
     }
     for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
+    // The rules of later versions of Chainer have counts of their own.
+    if (std::any_of(rule_.states.begin(), rule_.states.end(),
+                    [](const auto& state) { return std::string_view(state.name) == "t"; }))
+      continue;
+    std::int64_t count = t_;
+    if (s.is_writer()) (*child)("t", count);
+    else static_cast<void>(child->stored("t"));
   }
 }
 

@@ -155,8 +155,9 @@ class CATENA_EXPORT Optimizer {
   // States of the parameter at `path` ("/l1/W"), in the order of rule().states; empty before prepare.
   std::vector<Array> states(const std::string& path) const;
   // "t", "epoch", then "<path>/<state>" of every parameter that has states: all but those that have been frozen from
-  // the start. Hyperparameters and hooks are not stored. Loading with pending parameters: ValueError, since their
-  // states would be lost (load the model first).
+  // the start; and "<path>/t", which later versions of Chainer want and nothing here reads. Hyperparameters and hooks
+  // are not stored. Loading with pending parameters: ValueError, since their states would be lost (load the model
+  // first).
   virtual void serialize(Serializer& s);
   // Hyperparameters by name: stores those whose values differ from the constructor's, and sets those that are stored.
   // So a value that a program gives to the constructor of a resumed run counts unless training had changed it.

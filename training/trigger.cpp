@@ -52,15 +52,25 @@ bool IntervalTrigger::operator()(Trainer& trainer) {
     fired_ = multiples(std::fmax(progress_before(trainer, unit_), 0.0), period_);
   const bool fires = now > *fired_;
   fired_ = now;
+  last_call_ = {updater.iteration(), updater.epoch_detail()};
   return fires;
 }
 
 void IntervalTrigger::serialize(nn::Serializer& s) {
-  // Chainer does not store this; the multiples already passed then follow from the updater's position.
-  const auto own = s["_catena"];
+  // Chainer 1.24 does not store this; the multiples already passed then follow from the updater's position.
   if (s.is_writer()) {
-    if (fired_) (*own)("fired", *fired_);
-  } else if (own->contains("fired")) {
+    if (!last_call_) return;
+    s("previous_iteration", last_call_->iteration);
+    s("previous_epoch_detail", last_call_->epoch_detail);
+  } else if (s.contains("previous_iteration") && s.contains("previous_epoch_detail")) {
+    Position last;
+    s("previous_iteration", last.iteration);
+    s("previous_epoch_detail", last.epoch_detail);
+    const double progress = unit_ == Unit::epoch ? last.epoch_detail : double(last.iteration);
+    if (progress < 0) return;  // later versions of Chainer mark what they do not know by -1
+    last_call_ = last;
+    fired_ = multiples(progress, period_);
+  } else if (const auto own = s["_catena"]; own->contains("fired")) {  // in the first snapshots of this library
     std::int64_t fired = 0;
     (*own)("fired", fired);
     fired_ = fired;

@@ -31,6 +31,8 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
   IntervalTrigger(double period, Unit unit);  // ValueError unless period > 0
   bool operator()(Trainer& trainer) override;
   bool reached(const Trainer& trainer) const;
+  // Where the last call was, under the keys of later versions of Chainer: "previous_iteration" and
+  // "previous_epoch_detail". Without them (1.24 stores nothing) the updater's position tells what has fired.
   void serialize(nn::Serializer& s) override;
   double period() const noexcept { return period_; }
   Unit unit() const noexcept { return unit_; }
@@ -38,7 +40,12 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
  private:
   double period_;
   Unit unit_;
+  struct Position {
+    std::int64_t iteration = 0;
+    double epoch_detail = 0;
+  };
   std::optional<std::int64_t> fired_;  // number of multiples passed at the last call
+  std::optional<Position> last_call_;
 };
 
 // The argument type for triggers: {3, epoch}, a trigger, a callable, or nothing (never fires). Every make() creates a

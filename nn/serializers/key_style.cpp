@@ -113,20 +113,30 @@ std::vector<std::byte> reordered(const std::string& key, const autograd::Shape& 
   return result;
 }
 
-void add(const std::string& name, NpyArray& to, const NpyArray& other) {
-  check<ValueError>(to.dtype && to.dtype == other.dtype && to.shape == other.shape, "LSTM", "the entry ", name, " has ",
-                    other.descr, " of shape ", other.shape, ", but it is to be added to ", to.descr, " of shape ",
-                    to.shape);
-  catena::visit_real_dtype("LSTM", *to.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    for (std::size_t at = 0; at + sizeof(T) <= to.data.size(); at += sizeof(T)) {
-      T a, b;
-      std::memcpy(&a, to.data.data() + at, sizeof(T));
-      std::memcpy(&b, other.data.data() + at, sizeof(T));
-      a = catena::convert<T>(catena::convert<double>(a) + catena::convert<double>(b));
-      std::memcpy(to.data.data() + at, &a, sizeof(T));
-    }
+// 16-bit floats are added in float32: PyTorch adds the products, not the biases, so their sum must not be rounded.
+NpyArray sum(const std::string& name, const NpyArray& a, const NpyArray& b) {
+  check<ValueError>(a.dtype && a.dtype == b.dtype && a.shape == b.shape, "LSTM", "the entry ", name, " has ", b.descr,
+                    " of shape ", b.shape, ", but it is to be added to ", a.descr, " of shape ", a.shape);
+  NpyArray result = a;
+  result.dtype = catena::compute_dtype(*a.dtype);
+  result.descr = catena::npy_descr(*result.dtype);
+  result.itemsize = catena::itemsize(*result.dtype);
+  const auto n = static_cast<std::size_t>(a.size());
+  result.data.resize(n * result.itemsize);
+  catena::visit_real_dtype("LSTM", *a.dtype, [&](auto from) {
+    catena::visit_real_dtype("LSTM", *result.dtype, [&](auto to) {
+      using From = typename decltype(from)::type;
+      using To = typename decltype(to)::type;
+      for (std::size_t i = 0; i < n; ++i) {
+        From x, y;
+        std::memcpy(&x, a.data.data() + i * sizeof(From), sizeof(From));
+        std::memcpy(&y, b.data.data() + i * sizeof(From), sizeof(From));
+        const To z = catena::convert<To>(catena::convert<double>(x) + catena::convert<double>(y));
+        std::memcpy(result.data.data() + i * sizeof(To), &z, sizeof(To));
+      }
+    });
   });
+  return result;
 }
 
 }  // namespace
@@ -142,7 +152,7 @@ std::optional<NpyArray> fetch_styled(const LoadOptions& options, const std::stri
     if (std::optional<NpyArray> found = fetch(joined(path, gates->pytorch, '.'))) {
       if (!gates->added.empty()) {
         const std::string name = joined(path, gates->added, '.');
-        if (const std::optional<NpyArray> other = fetch(name)) add(name, *found, *other);
+        if (const std::optional<NpyArray> other = fetch(name)) *found = sum(name, *found, *other);
       }
       found->data = reordered(key, found->shape, found->data, false);
       return found;

@@ -40,7 +40,8 @@ struct Numbers {
 
 // An LSTM as the link of that name stores it: gates a, i, f, o by unit.
 struct Recurrent : nn::Chain {
-  nn::Linear upward{3, 8}, lateral{2, 8, {.nobias = true}};
+  nn::Linear upward, lateral;
+  explicit Recurrent(int in = 3, int units = 2) : upward(in, 4 * units), lateral(units, 4 * units, {.nobias = true}) {}
   NN_MEMBERS(upward, lateral)
 };
 struct Everything : nn::Chain {
@@ -204,6 +205,60 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   for (std::size_t i = 0; i < a.size(); ++i) BOOST_TEST(same_bits(a[i].param.data(), b[i].param.data()), a[i].path);
   BOOST_TEST(loaded.bn.N == 12);
   BOOST_TEST(values(loaded.bn.avg_mean.array())[2] == 0.5);
+}
+
+// pytorch.safetensors is written by tests/interop/interop_test.py --fixture: a state dict under "model", what the model
+// was given, and what PyTorch predicted.
+struct OfPyTorch : nn::Chain {
+  nn::Convolution2D conv{2, 3, 3, {.pad = 1}};
+  nn::BatchNormalization bn{3};
+  nn::Linear fc{48, 5};
+  struct Words : nn::Link {
+    nn::Parameter W{0.0, {7, 4}};
+    NN_MEMBERS(W)
+  } embed;
+  Recurrent lstm{4, 5};
+  NN_MEMBERS(conv, bn, fc, embed, lstm)
+  Variable operator()(const Variable& x, const Array& ids) {
+    Variable c(autograd::zeros({ids.shape(0), 5})), h = c;
+    for (std::int64_t k = 0; k < ids.shape(1); ++k) {
+      const Array words = autograd::reshape(autograd::slice(ids, 1, k, k + 1), {ids.shape(0)});
+      auto [next_c, next_h] = nn::lstm(c, lstm.upward(nn::embed_id(Variable(words), embed.W)) + lstm.lateral(h));
+      c = next_c, h = next_h;
+    }
+    return fc(nn::relu(bn(conv(x), {.test = true}))) + h;
+  }
+};
+
+BOOST_AUTO_TEST_CASE(a_model_of_pytorch) {
+  const std::string path = (Golden::open("serializers/index").folder() / "pytorch.safetensors").string();
+  const SafetensorsFile file(path);
+  OfPyTorch model;
+  const nn::LoadReport report = load_safetensors(path, model, {.path = "model", .style = KeyStyle::pytorch});
+  Strings unexpected = report.unexpected;
+  std::sort(unexpected.begin(), unexpected.end());
+  BOOST_TEST(unexpected == (Strings{"ids", "x", "y"}), boost::test_tools::per_element());
+  BOOST_TEST(report.loaded.size() == 13u);
+  check_close(model(Variable(get_tensor(file, "x")), get_tensor(file, "ids")).data(), get_tensor(file, "y"), 1e-5, 1e-5,
+              "prediction");
+}
+
+BOOST_AUTO_TEST_CASE(biases_of_an_lstm_are_added_in_float32) {
+  const TemporaryFolder folder("biases");
+  struct Biases {
+    Array ih = autograd::astype(autograd::full({8}, 256), Dtype::bfloat16),
+          hh = autograd::astype(autograd::full({8}, 1), Dtype::bfloat16);
+    void serialize(nn::Serializer& s) {
+      s("lstm.bias_ih_l0", ih);
+      s("lstm.bias_hh_l0", hh);
+    }
+  } biases;
+  save_safetensors(folder / "b", biases);
+  Recurrent lstm;
+  nn::serializers::SafetensorsDeserializer s(folder / "b",
+                                             {.path = "lstm", .strict = false, .style = KeyStyle::pytorch});
+  s.load(lstm);
+  BOOST_TEST(values(lstm.upward.b->data()) == std::vector<double>(8, 257), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(renamed_modules) {

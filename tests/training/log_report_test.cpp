@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(keys_of_the_running_means) {
   nn::serializers::save_npz(folder / "r", report);
   const catena::NpzReader file("test", folder / "r");
   for (const char* key : {"_log", "_summary/_names", "_summary/_summaries/0/_x", "_summary/_summaries/0/_x2",
-                          "_summary/_summaries/0/_n", "_trigger/_catena/fired"})
+                          "_summary/_summaries/0/_n", "_trigger/previous_iteration", "_trigger/previous_epoch_detail"})
     BOOST_TEST(file.contains(key), key);
   BOOST_TEST(catena::npy_text(file.read("_summary/_names")) == "[\"x\"]");
 }

@@ -493,18 +493,20 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
         Variable(p.param).set_data(array(c["params_at_save"][p.path.substr(1)]));
       const std::unique_ptr<Optimizer> optimizer = make_optimizer(c["optimizer"], c["args"]);
       optimizer->setup(model);
-      nn::serializers::load_npz((index.folder() / file).string(), *optimizer);
+      load_file((index.folder() / file).string(), *optimizer);
       BOOST_TEST(optimizer->t() == c["t"].get<std::int64_t>());
       BOOST_TEST(optimizer->epoch() == c["epoch"].get<std::int64_t>());
 
       const TemporaryFolder folder("optimizer");
       nn::serializers::save_npz(folder / "o.npz", *optimizer);
-      const catena::NpzReader ours("test", folder / "o.npz"), theirs("test", (index.folder() / file).string());
-      BOOST_TEST(ours.keys().size() == theirs.keys().size());
-      for (const std::string& key : theirs.keys()) {
+      const catena::NpzReader ours("test", folder / "o.npz");
+      for (const std::string& key : ours.keys())  // later versions of Chainer read "<param>/t"
+        BOOST_TEST((c["keys"].contains(key) || key.ends_with("/t")), key);
+      for (const auto& [key, name] : c["values"].items()) {
         BOOST_REQUIRE(ours.contains(key));
-        BOOST_TEST((ours.read(key).data == theirs.read(key).data), key);
-        BOOST_TEST((ours.read(key).descr == theirs.read(key).descr), key);
+        const catena::NpyArray theirs = stored.read(name.get<std::string>());
+        BOOST_TEST((ours.read(key).data == theirs.data), key);
+        BOOST_TEST((ours.read(key).descr == theirs.descr), key);
       }
       for (const json& grads : c["next_grads"]) {
         for (const nn::NamedParam& p : model.namedparams()) Variable(p.param).set_grad(array(grads[p.path.substr(1)]));
@@ -516,7 +518,7 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
       ++checked;
     }
   }
-  BOOST_TEST(checked == 9);
+  BOOST_TEST(checked == (nn::serializers::hdf5_available() ? 11 : 9));
 }
 
 BOOST_AUTO_TEST_CASE(loading_needs_the_model_first) {

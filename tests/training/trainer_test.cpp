@@ -247,15 +247,19 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
       Trainer trainer(StandardUpdater(train, *optimizer), {c["continued_to_epoch"].get<double>(), epoch},
                       folder.path.string());
       trainer.extend(Evaluator(test, model, {.weighted = false}));
-      LogReport& log = trainer.extend(LogReport());
-      if (c["optimizer"] == "Adam") {
+      // Chainer cannot store text in HDF5 files: theirs is of a trainer without these.
+      const bool with_log = !file.ends_with(".h5");
+      LogReport* const log = with_log ? &trainer.extend(LogReport()) : nullptr;
+      if (!with_log) {
+        BOOST_TEST(c["extensions"].size() == 2u);
+      } else if (c["optimizer"] == "Adam") {
         trainer.extend(LinearShift("alpha", {0.01, 0.0001}, {1, 4}), {.trigger = TriggerSpec(1, epoch)});
       } else {
         trainer.extend(ExponentialShift("lr", 0.5), {.trigger = TriggerSpec(1, epoch)});
       }
       std::vector<double> losses;
       trainer.extend([&](Trainer& t) { losses.push_back(t.observation().at("main/loss").value()); });
-      nn::serializers::load_npz((index.folder() / file).string(), trainer);
+      load_file((index.folder() / file).string(), trainer);
       for (const nn::NamedParam& p : model.namedparams())
         BOOST_TEST(same_bits(p.param.data(), array(c["params_at_snapshot"][p.path.substr(1)])), p.path);
       check_close(model.predictor(Variable(array(c["input"]))).data(), array(c["prediction"]), 1e-5, 1e-4,
@@ -277,20 +281,23 @@ BOOST_AUTO_TEST_CASE(files_of_the_reference) {
         else BOOST_TEST((a.dtype == catena::dtype_from_name(description["dtype"].get<std::string>())), key);
       }
       for (const std::string& key : ours.keys())
-        BOOST_TEST((c["keys"].contains(key) || has(key, "_catena/") || has(key, "/_summary/")), key);
+        BOOST_TEST((c["keys"].contains(key) || has(key, "_catena/") || has(key, "/_summary/") ||
+                    has(key, "/previous_") || key.ends_with("/t")),
+                   key);
       if (c["losses_after_snapshot"].is_null()) continue;  // shuffled: the order after the snapshot is not known
       const auto expected = c["losses_after_snapshot"].get<std::vector<double>>();
       BOOST_REQUIRE(losses.size() == expected.size());
       for (std::size_t i = 0; i < losses.size(); ++i) BOOST_TEST(close(losses[i], expected[i], 1e-5, 1e-4));
       for (const nn::NamedParam& p : model.namedparams())
         check_close(p.param.data(), array(c["params_at_end"][p.path.substr(1)]), 1e-5, 1e-4, p.path);
-      BOOST_REQUIRE(log.log().size() == c["log"].size());
-      for (std::size_t i = 0; i < log.log().size(); ++i)
+      if (!log) continue;
+      BOOST_REQUIRE(log->log().size() == c["log"].size());
+      for (std::size_t i = 0; i < log->log().size(); ++i)
         for (const auto& [key, value] : c["log"][i].items())
-          if (key != "elapsed_time") BOOST_TEST(close(log.log()[i].number(key), value.get<double>(), 1e-5, 1e-4), key);
+          if (key != "elapsed_time") BOOST_TEST(close(log->log()[i].number(key), value.get<double>(), 1e-5, 1e-4), key);
     }
   }
-  BOOST_TEST(checked == 3);
+  BOOST_TEST(checked == (nn::serializers::hdf5_available() ? 4 : 3));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

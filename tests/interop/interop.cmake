@@ -1,0 +1,23 @@
+# interop/chainer, interop/pytorch: files of this library in Chainer 1.24 and PyTorch, and theirs here (interop_test.py). Where the Python
+# lacks them the entries say that they are skipped.
+find_program(CATENA_PYTHON python3)
+set(CATENA_CHAINER_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with Chainer 1.24, for the tests")
+set(CATENA_PYTORCH_PYTHON "${CATENA_PYTHON}" CACHE FILEPATH "A Python with PyTorch and safetensors, for the tests")
+mark_as_advanced(CATENA_PYTHON CATENA_CHAINER_PYTHON CATENA_PYTORCH_PYTHON)
+if(CATENA_SANITIZE OR NOT TARGET catena_autograd_ndarray OR NOT TARGET catena_training)
+  return()
+endif()
+
+add_executable(test_interop interop/interop.cpp)
+target_link_libraries(test_interop PRIVATE test_case_flags catena::catena)
+foreach(library chainer pytorch)
+  string(TOUPPER ${library} upper)
+  set(python "${CATENA_${upper}_PYTHON}")
+  if(NOT python)
+    continue()
+  endif()
+  add_test(NAME interop/${library} COMMAND "${python}" "${CMAKE_CURRENT_SOURCE_DIR}/interop/interop_test.py"
+    --program $<TARGET_FILE:test_interop> --only ${library})
+  set_tests_properties(interop/${library} PROPERTIES LABELS cpu TIMEOUT 300
+    SKIP_REGULAR_EXPRESSION "skipped: (Chainer|PyTorch): " ENVIRONMENT "${test_environment};CATENA_DEVICE=cpu")
+endforeach()
