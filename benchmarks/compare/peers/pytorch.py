@@ -283,6 +283,11 @@ def convolution_forward(p, layout, around):
     return Case(rotating(p, lambda seed: images(p, seed, layout), lambda x: convolution(p, x, W)), around=around)
 
 
+def layouts(setup):
+    """A case in both layouts of images."""
+    return {"default": lambda p: setup(p, contiguous), "channels_last": lambda p: setup(p, channels_last)}
+
+
 def convolution_forward_backward(p, layout):
     W, gy = filters(p, layout).requires_grad_(), gradients(p, 2000, layout)
 
@@ -291,6 +296,34 @@ def convolution_forward_backward(p, layout):
         convolution(p, x, W).backward(gy)
         return W.grad
     return rotating(p, lambda seed: images(p, seed, layout).requires_grad_(), step)
+
+
+def gradient_of_filters(p, y_of, W, layout):
+    """A step forward and back; the compared result is the gradient of W."""
+    with torch.no_grad():
+        shape = tuple(y_of(images(p, 0, layout), W).shape)
+    gy = uniform(shape, 2000, -1).to(memory_format=layout)
+    W.requires_grad_()
+
+    def step(x):
+        x.grad = W.grad = None
+        y_of(x, W).backward(gy)
+        return W.grad
+    return rotating(p, lambda seed: images(p, seed, layout).requires_grad_(), step)
+
+
+def depthwise(p, layout):
+    k, channels = p.get("kernel", 3), p["channels"]
+    W = uniform((1, channels, k, k), 1000, -0.3, 0.3).reshape(channels, 1, k, k).to(memory_format=layout)
+    return gradient_of_filters(
+        p, lambda x, W: F.conv2d(x, W, padding=p.get("pad", 1), stride=p.get("stride", 1), groups=channels), W, layout)
+
+
+def deconvolution(p, layout):
+    k = p.get("kernel", 3)
+    W = uniform((p["channels"], p["outputs"], k, k), 1000, -0.1, 0.1).to(memory_format=layout)
+    return gradient_of_filters(
+        p, lambda x, W: F.conv_transpose2d(x, W, padding=p.get("pad", 1), stride=p.get("stride", 1)), W, layout)
 
 
 def bias_gradient(p):
@@ -408,6 +441,96 @@ def steps(build, layout=torch.contiguous_format, compiled=False, **options):
     return setup
 
 
+def word2vec(sparse=False, **options):
+    def setup(p):
+        words, units, pairs, sampled = p["vocabulary"], p["units"], p["pairs"], p["samples"]
+        embed, output = (torch.nn.Embedding(words, units, sparse=sparse, device=device) for _ in range(2))
+        with torch.no_grad():
+            for seed, layer in enumerate((embed, output)):
+                layer.weight.copy_(uniform((words, units), 1000 + seed, -0.5, 0.5))
+        parameters = [embed.weight, output.weight]
+        optimizer = torch.optim.SparseAdam(parameters, lr=0.001) if sparse else torch.optim.Adam(parameters, lr=0.001, **options)
+        weights = torch.tensor([1000000 // (k + 1) + 1 for k in range(words)], dtype=torch.float32, device=device) ** 0.75
+        preset = []
+
+        def numbers(n, seed):
+            return torch.from_numpy(data.labels(n, seed, words)).long().to(device)
+
+        def step(batch):
+            context, word = batch
+            samples = preset[0] if preset else torch.multinomial(weights, pairs * sampled, replacement=True).view(pairs, sampled)
+            e = embed(context)
+            known = (e * output(word)).sum(1)
+            others = torch.bmm(output(samples), e.unsqueeze(2)).squeeze(2)
+            loss = F.softplus(-known).sum() + F.softplus(others).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+        call = rotating(p, lambda seed: (numbers(pairs, 2 * seed), numbers(pairs, 2 * seed + 1)), step)
+
+        def result():
+            preset.append(numbers(pairs * sampled, 9000).view(pairs, sampled))
+            call()
+            loss = call()
+            preset.clear()
+            return loss
+        return Case(call, result=result)
+    return setup
+
+
+# ---- recurrent networks -----------------------------------------------------------------------------------------------------------
+def hashed(parameter, p, layer, which):
+    """The parameters of benchmarks/cases/recurrent.cpp."""
+    bound = 1 / math.sqrt(p["units"])
+    with torch.no_grad():
+        parameter.copy_(uniform(tuple(parameter.shape), 1000 + 4 * layer + which, -bound, bound))
+
+
+def sequence(p):
+    return lambda seed: uniform((p["times"], p["batch"], p["inputs"]), seed, -1)
+
+
+PARTS = "weight_ih", "weight_hh", "bias_ih", "bias_hh"
+
+
+def passes(module):
+    def setup(p):
+        model = module(p["inputs"], p["units"], p["layers"]).to(device)
+        for layer in range(p["layers"]):
+            for which, part in enumerate(PARTS):
+                hashed(getattr(model, f"{part}_l{layer}"), p, layer, which)
+
+        def step(x):
+            model.zero_grad()
+            y, _ = model(x)
+            y.sum().backward()
+            return model.weight_hh_l0.grad[:p["units"]]
+        return Case(rotating(p, sequence(p), step))
+    return setup
+
+
+def lstm_cells(p):
+    n = p["units"]
+    cells = torch.nn.ModuleList(torch.nn.LSTMCell(p["inputs"] if k == 0 else n, n) for k in range(p["layers"])).to(device)
+    for layer, cell in enumerate(cells):
+        for which, part in enumerate(PARTS[:3]):
+            hashed(getattr(cell, part), p, layer, which)
+        torch.nn.init.zeros_(cell.bias_hh)
+
+    def step(xs):
+        cells.zero_grad()
+        states, ys = [None] * len(cells), []
+        for x in xs:
+            for k, cell in enumerate(cells):
+                states[k] = cell(x, states[k])
+                x = states[k][0]
+            ys.append(x)
+        torch.cat(ys).sum().backward()
+        return cells[0].weight_hh.grad[:n]
+    return Case(rotating(p, sequence(p), step))
+
+
 def best_of(setup, **options):
     return {"default": setup(**options), "fused": setup(fused=True, **options), "foreach": setup(foreach=True, **options)}
 
@@ -486,11 +609,11 @@ table = {
         "default": lambda p: convolution_forward(p, contiguous, torch.no_grad),
         "channels_last": lambda p: convolution_forward(p, channels_last, torch.inference_mode),
     },
-    "convolution/forward_backward": {
-        "default": lambda p: convolution_forward_backward(p, contiguous),
-        "channels_last": lambda p: convolution_forward_backward(p, channels_last),
-    },
+    "convolution/forward_backward": layouts(convolution_forward_backward),
     "convolution/bias_gradient": {"default": bias_gradient},
+    "convolution/resnet18": layouts(convolution_forward_backward),
+    "convolution/depthwise": layouts(depthwise),
+    "convolution/deconvolution": layouts(deconvolution),
     "pool/temporary": {"default": temporary},
     "pool/trace": {"default": trace},
     "random/choice": {"default": choice},
@@ -501,6 +624,10 @@ table = {
     "training/mlp": best_of(steps, build=mlp),
     "training/cnn": {**best_of(steps, build=cnn), "channels_last_fused": steps(cnn, channels_last, fused=True)},
     "training/resnet18": {"fused": steps(resnet18, fused=True), "channels_last_fused": steps(resnet18, channels_last, fused=True)},
+    "training/word2vec": {**best_of(word2vec), "sparse": word2vec(sparse=True)},
+    "recurrent/lstm": {"default": passes(torch.nn.LSTM)},
+    "recurrent/gru": {"default": passes(torch.nn.GRU)},
+    "recurrent/lstm_cells": {"default": lstm_cells},
     "inference/mlp": {"default": outputs(mlp)},
     "inference/cnn": {"default": outputs(cnn), "channels_last": outputs(cnn, channels_last)},
     "inference/resnet18": {"default": outputs(resnet18), "channels_last": outputs(resnet18, channels_last)},
