@@ -6,8 +6,11 @@
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/computational_graph.h>
+#include <catena/autograd/config.h>
 #include <catena/autograd/debug.h>
+#include <catena/autograd/external_function.h>
 #include <catena/autograd/flag.h>
+#include <catena/autograd/forget.h>
 #include <catena/autograd/function.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
@@ -19,6 +22,7 @@
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/cuda.h>
+#include <catena/autograd/ndarray_backend/list_config.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>

@@ -54,7 +54,8 @@ CATENA_EXPORT bool cudnn_enabled();
 CATENA_EXPORT void check_cuda_available();
 
 // The limit of the work space of one call of cuDNN in bytes, for the whole process; algorithms that need more are not
-// used. Initially 8 MiB. ValueError for a negative size.
+// used. Initially 8 MiB. ValueError for a negative size. using_config({.max_workspace_size = ...}) sets another one for
+// a thread, which get_max_workspace_size then returns.
 CATENA_EXPORT void set_max_workspace_size(std::int64_t size);
 CATENA_EXPORT std::int64_t get_max_workspace_size() noexcept;
 

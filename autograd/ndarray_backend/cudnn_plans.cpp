@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
 
 namespace autograd::internal::cudnn {
@@ -164,7 +165,10 @@ std::atomic<std::int64_t> workspace_limit{std::int64_t(8) << 20};
 
 }  // namespace
 
-std::int64_t max_workspace_size() noexcept { return workspace_limit.load(std::memory_order_relaxed); }
+std::int64_t max_workspace_size() noexcept {
+  const std::int64_t of_thread = cudnn_modes().max_workspace_size;
+  return of_thread >= 0 ? of_thread : workspace_limit.load(std::memory_order_relaxed);
+}
 void set_max_workspace_size(std::int64_t bytes) {
   catena::check<catena::ValueError>(bytes >= 0, "set_max_workspace_size", bytes, " bytes must not be negative");
   workspace_limit.store(bytes, std::memory_order_relaxed);

@@ -116,7 +116,8 @@ struct Binding {
 // Enqueues the plan on the current stream of the device of `near`; work space comes from the pool.
 void execute(const Plan& plan, std::span<const Binding> bindings, const Array& near);
 
-// The limit of work space of one call in bytes, for the whole process. Default: 8 MiB.
+// The limit of work space of one call in bytes: that of the thread's configuration, or that of the whole process, which
+// is 8 MiB unless it is set.
 CATENA_EXPORT std::int64_t max_workspace_size() noexcept;
 CATENA_EXPORT void set_max_workspace_size(std::int64_t bytes);  // ValueError when negative
 

@@ -28,8 +28,8 @@ CATENA_EXPORT Variable pixel_unshuffle(const Variable& X, int r);
 // padded image.
 CATENA_EXPORT Variable im2col(const Variable& x, Pair ksize, const ConvolutionOptions& options = {});
 // im2col(x, 3, 2, 1)
-template <std::convertible_to<Pair> Stride>
-Variable im2col(const Variable& x, Pair ksize, Stride stride, Pair pad = 0, bool cover_all = false, Pair dilate = 1) {
+inline Variable im2col(const Variable& x, Pair ksize, Pair stride, Pair pad = 0, bool cover_all = false,
+                       Pair dilate = 1) {
   return im2col(x, ksize, ConvolutionOptions{.stride = stride, .pad = pad, .dilate = dilate, .cover_all = cover_all});
 }
 

@@ -21,6 +21,14 @@ void check_inputs(std::string_view label, std::string_view names, const Variable
   autograd::check_same_device(label, arrays);
 }
 
+int spatial_axes(std::string_view label, const Variable& x) {
+  check_inputs(label, "x", {x}, [](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 3);
+  });
+  return std::max(x.ndim() - 2, 0);
+}
+
 void expect_floats(const TypeInfoTuple& in_types, int first, int last) {
   using namespace autograd::type_check;
   expect(in_types[first].dtype.kind() == 'f');

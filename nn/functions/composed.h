@@ -25,6 +25,8 @@ CATENA_EXPORT void check_inputs(std::string_view label, std::string_view names, 
                                 const catena::Function<void(const TypeInfoTuple&)>& check);
 // A check: one floating dtype and one shape.
 CATENA_EXPORT void expect_alike(const TypeInfoTuple& in_types);
+// The number of axes behind the first two of a floating x; InvalidType unless it has one at least.
+CATENA_EXPORT int spatial_axes(std::string_view label, const Variable& x);
 // One floating dtype for the inputs `first` to `last`.
 CATENA_EXPORT void expect_floats(const TypeInfoTuple& in_types, int first, int last);
 

@@ -1,12 +1,12 @@
 // Functions that connect layers.
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <optional>
 
 #include <catena/autograd/variable.h>
+#include <catena/nn/functions/lengths.h>
 
 namespace nn {
 
@@ -16,59 +16,113 @@ using autograd::Variable;
 // have (InvalidType). The sum is rounded once, bias included.
 CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {});
 
-// A length for both axes or a pair (vertical, horizontal).
-struct Pair {
-  int y, x;
-  constexpr Pair(int both) : y(both), x(both) {}
-  constexpr Pair(int vertical, int horizontal) : y(vertical), x(horizontal) {}
-  friend constexpr bool operator==(const Pair&, const Pair&) = default;
-};
-
+// How the products are computed: options of all convolutions and their transposes. Both count for the derivatives, too.
+// The defaults are those of the thread's configuration (autograd::using_config).
+//   deterministic  only algorithms of cuDNN whose order of summation is fixed; the other implementations always fix it
+//   use_cudnn      false: arrays on CUDA are computed by the library's own kernels
 struct ConvolutionOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   bool cover_all = false;  // the last window may extend beyond the padding, so that every input pixel lies in a window
   int groups = 1;  // output channel k of m reads input channels [g c / groups, (g + 1) c / groups), g = k groups / m
+  std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 // Cross-correlation: x (n, c, h, w), W (m, c / groups, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad -
 // dilated kh) / stride + 1. InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a window
-// larger than the padded image.
+// larger than the padded image; ValueError for fewer groups than 1.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
 // convolution_2d(x, W, b, 2, 1)
-template <std::convertible_to<Pair> Stride>
-Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Stride stride, Pair pad = 0) {
+inline Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
   return convolution_2d(x, W, b, ConvolutionOptions{.stride = stride, .pad = pad});
+}
+// convolution_2d with filters whose taps lie `dilate` pixels apart: dilated_convolution_2d(x, W, b, 1, 2, 2).
+CATENA_EXPORT Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
+                                              const ConvolutionOptions& options = {});
+inline Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride,
+                                       Pair pad = 0, Pair dilate = 1) {
+  return dilated_convolution_2d(x, W, b, ConvolutionOptions{.stride = stride, .pad = pad, .dilate = dilate});
+}
+
+struct ConvolutionNdOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Lengths stride = 1, pad = 0, dilate = 1;
+  bool cover_all = false;
+  int groups = 1;
+  std::optional<bool> deterministic = {}, use_cudnn = {};
+};
+// convolution_2d over any number of spatial axes, which x has at least one of: x (n, c, d1, ..., dN), W (m, c / groups,
+// k1, ..., kN). AssertionError for options that do not have one length or N.
+CATENA_EXPORT Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b = {},
+                                      const ConvolutionNdOptions& options = {});
+// convolution_nd(x, W, b, 2), convolution_nd(x, W, b, {2, 1, 1}, 1)
+template <std::convertible_to<Lengths> Stride>
+Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const Stride& stride) {
+  return convolution_nd(x, W, b, ConvolutionNdOptions{.stride = Lengths(stride)});
+}
+inline Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                               const Lengths& pad) {
+  return convolution_nd(x, W, b, ConvolutionNdOptions{.stride = stride, .pad = pad});
 }
 
 struct DepthwiseConvolutionOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
 };
 // Every channel of x (n, c, h, w) with its own d filters: W (d, c, kh, kw), b (c d) or null -> (n, c d, oh, ow), where
 // channel i d + j is that of input channel i and W[j, i]. Errors as for convolution_2d.
 CATENA_EXPORT Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                                 const DepthwiseConvolutionOptions& options = {});
-template <std::convertible_to<Pair> Stride>
-Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b, Stride stride,
-                                  Pair pad = 0) {
+inline Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride,
+                                         Pair pad = 0) {
   return depthwise_convolution_2d(x, W, b, DepthwiseConvolutionOptions{.stride = stride, .pad = pad});
 }
 
 struct DeconvolutionOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0;
   std::optional<Pair> outsize = {};  // (height, width) of the result
   Pair dilate = 1;
   int groups = 1;
+  std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 // The transposed convolution: x (n, c, h, w), W (c, m / groups, kh, kw), b (m) or null -> (n, m, H, W), H = stride (h -
-// 1)
-// + dilated kh - 2 pad, or of `outsize`, of which a convolution with this filter must have the size of x (InvalidType).
-// InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a size that is not positive.
+// 1) + dilated kh - 2 pad, or of `outsize`, of which a convolution with this filter must have the size of x
+// (InvalidType). InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a size that is not
+// positive; ValueError for fewer groups than 1.
 CATENA_EXPORT Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionOptions& options = {});
-template <std::convertible_to<Pair> Stride>
-Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Stride stride, Pair pad = 0,
-                          std::optional<Pair> outsize = {}) {
+inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
+  return deconvolution_2d(x, W, b, DeconvolutionOptions{.stride = stride, .pad = pad});
+}
+inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad,
+                                 Pair outsize) {
   return deconvolution_2d(x, W, b, DeconvolutionOptions{.stride = stride, .pad = pad, .outsize = outsize});
+}
+
+struct DeconvolutionNdOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Lengths stride = 1, pad = 0;
+  std::optional<Lengths> outsize = {};
+  Lengths dilate = 1;
+  int groups = 1;
+  std::optional<bool> deterministic = {}, use_cudnn = {};
+};
+// deconvolution_2d over any number of spatial axes. AssertionError for options that do not have one length or as many
+// as there are spatial axes.
+CATENA_EXPORT Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b = {},
+                                        const DeconvolutionNdOptions& options = {});
+template <std::convertible_to<Lengths> Stride>
+Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Stride& stride) {
+  return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = Lengths(stride)});
+}
+inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                                 const Lengths& pad) {
+  return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = stride, .pad = pad});
+}
+inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
+                                 const Lengths& pad, const Lengths& outsize) {
+  return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = stride, .pad = pad, .outsize = outsize});
 }
 
 // y[i, l] = sum_jk e1[i, j] e2[i, k] W[j, k, l] + e1 V1 + e2 V2 + b, where e1 and e2 are flattened to (I, J) and (I,

@@ -1,13 +1,22 @@
-// One length for all spatial axes or one for each: a kernel of 3, strides {2, 1, 1}.
+// Lengths, strides and the like of spatial axes: of two, and of any number.
 #pragma once
 
 #include <initializer_list>
 #include <string_view>
 
-#include <catena/nn/functions/connection.h>
+#include <catena/kernels/base/shape.h>
 
 namespace nn {
 
+// A length for both axes or a pair (vertical, horizontal).
+struct Pair {
+  int y, x;
+  constexpr Pair(int both) : y(both), x(both) {}
+  constexpr Pair(int vertical, int horizontal) : y(vertical), x(horizontal) {}
+  friend constexpr bool operator==(const Pair&, const Pair&) = default;
+};
+
+// One length for all spatial axes or one for each: a kernel of 3, strides {2, 1, 1}.
 class Lengths {
  public:
   Lengths(int all) : all_(true), v_{all} {}
@@ -28,5 +37,13 @@ class Lengths {
   bool all_ = false;
   catena::Dims v_;
 };
+
+namespace internal {
+// The first member of options of functions that take lengths in the same place: such options are written with names, so
+// that {2, 1} are lengths.
+struct Named {
+  explicit Named() = default;
+};
+}  // namespace internal
 
 }  // namespace nn

@@ -134,15 +134,6 @@ PoolingSpec spec_of(Pair ksize, const std::optional<Pair>& stride, Pair pad, boo
   return {.size = {ksize.y, ksize.x}, .stride = {step.y, step.x}, .pad = {pad.y, pad.x}, .cover_all = cover_all};
 }
 
-// The spatial axes of x, of which there must be one at least.
-int spatial_axes(const char* label, const Variable& x) {
-  internal::check_inputs(label, "x", {x}, [](const TypeInfoTuple& in_types) {
-    using namespace autograd::type_check;
-    expect(in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 3);
-  });
-  return x.ndim() - 2;
-}
-
 template <class Options> PoolingSpec spec_of(const char* op, int axes, const Lengths& ksize, const Options& o) {
   return {.size = ksize.of(op, "ksize", axes),
           .stride = o.stride.value_or(ksize).of(op, "stride", axes),
@@ -180,7 +171,7 @@ MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingO
 namespace {
 PoolingSpec spec_of_max(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
   autograd::experimental("max_pooling_nd");
-  PoolingSpec spec = spec_of("max_pooling_nd", spatial_axes("MaxPoolingND", x), ksize, o);
+  PoolingSpec spec = spec_of("max_pooling_nd", internal::spatial_axes("MaxPoolingND", x), ksize, o);
   spec.cover_all = o.cover_all;
   return spec;
 }
@@ -198,7 +189,7 @@ Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingO
 }
 Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const AveragePoolingNdOptions& o) {
   autograd::experimental("average_pooling_nd");
-  const PoolingSpec spec = spec_of("average_pooling_nd", spatial_axes("AveragePoolingND", x), ksize, o);
+  const PoolingSpec spec = spec_of("average_pooling_nd", internal::spatial_axes("AveragePoolingND", x), ksize, o);
   return average("average_pooling_nd", x, spec, Family::any, o.pad_value);
 }
 
@@ -260,7 +251,7 @@ struct Geometry {
 
 Geometry geometry_of(const char* op, const char* label, const Variable& x, const Lengths& ksize,
                      const UnpoolingOptions& o) {
-  Geometry g{spec_of(op, spatial_axes(label, x), ksize, o), {}};
+  Geometry g{spec_of(op, internal::spatial_axes(label, x), ksize, o), {}};
   g.spec.cover_all = o.cover_all;
   const int axes = g.spec.size.size();
   if (o.outsize) g.spatial = o.outsize->of(op, "outsize", axes);

@@ -4,13 +4,16 @@
 // would be empty. Functions for any number of axes take their number from x.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
+#include <catena/autograd/variable.h>
 #include <catena/nn/functions/lengths.h>
 
 namespace nn {
 
 using autograd::Array;
+using autograd::Variable;
 
 // ---- maxima -------------------------------------------------------------------------------------
 struct MaxPoolingOptions {

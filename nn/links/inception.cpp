@@ -1,7 +1,7 @@
 #include <catena/nn/links/inception.h>
 
-#include <catena/autograd/functions/array.h>
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/array.h>
 #include <catena/nn/functions/pooling.h>
 
 namespace nn {

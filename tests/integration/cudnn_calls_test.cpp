@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include <catena/autograd/ndarray_backend/cudnn_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_plans.h>
@@ -298,6 +302,103 @@ BOOST_AUTO_TEST_CASE(tf32_is_used_where_it_is_allowed_only) {
     BOOST_TEST(fake_cudnn::record().math == (tf32 ? nd::cuda::api::cudnn_default_math : nd::cuda::api::cudnn_fma_math));
   }
   nd::cuda::allow_tf32(allowed);
+}
+
+// ---- what a program chooses ---------------------------------------------------------------------
+struct Step {
+  Array y, gx, gw;
+  std::vector<int> engines;  // of the forward pass and the two gradients
+  std::vector<std::string_view> who;
+};
+
+// A convolution and its gradients, `backward` being what is in force in the backward pass.
+Step step_of(const nn::ConvolutionOptions& options, const ConfigOptions& forward, const ConfigOptions& backward) {
+  Variable x(numbers({2, 4, 6, 5}, Dtype::float32, 1)), W(numbers({3, 4, 3, 3}, Dtype::float32, 2));
+  std::vector<int>& engines = fake_cudnn::record().engines;
+  engines.clear();
+  Step s;
+  Variable y;
+  {
+    const auto scope = using_config(forward);
+    y = nn::convolution_2d(x, W, {}, options);
+    s.who.push_back(last_implementation());
+  }
+  y.set_grad(numbers(y.shape(), Dtype::float32, 3));
+  const auto scope = using_config(backward);
+  y.backward();
+  s.who.push_back(last_implementation());
+  s.y = y.data(), s.gx = x.grad(), s.gw = W.grad(), s.engines = engines;
+  return s;
+}
+
+BOOST_AUTO_TEST_CASE(one_scope_chooses_algorithms_work_space_and_library) {
+  if (!have_cuda()) return;
+  NnExtension* const found = default_backend().extension<NnExtension>(kCuda);
+  if (found == nullptr) {
+    std::cout << "skipped: this program asked for cuDNN before the fake was in its place\n";
+    return;
+  }
+  const ConfigOptions never{.use_cudnn = "never"}, fixed{.cudnn_deterministic = true};
+  const Step expected = step_of({}, never, never);
+  BOOST_TEST(expected.who == (std::vector<std::string_view>{"portable", "portable"}));
+  BOOST_TEST(expected.engines.empty());
+  const struct {
+    const char* name;
+    nn::ConvolutionOptions options;
+    ConfigOptions forward, backward;
+    int engine;  // -1: none
+  } cases[] = {{"the defaults", {}, {}, {}, 0},
+               {"always", {}, {.use_cudnn = "always"}, {}, 0},
+               {"deterministic by the scope", {}, fixed, {}, 1},
+               {"deterministic by the call", {.deterministic = true}, {}, {}, 1},
+               {"the call against the scope", {.deterministic = false}, fixed, fixed, 0},
+               {"little work space", {}, {.max_workspace_size = 100}, {.max_workspace_size = 100}, 2},
+               {"deterministic in some work space",
+                {},
+                {.cudnn_deterministic = true, .max_workspace_size = 2000},
+                {.max_workspace_size = 2000},
+                1},
+               {"no work space", {}, {.max_workspace_size = 95}, {.max_workspace_size = 95}, -1},
+               {"never by the call", {.use_cudnn = false}, {}, {}, -1},
+               {"never by the scope, in the forward pass", {}, never, {}, -1},
+               {"the call against never", {.use_cudnn = true}, never, never, 0}};
+  for (const auto& c : cases) BOOST_TEST_CONTEXT(c.name) {
+      const Step s = step_of(c.options, c.forward, c.backward);
+      check_close(s.y, expected.y, 1e-5, "y");
+      check_close(s.gx, expected.gx, 1e-5, "gx");
+      check_close(s.gw, expected.gw, 1e-5, "gw");
+      if (!is_fake()) continue;
+      BOOST_TEST(s.engines == (c.engine < 0 ? std::vector<int>() : std::vector<int>(3, c.engine)));
+      const std::string_view who = c.engine < 0 ? "portable" : "cudnn";
+      BOOST_TEST(s.who == (std::vector<std::string_view>{who, who}));
+    }
+  // Every operation of networks, and only on the thread of the scope.
+  const Array x = numbers({4, 3}, Dtype::float32, 1), p = numbers({1, 3}, Dtype::float32, 2);
+  {
+    const auto scope = using_config("use_cudnn", "never");
+    nn_extension(x).batch_normalization(x, p, p, 1e-3, {0});
+    BOOST_TEST(last_implementation() == "portable");
+    BOOST_TEST(&nn_extension(x, true) == found);
+    const NnExtension* there = nullptr;
+    std::thread([&] { there = &nn_extension(x); }).join();
+    BOOST_TEST(there == found);
+  }
+  BOOST_TEST(&nn_extension(x) == found);
+  BOOST_TEST(&nn_extension(x, false) == &portable_nn_extension());
+}
+
+// The state that a network keeps for its gradients is that of its implementation.
+BOOST_AUTO_TEST_CASE(gradients_of_a_network_are_its_implementations) {
+  if (!have_cuda()) return;
+  const RnnSpec spec = rnn_spec(RnnMode::lstm, 2, true);
+  const RnnOperands o = operands_of(spec, {3, 1}, 3, 4, Dtype::float32);
+  const RnnResult theirs = own().rnn(o, spec), ours = portable_nn_extension().rnn(o, spec);
+  const RnnOutputGradients g{numbers(ours.y.shape(), Dtype::float32, 5), {}, {}};
+  const RnnGradients expected = portable_nn_extension().rnn_backward(o, spec, ours, g);
+  check_same(portable_nn_extension().rnn_backward(o, spec, theirs, g), expected, 1e-4);
+  check_who("cudnn");
+  check_same(own().rnn_backward(o, spec, ours, g), expected, 1e-6);
+  BOOST_TEST(last_implementation() == "portable");
 }
 
 // ---- streams and errors -------------------------------------------------------------------------

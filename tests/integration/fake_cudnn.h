@@ -57,6 +57,7 @@ constexpr Status kBadParameter = 2000;
 // What the tests ask for and look at.
 struct Record {
   std::vector<std::string> calls;  // that put work on a stream
+  std::vector<int> engines;        // of the graphs that were executed
   int live = 0;                    // descriptors outside the graph interface
   std::string refuse;              // the call that is answered with `refusal`, until the test takes it back
   Status refusal = 0;
@@ -166,6 +167,7 @@ struct Node {
   bool final = false;
   std::map<int, std::vector<std::byte>> attributes;
   const Node* graph = nullptr;  // of configurations and what is made of them
+  int engine = 0;
 
   template <class T> std::vector<T> list(int name) const {
     const auto found = attributes.find(name);
@@ -287,14 +289,17 @@ inline void run_convolution(const std::vector<const Node*>& ops, const Bindings&
   bound.put(ops[1]->node(api::cudnn_attr_operation_pointwise_y), made);
 }
 
-constexpr std::int64_t kGraphWorkspace = 96;
+// Every graph has these engines, best first; the sums of the first are not deterministic.
+constexpr std::int64_t kEngineWorkspace[] = {4096, 1024, 96};
 
 inline void execute(cudnnContext* handle, const Node& plan, const Node& pack) {
   require(plan.final && pack.final, "a plan or a pack that is not finalised");
   const std::vector<std::int64_t> ids = pack.list<std::int64_t>(api::cudnn_attr_pack_ids);
   const std::vector<void*> pointers = pack.list<void*>(api::cudnn_attr_pack_pointers);
   require(ids.size() == pointers.size(), "as many numbers as addresses");
-  use(handle, pack.one<void*>(api::cudnn_attr_pack_workspace), kGraphWorkspace);
+  const int engine = plan.node(api::cudnn_attr_plan_engine_config).engine;
+  use(handle, pack.one<void*>(api::cudnn_attr_pack_workspace), std::size_t(kEngineWorkspace[engine]));
+  record().engines.push_back(engine);
   Bindings bound{handle, {}};
   for (std::size_t i = 0; i < ids.size(); ++i) bound.addresses[ids[i]] = pointers[i];
   std::vector<const Node*> ops;
@@ -306,19 +311,27 @@ inline void execute(cudnnContext* handle, const Node& plan, const Node& pack) {
   else run_convolution(ops, bound);
 }
 
-// Heuristics know one configuration of every graph; its engine has no notes.
+// Heuristics know one configuration for each engine.
 inline void get_attribute(Node& n, int name, std::int64_t room, std::int64_t* count, void* elements) {
-  *count = name == api::cudnn_attr_engine_notes ? 0 : 1;
+  const bool notes = name == api::cudnn_attr_engine_notes, heuristics = name == api::cudnn_attr_heuristic_results;
+  *count = notes ? n.engine == 0 : heuristics ? std::int64_t(std::size(kEngineWorkspace)) : 1;
   if (room == 0 || *count == 0) return;
-  if (name == api::cudnn_attr_heuristic_results) {
-    Node& config = **static_cast<Node**>(elements);
-    config.graph = &n.node(api::cudnn_attr_heuristic_graph);
-    config.final = true;
+  if (heuristics) {
+    for (int i = 0; i < std::min(room, *count); ++i) {
+      Node& config = *static_cast<Node**>(elements)[i];
+      config.graph = &n.node(api::cudnn_attr_heuristic_graph);
+      config.engine = i;
+      config.final = true;
+    }
   } else if (name == api::cudnn_attr_engine_config_engine) {
-    (*static_cast<Node**>(elements))->final = true;
+    Node& engine = **static_cast<Node**>(elements);
+    engine.engine = n.engine;
+    engine.final = true;
+  } else if (notes) {
+    *static_cast<int*>(elements) = api::cudnn_note_nondeterministic;
   } else {
     require(name == api::cudnn_attr_plan_workspace_bytes, "an attribute that is not known");
-    *static_cast<std::int64_t*>(elements) = kGraphWorkspace;
+    *static_cast<std::int64_t*>(elements) = kEngineWorkspace[n.node(api::cudnn_attr_plan_engine_config).engine];
   }
 }
 

@@ -1,10 +1,12 @@
-// Convolutions of images.
+// Convolutions over one spatial axis or more, and their transposes.
+#include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/connection.h>
 
 namespace nn {
@@ -16,7 +18,7 @@ using autograd::ConvolutionSpec;
 using autograd::Dims;
 using autograd::Dtype;
 using autograd::FunctionNode;
-using autograd::nn_extension;
+using autograd::NnExtension;
 using autograd::Shape;
 using autograd::Targets;
 using autograd::Variables;
@@ -24,22 +26,58 @@ using autograd::type_check::TypeInfoTuple;
 
 namespace {
 
+// What graphs call a convolution, its transpose and the gradient of its filters.
+struct Labels {
+  const char *convolution, *transposed, *filters;
+};
+constexpr Labels kImages{"Convolution2DFunction", "Convolution2DBackwardData", "Convolution2DGradW"};
+constexpr Labels kDilated{"DilatedConvolution2DFunction", "DilatedConvolution2DBackwardData",
+                          "DilatedConvolution2DGradW"};
+constexpr Labels kAnyRank{"ConvolutionND", "ConvolutionNDBackwardData", "ConvolutionNDGradW"};
+constexpr Labels kTransposed{"Convolution2DFunction", "Deconvolution2DFunction", "Convolution2DGradW"};
+constexpr Labels kTransposedAnyRank{"ConvolutionND", "DeconvolutionND", "ConvolutionNDGradW"};
+
+// A call with all its options, which hold for its derivatives, too.
+struct Call {
+  ConvolutionSpec spec;
+  bool use_cudnn;
+  const Labels* labels;
+
+  int axes() const { return spec.stride.size(); }
+  NnExtension& extension(const Array& x) const { return autograd::nn_extension(x, use_cudnn); }
+};
+
+template <class Options> Call call_of(const char* op, int axes, const Options& o, const Labels& labels) {
+  catena::check<catena::ValueError>(o.groups >= 1, op, "there are ", o.groups, " groups; at least 1 is needed");
+  const autograd::internal::CudnnModes& modes = autograd::internal::cudnn_modes();
+  Call call{.spec = {.stride = Lengths(o.stride).of(op, "stride", axes),
+                     .pad = Lengths(o.pad).of(op, "pad", axes),
+                     .dilate = Lengths(o.dilate).of(op, "dilate", axes),
+                     .groups = o.groups,
+                     .deterministic = o.deterministic.value_or(modes.deterministic)},
+            .use_cudnn = o.use_cudnn.value_or(modes.uses_cudnn()),
+            .labels = &labels};
+  if constexpr (requires { o.cover_all; }) call.spec.cover_all = o.cover_all;
+  return call;
+}
+
 // Convolution and its two derivatives are linear in each operand, so the backward rule of each uses the other two.
 class Convolution final : public FunctionNode {
  public:
-  explicit Convolution(const ConvolutionSpec& spec) : spec_(spec) {}
-  std::string label() const override { return "Convolution2DFunction"; }
+  explicit Convolution(const Call& call) : call_(call) {}
+  std::string label() const override { return call_.labels->convolution; }
   std::string_view input_names() const override { return "x W b"; }
 
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
+    const int ndim = 2 + call_.axes();
     expect(in_types.size() >= 2, in_types.size() <= 3);
     expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f');
-    expect(in_types[0].ndim == 4, in_types[1].ndim == 4);
-    if (spec_.groups == 1) {
+    expect(in_types[0].ndim == ndim, in_types[1].ndim == ndim);
+    if (call_.spec.groups == 1) {
       expect(in_types[0].shape[1] == in_types[1].shape[1]);
     } else {
-      const auto groups = variable(spec_.groups, "groups");
+      const auto groups = variable(call_.spec.groups, "groups");
       expect(in_types[0].shape[1] == in_types[1].shape[1] * groups, in_types[1].shape[0] % groups == 0);
     }
     if (in_types.count() == 3)
@@ -48,87 +86,85 @@ class Convolution final : public FunctionNode {
   }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    return {nn_extension(in[0]).convolution(in[0], in[1], in.size() == 3 ? in[2] : Array(), spec_)};
+    return {call_.extension(in[0]).convolution(in[0], in[1], in.size() == 3 ? in[2] : Array(), call_.spec)};
   }
   Variables backward(const Targets& targets, const Variables& gy) override;
 
  private:
-  ConvolutionSpec spec_;
+  Call call_;
 };
 
 // (w, gy) -> the gradient of a convolution's x, which is also the transposed convolution of gy.
-class ConvolutionBackwardData final : public FunctionNode {
+class TransposedConvolution final : public FunctionNode {
  public:
-  ConvolutionBackwardData(const Dims& spatial, const ConvolutionSpec& spec,
-                          const char* label = "Convolution2DBackwardData")
-      : spatial_(spatial), spec_(spec), label_(label) {}
-  std::string label() const override { return label_; }
+  TransposedConvolution(const Dims& spatial, const Call& call) : spatial_(spatial), call_(call) {}
+  std::string label() const override { return call_.labels->transposed; }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    return {nn_extension(in[1]).convolution_backward_data(in[0], in[1], spatial_, spec_)};
+    return {call_.extension(in[1]).convolution_backward_data(in[0], in[1], spatial_, call_.spec)};
   }
   Variables backward(const Targets& targets, const Variables& ggx) override;
 
  private:
   Dims spatial_;
-  ConvolutionSpec spec_;
-  const char* label_;
+  Call call_;
 };
 
 // (x, gy) -> the gradient of a convolution's w.
-class ConvolutionBackwardFilter final : public FunctionNode {
+class FilterGradient final : public FunctionNode {
  public:
-  ConvolutionBackwardFilter(const Dims& kernel, Dtype dtype, const ConvolutionSpec& spec)
-      : kernel_(kernel), dtype_(dtype), spec_(spec) {}
-  std::string label() const override { return "Convolution2DGradW"; }
+  FilterGradient(const Dims& kernel, Dtype dtype, const Call& call) : kernel_(kernel), dtype_(dtype), call_(call) {}
+  std::string label() const override { return call_.labels->filters; }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    return {nn_extension(in[0]).convolution_backward_filter(in[0], in[1], kernel_, dtype_, spec_)};
+    return {call_.extension(in[0]).convolution_backward_filter(in[0], in[1], kernel_, dtype_, call_.spec)};
   }
   Variables backward(const Targets& targets, const Variables& ggw) override;
 
  private:
   Dims kernel_;
   Dtype dtype_;
-  ConvolutionSpec spec_;
+  Call call_;
 };
 
-Dims spatial_of(const Shape& s) { return {s[2], s[3]}; }
+Dims spatial_of(const Shape& s) { return Dims(std::span<const std::int64_t>(s.data() + 2, std::size_t(s.size() - 2))); }
 
 Variables Convolution::backward(const Targets& targets, const Variables& gy) {
   Variables gradients;
   for (const int target : targets) {
     if (target == 0) {
       gradients.push_back(
-          apply_node<ConvolutionBackwardData>({retained_input(1), gy[0]}, spatial_of(input_shape(0)), spec_)[0]);
+          apply_node<TransposedConvolution>({retained_input(1), gy[0]}, spatial_of(input_shape(0)), call_)[0]);
     } else if (target == 1) {
-      gradients.push_back(apply_node<ConvolutionBackwardFilter>({retained_input(0), gy[0]}, spatial_of(input_shape(1)),
-                                                                input_dtype(1), spec_)[0]);
+      gradients.push_back(
+          apply_node<FilterGradient>({retained_input(0), gy[0]}, spatial_of(input_shape(1)), input_dtype(1), call_)[0]);
     } else {
-      gradients.push_back(sum(gy[0], {0, 2, 3}));
+      Dims all_but_channels{0};
+      for (int axis = 2; axis < gy[0].ndim(); ++axis) all_but_channels.push_back(axis);
+      gradients.push_back(sum(gy[0], all_but_channels));
     }
   }
   return gradients;
 }
 
-Variables ConvolutionBackwardData::backward(const Targets& targets, const Variables& ggx) {
+Variables TransposedConvolution::backward(const Targets& targets, const Variables& ggx) {
   Variables gradients;
   for (const int target : targets) {
     if (target == 0)
-      gradients.push_back(apply_node<ConvolutionBackwardFilter>({ggx[0], retained_input(1)}, spatial_of(input_shape(0)),
-                                                                input_dtype(0), spec_)[0]);
-    else gradients.push_back(apply_node<Convolution>({ggx[0], retained_input(0)}, spec_)[0]);
+      gradients.push_back(apply_node<FilterGradient>({ggx[0], retained_input(1)}, spatial_of(input_shape(0)),
+                                                     input_dtype(0), call_)[0]);
+    else gradients.push_back(apply_node<Convolution>({ggx[0], retained_input(0)}, call_)[0]);
   }
   return gradients;
 }
 
-Variables ConvolutionBackwardFilter::backward(const Targets& targets, const Variables& ggw) {
+Variables FilterGradient::backward(const Targets& targets, const Variables& ggw) {
   Variables gradients;
   for (const int target : targets) {
     if (target == 0)
       gradients.push_back(
-          apply_node<ConvolutionBackwardData>({ggw[0], retained_input(1)}, spatial_of(input_shape(0)), spec_)[0]);
-    else gradients.push_back(apply_node<Convolution>({retained_input(0), ggw[0]}, spec_)[0]);
+          apply_node<TransposedConvolution>({ggw[0], retained_input(1)}, spatial_of(input_shape(0)), call_)[0]);
+    else gradients.push_back(apply_node<Convolution>({retained_input(0), ggw[0]}, call_)[0]);
   }
   return gradients;
 }
@@ -139,25 +175,67 @@ Variables inputs_of(const Variable& x, const Variable& W, const Variable& b) {
   return inputs;
 }
 
-void check_groups(const char* op, int groups) {
-  catena::check<catena::ValueError>(groups >= 1, op, "there are ", groups, " groups; at least 1 is needed");
+// The length along an axis of the window of a filter (., ., k1, ..., kN).
+std::int64_t reach(const Shape& w, int axis, const ConvolutionSpec& spec) {
+  return (w[2 + axis] - 1) * spec.dilate[axis] + 1;
+}
+
+void check_transposed(const TypeInfoTuple& in_types, const ConvolutionSpec& spec, const std::optional<Dims>& outsize) {
+  using namespace autograd::type_check;
+  const int axes = spec.stride.size();
+  expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f', in_types[0].ndim == 2 + axes,
+         in_types[1].ndim == 2 + axes, in_types[0].shape[1] == in_types[1].shape[0]);
+  const auto groups = variable(spec.groups, "groups");
+  if (spec.groups != 1) expect(in_types[0].shape[1] % groups == 0);
+  if (in_types.count() == 3)
+    expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
+           in_types[2].shape[0] == in_types[1].shape[1] * groups);
+  if (!outsize) return;
+  for (int k = 0; k < axes; ++k) {
+    const std::int64_t back =
+        autograd::get_conv_outsize((*outsize)[k], reach(in_types.shape(1), k, spec), spec.stride[k], spec.pad[k]);
+    expect(variable(back, "get_conv_outsize(outsize)") == in_types[0].shape[2 + k]);
+  }
+}
+
+Variable transposed(const char* op, const Variable& x, const Variable& W, const Variable& b, const Call& call,
+                    const std::optional<Dims>& outsize) {
+  const ConvolutionSpec& spec = call.spec;
+  autograd::internal::check_input_types(
+      call.labels->transposed, inputs_of(x, W, b),
+      [&](const TypeInfoTuple& in_types) { check_transposed(in_types, spec, outsize); }, "x W b");
+  Dims size;
+  for (int k = 0; k < call.axes(); ++k)
+    size.push_back(
+        outsize ? (*outsize)[k]
+                : autograd::get_deconv_outsize(x.shape(2 + k), reach(W.shape(), k, spec), spec.stride[k], spec.pad[k]));
+  for (const std::int64_t length : size)
+    catena::check<catena::AssertionError>(length > 0, op,
+                                          call.axes() == 2 ? "Height/Width in the output" : "Output sizes",
+                                          " should be positive; they are ", size);
+  const Variable y = apply_node<TransposedConvolution>({W, x}, size, call)[0];
+  return b ? bias(y, b) : y;
 }
 
 }  // namespace
 
 Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionOptions& o) {
-  const ConvolutionSpec spec{.stride = {o.stride.y, o.stride.x},
-                             .pad = {o.pad.y, o.pad.x},
-                             .dilate = {o.dilate.y, o.dilate.x},
-                             .groups = o.groups,
-                             .cover_all = o.cover_all};
-  check_groups("convolution_2d", o.groups);
-  return apply_node<Convolution>(inputs_of(x, W, b), spec)[0];
+  return apply_node<Convolution>(inputs_of(x, W, b), call_of("convolution_2d", 2, o, kImages))[0];
+}
+
+Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b, const ConvolutionOptions& o) {
+  return apply_node<Convolution>(inputs_of(x, W, b), call_of("dilated_convolution_2d", 2, o, kDilated))[0];
+}
+
+Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const ConvolutionNdOptions& o) {
+  const int axes = internal::spatial_axes(kAnyRank.convolution, x);
+  return apply_node<Convolution>(inputs_of(x, W, b), call_of("convolution_nd", axes, o, kAnyRank))[0];
 }
 
 // The filters of the channels as those of as many groups, in the order of the output channels.
 Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b,
                                   const DepthwiseConvolutionOptions& o) {
+  constexpr const char* op = "depthwise_convolution_2d";
   const Variables inputs = inputs_of(x, W, b);
   autograd::internal::check_input_types(
       "DepthwiseConvolution2D", inputs,
@@ -172,49 +250,24 @@ Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Va
       "x W b");
   const std::int64_t D = W.shape(0), C = W.shape(1);
   const Variable filters = reshape(transpose(W, {1, 0, 2, 3}), {C * D, 1, W.shape(2), W.shape(3)});
-  const ConvolutionSpec spec{
-      .stride = {o.stride.y, o.stride.x}, .pad = {o.pad.y, o.pad.x}, .dilate = {o.dilate.y, o.dilate.x}, .groups = C};
-  return apply_node<Convolution>(inputs_of(x, filters, b), spec)[0];
+  Call call = call_of(op, 2, ConvolutionOptions{.stride = o.stride, .pad = o.pad, .dilate = o.dilate}, kImages);
+  call.spec.groups = C;
+  return apply_node<Convolution>(inputs_of(x, filters, b), call)[0];
 }
 
 Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, const DeconvolutionOptions& o) {
-  constexpr const char* label = "Deconvolution2DFunction";
-  check_groups("deconvolution_2d", o.groups);
-  const ConvolutionSpec spec{.stride = {o.stride.y, o.stride.x},
-                             .pad = {o.pad.y, o.pad.x},
-                             .dilate = {o.dilate.y, o.dilate.x},
-                             .groups = o.groups};
-  const auto reach = [&](const Shape& w, int k) { return (w[2 + k] - 1) * spec.dilate[k] + 1; };
-  autograd::internal::check_input_types(
-      label, inputs_of(x, W, b),
-      [&](const TypeInfoTuple& in_types) {
-        using namespace autograd::type_check;
-        expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype.kind() == 'f', in_types[0].ndim == 4,
-               in_types[1].ndim == 4, in_types[0].shape[1] == in_types[1].shape[0]);
-        const auto groups = variable(o.groups, "groups");
-        if (o.groups != 1) expect(in_types[0].shape[1] % groups == 0);
-        if (in_types.count() == 3)
-          expect(in_types[2].dtype == in_types[0].dtype, in_types[2].ndim == 1,
-                 in_types[2].shape[0] == in_types[1].shape[1] * groups);
-        if (!o.outsize) return;
-        const Shape& w = in_types.shape(1);
-        for (int k = 0; k < 2; ++k) {
-          const std::int64_t size = k == 0 ? o.outsize->y : o.outsize->x;
-          expect(variable(autograd::get_conv_outsize(size, reach(w, k), spec.stride[k], spec.pad[k]),
-                          "get_conv_outsize(outsize)") == in_types[0].shape[2 + k]);
-        }
-      },
-      "x W b");
-  Dims size;
-  for (int k = 0; k < 2; ++k) {
-    size.push_back(
-        o.outsize ? (k == 0 ? o.outsize->y : o.outsize->x)
-                  : autograd::get_deconv_outsize(x.shape(2 + k), reach(W.shape(), k), spec.stride[k], spec.pad[k]));
-    catena::check<catena::AssertionError>(size[k] > 0, "deconvolution_2d",
-                                          "Height/Width in the output should be positive; they are ", size);
-  }
-  const Variable y = apply_node<ConvolutionBackwardData>({W, x}, size, spec, label)[0];
-  return b ? bias(y, b) : y;
+  constexpr const char* op = "deconvolution_2d";
+  std::optional<Dims> outsize;
+  if (o.outsize) outsize = Dims{o.outsize->y, o.outsize->x};
+  return transposed(op, x, W, b, call_of(op, 2, o, kTransposed), outsize);
+}
+
+Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const DeconvolutionNdOptions& o) {
+  constexpr const char* op = "deconvolution_nd";
+  const int axes = internal::spatial_axes(kTransposedAnyRank.transposed, x);
+  std::optional<Dims> outsize;
+  if (o.outsize) outsize = o.outsize->of(op, "outsize", axes);
+  return transposed(op, x, W, b, call_of(op, axes, o, kTransposedAnyRank), outsize);
 }
 
 }  // namespace nn

@@ -1,0 +1,129 @@
+#include <catena/autograd/config.h>
+
+#include <string>
+
+namespace autograd {
+namespace {
+
+using catena::check;
+using catena::fail;
+using internal::CudnnModes;
+using internal::Modes;
+
+struct FlagEntry {
+  std::string_view name;
+  std::optional<bool> ConfigOptions::*entry;
+};
+constexpr FlagEntry kFlags[] = {{"train", &ConfigOptions::train},
+                                {"enable_backprop", &ConfigOptions::enable_backprop},
+                                {"type_check", &ConfigOptions::type_check},
+                                {"debug", &ConfigOptions::debug},
+                                {"cudnn_deterministic", &ConfigOptions::cudnn_deterministic}};
+constexpr std::string_view kUseCudnn = "use_cudnn", kWorkspace = "max_workspace_size";
+
+template <class T> void exchange_one(T& entry, const std::optional<T>& wanted, std::optional<T>& before) noexcept {
+  if (!wanted) return;
+  before = entry;
+  entry = *wanted;
+}
+
+// Sets the entries that `changes` names; returns these with the values they had.
+ConfigOptions exchange(const ConfigOptions& changes) noexcept {
+  ConfigOptions before;
+  Modes& modes = internal::modes();
+  CudnnModes& cudnn = internal::cudnn_modes();
+  exchange_one(modes.train, changes.train, before.train);
+  exchange_one(modes.enable_backprop, changes.enable_backprop, before.enable_backprop);
+  exchange_one(cudnn.deterministic, changes.cudnn_deterministic, before.cudnn_deterministic);
+  exchange_one(cudnn.use_cudnn, changes.use_cudnn, before.use_cudnn);
+  exchange_one(cudnn.max_workspace_size, changes.max_workspace_size, before.max_workspace_size);
+  if (changes.debug) {
+    before.debug = is_debug();
+    set_debug(*changes.debug);
+  }
+  return before;
+}
+
+// Throws for an entry that takes values of another kind, or that there is not.
+[[noreturn]] void refuse(std::string_view name, const char* given) {
+  constexpr const char* op = "using_config";
+  for (const FlagEntry& f : kFlags)
+    if (f.name == name) fail<catena::TypeError>(op, name, " takes a bool, not ", given);
+  if (name == kUseCudnn) fail<catena::TypeError>(op, name, " takes \"never\", \"auto\" or \"always\", not ", given);
+  if (name == kWorkspace) fail<catena::TypeError>(op, name, " takes a number of bytes, not ", given);
+  std::string names;
+  for (const FlagEntry& f : kFlags) (names += f.name) += ", ";
+  fail<catena::AttributeError>(op, "there is no entry \"", name, "\"; the entries are ", names, kUseCudnn, " and ",
+                               kWorkspace);
+}
+
+}  // namespace
+
+UseCudnn::UseCudnn(std::string_view text) {
+  if (text == "never") v_ = kNever;
+  else if (text == "auto") v_ = kAuto;
+  else if (text == "always") v_ = kAlways;
+  else fail<catena::ValueError>("use_cudnn", "\"", text, "\" is not one of never, auto, always");
+}
+
+ConfigScope::ConfigScope(const ConfigOptions& changes) {
+  check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, "using_config", "max_workspace_size is ",
+                            changes.max_workspace_size.value_or(0), " bytes; it must not be negative");
+  previous_ = exchange(changes);
+  internal::TypeChecks& checks = internal::modes().type_checks;
+  type_checks_ = checks;
+  if (changes.type_check) checks = *changes.type_check ? internal::TypeChecks::on : internal::TypeChecks::off;
+}
+
+ConfigScope::~ConfigScope() {
+  exchange(previous_);
+  internal::modes().type_checks = type_checks_;
+}
+
+Config config() noexcept {
+  const Modes& modes = internal::modes();
+  const CudnnModes& cudnn = internal::cudnn_modes();
+  Config c{modes.train, modes.enable_backprop, internal::checks_types(modes),
+           is_debug(),  cudnn.deterministic,   cudnn.use_cudnn,
+           {}};
+  if (cudnn.max_workspace_size >= 0) c.max_workspace_size = cudnn.max_workspace_size;
+  return c;
+}
+
+namespace internal {
+
+ConfigOptions config_entry(std::string_view name, bool value) {
+  ConfigOptions o;
+  if (name == kUseCudnn) {
+    o.use_cudnn = UseCudnn(value);
+    return o;
+  }
+  for (const FlagEntry& f : kFlags)
+    if (f.name == name) {
+      o.*f.entry = value;
+      return o;
+    }
+  refuse(name, "a bool");
+}
+
+ConfigOptions config_entry(std::string_view name, std::int64_t value) {
+  if (name != kWorkspace) refuse(name, "a number");
+  ConfigOptions o;
+  o.max_workspace_size = value;
+  return o;
+}
+
+ConfigOptions config_entry(std::string_view name, UseCudnn value) {
+  if (name != kUseCudnn) refuse(name, "a text");
+  ConfigOptions o;
+  o.use_cudnn = value;
+  return o;
+}
+
+CudnnModes& cudnn_modes() noexcept {
+  static constinit thread_local CudnnModes modes;
+  return modes;
+}
+
+}  // namespace internal
+}  // namespace autograd

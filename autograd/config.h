@@ -1,0 +1,93 @@
+// The configuration of the calling thread through one scope, under the names of Chainer's `config`:
+//
+//   const auto scope = using_config({.cudnn_deterministic = true, .max_workspace_size = 64 << 20});
+//   const auto scope = using_config("use_cudnn", "never");
+//   if (config().train) ...
+//
+// A scope changes the entries that it names and restores these at its end, also when an exception leaves it. Arguments
+// of a call (`train`, `use_cudnn`, `deterministic`) win over the configuration. A new thread starts with the defaults.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include <catena/autograd/flag.h>
+
+namespace autograd {
+
+// Whether arrays on CUDA are computed by cuDNN. kAuto and kAlways: wherever it is found and supports the case. kNever:
+// by the library's own kernels.
+class CATENA_EXPORT UseCudnn {
+ public:
+  enum Value : unsigned char { kNever, kAuto, kAlways };
+  constexpr UseCudnn(Value v = kAuto) noexcept : v_(v) {}
+  constexpr UseCudnn(bool v) noexcept : v_(v ? kAuto : kNever) {}
+  UseCudnn(std::string_view text);  // "never", "auto", "always"; ValueError otherwise
+  UseCudnn(const char* text) : UseCudnn(std::string_view(text)) {}
+  constexpr Value value() const noexcept { return v_; }
+  friend constexpr bool operator==(UseCudnn a, UseCudnn b) noexcept { return a.v_ == b.v_; }
+
+ private:
+  Value v_;
+};
+
+// The entries that a scope changes.
+struct ConfigOptions {
+  std::optional<bool> train = {}, enable_backprop = {}, type_check = {};
+  std::optional<bool> debug = {};                // of the whole process, as set_debug
+  std::optional<bool> cudnn_deterministic = {};  // only algorithms whose order of summation is fixed
+  std::optional<UseCudnn> use_cudnn = {};
+  // In bytes, in the place of the limit of the process (autograd::cuda::set_max_workspace_size); not negative.
+  std::optional<std::int64_t> max_workspace_size = {};
+};
+
+class CATENA_EXPORT ConfigScope {
+ public:
+  explicit ConfigScope(const ConfigOptions& changes);
+  ~ConfigScope();
+  ConfigScope(const ConfigScope&) = delete;
+  ConfigScope& operator=(const ConfigScope&) = delete;
+
+ private:
+  ConfigOptions previous_;
+  internal::TypeChecks type_checks_;
+};
+
+// ValueError for a negative size; nothing is changed then.
+[[nodiscard]] inline ConfigScope using_config(const ConfigOptions& changes) { return ConfigScope(changes); }
+
+namespace internal {
+CATENA_EXPORT ConfigOptions config_entry(std::string_view name, bool value);
+CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::int64_t value);
+CATENA_EXPORT ConfigOptions config_entry(std::string_view name, UseCudnn value);
+}  // namespace internal
+
+// One entry by its name. AttributeError for a name that is no entry, TypeError for a value of another kind.
+template <class Value> [[nodiscard]] ConfigScope using_config(std::string_view name, const Value& value) {
+  if constexpr (std::is_same_v<Value, bool>) return ConfigScope(internal::config_entry(name, value));
+  else if constexpr (std::is_integral_v<Value>)
+    return ConfigScope(internal::config_entry(name, static_cast<std::int64_t>(value)));
+  else return ConfigScope(internal::config_entry(name, UseCudnn(value)));
+}
+
+// The values that hold on the calling thread.
+struct Config {
+  bool train, enable_backprop, type_check, debug, cudnn_deterministic;
+  UseCudnn use_cudnn;
+  std::optional<std::int64_t> max_workspace_size;  // none: that of the process
+};
+CATENA_EXPORT Config config() noexcept;
+
+namespace internal {
+struct CudnnModes {
+  UseCudnn use_cudnn;
+  bool deterministic = false;
+  std::int64_t max_workspace_size = -1;  // -1: that of the process
+  constexpr bool uses_cudnn() const noexcept { return use_cudnn.value() != UseCudnn::kNever; }
+};
+CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;  // of the calling thread
+}  // namespace internal
+
+}  // namespace autograd

@@ -1,0 +1,147 @@
+// The configuration of a thread and its scopes.
+#include <catena/autograd/config.h>
+
+#include <boost/test/unit_test.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/tests/support/framework_devices.h>
+
+using namespace autograd;
+
+namespace {
+
+template <class E, class F> std::string words_of(F&& f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+bool builds_graph() { return identity(Variable(ones({2}), {.volatile_ = AUTO})).creator() != nullptr; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(config_suite)
+
+BOOST_AUTO_TEST_CASE(defaults) {
+  const Config c = config();
+  BOOST_TEST((c.train && c.enable_backprop && c.type_check && !c.cudnn_deterministic));
+  BOOST_TEST(c.debug == is_debug());
+  BOOST_TEST((c.use_cudnn == UseCudnn::kAuto));
+  BOOST_TEST(!c.max_workspace_size.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_scope_changes_what_it_names_and_restores_it) {
+  {
+    const auto outer = using_config({.train = false,
+                                     .type_check = false,
+                                     .cudnn_deterministic = true,
+                                     .use_cudnn = "always",
+                                     .max_workspace_size = 64 << 20});
+    BOOST_TEST((!config().train && config().enable_backprop && !config().type_check && config().cudnn_deterministic));
+    BOOST_TEST(!internal::modes().train);
+    BOOST_TEST((config().use_cudnn == UseCudnn::kAlways));
+    BOOST_TEST(config().max_workspace_size.value() == 64 << 20);
+    {
+      const auto inner = using_config({.train = true, .use_cudnn = false, .max_workspace_size = 0});
+      BOOST_TEST((config().train && config().cudnn_deterministic));
+      BOOST_TEST((config().use_cudnn == UseCudnn::kNever));
+      BOOST_TEST(config().max_workspace_size.value() == 0);
+    }
+    BOOST_TEST((config().use_cudnn == UseCudnn::kAlways));
+    BOOST_TEST(config().max_workspace_size.value() == 64 << 20);
+  }
+  BOOST_TEST((config().train && config().type_check && !config().cudnn_deterministic));
+  BOOST_TEST((config().use_cudnn == UseCudnn::kAuto));
+  BOOST_TEST(!config().max_workspace_size.has_value());
+  // It is the state that the modes of flag.h have.
+  {
+    const auto scope = using_config({.enable_backprop = false, .debug = true});
+    BOOST_TEST(!builds_graph());
+    BOOST_TEST(is_debug());
+    const auto forced = force_backprop_mode();
+    BOOST_TEST(config().enable_backprop);
+    BOOST_TEST(builds_graph());
+  }
+  BOOST_TEST(builds_graph());
+  BOOST_TEST(!is_debug());
+}
+
+// What the process decides is not seen in a scope, and is seen again behind it.
+BOOST_AUTO_TEST_CASE(type_checks_of_the_process) {
+  const bool before = internal::checks_types(internal::Modes());
+  {
+    const auto scope = using_config({.type_check = true});
+    set_type_check(false);
+    BOOST_TEST(config().type_check);
+  }
+  BOOST_TEST(!config().type_check);
+  set_type_check(before);
+  BOOST_TEST(config().type_check == before);
+}
+
+BOOST_AUTO_TEST_CASE(entries_by_name) {
+  {
+    const auto train = using_config("train", false);
+    const auto backprop = using_config("enable_backprop", false);
+    const auto types = using_config("type_check", false);
+    const auto debug = using_config("debug", true);
+    const auto fixed = using_config("cudnn_deterministic", true);
+    const auto never = using_config("use_cudnn", "never");
+    const auto room = using_config("max_workspace_size", 1 << 20);
+    const Config c = config();
+    BOOST_TEST((!c.train && !c.enable_backprop && !c.type_check && c.debug && c.cudnn_deterministic));
+    BOOST_TEST((c.use_cudnn == UseCudnn::kNever));
+    BOOST_TEST(c.max_workspace_size.value() == 1 << 20);
+    const auto again = using_config("use_cudnn", true);
+    BOOST_TEST((config().use_cudnn == UseCudnn::kAuto));
+  }
+  BOOST_TEST((config().train && config().enable_backprop && config().type_check && !config().debug));
+  BOOST_TEST(!config().cudnn_deterministic);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_leaves_the_configuration_as_it_was) {
+  try {
+    const auto scope = using_config({.train = false, .use_cudnn = "never"});
+    throw std::runtime_error("out");
+  } catch (const std::runtime_error&) {}
+  BOOST_TEST(config().train);
+  BOOST_TEST((config().use_cudnn == UseCudnn::kAuto));
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_has_its_own) {
+  const auto scope = using_config({.train = false, .cudnn_deterministic = true, .use_cudnn = "never"});
+  Config there{};
+  std::thread([&] { there = config(); }).join();
+  BOOST_TEST((there.train && !there.cudnn_deterministic));
+  BOOST_TEST((there.use_cudnn == UseCudnn::kAuto));
+}
+
+BOOST_AUTO_TEST_CASE(errors) {
+  const auto by = [](const char* name, auto value) { const auto scope = using_config(name, value); };
+  BOOST_TEST(words_of<catena::AttributeError>([&] { by("cudnn", true); }) ==
+             "using_config: there is no entry \"cudnn\"; the entries are train, enable_backprop, type_check, debug, "
+             "cudnn_deterministic, use_cudnn and max_workspace_size");
+  BOOST_CHECK_THROW(by("workspace", 3), catena::AttributeError);
+  BOOST_CHECK_THROW(by("trains", "never"), catena::AttributeError);
+  BOOST_TEST(words_of<catena::TypeError>([&] { by("train", "never"); }) ==
+             "using_config: train takes a bool, not a text");
+  BOOST_CHECK_THROW(by("train", 1), catena::TypeError);
+  BOOST_CHECK_THROW(by("use_cudnn", 1), catena::TypeError);
+  BOOST_CHECK_THROW(by("max_workspace_size", true), catena::TypeError);
+  BOOST_CHECK_THROW(by("max_workspace_size", "auto"), catena::TypeError);
+  BOOST_TEST(words_of<catena::ValueError>([&] { by("use_cudnn", "nope"); }) ==
+             "use_cudnn: \"nope\" is not one of never, auto, always");
+  BOOST_TEST(words_of<catena::ValueError>([&] {
+               const auto scope = using_config({.train = false, .max_workspace_size = -1});
+             }) == "using_config: max_workspace_size is -1 bytes; it must not be negative");
+  BOOST_TEST(config().train);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
