@@ -15,6 +15,7 @@
 #include <catena/ndarray/engine/index_check.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/generic/compile.h>
+#include <catena/ndarray/generic/config.h>
 #include <catena/ndarray/generic/cuda.h>
 #include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/profile/profiler.h>

@@ -32,22 +32,23 @@ set(rooms
   "ndarray/cuda/plans|kernels/base kernels/device kernels/rows ndarray/core ndarray/device ndarray/cuda/compiler ndarray/cuda/runtime|kernels/rows/families ndarray/cuda ndarray/cuda/vendor"
   "ndarray/cuda/vendor|kernels/base kernels/rows ndarray/core ndarray/device ndarray/cuda/api ndarray/cuda/runtime|ndarray/engine ndarray/cuda/plans"
   "ndarray/cuda|kernels/base kernels/rows ndarray/core ndarray/device ndarray/cuda/runtime ndarray/cuda/compiler ndarray/cuda/plans ndarray/cuda/vendor ndarray/user_kernel|kernels/device kernels/rows/families"
-  "ndarray/generic|kernels/base ndarray/core ndarray/device ndarray/engine ndarray/routines ndarray/user_kernel ndarray/cuda/vendor ndarray/profile|ndarray/compile ndarray/cuda/compiler ndarray/cuda/runtime"
+  "ndarray/generic|kernels/base ndarray/core ndarray/device ndarray/engine ndarray/routines ndarray/user_kernel ndarray/cuda/vendor ndarray/profile|ndarray/compile ndarray/cpu ndarray/cuda/compiler ndarray/cuda/runtime"
   "ndarray/profile|kernels/base|ndarray/device ndarray/cuda/api ndarray/cuda/runtime"
   "ndarray/tools||kernels/base ndarray/compile ndarray/cuda/compiler ndarray/cuda/plans"
 
   "autograd/backend|kernels/base kernels/rows|kernels/rows/families"
-  "autograd|kernels/base kernels/rows kernels/rows/families autograd/backend|autograd/functions"
+  "autograd|kernels/base kernels/rows kernels/rows/families autograd/backend|autograd/functions autograd/nn_extension"
   "autograd/functions|kernels/base kernels/rows kernels/rows/families autograd|autograd/backend autograd/nn_extension autograd/linalg_extension"
   "autograd/nn_extension|kernels/base autograd/backend|kernels/rows kernels/rows/families autograd"
   "autograd/linalg_extension|kernels/base autograd/backend|autograd"
-  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/engine ndarray/cuda/api ndarray/cuda/runtime ndarray/generic|kernels/rows kernels/rows/families ndarray/routines ndarray/cuda/vendor"
+  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/engine ndarray/cuda/api ndarray/cuda/runtime ndarray/generic|kernels/rows kernels/rows/families ndarray/profile ndarray/routines ndarray/cuda/vendor"
   "nn|kernels/base autograd|autograd/functions nn/serializers"
   "nn/functions|kernels/base autograd autograd/functions|kernels/rows kernels/rows/families autograd/nn_extension"
   "nn/serializers|kernels/base kernels/formats autograd nn|"
   "nn/links|kernels/base autograd nn nn/functions|nn/serializers"
   "training|kernels/base kernels/rows autograd nn nn/serializers|kernels kernels/formats kernels/rows/families autograd/backend nn/functions nn/links"
   "training/datasets|kernels/base training|kernels kernels/formats"
+  "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats")
 
 # Beyond the libraries: <folder>|<what it may include, by prefix>|<what it may not, although the former matches>. The first row counts.

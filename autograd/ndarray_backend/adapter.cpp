@@ -2,7 +2,9 @@
 
 #include <atomic>
 
+#include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
+#include <catena/autograd/ndarray_backend/comm_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
@@ -10,6 +12,7 @@
 #include <catena/autograd/ndarray_backend/onednn_extension.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/profile/nvtx.h>
 #include <catena/ndarray/routines/random_states.h>
 
 namespace autograd {
@@ -20,6 +23,12 @@ NdarrayBackend::NdarrayBackend() {
 }
 
 Device NdarrayBackend::default_device() { return nd::current_device(); }
+
+Device NdarrayBackend::exchange_default_device(Device device) {
+  const Device before = nd::current_device();
+  if (device != before) nd::set_current_device(device);
+  return before;
+}
 
 // ---- memory -------------------------------------------------------------------------------------
 namespace {
@@ -85,13 +94,26 @@ class NdarrayRandom final : public RandomExtension {
   }
 };
 
+class NvtxRanges final : public ProfileExtension {
+ public:
+  void range_push(const std::string& name) override { nd::nvtx::range_push(name); }
+  void range_pop() override { nd::nvtx::range_pop(); }
+};
+
 }  // namespace
 
 void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   static NdarrayRandom random;
+  static NvtxRanges ranges;
+  if (name == ProfileExtension::kName) return static_cast<ProfileExtension*>(&ranges);
   if (name == RandomExtension::kName) return static_cast<RandomExtension*>(&random);
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
-  if (name == NnExtension::kName) return device.kind == Device::Kind::cpu ? onednn_extension() : cudnn_extension();
+  if (name == CommExtension::kName) return device.kind == Device::Kind::cuda ? &nccl_comm_extension() : nullptr;
+  if (name == NnExtension::kName) {
+    if (device.kind == Device::Kind::cpu) return onednn_extension();
+    warn_without_cudnn();
+    return cudnn_extension();
+  }
   if (name == LinalgExtension::kName) return ndarray_linalg_extension(device);
   return nullptr;
 }

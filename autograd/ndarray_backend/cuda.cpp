@@ -1,11 +1,7 @@
 #include <catena/autograd/ndarray_backend/cuda.h>
 
-#include <atomic>
-
 #include <catena/autograd/ndarray_backend/cudnn_extension.h>
-#include <catena/autograd/ndarray_backend/cudnn_library.h>
 #include <catena/autograd/ndarray_backend/cudnn_plans.h>
-#include <catena/kernels/base/warning.h>
 
 namespace autograd::cuda {
 
@@ -13,13 +9,7 @@ bool cudnn_enabled() { return available() && internal::cudnn_extension() != null
 
 void check_cuda_available() {
   nd::cuda::check_available();
-  if (internal::cudnn_is_disabled() || internal::cudnn::is_available()) return;
-  static std::atomic<bool> warned{false};
-  if (!warned.exchange(true))
-    catena::warn(
-        "RuntimeWarning",
-        "cuDNN is not found: convolutions and the like use the library's own kernels. Install cuDNN for faster "
-        "ones, or set CHAINER_CUDNN=0 to silence this warning.");
+  internal::warn_without_cudnn();
 }
 
 void set_max_workspace_size(std::int64_t size) { internal::cudnn::set_max_workspace_size(size); }

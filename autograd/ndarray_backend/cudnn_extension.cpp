@@ -9,6 +9,8 @@
 #include <catena/autograd/ndarray_backend/cudnn_arrays.h>
 #include <catena/autograd/ndarray_backend/cudnn_normalization.h>
 #include <catena/autograd/ndarray_backend/cudnn_rnn.h>
+#include <catena/kernels/base/atomic.h>
+#include <catena/kernels/base/warning.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 
 namespace autograd::internal {
@@ -219,6 +221,15 @@ class CudnnExtension final : public NnExtension {
 bool cudnn_is_disabled() {
   const char* wanted = std::getenv("CHAINER_CUDNN");
   return wanted != nullptr && std::strcmp(wanted, "0") == 0;
+}
+
+void warn_without_cudnn() {
+  static catena::Atomic<bool> looked{false};
+  if (looked.load() || looked.exchange(true)) return;  // asked before every convolution
+  if (cudnn_is_disabled() || cudnn::is_available()) return;
+  catena::warn("RuntimeWarning",
+               "cuDNN is not found: convolutions and the like use the library's own kernels. Install cuDNN 9 for "
+               "faster ones (CUDNN_PATH may name its folder), or set CHAINER_CUDNN=0 to silence this warning.");
 }
 
 NnExtension* cudnn_extension() {

@@ -13,7 +13,7 @@ namespace autograd::internal::cudnn {
 namespace {
 
 void load(Library& table) {
-  const nd::cuda::Library library({"cuDNN", {"libcudnn.so.9", "libcudnn.so"}});
+  const nd::cuda::Library library({"cuDNN", {"libcudnn.so.9", "libcudnn.so"}, "CUDNN_PATH"});
   CATENA_CUDNN_FUNCTIONS(CATENA_RESOLVE)
   table.path = library.path();
   table.version = table.get_version();

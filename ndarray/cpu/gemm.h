@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <catena/kernels/base/dtype.h>
@@ -35,6 +36,9 @@ CATENA_EXPORT Multiply openblas_gemm();
 // False if OpenBLAS is older than the processor: it would use its oldest kernels although the processor has AVX2. Loads
 // the module of OpenBLAS.
 CATENA_EXPORT bool openblas_knows_processor();
+// Version and file of the library, and what OpenBLAS was built for; loads its module. Empty without the library.
+CATENA_EXPORT std::string onednn_description();
+CATENA_EXPORT std::string openblas_description();
 // For all dtypes except the 16-bit floats; integers are exact modulo 2^n, bool is the logical or of ands.
 CATENA_EXPORT void gemm_portable(catena::Dtype dtype, const Gemm& g);
 

@@ -35,6 +35,7 @@ bool openblas_takes(catena::Dtype dtype, const Gemm& g) {
 }
 
 Multiply openblas_gemm() { return openblas().multiply; }
+std::string openblas_description() { return openblas().description(); }
 
 bool openblas_knows_processor() {
   static const bool knows = openblas().knows_processor();
@@ -48,6 +49,7 @@ const Lapack* lapack() { return &openblas().lapack; }
 const Lapack* lapack() { return nullptr; }
 bool openblas_takes(catena::Dtype, const Gemm&) { return false; }
 Multiply openblas_gemm() { return nullptr; }
+std::string openblas_description() { return {}; }
 bool openblas_knows_processor() { return true; }
 
 #endif

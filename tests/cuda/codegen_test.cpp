@@ -375,9 +375,9 @@ BOOST_AUTO_TEST_CASE(compiler_reports) {
 }
 
 BOOST_AUTO_TEST_CASE(a_missing_library_says_what_was_tried) {
-  const std::string directories[] = {"/nowhere/lib64"};
+  const nd::cuda::LibraryFolders folders{{}, {"/nowhere/lib64"}};
   BOOST_CHECK_EXCEPTION(
-      nd::cuda::Library({"NVRTC", {"libcatena_none.so.13", "libcatena_none.so"}}, directories), catena::RuntimeError,
+      nd::cuda::Library({"NVRTC", {"libcatena_none.so.13", "libcatena_none.so"}}, folders), catena::RuntimeError,
       [](const catena::RuntimeError& e) {
         return std::string(e.what()) ==
                "NVRTC is unavailable: libcatena_none.so.13 not found (tried: libcatena_none.so.13, libcatena_none.so, "

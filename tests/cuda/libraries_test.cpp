@@ -2,12 +2,15 @@
 // of arguments, cuRAND's host generators, and NVTX.
 #include <boost/test/unit_test.hpp>
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <limits>
@@ -61,6 +64,16 @@ std::string message_in_child(const char* variable, const char* value, const std:
   BOOST_TEST(status == 0);
   text.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
   return text;
+}
+
+// A folder of this process, which does not exist yet.
+std::filesystem::path own_folder(const char* name) {
+  return std::filesystem::temp_directory_path() / ("catena-libraries-" + std::to_string(getpid())) / name;
+}
+// The file of the library that has this function.
+std::filesystem::path file_of(void* function) {
+  Dl_info info{};
+  return dladdr(function, &info) != 0 ? info.dli_fname : "";
 }
 
 // True when the library can be opened; otherwise says why the test is skipped.
@@ -448,18 +461,47 @@ BOOST_AUTO_TEST_CASE(every_library_has_an_error_class) {
                 !std::is_base_of_v<nd::ValueError, nd::LinAlgError>);
 }
 
-// The toolkit's folder, before the usual one.
+// What the environment names comes before what the dynamic linker finds, and this before what is found otherwise.
 BOOST_AUTO_TEST_CASE(the_toolkits_folder_is_searched) {
   const std::string said = message_in_child("CUDA_PATH", "/the/toolkit", [] {
     ::unsetenv("CATENA_CUDA_LIBRARIES");
-    const std::vector<std::string> directories = library_directories();
-    Library({"example", {"libexample_of_no_one.so.1"}}, directories);
+    ::unsetenv("CUDA_HOME");
+    ::setenv("EXAMPLE_PATH", "/its/own", 1);
+    const std::filesystem::path folder = own_folder("nvcc");
+    std::filesystem::create_directories(folder / "toolkit/bin");
+    std::filesystem::create_directories(folder / "links");
+    std::ofstream(folder / "toolkit/bin/nvcc") << "";
+    std::filesystem::create_symlink(folder / "toolkit/bin/nvcc", folder / "links/nvcc");
+    ::setenv("PATH", ("/nowhere:" + (folder / "links").string()).c_str(), 1);
+    const LibraryFolders folders = library_folders("EXAMPLE_PATH");
+    std::filesystem::remove_all(folder);
+    Library({"example", {"libexample_of_no_one.so.1"}}, folders);
   });
-  const std::size_t toolkit = said.find("/the/toolkit/lib64/libexample_of_no_one.so.1"),
-                    usual = said.find("/usr/local/cuda/lib64/libexample_of_no_one.so.1");
-  BOOST_TEST(toolkit != said.npos, said);
-  BOOST_TEST(usual != said.npos, said);
-  BOOST_TEST(toolkit < usual, said);
+  std::size_t last = 0;
+  for (const char* place : {"(tried: /its/own/lib64/lib", ", /its/own/lib/lib", ", /the/toolkit/lib64/lib",
+                            ", /the/toolkit/lib/lib", ", libexample_of_no_one.so.1,", "/nvcc/toolkit/lib64/lib",
+                            "/nvcc/toolkit/lib/lib", ", /usr/local/cuda/lib64/lib", ", /usr/local/cuda/lib/lib"}) {
+    const std::size_t at = said.find(place);
+    BOOST_TEST((at != said.npos && at > last), place << " in " << said);
+    last = at;
+  }
+}
+
+// A library of that name that the dynamic linker finds, too: the C library stands for one of CUDA's.
+BOOST_AUTO_TEST_CASE(a_given_folder_wins) {
+  const std::string said = message_in_child("CUDA_PATH", "", [] {
+    ::unsetenv("CATENA_CUDA_LIBRARIES");
+    const LibraryFiles files{"example", {"libc.so.6"}};
+    const std::string usual = Library(files).path();
+    const std::filesystem::path folder = own_folder("given"), real = file_of(dlsym(RTLD_DEFAULT, "qsort"));
+    std::filesystem::create_directories(folder / "lib");
+    std::filesystem::create_symlink(real, folder / "lib/libc.so.6");
+    ::setenv("CUDA_PATH", folder.c_str(), 1);
+    const std::string given = Library(files).path(), expected = (folder / "lib/libc.so.6").string();
+    std::filesystem::remove_all(folder);
+    throw catena::RuntimeError(usual + (given == expected ? ", then the given one" : ", then " + given));
+  });
+  BOOST_TEST(said == "libc.so.6, then the given one");
 }
 
 BOOST_AUTO_TEST_CASE(decompositions_check_their_arguments_first) {

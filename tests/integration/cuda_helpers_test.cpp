@@ -78,6 +78,18 @@ BOOST_AUTO_TEST_CASE(a_missing_cudnn_is_warned_of_once) {
     std::cout << "not checked: the warning, because there is a cuDNN\n";
     BOOST_TEST(in_child([&] { return without_cudnn(nullptr) && warnings == 0 ? 0 : 1; }) == 0);
   }
+  // The first use of what cuDNN would do, without a question before it.
+  const auto convolve = [](const char* chainer_cudnn) {
+    if (chainer_cudnn != nullptr) ::setenv("CHAINER_CUDNN", chainer_cudnn, 1);
+    else ::unsetenv("CHAINER_CUDNN");
+    const nd::DeviceScope on(nd::device_from_name("cuda:0"));
+    const autograd::Variable x(nd::ones({1, 1, 3, 3}, nd::float32));
+    if (warnings != 0) return 1;  // arrays alone need no cuDNN
+    for (int i = 0; i < 2; ++i) nn::convolution_2d(x, x);
+    return warnings == 0 ? 0 : warnings == 1 && last_warning.starts_with("RuntimeWarning: cuDNN is not found") ? 2 : 3;
+  };
+  BOOST_TEST(in_child([&] { return convolve(nullptr); }) == (found != 0 ? 0 : 2));
+  BOOST_TEST(in_child([&] { return convolve("0"); }) == 0);
   // The user has disabled it: nothing to warn of.
   BOOST_TEST(in_child([&] { return without_cudnn("0") || warnings != 0 ? 1 : 0; }) == 0);
   BOOST_TEST(in_child([&] { return int(without_cudnn("1")); }) == found);

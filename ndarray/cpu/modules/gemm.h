@@ -2,6 +2,8 @@
 // of OpenBLAS has its LAPACK, too.
 #pragma once
 
+#include <string>
+
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/lapack.h>
 
@@ -9,10 +11,12 @@ namespace nd::cpu {
 
 struct OnednnModule {
   Multiply multiply;
+  std::string (*description)();  // version and file of the library
 };
 
 struct OpenblasModule {
   Multiply multiply;
+  std::string (*description)();  // version, options, kernels and file of the library
   bool (*knows_processor)();
   // Gives a processor that the library does not know the kernels of an older one. Not while the library is in use.
   void (*choose_kernels)();

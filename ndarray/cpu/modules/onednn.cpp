@@ -1,5 +1,6 @@
 #include <oneapi/dnnl/dnnl.h>
 
+#include <catena/kernels/base/config.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cpu/modules/gemm.h>
 
@@ -15,10 +16,16 @@ bool multiply(catena::Dtype /* float32 */, const Gemm& g) {
   return status == dnnl_success;
 }
 
+std::string description() {
+  const dnnl_version_t* const v = dnnl_version();
+  return catena::concat("oneDNN ", v->major, '.', v->minor, '.', v->patch, ", ",
+                        catena::internal::file_of(reinterpret_cast<const void*>(&dnnl_sgemm)));
+}
+
 }  // namespace
 
 const OnednnModule* catena_ndarray_onednn() {
-  static constexpr OnednnModule module{multiply};
+  static constexpr OnednnModule module{multiply, description};
   return &module;
 }
 

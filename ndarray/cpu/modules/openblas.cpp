@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <catena/kernels/base/config.h>
+#include <catena/kernels/base/error.h>
 #include <catena/ndarray/cpu/modules/gemm.h>
 
 // What the library runs when it is loaded and unloaded. Absent where it was built for one processor.
@@ -34,6 +36,11 @@ bool multiply(catena::Dtype dtype, const Gemm& g) {
   return true;
 }
 
+std::string description() {
+  return catena::concat(openblas_get_config(), ", ",
+                        catena::internal::file_of(reinterpret_cast<const void*>(&cblas_dgemm)));
+}
+
 bool knows_processor() {
 #ifdef __x86_64__
   return std::string_view(openblas_get_corename()) != "Prescott" || !__builtin_cpu_supports("avx2");
@@ -59,7 +66,7 @@ void choose_kernels() {
 }  // namespace
 
 const OpenblasModule* catena_ndarray_openblas() {
-  static const OpenblasModule module{multiply, knows_processor, choose_kernels, lapack_of_openblas};
+  static const OpenblasModule module{multiply, description, knows_processor, choose_kernels, lapack_of_openblas};
   return &module;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include <catena/kernels/base/error.h>
 
@@ -14,30 +15,52 @@ namespace nd::cuda {
 using catena::concat;
 using catena::RuntimeError;
 
-std::vector<std::string> library_directories() {
-  std::vector<std::string> roots;
-  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    const char* root = std::getenv(variable);
-    if (root != nullptr && *root != '\0') roots.push_back(root);
+namespace {
+
+// The folder of the toolkit of the first nvcc on the PATH, links followed; empty if there is none.
+std::string toolkit_of_nvcc() {
+  namespace fs = std::filesystem;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code error;
+    const fs::path nvcc = fs::canonical(fs::path(folder) / "nvcc", error);
+    if (!folder.empty() && !error && fs::is_regular_file(nvcc, error)) return nvcc.parent_path().parent_path().string();
   }
-  roots.push_back("/usr/local/cuda");
-  std::vector<std::string> directories;
-  for (auto root = roots.begin(); root != roots.end(); ++root) {
-    if (std::find(roots.begin(), root, *root) != root) continue;
-    directories.push_back(*root + "/lib64");
-    directories.push_back(*root + "/lib");
-  }
-  return directories;
+  return {};
 }
 
-Library::Library(const LibraryFiles& files, std::span<const std::string> directories) : library_(files.library) {
+void add_root(std::vector<std::string>& folders, const char* root) {
+  if (root == nullptr || *root == '\0') return;
+  for (const char* part : {"/lib64", "/lib"}) {
+    std::string folder = std::string(root) + part;
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(std::move(folder));
+  }
+}
+
+}  // namespace
+
+LibraryFolders library_folders(const char* folder_variable) {
+  LibraryFolders folders;
+  if (folder_variable != nullptr) add_root(folders.given, std::getenv(folder_variable));
+  add_root(folders.given, std::getenv("CUDA_PATH"));
+  add_root(folders.given, std::getenv("CUDA_HOME"));
+  add_root(folders.found, toolkit_of_nvcc().c_str());
+  add_root(folders.found, "/usr/local/cuda");
+  return folders;
+}
+
+Library::Library(const LibraryFiles& files, const LibraryFolders& folders) : library_(files.library) {
   std::vector<std::string> candidates;
+  const auto add = [&](const std::string& folder) {
+    for (const std::string& name : files.names) candidates.push_back(folder.empty() ? name : folder + '/' + name);
+  };
   if (const char* only = std::getenv("CATENA_CUDA_LIBRARIES"); only != nullptr && *only != '\0') {
-    for (const std::string& name : files.names) candidates.push_back(std::string(only) + "/" + name);
+    add(only);
   } else {
-    candidates = files.names;
-    for (const std::string& directory : directories)
-      for (const std::string& name : files.names) candidates.push_back(directory + "/" + name);
+    for (const std::string& folder : folders.given) add(folder);
+    add("");  // the dynamic linker's search
+    for (const std::string& folder : folders.found) add(folder);
   }
   open(candidates, files.names.front().c_str());
 }

@@ -1,14 +1,14 @@
 // CUDA's libraries, opened at first use, with one table of entry points per library. A program starts without any of
 // them.
 //
-// They are searched for as the dynamic linker does, then under $CUDA_PATH, $CUDA_HOME and /usr/local/cuda. If
-// $CATENA_CUDA_LIBRARIES names a directory, they are taken only from there.
+// They are searched for under $CUDA_PATH and $CUDA_HOME (cuDNN under $CUDNN_PATH, too), then as the dynamic linker does
+// it ($LD_LIBRARY_PATH, the system's folders), then in the toolkit whose nvcc is on the PATH, then under
+// /usr/local/cuda. If $CATENA_CUDA_LIBRARIES names a directory, they are taken only from there.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -22,20 +22,25 @@ namespace nd::cuda {
 
 // File names of a library: each is tried as the dynamic linker searches it, and in every directory.
 struct LibraryFiles {
-  const char* library;             // used in messages: "NVRTC"
-  std::vector<std::string> names;  // in order of preference; the error names the first
+  const char* library;                    // used in messages: "NVRTC"
+  std::vector<std::string> names;         // in order of preference; the error names the first
+  const char* folder_variable = nullptr;  // an environment variable that names the folder of this library alone
 };
-// $CUDA_PATH and $CUDA_HOME with lib64 and lib, then /usr/local/cuda/lib64 (and lib).
-CATENA_EXPORT std::vector<std::string> library_directories();
+// The folders around the search of the dynamic linker: those that the environment names, and those that are found.
+struct LibraryFolders {
+  std::vector<std::string> given, found;
+};
+// Each with lib64 and lib.
+CATENA_EXPORT LibraryFolders library_folders(const char* folder_variable = nullptr);
 
 // An open library. It is not closed before the program ends, because it may have registered code (thread exits,
 // atexit).
 class CATENA_EXPORT Library {
  public:
-  explicit Library(const LibraryFiles& files) : Library(files, library_directories()) {}
+  explicit Library(const LibraryFiles& files) : Library(files, library_folders(files.folder_variable)) {}
   // RuntimeError "NVRTC is unavailable: libnvrtc.so.13 not found (tried: ...)", with the linker's message for a file
   // that exists.
-  Library(const LibraryFiles& files, std::span<const std::string> directories);
+  Library(const LibraryFiles& files, const LibraryFolders& folders);
   const std::string& path() const noexcept { return path_; }
   // RuntimeError "NVRTC is unavailable: <path> has no function nvrtcGetCUBIN".
   void* function(const char* name) const;

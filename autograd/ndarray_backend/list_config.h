@@ -1,0 +1,12 @@
+// What catena::show_config() says about the framework: cuDNN, the framework's environment variables.
+#pragma once
+
+#include <catena/kernels/base/config.h>
+
+namespace autograd::internal {
+
+CATENA_EXPORT void list_config(catena::internal::ConfigList& list);
+// In the user's own translation unit: an archive would lose an object that nothing refers to.
+inline const bool config_is_listed = catena::internal::add_config(&list_config);
+
+}  // namespace autograd::internal
