@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/hooks.h>
@@ -275,6 +276,25 @@ bool BackwardEngine::leads_to_kept(FunctionNode* f) {
   return found;
 }
 
+namespace {
+
+// A rule runs with the device of the first input, or of the first gradient, that is not in host memory.
+internal::CurrentDevice device_of_rule(const FunctionNode& f, const Variables& gy) {
+  const Array* some = nullptr;
+  Device of_gradients;
+  for (const Variable& g : gy) {
+    if (!g) continue;
+    if (some == nullptr) some = &g.data();
+    if (of_gradients.kind == Device::Kind::cpu) of_gradients = g.data().device();
+  }
+  if (some == nullptr) return {};
+  for (std::size_t i = 0; i < f.num_inputs(); ++i)
+    if (const Device device = f.input_node(i)->device; device.kind != Device::Kind::cpu) return {*some, device};
+  return {*some, of_gradients};
+}
+
+}  // namespace
+
 Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, const Variables& gy) {
   std::vector<FunctionHook*> hooks;
   Arrays in, out_grad;
@@ -290,6 +310,7 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   {
     const RuleModes modes(double_);
     const Spare spare(f.gradient_is_spare_, made_here_ && holds_alone(Access::node(gy[0])));
+    const internal::CurrentDevice current = device_of_rule(f, gy);
     gx = f.backward(targets, gy);
   }
   for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);
@@ -323,8 +344,9 @@ void BackwardEngine::process(FunctionNode& f) {
     const Array& g = gx[k].data();
     if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) ||
         !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
-        (x->data && (x->data->owner != g->owner || x->data.device() != g.device()))) [[unlikely]]
-      internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)), g);
+        (x->data ? x->data->owner != g->owner || x->data.device() != g.device() : x->device != g.device())) [[unlikely]]
+      internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)),
+                           x->data ? x->data.device() : x->device, g);
     if (x->is_parameter && on_parameter_ != nullptr) (*on_parameter_)(*x, f);
     const RuleModes modes(double_);
     accumulate(x, gx[k], held);
@@ -358,6 +380,34 @@ double loss_value(const Array& loss) {
 
 namespace internal {
 
+struct GradInputs {
+  const std::unordered_set<const VariableNode*>& nodes;
+  const GradInputs* outer;
+};
+
+bool is_grad_input(const GradInputs* inputs, const VariableNode* n) noexcept {
+  for (; inputs != nullptr; inputs = inputs->outer)
+    if (inputs->nodes.contains(n)) return true;
+  return false;
+}
+
+namespace {
+
+class GradInputsScope {
+ public:
+  explicit GradInputsScope(const GradInputs* inputs) noexcept : before_(modes().grad_inputs) {
+    modes().grad_inputs = inputs;
+  }
+  ~GradInputsScope() { modes().grad_inputs = before_; }
+  GradInputsScope(const GradInputsScope&) = delete;
+  GradInputsScope& operator=(const GradInputsScope&) = delete;
+
+ private:
+  const GradInputs* before_;
+};
+
+}  // namespace
+
 void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) {
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
   VariableNode* y = Access::node(start)->root();
@@ -381,6 +431,7 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   engine.report_parameters(on_parameter);
   y->run = 0;
   engine.enqueue(y);
+  const GradInputsScope no_grad_inputs(nullptr);
   engine.run();
 }
 
@@ -433,6 +484,16 @@ class Restore {
 
 Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
                bool enable_double_backprop) {
+  std::unordered_set<const VariableNode*> nodes;
+  for (const Variable& x : inputs)
+    if (x) nodes.insert(Access::node(x)->root());
+  const internal::GradInputs grad_inputs{nodes, internal::modes().grad_inputs};
+  const internal::GradInputsScope scope(&grad_inputs);
+  return internal::gradients(outputs, inputs, grad_outputs, enable_double_backprop);
+}
+
+Variables internal::gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
+                              bool enable_double_backprop) {
   catena::check<catena::ValueError>(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad",
                                     grad_outputs.size(), " grad_outputs given for ", outputs.size(), " outputs");
   for (const Variables* list : {&outputs, &inputs})
@@ -447,7 +508,8 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     Variable g = grad_outputs.empty() ? Variable() : grad_outputs[k];
     if (!g) g = internal::constant_variable(ones_like(outputs[k].data()));
-    internal::check_grad(nullptr, outputs[k].data(), outputs[k].dtype(), outputs[k].shape(), g.data());
+    internal::check_grad(nullptr, outputs[k].data(), outputs[k].dtype(), outputs[k].shape(), outputs[k].device(),
+                         g.data());
     const RuleModes modes(enable_double_backprop);
     VariableNode* y = Access::node(outputs[k])->root();
     Variable held = y->hold();

@@ -5,6 +5,7 @@
 // gradient is complete when its function is processed.
 #pragma once
 
+#include <catena/autograd/flag.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 
@@ -15,5 +16,11 @@ using OnParameter = catena::Function<void(VariableNode&, FunctionNode&)>;
 // Variable::backward.
 CATENA_EXPORT void run_backward(const Variable& start, const BackwardOptions& options,
                                 const OnParameter* on_parameter = nullptr);
+
+// grad(), as a step of a backward pass.
+CATENA_EXPORT Variables gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
+                                  bool enable_double_backprop);
+// Whether a call of grad() that runs on this thread computes the gradient of this variable.
+CATENA_EXPORT bool is_grad_input(const GradInputs* inputs, const VariableNode* n) noexcept;
 
 }  // namespace autograd::internal

@@ -44,13 +44,10 @@ Flag aggregate_flags(std::span<const Flag> flags) {
 namespace internal {
 
 catena::Atomic<bool> debug_flag{environment("CHAINER_DEBUG", false)};
+catena::Atomic<bool> type_checks_disabled{!environment("CHAINER_TYPE_CHECK", true)};
 
 Modes& modes() noexcept {
   static constinit thread_local Modes m;
-  if (!m.ready) [[unlikely]] {
-    m.type_check = environment("CHAINER_TYPE_CHECK", true);
-    m.ready = true;
-  }
   return m;
 }
 

@@ -1,6 +1,7 @@
 // The volatile flag of the reference and the thread-local modes.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -36,19 +37,26 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, Flag f);
 // ON if any is ON, else OFF if any is OFF, else AUTO; ON together with OFF is a ValueError.
 CATENA_EXPORT Flag aggregate_flags(std::span<const Flag> flags);
 
-// Modes of the calling thread. A new thread starts with backprop on, train on, type checks as CHAINER_TYPE_CHECK says.
+// Modes of the calling thread. A new thread starts with backprop on, train on, type checks as the process has them.
 namespace internal {
+enum class TypeChecks : unsigned char { as_process, off, on };
+struct GradInputs;
 struct Modes {
   bool enable_backprop = true;
   bool train = true;
-  bool type_check = true;
+  TypeChecks type_checks = TypeChecks::as_process;
   bool double_backprop = true;  // gradients being computed get a graph of their own
   // Inside a rule without double backprop: the engine runs hooks and NaN checks, nested calls do not.
   bool in_backward_rule = false;
-  bool ready = false;  // the environment has been read
+  std::uint32_t recomputation = 0;          // the number of the call of forget() that is being recomputed; 0: none
+  const GradInputs* grad_inputs = nullptr;  // of the calls of grad() that run; null inside of Variable::backward
 };
 CATENA_EXPORT Modes& modes() noexcept;
-CATENA_EXPORT extern catena::Atomic<bool> debug_flag;
+CATENA_EXPORT extern catena::Atomic<bool> debug_flag, type_checks_disabled;
+inline bool checks_types(const Modes& m) noexcept {
+  return m.type_checks == TypeChecks::as_process ? !type_checks_disabled.load(catena::MemoryOrder::relaxed)
+                                                 : m.type_checks == TypeChecks::on;
+}
 }  // namespace internal
 
 // Sets one mode for a scope and restores it, also when an exception leaves the scope.
@@ -70,7 +78,38 @@ class [[nodiscard]] ModeScope {
 [[nodiscard]] inline ModeScope force_backprop_mode() { return {&internal::Modes::enable_backprop, true}; }
 // Default of the `train` option of dropout, batch_normalization and others, for code that does not pass it.
 [[nodiscard]] inline ModeScope train_mode(bool train) { return {&internal::Modes::train, train}; }
-[[nodiscard]] inline ModeScope type_check_mode(bool on) { return {&internal::Modes::type_check, on}; }
+
+// Whether functions check the types of their inputs on this thread.
+inline bool is_type_check_enabled() noexcept { return internal::checks_types(internal::modes()); }
+// For the whole process: initially on, unless the environment variable CHAINER_TYPE_CHECK is 0. Also spelled
+// Function::type_check_enable = on. A scope of a thread goes before it.
+inline void set_type_check(bool on) noexcept {
+  internal::type_checks_disabled.store(!on, catena::MemoryOrder::relaxed);
+}
+class [[nodiscard]] TypeCheckMode {
+ public:
+  explicit TypeCheckMode(bool on) noexcept : previous_(internal::modes().type_checks) {
+    internal::modes().type_checks = on ? internal::TypeChecks::on : internal::TypeChecks::off;
+  }
+  ~TypeCheckMode() { internal::modes().type_checks = previous_; }
+  TypeCheckMode(const TypeCheckMode&) = delete;
+  TypeCheckMode& operator=(const TypeCheckMode&) = delete;
+
+ private:
+  internal::TypeChecks previous_;
+};
+[[nodiscard]] inline TypeCheckMode type_check_mode(bool on) { return TypeCheckMode(on); }
+
+namespace internal {
+// The setting of the process as a variable.
+struct TypeCheckEnable {
+  const TypeCheckEnable& operator=(bool on) const noexcept {
+    set_type_check(on);
+    return *this;
+  }
+  operator bool() const noexcept { return !type_checks_disabled.load(catena::MemoryOrder::relaxed); }
+};
+}  // namespace internal
 
 // Debug mode is process-wide: NaN checks after every forward and backward, value checks in functions. Environment
 // CHAINER_DEBUG.

@@ -4,7 +4,7 @@
 //     Arrays forward(const Arrays& x) override { return {x[0] * x[0] * x[0]}; }
 //     Arrays backward(const Arrays& x, const Arrays& gy) override { return {3 * x[0] * x[0] * gy[0]}; }
 //   };
-//   Variable y = make_function<Cube>()({x})[0];
+//   Variable y = make_function<Cube>()(x);
 //
 // backward gets all inputs and one gradient per output (null where none arrived), and returns one gradient per input
 // (null for none). It must not write into its arguments. Such a function has one derivative: differentiating its
@@ -15,6 +15,7 @@
 // backpropagating through them is then a RuntimeError.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 
@@ -41,11 +42,28 @@ class CATENA_EXPORT Function : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };
 
-// A function object; the graph shares its ownership.
+// What a function object returns: a list, which is the output itself if there is one: `Variable y = f(x)`, `Variables
+// ys = f(x)`.
+class Outputs : public Variables {
+ public:
+  Outputs(Variables list) noexcept : Variables(std::move(list)) {}
+  // ValueError unless there is one output.
+  operator Variable() const {
+    catena::check<catena::ValueError>(size() == 1, "Function", "the result is a list of ", size(),
+                                      " outputs, not one; take an output by its index");
+    return front();
+  }
+};
+
+// A function object; the graph shares its ownership. f(x), f(x, y), or a list: f(xs).
 template <class F> class FunctionPtr : public NodePtr<F> {
  public:
   using NodePtr<F>::NodePtr;
-  Variables operator()(const Variables& inputs) const { return static_cast<FunctionNode*>(this->get())->apply(inputs); }
+  Outputs operator()(const Variables& inputs) const { return static_cast<FunctionNode*>(this->get())->apply(inputs); }
+  template <std::convertible_to<Variable>... X>
+  requires(sizeof...(X) > 0 && !(... || std::derived_from<X, Variables>)) Outputs operator()(const X&... inputs) const {
+    return (*this)(Variables{Variable(inputs)...});
+  }
 };
 template <class F, class... A> FunctionPtr<F> make_function(A&&... a) {
   return FunctionPtr<F>(new F(std::forward<A>(a)...));

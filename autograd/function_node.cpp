@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <typeinfo>
 
+#include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/free_list.h>
 #include <catena/autograd/hooks.h>
@@ -175,7 +176,7 @@ namespace internal {
 void check_input_types(std::string_view label, const Variables& inputs,
                        const catena::Function<void(const type_check::TypeInfoTuple&)>& check, std::string_view names) {
   plan_of(inputs);  // throws for null inputs
-  if (!modes().type_check) return;
+  if (!is_type_check_enabled()) return;
   Arrays arrays;
   for (const Variable& v : inputs) arrays.push_back(v.data());
   const type_check::TypeInfoTuple types(std::as_const(arrays));
@@ -239,9 +240,10 @@ Arrays FunctionNode::run_forward_with_hooks(const Arrays& in) {
 Arrays FunctionNode::run_forward(const Arrays& in) {
   const internal::Modes& modes = internal::modes();
   if (is_debug() && !modes.in_backward_rule) extras().stack = internal::capture_stack();
-  if (modes.type_check) check_types(type_check::TypeInfoTuple(in));
+  if (internal::checks_types(modes)) check_types(type_check::TypeInfoTuple(in));
   const bool hooked =
       !modes.in_backward_rule && (internal::thread_hooks() != nullptr || !local_function_hooks().empty());
+  const internal::CurrentDevice current(in);
   Arrays out = hooked ? run_forward_with_hooks(in) : forward(in);
   if (is_debug() && !modes.in_backward_rule && std::any_of(out.begin(), out.end(), contains_nan)) fail_nan("forward");
   return out;
@@ -296,9 +298,11 @@ Variable FunctionNode::connect_single(const internal::Plan& plan, std::span<cons
 void FunctionNode::connect_inputs(std::span<const Variable> inputs, const Arrays& in) {
   inputs_.reserve(inputs.size());
   rank_ = 0;
+  recomputation_ = internal::modes().recomputation;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     VariableNode* n = Access::node(inputs[i])->root();
     n->dtype = in[i].dtype();
+    n->device = in[i].device();
     if (const Shape& s = in[i].shape();
         n->shape.size() != std::size_t(s.size()) || !std::equal(s.begin(), s.end(), n->shape.begin())) {
       n->shape.clear();

@@ -54,6 +54,9 @@ inline std::uint32_t version_of(const Array& a) noexcept {
 
 class CATENA_EXPORT FunctionNode {
  public:
+  // FunctionNode::type_check_enable = false: set_type_check(false) of flag.h.
+  static constexpr internal::TypeCheckEnable type_check_enable{};
+
   FunctionNode() = default;
   FunctionNode(const FunctionNode&) = delete;
   FunctionNode& operator=(const FunctionNode&) = delete;
@@ -79,6 +82,7 @@ class CATENA_EXPORT FunctionNode {
   int rank() const noexcept { return rank_; }
   std::size_t num_inputs() const noexcept { return inputs_.size(); }
   std::size_t num_outputs() const noexcept { return outputs_.size(); }
+  std::uint32_t recomputation() const noexcept { return recomputation_; }  // see internal::Modes
   void unchain();                             // outputs lose their creator, inputs are dropped
   const std::string& stack() const noexcept;  // the call stack of the application, in debug mode
 
@@ -169,6 +173,7 @@ class CATENA_EXPORT FunctionNode {
 
   catena::Atomic<std::uint32_t> refs_{1};
   int rank_ = 0;
+  std::uint32_t recomputation_ = 0;
   std::uint64_t run_ = 0;         // the last backward run that enqueued this node
   std::uint64_t searched_ = 0;    // the last backward run that set leads_to_kept_
   bool leads_to_kept_ = false;    // whether a gradient behind this node is kept

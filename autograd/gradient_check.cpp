@@ -5,6 +5,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/random_state.h>
 #include <catena/autograd/testing.h>
 
 namespace autograd::gradient_check {
@@ -48,8 +49,8 @@ std::vector<std::vector<double>> host_values(const Arrays& arrays) {
 
 }  // namespace
 
-Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs,
-                      double eps) {
+Arrays internal::numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs, const Arrays& grad_outputs,
+                                double eps) {
   catena::check<catena::AssertionError>(eps > 0, "numerical_grad", "eps is ", eps, " and must be positive");
   const Array* first = nullptr;
   for (const Arrays* list : {&inputs, &grad_outputs})
@@ -60,7 +61,12 @@ Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs,
                                           "numerical_grad", "arrays on ", first->device(), " and on ", a.device(),
                                           " are mixed");
     }
-  const ModeScope unchecked = type_check_mode(false);
+  const TypeCheckMode unchecked = type_check_mode(false);
+  const RandomState random;
+  const auto evaluate = [&] {
+    random.restore();
+    return host_values(f());
+  };
   const std::vector<std::vector<double>> weights = host_values(grad_outputs);
   Arrays grads;
   for (const Array& x : inputs) {
@@ -68,9 +74,9 @@ Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs,
     for (std::int64_t i = 0; i < x.size(); ++i) {
       Element element(x, i);
       element.move(eps);
-      const auto plus = host_values(f());
+      const auto plus = evaluate();
       element.move(-eps);
-      const auto minus = host_values(f());
+      const auto minus = evaluate();
       catena::check<catena::ValueError>(plus.size() == weights.size(), "numerical_grad", grad_outputs.size(),
                                         " grad_outputs for ", plus.size(), " outputs");
       g[std::size_t(i)] = weighted_difference(plus, minus, weights) / (2 * eps);
@@ -138,6 +144,7 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
   }
   const std::vector<bool> skip = skipped_inputs(check, x, o);
 
+  const RandomState random;
   Variables xs;
   for (const Array& a : x) xs.push_back(Variable(a));
   for (Variable p : o.params) p.cleargrad();
@@ -161,6 +168,7 @@ void check_backward(const Call& f, const Arrays& x, const Arrays& gy_given, cons
     for (const Array& a : moved) in.push_back(Variable(a));
     return data_of(f(in));
   };
+  random.restore();
   const Arrays numeric = numerical_grad(evaluate, perturbed, gy, o.eps);
 
   std::size_t next = 0;

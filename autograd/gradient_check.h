@@ -1,21 +1,65 @@
 // Comparison of backward with numerical differentiation.
+//
+// A function is anything that takes Variables, one by one or as a list, and returns one, a list or a tuple of them: a
+// link, a function object, a function, a lambda. It is called many times, each time with the same random numbers: a
+// mask of dropout is drawn once.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
+#include <catena/autograd/call_variables.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 
 namespace autograd::gradient_check {
 
-// Central differences of f at the current values of `inputs`, which f reads: for every input the gradient of
-// sum_k(outputs[k] * grad_outputs[k]), in the input's dtype; null grad_outputs are skipped. Inputs are perturbed in
-// place and restored, also when f throws. Type checks are off during the call. AssertionError unless eps > 0;
-// RuntimeError when host and device arrays are mixed.
+namespace internal {
+
 CATENA_EXPORT Arrays numerical_grad(const catena::Function<Arrays()>& f, const Arrays& inputs,
-                                    const Arrays& grad_outputs, double eps = 1e-3);
+                                    const Arrays& grad_outputs, double eps);
+
+// What f returned: arrays, Variables or numbers.
+template <class R> Arrays arrays_of(const R& result) {
+  if constexpr (std::is_base_of_v<Arrays, R>) {
+    return result;
+  } else if constexpr (std::is_arithmetic_v<R>) {
+    return {array<double>({static_cast<double>(result)}, {})};
+  } else if constexpr (std::is_convertible_v<const R&, Array>) {
+    return {Array(result)};
+  } else if constexpr (autograd::internal::SingleVariable<R> || autograd::internal::RangeOfVariables<R>) {
+    Arrays list;
+    for (const Variable& v : autograd::internal::outputs_of(result)) list.push_back(v.data());
+    return list;
+  } else if constexpr (autograd::internal::TupleLike<R>) {
+    Arrays list;
+    std::apply(
+        [&](const auto&... part) {
+          (..., [&] {
+            for (const Array& a : arrays_of(part)) list.push_back(a);
+          }());
+        },
+        result);
+    return list;
+  } else {
+    Arrays list;
+    for (const auto& part : result) list.push_back(arrays_of(part)[0]);
+    return list;
+  }
+}
+
+}  // namespace internal
+
+// Central differences of f() at the current values of `inputs`, which f reads: for every input the gradient of
+// sum_k(outputs[k] * grad_outputs[k]), in the input's dtype; null grad_outputs are skipped. f returns an array, a
+// Variable, a number, or several. Inputs are perturbed in place and restored, also when f throws. Type checks are off
+// during the call. AssertionError unless eps > 0; RuntimeError when host and device arrays are mixed.
+template <std::invocable F>
+Arrays numerical_grad(F&& f, const Arrays& inputs, const Arrays& grad_outputs, double eps = 1e-3) {
+  return internal::numerical_grad([&f] { return internal::arrays_of(f()); }, inputs, grad_outputs, eps);
+}
 
 struct Options {
   double eps = 1e-3, atol = 1e-5, rtol = 1e-4;
@@ -31,26 +75,23 @@ CATENA_EXPORT void check_backward(const Call& f, const Arrays& x, const Arrays& 
                                   bool absent_is_zero = false);
 CATENA_EXPORT void check_double_backward(const Call& f, const Arrays& x, const Arrays& gy, const Arrays& ggx,
                                          const Options& options);
-template <class F> Call as_call(const F& f) {
-  if constexpr (!std::is_invocable_v<const F&, const Variables&>)
-    return [f](const Variables& x) { return Variables{f(x[0])}; };
-  else if constexpr (std::is_same_v<std::invoke_result_t<const F&, const Variables&>, Variables>) return f;
-  else return [f](const Variables& x) { return Variables{f(x)}; };
+template <class F> Call as_call(F& f) {
+  return [&f](const Variables& x) { return autograd::internal::call_variables(f, x); };
 }
 }  // namespace internal
 
 // Compares the gradients that backward gives for func's outputs and y_grad with numerical_grad. A null y_grad is
-// absent; an empty list stands for one output of one element. func takes Variables, or one Variable, and returns
-// Variables, or one; it is called many times and must be deterministic. AssertionError names the input that differs.
+// absent; an empty list stands for one output of one element. AssertionError names the input that differs; TypeError if
+// func does not take as many Variables as there are x_data.
 template <class F>
-void check_backward(const F& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
+void check_backward(F&& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
   internal::check_backward(internal::as_call(func), x_data, y_grad, options);
 }
 
 // The same for the gradients of the gradients, as functions of x and y_grad. x_grad_grad: weights of the first
 // gradients, one per input (null for inputs without one).
 template <class F>
-void check_double_backward(const F& func, const Arrays& x_data, const Arrays& y_grad, const Arrays& x_grad_grad,
+void check_double_backward(F&& func, const Arrays& x_data, const Arrays& y_grad, const Arrays& x_grad_grad,
                            const Options& options = {}) {
   internal::check_double_backward(internal::as_call(func), x_data, y_grad, x_grad_grad, options);
 }

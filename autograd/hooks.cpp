@@ -4,6 +4,8 @@
 #include <chrono>
 #include <iostream>
 
+#include <catena/autograd/backend/profile_extension.h>
+
 namespace autograd {
 namespace {
 
@@ -96,6 +98,22 @@ double TimerHook::total_time() const noexcept {
   for (const auto& call : call_history_) sum += call.second;
   return sum;
 }
+
+// ---- CUDAProfileHook ----------------------------------------------------------------------------
+
+CUDAProfileHook::CUDAProfileHook() : ranges_(default_backend().extension<ProfileExtension>(Device())) {
+  catena::check<catena::RuntimeError>(ranges_ != nullptr, "CUDAProfileHook", "the array library ",
+                                      default_backend().name(), " has no ranges for profilers (NVTX)");
+}
+
+void CUDAProfileHook::forward_preprocess(const FunctionNode& function, const Arrays&) {
+  ranges_->range_push(function.label() + ".forward");
+}
+void CUDAProfileHook::forward_postprocess(const FunctionNode&, const Arrays&) { ranges_->range_pop(); }
+void CUDAProfileHook::backward_preprocess(const FunctionNode& function, const Arrays&, const Arrays&) {
+  ranges_->range_push(function.label() + ".backward");
+}
+void CUDAProfileHook::backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) { ranges_->range_pop(); }
 
 // ---- PrintHook ----------------------------------------------------------------------------------
 

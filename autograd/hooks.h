@@ -24,6 +24,8 @@
 
 namespace autograd {
 
+class ProfileExtension;
+
 // Base class; every step does nothing unless overridden. In backward, in_data holds the arrays that are still alive
 // (null otherwise), and out_grad is null where no gradient arrived.
 class CATENA_EXPORT FunctionHook {
@@ -68,6 +70,21 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
   void stop(const FunctionNode& function, const Arrays& in_data);
   std::vector<std::int64_t> started_;  // in nanoseconds; a stack: functions may call functions
   std::vector<std::pair<std::string, double>> call_history_;
+};
+
+// Shows every forward and backward on the timeline of a profiler as a range LABEL.forward or LABEL.backward (NVTX). The
+// ranges are those of the host: of work on a GPU they cover the launches.
+class CATENA_EXPORT CUDAProfileHook : public FunctionHook {
+ public:
+  CUDAProfileHook();  // RuntimeError if the default backend has no such ranges
+  std::string name() const override { return "CUDAProfileHook"; }
+  void forward_preprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void forward_postprocess(const FunctionNode& function, const Arrays& in_data) override;
+  void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+  void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+
+ private:
+  ProfileExtension* ranges_;
 };
 
 // Prints label, inputs and gradients before every forward and backward.

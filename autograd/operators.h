@@ -36,8 +36,9 @@ class Constant {
 template <class T>
 concept ConstantLike = ArrayLike<T> || std::is_arithmetic_v<T> || std::same_as<T, Scalar> ||
     std::same_as<T, Constant> || std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>;
+class Outputs;  // of function.h: what a function object returns
 template <class T>
-concept VariableLike = std::derived_from<T, Variable>;
+concept VariableLike = std::derived_from<T, Variable> || std::same_as<T, Outputs>;
 template <class A, class B>
 concept VariableOperands = (VariableLike<A> && (VariableLike<B> || ConstantLike<B>)) ||
                            (ConstantLike<A> && VariableLike<B>);
@@ -58,7 +59,8 @@ CATENA_BINARY_OPERATOR(matrix_multiply);
 CATENA_EXPORT Variable negate(const Variable& x);
 
 template <class T> decltype(auto) operand(const T& v) {
-  if constexpr (VariableLike<T>) return static_cast<const Variable&>(v);
+  if constexpr (std::same_as<T, Outputs>) return Variable(v);
+  else if constexpr (VariableLike<T>) return static_cast<const Variable&>(v);
   else if constexpr (std::same_as<T, catena::float16> || std::same_as<T, catena::bfloat16>) return Constant(Scalar(v));
   else return Constant(v);
 }

@@ -1,9 +1,58 @@
-// Assertions on arrays for tests of user functions. Every failure is an AssertionError.
+// Helpers for tests of user functions. They need no test framework: every failure is an AssertionError.
+//
+//   if (!testing::attr::gpu()) return;                        // "skipped: ..." on standard output
+//   testing::unary_math_function_unittest(exp);
+//   testing::condition::retry(3, [] { ... });
+//   testing::parameterize(testing::product({{"dtype", {Dtype::float16, Dtype::float32}}, {"n", {1, 2}}}),
+//                         [](const testing::ParameterSet& p) { ... p.get<int>("n") ... });
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/parameter_set.h>
+#include <catena/kernels/base/testing.h>
 
 namespace autograd::testing {
+
+namespace condition = catena::testing::condition;  // repeat, retry, repeat_with_success_at_least
+using catena::testing::parameterize;
+using catena::testing::ParameterSet;
+using catena::testing::product;
+using catena::testing::product_dict;
+
+// ---- what a test needs --------------------------------------------------------------------------
+// Whether it is there. If not, a line on standard output says why the test is skipped. What the environment variable
+// CATENA_TEST_SKIP names, as in "slow,gpu", is skipped everywhere; cudnn and multi_gpu are skipped with gpu.
+namespace attr {
+CATENA_EXPORT bool gpu();                 // a CUDA device
+CATENA_EXPORT bool cudnn();               // and cuDNN
+CATENA_EXPORT bool multi_gpu(int count);  // so many CUDA devices
+CATENA_EXPORT bool slow();                // time
+}  // namespace attr
+// Requirements are "<name>" or, for catena, "catena>=0.1" with one of == != <= >= < >. Names are catena, cpu, cuda and
+// cudnn. ValueError for a text of another form; another name is not there.
+CATENA_EXPORT bool with_requires(const std::vector<std::string_view>& requirements);
+
+// ---- functions ----------------------------------------------------------------------------------
+struct UnaryMathFunction {
+  // What func computes, element by element. Default: the function of <cmath> that has the name of the label; ValueError
+  // if there is none.
+  catena::Function<double(double)> func_expected = {};
+  std::string label_expected = {};  // default: the label of func's node in lower case
+  // x and the gradient of y. Default: uniform numbers between -1 and 1.
+  catena::Function<Arrays(const Shape& shape, Dtype dtype)> make_data = {};
+};
+// Tests a differentiable elementwise function of one variable: values, dtypes, gradients and the label, for arrays of
+// the shapes (3, 2) and () and of float16, float32 and float64, on the CPU and on cuda:0, if there is one. Values may
+// differ by 1e-4 (1e-4 + 1e-4 |y|), in float16 by 1e-3 |y|; gradients by that or, in float16, by 2^-4. A case is
+// repeated with other numbers at most twice. AssertionError names the case.
+CATENA_EXPORT void unary_math_function_unittest(const catena::Function<Variable(const Variable&)>& func,
+                                                const UnaryMathFunction& expected = {});
+
+// ---- assertions ---------------------------------------------------------------------------------
 
 // |x - y| <= atol + rtol |y| for every element. NaN equals NaN. Shapes must be equal, or one array has a single
 // element. Devices and dtypes may differ. The message shows the largest difference and its position.

@@ -128,8 +128,9 @@ Variable Variable::grad_variable() const { return checked().root()->grad_handle(
 
 void Variable::set_grad_variable(const Variable& grad) {
   VariableNode* n = checked().root();
-  if (grad) internal::check_grad(nullptr, node_->data, node_->data.dtype(), node_->data.shape(), node_->data.device(),
-                                 grad.data());
+  if (grad)
+    internal::check_grad(nullptr, node_->data, node_->data.dtype(), node_->data.shape(), node_->data.device(),
+                         grad.data());
   n->set_grad(grad, false);
 }
 

@@ -83,7 +83,8 @@ class CATENA_EXPORT Variable {
   const Array& data() const;  // ValueError for a null Variable, like all members below
   void set_data(const Array& data);
   // Null when there is none. Setting stores a reference, not a copy: backward adds to the array that was set. TypeError
-  // when the backend or the dtype differs from that of data, ValueError when the device or the shape does.
+  // when the backend, the kind of the device or the dtype differs from that of data, ValueError when the number of the
+  // device or the shape does.
   Array grad() const;
   void set_grad(const Array& grad);
   Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
@@ -159,12 +160,12 @@ class CATENA_EXPORT Variable {
   }
   Variable T() const { return transpose(); }
 
-  // Truth value, equality and order of variables are not defined.
-  friend bool operator==(const Variable&, const Variable&) = delete;
-  friend bool operator<(const Variable&, const Variable&) = delete;
-  friend bool operator>(const Variable&, const Variable&) = delete;
-  friend bool operator<=(const Variable&, const Variable&) = delete;
-  friend bool operator>=(const Variable&, const Variable&) = delete;
+  // Truth value, equality and order of variables are not defined. Compilers show these lines with their error.
+  friend bool operator==(const Variable&, const Variable&) = delete;  // is_same(), or compare the arrays data()
+  friend bool operator<(const Variable&, const Variable&) = delete;   // compare the arrays data()
+  friend bool operator>(const Variable&, const Variable&) = delete;   // compare the arrays data()
+  friend bool operator<=(const Variable&, const Variable&) = delete;  // compare the arrays data()
+  friend bool operator>=(const Variable&, const Variable&) = delete;  // compare the arrays data()
 
  protected:
   // A root with volatile AUTO whose data is set later (a parameter of unknown shape). Until set_data, data() is a null

@@ -2,12 +2,14 @@
 
 #include <atomic>
 
+#include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
 
 namespace autograd {
 
 Backend::~Backend() = default;
 
+Device Backend::exchange_default_device(Device) { return default_device(); }
 bool Backend::owns_memory(const Array&) { return true; }
 bool Backend::counts_writes(const Array&) { return false; }
 
@@ -38,6 +40,7 @@ Backend& default_backend() {
 }
 
 RandomExtension::~RandomExtension() = default;
+ProfileExtension::~ProfileExtension() = default;
 
 RandomExtension* find_random_extension() {
   const BackendFactory factory = default_factory.load(std::memory_order_acquire);

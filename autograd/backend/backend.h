@@ -77,6 +77,9 @@ class CATENA_EXPORT Backend {
 
   virtual std::string_view name() const = 0;
   virtual Device default_device() = 0;
+  // Makes `device` the default device of the calling thread and returns the one before. A backend whose default device
+  // is always the same ignores it.
+  virtual Device exchange_default_device(Device device);
 
   // Memory. New arrays are C-contiguous. to_host copies in C order and blocks; from_host copies.
   virtual Array empty(const Shape& shape, Dtype dtype, Device device) = 0;

@@ -136,7 +136,7 @@ Variable call(const ElementwiseRow& row, std::span<const Variable> inputs, std::
     for (const Array* a : xs) list.push_back(*a);
     return list;
   };
-  if (modes.type_check && !types_fit(row, xs)) [[unlikely]]
+  if (internal::checks_types(modes) && !types_fit(row, xs)) [[unlikely]]
     make_node<Elementwise>(row, inputs.size(), c)->fail_types(arrays());
   if (xs.size() > 1 && ((*x[0])->owner != (*x[1])->owner || x[0]->device() != x[1]->device())) [[unlikely]]
     check_same_device(make_node<Elementwise>(row, inputs.size(), c)->label(), arrays());

@@ -17,6 +17,7 @@ class NdarrayBackend final : public Backend {
 
   std::string_view name() const override { return "ndarray"; }
   Device default_device() override;
+  Device exchange_default_device(Device device) override;
 
   Array empty(const Shape& shape, Dtype dtype, Device device) override;
   Array from_host(const void* data, const Shape& shape, Dtype dtype, Device device) override;

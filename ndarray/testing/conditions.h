@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <catena/kernels/base/function.h>
+#include <catena/kernels/base/testing.h>
 #include <catena/ndarray/testing/assertions.h>
 
 namespace nd::testing {
@@ -38,15 +38,7 @@ class CATENA_EXPORT NumpyError {
 };
 
 // ---- repetition ---------------------------------------------------------------------------------
-// A run of the test fails if it throws. Each makes what it needs anew. No more runs than it takes to know the result.
-namespace condition {
-using Test = catena::Function<void()>;
-// AssertionError, with the first error, if less than min_success of `times` runs succeed. ValueError if min_success is
-// more than `times`.
-CATENA_EXPORT void repeat_with_success_at_least(int times, int min_success, const Test& test);
-inline void repeat(int times, const Test& test) { repeat_with_success_at_least(times, times, test); }
-inline void retry(int times, const Test& test) { repeat_with_success_at_least(times, 1, test); }
-}  // namespace condition
+namespace condition = catena::testing::condition;  // repeat, retry, repeat_with_success_at_least
 
 // ---- statistics ---------------------------------------------------------------------------------
 namespace hypothesis {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/testing.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd::testing {
@@ -34,14 +34,7 @@ CATENA_EXPORT Dtypes unsigned_dtypes();
 CATENA_EXPORT Dtypes int_dtypes(const DtypeChoice& choice = {});
 
 namespace internal {
-// Runs f(); puts `where` before the message of an error.
-template <class F> void run_named(std::string_view where, F&& f) {
-  try {
-    f();
-  } catch (...) {
-    catena::rethrow_from(where);
-  }
-}
+using catena::testing::run_named;
 template <class F> void run_for_dtypes(const std::vector<Dtypes>& sets, F& body) {
   for (const Dtypes& dtypes : sets) {
     std::string where;
@@ -99,30 +92,8 @@ template <class F> void for_orders(const std::vector<Order>& orders, F&& body) {
 template <class F> void for_CF_orders(F&& body) { for_orders({Order::C, Order::F}, body); }
 
 // ---- parameters ---------------------------------------------------------------------------------
-// Every combination of one item of each list, the last list varying fastest.
-template <class... T> std::vector<std::tuple<T...>> product(const std::vector<T>&... lists) {
-  std::vector<std::tuple<T...>> sets;
-  const std::size_t lengths[] = {lists.size()...};
-  std::size_t count = 1;
-  for (const std::size_t n : lengths) count *= n;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t rest = count;
-    const auto digit = [&](std::size_t n) {
-      rest /= n;
-      return i / rest % n;
-    };
-    sets.push_back(std::tuple<T...>{lists[digit(lists.size())]...});  // braces evaluate from left to right
-  }
-  return sets;
-}
-
-// body(set) for every set, or body(items...) if the sets are tuples.
-template <class P, class F> void parameterize(const std::vector<P>& sets, F&& body) {
-  for (std::size_t i = 0; i < sets.size(); ++i)
-    internal::run_named(catena::concat("parameter set ", i), [&] {
-      if constexpr (requires { body(sets[i]); }) body(sets[i]);
-      else std::apply(body, sets[i]);
-    });
-}
+// product: every combination of one item of each list. parameterize: a body run for every set.
+using catena::testing::parameterize;
+using catena::testing::product;
 
 }  // namespace nd::testing

@@ -63,13 +63,13 @@ BOOST_AUTO_TEST_CASE(inputs_and_modes_are_restored_after_an_exception) {
   const Array x = doubles({1});
   int calls = 0;
   const auto f = [&]() -> Arrays {
-    BOOST_CHECK(!internal::modes().type_check);
+    BOOST_CHECK(!is_type_check_enabled());
     if (++calls == 2) throw catena::RuntimeError("stop");
     return {x};
   };
   BOOST_CHECK_THROW(numerical_grad(f, {x}, {doubles({1})}), catena::RuntimeError);
   BOOST_TEST(to_vector<double>(x)[0] == 1);
-  BOOST_CHECK(internal::modes().type_check);
+  BOOST_CHECK(is_type_check_enabled());
 }
 
 BOOST_AUTO_TEST_CASE(strided_inputs) {

@@ -139,6 +139,21 @@ BOOST_AUTO_TEST_CASE(timer) {
   BOOST_TEST(total < elapsed.count());
 }
 
+// What the ranges are is in integration/profile_hook.
+BOOST_AUTO_TEST_CASE(ranges_need_a_library_that_has_them) {
+  if (default_backend().name() == "ndarray") {
+    CUDAProfileHook hook;
+    const HookScope scope(hook);
+    Variable x(ones({}));
+    tanh(x).backward();
+    BOOST_TEST(hook.name() == "CUDAProfileHook");
+    return;
+  }
+  BOOST_CHECK_EXCEPTION(CUDAProfileHook(), catena::RuntimeError, [](const auto& e) {
+    return std::string(e.what()) == "CUDAProfileHook: the array library reference has no ranges for profilers (NVTX)";
+  });
+}
+
 BOOST_AUTO_TEST_CASE(printing) {
   std::ostringstream out;
   PrintHook hook("", "\n", &out);

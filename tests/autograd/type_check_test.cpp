@@ -138,6 +138,39 @@ BOOST_AUTO_TEST_CASE(a_passing_check_allocates_nothing) {
   BOOST_TEST(test::allocations - before == 0);
 }
 
+namespace {
+template <class A, class B>
+concept HasAnd = requires(const A& a, const B& b) {
+  a&& b;
+};
+template <class A, class B>
+concept HasOr = requires(const A& a, const B& b) {
+  a || b;
+};
+template <class A>
+concept HasNot = requires(const A& a) {
+  !a;
+};
+// Neither a condition nor a part of one.
+template <class E> constexpr bool is_no_bool(const E&) {
+  return !std::is_constructible_v<bool, E> && !HasAnd<E, E> && !HasAnd<E, bool> && !HasOr<E, E> && !HasNot<E>;
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_expression_is_no_bool) {
+  static_assert(HasAnd<int, bool> && HasOr<int, int> && HasNot<int>, "the constraints find what there is");
+  const auto x = variable(1, "x");
+  BOOST_TEST(is_no_bool(x));
+  BOOST_TEST(is_no_bool(x == 1));
+  BOOST_TEST(is_no_bool(x + 1 < 2));
+  BOOST_TEST(is_no_bool(-x));
+  BOOST_TEST(is_no_bool(in_types[0].ndim));
+  BOOST_TEST(is_no_bool(in_types[0].shape[0] != in_types[1].shape[0]));
+  BOOST_TEST(is_no_bool(in_types.size()));
+  BOOST_TEST(is_no_bool(prod(in_types[0].shape)));
+  BOOST_TEST(is_no_bool(tc::tuple(0)));
+}
+
 BOOST_AUTO_TEST_CASE(same_backend) {
   const Array a = ones({1}), b = ones({2}, Dtype::int32);
   const Array both[] = {a, b};

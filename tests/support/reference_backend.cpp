@@ -1,11 +1,15 @@
 #include <catena/tests/support/reference_backend.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
+#include <catena/autograd/array.h>
+#include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/random.h>
 #include <catena/kernels/rows/cast.h>
 #include <catena/kernels/rows/tensor_table.h>
@@ -44,7 +48,10 @@ Memory allocate(std::size_t bytes) {
   return Memory(p);
 }
 
+std::atomic<std::int64_t> live_bytes{0};
+
 void destroy_storage(catena::Storage* s) {
+  live_bytes -= std::int64_t(s->bytes);
   std::free(s->data);
   delete s;
 }
@@ -62,6 +69,7 @@ Array new_array(const Shape& shape, Dtype dtype, Device device) {
     s->data = memory.release();
     s->bytes = bytes;
     s->destroy = &destroy_storage;
+    live_bytes += std::int64_t(bytes);
   }
   Array a(catena::make_header(s, s ? s->data : nullptr, dtype, shape, catena::c_strides(shape, catena::itemsize(dtype)),
                               device, &owner));
@@ -351,13 +359,31 @@ std::vector<Array> handles(std::span<catena::ArrayHeader* const> list) {
   return all;
 }
 
+// ---- communication between devices, all of which are host memory -------------------------------------
+class HostSums final : public autograd::CommExtension {
+ public:
+  class Ranks final : public Group {
+   public:
+    void reduce(std::span<const Array> arrays) override {
+      const Device root = arrays[0].device();
+      for (const Array& a : arrays.subspan(1)) autograd::operator+=(arrays[0], autograd::to_device(a, root));
+    }
+    void broadcast(std::span<const Array> arrays) override {
+      for (const Array& a : arrays.subspan(1)) autograd::copy_across(a, arrays[0]);
+    }
+  };
+  std::string why_unavailable() const override { return {}; }
+  catena::Owned<Group> connect(std::span<const Device>) override { return catena::Owned<Group>(new Ranks); }
+};
+
 // ---- the backend --------------------------------------------------------------------------------
 class Reference final : public Backend {
  public:
   Reference() { owner.framework.store(static_cast<Backend*>(this)); }
 
   std::string_view name() const override { return kName; }
-  Device default_device() override { return {}; }
+  Device default_device() override { return current_; }
+  Device exchange_default_device(Device device) override { return std::exchange(current_, device); }
 
   Array empty(const Shape& shape, Dtype dtype, Device device) override { return new_array(shape, dtype, device); }
   Array from_host(const void* data, const Shape& shape, Dtype dtype, Device device) override {
@@ -717,9 +743,21 @@ class Reference final : public Backend {
     rounded.write_to(*out.get());
     written(out);
   }
+
+ protected:
+  void* find_extension(std::string_view name, Device device) override {
+    static HostSums sums;
+    if (name != autograd::CommExtension::kName || device.kind != Device::Kind::cuda) return nullptr;
+    return static_cast<autograd::CommExtension*>(&sums);
+  }
+
+ private:
+  static inline thread_local Device current_;
 };
 
 }  // namespace
+
+std::int64_t reference_live_bytes() noexcept { return live_bytes; }
 
 autograd::Backend& reference_backend() {
   // Never destroyed, because arrays in static variables of a test may be destroyed later.

@@ -16,5 +16,7 @@
 namespace test {
 
 autograd::Backend& reference_backend();
+// The bytes of all its arrays that exist.
+std::int64_t reference_live_bytes() noexcept;
 
 }  // namespace test

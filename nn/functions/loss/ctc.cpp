@@ -160,8 +160,7 @@ class SumByLabel final : public FunctionNode {
   Arrays forward(const Arrays& p) override {
     const Array y = autograd::full({a_.times, a_.batch, classes_}, 0, p[0].dtype(), p[0].device());
     const Array indices[] = {a_.sequence, a_.labels};
-    autograd::internal::scatter(catena::ScatterMode::add,
-                                {y, indices, {1, 2}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, *p[0].get());
+    autograd::internal::scatter_sums({y, indices, {1, 2}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, p[0]);
     return {y};
   }
   Variables backward(const Targets&, const Variables& gy) override {

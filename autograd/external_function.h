@@ -1,0 +1,49 @@
+// external_function: two callables over host arrays as a differentiable function, for code that knows nothing of graphs
+// and devices: another library, generated code.
+//
+//   Variable y = external_function([](const Arrays& x) { return x[0] * x[1]; },
+//                                  [](const Arrays& x, const Arrays& gy) { return Arrays{gy[0] * x[1], gy[0] * x[0]};
+//                                  }, a, b);
+//
+// Both get their arrays on the host, and what they return is copied to the device of the inputs. forward returns an
+// array or several. backward gets all inputs and a gradient for every output (zeros where none arrived), and returns
+// one gradient per input (AssertionError for another number), null for none, in the input's shape and of any dtype; it
+// is converted to that of the input. Integer and bool inputs have no gradient. There is no second derivative
+// (NotImplementedError).
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include <catena/autograd/function.h>
+#include <catena/kernels/base/function.h>
+
+namespace autograd {
+
+namespace internal {
+using ExternalForward = catena::Function<Arrays(const Arrays& inputs)>;
+using ExternalBackward = catena::Function<Arrays(const Arrays& inputs, const Arrays& grad_outputs)>;
+CATENA_EXPORT Outputs external_function(ExternalForward forward, ExternalBackward backward, const Variables& inputs);
+
+template <class R> Arrays list_of(const R& result) {
+  if constexpr (std::is_base_of_v<Arrays, R>) return result;
+  else return {Array(result)};
+}
+}  // namespace internal
+
+template <class F, class G>
+requires std::invocable<F&, const Arrays&> && std::invocable<G&, const Arrays&, const Arrays&> Outputs
+external_function(F forward, G backward, const Variables& inputs) {
+  return internal::external_function(
+      [f = std::move(forward)](const Arrays& x) mutable { return internal::list_of(f(x)); },
+      [g = std::move(backward)](const Arrays& x, const Arrays& gy) mutable { return internal::list_of(g(x, gy)); },
+      inputs);
+}
+template <class F, class G, std::convertible_to<Variable>... X>
+requires(sizeof...(X) > 0 && !(... || std::derived_from<X, Variables>)) Outputs
+    external_function(F forward, G backward, const X&... inputs) {
+  return external_function(std::move(forward), std::move(backward), Variables{Variable(inputs)...});
+}
+
+}  // namespace autograd

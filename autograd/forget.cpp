@@ -1,0 +1,220 @@
+#include <catena/autograd/forget.h>
+
+#include <atomic>
+#include <unordered_set>
+
+#include <catena/autograd/backward.h>
+#include <catena/autograd/capture.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/random_state.h>
+#include <catena/autograd/variable_node.h>
+
+namespace autograd::internal {
+namespace {
+
+using catena::check;
+using catena::RuntimeError;
+using Recompute = catena::Function<Variables(const Variables&)>;
+
+constexpr const char* kOp = "forget";
+
+// 1st, 2nd, 3rd, 4th, ... 11th, ... 21st
+std::string ordinal(std::size_t n) {
+  const bool teen = n / 10 % 10 == 1;
+  const char* const ending = teen || n % 10 > 3 || n % 10 == 0 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : "rd";
+  return catena::concat(n, ending);
+}
+
+void check_outputs(const Variables& ys) {
+  check<RuntimeError>(!ys.empty(), kOp, "func returned an empty list");
+  for (std::size_t k = 0; k < ys.size(); ++k)
+    check<RuntimeError>(bool(ys[k]), kOp, "the ", ordinal(k + 1), " output of func is a null Variable");
+}
+
+// The modes in which func is called again: those of a forward pass, with a graph.
+class Recomputation {
+ public:
+  explicit Recomputation(bool train) : modes_(modes()), saved_(modes_) {
+    static std::atomic<std::uint32_t> count{0};
+    modes_.enable_backprop = modes_.double_backprop = true;
+    modes_.in_backward_rule = false;
+    modes_.train = train;
+    do modes_.recomputation = count.fetch_add(1, std::memory_order_relaxed) + 1;
+    while (modes_.recomputation == 0);
+  }
+  ~Recomputation() { modes_ = saved_; }
+  Recomputation(const Recomputation&) = delete;
+  Recomputation& operator=(const Recomputation&) = delete;
+  std::uint32_t number() const noexcept { return modes_.recomputation; }
+
+ private:
+  Modes& modes_;
+  const Modes saved_;
+};
+
+// The leaves, except xs, from which functions of this recomputation made ys: the variables that func captured.
+Variables captured_leaves(const Variables& ys, const Variables& xs, std::uint32_t recomputation) {
+  std::unordered_set<VariableNode*> seen;
+  for (const Variable& x : xs) seen.insert(Access::node(x)->root());
+  Variables leaves;
+  std::vector<VariableNode*> pending;
+  for (const Variable& y : ys) pending.push_back(Access::node(y)->root());
+  while (!pending.empty()) {
+    VariableNode* const n = pending.back();
+    pending.pop_back();
+    if (!n->requires_grad || !seen.insert(n).second) continue;
+    const FunctionNode* const f = n->creator;
+    if (f == nullptr) {
+      if (Variable leaf = n->hold()) leaves.push_back(std::move(leaf));
+      continue;
+    }
+    if (f->recomputation() != recomputation)
+      catena::fail<RuntimeError>(kOp, "func reads the variable ", n->name ? *n->name + " " : std::string(), "of ",
+                                 label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), ", which ",
+                                 f->label(), " made outside of it: pass it as an argument");
+    for (std::size_t i = 0; i < f->num_inputs(); ++i) pending.push_back(f->input_node(i));
+  }
+  return leaves;
+}
+
+// Inside of grad(), which changes no variable's .grad: gradients of what func captured are not computed.
+bool inside_of_grad(const Variables& leaves) {
+  const GradInputs* const inputs = modes().grad_inputs;
+  for (const Variable& leaf : leaves)
+    check<RuntimeError>(!is_grad_input(inputs, Access::node(leaf)->root()), kOp,
+                        "grad() is to compute the gradient of a variable of ", leaf.label(),
+                        " that func reads without having it as an argument: pass it as an argument");
+  return inputs != nullptr;
+}
+
+void accumulate(Variable leaf, const Variable& g) {
+  const Variable before = leaf.grad_variable();
+  leaf.set_grad_variable(before ? before + g : g);
+}
+
+// The last input is an empty leaf that the node itself holds. Its gradient can thus be read, so that the rule is always
+// called, even if only what func captured has gradients.
+class Forget final : public FunctionNode {
+ public:
+  Forget(Recompute func, Variable held) : func_(std::move(func)), train_(modes().train), held_(std::move(held)) {}
+  std::string label() const override { return "Forget"; }
+
+  Arrays forward(const Arrays& in) override {
+    Variables xs;
+    for (std::size_t i = 0; i + 1 < in.size(); ++i) {
+      retain_inputs({int(i)});
+      xs.push_back(Variable(in[i]));
+    }
+    random_ = RandomState();
+    const ModeScope no_graph = no_backprop_mode();
+    const Variables ys = func_(xs);
+    check_outputs(ys);
+    Arrays out;
+    for (const Variable& y : ys) out.push_back(y.data());
+    check<RuntimeError>(!is_capturing() || !random_.has_changed() || out[0].device().kind == Device::Kind::cpu, kOp,
+                        "func draws random numbers inside of captured work, whose replays cannot repeat them");
+    return out;
+  }
+
+  Variables backward(const Targets& targets, const Variables& gy) override {
+    return needs_double_backprop() ? with_graph(targets, gy) : without_graph(targets, gy);
+  }
+
+ protected:
+  bool allows_mixed_devices() const noexcept override { return true; }
+
+ private:
+  Variables call_again(const Variables& xs) const {
+    const ReplayedRandom same_numbers(random_);
+    const Variables ys = func_(xs);
+    check_outputs(ys);
+    check<RuntimeError>(ys.size() == num_outputs(), kOp, "func returned ", num_outputs(), " outputs in forward and ",
+                        ys.size(), " in backward");
+    return ys;
+  }
+
+  bool is_target(const Targets& targets, std::size_t i) const {
+    for (const int t : targets)
+      if (std::size_t(t) == i) return true;
+    return false;
+  }
+
+  // The outputs that have a gradient, and these gradients.
+  static void select(const Variables& ys, const Variables& gy, Variables& outputs, Variables& gradients) {
+    for (std::size_t k = 0; k < gy.size(); ++k) {
+      if (!gy[k]) continue;
+      outputs.push_back(ys[k]);
+      gradients.push_back(gy[k]);
+    }
+  }
+
+  // The inputs are new leaves, so that the backward pass through func ends there.
+  Variables without_graph(const Targets& targets, const Variables& gy) const {
+    const Recomputation recomputation(train_);
+    Variables xs, sources;
+    for (std::size_t i = 0; i + 1 < num_inputs(); ++i) {
+      xs.push_back(Variable(retained_input(int(i)).data(), {.requires_grad = is_target(targets, i)}));
+      if (xs.back().requires_grad()) sources.push_back(xs.back());
+    }
+    const Variables ys = call_again(xs);
+    Variables outputs, output_gradients;
+    select(identity(ys), gy, outputs, output_gradients);  // behind one node: one backward call reaches all
+    if (inside_of_grad(captured_leaves(ys, xs, recomputation.number())))
+      return gradients_of(targets, internal::gradients(outputs, sources, output_gradients, false));
+    for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].set_grad(output_gradients[k].data());
+    if (!outputs.empty()) outputs[0].backward();
+    Variables gx;
+    for (const Variable& x : sources) gx.push_back(x.grad_variable());
+    return gradients_of(targets, gx);
+  }
+
+  // The inputs are those of the graph, behind a node each: gradients with respect to these copies are functions of the
+  // inputs, but do not flow on to what made them.
+  Variables with_graph(const Targets& targets, const Variables& gy) const {
+    const Recomputation recomputation(train_);
+    Variables xs, sources;
+    for (std::size_t i = 0; i + 1 < num_inputs(); ++i) {
+      const Variable x = retained_input(int(i));
+      const bool wanted = is_target(targets, i);
+      xs.push_back(wanted ? identity(x) : Variable(x.data(), {.requires_grad = false}));
+      if (wanted) sources.push_back(xs.back());
+    }
+    const Variables ys = call_again(xs);
+    Variables outputs, output_gradients;
+    select(ys, gy, outputs, output_gradients);
+    Variables leaves = captured_leaves(ys, xs, recomputation.number());
+    if (inside_of_grad(leaves)) leaves.clear();
+    const std::size_t of_inputs = sources.size();
+    for (const Variable& leaf : leaves) sources.push_back(leaf);
+    const Variables gx = internal::gradients(outputs, sources, output_gradients, true);
+    for (std::size_t k = 0; k < leaves.size(); ++k)
+      if (const Variable& g = gx[of_inputs + k]) accumulate(leaves[k], g);
+    return gradients_of(targets, gx);
+  }
+
+  // gx: of the inputs among the targets, in their order. The leaf that the node holds has none.
+  Variables gradients_of(const Targets& targets, const Variables& gx) const {
+    Variables gradients;
+    for (const int t : targets)
+      gradients.push_back(std::size_t(t) + 1 < num_inputs() ? gx[gradients.size()] : Variable());
+    return gradients;
+  }
+
+  const Recompute func_;
+  const bool train_;
+  const Variable held_;
+  RandomState random_;
+};
+
+}  // namespace
+
+Variables forget(Recompute func, const Variables& xs) {
+  plan_of(xs);  // throws for null inputs
+  const Device device = xs.empty() ? Device() : xs[0].device();
+  const Variable held(empty({0}, Dtype::float32, device), {.name = "captured"});
+  Variables inputs = xs;
+  inputs.push_back(held);
+  return apply_node<Forget>(inputs, std::move(func), held);
+}
+
+}  // namespace autograd::internal

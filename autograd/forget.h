@@ -1,0 +1,77 @@
+// forget: a function whose intermediate results are not kept for the backward pass but computed again there.
+//
+//   Variable h = forget([&](const Variable& x) { return l2(dropout(relu(l1(x)))); }, x);
+//   Variable h = forget(block, x);                          // block: a link, which must live until backward
+//   auto [y, c] = forget([&](const Variable& x, const Variable& c) { return std::pair(...); }, x, c);
+//
+// forward calls func without a graph; backward calls it again with one, on the same inputs, with the random numbers and
+// the mode `train` of the first call, so that masks of dropout are the same. The values between are thus stored only
+// during the backward pass of this function. Calls may be nested; the result can be differentiated any number of times.
+//
+// Parameters that func reads, by reference or as members, get their gradients directly, at that time: backward() has
+// them, autograd::grad() with respect to them does not. Other variables that a function made must be arguments
+// (RuntimeError in backward). func is copied, unless it is a link or another class with params(). What it refers to
+// must be alive in backward, and must compute the same values; running averages are updated by both calls.
+//
+// RuntimeError: func returns a null Variable; the second call returns other outputs than the first; random numbers are
+// drawn inside of captured work on a GPU, where they cannot be repeated.
+#pragma once
+
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <catena/autograd/call_variables.h>
+#include <catena/kernels/base/function.h>
+
+namespace autograd {
+
+namespace internal {
+
+CATENA_EXPORT Variables forget(catena::Function<Variables(const Variables&)> func, const Variables& xs);
+
+template <class F> catena::Function<Variables(const Variables&)> repeated(F&& func) {
+  using Target = std::remove_reference_t<F>;
+  if constexpr (HasParameters<Target>) {
+    static_assert(std::is_lvalue_reference_v<F>, "forget: the link must live until backward, not be a temporary one");
+    return [&func](const Variables& x) { return call_variables(func, x); };
+  } else {
+    return
+        [copy = std::decay_t<F>(std::forward<F>(func))](const Variables& x) mutable { return call_variables(copy, x); };
+  }
+}
+
+// The list in the form in which func returned it.
+template <class R> auto in_form_of(const Variables& list) {
+  if constexpr (SingleVariable<R>) {
+    return list[0];
+  } else if constexpr (!RangeOfVariables<R> && is_tuple_of_variables<R>()) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return R{list[I]...}; }
+    (std::make_index_sequence<std::tuple_size_v<R>>());
+  } else {
+    return list;
+  }
+}
+
+}  // namespace internal
+
+// func(xs...), of up to 10 Variables, in the form in which func returns it: a Variable, a tuple, or a list as
+// Variables.
+template <class F, std::convertible_to<Variable>... X>
+requires(!(... || std::derived_from<X, Variables>)) auto forget(F&& func, const X&... xs) {
+  static_assert(std::is_invocable_v<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>,
+                "forget: func must be callable with these variables");
+  using R = std::invoke_result_t<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>;
+  return internal::in_form_of<std::remove_cvref_t<R>>(
+      internal::forget(internal::repeated(std::forward<F>(func)), Variables{Variable(xs)...}));
+}
+// The same for a func that takes a list.
+template <class F> auto forget(F&& func, const Variables& xs) {
+  static_assert(std::is_invocable_v<std::remove_reference_t<F>&, const Variables&>,
+                "forget: func must be callable with a list of variables");
+  using R = std::invoke_result_t<std::remove_reference_t<F>&, const Variables&>;
+  return internal::in_form_of<std::remove_cvref_t<R>>(internal::forget(internal::repeated(std::forward<F>(func)), xs));
+}
+
+}  // namespace autograd

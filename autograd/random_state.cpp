@@ -1,0 +1,38 @@
+#include <catena/autograd/random_state.h>
+
+#include <algorithm>
+
+namespace autograd {
+namespace {
+
+std::vector<RandomExtension::State> states_of_library() {
+  const RandomExtension* const others = find_random_extension();
+  return others == nullptr ? std::vector<RandomExtension::State>() : others->states();
+}
+
+bool is_among(const RandomExtension::State& s, const std::vector<RandomExtension::State>& list) {
+  return std::any_of(list.begin(), list.end(), [&](const RandomExtension::State& t) {
+    return t.device == s.device && t.seed == s.seed && t.offset == s.offset;
+  });
+}
+
+}  // namespace
+
+RandomState::RandomState() : generator_(default_generator()), others_(states_of_library()) {}
+
+void RandomState::restore() const {
+  default_generator() = generator_;
+  // The library's generators belong to all threads: those that are as they were are left alone.
+  const std::vector<RandomExtension::State> now = states_of_library();
+  std::vector<RandomExtension::State> changed;
+  for (const RandomExtension::State& s : others_)
+    if (!is_among(s, now)) changed.push_back(s);
+  if (!changed.empty()) find_random_extension()->restore(changed);
+}
+
+bool RandomState::has_changed() const noexcept {
+  const Generator& now = default_generator();
+  return now.seed != generator_.seed || now.offset != generator_.offset;
+}
+
+}  // namespace autograd

@@ -1,0 +1,38 @@
+// The random generators that functions draw from, as a value that can be set again: functions that are called several
+// times with the same random numbers.
+#pragma once
+
+#include <vector>
+
+#include <catena/autograd/array.h>
+#include <catena/autograd/backend/random_extension.h>
+
+namespace autograd {
+
+// The state of the calling thread's default generator and of the array library's generators, at construction. restore()
+// sets them to that state; generators that were first used later keep theirs.
+class CATENA_EXPORT RandomState {
+ public:
+  RandomState();
+  void restore() const;
+  // Whether the thread's default generator has drawn numbers since, or has got another seed.
+  bool has_changed() const noexcept;
+
+ private:
+  Generator generator_;
+  std::vector<RandomExtension::State> others_;
+};
+
+// Sets the generators to `then` until the end of the scope, after which they go on from where they were.
+class CATENA_EXPORT ReplayedRandom {
+ public:
+  explicit ReplayedRandom(const RandomState& then) { then.restore(); }
+  ~ReplayedRandom() { now_.restore(); }
+  ReplayedRandom(const ReplayedRandom&) = delete;
+  ReplayedRandom& operator=(const ReplayedRandom&) = delete;
+
+ private:
+  RandomState now_;
+};
+
+}  // namespace autograd

@@ -1,0 +1,167 @@
+// What a call of a function does around forward and backward: outputs, the current device, checks of gradients.
+#include <catena/autograd/function.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/hooks.h>
+#include <catena/tests/support/attributes.h>
+#include <catena/tests/support/framework_devices.h>
+
+using namespace autograd;
+
+namespace {
+
+Device current() { return default_backend().default_device(); }
+Device cuda_device(int id) { return {Device::Kind::cuda, std::int16_t(id)}; }
+
+// Notes the device that is current, and makes arrays there without naming one.
+struct Watcher : Function {
+  static inline Device forward_device, backward_device;
+  explicit Watcher(bool fails = false) : fails(fails) {}
+  Arrays forward(const Arrays& x) override {
+    forward_device = current();
+    catena::check<catena::RuntimeError>(!fails, "Watcher", "failed as it was told to");
+    return {x[0] + ones(x[0].shape(), x[0].dtype())};
+  }
+  Arrays backward(const Arrays& x, const Arrays& gy) override {
+    backward_device = current();
+    Arrays gx(x.size());
+    gx[0] = gy[0] + zeros(x[0].shape(), x[0].dtype());
+    return gx;
+  }
+  bool fails;
+};
+
+struct SumAndProduct final : Function {
+  Arrays forward(const Arrays& x) override { return {x[0] + x[1], x[0] * x[1]}; }
+  Arrays backward(const Arrays& x, const Arrays& gy) override {
+    Arrays gx(2);
+    for (int i = 0; i < 2; ++i) {
+      gx[std::size_t(i)] = zeros_like(x[0]);
+      if (gy[0]) gx[std::size_t(i)] += gy[0];
+      if (gy[1]) gx[std::size_t(i)] += gy[1] * x[std::size_t(1 - i)];
+    }
+    return gx;
+  }
+};
+
+// Returns a gradient on another device.
+struct Misplaced final : Function {
+  explicit Misplaced(Device to) : to(to) {}
+  Arrays forward(const Arrays& x) override { return {x[0] * 2}; }
+  Arrays backward(const Arrays&, const Arrays& gy) override { return {to_device(gy[0], to)}; }
+  Device to;
+};
+
+struct DeviceHook final : FunctionHook {
+  std::string name() const override { return "DeviceHook"; }
+  void backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) override { after = current(); }
+  Device after;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(function_call)
+
+BOOST_AUTO_TEST_CASE(one_output_is_the_variable_itself) {
+  const Variable x(array<float>({1, 2}, {2})), z(array<float>({3, 4}, {2}));
+  Variable y = make_function<Watcher>()(x);
+  BOOST_TEST(to_vector<float>(y.data()) == (std::vector<float>{2, 3}), boost::test_tools::per_element());
+  const Variable doubled = make_function<Watcher>()({x}) * 2;
+  BOOST_TEST(to_vector<float>(doubled.data()) == (std::vector<float>{4, 6}), boost::test_tools::per_element());
+  const Variable again = make_function<Watcher>()(make_function<Watcher>()(x));
+  BOOST_TEST(to_vector<float>(again.data()) == (std::vector<float>{3, 4}), boost::test_tools::per_element());
+  const Variables list = make_function<SumAndProduct>()(x, z);
+  BOOST_REQUIRE(list.size() == 2u);
+  BOOST_TEST(to_vector<float>(list[1].data()) == (std::vector<float>{3, 8}), boost::test_tools::per_element());
+  const Variables given{x, z};
+  BOOST_TEST(make_function<SumAndProduct>()(given).size() == 2u);
+  BOOST_CHECK_EXCEPTION(Variable(make_function<SumAndProduct>()(x, z)), catena::ValueError, [](const auto& e) {
+    return std::string(e.what()) == "Function: the result is a list of 2 outputs, not one; take an output by its index";
+  });
+  // An array beside a variable.
+  const Variable mixed = make_function<SumAndProduct>()(x, array<float>({1, 1}, {2}))[0];
+  BOOST_TEST(to_vector<float>(mixed.data()) == (std::vector<float>{2, 3}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_device_of_the_input_is_current, *test::gpu()) {
+  const Device before = current();
+  Variable x(ones({3}, Dtype::float32, test::kCuda));
+  for (const Device caller : {test::kCpu, test::kCuda}) {
+    default_backend().exchange_default_device(caller);
+    Watcher::forward_device = Watcher::backward_device = Device();
+    const Variable y = make_function<Watcher>()(x);
+    BOOST_CHECK(Watcher::forward_device == test::kCuda);
+    BOOST_CHECK(current() == caller);
+    BOOST_CHECK(y.device() == test::kCuda);
+    x.cleargrad();
+    sum(y).backward();
+    BOOST_CHECK(Watcher::backward_device == test::kCuda);
+    BOOST_CHECK(current() == caller);
+    BOOST_CHECK(x.grad().device() == test::kCuda);
+    BOOST_CHECK_THROW(make_function<Watcher>(true)(x), catena::RuntimeError);
+    BOOST_CHECK(current() == caller);
+  }
+  // Host arrays leave the current device as it is.
+  default_backend().exchange_default_device(test::kCuda);
+  BOOST_CHECK_THROW(make_function<Watcher>(true)(ones({3}, Dtype::float32, test::kCpu)), catena::RuntimeError);
+  BOOST_CHECK(Watcher::forward_device == test::kCuda);
+  default_backend().exchange_default_device(before);
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_over_two_devices, *test::multi_gpu(2)) {
+  const Device before = current();
+  default_backend().exchange_default_device(cuda_device(0));
+  Variable x(array<float>({1, 2}, {2}, cuda_device(0)));
+  const Variable first = make_function<Watcher>()(x);
+  BOOST_CHECK(Watcher::forward_device == cuda_device(0));
+  const Variable moved = copy(first, cuda_device(1));
+  const Variable second = make_function<Watcher>()(moved);
+  BOOST_CHECK(Watcher::forward_device == cuda_device(1));
+  BOOST_CHECK(second.device() == cuda_device(1));
+  BOOST_CHECK(current() == cuda_device(0));
+  BOOST_TEST(to_vector<float>(second.data()) == (std::vector<float>{3, 4}), boost::test_tools::per_element());
+  DeviceHook hook;
+  {
+    const HookScope scope(hook);
+    Variable loss = sum(square(second));
+    loss.backward();
+  }
+  BOOST_CHECK(Watcher::backward_device == cuda_device(0));  // that of the first function, which comes last
+  BOOST_CHECK(hook.after == cuda_device(0));
+  BOOST_CHECK(x.grad().device() == cuda_device(0));
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{6, 8}), boost::test_tools::per_element());
+  BOOST_CHECK(current() == cuda_device(0));
+  default_backend().exchange_default_device(before);
+}
+
+BOOST_AUTO_TEST_CASE(a_gradient_on_another_device_is_an_error) {
+  const auto other = test::other_device();
+  if (!other) return;
+  const auto message_of = [&](Variable x, const Variable& y) {
+    try {
+      sum(y).backward();
+    } catch (const catena::TypeError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string expected = catena::concat(
+      "Function `Misplaced` (Misplaced) has a bug.\nDevice of data and grad "
+      "mismatch\n",
+      test::default_device(), " != ", *other);
+  Variable x(ones({2}));
+  BOOST_TEST(message_of(x, make_function<Misplaced>(*other)(x)).starts_with(expected));
+  BOOST_CHECK(!x.grad());
+  // Where the data are gone, the device that they were on counts.
+  Variable behind = exp(x);
+  const Variable y = make_function<Misplaced>(*other)(behind);
+  behind = {};
+  BOOST_TEST(message_of(x, y).starts_with(expected));
+  BOOST_CHECK(!x.grad());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
