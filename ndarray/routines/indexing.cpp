@@ -397,10 +397,12 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
     std::copy(mask.strides().begin(), mask.strides().end(), strides.begin());
     where = internal::make_view(mask, shape, strides);
   }
-  // Bytes of bools that are neither 0 nor 1 stay as they are.
-  const bool bytes = a.dtype() == Dtype::bool_;
+  // The elements that are not selected keep every bit: bytes of bools that are neither 0 nor 1, and signalling NaN of
+  // 16-bit floats, which a selection in float32 would change.
+  const bool is_bool = a.dtype() == Dtype::bool_, is_half = !is_bool && a.itemsize() == 2;
+  const Dtype moved = is_bool ? Dtype::uint8 : (is_half ? Dtype::uint16 : a.dtype());
   const Array one(internal::new_array(Shape{}, a.dtype(), a.device()));
-  const Array source = bytes ? one.view(Dtype::uint8) : one, target = bytes ? a.view(Dtype::uint8) : a;
+  const Array source = one.view(moved), target = a.view(moved);
   const Array given = value.is_array() ? value.array().reshape(Shape{}) : Array();
   internal::convert_into(op, given.is_null() ? catena::Input(value.scalar()) : catena::Input(*given.get()), *one.get());
   const Operand in[] = {where, source, target};

@@ -565,6 +565,7 @@ BOOST_AUTO_TEST_CASE(bits_without_a_value_are_followed) {
       {"shfl.sync.idx.b32 %r2, %r1, 0, 31, 1;\nand.b32 %r3, %r2, 255;", 5},
       {"st.shared.u32 [s+4], %r1;\nld.shared.u8 %r2, [s+4];\nadd.s32 %r3, %r2, 1;", 6},
       {"st.local.u32 [depot], %r1;\nld.local.u8 %r2, [depot];\nadd.s32 %r3, %r2, 1;", 6},
+      {"st.local.u32 [depot], %r1;\nst.local.u32 [depot], %r0;\nld.local.u32 %r2, [depot];\nadd.s32 %r3, %r2, 1;", 6},
       {"mov.u32 %r1, 7;\nadd.s32 %r3, %r1, 1;", 8},
       {"mov.u32 %r3, %r1;\nand.b32 %r3, %r3, 255;", 5},
   };
@@ -589,6 +590,7 @@ BOOST_AUTO_TEST_CASE(bits_without_a_value_are_followed) {
            "st.local.u32 [depot], %r1;\nld.local.u8 %r2, [depot+1];\nadd.s32 %r3, %r2, 1;",
            "ld.shared.u32 %r3, [s+4];",
            "cvt.u64.u32 %l1, %r1;\nadd.s64 %l0, %l0, %l1;\nmov.u32 %r3, 0;",
+           "ld.shared.u32 %r3, [%r1];",
            "atom.shared.add.u32 %r3, [s], 1;",
        }) {
     BOOST_TEST_CONTEXT(body)

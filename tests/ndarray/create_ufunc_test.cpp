@@ -167,6 +167,33 @@ BOOST_AUTO_TEST_CASE(complex_loops) {
   BOOST_TEST((f(nd::array({2})).dtype() == nd::complex128));
 }
 
+// Functions of one name are one object only if nothing of their definitions differs.
+BOOST_AUTO_TEST_CASE(definitions_that_differ_in_one_text) {
+  using Ops = std::vector<nd::UfuncOp>;
+  const auto value = [](const Ops& ops, const char* text, const char* preamble = "", const char* doc = "") {
+    return nd::create_ufunc("one_name", ops, text, preamble, doc)(nd::array({3.f})).item<float>();
+  };
+  BOOST_TEST(value({"f->f"}, "out0 = in0 + 1") == 4);
+  BOOST_TEST(value({"f->f"}, "out0 = in0 + 2") == 5);
+  BOOST_TEST(value({"f->f"}, "out0 = scaled(in0)", "__device__ float scaled(float x) { return x / 2; }") == 1.5);
+  BOOST_TEST(value({"f->f"}, "out0 = scaled(in0)", "__device__ float scaled(float x) { return x * 2; }") == 6);
+  BOOST_TEST(value({{"f->f", "out0 = in0 * 10"}}, "") == 30);
+  BOOST_TEST(value({{"f->f", "out0 = in0 * 20"}}, "") == 60);
+  // A text of the loop's own goes before the common one.
+  BOOST_TEST(value({{"f->f", "out0 = -in0"}, "d->d"}, "out0 = in0 + 1") == -3);
+  BOOST_TEST(value({{"d->d", "out0 = -in0"}, "f->f"}, "out0 = in0 + 1") == 4);
+  for (const char* doc : {"a text", "another text"})
+    BOOST_TEST(nd::create_ufunc("one_name", {"f->f"}, "out0 = in0", "", doc).doc() == doc);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_loop_of_the_dtypes) {
+  const Array x = nd::array({1.f}), y = nd::array({2.0});
+  const nd::ufunc f = nd::create_ufunc("mixed", {"fd->i", "ff->h", "dd->d", "dd->l"}, "out0 = in0 + in1");
+  BOOST_TEST((f(x, x).dtype() == nd::int16));  // and not the first one that begins with f
+  BOOST_TEST((f(x, y).dtype() == nd::int32));
+  BOOST_TEST((f(y, y).dtype() == nd::float64));
+}
+
 BOOST_AUTO_TEST_CASE(definition_errors) {
   const auto message = [](std::string_view name, const std::vector<nd::UfuncOp>& ops,
                           std::string_view text = "out0 = in0") {
@@ -260,6 +287,55 @@ __device__ Range joined(Range a, Range b) {
                                              std::numeric_limits<double>::infinity());
   BOOST_TEST(low(nd::array({-5.0, -3.0})).item<double>() == -5);
   BOOST_TEST(std::isinf(low(nd::zeros({0})).item<double>()));
+}
+
+BOOST_AUTO_TEST_CASE(reductions_that_differ_in_one_text) {
+  using Ops = std::vector<nd::ReductionOp>;
+  const Array x = nd::array({1.0, 2.0, 4.0});
+  const auto value = [&](const Ops& ops, const nd::ReductionRoutine& routine, const char* preamble = "") {
+    return nd::create_reduction_func("one_reduction", ops, routine, 0, preamble)(x).item<double>();
+  };
+  BOOST_TEST(value({"d->d"}, {"in0", "a + b", "out0 = a"}) == 7);
+  BOOST_TEST(value({"d->d"}, {"in0 * in0", "a + b", "out0 = a"}) == 21);
+  BOOST_TEST(value({"d->d"}, {"in0", "a > b ? a : b", "out0 = a"}) == 4);
+  BOOST_TEST(value({"d->d"}, {"in0", "a + b", "out0 = -a"}) == -7);
+  BOOST_TEST(value({"d->d"}, {"in0 / 2", "a + b", "out0 = a", "int"}) == 3);  // 0 + 1 + 2
+  BOOST_TEST(value({"d->d"}, {"in0 / 2", "a + b", "out0 = a", "float"}) == 3.5);
+  BOOST_TEST(value({"d->d"}, {"g(in0)", "a + b", "out0 = a"}, "__device__ double g(double x) { return x + 1; }") == 10);
+  BOOST_TEST(value({"d->d"}, {"g(in0)", "a + b", "out0 = a"}, "__device__ double g(double x) { return x + 2; }") == 13);
+  // Texts of the loop's own go before the common ones.
+  const nd::ReductionRoutine common = {"in0", "a + b", "out0 = a"};
+  BOOST_TEST(value({{"d->d", {.map = "2 * in0"}}}, common) == 14);
+  BOOST_TEST(value({{"d->d", {.map = "3 * in0"}}}, common) == 21);
+  BOOST_TEST(value({{"d->d", {.reduce = "a > b ? a : b"}}}, common) == 4);
+  BOOST_TEST(value({{"d->d", {.post_map = "out0 = a / 2"}}}, common) == 3.5);
+  BOOST_TEST(value({{"d->d", {.map = "in0 / 2", .reduce_type = "int"}}}, common) == 3);
+  BOOST_TEST(value({{"d->d", {.map = "in0 / 2"}}}, common) == 3.5);
+}
+
+BOOST_AUTO_TEST_CASE(identities_and_accumulators) {
+  const nd::ReductionRoutine sum = {"in0", "a + b", "out0 = a"};
+  const Array none = nd::zeros({0});
+  for (const double identity : {0.0, 1.0 / 3, -1e-300}) {
+    const auto f = nd::create_reduction_func("of_nothing", {"d->d"}, sum, identity);
+    BOOST_TEST(f(none).item<double>() == identity);
+  }
+  const auto nan = nd::create_reduction_func("of_nothing", {"d->d"}, sum, std::nan(""));
+  BOOST_TEST(std::isnan(nan(none).item<double>()));
+  for (const bool identity : {false, true}) {
+    const auto f = nd::create_reduction_func("of_no_bools", {"?->?"}, {"in0", "a && b", "out0 = a"}, identity);
+    BOOST_TEST(f(nd::zeros({0}, nd::bool_)).item<bool>() == identity);
+  }
+  // Without reduce_type the output's type is reduced; dtype takes a loop that holds the elements.
+  const auto wide = nd::create_reduction_func("wide_sum", {"b->l"}, sum, 0);
+  BOOST_TEST(wide(nd::full({300}, 100, {.dtype = nd::int8})).item<int>() == 30000);
+  // The loop's output type is what the text sees, also beside an output of another dtype.
+  const auto whole = nd::create_reduction_func("whole_sum", {"d->l"}, sum, 0);
+  const Array out = nd::full({}, -7.0);
+  whole(nd::array({1.25, 1.5}), {.out = out});
+  BOOST_TEST(out.item<double>() == 2);
+  const auto two = nd::create_reduction_func("two_loops", {"b->d", "d->d"}, sum, 0);
+  BOOST_TEST(two(nd::array({1.5, 2.5}), {.dtype = nd::float64}).item<double>() == 4);
 }
 
 BOOST_AUTO_TEST_CASE(reduction_errors) {

@@ -299,6 +299,22 @@ BOOST_AUTO_TEST_CASE(a_function_is_traced_once_for_its_dtypes) {
   const Array same = test::random_array({50}, nd::float32, random), twice = same + same * 0.5;
   scaled(same, same, 0.5);
   CHECK_SAME(test::difference(same, twice), "the same array");
+  // A kept program that writes an argument before it reads another one is not for arguments that share memory.
+  const auto behind = nd::fuse([](auto& a, const auto& b) {
+    a += b * 2;
+    return a - b;
+  });
+  for (const bool alias : {false, true}) {
+    const Array a = test::random_array({3000}, nd::float32, random), b = alias ? a : Array(a * 3);
+    const Array old = b.copy(), sum = a + old * 2;
+    CHECK_SAME(test::difference(behind(a, b), sum - old), "reads before it writes, alias " << alias);
+    CHECK_SAME(test::difference(a, sum), "written, alias " << alias);
+  }
+  // One function of one argument and of two.
+  const auto plus = nd::fuse([](const auto& first, const auto&... more) { return (first + ... + more); });
+  const Array number = nd::array({3.f, 4.f}), flag = nd::array({true, false});
+  CHECK_SAME(test::difference(plus(number, flag), number + flag), "of two");
+  CHECK_SAME(test::difference(plus(number), number), "of one");
   // A reduction keeps its program, too; another function of the same type of arguments has its own.
   const auto total = nd::fuse(
       [](const auto& x) {
@@ -639,7 +655,7 @@ BOOST_AUTO_TEST_CASE(reductions_of_long_functions) {
       is_near(nd::fuse(f, {.reduce = nd::Reduction::sum, .post_map = short_map})(x, y, options), short_map(sums),
               "map");
       is_near(nd::fuse(f, {.reduce = nd::Reduction::sum, .post_map = g})(x, y, options), g(sums), "both are long");
-      const Array out = nd::empty(sums.shape(), dtype);
+      const Array out = nd::full(sums.shape(), -7, {.dtype = dtype});
       nd::fuse(f, {.reduce = nd::Reduction::sum, .post_map = g})(x, y, {.axis = 1, .out = out, .keepdims = keepdims});
       is_near(out, g(sums), "an output");
     }

@@ -73,6 +73,10 @@ BOOST_AUTO_TEST_CASE(pieces_of_any_layout) {
             : block);
   }
   check(many, 1, "many");
+  // Pieces of some hundred kilobytes, which threads divide among themselves.
+  const auto large = [&](std::int64_t n) { return test::random_array({n, 3}, nd::float32, random); };
+  check({large(90000), large(1), large(120000)}, 0, "large");
+  check({large(70000), large(70000).copy()(nd::Slice({}, {}, -1))}, 1, "large, along the last axis");
   // Unaligned memory, and words of 16 bytes.
   const Array bytes = test::random_array({4096}, nd::int8, random);
   check({bytes(nd::Slice(1, 1001)), bytes(nd::Slice(16, 1616)), bytes(nd::Slice(3, 4))}, 0, "unaligned");
@@ -111,6 +115,12 @@ BOOST_AUTO_TEST_CASE(join_errors) {
              }) == "stack: arrays 0 and 1 have the shapes (2, 3) and (3, 2); all must have one shape");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, -4); }) ==
              "stack: axis -4 is out of range for arrays of rank 2, where it is from -3 to 2");
+  BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, 3); }) ==
+             "stack: axis 3 is out of range for arrays of rank 2, where it is from -3 to 2");
+  const Array endless = nd::broadcast_to(nd::zeros(1), {std::int64_t(1) << 62});
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::concatenate({endless, endless});
+             }) == "concatenate: the lengths of axis 0 add up to too much");
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::column_stack({nd::zeros({2, 2, 2})});
              }) == "column_stack: array 0 has rank 3, must be 1-D or 2-D");
