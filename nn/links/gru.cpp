@@ -1,6 +1,6 @@
 #include <catena/nn/links/gru.h>
 
-#include <catena/autograd/functions/math.h>
+#include <catena/nn/functions/activation.h>
 #include <catena/nn/links/recurrent_state.h>
 
 namespace nn {

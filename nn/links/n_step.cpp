@@ -5,27 +5,26 @@
 #include <numeric>
 #include <typeinfo>
 
-#include <catena/autograd/nn_extension.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/links/recurrent_state.h>
 
 namespace nn {
 
-using autograd::RnnMode;
 using catena::check;
 using catena::ValueError;
+using internal::NStepCell;
 
 namespace internal {
 
-NStepBase::NStepBase(RnnMode mode, int directions, const Sizes& s)
+NStepBase::NStepBase(NStepCell cell, int directions, const Sizes& s)
     : n_layers(s.n_layers),
       in_size(s.in_size),
       out_size(s.out_size),
       direction(directions),
       dropout(s.dropout),
       use_cudnn(s.use_cudnn),
-      mode_(mode) {
-  const int matrices = autograd::rnn_matrices(mode);
+      cell_(cell) {
+  const int matrices = cell == NStepCell::lstm ? 8 : cell == NStepCell::gru ? 6 : 2;
   for (int layer = 0; layer < n_layers; ++layer)
     for (int d = 0; d < directions; ++d) {
       Link weights;
@@ -103,7 +102,7 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
   const Variable h = states(hx);
   const bool both = direction == 2;
   NStepLSTMResult y;
-  if (mode_ == RnnMode::lstm) {
+  if (cell_ == NStepCell::lstm) {
     const Variable c = states(cx);
     const NStepOptions o{.train = train, .use_cudnn = use_cudnn};
     y = both ? n_step_bilstm(n_layers, dropout, h, c, ws, bs, by_time, o)
@@ -111,13 +110,13 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
     y.cy = order.restored(y.cy);
   } else {
     NStepResult plain;
-    if (mode_ == RnnMode::gru) {
+    if (cell_ == NStepCell::gru) {
       const NStepOptions o{.train = train, .use_cudnn = use_cudnn};
       plain = both ? n_step_bigru(n_layers, dropout, h, ws, bs, by_time, o)
                    : n_step_gru(n_layers, dropout, h, ws, bs, by_time, o);
     } else {
       const NStepRNNOptions o{
-          .train = train, .use_cudnn = use_cudnn, .activation = mode_ == RnnMode::tanh ? "tanh" : "relu"};
+          .train = train, .use_cudnn = use_cudnn, .activation = cell_ == NStepCell::tanh ? "tanh" : "relu"};
       plain = both ? n_step_birnn(n_layers, dropout, h, ws, bs, by_time, o)
                    : n_step_rnn(n_layers, dropout, h, ws, bs, by_time, o);
     }
@@ -132,27 +131,27 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
 }  // namespace internal
 
 NStepLSTM::NStepLSTM(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithCells(RnnMode::lstm, 1, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithCells(NStepCell::lstm, 1, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepBiLSTM::NStepBiLSTM(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithCells(RnnMode::lstm, 2, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithCells(NStepCell::lstm, 2, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepGRU::NStepGRU(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithoutCells(RnnMode::gru, 1, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithoutCells(NStepCell::gru, 1, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepBiGRU::NStepBiGRU(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithoutCells(RnnMode::gru, 2, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithoutCells(NStepCell::gru, 2, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepRNNTanh::NStepRNNTanh(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithoutCells(RnnMode::tanh, 1, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithoutCells(NStepCell::tanh, 1, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepBiRNNTanh::NStepBiRNNTanh(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithoutCells(RnnMode::tanh, 2, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithoutCells(NStepCell::tanh, 2, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepRNNReLU::NStepRNNReLU(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithoutCells(RnnMode::relu, 1, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithoutCells(NStepCell::relu, 1, {layers, in, out, dropout_ratio, cudnn}) {}
 
 NStepBiRNNReLU::NStepBiRNNReLU(int layers, int in, int out, double dropout_ratio, std::optional<bool> cudnn)
-    : NStepWithoutCells(RnnMode::relu, 2, {layers, in, out, dropout_ratio, cudnn}) {}
+    : NStepWithoutCells(NStepCell::relu, 2, {layers, in, out, dropout_ratio, cudnn}) {}
 
 }  // namespace nn

@@ -16,13 +16,11 @@
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/recurrent.h>
 
-namespace autograd {
-enum class RnnMode : std::uint8_t;
-}
-
 namespace nn {
 
 namespace internal {
+
+enum class NStepCell : std::uint8_t { lstm, gru, tanh, relu };
 
 class CATENA_EXPORT NStepBase : public ChainList {
  public:
@@ -38,12 +36,12 @@ class CATENA_EXPORT NStepBase : public ChainList {
     double dropout;
     std::optional<bool> use_cudnn;
   };
-  NStepBase(autograd::RnnMode mode, int directions, const Sizes& sizes);
+  NStepBase(NStepCell cell, int directions, const Sizes& sizes);
   NStepLSTMResult run(const Variable& hx, const Variable& cx, const Variables& xs,
                       const std::optional<bool>& train) const;
 
  private:
-  autograd::RnnMode mode_;
+  NStepCell cell_;
 };
 
 class CATENA_EXPORT NStepWithCells : public NStepBase {

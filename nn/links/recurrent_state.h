@@ -1,8 +1,8 @@
 // States of recurrent layers, which are variables beside the parameters: not saved, moved with the link. Internal.
 #pragma once
 
-#include <catena/autograd/functions/array.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/nn/functions/array.h>
 
 namespace nn::internal {
 
