@@ -1,4 +1,5 @@
-// A 3x3 convolution that keeps the image's size, as in the middle of a residual network.
+// Convolutions: one of 3x3 that keeps the image's size, as in the middle of a residual network; the layers of
+// ResNet-18; one filter for each channel; the transposed convolution.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -51,6 +52,48 @@ Ready forward_backward(const Parameters& p) {
       });
 }
 
+// One filter of k x k for each channel.
+autograd::Variable channel_filters(const Parameters& p) {
+  const std::int64_t k = kernel(p);
+  return autograd::Variable(autograd::Array(uniform({1, p.at("channels"), k, k}, 1000, -0.3, 0.3)));
+}
+
+Ready depthwise(const Parameters& p) {
+  const nn::DepthwiseConvolutionOptions o{.stride = int(get(p, "stride", 1)), .pad = int(get(p, "pad", 1))};
+  const std::int64_t side = output_size(p);
+  return rotating(
+      p, [&](std::int64_t seed) { return autograd::Variable(autograd::Array(images(p, seed))); },
+      [W = channel_filters(p), gy = uniform({p.at("batch"), p.at("channels"), side, side}, 2000, -1),
+       o](autograd::Variable x) mutable {
+        x.cleargrad();
+        W.cleargrad();
+        autograd::Variable y = nn::depthwise_convolution_2d(x, W, {}, o);
+        y.set_grad(gy);
+        y.backward();
+        return nd::Array(W.grad());
+      });
+}
+
+// From the small images to the large ones.
+Ready deconvolution(const Parameters& p) {
+  const std::int64_t k = kernel(p), stride = get(p, "stride", 1), pad = get(p, "pad", 1);
+  const std::int64_t side = stride * (p.at("size") - 1) + k - 2 * pad;
+  const nn::DeconvolutionOptions o{.stride = int(stride), .pad = int(pad)};
+  const autograd::Variable filters(
+      autograd::Array(uniform({p.at("channels"), p.at("outputs"), k, k}, 1000, -0.1, 0.1)));
+  return rotating(
+      p, [&](std::int64_t seed) { return autograd::Variable(autograd::Array(images(p, seed))); },
+      [W = filters, gy = uniform({p.at("batch"), p.at("outputs"), side, side}, 2000, -1),
+       o](autograd::Variable x) mutable {
+        x.cleargrad();
+        W.cleargrad();
+        autograd::Variable y = nn::deconvolution_2d(x, W, {}, o);
+        y.set_grad(gy);
+        y.backward();
+        return nd::Array(W.grad());
+      });
+}
+
 // The sum over images and positions, one per channel.
 Ready bias_gradient(const Parameters& p) {
   return rotating(
@@ -80,10 +123,70 @@ Parameters layer(Draw& draw) {
           {"sets", 1}};
 }
 
+// The convolutions of ResNet-18 on images of 224 x 224 (He et al. 2015, table 1), in order.
+struct ResnetLayer {
+  std::int64_t channels, outputs, size, kernel, stride;
+};
+constexpr ResnetLayer kResnet[] = {{3, 64, 224, 7, 2},   {64, 64, 56, 3, 1},   {64, 128, 56, 3, 2},
+                                   {64, 128, 56, 1, 2},  {128, 128, 28, 3, 1}, {128, 256, 28, 3, 2},
+                                   {128, 256, 28, 1, 2}, {256, 256, 14, 3, 1}, {256, 512, 14, 3, 2},
+                                   {256, 512, 14, 1, 2}, {512, 512, 7, 3, 1}};
+const Parameters resnet_full{{"batch", 8},  {"channels", 256}, {"outputs", 256}, {"size", 14},
+                             {"kernel", 3}, {"stride", 1},     {"pad", 1},       {"sets", 4}};
+Parameters resnet_layer(Draw& draw) {
+  const ResnetLayer& l = kResnet[draw.one_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10})];
+  return {{"batch", draw.at_most(draw.log_uniform(1, 16))},
+          {"channels", l.channels},
+          {"outputs", l.outputs},
+          {"size", l.size},
+          {"kernel", l.kernel},
+          {"stride", l.stride},
+          {"pad", l.kernel / 2},
+          {"sets", 1}};
+}
+
+// Layers of networks for small devices (Howard et al.: MobileNets, 2017): 3x3, every second one of which halves the
+// image.
+const Parameters depthwise_full{{"batch", 16}, {"channels", 128}, {"size", 56}, {"kernel", 3},
+                                {"stride", 1}, {"pad", 1},        {"sets", 4}};
+Parameters depthwise_layer(Draw& draw) {
+  const std::int64_t size = draw.length(4, 128), channels = draw.length(1, std::min<std::int64_t>(1024, 16384 / size));
+  return {
+      {"batch", draw.at_most(draw.log_uniform(1, std::clamp<std::int64_t>(4000000 / (size * size * channels), 1, 64)))},
+      {"channels", channels},
+      {"size", size},
+      {"kernel", 3},
+      {"stride", draw.one_of({1, 2})},
+      {"pad", 1},
+      {"sets", 1}};
+}
+
+// Layers of a generator (Radford et al. 2015): filters of 4x4 that double the image; sometimes others.
+const Parameters deconvolution_full{{"batch", 16}, {"channels", 128}, {"outputs", 64}, {"size", 16},
+                                    {"kernel", 4}, {"stride", 2},     {"pad", 1},      {"sets", 4}};
+Parameters generator_layer(Draw& draw) {
+  const std::int64_t size = draw.length(2, 64), k = draw.one_of({4, 4, 4, 3, 5});
+  const std::int64_t most = std::min<std::int64_t>(512, 4096 / size);
+  const std::int64_t channels = draw.length(1, most), outputs = draw.one_of({draw.length(1, most), 3});
+  const std::int64_t images =
+      draw.log_uniform(1, std::clamp<std::int64_t>(1000000 / (size * size * std::max(channels, outputs)), 1, 64));
+  return {{"batch", draw.at_most(images)},
+          {"channels", channels},
+          {"outputs", outputs},
+          {"size", size},
+          {"kernel", k},
+          {"stride", draw.one_of({2, 2, 1})},
+          {"pad", 1},
+          {"sets", 1}};
+}
+
 const Cases cases{
     {"convolution/forward", full, tiny, forward, layer},
     {"convolution/forward_backward", full, tiny, forward_backward, layer},
     {"convolution/bias_gradient", full, tiny, bias_gradient, layer},
+    {"convolution/resnet18", resnet_full, tiny, forward_backward, resnet_layer},
+    {"convolution/depthwise", depthwise_full, tiny, depthwise, depthwise_layer},
+    {"convolution/deconvolution", deconvolution_full, tiny, deconvolution, generator_layer},
 };
 
 }  // namespace
