@@ -133,8 +133,7 @@ class GraphBuilder {
     const Variable v = n->hold();
     const std::string name = n->name ? *n->name : std::string();
     if (v && v.data()) nodes_.push_back({true, v.label(), name});
-    else
-      nodes_.push_back({true, internal::label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), name});
+    else nodes_.push_back({true, internal::label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), name});
     ranks_.push_back(n->rank);
     pending_.push_back({n, nullptr});
     return at->second;

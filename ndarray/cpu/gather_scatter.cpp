@@ -351,8 +351,46 @@ template <class Op, class T, class I> void scatter_line(const Line& line) {
             *reinterpret_cast<const T*>(value));
 }
 
+// n contiguous elements: blocks of them are loops over vectors.
+template <class Op, class T> void combine(std::byte* to, const std::byte* from, std::int64_t n) {
+  constexpr std::int64_t kBlock = 16;
+  T sums[kBlock], values[kBlock];
+  const auto block = [&](std::int64_t at, std::int64_t m) __attribute__((always_inline)) {
+    std::memcpy(sums, to + at * std::int64_t(sizeof(T)), std::size_t(m) * sizeof(T));
+    std::memcpy(values, from + at * std::int64_t(sizeof(T)), std::size_t(m) * sizeof(T));
+    for (std::int64_t i = 0; i < m; ++i) Op::run(sums[i], values[i]);
+    std::memcpy(to + at * std::int64_t(sizeof(T)), sums, std::size_t(m) * sizeof(T));
+  };
+  std::int64_t at = 0;
+  for (; at + kBlock <= n; at += kBlock) block(at, kBlock);
+  if (at < n) block(at, n - at);
+}
+
+// Rows of contiguous elements. A row of the base belongs to one thread, which walks over all indices and takes those of
+// its rows: every row gets its values in the order of the loop.
+template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
+  const std::int64_t rows = walk.loop()[0], columns = walk.loop()[1];
+  const auto threads =
+      std::uint64_t(std::clamp<std::int64_t>(rows * columns / kGrain, 1, std::max(catena::max_threads(), 1)));
+  catena::parallel_for(std::int64_t(threads), 1, [&](std::int64_t begin, std::int64_t end) {
+    const auto is_own = [&](std::int64_t offset) {
+      const std::uint64_t hash = (std::uint64_t(offset) * 0x9E3779B97F4A7C15u) >> 32;
+      const auto owner = std::int64_t((hash * threads) >> 32);
+      return owner >= begin && owner < end;
+    };
+    walk.visit_outer(
+        0, rows,
+        [&](std::byte* base, const std::int64_t* offset, const std::byte* value, std::int64_t step, std::int64_t n) {
+          for (std::int64_t i = 0; i < n; ++i)
+            if (is_own(offset[i])) combine<Op, T>(base + offset[i], value + i * step, columns);
+        });
+  });
+}
+
 template <class Op, class T>
 void scatter_as(const catena::bound::Gather& call, const IndexedWalk& walk, bool by_inner) {
+  // Few rows are better shared by columns.
+  if (walk.is_of_rows(sizeof(T)) && walk.loop()[0] >= 64) return scatter_rows<Op, T>(walk);
   // In other memory more elements are on their way at once if their places have been computed before.
   const auto is_near_line = [&](Dtype index) { return walk.rank() == 1 && walk.is_line(index) && walk.is_near(); };
   if (is_near_line(Dtype::int64)) return scatter_line<Op, T, std::int64_t>(Line(call, walk));

@@ -1,6 +1,7 @@
 // Gather and scatter on the CPU backend against loops: any axes, all integer dtypes, wrapping, broadcast indices,
 // duplicates.
 #include <boost/test/unit_test.hpp>
+#include <tuple>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
@@ -91,9 +92,11 @@ BOOST_AUTO_TEST_CASE(scattering) {
   for (Dtype t : test::all_dtypes())
     for (ScatterMode mode : {ScatterMode::set, ScatterMode::add})
       for (Layout l : test::kWritableLayouts)
-        for (auto [p, q] : {std::pair{1, 1}, {3, 1}, {1, 40}, {2, 5}, {3, 3000}}) {
+        // Among them many rows, each of which belongs to one of two threads.
+        for (auto [p, n, q] :
+             {std::tuple{1, 30, 1}, {3, 30, 1}, {1, 30, 40}, {2, 30, 5}, {3, 30, 3000}, {1, 600, 91}}) {
           set_max_threads(1 + q % 2);
-          Take take(t, Dtype::int32, p, 11, 30, q, l, rng);
+          Take take(t, Dtype::int32, p, 11, n, q, l, rng);
           Strided expected = take.base.copy();
           Strided::for_each(take.loop, [&](const Shape& i) {
             const Shape to{i[0], take.at(i), i[2]};
@@ -105,7 +108,7 @@ BOOST_AUTO_TEST_CASE(scattering) {
           });
           nd::executor(Device::Kind::cpu).scatter(take.call(), mode, {});
           BOOST_TEST(expected.same_bits(take.base.copy()),
-                     t << ' ' << int(mode) << ' ' << name_of(l) << ' ' << p << ' ' << q);
+                     t << ' ' << int(mode) << ' ' << name_of(l) << ' ' << p << ' ' << n << ' ' << q);
         }
   set_max_threads(before);
 }

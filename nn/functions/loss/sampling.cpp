@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <catena/autograd/functions/elementwise.h>
+#include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/functions/activation.h>
@@ -46,8 +47,9 @@ Variable log_of_complement(const Variable& a) {
 }  // namespace
 
 Variable internal::row_products(const Variable& x, const Variable& W, const Array& ids) {
+  const std::int64_t n = x.shape(0), columns = x.shape(1);
   const Variable rows = wide(get_item(W, {IndexItem(ids)}));
-  return sum(rows * reshape(wide(x), {x.shape(0), 1, x.shape(1)}), 2);
+  return reshape(autograd::batch_matmul(rows, reshape(wide(x), {n, columns, 1})), {n, ids.shape(1)});
 }
 
 Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
