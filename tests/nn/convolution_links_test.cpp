@@ -145,6 +145,9 @@ BOOST_AUTO_TEST_CASE(options_are_those_of_the_functions) {
   nn::DepthwiseConvolution2D wise(4, 2, 3, {.stride = {1, 2}, .pad = 1, .dilate = {2, 1}, .initial_bias = 0.25});
   check_same(wise(x), nn::depthwise_convolution_2d(x, wise.W, *wise.b, {.stride = {1, 2}, .pad = 1, .dilate = {2, 1}}),
              "depthwise");
+  BOOST_TEST(values(conv.b->data())[5] == 0.5);
+  BOOST_TEST(values(back.b->data())[5] == -0.5);
+  BOOST_TEST(values(wise.b->data())[7] == 0.25);
   // By position, as in the reference.
   nn::Convolution2D plain(4, 5, 3, 2, 1);
   check_same(plain(x), nn::convolution_2d(x, plain.W, *plain.b, {.stride = 2, .pad = 1}), "by position");
@@ -170,6 +173,8 @@ BOOST_AUTO_TEST_CASE(any_number_of_axes) {
       back(x),
       nn::deconvolution_2d(x, back.W, *back.b, {.stride = 2, .pad = {1, 0}, .outsize = nn::Pair(14, 13), .groups = 2}),
       "two axes back");
+  BOOST_TEST(values(two.b->data())[5] == 0.5);
+  BOOST_TEST(values(back.b->data())[5] == 0.0);
   nn::ConvolutionND three(3, 4, 2, 2, {1, 2, 1}, 1);
   BOOST_TEST(!three.b.has_value());
   BOOST_TEST(three(volume).shape() == Shape({1, 2, 4, 3, 6}));
@@ -310,6 +315,15 @@ BOOST_AUTO_TEST_CASE(inception_bn_in_training_and_test) {
   BOOST_TEST(moved({}));
   link.train.reset();
   BOOST_TEST(!moved({}));
+}
+
+// Convolutions and pooling agree about the size of the result.
+BOOST_AUTO_TEST_CASE(inception_bn_that_halves_the_image) {
+  for (const char* pooltype : {"max", "avg"})
+    for (const std::int64_t size : {4, 5}) {
+      nn::InceptionBN link(2, 0, 1, 2, 1, 3, pooltype, {.stride = 2});
+      BOOST_TEST(link(images({2, 2, size, size})).shape() == Shape({2, 7, (size + 1) / 2, (size + 1) / 2}));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_small_network_in_every_pixel) {
