@@ -82,7 +82,8 @@ void write(const std::string& folder) {
   model.bn.avg_mean = nn::Persistent(autograd::random_normal({3}, 0, 1, Dtype::float32, g));
   model.bn.avg_var = nn::Persistent(autograd::random_uniform({3}, 0.5, 2, Dtype::float32, g));
   const Array x = autograd::random_normal({6, 2, 4, 4}, 0, 1, Dtype::float32, g);
-  const Array ids = autograd::array(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3}, {6, 3});
+  const Array ids =
+      autograd::array(std::vector<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6, 0, 1, 2, 3}, {6, 3});
   write_npz(folder + "/io.npz", {{"x", x}, {"ids", ids}, {"y", model(Variable(x), ids).data()}});
   files::save_npz(folder + "/model.npz", model);
   if (files::hdf5_available()) files::save_hdf5(folder + "/model.h5", model);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -239,8 +240,8 @@ BOOST_AUTO_TEST_CASE(a_model_of_pytorch) {
   std::sort(unexpected.begin(), unexpected.end());
   BOOST_TEST(unexpected == (Strings{"ids", "x", "y"}), boost::test_tools::per_element());
   BOOST_TEST(report.loaded.size() == 13u);
-  check_close(model(Variable(get_tensor(file, "x")), get_tensor(file, "ids")).data(), get_tensor(file, "y"), 1e-5, 1e-5,
-              "prediction");
+  const auto at_home = [&](const char* name) { return autograd::to_device(get_tensor(file, name), default_device()); };
+  check_close(model(Variable(at_home("x")), at_home("ids")).data(), at_home("y"), 1e-5, 1e-5, "prediction");
 }
 
 BOOST_AUTO_TEST_CASE(biases_of_an_lstm_are_added_in_float32) {
