@@ -12,6 +12,77 @@
 
 namespace catena::define {
 
+// The same in runs of a few elements, in the narrowest vectors that every processor has. No jump depends on the values:
+// in short rows it would be mispredicted once a row.
+template <class Body, class T> class ShortRunFinder {
+ public:
+  // See ExtremumFinder; n is less than 256, or the elements are wider than a byte.
+  static ND_FN std::int64_t find(const T* x, std::int64_t n, T& value) {
+    return n < kLanes ? find_one_by_one(x, n, value) : find_in_vectors(x, n, value);
+  }
+
+ private:
+  static constexpr int kBytes = 16, kLanes = kBytes / int(sizeof(T));
+  using U = typename uint_of_size<sizeof(T)>::type;
+  typedef T Vector __attribute__((vector_size(kBytes)));
+  typedef U Places __attribute__((vector_size(kBytes)));
+
+  static ND_FN std::int64_t find_one_by_one(const T* x, std::int64_t n, T& value) {
+    std::int64_t at = -1;
+#pragma GCC unroll 1
+    for (std::int64_t i = 0; i < n; ++i) {
+      const bool known = is_nan(value), better = bool(!known) & (is_nan(x[i]) | Body::better(x[i], value));
+      at = better ? i : at;
+      value = better ? x[i] : value;
+    }
+    return at;
+  }
+
+  static ND_FN auto is_better(const Vector& a, const Vector& b) {
+    if (Body::better(T(1), T(0))) return a > b;
+    return a < b;
+  }
+  static ND_FN Vector load(const T* x) {
+    Vector v;
+    std::memcpy(&v, x, sizeof(v));
+    return v;
+  }
+  // The places of the elements of a vector; those of the last vector may lie in the one before it.
+  static ND_FN std::int64_t start(std::int64_t i, std::int64_t n) { return i < n - kLanes ? i : n - kLanes; }
+
+  static ND_FN std::int64_t find_in_vectors(const T* x, std::int64_t n, T& value) {
+    Vector best = load(x);
+    for (std::int64_t i = kLanes; i < n; i += kLanes) {
+      const Vector y = load(x + start(i, n));
+      if constexpr (std::is_floating_point_v<T>) best = is_better(y, best) | (y != y) ? y : best;  // a NaN stays
+      else best = is_better(y, best) ? y : best;
+    }
+    T found = best[0];
+#pragma GCC unroll 16
+    for (int l = 1; l < kLanes; ++l)
+      found = !is_nan(found) && (is_nan(best[l]) || Body::better(best[l], found)) ? best[l] : found;
+    if (!is_nan(found) && !Body::better(found, value)) return -1;
+    value = found;
+    return is_nan(found) ? first<true>(x, n, found) : first<false>(x, n, found);
+  }
+
+  // The first place of a value that is there. The vectors are looked at from the last one to the first one.
+  template <bool Nan> static ND_FN std::int64_t first(const T* x, std::int64_t n, T value) {
+    Places place = Places{} + U(n - 1), number;
+    for (int l = 0; l < kLanes; ++l) number[l] = U(l);
+    for (std::int64_t i = (n - 1) / kLanes * kLanes; i >= 0; i -= kLanes) {
+      const std::int64_t at = start(i, n);
+      const Vector y = load(x + at);
+      if constexpr (Nan) place = y != y ? number + U(at) : place;
+      else place = y == value ? number + U(at) : place;
+    }
+    U least = place[0];
+#pragma GCC unroll 16
+    for (int l = 1; l < kLanes; ++l) least = place[l] < least ? place[l] : least;
+    return std::int64_t(least);
+  }
+};
+
 // Body: argmax or argmin. T: an integer or a floating-point type. Loops have as many passes as a window has elements,
 // all of one width, so that they are vectorised for every T.
 template <class Body, class T> class ExtremumFinder {
@@ -21,14 +92,7 @@ template <class Body, class T> class ExtremumFinder {
   // The place of the extremum of n > 0 values if it is better than `value`, which then becomes it; else -1. `value` is
   // no NaN.
   static ND_FN std::int64_t find(const T* x, std::int64_t n, T& value) {
-    // Few elements are followed by copies of the first one, which it comes before.
-    T tile[kWindow];
-    const bool few = n < kWindow;
-    if (few) {
-      for (int l = 0; l < kWindow; ++l) tile[l] = x[0];
-      for (std::int64_t i = 1; i < n; ++i) tile[i] = x[i];
-    }
-    return find_in_windows(few ? tile : x, few ? kWindow : n, value);
+    return n < kWindow ? ShortRunFinder<Body, T>::find(x, n, value) : find_in_windows(x, n, value);
   }
 
  private:

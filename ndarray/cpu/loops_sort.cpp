@@ -25,6 +25,8 @@ namespace {
 using catena::Dtype;
 
 constexpr std::int64_t kGrain = 4 * 1024;
+constexpr std::int64_t kRankTo = 64;     // elements beyond which a merge takes fewer comparisons than all pairs
+constexpr int kRankGroup = 8;            // keys whose ranks are counted at once
 constexpr std::int64_t kRadixFrom = 16;  // elements per digit; with fewer, the counters cost more than comparisons
 constexpr std::int64_t kCacheLine = 64;
 constexpr std::int64_t kTogetherBytes = 4 << 20;
@@ -73,15 +75,43 @@ template <class B, class P> struct Place {
   B key() const { return order; }
 };
 
+// rank[i]: how many of the n <= kRankTo keys come before key i, of equal ones those that lie before it. Each key is
+// compared with all others, n^2 times in a few vectors, without a jump. Both arrays have room for whole groups.
+CATENA_MULTIARCH void rank_keys(const std::int64_t* __restrict key, std::int64_t n, std::int64_t* __restrict rank) {
+  for (std::int64_t first = 0; first < n; first += kRankGroup) {
+    std::int64_t before[kRankGroup] = {};
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::int64_t other = key[j];
+#pragma GCC unroll 1
+      for (int l = 0; l < kRankGroup; ++l) {
+        const std::int64_t i = first + l;
+        before[l] += std::int64_t(other < key[i]) | (std::int64_t(other == key[i]) & std::int64_t(j < i));
+      }
+    }
+    for (int l = 0; l < kRankGroup; ++l) rank[first + l] = before[l];
+  }
+}
+template <class Item> Item* sort_few_items(Item* row, Item* spare, std::int64_t n) {
+  std::int64_t key[kRankTo], rank[kRankTo];
+  std::fill_n(key + (n - 1) / kRankGroup * kRankGroup, kRankGroup, 0);
+  for (std::int64_t i = 0; i < n; ++i) key[i] = std::int64_t(row[i].key() ^ kSign<std::uint64_t>);
+  rank_keys(key, n, rank);
+  for (std::int64_t i = 0; i < n; ++i) spare[rank[i]] = row[i];
+  return spare;
+}
+
 // n elements of `row`, with room for as many in `spare`; returns where they lie in order.
 template <class Item> Item* sort_items(Item* row, Item* spare, std::int64_t n) {
   using Bits = decltype(row->key());
   constexpr int digits = sizeof(Bits);
-  if constexpr (digits == 8)  // rows of smaller elements, and of values, pass through a network if they are that short
+  if constexpr (digits ==
+                8) {  // rows of smaller elements, and of values, pass through a network if they are that short
+    if (n <= kRankTo) return sort_few_items(row, spare, n);
     if (n < kRadixFrom * digits) {
       std::stable_sort(row, row + n, [](const Item& a, const Item& b) { return a.key() < b.key(); });
       return row;
     }
+  }
   std::int64_t count[digits][256] = {};
   for (std::int64_t i = 0; i < n; ++i) {
     const Bits key = row[i].key();
@@ -210,6 +240,7 @@ template <class E> struct ValueKeys {
   using Signed = std::make_signed_t<Bits>;
   using Key = std::conditional_t<sizeof(E) <= 4, std::int32_t, std::int64_t>;
   static constexpr bool floating = !std::is_integral_v<E>;
+  static constexpr bool is_element = std::is_same_v<Key, E>;  // the key of an element is the element itself
   static constexpr Bits flip = std::is_unsigned_v<E> && sizeof(E) >= 4 ? kSign<Bits> : Bits(0);
   static constexpr Bits magnitude = Bits(~kSign<Bits>);
 
@@ -266,6 +297,7 @@ template <class E> struct PositionKeys {
   static_assert(sizeof(E) <= 4);
 
   static constexpr bool floating = false;  // keys have positions in place of bits
+  static constexpr bool is_element = false;
   static ND_FN Bits keeps_place(Bits) { return 0; }
   static ND_FN Key key(Bits bits, std::int64_t i) {
     std::int32_t key = ValueKeys<E>::key(bits);
@@ -371,15 +403,18 @@ template <class Keys> class KeySort {
   }
   // `keys` has room for the rows, each of which takes `room` keys, and for one row more.
   [[gnu::noinline]] void sort_long(const Block& b, Key* keys, std::int64_t room, std::int64_t together) const {
-    std::uint64_t which = load_rows(b, keys, room);
+    const bool in_place = Keys::is_element && b.rows == 1 && call_.in_step == std::int64_t(sizeof(Key));
+    std::uint64_t which = in_place ? 0 : load_rows(b, keys, room);
     for (std::int64_t k = 0; k < b.rows; ++k) {
       std::byte* const out = b.out + k * b.out_stride;
       const auto store_part = [&](std::int64_t begin, const Key* sorted, std::int64_t n) {
         store_keys(sorted, out + begin * call_.out_step, n);
       };
       const bool all = call_.kth.empty() || ((which >> k & 1) != 0 && has_nan(b.in + k * b.in_stride));
-      Quicksort<Key, decltype(store_part)>(store_part, all ? std::span<const std::int64_t>() : call_.kth)
-          .run(keys + k * room, keys + together * room, n_);
+      Quicksort<Key, decltype(store_part)> sort(store_part, all ? std::span<const std::int64_t>() : call_.kth);
+      Key* const spare = keys + together * room;
+      if (in_place) sort.run(reinterpret_cast<const Key*>(b.in), keys, spare, n_);
+      else sort.run(keys + k * room, spare, n_);
       if (!all) which &= ~(std::uint64_t(1) << k);
     }
     mend(b, which);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include <catena/ndarray/cpu/sort_network.h>
 
@@ -21,8 +22,14 @@ template <class Key, class Store> class Quicksort {
   explicit Quicksort(Store store, std::span<const std::int64_t> kth = {}) : store_(store), kth_(kth) {}
 
   // Sorts n keys; their memory and `spare`, which has room for as many, are overwritten.
-  void run(Key* keys, Key* spare, std::int64_t n) {
-    run(keys, spare, n, 2 * std::bit_width(static_cast<std::uint64_t>(n)));
+  void run(Key* keys, Key* spare, std::int64_t n) { run(keys, spare, n, rounds_for(n)); }
+  // The same for n > 1 keys that stay as they are; both `keys` and `spare` have room for as many.
+  void run(const Key* from, Key* keys, Key* spare, std::int64_t n) {
+    const auto [below, above] =
+        split({0, n, std::numeric_limits<Key>::min(), std::numeric_limits<Key>::max()}, from, keys);
+    const int rounds = rounds_for(n) - 1;
+    sort(below, keys, spare, rounds);
+    sort(above, keys, spare, rounds);
   }
   // rounds: how often a part may be partitioned again.
   void run(Key* keys, Key* spare, std::int64_t n, int rounds) {
@@ -38,6 +45,7 @@ template <class Key, class Store> class Quicksort {
     Key least, most;  // bounds of its keys
   };
 
+  static int rounds_for(std::int64_t n) { return 2 * std::bit_width(static_cast<std::uint64_t>(n)); }
   bool matters(const Part& part) const {
     if (kth_.empty()) return true;
     const auto first = std::lower_bound(kth_.begin(), kth_.end(), part.begin);
@@ -53,12 +61,16 @@ template <class Key, class Store> class Quicksort {
         std::sort(from, from + part.n);
         return store_(part.begin, from, part.n);
       }
-      // At the lower bound, the keys that are equal to it are split off.
-      const Key pivot = std::max(Key(part.least + 1), median_of_samples(from, part.n));
-      const std::int64_t below = network_.partition(from, part.n, pivot, spare + part.begin);
-      sort({part.begin, below, part.least, Key(pivot - 1)}, spare, keys, rounds - 1);
-      part = {part.begin + below, part.n - below, pivot, part.most};
+      const auto [below, above] = split(part, from, spare);
+      sort(below, spare, keys, rounds - 1);
+      part = above;
     }
+  }
+  // At the lower bound, the keys that are equal to it are split off.
+  std::pair<Part, Part> split(const Part& part, const Key* from, Key* to) {
+    const Key pivot = std::max(Key(part.least + 1), median_of_samples(from, part.n));
+    const std::int64_t below = network_.partition(from, part.n, pivot, to + part.begin);
+    return {{part.begin, below, part.least, Key(pivot - 1)}, {part.begin + below, part.n - below, pivot, part.most}};
   }
   void sort_few(const Part& part, const Key* from) {
     alignas(64) Key keys[kNetworkTo], sorted[kNetworkTo];

@@ -59,7 +59,8 @@ Reducer::OuterPlan Reducer::plan_outer() const {
   p.in_order = !p.places && !p.side_by_side && direct_in_ && !pre_ && one_axis && neighbours;
   if (p.in_order && table_.any_order) p.lanes = 1;
   std::int64_t most = std::max<std::int64_t>(16, kPanelBytes / acc_);
-  if (p.in_order) most = std::max<std::int64_t>(kTile, kLaneBytes / (p.lanes * acc_));
+  // The only row needs no wide strips.
+  if (p.in_order && count_ > 1) most = std::max<std::int64_t>(kTile, kLaneBytes / (p.lanes * acc_));
   if (p.side_by_side) most = std::max<std::int64_t>(16, kPanelBytes / (p.lanes * cell));
   p.width = dense && !p.places ? row_length : strip_width(most);
 

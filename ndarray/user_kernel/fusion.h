@@ -16,8 +16,9 @@
 // writes the argument.
 //
 // A function without captures is traced once for each list of dtypes of its arguments; the program is kept until the
-// process ends. A function with captures is traced in every call, because they may change: numbers that vary are better
-// passed as arguments. Compiled kernels are found by the steps and dtypes of the trace. On the CPU, functions that run
+// process ends. So it must not read variables that change, such as globals: they would keep the values of the first
+// call. A function with captures is traced in every call, because they may change: numbers that vary are better passed
+// as arguments. Compiled kernels are found by the steps and dtypes of the trace. On the CPU, functions that run
 // often become loops of the system's compiler, in the background and with the same bits
 // (ndarray/cpu/compiled_program.h).
 //

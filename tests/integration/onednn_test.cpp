@@ -120,6 +120,8 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
       {{2, 11, 50, 50}, {22, 11, 5, 5}, spec_of({1, 1}, {2, 2})},
       {{3, 18, 30, 30}, {6, 18, 7, 7}, spec_of({1, 1}, {3, 3})},
       {{1, 16, 40, 64}, {32, 16, 2, 2}, spec_of({1, 1}, {30, 0})},  // rows that see nothing but padding
+      {{1, 96, 7, 6}, {260, 96, 3, 3}, spec_of({1, 1}, {1, 1})},    // large filters: parts of the channels
+      {{3, 64, 8, 8}, {280, 64, 3, 3}, spec_of({2, 2}, {1, 1})},
   };
   const int before = catena::max_threads();
   for (const int threads : {1, 2, 3, 8}) {

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(keys_of_hard_rows_in_any_number_of_rounds) {
 
 BOOST_AUTO_TEST_CASE(hard_rows_of_every_dtype) {
   std::mt19937_64 random(3);
-  for (std::int64_t n : {125, 200, 256, 2047, 2048, 2049, 2600, 9001})
+  for (std::int64_t n : {2, 7, 8, 9, 40, 63, 64, 65, 125, 200, 256, 2047, 2048, 2049, 2600, 9001})
     for (const auto& [name, numbers] : hard_rows(n, random))
       for (bool special : {false, true}) {
         compare_with_stable_sort<float>(name, numbers, special);

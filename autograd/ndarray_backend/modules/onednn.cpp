@@ -202,12 +202,15 @@ Activations activations_of(const memory::dims& dims, int rank, const memory::des
 }
 
 // A convolution is split over the batch and, if there are fewer images than threads, also into bands of rows (of the
-// first spatial axis). Each part is a convolution of its own on one thread.
+// first spatial axis); where the filter is larger than the activations, over the channels of the output instead, so
+// that each thread reads its share of the filter. Each part is a convolution of its own on one thread.
 struct Part {
   std::int64_t image, images;      // first image, number of images
   std::int64_t src_row, src_rows;  // rows of the input (or of its gradient) that the band uses
   std::int64_t dst_row, dst_rows;  // rows of the output
+  std::int64_t output, outputs;    // channels of the output
 };
+enum class Split { outputs, rows, images };
 
 class Problem {
  public:
@@ -244,6 +247,10 @@ class Problem {
     part.src_rows = src[2];
     part.dst_rows = dst[2];
   }
+  void take_all_outputs(Part& part) const {
+    part.output = 0;
+    part.outputs = dst[1];
+  }
   void take_output_rows(Part& part, std::int64_t first, std::int64_t last) const {
     const std::int64_t low = first * g.stride[0] - g.pad[0], high = (last - 1) * g.stride[0] - g.pad[0] + reach();
     part.dst_row = first;
@@ -265,6 +272,7 @@ class Problem {
   Problem part(const Part& part) const {
     Problem p = *this;
     p.src[0] = p.dst[0] = part.images;
+    if (part.outputs < dst[1]) p.weights[0] = p.dst[1] = part.outputs;
     if (part.src_rows == src[2] && part.dst_rows == dst[2]) return p;
     p.src[2] = part.src_rows;
     p.dst[2] = part.dst_rows;
@@ -289,6 +297,13 @@ class Problem {
   }
   std::int64_t winograd_tiles() const { return dst[0] * winograd_tiles_of_image(); }
   static constexpr std::int64_t kWinogradTiles = 128;
+  // Whether the filter is larger than the activations.
+  bool is_mostly_filter() const {
+    const auto size = [](const memory::dims& d) {
+      return std::accumulate(d.begin(), d.end(), std::int64_t(1), std::multiplies<>());
+    };
+    return size(weights) > size(src) + size(dst);
+  }
   // Elements of the filter per pair of channels.
   std::int64_t window() const {
     return std::accumulate(weights.end() - rank_, weights.end(), std::int64_t(1), std::multiplies<>());
@@ -450,38 +465,54 @@ DnnlArray activations(const Array& a, const Activations& of, const memory::desc&
   return {contiguous(a), of.plain, wanted, of.takes_plain};
 }
 
-// The filter of a convolution in the layouts of its plans. Parts of equal layout share one; a filter that is not
-// written between calls keeps it.
+// The parts of a convolution with their problems; empty when oneDNN cannot compute all of them.
+struct Cut {
+  std::vector<Part> parts;
+  std::vector<Problem> problems;
+};
+
+// The filter of a convolution in the layouts of its plans. Parts of equal layout and channels share one; a filter that
+// is not written between calls keeps it.
 class Filters {
  public:
-  Filters(const Array& w, const std::vector<Problem>& problems, Pass pass) : plain_(contiguous(w)) {
+  Filters(const Array& w, const Cut& c, Pass pass) : plain_(contiguous(w)) {
     const catena::SingleThreadedLibraries single;
-    for (const Problem& p : problems) {
-      const memory::desc* layout = find_plan(p, pass)->filter;
-      if (!find(layout)) layouts_.emplace_back(layout, in_layout(p, layout, plain_.get() == w.get()));
+    for (std::size_t k = 0; k < c.parts.size(); ++k) {
+      const Part& part = c.parts[k];
+      const memory::desc* layout = find_plan(c.problems[k], pass)->filter;
+      if (!find(layout, part.output))
+        layouts_.push_back({layout, part.output, in_layout(c, k, layout, plain_.get() == w.get())});
     }
   }
-  memory of(const Plan& plan) const { return at(plan.weights, *find(plan.filter)); }
+  memory of(const Plan& plan, const Part& part) const { return at(plan.weights, *find(plan.filter, part.output)); }
 
  private:
-  const Array* find(const memory::desc* layout) const {
-    for (const auto& [known, array] : layouts_)
-      if (known == layout) return &array;
+  struct InLayout {
+    const memory::desc* layout;
+    std::int64_t output;
+    Array array;
+  };
+  const Array* find(const memory::desc* layout, std::int64_t output) const {
+    for (const InLayout& f : layouts_)
+      if (f.layout == layout && f.output == output) return &f.array;
     return nullptr;
   }
-  Array in_layout(const Problem& p, const memory::desc* layout, bool may_keep) const {
-    const memory::desc plain = p.plain_filter();
-    if (plain == *layout) return plain_;
+  Array in_layout(const Cut& c, std::size_t k, const memory::desc* layout, bool may_keep) const {
+    const Part& part = c.parts[k];
+    const bool whole = c.problems[k].groups > 1 || part.outputs == plain_.shape(0);
+    const Array filter = whole ? plain_ : slice(plain_, 0, part.output, part.output + part.outputs);
+    const memory::desc plain = c.problems[k].plain_filter();
+    if (plain == *layout) return filter;
     const auto reordered = [&] {
-      Array to = scratch(plain_, *layout);
-      reorder(at(plain, plain_), at(*layout, to));
+      Array to = scratch(filter, *layout);
+      reorder(at(plain, filter), at(*layout, to));
       return to;
     };
-    return may_keep ? derived(plain_, layout, reordered) : reordered();
+    return may_keep ? derived(filter, layout, reordered) : reordered();
   }
 
   Array plain_;
-  std::vector<std::pair<const memory::desc*, Array>> layouts_;
+  std::vector<InLayout> layouts_;
 };
 
 // The output of a primitive; finish() reorders it into the array if the layouts differ.
@@ -533,8 +564,30 @@ std::int64_t threads_for(const Problem& p) {
   return static_cast<std::int64_t>(std::clamp(work / kLeast, 1.0, double(catena::max_threads())));
 }
 
-std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
+// Whether each thread gets a share of the filter, which is larger than the activations.
+bool splits_outputs(const Problem& p, Pass pass) {
+  constexpr std::int64_t kLeast = 32;  // channels of a part
+  const bool forward = pass == Pass::forward || pass == Pass::forward_bias;
+  return forward && p.groups == 1 && p.is_mostly_filter() && !p.suits_winograd() && p.dst[1] >= kLeast * threads_for(p);
+}
+std::vector<Part> parts_by_outputs(const Problem& p) {
+  constexpr std::int64_t kLanes = 16;  // a part has multiples of them
+  const std::int64_t outputs = p.dst[1], pieces = threads_for(p);
+  std::vector<Part> parts;
+  for (std::int64_t k = 0; k < pieces; ++k) {
+    Part& part = parts.emplace_back();
+    part.image = 0;
+    part.images = p.dst[0];
+    p.take_image(part);
+    part.output = outputs * k / pieces / kLanes * kLanes;
+    part.outputs = (k + 1 == pieces ? outputs : outputs * (k + 1) / pieces / kLanes * kLanes) - part.output;
+  }
+  return parts;
+}
+
+std::vector<Part> parts_of(const Problem& p, Pass pass, Split split) {
   constexpr std::int64_t kLeastRows = 4;
+  if (split == Split::outputs) return parts_by_outputs(p);
   const std::int64_t threads = threads_for(p), n = p.dst[0], rows = pass == Pass::data ? p.src[2] : p.dst[2];
   std::int64_t groups = std::min(n, threads);  // parts of the batch
   if (p.suits_winograd()) {
@@ -545,13 +598,14 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
     groups = std::max(groups, std::min(most, size / kCached / threads * threads));
   }
   const std::int64_t bands =
-      by_rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
+      split == Split::rows && n < threads ? std::clamp<std::int64_t>(rows / kLeastRows, 1, (threads + n - 1) / n) : 1;
   std::vector<Part> parts;
   for (std::int64_t i = 0; i < groups; ++i)
     for (std::int64_t b = 0; b < bands; ++b) {
       Part& part = parts.emplace_back();
       part.image = n * i / groups;
       part.images = n * (i + 1) / groups - part.image;
+      p.take_all_outputs(part);
       if (bands == 1) p.take_image(part);
       else if (pass == Pass::data) p.take_input_rows(part, rows * b / bands, rows * (b + 1) / bands);
       else p.take_output_rows(part, rows * b / bands, rows * (b + 1) / bands);
@@ -559,16 +613,12 @@ std::vector<Part> parts_of(const Problem& p, Pass pass, bool by_rows) {
   return parts;
 }
 
-// The parts of a convolution with their problems; empty when oneDNN cannot compute all of them. All plans are made here
-// on the calling thread, so that this is known before the first part runs.
-struct Cut {
-  std::vector<Part> parts;
-  std::vector<Problem> problems;
-};
+// All plans are made here on the calling thread, so that it is known before the first part runs whether there are any.
 Cut cut(const Problem& whole, Pass pass) {
   const catena::SingleThreadedLibraries single;
-  for (const bool by_rows : {true, false}) {
-    Cut c{parts_of(whole, pass, by_rows), {}};
+  for (const Split split : {Split::outputs, Split::rows, Split::images}) {
+    if (split == Split::outputs && !splits_outputs(whole, pass)) continue;
+    Cut c{parts_of(whole, pass, split), {}};
     for (const Part& part : c.parts) c.problems.push_back(whole.part(part));
     // oneDNN has no primitive for rows whose windows contain only padding.
     const bool all = std::all_of(c.problems.begin(), c.problems.end(), [&](const Problem& p) {
@@ -582,6 +632,10 @@ Cut cut(const Problem& whole, Pass pass) {
 Array band_of(const Array& a, const Part& part, std::int64_t row, std::int64_t rows) {
   const Array images = part.images == a.shape(0) ? a : slice(a, 0, part.image, part.image + part.images);
   return rows == a.shape(2) ? images : slice(images, 2, row, row + rows);
+}
+// The channels of a part.
+Array outputs_of(const Array& a, int axis, const Part& part) {
+  return part.outputs == a.shape(axis) ? a : slice(a, axis, part.output, part.output + part.outputs);
 }
 Array src_of(const Array& a, const Part& part) { return band_of(a, part, part.src_row, part.src_rows); }
 Array dst_of(const Array& a, const Part& part) { return band_of(a, part, part.dst_row, part.dst_rows); }
@@ -604,15 +658,20 @@ Array convolution(const Array& x, const Array& w, const Array& b, const Shape& y
   const Cut c = cut(whole, pass);
   if (c.parts.empty()) return {};
   const Array y = empty_channels_last(x, whole.dst), bias = b ? contiguous(b) : b;
-  const Filters filters = guarded("convolution", [&] { return Filters(w, c.problems, pass); });
-  run_parts("convolution", c, pass, [&](const Part& part, const Problem&, const Plan& plan, std::size_t) {
+  const Filters filters = guarded("convolution", [&] { return Filters(w, c, pass); });
+  run_parts("convolution", c, pass, [&](const Part& part, const Problem& p, const Plan& plan, std::size_t) {
     const DnnlArray src = activations(src_of(x, part), plan.src_arrays, plan.src);
-    Result result(x, dst_of(y, part), plan.dst_arrays.last, plan.dst, plan.dst_arrays.takes_last);
+    const Array place = outputs_of(dst_of(y, part), 1, part);
+    const bool dense = part.outputs == y.shape(1);
+    const Array to = dense ? place : empty_channels_last(x, p.dst);
+    Result result(x, to, plan.dst_arrays.last, plan.dst, plan.dst_arrays.takes_last);
     std::unordered_map<int, memory> arguments{
-        {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan)}, {DNNL_ARG_DST, result.get()}};
-    if (b) arguments.emplace(DNNL_ARG_BIAS, at({{w.shape(0)}, memory::data_type::f32, memory::format_tag::x}, bias));
+        {DNNL_ARG_SRC, src.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan, part)}, {DNNL_ARG_DST, result.get()}};
+    const memory::desc of_bias({part.outputs}, memory::data_type::f32, memory::format_tag::x);
+    if (b) arguments.emplace(DNNL_ARG_BIAS, at(of_bias, outputs_of(bias, 0, part)));
     execute(plan, x, std::move(arguments));
     result.finish();
+    if (!dense) assign(place, to);
   });
   return y;
 }
@@ -623,12 +682,14 @@ Array backward_data(const Array& w, const Array& gy, const Shape& x_shape, const
   if (c.parts.empty()) return {};
   const Array gx = empty_channels_last(gy, whole.src);
   constexpr const char* op = "convolution_backward_data";
-  const Filters filters = guarded(op, [&] { return Filters(w, c.problems, Pass::data); });
+  const Filters filters = guarded(op, [&] { return Filters(w, c, Pass::data); });
   run_parts(op, c, Pass::data, [&](const Part& part, const Problem&, const Plan& plan, std::size_t) {
     const DnnlArray dst = activations(dst_of(gy, part), plan.dst_arrays, plan.dst);
     Result result(gy, src_of(gx, part), plan.src_arrays.last, plan.src, plan.src_arrays.takes_last);
     execute(plan, gy,
-            {{DNNL_ARG_DIFF_DST, dst.get()}, {DNNL_ARG_WEIGHTS, filters.of(plan)}, {DNNL_ARG_DIFF_SRC, result.get()}});
+            {{DNNL_ARG_DIFF_DST, dst.get()},
+             {DNNL_ARG_WEIGHTS, filters.of(plan, part)},
+             {DNNL_ARG_DIFF_SRC, result.get()}});
     result.finish();
   });
   return gx;
