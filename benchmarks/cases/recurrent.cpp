@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 
 #include <catena/benchmarks/cases.h>
 
@@ -119,6 +120,75 @@ Ready lstm_cells(const Parameters& p) {
       });
 }
 
+// ---- a step of training -------------------------------------------------------------------------
+// Words to vectors, stacked LSTM, and the next word by a linear map and softmax cross entropy, with Adam.
+struct LanguageModel : nn::Chain {
+  nn::EmbedID embed;
+  nn::NStepLSTM lstm;
+  nn::Linear out;
+  int times;
+  std::vector<Variables> ws, bs;  // of lstm
+  Variable state;
+
+  explicit LanguageModel(const Parameters& p)
+      : embed(int(p.at("words")), int(p.at("inputs"))),
+        lstm(int(p.at("layers")), int(p.at("inputs")), int(p.at("units")), 0.0),
+        out(int(p.at("units")), int(p.at("words"))),
+        times(int(p.at("times"))) {
+    const Stacked values(p, 4);
+    for (std::int64_t layer = 0; layer < p.at("layers"); ++layer) {
+      ws.emplace_back();
+      bs.emplace_back();
+      for (std::size_t j = 0; j < 8; ++j) {
+        const std::string number = std::to_string(j);
+        ws.back().push_back(lstm[layer].param("w" + number));
+        bs.back().push_back(lstm[layer].param("b" + number));
+        ws.back().back().set_data(values.ws[std::size_t(layer)][j].data());
+        bs.back().back().set_data(values.bs[std::size_t(layer)][j].data());
+      }
+    }
+    state = values.hx;
+    embed.W.set_data(weights(p, embed.W.shape(), -2, 0));
+    out.W.set_data(weights(p, out.W.shape(), -1, 0));
+  }
+  NN_MEMBERS(embed, lstm, out)
+  // Words (times batch) by time.
+  Variable operator()(const Variable& words) {
+    const Variables xs = split_axis(embed(words), times, 0);
+    return out(autograd::concat(nn::n_step_lstm(lstm.n_layers, 0.0, state, state, ws, bs, xs).ys, 0));
+  }
+};
+
+struct Trained {
+  LanguageModel model;
+  training::Adam adam;
+  std::vector<std::pair<nd::Array, nd::Array>> batches;
+  std::size_t at = 0;
+
+  explicit Trained(const Parameters& p) : model(p) {
+    const std::int64_t n = p.at("times") * p.at("batch");
+    for (std::int64_t set = 0; set < p.at("sets"); ++set)
+      batches.emplace_back(labels(n, 2 * set, p.at("words")), labels(n, 2 * set + 1, p.at("words")));
+    adam.setup(model);
+  }
+  Variable step() {
+    const auto& [x, t] = batches[at];
+    if (++at == batches.size()) at = 0;
+    Variable loss;
+    adam.update([&] { return loss = nn::softmax_cross_entropy(model(x), t); });
+    return loss;
+  }
+};
+
+// The compared result is the loss of the second step, which depends on forward, backward and update.
+Ready language_model(const Parameters& p) {
+  auto t = std::make_shared<Trained>(p);
+  return {repeated([t] { t->step(); }), [t] {
+            t->step();
+            return nd::Array(t->step().data());
+          }};
+}
+
 Parameters drawn(Draw& draw) {
   const std::int64_t n = draw.elements(), units = draw.length(8, std::clamp<std::int64_t>(n / 2, 8, 1024));
   const std::int64_t batch = draw.log_uniform(1, std::clamp<std::int64_t>(n / units / 4, 1, 256));
@@ -130,6 +200,15 @@ Parameters drawn(Draw& draw) {
           {"sets", 2}};
 }
 
+Parameters drawn_language_model(Draw& draw) {
+  Parameters p = drawn(draw);
+  p["times"] = std::min<std::int64_t>(p["times"], 50);
+  p["batch"] = std::min<std::int64_t>(p["batch"], 64);
+  p["words"] =
+      draw.length(50, std::clamp<std::int64_t>(draw.at_most(100'000'000) / (p["times"] * p["batch"]), 50, 20000));
+  return p;
+}
+
 const Parameters full{{"times", 50}, {"batch", 50}, {"inputs", 256}, {"units", 256}, {"layers", 2}, {"sets", 2}};
 const Parameters tiny{{"times", 3}, {"batch", 2}, {"inputs", 5}, {"units", 4}};
 
@@ -137,6 +216,11 @@ const Cases cases{
     {"recurrent/lstm", full, tiny, lstm, drawn},
     {"recurrent/gru", full, tiny, gru, drawn},
     {"recurrent/lstm_cells", full, tiny, lstm_cells, drawn},
+    {"recurrent/language_model",
+     {{"words", 10000}, {"times", 35}, {"batch", 20}, {"inputs", 200}, {"units", 200}, {"layers", 2}, {"sets", 2}},
+     {{"words", 7}, {"times", 3}, {"batch", 2}, {"inputs", 5}, {"units", 4}},
+     language_model,
+     drawn_language_model},
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ BARS = {
     "recurrent/lstm": {"torch": 1.5},
     "recurrent/gru": {"torch": 1.5},
     "recurrent/lstm_cells": {"torch": 2},
+    "recurrent/language_model": {"torch": 1},
     "optimizer/adam_200x64x64": {"torch": 5},
     "pool/temporary": {"us": 1},
     "cold_start/first_result": {"us": 20000},

@@ -531,6 +531,48 @@ def lstm_cells(p):
     return Case(rotating(p, sequence(p), step))
 
 
+class LanguageModel(torch.nn.Module):
+    def __init__(self, p):
+        super().__init__()
+        self.embed = torch.nn.Embedding(p["words"], p["inputs"])
+        self.lstm = torch.nn.LSTM(p["inputs"], p["units"], p["layers"])
+        self.out = torch.nn.Linear(p["units"], p["words"])
+        for layer in range(p["layers"]):
+            for which, part in enumerate(PARTS):
+                hashed(getattr(self.lstm, f"{part}_l{layer}"), p, layer, which)
+        hashed(self.embed.weight, p, -2, 0)
+        hashed(self.out.weight, p, -1, 0)
+        torch.nn.init.zeros_(self.out.bias)
+
+    def forward(self, words):
+        return self.out(self.lstm(self.embed(words))[0]).flatten(0, 1)
+
+
+def language_model(**options):
+    def setup(p):
+        model = LanguageModel(p).to(device)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.001, **options)
+        shape = p["times"], p["batch"]
+
+        def batch(seed):
+            words, t = (torch.from_numpy(data.labels(math.prod(shape), 2 * seed + i, p["words"])).long().to(device) for i in (0, 1))
+            return words.reshape(shape), t
+
+        def step(batch):
+            loss = F.cross_entropy(model(batch[0]), batch[1])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+        call = rotating(p, batch, step)
+
+        def result():
+            call()
+            return call()
+        return Case(call, result=result)
+    return setup
+
+
 def best_of(setup, **options):
     return {"default": setup(**options), "fused": setup(fused=True, **options), "foreach": setup(foreach=True, **options)}
 
@@ -628,6 +670,7 @@ table = {
     "recurrent/lstm": {"default": passes(torch.nn.LSTM)},
     "recurrent/gru": {"default": passes(torch.nn.GRU)},
     "recurrent/lstm_cells": {"default": lstm_cells},
+    "recurrent/language_model": best_of(language_model),
     "inference/mlp": {"default": outputs(mlp)},
     "inference/cnn": {"default": outputs(cnn), "channels_last": outputs(cnn, channels_last)},
     "inference/resnet18": {"default": outputs(resnet18), "channels_last": outputs(resnet18, channels_last)},
