@@ -369,7 +369,9 @@ template <class Op, class T> void combine(std::byte* to, const std::byte* from, 
 // Rows of contiguous elements. A row of the base belongs to one thread, which walks over all indices and takes those of
 // its rows: every row gets its values in the order of the loop.
 template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
-  const std::int64_t rows = walk.loop()[0], columns = walk.loop()[1];
+  constexpr std::int64_t kAhead = 8, kCacheLine = 64;
+  const std::int64_t rows = walk.loop()[0], columns = walk.loop()[1],
+                     fetched = std::min<std::int64_t>(columns * std::int64_t(sizeof(T)), 512);
   const auto threads =
       std::uint64_t(std::clamp<std::int64_t>(rows * columns / kGrain, 1, std::max(catena::max_threads(), 1)));
   catena::parallel_for(std::int64_t(threads), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -381,8 +383,15 @@ template <class Op, class T> void scatter_rows(const IndexedWalk& walk) {
     walk.visit_outer(
         0, rows,
         [&](std::byte* base, const std::int64_t* offset, const std::byte* value, std::int64_t step, std::int64_t n) {
-          for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t i = 0; i < n; ++i) {
+            // Rows that follow are fetched ahead: where they are and which are left out, the processor cannot foresee.
+            if (const std::int64_t next = std::min(i + kAhead, n - 1); is_own(offset[next]))
+              for (std::int64_t b = 0; b < fetched; b += kCacheLine) {
+                __builtin_prefetch(base + offset[next] + b, 1);
+                __builtin_prefetch(value + next * step + b);
+              }
             if (is_own(offset[i])) combine<Op, T>(base + offset[i], value + i * step, columns);
+          }
         });
   });
 }
