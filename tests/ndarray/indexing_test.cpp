@@ -693,8 +693,11 @@ BOOST_AUTO_TEST_CASE(shapes_drawn_by_a_seed) {
     const nd::Shape shape = round % 3 ? nd::Shape{rows, columns} : nd::Shape{rows};
     Array a = test::random_array(shape, t, random);
     // Any bits, signalling NaN among them: nothing is computed with what is moved.
-    if (catena::is_floating(t))
-      a = test::random_array({a.size() * std::int64_t(a.itemsize())}, nd::uint8, random).view(t).reshape(shape);
+    if (catena::is_floating(t)) {
+      std::vector<std::uint8_t> any(a.nbytes());
+      for (std::uint8_t& byte : any) byte = std::uint8_t(random());
+      a = nd::array(any).view(t).reshape(shape);
+    }
     const auto bytes = test::bytes_of(a);
     const std::size_t row = bytes.size() / std::size_t(rows), item = catena::itemsize(t);
     std::vector<std::int64_t> picked;

@@ -81,6 +81,9 @@ BOOST_AUTO_TEST_CASE(pieces_of_any_layout) {
   const Array bytes = test::random_array({4096}, nd::int8, random);
   check({bytes(nd::Slice(1, 1001)), bytes(nd::Slice(16, 1616)), bytes(nd::Slice(3, 4))}, 0, "unaligned");
   check({bytes(nd::Slice(0, 1024)), bytes(nd::Slice(1024, 2048))}, 0, "aligned");
+  check({bytes(nd::Slice(1, 1025)), bytes(nd::Slice(2, 1026))}, 0, "unaligned, of whole words");
+  const Array table = test::random_array({8, 100}, nd::int8, random);
+  check({table(nd::Slice(), nd::Slice(0, 32)), table(nd::Slice(), nd::Slice(32, 64))}, 1, "rows that are unaligned");
 }
 
 BOOST_AUTO_TEST_CASE(empty_and_single) {

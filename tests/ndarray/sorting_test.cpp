@@ -279,6 +279,8 @@ BOOST_AUTO_TEST_CASE(partitions_of_long_rows) {
     });
     check(wide, {10000}, catena::concat(t, " the median"));
     check(wide, {3, 19990}, catena::concat(t, " both ends"));
+    check(wide, {0}, catena::concat(t, " the least"));
+    check(wide, {19999}, catena::concat(t, " the largest"));
     check(wide.reshape(4, 5000), {1250}, catena::concat(t, " rows"));
     check(nd::sort(wide), {7777}, catena::concat(t, " in order"));
     check(nd::sort(wide)(nd::Slice({}, {}, -1)), {7777}, catena::concat(t, " in reverse order"));
