@@ -45,6 +45,9 @@ Shape image(std::int64_t n, std::int64_t c, const Dims& spatial) {
   return s;
 }
 
+// One image: derivatives are checked element by element.
+Array first_of(const Array& images) { return contiguous(slice(images, 0, 0, 1)); }
+
 template <class F> void each(const Dims& box, F&& f) {
   Dims at = Dims::filled(box.size(), 0);
   for (std::int64_t i = 0, n = catena::size_of(box); i < n; ++i) {
@@ -157,7 +160,7 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
                                                     naive_convolution(g, x, W, b), 1e-12, 1e-12));
       BOOST_CHECK_NO_THROW(testing::assert_allclose(f({Variable(x), Variable(W)})[0].data(),
                                                     naive_convolution(g, x, W, {}), 1e-12, 1e-12));
-      test::check_derivatives("convolution_nd", f, {x, W, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
+      test::check_derivatives("convolution_nd", f, {first_of(x), W, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
     }
 }
 
@@ -183,7 +186,8 @@ BOOST_AUTO_TEST_CASE(transposed_values_and_derivatives) {
         const Array expected = naive_transposed(g, x, W, b, size);
         BOOST_CHECK_NO_THROW(
             testing::assert_allclose(f({Variable(x), Variable(W), Variable(b)})[0].data(), expected, 1e-12, 1e-12));
-        test::check_derivatives("deconvolution_nd", f, {x, W, b}, {.atol16 = 2e-2, .rtol16 = 2e-2});
+        if (larger == (g.groups == 1))
+          test::check_derivatives("deconvolution_nd", f, {first_of(x), W, b}, {.atol16 = 2e-2, .rtol16 = 2e-2});
         // The adjoint: <convolution(y), x> = <y, deconvolution(x)>.
         const Variable image_of(spread(expected.shape(), -1, 1, 3)), v(x), w(W);
         const Variable there = nn::convolution_nd(
