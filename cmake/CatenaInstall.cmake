@@ -77,7 +77,7 @@ if("training" IN_LIST components AND EXISTS "${CATENA_ROOT}/catena.h")
 endif()
 
 if(EXISTS "${CATENA_ROOT}/LICENSE")
-  install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  install(FILES "${CATENA_ROOT}/LICENSE" "${CATENA_ROOT}/NOTICE" "${CATENA_ROOT}/README.md" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
   install(DIRECTORY "${CATENA_ROOT}/examples" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     PATTERN "CMakeLists.txt" EXCLUDE PATTERN "*.sh" EXCLUDE)
 endif()
@@ -89,3 +89,16 @@ install(FILES
   "${CATENA_CMAKE_DIR}/CatenaFindDependency.cmake"
   "${PROJECT_BINARY_DIR}/package/catena-config-version.cmake"
   DESTINATION ${package_dir})
+
+# The last of the installation: the list of its files, with which uninstall.cmake works without this build folder.
+install(FILES "${CATENA_CMAKE_DIR}/uninstall.cmake" DESTINATION ${package_dir})
+install(CODE "set(package_dir \"${package_dir}\")")
+install(CODE [[
+  set(folder "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${package_dir}")
+  file(RELATIVE_PATH text "${CMAKE_INSTALL_PREFIX}/${package_dir}" "${CMAKE_INSTALL_PREFIX}")
+  foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+    file(RELATIVE_PATH relative "${CMAKE_INSTALL_PREFIX}/${package_dir}" "${file}")
+    string(APPEND text "\n${relative}")
+  endforeach()
+  file(WRITE "${folder}/install_manifest.txt" "${text}\n")
+]])

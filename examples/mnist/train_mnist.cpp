@@ -1,5 +1,6 @@
 // Trains a perceptron (784-1000-1000-10) or a small convolutional network on MNIST.
-// test: --generated --epoch 1 --unit 50 --out result --no-progress
+// test: --synthetic --epoch 1 --unit 50 --out result --no-progress
+// writes: result/log result/snapshot_iter_20
 #include <getopt.h>
 
 #include <charconv>

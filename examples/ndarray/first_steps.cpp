@@ -1,4 +1,5 @@
 // First steps with arrays alone: creation, views, arithmetic, reductions, random numbers, files.
+// writes: first_steps.npz
 #include <iostream>
 
 #include <catena/ndarray/ndarray.h>

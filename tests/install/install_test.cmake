@@ -113,3 +113,12 @@ foreach(program IN LISTS programs)
     check_start("${program}")
   endif()
 endforeach()
+
+# It goes without a trace; what others have put there stays.
+file(WRITE "${WORK}/moved/lib/cmake/others.txt" "Not of this package.\n")
+file(GLOB_RECURSE uninstall "${WORK}/moved/*/cmake/catena/uninstall.cmake")
+run("uninstalling" ${CMAKE_COMMAND} -P "${uninstall}")
+file(GLOB_RECURSE rest LIST_DIRECTORIES TRUE RELATIVE "${WORK}/moved" "${WORK}/moved/*")
+if(NOT rest STREQUAL "lib;lib/cmake;lib/cmake/others.txt")
+  message(FATAL_ERROR "uninstalled, and this is left: ${rest}")
+endif()

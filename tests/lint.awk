@@ -1,0 +1,23 @@
+# Rules of C++ sources that a formatter does not see: awk -f lint.awk <file>... prints one line per violation.
+#   order      after the first block of includes, which may be the header that the file is about, the headers of other libraries stand
+#              before those of Catena (tests are free)
+#   using      no "using namespace" of a whole header
+#   length     no file of more than 800 lines
+function report(rule, what) { print FILENAME ":" FNR ": " rule ": " what; failed = 1 }
+function finish() { if (lines > 800) { print previous ": length: " lines " lines, at most 800"; failed = 1 } }
+FNR == 1 { finish(); previous = FILENAME; seen = 0; block = 0; inside = 0; depth = 0; after_condition = 0 }
+{ lines = FNR }
+/^# *include </ {
+  if (!inside) ++block
+  inside = 1
+  is_ours = $0 ~ /<(catena\/|expect\.h)/
+  if (is_ours && block > 1) seen = 1
+  else if (!is_ours && seen && !after_condition && FILENAME !~ /^tests\//) report("order", $0 " stands after a header of Catena")
+  next
+}
+{ inside = 0 }
+/^#(if|else|endif)/ { after_condition = 1 }
+/^namespace .*\{$/ { ++depth }
+/^\}  \/\/ namespace/ { --depth }
+/^using namespace/ { if (FILENAME ~ /\.h$/ && depth == 0) report("using", $0) }
+END { finish(); exit failed }
