@@ -320,4 +320,103 @@ BOOST_AUTO_TEST_CASE(networks) {
   for (const Row& row : rows) check(row);
 }
 
+BOOST_AUTO_TEST_CASE(losses_normalization_and_regions) {
+  const auto [a, b, c, image] = Operands();
+  const Array t = labels({1, 0, 3, 1}), pairs = labels({1, 0, 0, 1}), gamma = floats({3}),
+              rois = array<float>({0, 1, 1, 4, 4, 1, 0, 2, 5, 5}, {2, 5});
+  const Row rows[] = {
+      {"batch_normalization",
+       call([](auto& x, auto& g, auto& v) { return nn::batch_normalization(x, g, v); }),
+       {image, gamma, gamma},
+       "x0 x1",
+       36},  // mean, variance and deviation of each channel
+      {"local_response_normalization",
+       call([](auto& x) { return nn::local_response_normalization(x); }),
+       {image},
+       "x0",
+       2 * 864},  // the scale, and its power
+      {"normalize",
+       call([](auto& x) { return nn::normalize(x); }),
+       {a},
+       "x0 y0",
+       4 * 16},  // norms, with eps and without
+      {"hinge",
+       call([](auto& x, auto& v) { return nn::hinge(x, v); }),
+       {a, t},
+       "",
+       2 * 96},  // the signs, the margins
+      {"huber_loss",
+       call([](auto& x, auto& y) { return nn::huber_loss(x, y, 0.5); }),
+       {a, b},
+       "",
+       96 + 24},  // x - t; where it is small
+      {"contrastive",
+       call([](auto& x, auto& y, auto& v) { return nn::contrastive(x, y, v); }),
+       {a, b, pairs},
+       "",
+       96 + 6 * 16},  // x0 - x1; what each row has
+      {"triplet",
+       call([](auto& x, auto& y, auto& z) { return nn::triplet(x, y, z); }),
+       {a, b, c},
+       "",
+       2 * 96 + 16},  // both differences; the losses
+      {"bernoulli_nll", call([](auto& x, auto& y) { return nn::bernoulli_nll(x, y); }), {a, b}, "x0 x1"},
+      {"gaussian_nll",
+       call([](auto& x, auto& m, auto& v) { return nn::gaussian_nll(x, m, v); }),
+       {a, b, c},
+       "",
+       3 * 96},  // x - mean, its square, the inverse variance
+      {"gaussian_kl_divergence",
+       call([](auto& m, auto& v) { return nn::gaussian_kl_divergence(m, v); }),
+       {a, b},
+       "x0",
+       96},  // expm1(ln_var)
+      {"cross_covariance",
+       call([](auto& x, auto& y) { return nn::cross_covariance(x, y); }),
+       {a, b},
+       "",
+       2 * 96 + 144},  // both without their means; the covariances
+      {"decov",
+       call([](auto& x) { return nn::decov(x); }),
+       {a},
+       "",
+       96 + 144 + 36},  // h without its mean; the covariances; where they count
+      {"roi_pooling_2d",
+       call([](auto& x, auto& r) { return nn::roi_pooling_2d(x, r, 2, 2, 1.0); }),
+       {image, rois},
+       "",
+       24 * 8 + 24},  // where the maxima are; which bins have one
+      {"spatial_pyramid_pooling_2d",
+       call([](auto& x) { return nn::spatial_pyramid_pooling_2d(x, 2); }),
+       {image},
+       "",
+       24 + 96},  // int32 for each bin
+      {"resize_images",
+       call([](auto& x) {
+         return nn::resize_images(x, {3, 4});
+       }),
+       {image},
+       "",
+       168},  // the neighbours of each row and column, and their weights
+      {"spatial_transformer_sampler",
+       call([](auto& x, auto& g) { return nn::spatial_transformer_sampler(x, g); }),
+       {image, floats({2, 2, 3, 3})},
+       "",
+       3112},  // the four neighbours of each point, and their weights
+      {"crelu", call([](auto& x) { return nn::crelu(x); }), {a}, "", 2 * 96},  // both halves
+      {"maxout", call([](auto& x) { return nn::maxout(x, 2); }), {a}, "x0 y0"},
+      {"gaussian",
+       call([](auto& m, auto& v) { return nn::gaussian(m, v); }),
+       {a, b},
+       "",
+       2 * 96},  // the deviation, eps
+      {"zoneout",
+       call([](auto& h, auto& x) { return nn::zoneout(h, x, {.ratio = 0.5, .train = true}); }),
+       {a, b},
+       "",
+       24},  // which elements are kept
+  };
+  for (const Row& row : rows) check(row);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
