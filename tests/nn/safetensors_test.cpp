@@ -111,6 +111,11 @@ BOOST_AUTO_TEST_CASE(bytes_of_a_file) {
              "\"sub/scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[32,36]},"
              "\"yes\":{\"dtype\":\"BOOL\",\"shape\":[],\"data_offsets\":[36,37]}}");
   BOOST_TEST(file.size() == 8 + length + 37);
+  for (std::size_t n = 0; n < 8; ++n) {
+    save_safetensors(folder / "padded", numbers, {.metadata = {{"k", std::string(n, 'x')}}});
+    BOOST_TEST(std::uint64_t(file_content(folder / "padded")[0] & 7) == 0u,
+               n);  // the lowest byte of the header's length
+  }
   float third = 0;
   std::memcpy(&third, file.data() + 8 + length + 8 + 2 * 4, 4);
   BOOST_TEST(third == 3);
