@@ -330,11 +330,11 @@ BOOST_AUTO_TEST_CASE(identities_and_accumulators) {
   const auto wide = nd::create_reduction_func("wide_sum", {"b->l"}, sum, 0);
   BOOST_TEST(wide(nd::full({300}, 100, {.dtype = nd::int8})).item<int>() == 30000);
   // The loop's output type is what the text sees, also beside an output of another dtype.
-  const auto whole = nd::create_reduction_func("whole_sum", {"d->l"}, sum, 0);
+  const auto whole = nd::create_reduction_func("whole_sum", {"d->l"}, {"in0", "a + b", "out0 = a", "double"}, 0);
   const Array out = nd::full({}, -7.0);
   whole(nd::array({1.25, 1.5}), {.out = out});
   BOOST_TEST(out.item<double>() == 2);
-  const auto two = nd::create_reduction_func("two_loops", {"b->d", "d->d"}, sum, 0);
+  const auto two = nd::create_reduction_func("two_loops", {{"b->d", {.map = "100 * in0"}}, "d->d"}, sum, 0);
   BOOST_TEST(two(nd::array({1.5, 2.5}), {.dtype = nd::float64}).item<double>() == 4);
 }
 

@@ -351,6 +351,15 @@ BOOST_AUTO_TEST_CASE(arguments_on_several_devices_are_not_fused) {
   BOOST_TEST(warnings[0] ==
              "UserWarning: fuse: arguments are on cuda:0 and cpu:0; the function is not fused, its steps are "
              "executed one by one");
+  // Nor by a program that was kept of an earlier call.
+  apart(here, here);
+  const auto [d, e, g] = apart(here, there);
+  BOOST_TEST((e.device() == nd::cpu_device));
+  BOOST_TEST(warnings.size() == 2u);
+  // Results that are arguments are copies of them.
+  const auto same = nd::fuse([](const auto& x, const auto& y) { return std::tuple(x, y); })(here, there);
+  BOOST_TEST(!same[0].shares_memory(here));
+  BOOST_TEST(!same[1].shares_memory(there));
   // A step that needs both is the error that it is without fusion.
   BOOST_TEST(test::message_of<nd::ValueError>([&] {
                nd::fuse([](const auto& x, const auto& y) { return x + y; })(here, there);
