@@ -340,11 +340,7 @@ BOOST_AUTO_TEST_CASE(losses_normalization_and_regions) {
        {a},
        "x0 y0",
        4 * 16},  // norms, with eps and without
-      {"hinge",
-       call([](auto& x, auto& v) { return nn::hinge(x, v); }),
-       {a, t},
-       "",
-       2 * 96},  // the signs, the margins
+      {"hinge", call([](auto& x, auto& v) { return nn::hinge(x, v); }), {a, t}, "", 2 * 96},  // the signs, the margins
       {"huber_loss",
        call([](auto& x, auto& y) { return nn::huber_loss(x, y, 0.5); }),
        {a, b},
