@@ -1,6 +1,9 @@
 #include <catena/tests/support/framework_link_golden.h>
 
+#include <algorithm>
+
 #include <catena/autograd/functions/reduction.h>
+#include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>
 
 namespace test {
@@ -49,15 +52,40 @@ void LinkCase::run_calls(nn::Link& link, const Call& call, const char* field) co
     for (const Json& key : one["inputs"]) inputs.back().push_back(key.is_null() ? Variable() : Variable(array(key)));
   }
   // A link without an input size gets its parameters by a first call; what that call did is then overwritten.
-  if (link.has_uninitialized_params()) {
+  const std::vector<nn::Link*> links = link.links();
+  if (std::any_of(links.begin(), links.end(), [](const nn::Link* l) { return l->has_uninitialized_params(); })) {
     const auto scope = autograd::no_backprop_mode();
     call(inputs[0], arguments(c_["calls"][0]));
   }
+  check_manifest(link);
   set_state(link);
   std::vector<Variables> outputs;
   for (std::size_t i = 0; i < inputs.size(); ++i) outputs.push_back(call(inputs[i], arguments(c_["calls"][i])));
   backward(outputs);
   compare(link, inputs, outputs);
+}
+
+void LinkCase::check_manifest(nn::Link& link) const {
+  std::map<std::string, std::string> wanted, found;
+  const auto line = [](const Shape& shape, const std::string& dtype) { return catena::to_string(shape) + " " + dtype; };
+  // Links are made with float32 parameters; set_state() gives them the dtype of the case.
+  const bool as_made = c_["dtype"] == "float32";
+  const auto shown = [&](Dtype dtype) {
+    return catena::is_floating(dtype) && !as_made ? std::string("floating") : std::string(catena::name_of(dtype));
+  };
+  for (const char* kind : {"params", "persistents"})
+    for (const auto& [key, stored] : c_[kind].items()) {
+      const catena::NpyArray a = golden_.array(stored.get<std::string>());
+      wanted[key] = line(a.shape, shown(a.dtype.value()));
+    }
+  nn::serializers::DictionarySerializer s;
+  link.serialize(s);
+  for (const auto& e : s.entries()) found[e.key] = line(e.shape, shown(e.dtype));
+  for (const auto& [key, what] : wanted)
+    BOOST_TEST((found.contains(key) && found.at(key) == what), key << " is stored as "
+                                                                   << (found.contains(key) ? found.at(key) : "nothing")
+                                                                   << ", by Chainer as " << what);
+  for (const auto& [key, what] : found) BOOST_TEST(wanted.contains(key), key << " is stored, but not by Chainer");
 }
 
 void LinkCase::set_state(nn::Link& link) const {

@@ -38,6 +38,8 @@ class LinkCase {
  private:
   void run_calls(nn::Link& link, const Call& call, const char* field) const;
   double tolerance(std::size_t i) const { return c_["tolerance"][i].get<double>(); }
+  // The link stores exactly the keys of the case, with their shapes and dtypes.
+  void check_manifest(nn::Link& link) const;
   void set_state(nn::Link& link) const;
   void backward(const std::vector<autograd::Variables>& outputs) const;
   void compare(nn::Link& link, const std::vector<autograd::Variables>& inputs,
