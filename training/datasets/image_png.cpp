@@ -23,6 +23,7 @@ struct PngReader {
   png_uint_32 width = 0, height = 0;
   int channels = 0, depth = 0, type = 0;
   png_bytepp rows = nullptr;
+  std::size_t stride = 0;
 
   explicit PngReader(std::string_view content) : file(content) {
     png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, &fail, &ignore);
@@ -46,7 +47,7 @@ struct PngReader {
   }
 };
 
-// Reads the header and chooses the form of the samples. False: message says what is wrong.
+// False: message says what is wrong. The size is to be checked before read_rows(), which allocates by it.
 bool read_header(PngReader& r) {
   if (setjmp(png_jmpbuf(r.png)) != 0) return false;
   png_set_read_fn(r.png, &r, &PngReader::read);
@@ -54,19 +55,20 @@ bool read_header(PngReader& r) {
   png_set_chunk_malloc_max(r.png, 1 << 20);            // of texts and colour profiles, which are not used
   png_read_info(r.png, r.info);
   png_get_IHDR(r.png, r.info, &r.width, &r.height, &r.depth, &r.type, nullptr, nullptr, nullptr);
+  r.channels = png_get_channels(r.png, r.info);
+  return true;
+}
+
+// Chooses the form of the samples and reads them.
+bool read_rows(PngReader& r) {
+  if (setjmp(png_jmpbuf(r.png)) != 0) return false;
   if (r.type == PNG_COLOR_TYPE_GRAY && (r.depth == 2 || r.depth == 4)) png_set_expand_gray_1_2_4_to_8(r.png);
   if (r.depth < 8) png_set_packing(r.png);  // numbers of colours, and the two levels of 1 bit, are not scaled
   if (r.depth == 16 && r.type != PNG_COLOR_TYPE_GRAY) png_set_strip_16(r.png);
   if (r.depth == 16 && std::endian::native == std::endian::little) png_set_swap(r.png);
   png_set_interlace_handling(r.png);
   png_read_update_info(r.png, r.info);
-  r.channels = png_get_channels(r.png, r.info);
-  r.depth = png_get_bit_depth(r.png, r.info);
-  return true;
-}
-
-bool read_rows(PngReader& r) {
-  if (setjmp(png_jmpbuf(r.png)) != 0) return false;
+  if (png_get_rowbytes(r.png, r.info) != r.stride) png_error(r.png, "the rows have another size than expected");
   png_read_image(r.png, r.rows);
   png_read_end(r.png, nullptr);
   return true;
@@ -80,11 +82,12 @@ DecodedImage decode_png(const std::string& context, std::string_view file) {
   PngReader reader(file);
   check<catena::RuntimeError>(reader.info != nullptr, context, "libpng cannot be initialised");
   check<ValueError>(read_header(reader), context, reader.message);
-  DecodedImage image{reader.height, reader.width, reader.channels, reader.depth == 16 ? 2 : 1, {}};
+  const bool wide = reader.depth == 16 && reader.type == PNG_COLOR_TYPE_GRAY;
+  DecodedImage image{reader.height, reader.width, reader.channels, wide ? 2 : 1, {}};
   allocate_samples(context, image, file.size());
   std::vector<png_bytep> rows(reader.height);
-  const std::size_t stride = image.samples.size() / rows.size();
-  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.samples.data() + y * stride;
+  reader.stride = image.samples.size() / rows.size();
+  for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.samples.data() + y * reader.stride;
   reader.rows = rows.data();
   check<ValueError>(read_rows(reader), context, reader.message);
   return image;
