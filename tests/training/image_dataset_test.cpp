@@ -1,5 +1,6 @@
 // Image files: every kind of PNG from an encoder after the specification, JPEG files by libjpeg, hostile ones; datasets
 // of them.
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -96,6 +97,13 @@ Picture random_picture(int type, int depth, int width, int height, unsigned seed
   std::mt19937 random(seed);
   for (int i = 0; i < width * height * p.channels; ++i) p.samples.push_back(int(random() % (1u << depth)));
   return p;
+}
+
+// The most memory that this process has had, in MiB.
+long peak_memory() {
+  struct rusage usage {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
 }
 
 // What Pillow gives: PNG/PngImagePlugin.py, the table of raw modes.
@@ -245,7 +253,8 @@ BOOST_AUTO_TEST_CASE(hostile_png_files) {
     BOOST_TEST(has(message, "bad.png"), "byte " << i << ": " << message);
   }
   refused("GIF89a what is this", "neither a PNG nor a JPEG");
-  // A header that claims 2^31 x 2^31 pixels, and one of 4 GB.
+  // A header that claims 2^31 x 2^31 pixels, and one of 12 GB: refused before anything of that size is allocated.
+  const long before = peak_memory();
   for (const auto& [width, height] : {std::pair{0x7fffffffu, 0x7fffffffu}, {40000u, 40000u}}) {
     std::string header, file = "\x89PNG\r\n\x1a\n";
     append_number(header, width);
@@ -256,6 +265,7 @@ BOOST_AUTO_TEST_CASE(hostile_png_files) {
     append_chunk(file, "IEND", "");
     refused(file, "claims");
   }
+  BOOST_TEST(peak_memory() < before + 100);
   BOOST_TEST(has(message_of<catena::IOError>([&] { read_image(folder / "nowhere.png"); }), "nowhere.png"));
   BOOST_CHECK_THROW(read_image(folder.path.string()), catena::IOError);
   BOOST_CHECK_THROW(read_image("/dev/zero"), catena::IOError);
