@@ -31,11 +31,11 @@ class CATENA_EXPORT ConvolutionND : public Link {
   using Options = ConvolutionNDLinkOptions;
   ConvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
   template <std::convertible_to<Lengths> Stride>
-  ConvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Stride& stride)
-      : ConvolutionND(ndim, in, out, kernel, Options{.stride = Lengths(stride)}) {}
-  ConvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
+  ConvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Stride& stride)
+      : ConvolutionND(ndim_, in, out, kernel, Options{.stride = Lengths(stride)}) {}
+  ConvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
                 const Lengths& pad)
-      : ConvolutionND(ndim, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+      : ConvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
@@ -65,11 +65,11 @@ class CATENA_EXPORT DeconvolutionND : public Link {
   using Options = DeconvolutionNDLinkOptions;
   DeconvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
   template <std::convertible_to<Lengths> Stride>
-  DeconvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Stride& stride)
-      : DeconvolutionND(ndim, in, out, kernel, Options{.stride = Lengths(stride)}) {}
-  DeconvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
+  DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Stride& stride)
+      : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = Lengths(stride)}) {}
+  DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
                   const Lengths& pad)
-      : DeconvolutionND(ndim, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+      : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

@@ -22,8 +22,8 @@ class CATENA_EXPORT EmbedID : public Link {
  public:
   using Options = EmbedIDLinkOptions;
   EmbedID(int in_size, int out_size, const Options& options = {});
-  EmbedID(int in_size, int out_size, const Initializer& initialW, std::optional<std::int64_t> ignore_label = {})
-      : EmbedID(in_size, out_size, Options{.initialW = initialW, .ignore_label = ignore_label}) {}
+  EmbedID(int in_size, int out_size, const Initializer& initialW, std::optional<std::int64_t> ignore_label_ = {})
+      : EmbedID(in_size, out_size, Options{.initialW = initialW, .ignore_label = ignore_label_}) {}
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x);

@@ -54,10 +54,10 @@ class CATENA_EXPORT InceptionBN : public Chain {
   InceptionBN(std::optional<int> in_channels, int out1, int proj3, int out3, int proj33, int out33,
               std::string_view pooltype, const Options& options = {});
   // InceptionBN(192, 64, 64, 64, 64, 96, "avg", 32)
-  InceptionBN(std::optional<int> in_channels, int out1, int proj3, int out3, int proj33, int out33,
-              std::string_view pooltype, std::optional<int> proj_pool, Pair stride = 1)
-      : InceptionBN(in_channels, out1, proj3, out3, proj33, out33, pooltype,
-                    Options{.proj_pool = proj_pool, .stride = stride}) {}
+  InceptionBN(std::optional<int> in_channels, int out1, int proj3_, int out3, int proj33_, int out33,
+              std::string_view pooltype_, std::optional<int> proj_pool, Pair stride_ = 1)
+      : InceptionBN(in_channels, out1, proj3_, out3, proj33_, out33, pooltype_,
+                    Options{.proj_pool = proj_pool, .stride = stride_}) {}
 
   NN_MEMBERS(proj3, conv3, proj33, conv33a, conv33b, proj3n, conv3n, proj33n, conv33an, conv33bn, conv1, conv1n, poolp,
              poolpn)

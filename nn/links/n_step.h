@@ -69,35 +69,35 @@ class CATENA_EXPORT NStepWithoutCells : public NStepBase {
 
 class CATENA_EXPORT NStepLSTM : public internal::NStepWithCells {
  public:
-  NStepLSTM(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepLSTM(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepBiLSTM : public internal::NStepWithCells {
  public:
-  NStepBiLSTM(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepBiLSTM(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepGRU : public internal::NStepWithoutCells {
  public:
-  NStepGRU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepGRU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepBiGRU : public internal::NStepWithoutCells {
  public:
-  NStepBiGRU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepBiGRU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepRNNTanh : public internal::NStepWithoutCells {
  public:
-  NStepRNNTanh(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepRNNTanh(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepBiRNNTanh : public internal::NStepWithoutCells {
  public:
-  NStepBiRNNTanh(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepBiRNNTanh(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepRNNReLU : public internal::NStepWithoutCells {
  public:
-  NStepRNNReLU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepRNNReLU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 class CATENA_EXPORT NStepBiRNNReLU : public internal::NStepWithoutCells {
  public:
-  NStepBiRNNReLU(int n_layers, int in_size, int out_size, double dropout, std::optional<bool> use_cudnn = {});
+  NStepBiRNNReLU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
 };
 
 }  // namespace nn

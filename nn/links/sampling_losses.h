@@ -22,9 +22,9 @@ class CATENA_EXPORT NegativeSampling : public Link {
   // ValueError for counts that WalkerAlias does not take, and for a negative sample_size.
   NegativeSampling(int in_size, const std::vector<double>& counts, int sample_size, double power = 0.75);
   template <class T>
-  requires std::is_arithmetic_v<T> NegativeSampling(int in_size, const std::vector<T>& counts, int sample_size,
+  requires std::is_arithmetic_v<T> NegativeSampling(int in_size, const std::vector<T>& counts, int sample_size_,
                                                     double power = 0.75)
-      : NegativeSampling(in_size, std::vector<double>(counts.begin(), counts.end()), sample_size, power) {}
+      : NegativeSampling(in_size, std::vector<double>(counts.begin(), counts.end()), sample_size_, power) {}
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x, const Variable& t, const Summed& options = {});
@@ -52,8 +52,8 @@ class CATENA_EXPORT BlackOut : public Link {
  public:
   BlackOut(int in_size, const std::vector<double>& counts, int sample_size);
   template <class T>
-  requires std::is_arithmetic_v<T> BlackOut(int in_size, const std::vector<T>& counts, int sample_size)
-      : BlackOut(in_size, std::vector<double>(counts.begin(), counts.end()), sample_size) {}
+  requires std::is_arithmetic_v<T> BlackOut(int in_size, const std::vector<T>& counts, int sample_size_)
+      : BlackOut(in_size, std::vector<double>(counts.begin(), counts.end()), sample_size_) {}
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x, const Variable& t, const Averaged& options = {});

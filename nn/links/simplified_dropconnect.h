@@ -28,8 +28,8 @@ class CATENA_EXPORT SimplifiedDropconnect : public Link {
   using Options = SimplifiedDropconnectOptions;
   SimplifiedDropconnect(std::optional<int> in_size, int out_size, const Options& options = {});
   template <std::convertible_to<double> R>
-  SimplifiedDropconnect(std::optional<int> in_size, int out_size, R ratio)
-      : SimplifiedDropconnect(in_size, out_size, Options{.ratio = double(ratio)}) {}
+  SimplifiedDropconnect(std::optional<int> in_size, int out_size_, R ratio_)
+      : SimplifiedDropconnect(in_size, out_size_, Options{.ratio = double(ratio_)}) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x, const SimplifiedDropconnectCallOptions& options = {});
