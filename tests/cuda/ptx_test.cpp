@@ -597,3 +597,15 @@ BOOST_AUTO_TEST_CASE(bits_without_a_value_are_followed) {
     check_reported(run_sum(reads_unwritten(body), 512, 0, 1), "of shared memory that the block has not written");
   }
 }
+
+BOOST_AUTO_TEST_CASE(the_alignment_of_what_a_parameter_points_to_is_not_its_own) {
+  const OnDevice device;
+  const Ptx kernel(
+      ".version 7.8\n.target sm_75\n.address_size 64\n"
+      ".visible .entry k(.param .u32 p_n, .param .u64 .ptr .global .align 1 p_out)\n{\n.reg .b32 %r<2>;\n.reg .b64 "
+      "%l<2>;\nld.param.u32 %r0, [p_n];\nld.param.u64 %l0, [p_out];\nst.global.u32 [%l0], %r0;\nret;\n}\n",
+      "k");
+  const cu_deviceptr out = allocate(4);
+  kernel.launch(1, 1, 77u, out);
+  BOOST_CHECK_EQUAL(download<int>(out, 1)[0], 77);
+}

@@ -139,15 +139,20 @@ class Parser {
   // What follows the space: one or more variables of one type.
   void variables(Space space, std::vector<Variable>& into) {
     std::size_t alignment = 0, bytes = 0;
+    bool points = false;
     std::string_view type;
     for (;;) {
       const std::string_view word = peek();
       if (word == ".align") {
         take();
-        alignment = static_cast<std::size_t>(integer());
+        const auto given = static_cast<std::size_t>(integer());
+        if (!points) alignment = given;  // behind .ptr it is that of what the parameter points to
       } else if (word == ".attribute") {
         while (take() != ")") {}
-      } else if (word == ".ptr" || word == ".global" || word == ".shared" || word == ".const" || word == ".local") {
+      } else if (word == ".ptr") {
+        points = true;
+        take();
+      } else if (word == ".global" || word == ".shared" || word == ".const" || word == ".local") {
         take();  // what a pointer parameter points to
       } else if (word.starts_with(".")) {
         type = take().substr(1);
