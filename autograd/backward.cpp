@@ -406,7 +406,22 @@ class GradInputsScope {
   const GradInputs* before_;
 };
 
+thread_local const OnParameter* on_parameter_of_run = nullptr;
+
+class OnParameterScope {
+ public:
+  explicit OnParameterScope(const OnParameter* to) noexcept : before_(std::exchange(on_parameter_of_run, to)) {}
+  ~OnParameterScope() { on_parameter_of_run = before_; }
+  OnParameterScope(const OnParameterScope&) = delete;
+  OnParameterScope& operator=(const OnParameterScope&) = delete;
+
+ private:
+  const OnParameter* before_;
+};
+
 }  // namespace
+
+const OnParameter* current_on_parameter() noexcept { return on_parameter_of_run; }
 
 void run_backward(const Variable& start, const BackwardOptions& options, const OnParameter* on_parameter) {
   catena::check<catena::ValueError>(bool(start), "backward", "called on a null Variable");
@@ -432,6 +447,7 @@ void run_backward(const Variable& start, const BackwardOptions& options, const O
   y->run = 0;
   engine.enqueue(y);
   const GradInputsScope no_grad_inputs(nullptr);
+  const OnParameterScope reports(on_parameter);
   engine.run();
 }
 
@@ -441,9 +457,11 @@ namespace {
 
 // All functions on a path from the outputs to a wanted variable.
 std::unordered_set<const FunctionNode*> functions_between(const Variables& outputs,
-                                                          const std::unordered_set<const VariableNode*>& wanted) {
+                                                          const std::unordered_set<const VariableNode*>& wanted,
+                                                          const Variables& ends) {
   std::vector<const FunctionNode*> all, pending;
   std::unordered_set<const FunctionNode*> seen, needed;
+  for (const Variable& x : ends) seen.insert(x.creator());
   const auto visit = [&](const FunctionNode* f) {
     if (f != nullptr && seen.insert(f).second) pending.push_back(f);
   };
@@ -493,7 +511,7 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
 }
 
 Variables internal::gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-                              bool enable_double_backprop) {
+                              bool enable_double_backprop, const Variables& ends) {
   catena::check<catena::ValueError>(grad_outputs.empty() || grad_outputs.size() == outputs.size(), "grad",
                                     grad_outputs.size(), " grad_outputs given for ", outputs.size(), " outputs");
   for (const Variables* list : {&outputs, &inputs})
@@ -501,7 +519,7 @@ Variables internal::gradients(const Variables& outputs, const Variables& inputs,
       catena::check<catena::TypeError>(bool(v), "grad", "an output or input is a null Variable");
   BackwardEngine::Isolated isolated;
   for (const Variable& x : inputs) isolated.wanted.insert(Access::node(x)->root());
-  isolated.functions = functions_between(outputs, isolated.wanted);
+  isolated.functions = functions_between(outputs, isolated.wanted, ends);
   const Restore restore(isolated);
   BackwardEngine engine(enable_double_backprop, false);
   engine.isolate(&isolated);

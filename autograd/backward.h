@@ -17,9 +17,13 @@ using OnParameter = catena::Function<void(VariableNode&, FunctionNode&)>;
 CATENA_EXPORT void run_backward(const Variable& start, const BackwardOptions& options,
                                 const OnParameter* on_parameter = nullptr);
 
-// grad(), as a step of a backward pass.
+// The function that the backward pass which calls a rule of this thread reports parameters to; null: to none.
+CATENA_EXPORT const OnParameter* current_on_parameter() noexcept;
+
+// grad(), as a step of a backward pass. `ends`: variables whose creators do not take part, even where an input lies
+// behind them.
 CATENA_EXPORT Variables gradients(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
-                                  bool enable_double_backprop);
+                                  bool enable_double_backprop, const Variables& ends = {});
 // Whether a call of grad() that runs on this thread computes the gradient of this variable.
 CATENA_EXPORT bool is_grad_input(const GradInputs* inputs, const VariableNode* n) noexcept;
 

@@ -41,7 +41,7 @@ external_function(F forward, G backward, const Variables& inputs) {
       inputs);
 }
 template <class F, class G, std::convertible_to<Variable>... X>
-requires(sizeof...(X) > 0 && !(... || std::derived_from<X, Variables>)) Outputs
+requires(sizeof...(X) > 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>))) Outputs
     external_function(F forward, G backward, const X&... inputs) {
   return external_function(std::move(forward), std::move(backward), Variables{Variable(inputs)...});
 }

@@ -88,8 +88,8 @@ bool inside_of_grad(const Variables& leaves) {
 }
 
 void accumulate(Variable leaf, const Variable& g) {
-  const Variable before = leaf.grad_variable();
-  leaf.set_grad_variable(before ? before + g : g);
+  if (const Variable before = leaf.grad_variable()) leaf.set_grad_variable(before + g);
+  else Access::node(leaf)->root()->set_grad(g, true);  // g may be the gradient of other variables, too
 }
 
 // The last input is an empty leaf that the node itself holds. Its gradient can thus be read, so that the rule is always
@@ -162,7 +162,7 @@ class Forget final : public FunctionNode {
     if (inside_of_grad(captured_leaves(ys, xs, recomputation.number())))
       return gradients_of(targets, internal::gradients(outputs, sources, output_gradients, false));
     for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k].set_grad(output_gradients[k].data());
-    if (!outputs.empty()) outputs[0].backward();
+    if (!outputs.empty()) run_backward(outputs[0], {}, current_on_parameter());
     Variables gx;
     for (const Variable& x : sources) gx.push_back(x.grad_variable());
     return gradients_of(targets, gx);
@@ -184,11 +184,11 @@ class Forget final : public FunctionNode {
     select(ys, gy, outputs, output_gradients);
     Variables leaves = captured_leaves(ys, xs, recomputation.number());
     if (inside_of_grad(leaves)) leaves.clear();
-    const std::size_t of_inputs = sources.size();
+    const Variables copies = sources;  // what made the inputs gets its gradients from the outer backward pass
     for (const Variable& leaf : leaves) sources.push_back(leaf);
-    const Variables gx = internal::gradients(outputs, sources, output_gradients, true);
+    const Variables gx = internal::gradients(outputs, sources, output_gradients, true, copies);
     for (std::size_t k = 0; k < leaves.size(); ++k)
-      if (const Variable& g = gx[of_inputs + k]) accumulate(leaves[k], g);
+      if (const Variable& g = gx[copies.size() + k]) accumulate(leaves[k], g);
     return gradients_of(targets, gx);
   }
 

@@ -31,14 +31,14 @@ namespace internal {
 
 CATENA_EXPORT Variables forget(catena::Function<Variables(const Variables&)> func, const Variables& xs);
 
-template <class F> catena::Function<Variables(const Variables&)> repeated(F&& func) {
+// `call` calls func with the elements of a list, or with the list.
+template <class F, class Call> catena::Function<Variables(const Variables&)> repeated(F&& func, Call call) {
   using Target = std::remove_reference_t<F>;
   if constexpr (HasParameters<Target>) {
     static_assert(std::is_lvalue_reference_v<F>, "forget: the link must live until backward, not be a temporary one");
-    return [&func](const Variables& x) { return call_variables(func, x); };
+    return [&func, call](const Variables& x) { return call(func, x); };
   } else {
-    return
-        [copy = std::decay_t<F>(std::forward<F>(func))](const Variables& x) mutable { return call_variables(copy, x); };
+    return [copy = std::decay_t<F>(std::forward<F>(func)), call](const Variables& x) mutable { return call(copy, x); };
   }
 }
 
@@ -46,7 +46,9 @@ template <class F> catena::Function<Variables(const Variables&)> repeated(F&& fu
 template <class R> auto in_form_of(const Variables& list) {
   if constexpr (SingleVariable<R>) {
     return list[0];
-  } else if constexpr (!RangeOfVariables<R> && is_tuple_of_variables<R>()) {
+  } else if constexpr (std::is_same_v<R, Outputs>) {
+    return Outputs(list);
+  } else if constexpr (is_tuple_of_variables<R>()) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) { return R{list[I]...}; }
     (std::make_index_sequence<std::tuple_size_v<R>>());
   } else {
@@ -54,24 +56,42 @@ template <class R> auto in_form_of(const Variables& list) {
   }
 }
 
+// func(x[0], ..., x[N - 1]), for no other number: a generic lambda may be an error for others.
+template <std::size_t N> struct CallWith {
+  template <class F> Variables operator()(F& func, const Variables& x) const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return outputs_of(func(x[I]...)); }
+    (std::make_index_sequence<N>());
+  }
+};
+struct CallWithList {
+  template <class F> Variables operator()(F& func, const Variables& x) const { return outputs_of(func(x)); }
+};
+
+// What make_function made is a Variable, unless func takes a list.
+template <class F, class... X> constexpr bool takes_separately() {
+  if constexpr (sizeof...(X) == 1 && (... && std::derived_from<X, Variables>))
+    return std::is_invocable_v<std::remove_reference_t<F>&, const Variable&>;
+  else return true;
+}
+
 }  // namespace internal
 
-// func(xs...), of up to 10 Variables, in the form in which func returns it: a Variable, a tuple, or a list as
-// Variables.
+// func(xs...), in the form in which func returns it: a Variable, a tuple or std::array, or a list as Variables.
 template <class F, std::convertible_to<Variable>... X>
-requires(!(... || std::derived_from<X, Variables>)) auto forget(F&& func, const X&... xs) {
+requires(internal::takes_separately<F, X...>()) auto forget(F&& func, const X&... xs) {
   static_assert(std::is_invocable_v<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>,
                 "forget: func must be callable with these variables");
   using R = std::invoke_result_t<std::remove_reference_t<F>&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>;
-  return internal::in_form_of<std::remove_cvref_t<R>>(
-      internal::forget(internal::repeated(std::forward<F>(func)), Variables{Variable(xs)...}));
+  return internal::in_form_of<std::remove_cvref_t<R>>(internal::forget(
+      internal::repeated(std::forward<F>(func), internal::CallWith<sizeof...(X)>()), Variables{Variable(xs)...}));
 }
 // The same for a func that takes a list.
 template <class F> auto forget(F&& func, const Variables& xs) {
   static_assert(std::is_invocable_v<std::remove_reference_t<F>&, const Variables&>,
                 "forget: func must be callable with a list of variables");
   using R = std::invoke_result_t<std::remove_reference_t<F>&, const Variables&>;
-  return internal::in_form_of<std::remove_cvref_t<R>>(internal::forget(internal::repeated(std::forward<F>(func)), xs));
+  return internal::in_form_of<std::remove_cvref_t<R>>(
+      internal::forget(internal::repeated(std::forward<F>(func), internal::CallWithList()), xs));
 }
 
 }  // namespace autograd

@@ -61,7 +61,8 @@ template <class F> class FunctionPtr : public NodePtr<F> {
   using NodePtr<F>::NodePtr;
   Outputs operator()(const Variables& inputs) const { return static_cast<FunctionNode*>(this->get())->apply(inputs); }
   template <std::convertible_to<Variable>... X>
-  requires(sizeof...(X) > 0 && !(... || std::derived_from<X, Variables>)) Outputs operator()(const X&... inputs) const {
+  requires(sizeof...(X) > 1 || (sizeof...(X) == 1 && !(... || std::derived_from<X, Variables>))) Outputs operator()(
+      const X&... inputs) const {
     return (*this)(Variables{Variable(inputs)...});
   }
 };

@@ -1,9 +1,11 @@
 // forget: the gradients of a function that is computed again in backward, compared with those of the plain call.
 #include <catena/autograd/forget.h>
 
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include <catena/autograd/external_function.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
@@ -248,6 +250,89 @@ BOOST_AUTO_TEST_CASE(second_derivatives) {
   sum_of_gradients.backward();
   BOOST_TEST(item(v.grad()).to_double() == 6 * 0.7 * 0.09 + 6 * 0.49 * 0.3, boost::test_tools::tolerance(1e-12));
   BOOST_TEST(item(c.grad()).to_double() == 6 * 0.49 * 0.3 + 2 * 0.343, boost::test_tools::tolerance(1e-12));
+}
+
+// What func reads is also upstream of its argument: tied weights. d/dp 2p^2 = 4p, and dy/dx = p.
+BOOST_AUTO_TEST_CASE(what_func_reads_may_lie_upstream_of_its_argument) {
+  const auto number = [](const Array& a) { return a ? item(a).to_double() : -1; };
+  for (const bool twice : {false, true}) {
+    Variable p(array<double>({3}, {}), {.name = "p"});
+    const auto tied = [&](const Variable& v) { return v * p; };
+    Variable x = p * 2;
+    Variable y = forget([&](const Variable& v) { return twice ? forget(tied, v) * 1 : tied(v); }, x);
+    y.backward({.retain_grad = true, .enable_double_backprop = true});
+    BOOST_TEST(number(p.grad()) == 12);
+    BOOST_TEST(number(x.grad()) == 3);
+    Variable g = p.grad_variable();
+    p.cleargrad();
+    g.backward();
+    BOOST_TEST(number(p.grad()) == 4);
+  }
+  // The argument itself, of which func also reads: y = x^2.
+  Variable x(array<double>({5}, {}));
+  Variable y = forget([&](const Variable& v) { return v * x; }, x);
+  y.backward({.enable_double_backprop = true});
+  BOOST_TEST(number(x.grad()) == 10);
+  Variable g = x.grad_variable();
+  x.cleargrad();
+  g.backward();
+  BOOST_TEST(number(x.grad()) == 2);
+}
+
+// The gradients of a sum are one array: adding to that of one term must leave the others alone.
+BOOST_AUTO_TEST_CASE(gradients_of_what_func_reads_share_no_memory_that_is_written) {
+  Variable x(spread({2})), w(spread({2}, -1, 1, 1));
+  Variable y = forget([&](const Variable& v) { return v + w; }, x);
+  y.set_grad(ones({2}, Dtype::float64));
+  y.backward({.enable_double_backprop = true});
+  Variable z = w * 3;
+  z.set_grad(ones({2}, Dtype::float64));
+  z.backward();
+  CHECK_SAME(w.grad(), ones({2}, Dtype::float64) * 4);
+  CHECK_SAME(x.grad(), ones({2}, Dtype::float64));
+  CHECK_SAME(y.grad(), ones({2}, Dtype::float64));
+}
+
+struct Cube final : Function {
+  Arrays forward(const Arrays& x) override { return {x[0] * x[0] * x[0]}; }
+  Arrays backward(const Arrays& x, const Arrays& gy) override { return {x[0] * x[0] * 3 * gy[0]}; }
+};
+struct Product final : Function {
+  Arrays forward(const Arrays& x) override { return {x[0] * x[1]}; }
+  Arrays backward(const Arrays& x, const Arrays& gy) override { return {gy[0] * x[1], gy[0] * x[0]}; }
+};
+
+BOOST_AUTO_TEST_CASE(results_have_the_form_in_which_func_returns_them) {
+  Variable x(array<double>({2, -1}, {2})), z(array<double>({5, 3}, {2}));
+  Variable h = forget([&](const Variable& v) { return make_function<Cube>()(v); }, x);
+  CHECK_SAME(h.data(), array<double>({8, -1}, {2}));
+  sum(h).backward();
+  CHECK_SAME(x.grad(), array<double>({12, 3}, {2}));
+  auto [a, b] = forget([](const Variable& v) { return std::array<Variable, 2>{v * 2, v * v}; }, x);
+  static_assert(std::is_same_v<decltype(a), Variable>);
+  CHECK_SAME(a.data(), array<double>({4, -2}, {2}));
+  CHECK_SAME(b.data(), array<double>({4, 1}, {2}));
+  // A generic lambda, which would not compile for a list or for another number of arguments.
+  x.cleargrad();
+  Variable generic = forget([](const auto& v) { return nn::relu(v); }, x);
+  sum(generic).backward();
+  CHECK_SAME(x.grad(), array<double>({1, 0}, {2}));
+  CHECK_SAME(Variable(forget([](const auto& u, const auto& v) { return u - v; }, x, z)).data(), x.data() - z.data());
+  // The result of a function object as an argument: the one Variable that it stands for, or a list for what takes one.
+  const auto cube = [&] { return make_function<Cube>()(x); };
+  CHECK_SAME(Variable(make_function<Product>()(cube(), z)).data(), array<double>({40, -3}, {2}));
+  CHECK_SAME(Variable(make_function<Product>()(z, cube())).data(), array<double>({40, -3}, {2}));
+  CHECK_SAME(Variable(make_function<Cube>()(cube())).data(), array<double>({512, -1}, {2}));
+  CHECK_SAME(forget([](const Variable& u, const Variable& v) { return u * v; }, cube(), z).data(),
+             array<double>({40, -3}, {2}));
+  CHECK_SAME(forget([](const Variable& u) { return u * 2; }, cube()).data(), array<double>({16, -2}, {2}));
+  CHECK_SAME(forget([](const Variables& u) { return u[0] * 2; }, cube()).data(), array<double>({16, -2}, {2}));
+  const Variable external = external_function([](const Arrays& v) { return v[0] * v[1]; },
+                                              [](const Arrays& v, const Arrays& gy) {
+                                                return Arrays{gy[0] * v[1], gy[0] * v[0]};
+                                              },
+                                              cube(), z);
+  CHECK_SAME(external.data(), array<double>({40, -3}, {2}));
 }
 
 BOOST_AUTO_TEST_CASE(grad_changes_no_variable) {
