@@ -113,8 +113,15 @@ ConfigOptions config_entry(std::string_view name, std::int64_t value) {
   return o;
 }
 
-ConfigOptions config_entry(std::string_view name, UseCudnn value) {
+ConfigOptions config_entry(std::string_view name, double) { refuse(name, "a floating-point number"); }
+
+ConfigOptions config_entry(std::string_view name, std::string_view value) {
   if (name != kUseCudnn) refuse(name, "a text");
+  return config_entry(name, UseCudnn(value));
+}
+
+ConfigOptions config_entry(std::string_view name, UseCudnn value) {
+  if (name != kUseCudnn) refuse(name, "a value of use_cudnn");
   ConfigOptions o;
   o.use_cudnn = value;
   return o;

@@ -8,6 +8,7 @@
 // of a call (`train`, `use_cudnn`, `deterministic`) win over the configuration. A new thread starts with the defaults.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -23,7 +24,7 @@ class CATENA_EXPORT UseCudnn {
  public:
   enum Value : unsigned char { kNever, kAuto, kAlways };
   constexpr UseCudnn(Value v = kAuto) noexcept : v_(v) {}
-  constexpr UseCudnn(bool v) noexcept : v_(v ? kAuto : kNever) {}
+  template <std::same_as<bool> Bool> constexpr UseCudnn(Bool v) noexcept : v_(v ? kAuto : kNever) {}
   UseCudnn(std::string_view text);  // "never", "auto", "always"; ValueError otherwise
   UseCudnn(const char* text) : UseCudnn(std::string_view(text)) {}
   constexpr Value value() const noexcept { return v_; }
@@ -61,6 +62,8 @@ class CATENA_EXPORT ConfigScope {
 namespace internal {
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, bool value);
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::int64_t value);
+CATENA_EXPORT ConfigOptions config_entry(std::string_view name, double value);  // always throws
+CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::string_view value);
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, UseCudnn value);
 }  // namespace internal
 
@@ -69,6 +72,10 @@ template <class Value> [[nodiscard]] ConfigScope using_config(std::string_view n
   if constexpr (std::is_same_v<Value, bool>) return ConfigScope(internal::config_entry(name, value));
   else if constexpr (std::is_integral_v<Value>)
     return ConfigScope(internal::config_entry(name, static_cast<std::int64_t>(value)));
+  else if constexpr (std::is_floating_point_v<Value>)
+    return ConfigScope(internal::config_entry(name, static_cast<double>(value)));
+  else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
+    return ConfigScope(internal::config_entry(name, std::string_view(value)));
   else return ConfigScope(internal::config_entry(name, UseCudnn(value)));
 }
 

@@ -136,6 +136,18 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(by("use_cudnn", 1), catena::TypeError);
   BOOST_CHECK_THROW(by("max_workspace_size", true), catena::TypeError);
   BOOST_CHECK_THROW(by("max_workspace_size", "auto"), catena::TypeError);
+  // The name is looked at before the text.
+  BOOST_TEST(words_of<catena::TypeError>([&] { by("train", "yes"); }) ==
+             "using_config: train takes a bool, not a text");
+  BOOST_CHECK_THROW(by("dtype", "float32"), catena::AttributeError);
+  BOOST_CHECK_THROW(by("dtype", std::string("float32")), catena::AttributeError);
+  BOOST_TEST(words_of<catena::TypeError>([&] { by("max_workspace_size", 1e6); }) ==
+             "using_config: max_workspace_size takes a number of bytes, not a floating-point number");
+  BOOST_TEST(words_of<catena::TypeError>([&] { by("use_cudnn", 0.5); }) ==
+             "using_config: use_cudnn takes \"never\", \"auto\" or \"always\", not a floating-point number");
+  BOOST_CHECK_THROW(by("train", UseCudnn::kNever), catena::TypeError);
+  static_assert(std::is_constructible_v<UseCudnn, bool> && !std::is_constructible_v<UseCudnn, double> &&
+                !std::is_constructible_v<UseCudnn, int>);
   BOOST_TEST(words_of<catena::ValueError>([&] { by("use_cudnn", "nope"); }) ==
              "use_cudnn: \"nope\" is not one of never, auto, always");
   BOOST_TEST(words_of<catena::ValueError>([&] {

@@ -2,7 +2,9 @@
 #include <catena/training/parallel/parallel_updater.h>
 
 #include <memory>
+#include <mutex>
 
+#include <catena/autograd/config.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/replicas.h>
@@ -130,6 +132,38 @@ BOOST_AUTO_TEST_CASE(lazily_sized_models) {
   }
   by_hand.update();
   BOOST_TEST(params_of(lazy) == params_of(hand), each);
+}
+
+// Every replica has the configuration of the thread that calls update().
+BOOST_AUTO_TEST_CASE(replicas_have_the_configuration_of_the_caller) {
+  nn::Classifier model{TinyMLP()};
+  SGD sgd;
+  sgd.setup(model);
+  SerialIterator it(host_examples(12, true), 6);
+  std::mutex mutex;
+  std::vector<autograd::Config> seen;
+  const auto loss = [&](Link& replica, const Variables& x) {
+    {
+      const std::lock_guard lock(mutex);
+      seen.push_back(autograd::config());
+    }
+    return replica.call(x);
+  };
+  ParallelUpdater updater(it, sgd, model, {.devices = {{"main", -1}, {"second", -1}}, .loss_func = loss});
+  {
+    const auto scope = autograd::using_config(
+        {.train = false, .cudnn_deterministic = true, .use_cudnn = "never", .max_workspace_size = 4096});
+    updater.update();
+  }
+  updater.update();
+  BOOST_REQUIRE(seen.size() == 4u);
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    const bool inside = k < 2;
+    BOOST_TEST(seen[k].train == !inside);
+    BOOST_TEST(seen[k].cudnn_deterministic == inside);
+    BOOST_TEST((seen[k].use_cudnn == (inside ? autograd::UseCudnn::kNever : autograd::UseCudnn::kAuto)));
+    BOOST_TEST(seen[k].max_workspace_size.value_or(-1) == (inside ? 4096 : -1));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(reports_of_all_models) {

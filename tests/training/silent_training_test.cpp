@@ -2,6 +2,7 @@
 #include <functional>
 
 #include <catena/autograd/debug.h>
+#include <catena/autograd/forget.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -77,6 +78,11 @@ BOOST_AUTO_TEST_CASE(a_parameter_that_nothing_updates) {
     BOOST_TEST(has(message, "LinearFunction"));
     BOOST_TEST(same_bits(model.listed.W.data(), before));
   }
+  // Within forget, the gradients come from a backward pass inside of the backward pass.
+  warnings.texts.clear();
+  sgd.update([&] { return autograd::forget([&](const Variable& v) { return autograd::forget(model, v) * 2; }, x); });
+  BOOST_REQUIRE(warnings.texts.size() == 2u);
+  BOOST_TEST(has(warnings.texts[0], "LinearFunction"));
   warnings.texts.clear();
   model.forgotten.disable_update();  // a constant
   sgd.update(model, x);

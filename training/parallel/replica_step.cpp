@@ -57,11 +57,13 @@ std::vector<std::uint64_t> replica_seeds(std::size_t count) {
 
 CallerState::CallerState()
     : modes_(autograd::internal::modes()),
+      cudnn_modes_(autograd::internal::cudnn_modes()),
       tells_of_losses_(autograd::OwnLossWarning::is_active()),
       reporter_(nn::find_current_reporter()) {}
 
 void CallerState::run(std::uint64_t seed, nn::Observation& reported, const catena::Function<void()>& f) const {
   autograd::internal::modes() = modes_;
+  autograd::internal::cudnn_modes() = cudnn_modes_;
   const GeneratorScope generator(seed);
   std::optional<autograd::OwnLossWarning> told;
   if (tells_of_losses_) told.emplace();

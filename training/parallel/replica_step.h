@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include <catena/autograd/config.h>
 #include <catena/autograd/flag.h>
 #include <catena/kernels/base/function.h>
 #include <catena/nn/reporter.h>
@@ -26,7 +27,7 @@ Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Exam
 // is part of snapshots.
 std::vector<std::uint64_t> replica_seeds(std::size_t count);
 
-// The calling thread's modes and reporter, for threads that work on its behalf.
+// The calling thread's modes (those of config() included) and reporter, for threads that work on its behalf.
 class CallerState {
  public:
   CallerState();
@@ -37,6 +38,7 @@ class CallerState {
 
  private:
   autograd::internal::Modes modes_;
+  autograd::internal::CudnnModes cudnn_modes_;
   bool tells_of_losses_;
   nn::Reporter* reporter_;
 };
