@@ -226,6 +226,18 @@ BOOST_AUTO_TEST_CASE(hostile_archives) {
                         "a",
                         kArrayHead + array_state(std::string("K\x01K\0\x86", 5), "u1", "")),
                  "does not fit");
+  // A dtype of a long text, which a pickle could repeat.
+  refused_pickle(
+      "\x80\x02"
+      "cnumpy\ndtype\nU\x02"
+      "f8\x85R.",
+      "u1 is needed");
+  std::string ranks = "(";
+  for (int i = 0; i < 40; ++i) ranks += "K\x01";
+  refused_pickle(pickle("]K\x05"
+                        "a",
+                        kArrayHead + array_state(ranks + std::string("M\0\x0ct", 4), "u1", std::string(3072, '\7'))),
+                 "an array of 41 axes");
   refused_pickle(pickle("](K\x05K\x06"
                         "e",
                         kArrayHead + array_state(kShape, "u1", std::string(3072, '\7'))),

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <random>
 #include <thread>
 
@@ -205,6 +206,33 @@ BOOST_AUTO_TEST_CASE(every_kind_of_png) {
                                     "type " << type << " depth " << depth << " interlaced " << interlaced << " at " << y
                                             << ", " << x << ", " << c << ": " << got[i]);
       }
+}
+
+// 8 samples in a byte, and 1000 bytes in a byte of the file.
+BOOST_AUTO_TEST_CASE(png_files_of_one_colour) {
+  if (lacks(datasets::image_codecs().png, "PNG")) return;
+  const TemporaryFolder folder("one_colour");
+  constexpr std::int64_t kSide = 4800;
+  std::string rows(std::size_t(kSide * (1 + kSide / 8)), '\0');
+  for (std::size_t y = 0; y < std::size_t(kSide); ++y) rows[y * (1 + kSide / 8) + 1] = '\x80';
+  uLongf size = compressBound(uLong(rows.size()));
+  std::string packed(size, '\0');
+  BOOST_REQUIRE(compress2(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+                          uLong(rows.size()), 9) == Z_OK);
+  packed.resize(size);
+  std::string header, file = "\x89PNG\r\n\x1a\n";
+  append_number(header, unsigned(kSide));
+  append_number(header, unsigned(kSide));
+  header += std::string("\x01\0\0\0\0", 5);
+  append_chunk(file, "IHDR", header);
+  append_chunk(file, "IDAT", packed);
+  append_chunk(file, "IEND", "");
+  BOOST_TEST(file.size() * 1100 < std::size_t(kSide * kSide));
+  write_file(folder / "one.png", file);
+  const Array image = read_image(folder / "one.png");
+  BOOST_TEST(image.shape() == Shape({1, kSide, kSide}));
+  const std::vector<float> samples = autograd::to_vector<float>(image);
+  BOOST_TEST(std::accumulate(samples.begin(), samples.end(), 0.0) == double(kSide));
 }
 
 BOOST_AUTO_TEST_CASE(jpeg_files) {

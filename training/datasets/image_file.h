@@ -18,8 +18,8 @@ namespace training::datasets {
 //   C = 3  red, green, blue;  C = 4 with opacity, or cyan, magenta, yellow, black of a JPEG file
 // Colours of 16 bits are reduced to their upper 8. The format is that of the content, whatever the name says.
 // IOError when the file cannot be read; ValueError when it is neither PNG nor JPEG, is damaged or cut off, or claims
-// more than 1100 samples per byte of the file; RuntimeError when this build lacks the format's library. All name the
-// file. Thread safety: may be called from several threads.
+// more than 1100 bytes of samples per byte of the file; RuntimeError when this build lacks the format's library. All
+// name the file. Thread safety: may be called from several threads.
 CATENA_EXPORT Array read_image(const std::string& path, autograd::Dtype dtype = autograd::Dtype::float32);
 
 struct ImageCodecs {
@@ -41,8 +41,8 @@ DecodedImage decode_png(const std::string& context, std::string_view file);
 DecodedImage decode_jpeg(const std::string& context, std::string_view file);
 
 // Sets the size, which the file claims, and makes room for the samples. ValueError unless there are samples, and no
-// more than a file of `file_bytes` may hold.
-void allocate_samples(const std::string& context, DecodedImage& image, std::size_t file_bytes);
+// more than a file of `file_bytes` may hold, in which a sample has `depth` bits.
+void allocate_samples(const std::string& context, DecodedImage& image, std::size_t file_bytes, int depth = 8);
 
 // RuntimeError naming the first path (by its extension .png, .jpg or .jpeg) for which there is no codec, and what to
 // install; for other names any codec will do.

@@ -89,7 +89,7 @@ DecodedImage decode_jpeg(const std::string& context, std::string_view file) {
   reader.samples = image.samples.data();
   reader.stride = image.samples.size() / static_cast<std::size_t>(image.height);
   check<ValueError>(read_rows(reader), context, reader.message);
-  // Files with four channels have them inverted, by the convention of the program that introduced them.
+  // Files with four channels have them inverted, by the convention of Adobe Photoshop.
   if (image.channels == 4)
     for (std::uint8_t& sample : image.samples) sample = static_cast<std::uint8_t>(255 - sample);
   return image;

@@ -84,7 +84,7 @@ DecodedImage decode_png(const std::string& context, std::string_view file) {
   check<ValueError>(read_header(reader), context, reader.message);
   const bool wide = reader.depth == 16 && reader.type == PNG_COLOR_TYPE_GRAY;
   DecodedImage image{reader.height, reader.width, reader.channels, wide ? 2 : 1, {}};
-  allocate_samples(context, image, file.size());
+  allocate_samples(context, image, file.size(), reader.depth);
   std::vector<png_bytep> rows(reader.height);
   reader.stride = image.samples.size() / rows.size();
   for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.samples.data() + y * reader.stride;

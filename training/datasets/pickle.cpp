@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/shape.h>
 
 namespace training::datasets::internal {
 
@@ -20,6 +21,7 @@ constexpr std::array<std::string_view, 6> kGlobals = {"numpy.core.multiarray _re
                                                       "_codecs encode",  // how Python 3 writes bytes in protocol 2
                                                       "__builtin__ bytes"};
 
+bool is_bytes(std::string_view dtype) { return dtype == "u1" || dtype == "|u1"; }
 bool is_reconstruct(std::string_view name) { return name == kGlobals[0] || name == kGlobals[1]; }
 
 // Bytes that are written as text: the code points 0 to 255, in UTF-8. False for others.
@@ -271,7 +273,9 @@ void Pickle::reduce() {
   if (is_reconstruct(function.text)) {  // filled by build()
     push(Kind::array);
   } else if (function.text == "numpy dtype" && !given.empty() && given[0]->kind == Kind::text) {
-    push(Kind::dtype).text = given[0]->text;
+    const std::string_view name = given[0]->text;
+    if (!is_bytes(name)) refuse("the pickle has an array of ", name.substr(0, 20), "; u1 is needed");
+    push(Kind::dtype);
   } else if (function.text == "_codecs encode" && given.size() == 2 && given[1]->text == "latin1") {
     std::string bytes;
     count_copy(given[0]->text.size());
@@ -297,8 +301,10 @@ void Pickle::build_array(PickleNode& array, const PickleNode& state) {
   const std::vector<PickleNode*>& s = state.items;
   if (s.size() != 5 || s[1]->kind != Kind::tuple || s[2]->kind != Kind::dtype || s[4]->kind != Kind::text)
     refuse("the pickle has an array of an unknown form");
-  if (s[2]->text != "u1" && s[2]->text != "|u1") refuse("the pickle has an array of ", s[2]->text, "; u1 is needed");
   const std::string& bytes = s[4]->text;
+  const std::size_t rank = s[1]->items.size();
+  if (rank > std::size_t(catena::kMaxRank))
+    refuse("the pickle has an array of ", rank, " axes, more than ", catena::kMaxRank);
   std::vector<std::int64_t> shape;
   std::uint64_t size = 1;
   for (const PickleNode* length : s[1]->items) {
