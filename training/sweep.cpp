@@ -114,6 +114,7 @@ void Sweep::load(nn::Serializer& s) {
     (*own)("seed", generator.seed);
     (*own)("offset", generator.offset);
   }
+  s.on_rollback([this, before = *this] { *this = before; });
   position_ = position;
   epoch_ = epoch;
   is_new_epoch_ = is_new_epoch;

@@ -183,6 +183,39 @@ BOOST_AUTO_TEST_CASE(states_exclude_what_was_loaded_ahead) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(loads_that_fail_change_nothing) {
+  struct Part {
+    Iterator& iterator;
+    bool has_more;
+    void serialize(nn::Serializer& s) {
+      iterator.serialize(*s["iterator"]);
+      double more = 1;
+      if (has_more) s("more", more);
+    }
+  };
+  const TemporaryFolder folder("loads_that_fail");
+  const auto check_kind = [&](Iterator& other, Iterator& loaded, Iterator& same) {
+    other.next();
+    other.next();
+    Part saved{other, false}, failing{loaded, true};
+    nn::serializers::save_npz(folder / "it.npz", saved);
+    loaded.next();
+    same.next();
+    BOOST_CHECK_THROW(nn::serializers::load_npz(folder / "it.npz", failing), catena::KeyError);
+    BOOST_TEST(loaded.epoch_detail() == same.epoch_detail());
+    for (int k = 0; k < 6; ++k) BOOST_TEST((loaded.next()->indices == same.next()->indices));
+  };
+  SerialIterator a(Squares(7), 3, {.seed = 1}), b(Squares(7), 3, {.seed = 2}), c(Squares(7), 3, {.seed = 2});
+  check_kind(a, b, c);
+  MultithreadIterator d(Squares(7), 3, {.seed = 1}), e(Squares(7), 3, {.seed = 2}), f(Squares(7), 3, {.seed = 2});
+  check_kind(d, e, f);
+  MultithreadIterator g(Noisy(7), 3, {.seed = 1}), h(Noisy(7), 3, {.seed = 2}), i(Noisy(7), 3, {.seed = 2});
+  check_kind(g, h, i);
+  BOOST_TEST(
+      values(default_converter(*h.next(), kCpu).values[1]) == values(default_converter(*i.next(), kCpu).values[1]),
+      each);
+}
+
 BOOST_AUTO_TEST_CASE(the_layout_of_an_order_that_is_none) {
   const TemporaryFolder folder("order_of_none");
   MultiprocessIterator plain(Squares(5), 2, {.shuffle = false}), shuffled(Squares(5), 2);

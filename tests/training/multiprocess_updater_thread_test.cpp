@@ -2,10 +2,12 @@
 // rescaled hyperparameters, snapshots, errors and deaths of workers, and their end.
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <map>
 #include <memory>
 
 #include <catena/autograd/functions/array.h>
@@ -262,6 +264,9 @@ BOOST_AUTO_TEST_CASE(workers_that_fail) {
     BOOST_TEST(params_of(model) == before, each);
     BOOST_TEST(updater.iteration() == 2);
     BOOST_TEST(has(message_of<catena::RuntimeError>([&] { updater.update(); }), "a worker has failed"));
+    BOOST_TEST(has(message_of<catena::RuntimeError>([&] { updater.update(); }), "rescaled already"));
+    BOOST_TEST(has(message_of<catena::RuntimeError>([&] { updater.setup_workers(); }), "a worker has failed"));
+    BOOST_TEST(!has_children());
     updater.finalize();
   }
   // An error of the main model stops the workers, too; a trainer ends in order.
@@ -309,6 +314,92 @@ BOOST_AUTO_TEST_CASE(workers_start_once_and_end_in_every_state) {
   BOOST_TEST(!has_children());
 }
 
+// The threads of an iterator that has loaded ahead do not survive a fork.
+BOOST_AUTO_TEST_CASE(iterators_that_have_begun) {
+  const Warnings warnings;
+  autograd::seed(4);
+  nn::Classifier model{TinyMLP()}, same{model};
+  SGD sgd(0.1), by_hand(0.05);
+  sgd.setup(model);
+  by_hand.setup(same);
+  std::vector<nn::Classifier<TinyMLP>> hand(2, same);
+  SerialIterator a(host_examples(9, true, 1), 4, {.seed = 1}), c(host_examples(9, false, 2), 4, {.seed = 2});
+  SerialIterator same_a = a;
+  Ahead b(host_examples(9, false, 2), 4, {.seed = 2});
+  b.next();
+  c.next();
+  MultiprocessParallelUpdater updater({a, b}, sgd, {.devices = {-1, -1}});
+  for (int step = 0; step < 3; ++step) {
+    updater.update();
+    hand[0].copyparams(same);
+    hand[1].copyparams(same);
+    gradients_of(hand[0], default_converter(*same_a.next(), kCpu));
+    gradients_of(hand[1], default_converter(*c.next(), kCpu));
+    add_all(hand);
+    same.cleargrads();
+    same.addgrads(hand[0]);
+    by_hand.update();
+    BOOST_TEST(params_of(model) == params_of(same), each);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(models_of_workers_that_change) {
+  const Warnings warnings;
+  const auto data = [](float x) { return autograd::full({1, 3}, x, Dtype::float32, kCpu); };
+  SerialIterator a(data(1), 1), b(data(2), 1);
+  Mixed model;
+  SGD sgd(1.0);
+  sgd.setup(model);
+  MultiprocessParallelUpdater updater(
+      {a, b}, sgd, {.devices = {-1, -1}, .loss_func = [parent = ::getpid()](Link& m, const Variables& x) {
+                      const Variable loss = m.call(x);
+                      if (::getpid() != parent)
+                        static_cast<Mixed&>(m).empty.set_data(autograd::ones({5000}, Dtype::float32, kCpu));
+                      return loss;
+                    }});
+  updater.update();
+  const std::string message = message_of<catena::RuntimeError>([&] { updater.update(); });
+  BOOST_TEST(has(message, "the model of the worker has 4 parameters of "), message);
+  BOOST_TEST(has(message_of<catena::RuntimeError>([&] { updater.update(); }), "a worker has failed"));
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_started) {
+  const Warnings warnings;
+  nn::Classifier model{TinyMLP()};
+  SGD sgd;
+  sgd.setup(model);
+  SerialIterator a(host_examples(6, true), 2), b(host_examples(6, true), 2), c(host_examples(6, true), 2);
+  MultiprocessParallelUpdater updater({a, b, c}, sgd, {.devices = {-1, -1, -1}});
+  // File descriptors for one pair of sockets, one of which stays open in this process.
+  const int free = ::dup(0);
+  ::close(free);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{rlim_t(free) + 2, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const std::string message = message_of<catena::Error>([&] { updater.setup_workers(); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  BOOST_TEST(has(message, "worker 2"), message);
+  BOOST_TEST(!has_children());
+  updater.update();
+  BOOST_TEST(updater.iteration() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(files_without_workers) {
+  const Warnings warnings;
+  nn::Classifier model{TinyMLP()};
+  SGD sgd;
+  sgd.setup(model);
+  SerialIterator a(host_examples(10, true), 4), b(host_examples(10, true), 4);
+  const TemporaryFolder folder("files_without_workers");
+  MultiprocessParallelUpdater alone({a}, sgd, {.devices = {-1}}), updater({a, b}, sgd, {.devices = {-1, -1}});
+  nn::serializers::save_npz(folder / "alone.npz", alone);
+  updater.update();
+  nn::serializers::load_npz(folder / "alone.npz", updater);
+  BOOST_TEST(a.epoch_detail() == 0.0);
+  BOOST_TEST(b.epoch_detail() == 0.4);
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   nn::Classifier model{TinyMLP()}, other{TinyMLP()};
   SGD sgd;
@@ -346,6 +437,10 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(has(message, "unavailable"), message);
   }
   BOOST_TEST(sgd.lr() == lr);  // nothing was rescaled
+  const std::vector<int> list = {-1};
+  const std::map<std::string, int> map = {{"main", -1}};
+  MultiprocessParallelUpdater({a}, sgd, {.devices = list}).update();
+  MultiprocessParallelUpdater({a}, sgd, {.devices = map}).update();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -100,6 +100,12 @@ void BatchLoader::serve(const LoadFunction& load) {
       request->error = std::move(error);
     }
     done_.notify_all();
+    lock.unlock();
+    {  // this may be the last owner, which frees arrays: not while a process forks
+      const ForkGate::Work work;
+      request.reset();
+    }
+    lock.lock();
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <typeinfo>
@@ -30,6 +31,8 @@ class CATENA_EXPORT Devices {
   Devices(const std::vector<DeviceId>& list);
   Devices(std::initializer_list<Entry> named) : entries_(named) {}
   Devices(std::vector<Entry> named) : entries_(std::move(named)) {}
+  Devices(const std::vector<int>& list) : Devices(std::vector<DeviceId>(list.begin(), list.end())) {}
+  Devices(const std::map<std::string, int>& named) : entries_(named.begin(), named.end()) {}
 
   bool is_empty() const noexcept { return entries_.empty(); }
   const DeviceId* find(const std::string& name) const noexcept;  // null: there is none

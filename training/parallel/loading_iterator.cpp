@@ -133,10 +133,13 @@ std::optional<Batch> LoadingIterator::next() {
 }
 
 void LoadingIterator::serialize(nn::Serializer& s) {
-  sweep_.serialize(s, stores_order_always());
-  const auto own = s["_catena"];
-  if (s.is_writer() || own->contains("streams")) (*own)("streams", streams_);
   if (!s.is_writer()) drop();
+  std::uint64_t streams = streams_;
+  const auto own = s["_catena"];
+  if (s.is_writer() || own->contains("streams")) (*own)("streams", streams);
+  sweep_.serialize(s, stores_order_always());  // changes nothing if it fails
+  s.on_rollback([this, before = streams_] { streams_ = before; });
+  streams_ = streams;
 }
 
 }  // namespace training::internal

@@ -40,6 +40,9 @@ Variable worker_step(Iterator& iterator, Link& model, const Team& team, Device d
 namespace {
 
 constexpr const char* kName = "MultiprocessParallelUpdater";
+constexpr const char* kFailed =
+    "a worker has failed, and the workers were stopped; make a new updater, and set lr or eps of the optimizer "
+    "before, because it is rescaled already";
 
 bool is_gpu(const Device& d) { return d.kind == Device::Kind::cuda; }
 
@@ -151,15 +154,16 @@ MultiprocessParallelUpdater::MultiprocessParallelUpdater(std::vector<Held<Iterat
   } else {
     replicas_ = internal::process_replicas(std::move(team));
   }
-  rescale(*optimizer, devices_.size());
   optimizer->target().to_device(devices_[0]);
   optimizer->prepare();
+  rescale(*optimizer, devices_.size());
 }
 
 MultiprocessParallelUpdater::~MultiprocessParallelUpdater() = default;
 MultiprocessParallelUpdater::MultiprocessParallelUpdater(MultiprocessParallelUpdater&&) noexcept = default;
 
 void MultiprocessParallelUpdater::setup_workers() {
+  check<RuntimeError>(!failed_, kName, kFailed);
   if (others_.empty()) return;
   const Link& model = get_optimizer("main").target();
   check<RuntimeError>(!training::internal::has_pending_params(model) || iteration() > 0 || loss_, kName,
@@ -176,7 +180,7 @@ void MultiprocessParallelUpdater::local_step() {
 }
 
 void MultiprocessParallelUpdater::update_core() {
-  check<RuntimeError>(!failed_, kName, "a worker has failed, and the workers were stopped; make a new updater");
+  check<RuntimeError>(!failed_, kName, kFailed);
   Optimizer& optimizer = get_optimizer("main");
   if (loss_) loss_.unchain_backward();
   loss_ = {};
@@ -215,7 +219,7 @@ void MultiprocessParallelUpdater::finalize() {
 }
 
 void MultiprocessParallelUpdater::serialize(nn::Serializer& s) {
-  if (s.is_writer() && replicas_->is_running()) replicas_->fetch_state();
+  if (replicas_->is_running()) replicas_->fetch_state();
   StandardUpdater::serialize(s);
   for (std::size_t k = 0; k < others_.size(); ++k) {
     const auto own = s[catena::concat("_catena/worker:", k + 1)];

@@ -72,7 +72,7 @@ class CATENA_EXPORT MultiprocessParallelUpdater : public StandardUpdater {
   // Stops the workers and finalizes all iterators; may be called repeatedly. A later update starts them again.
   void finalize() override;
   // Besides what StandardUpdater stores, iterator and persistents of worker k under "_catena/worker:<k>". A file
-  // without them leaves the workers' as they are. Saving asks the workers.
+  // without them leaves the workers' as they are. The workers are asked before.
   void serialize(nn::Serializer& s) override;
 
  private:

@@ -50,7 +50,11 @@ class Child {
     started_ = true;
     MessageReader r(message);
     switch (r.get<Order>()) {
-      case Order::step: step(r.get<std::uint64_t>()); break;
+      case Order::step: {
+        const auto count = r.get<std::uint64_t>(), bytes = r.get<std::uint64_t>();
+        step(r.get<std::uint64_t>(), count, bytes);
+        break;
+      }
       case Order::state: return state();
       case Order::finalize: iterator_->finalize(); break;
     }
@@ -58,8 +62,13 @@ class Child {
   }
 
  private:
-  void step(std::uint64_t seed) {
+  // `count` and `bytes`: of the parameters of the main model, which the shared memory holds.
+  void step(std::uint64_t seed, std::uint64_t count, std::uint64_t bytes) {
     const FlatParams flat(*team_.main);
+    catena::check<catena::RuntimeError>(flat.count() == count && std::uint64_t(flat.bytes()) == bytes,
+                                        "MultiprocessParallelUpdater", "the model of the worker has ", flat.count(),
+                                        " parameters of ", flat.bytes(), " bytes now, the main model ", count, " of ",
+                                        bytes, "; the forward pass must change the parameters of all replicas alike");
     const std::byte* from = params_.data();
     for (const FlatParams::Part& part : flat.parts()) part.set_data(from_memory(part, from));
     autograd::seed(seed);  // of the array library's generators, too
@@ -93,21 +102,29 @@ class ProcessReplicas final : public Replicas {
   void setup() override {
     if (is_running()) return;
     const FlatParams flat(*team_.main);
-    count_ = flat.count();
     const auto bytes = static_cast<std::size_t>(flat.bytes());
     const auto n = int(team_.devices.size());
-    params_ = std::make_unique<SharedMemory>(bytes);
+    // Threads and processes that load ahead belong to this process; positions and orders stay.
+    for (const Held<Iterator>& it : team_.iterators) it->finalize();
+    auto params = std::make_unique<SharedMemory>(bytes);
+    std::vector<std::unique_ptr<SharedMemory>> grads;
+    std::vector<std::unique_ptr<WorkerProcess>> workers;
     for (std::size_t k = 0; k < team_.iterators.size(); ++k) {
-      grads_.push_back(std::make_unique<SharedMemory>(bytes));
-      workers_.push_back(std::make_unique<WorkerProcess>(
+      grads.push_back(std::make_unique<SharedMemory>(bytes));
+      workers.push_back(std::make_unique<WorkerProcess>(
           catena::concat("MultiprocessParallelUpdater, worker ", k + 1), std::max(1, catena::max_threads() / n),
-          Child(team_, k, persistents_[k], params_->bytes(), grads_[k]->bytes())));
+          Child(team_, k, persistents_[k], params->bytes(), grads[k]->bytes())));
     }
+    count_ = flat.count();
+    bytes_ = flat.bytes();
+    params_ = std::move(params);
+    grads_ = std::move(grads);
+    workers_ = std::move(workers);
   }
 
   void begin(const std::vector<std::uint64_t>& seeds) override {
     const FlatParams flat(*team_.main);
-    if (flat.count() != count_) {  // a parameter was made since
+    if (flat.count() != count_ || flat.bytes() != bytes_) {  // a parameter was made or replaced since
       stop(true);
       setup();
     }
@@ -116,8 +133,14 @@ class ProcessReplicas final : public Replicas {
     for (std::size_t k = 0; k < workers_.size(); ++k) {
       MessageWriter w;
       w.put(Order::step);
+      w.put(std::uint64_t(count_));
+      w.put(std::uint64_t(bytes_));
       w.put(seeds[k]);
-      workers_[k]->send(w.take());
+      try {
+        workers_[k]->send(w.take());
+      } catch (...) {
+        catena::rethrow_from(catena::concat("worker ", k + 1));
+      }
     }
   }
 
@@ -172,6 +195,7 @@ class ProcessReplicas final : public Replicas {
   Team team_;
   std::vector<Persistents> persistents_;  // of the workers, as far as they differ from the main model's
   std::size_t count_ = 0;                 // parameters, when the workers were made
+  std::int64_t bytes_ = 0;                // of these
   std::unique_ptr<SharedMemory> params_;
   std::vector<std::unique_ptr<SharedMemory>> grads_;
   std::vector<std::unique_ptr<WorkerProcess>> workers_;
