@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
@@ -208,10 +209,12 @@ void train(const Arguments& args) {
 }
 
 // ---- arguments -----------------------------------------------------------------------------------
-template <class T> void read(const char* name, std::string_view text, T& value) {
+template <class T>
+void read(const char* name, std::string_view text, T& value, T least = std::numeric_limits<T>::lowest()) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   catena::check<catena::ValueError>(error == std::errc() && end == text.data() + text.size(), name, '"', text,
                                     "\" is no number that fits");
+  catena::check<catena::ValueError>(value >= least, name, text, " is below ", least);
 }
 
 Arguments parse(int argc, char** argv) {
@@ -235,16 +238,16 @@ Arguments parse(int argc, char** argv) {
                             {}};
   Arguments args;
   for (int o = 0; (o = getopt_long(argc, argv, "b:l:e:u:c:g:o:h", options, nullptr)) != -1;) switch (o) {
-      case 'b': read("--batchsize", optarg, args.batchsize); break;
-      case 'l': read("--bproplen", optarg, args.bproplen); break;
-      case 'e': read("--epoch", optarg, args.epochs); break;
-      case 'u': read("--unit", optarg, args.units); break;
-      case kLayer: read("--layer", optarg, args.layers); break;
+      case 'b': read("--batchsize", optarg, args.batchsize, {1}); break;
+      case 'l': read("--bproplen", optarg, args.bproplen, {1}); break;
+      case 'e': read("--epoch", optarg, args.epochs, {1}); break;
+      case 'u': read("--unit", optarg, args.units, {1}); break;
+      case kLayer: read("--layer", optarg, args.layers, {1}); break;
       case kRate: read("--lr", optarg, args.lr); break;
       case 'c': read("--gradclip", optarg, args.gradclip); break;
       case 'g': read("--gpu", optarg, args.gpu); break;
       case 'o': args.out = optarg; break;
-      case kLength: read("--length", optarg, args.length); break;
+      case kLength: read("--length", optarg, args.length, {0}); break;
       case kPrime: args.prime = optarg; break;
       case kTemperature: read("--temperature", optarg, args.temperature); break;
       case kSeed: read("--seed", optarg, args.seed); break;
