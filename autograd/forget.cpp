@@ -111,7 +111,10 @@ class Forget final : public FunctionNode {
     check_outputs(ys);
     Arrays out;
     for (const Variable& y : ys) out.push_back(y.data());
-    check<RuntimeError>(!is_capturing() || !random_.has_changed() || out[0].device().kind == Device::Kind::cpu, kOp,
+    random_.keep_what_changed();
+    const Device device = out[0].device();
+    const bool draws = random_.has_changed() || random_.has_generator_of(device);
+    check<RuntimeError>(!is_capturing() || !draws || device.kind == Device::Kind::cpu, kOp,
                         "func draws random numbers inside of captured work, whose replays cannot repeat them");
     return out;
   }

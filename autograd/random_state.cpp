@@ -30,6 +30,27 @@ void RandomState::restore() const {
   if (!changed.empty()) find_random_extension()->restore(changed);
 }
 
+void RandomState::keep_what_changed() {
+  const std::vector<RandomExtension::State> now = states_of_library();
+  std::vector<RandomExtension::State> changed;
+  for (const RandomExtension::State& s : others_)
+    if (!is_among(s, now)) changed.push_back(s);
+  for (const RandomExtension::State& s : now)
+    if (s.offset != 0 && !has_generator_of(s.device)) changed.push_back({s.device, s.seed, 0});
+  others_ = std::move(changed);
+}
+
+bool RandomState::has_generator_of(Device device) const noexcept {
+  return std::any_of(others_.begin(), others_.end(),
+                     [&](const RandomExtension::State& s) { return s.device == device; });
+}
+
+RandomState RandomState::now() const {
+  RandomState state;
+  std::erase_if(state.others_, [&](const RandomExtension::State& s) { return !has_generator_of(s.device); });
+  return state;
+}
+
 bool RandomState::has_changed() const noexcept {
   const Generator& now = default_generator();
   return now.seed != generator_.seed || now.offset != generator_.offset;

@@ -17,6 +17,13 @@ class CATENA_EXPORT RandomState {
   void restore() const;
   // Whether the thread's default generator has drawn numbers since, or has got another seed.
   bool has_changed() const noexcept;
+  // Keeps, of the library's generators, only those that have drawn numbers since or have got another seed: these belong
+  // to all threads, and what others draw from the rest is left alone. A generator that was first used since begins its
+  // sequence.
+  void keep_what_changed();
+  bool has_generator_of(Device device) const noexcept;  // of the library
+  // The state of the same generators as it is now.
+  RandomState now() const;
 
  private:
   Generator generator_;
@@ -26,7 +33,7 @@ class CATENA_EXPORT RandomState {
 // Sets the generators to `then` until the end of the scope, after which they go on from where they were.
 class CATENA_EXPORT ReplayedRandom {
  public:
-  explicit ReplayedRandom(const RandomState& then) { then.restore(); }
+  explicit ReplayedRandom(const RandomState& then) : now_(then.now()) { then.restore(); }
   ~ReplayedRandom() { now_.restore(); }
   ReplayedRandom(const ReplayedRandom&) = delete;
   ReplayedRandom& operator=(const ReplayedRandom&) = delete;
