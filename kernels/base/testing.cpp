@@ -37,18 +37,25 @@ bool is_met(std::string_view requirement, std::string_view comparison, const Ver
   return order > 0;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 bool is_met(std::string_view requirement, const Versions& versions) {
   const std::size_t end = std::min(requirement.find_first_of("=!<>"), requirement.size());
   const std::size_t digits = std::min(requirement.find_first_not_of("=!<>", end), requirement.size());
-  const std::string_view name = requirement.substr(0, end), comparison = requirement.substr(end, digits - end);
-  check<ValueError>(!name.empty() && comparison.empty() == (digits == requirement.size()), "with_requires", "'",
-                    requirement, "' is no requirement");
+  const std::string_view name = trimmed(requirement.substr(0, end));
+  const std::string_view comparison = requirement.substr(end, digits - end),
+                         version = trimmed(requirement.substr(digits));
+  check<ValueError>(!name.empty() && comparison.empty() == version.empty(), "with_requires", "'", requirement,
+                    "' is no requirement");
   const std::optional<Requirement> known = versions(name);
   if (!known) return false;
   check<ValueError>(comparison.empty() || !known->version.empty(), "with_requires", "'", requirement, "': ", name,
                     " has no version");
   return known->there && (comparison.empty() || is_met(requirement, comparison, parse_version(name, known->version),
-                                                       parse_version(requirement, requirement.substr(digits))));
+                                                       parse_version(requirement, version)));
 }
 
 }  // namespace

@@ -299,11 +299,14 @@ BOOST_AUTO_TEST_CASE(needs) {
   BOOST_TEST(attr::multi_gpu(devices));
   BOOST_TEST(!multi_gpu(devices + 1));
   BOOST_TEST(with_requires({"catena", "cpu", "catena>=0.0.1", "catena<1000", "catena!=0.0.1"}));
+  BOOST_TEST(with_requires({"catena >= 0.0.1", " catena<  1000 ", " cpu ", "catena >=0.0.1"}));
+  BOOST_TEST(!with_requires({"catena >= 1000"}));
   BOOST_TEST(!with_requires({"catena>=1000"}));
   BOOST_TEST(!with_requires({"catena==0.0.1"}));
   BOOST_TEST(!with_requires({"theano"}));
   BOOST_TEST(with_requires({"cuda"}) == (devices > 0));
-  for (const char* wrong : {"", ">=1", "catena>=", "catena=>1", "catena>=1.x", "cuda>=9"})
+  for (const char* wrong :
+       {"", " ", ">=1", " >= 1", "catena>=", "catena >= ", "catena >= 1. 2", "catena=>1", "catena>=1.x", "cuda>=9"})
     BOOST_CHECK_THROW(with_requires({wrong}), nd::ValueError);
   static int warnings = 0;
   const nd::WarningHandler before = nd::set_warning_handler([](std::string_view, std::string_view) { ++warnings; });
