@@ -318,7 +318,9 @@ BOOST_AUTO_TEST_CASE(workers_start_once_and_end_in_every_state) {
 BOOST_AUTO_TEST_CASE(iterators_that_have_begun) {
   const Warnings warnings;
   autograd::seed(4);
-  nn::Classifier model{TinyMLP()}, same{model};
+  nn::Classifier model{TinyMLP()};
+  model.to_device(kCpu);
+  nn::Classifier same{model};
   SGD sgd(0.1), by_hand(0.05);
   sgd.setup(model);
   by_hand.setup(same);
