@@ -56,25 +56,39 @@ std::string with_dots(std::string_view path) {
   return result;
 }
 
-// The file's name of the link at `path`, in the style.
-std::string styled_path(KeyStyle style, const KeyRenames& rename, std::string_view path) {
-  const bool dots = style == KeyStyle::pytorch;
-  for (const auto& [from, theirs] : rename) {
-    const std::string ours = without_slashes(from);
-    if (!path.starts_with(ours)) continue;
-    std::string_view rest = path.substr(ours.size());
-    if (rest.empty()) return theirs;
-    if (!ours.empty() && rest.front() != '/') continue;
-    if (rest.front() == '/') rest.remove_prefix(1);
-    return joined(theirs, dots ? with_dots(rest) : std::string(rest), dots ? '.' : '/');
+KeyRenames plain(const KeyRenames& rename) {
+  KeyRenames result;
+  for (const auto& [ours, theirs] : rename) result.emplace_back(without_slashes(ours), theirs);
+  return result;
+}
+
+using Rename = KeyRenames::value_type;
+
+// The first pair for `key` or a link that it is in; null if there is none.
+const Rename* rename_of(const KeyRenames& rename, std::string_view key) {
+  for (const Rename& r : rename) {
+    const std::string& ours = r.first;
+    if (!key.starts_with(ours)) continue;
+    if (ours.empty() || key.size() == ours.size() || key[ours.size()] == '/') return &r;
   }
-  return dots ? with_dots(path) : std::string(path);
+  return nullptr;
+}
+bool is_of_whole(const Rename* r, std::string_view key) { return r != nullptr && r->first == key; }
+
+// The file's name of `path`, of which `r` (may be null) renames a part ahead.
+std::string styled_path(KeyStyle style, const Rename* r, std::string_view path) {
+  const bool dots = style == KeyStyle::pytorch;
+  if (r == nullptr) return dots ? with_dots(path) : std::string(path);
+  std::string_view rest = path.substr(r->first.size());
+  if (rest.empty()) return r->second;
+  if (rest.front() == '/') rest.remove_prefix(1);
+  return joined(r->second, dots ? with_dots(rest) : std::string(rest), dots ? '.' : '/');
 }
 
 std::string name_of(KeyStyle style, const KeyRenames& rename, const std::string& key) {
-  for (const auto& [ours, theirs] : rename)
-    if (ours == key) return theirs;
-  if (style == KeyStyle::chainer) return styled_path(style, rename, key);
+  const Rename* const r = rename_of(rename, key);
+  if (is_of_whole(r, key)) return r->second;
+  if (style == KeyStyle::chainer) return styled_path(style, r, key);
   const std::size_t slash = key.rfind('/');
   const std::string_view parent = slash == key.npos ? std::string_view() : std::string_view(key).substr(0, slash);
   std::string_view last = std::string_view(key).substr(slash == key.npos ? 0 : slash + 1);
@@ -83,27 +97,51 @@ std::string name_of(KeyStyle style, const KeyRenames& rename, const std::string&
       last = n.pytorch;
       break;
     }
-  return joined(styled_path(style, rename, parent), last, '.');
+  return joined(styled_path(style, r, parent), last, '.');
 }
 
-const GateName* gates_of(KeyStyle style, const KeyRenames& rename, const std::string& key, std::string_view& parent) {
-  if (style != KeyStyle::pytorch) return nullptr;
-  for (const auto& [ours, theirs] : rename)
-    if (ours == key) return nullptr;
-  for (const GateName& g : kGates)
-    if (ends_with(key, g.ours, parent)) return &g;
-  return nullptr;
+// The file's names of an array of gates, and of the one to be added to it (empty: none).
+struct GateEntry {
+  std::string name, added;
+};
+
+// A key that is renamed as a whole is one of gates if its new name is that of an array of nn.LSTM, of any layer.
+std::optional<GateEntry> renamed_gates(const std::string& name) {
+  for (const std::string_view part : {"weight_ih_l", "weight_hh_l", "bias_hh_l"})
+    if (name.find(part) != name.npos) return GateEntry{name, ""};
+  const std::string_view bias = "bias_ih_l";
+  const std::size_t at = name.rfind(bias);
+  if (at == name.npos) return {};
+  return GateEntry{name, std::string(name).replace(at, bias.size(), "bias_hh_l")};
+}
+
+std::optional<GateEntry> gates_of(KeyStyle style, const KeyRenames& rename, const std::string& key,
+                                  std::string_view& parent) {
+  if (style != KeyStyle::pytorch) return {};
+  for (const GateName& g : kGates) {
+    if (!ends_with(key, g.ours, parent)) continue;
+    const Rename* r = rename_of(rename, key);
+    if (is_of_whole(r, key)) return renamed_gates(r->second);
+    // A pair for the child ("upward") leaves it to the path alone.
+    if (r != nullptr && r->first.size() > parent.size()) return {};
+    const std::string path = styled_path(style, r, parent);
+    return GateEntry{joined(path, g.pytorch, '.'), g.added.empty() ? "" : joined(path, g.added, '.')};
+  }
+  return {};
 }
 
 // Moves row `gate` * n + `unit` to row 4 `unit` + (place of the gate), or back.
-std::vector<std::byte> reordered(const std::string& key, const autograd::Shape& shape,
+std::vector<std::byte> reordered(const std::string& key, const autograd::Shape& shape, std::size_t itemsize,
                                  const std::vector<std::byte>& bytes, bool to_pytorch) {
   check<ValueError>(!shape.empty() && shape[0] % 4 == 0, "LSTM", "the entry ", key, " has the shape ", shape,
                     ", which is not that of four gates");
+  std::size_t row = itemsize;
+  for (int k = 1; k < shape.size(); ++k) row *= static_cast<std::size_t>(shape[k]);
+  check<ValueError>(bytes.size() == row * static_cast<std::size_t>(shape[0]), "LSTM", "the entry ", key, " has ",
+                    bytes.size(), " bytes, which is not the size of shape ", shape);
   std::vector<std::byte> result(bytes.size());
   if (bytes.empty()) return result;
   const std::int64_t n = shape[0] / 4;
-  const std::size_t row = bytes.size() / static_cast<std::size_t>(shape[0]);
   for (std::int64_t gate = 0; gate < 4; ++gate)
     for (std::int64_t unit = 0; unit < n; ++unit) {
       const auto theirs = static_cast<std::size_t>(gate * n + unit) * row;
@@ -141,24 +179,36 @@ NpyArray sum(const std::string& name, const NpyArray& a, const NpyArray& b) {
 
 }  // namespace
 
-std::string styled_name(const LoadOptions& options, const std::string& key) {
-  return name_of(options.style, options.rename, key);
+LoadOptions with_plain_renames(const LoadOptions& options) {
+  LoadOptions result = options;
+  result.rename = plain(options.rename);
+  return result;
+}
+
+std::vector<std::string> styled_names(const LoadOptions& options, const std::string& key) {
+  std::string_view parent;
+  std::vector<std::string> result;
+  if (std::optional<GateEntry> gates = gates_of(options.style, options.rename, key, parent)) {
+    result.push_back(std::move(gates->name));
+    if (!gates->added.empty()) result.push_back(std::move(gates->added));
+  }
+  std::string name = name_of(options.style, options.rename, key);
+  if (result.empty() || result.front() != name) result.push_back(std::move(name));
+  return result;
 }
 
 std::optional<NpyArray> fetch_styled(const LoadOptions& options, const std::string& key, const Fetch& fetch) {
   std::string_view parent;
-  if (const GateName* const gates = gates_of(options.style, options.rename, key, parent)) {
-    const std::string path = styled_path(options.style, options.rename, parent);
-    if (std::optional<NpyArray> found = fetch(joined(path, gates->pytorch, '.'))) {
-      if (!gates->added.empty()) {
-        const std::string name = joined(path, gates->added, '.');
-        if (const std::optional<NpyArray> other = fetch(name)) *found = sum(name, *found, *other);
-      }
-      found->data = reordered(key, found->shape, found->data, false);
+  if (const std::optional<GateEntry> gates = gates_of(options.style, options.rename, key, parent)) {
+    if (std::optional<NpyArray> found = fetch(gates->name)) {
+      if (!found->dtype) return found;  // no array can hold it: the error is the caller's
+      if (!gates->added.empty())
+        if (const std::optional<NpyArray> other = fetch(gates->added)) *found = sum(gates->added, *found, *other);
+      found->data = reordered(key, found->shape, catena::itemsize(*found->dtype), found->data, false);
       return found;
     }
   }
-  return fetch(styled_name(options, key));
+  return fetch(name_of(options.style, options.rename, key));
 }
 
 bool may_be_missing(const LoadOptions& options, const std::string& key) {
@@ -166,27 +216,27 @@ bool may_be_missing(const LoadOptions& options, const std::string& key) {
   return options.style == KeyStyle::pytorch && ends_with(key, "N", parent);
 }
 
-std::vector<Entry> styled_entries(const std::vector<Entry>& entries, KeyStyle style, const KeyRenames& rename) {
+std::vector<Entry> styled_entries(const std::vector<Entry>& entries, KeyStyle style, const KeyRenames& renames) {
+  const KeyRenames rename = plain(renames);
   std::unordered_set<std::string> keys;
   for (const Entry& e : entries) keys.insert(e.key);
   std::vector<Entry> result;
   for (const Entry& e : entries) {
     std::string_view parent;
-    const GateName* const gates = gates_of(style, rename, e.key, parent);
+    const std::optional<GateEntry> gates = gates_of(style, rename, e.key, parent);
     result.push_back(e);
     // A link named "upward" need not be that of an LSTM.
-    const bool is_lstm = gates != nullptr && keys.contains(joined(parent, "upward/W", '/')) &&
-                         keys.contains(joined(parent, "lateral/W", '/'));
+    const bool is_lstm =
+        gates && keys.contains(joined(parent, "upward/W", '/')) && keys.contains(joined(parent, "lateral/W", '/'));
     if (!is_lstm) {
       result.back().key = name_of(style, rename, e.key);
       continue;
     }
-    const std::string path = styled_path(style, rename, parent);
-    result.back().key = joined(path, gates->pytorch, '.');
-    result.back().bytes = reordered(e.key, e.shape, e.bytes, true);
+    result.back().key = gates->name;
+    result.back().bytes = reordered(e.key, e.shape, catena::itemsize(e.dtype), e.bytes, true);
     if (gates->added.empty()) continue;
     Entry zeros = e;
-    zeros.key = joined(path, gates->added, '.');
+    zeros.key = gates->added;
     zeros.bytes.assign(e.bytes.size(), std::byte{0});
     result.push_back(std::move(zeros));
   }

@@ -12,8 +12,10 @@ namespace nn::internal {
 
 using Fetch = catena::Function<std::optional<catena::NpyArray>(const std::string& name)>;
 
-// The name of a key in the file; of those that are stored in several arrays, the first.
-std::string styled_name(const LoadOptions& options, const std::string& key);
+// The options with keys to rename that neither begin nor end with slashes, which the others ask for.
+LoadOptions with_plain_renames(const LoadOptions& options);
+// The names that a key may have in the file: those of an LSTM's arrays first, what its path alone says last.
+std::vector<std::string> styled_names(const LoadOptions& options, const std::string& key);
 // The array of a key, made of what the file has.
 std::optional<catena::NpyArray> fetch_styled(const LoadOptions& options, const std::string& key, const Fetch& fetch);
 // Counters that files of the other library may lack.

@@ -32,7 +32,7 @@ using catena::ValueError;
 Serializer::Serializer(const LoadOptions& options)
     : path_(internal::without_slashes(options.path)),
       strict_(options.strict),
-      options_(catena::Shared<const LoadOptions>::make(options)) {}
+      options_(catena::Shared<const LoadOptions>::make(internal::with_plain_renames(options))) {}
 Serializer::~Serializer() = default;
 std::vector<std::string> Serializer::keys() const { return {}; }
 void Serializer::store(const std::string&, Dtype, const autograd::Shape&, std::span<const std::byte>) {}
@@ -82,7 +82,9 @@ std::optional<NpyArray> Serializer::fetch_and_note(std::string_view key) const {
   if (ignores(full)) {
     if (state_) {
       state_->report.ignored.push_back(full);
-      state_->asked.push_back(full);
+      if (!has_names_of_its_own()) state_->asked.push_back(full);
+      else
+        for (std::string& name : internal::styled_names(*options_, full)) state_->asked.push_back(std::move(name));
     }
     return {};
   }
@@ -97,7 +99,11 @@ std::optional<NpyArray> Serializer::require(std::string_view key) const {
   const std::string full = join(key);
   if (ignores(full) || (options_ && internal::may_be_missing(*options_, full))) return found;
   if (strict_) {
-    const std::string name = has_names_of_its_own() ? internal::styled_name(*options_, full) : full;
+    std::string name = full;
+    if (has_names_of_its_own()) {
+      const std::vector<std::string> names = internal::styled_names(*options_, full);
+      name = names.size() > 1 ? names.front() + " or " + names.back() : names.front();
+    }
     const std::string key_of = name == full ? "" : " (for " + full + ")";
     catena::fail<KeyError>(source(), "there is no entry ", name, key_of);
   }

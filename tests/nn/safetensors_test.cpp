@@ -431,4 +431,66 @@ BOOST_AUTO_TEST_CASE(hostile_files) {
     BOOST_TEST(error_of(good.substr(0, cut)) != "(nothing was thrown)", cut);
 }
 
+// Names of single arrays: those of nn.LSTM hold gates, whatever the link; slashes around ours do not matter.
+BOOST_AUTO_TEST_CASE(renamed_arrays_of_an_lstm) {
+  const TemporaryFolder folder("gates");
+  Recurrent saved, loaded;
+  fill_all(saved);
+  struct Bias {
+    Array b = floats({1, 2, 3, 4, 5, 6, 7, 8}, {8});
+    void serialize(nn::Serializer& s) { s("rnn.bias_hh_l1", b); }
+  };
+  const nn::KeyRenames rename = {{"/upward/W", "rnn.weight_ih_l1"},
+                                 {"upward/b/", "rnn.bias_ih_l1"},
+                                 {"lateral/W", "rnn.weight_hh_l1"},
+                                 {"", "rnn"}};
+  save_safetensors(folder / "m", saved, {.style = KeyStyle::pytorch, .rename = rename});
+  Recurrent plain;
+  plain.copyparams(saved);
+  save_safetensors(folder / "plain", plain, {.style = KeyStyle::pytorch});
+  const SafetensorsFile file(folder / "m"), by_path(folder / "plain");
+  BOOST_TEST(same_bits(get_tensor(file, "rnn.weight_ih_l1"), get_tensor(by_path, "weight_ih_l0")));
+  BOOST_TEST(same_bits(get_tensor(file, "rnn.weight_hh_l1"), get_tensor(by_path, "weight_hh_l0")));
+  BOOST_TEST(same_bits(get_tensor(file, "rnn.bias_ih_l1"), get_tensor(by_path, "bias_ih_l0")));
+  BOOST_TEST(file.keys().size() == 4u);
+  const nn::LoadReport report = load_safetensors(folder / "m", loaded, {.style = KeyStyle::pytorch, .rename = rename});
+  BOOST_TEST(same_bits(loaded.upward.W.data(), saved.upward.W.data()));
+  BOOST_TEST(same_bits(loaded.lateral.W.data(), saved.lateral.W.data()));
+  BOOST_TEST(same_bits(loaded.upward.b->data(), saved.upward.b->data()));
+  BOOST_TEST(report.unexpected.empty());
+  // The first pair that fits counts: of a link ahead of its array, the link's.
+  TinyMLP model;
+  save_safetensors(folder / "t", model, {.style = KeyStyle::pytorch, .rename = {{"l1", "a"}, {"l1/W", "w"}}});
+  const SafetensorsFile first(folder / "t");
+  BOOST_TEST(get_tensor(first, "a.weight").size() == model.l1.W.size());
+  // The names that were looked for are named, those of nn.LSTM ahead.
+  BOOST_TEST(
+      has(message_of<catena::KeyError>([&] { load_safetensors(folder / "t", loaded, {.style = KeyStyle::pytorch}); }),
+          "there is no entry weight_ih_l0 or upward.weight (for upward/W)"));
+}
+
+// Ignored arrays are no unexpected ones, whatever the file calls them.
+BOOST_AUTO_TEST_CASE(ignored_names_of_pytorch) {
+  const TemporaryFolder folder("ignored");
+  Recurrent lstm;
+  save_safetensors(folder / "m", lstm, {.style = KeyStyle::pytorch});
+  const nn::LoadReport report =
+      load_safetensors(folder / "m", lstm, {.ignore_names = {"upward/W", "upward/b"}, .style = KeyStyle::pytorch});
+  BOOST_TEST(report.ignored == (Strings{"upward/W", "upward/b"}), boost::test_tools::per_element());
+  BOOST_TEST(report.unexpected.empty());
+}
+
+BOOST_AUTO_TEST_CASE(gates_of_an_unknown_dtype) {
+  const TemporaryFolder folder("f8");
+  Recurrent lstm;
+  for (const std::string shape : {"0", "10"}) {
+    write_file(folder / "m",
+               file_of("{\"weight_ih_l0\":{\"dtype\":\"F8_E4M3\",\"shape\":[" + shape + "],\"data_offsets\":[0,10]}}",
+                       "0123456789"));
+    BOOST_TEST(has(message_of<catena::TypeError>(
+                       [&] { load_safetensors(folder / "m", lstm, {.strict = false, .style = KeyStyle::pytorch}); }),
+                   "F8_E4M3"));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
