@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <catena/nn/functions/connection/geometry.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -22,6 +23,7 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
                .groups = o.groups,
                .deterministic = o.deterministic,
                .use_cudnn = o.use_cudnn} {
+  internal::check_geometry("Convolution2D", o, 2);
   grouped("Convolution2D", "out_channels", out, o.groups);
   if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
   if (in_channels) W.initialize({out, grouped("Convolution2D", "in_channels", *in_channels, o.groups), k.y, k.x});
@@ -53,6 +55,7 @@ Deconvolution2D::Deconvolution2D(std::optional<int> in_channels, int out, Pair k
                .groups = o.groups,
                .deterministic = o.deterministic,
                .use_cudnn = o.use_cudnn} {
+  internal::check_geometry("Deconvolution2D", o, 2);
   if (!o.nobias) b.emplace(o.initial_bias, Shape{out});
   if (in_channels) {
     grouped("Deconvolution2D", "in_channels", *in_channels, o.groups);
@@ -80,6 +83,7 @@ DepthwiseConvolution2D::DepthwiseConvolution2D(std::optional<int> in, int multip
       channel_multiplier(multiplier),
       ksize(k),
       geometry{.stride = o.stride, .pad = o.pad, .dilate = o.dilate} {
+  internal::check_geometry("DepthwiseConvolution2D", o, 2);
   if (!o.nobias) b.emplace(o.initial_bias, Shape{-1});
   if (in) initialize(*in);
   name_params();

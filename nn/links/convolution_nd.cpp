@@ -1,5 +1,6 @@
 #include <catena/nn/links/convolution_nd.h>
 
+#include <catena/nn/functions/connection/geometry.h>
 #include <catena/nn/links/filters.h>
 
 namespace nn {
@@ -15,9 +16,7 @@ namespace {
 // The lengths of a kernel, once the options have been found to fit, too.
 template <class Options> Dims kernel_of(const char* link, int ndim, const Lengths& kernel, const Options& o) {
   catena::check<catena::ValueError>(ndim >= 1, link, "ndim is ", ndim, "; there must be one spatial axis at least");
-  o.stride.of(link, "stride", ndim);
-  o.pad.of(link, "pad", ndim);
-  o.dilate.of(link, "dilate", ndim);
+  internal::check_geometry(link, o, ndim);
   if constexpr (requires { o.outsize; })
     if (o.outsize) o.outsize->of(link, "outsize", ndim);
   return kernel.of(link, "ksize", ndim);

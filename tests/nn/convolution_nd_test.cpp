@@ -13,6 +13,8 @@
 #include <catena/autograd/operators.h>
 #include <catena/autograd/testing.h>
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/links/convolution_2d.h>
+#include <catena/nn/links/convolution_nd.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_devices.h>
 
@@ -296,6 +298,26 @@ BOOST_AUTO_TEST_CASE(errors) {
                  "Expect: get_conv_outsize(outsize) == in_types[0].shape[4]\nActual: 4 != 3"));
   BOOST_TEST(words_of<catena::AssertionError>([&] { nn::deconvolution_nd(x, V, {}, 1, 2); }) ==
              "deconvolution_nd: Output sizes should be positive; they are (0, 1, 0)");
+}
+
+// Strides of 0 would divide by 0; the functions and the links say so.
+BOOST_AUTO_TEST_CASE(geometry_is_checked) {
+  const Variable x(ones({1, 2, 5, 5})), w(ones({2, 2, 3, 3}));
+  using catena::ValueError;
+  BOOST_TEST(words_of<ValueError>([&] {
+               nn::deconvolution_2d(x, w, {}, {.stride = {1, 0}, .outsize = 7});
+             }) == "deconvolution_2d: stride is (1, 0); at least 1 is needed");
+  BOOST_TEST(words_of<ValueError>([&] { nn::convolution_2d(x, w, {}, {.pad = -1}); }) ==
+             "convolution_2d: pad is (-1, -1); at least 0 is needed");
+  BOOST_TEST(words_of<ValueError>([&] { nn::convolution_nd(x, w, {}, {.dilate = 0}); }) ==
+             "convolution_nd: dilate is (0, 0); at least 1 is needed");
+  BOOST_CHECK_THROW(nn::deconvolution_nd(x, w, {}, {.stride = -2}), ValueError);
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(x, w, {}, {.stride = 0}), ValueError);
+  BOOST_CHECK_THROW(nn::Convolution2D(2, 2, 3, {.stride = 0}), ValueError);
+  BOOST_CHECK_THROW(nn::Deconvolution2D(2, 2, 3, {.pad = -1}), ValueError);
+  BOOST_CHECK_THROW(nn::DepthwiseConvolution2D(2, 2, 3, {.dilate = 0}), ValueError);
+  BOOST_CHECK_THROW(nn::ConvolutionND(2, 2, 2, 3, {.stride = 0}), ValueError);
+  BOOST_CHECK_THROW(nn::DeconvolutionND(2, 2, 2, 3, {.dilate = 0}), ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #include <catena/autograd/nn_extension.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/connection/geometry.h>
 
 namespace nn {
 
@@ -49,6 +50,7 @@ struct Call {
 
 template <class Options> Call call_of(const char* op, int axes, const Options& o, const Labels& labels) {
   catena::check<catena::ValueError>(o.groups >= 1, op, "there are ", o.groups, " groups; at least 1 is needed");
+  internal::check_geometry(op, o, axes);
   const autograd::internal::CudnnModes& modes = autograd::internal::cudnn_modes();
   Call call{.spec = {.stride = Lengths(o.stride).of(op, "stride", axes),
                      .pad = Lengths(o.pad).of(op, "pad", axes),
