@@ -128,9 +128,10 @@ Variable Variable::grad_variable() const { return checked().root()->grad_handle(
 
 void Variable::set_grad_variable(const Variable& grad) {
   VariableNode* n = checked().root();
-  if (grad)
-    internal::check_grad(nullptr, node_->data, node_->data.dtype(), node_->data.shape(), node_->data.device(),
-                         grad.data());
+  if (grad) {
+    const Array& data = present();
+    internal::check_grad(nullptr, data, data.dtype(), data.shape(), data.device(), grad.data());
+  }
   n->set_grad(grad, false);
 }
 

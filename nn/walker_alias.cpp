@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace nn {
 
@@ -12,19 +13,28 @@ using catena::ValueError;
 WalkerAlias::WalkerAlias(const std::vector<double>& probs) {
   const std::size_t n = probs.size();
   check<ValueError>(n > 0, "WalkerAlias", "there are no probabilities");
-  double total = 0;
+  double total = 0, largest = 0;
   for (const double p : probs) {
     check<ValueError>(p >= 0 && std::isfinite(p), "WalkerAlias", "the probability ", p, " is no number from 0 on");
     total += p;
+    largest = std::max(largest, p);
   }
   check<ValueError>(total > 0, "WalkerAlias", "all probabilities are 0");
+  // Sums that are no normal float32 would divide by 0 or infinity: such probabilities are scaled, the largest to 1.
+  double scale = 1;
+  if (total < double(std::numeric_limits<float>::min()) || total > double(std::numeric_limits<float>::max())) {
+    scale = largest;
+    total = 0;
+    for (const double p : probs) total += p / scale;
+  }
   struct Share {
     double share;
     std::int32_t value;
   };
   std::vector<Share> shares(n);
   // Probabilities are float32, as the reference's, so that the same table results.
-  for (std::size_t k = 0; k < n; ++k) shares[k] = {double(float(probs[k]) / float(total)) * double(n), std::int32_t(k)};
+  for (std::size_t k = 0; k < n; ++k)
+    shares[k] = {double(float(probs[k] / scale) / float(total)) * double(n), std::int32_t(k)};
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.share < b.share; });
   // Every cell is filled by a value up to its threshold. Values whose share exceeds a cell fill up the cells before
   // theirs, in order.

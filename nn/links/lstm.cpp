@@ -50,11 +50,13 @@ LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const 
 }
 
 Variable LSTM::operator()(const Variable& x) {
+  if (h && x && x.ndim() > 0)  // before the first call of `upward` creates its W; of other x it tells what is wrong
+    catena::check<catena::TypeError>(x.shape(0) <= h.shape(0), "LSTM", "x has ", x.shape(0),
+                                     " examples, the states have ", h.shape(0),
+                                     ": a batch may only become smaller (sort sequences by decreasing length; "
+                                     "reset_state() begins anew)");
   Variable gates = upward(x);
   const std::int64_t batch = x.shape(0), all = h ? h.shape(0) : batch;
-  catena::check<catena::TypeError>(batch <= all, "LSTM", "x has ", batch, " examples, the states have ", all,
-                                   ": a batch may only become smaller (sort sequences by decreasing length; "
-                                   "reset_state() begins anew)");
   if (h && batch > 0) gates = gates + lateral(batch < all ? get_item(h, {Slice(0, batch)}) : h);
   const auto [next, y] = lstm(c ? c : internal::zero_state(x, all, state_size), gates);
   c = next;

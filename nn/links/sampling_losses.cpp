@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <catena/nn/links/filters.h>
+
 namespace nn {
 namespace {
 
@@ -40,6 +42,7 @@ BlackOut::BlackOut(int in_size, const std::vector<double>& counts, int samples)
 
 Variable BlackOut::operator()(const Variable& x, const Variable& t, const Averaged& o) {
   try {
+    internal::check_ndim(x, 2);
     const Shape shape{x.shape(0), sample_size};
     const Array drawn = autograd::to_device(sampler ? sampler(shape) : alias(shape), x.device());
     return black_out(x, t, W, Variable(drawn), o);

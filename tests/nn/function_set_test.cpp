@@ -77,4 +77,12 @@ BOOST_AUTO_TEST_CASE(lists_of_arrays) {
   BOOST_TEST(values(set.parameters()[0])[0] != 0);
 }
 
+BOOST_AUTO_TEST_CASE(gradients_before_there_are_parameters) {
+  nn::FunctionSet set({{"l", nn::Linear(10)}});
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   set.set_gradients({autograd::ones({10, 2}), autograd::ones({10})});
+                 }),
+                 "no data yet"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

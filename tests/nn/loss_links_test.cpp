@@ -284,4 +284,17 @@ BOOST_AUTO_TEST_CASE(crf1d_as_a_link) {
   BOOST_CHECK_THROW(loaded(xs, ys, "other"), catena::ValueError);
 }
 
+// Weights whose sum is no float32, and arrays without axes.
+BOOST_AUTO_TEST_CASE(sampling_at_the_limits) {
+  for (const double scale : {1e-60, 1e300, 6e307}) {
+    const nn::WalkerAlias alias(std::vector<double>{scale, 0, 2 * scale});
+    Doubles share(3);
+    for (const double id : values(alias({20000}))) share[std::size_t(id)] += 1.0 / 20000;
+    BOOST_TEST(share[1] == 0);
+    BOOST_TEST(std::fabs(share[2] - 2.0 / 3) < 0.02);
+  }
+  nn::BlackOut black(3, std::vector<double>{1, 2}, 2);
+  BOOST_CHECK_THROW(black(Variable(floats({1}, {})), Variable(ints({0}))), catena::InvalidType);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

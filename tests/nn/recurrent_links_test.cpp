@@ -190,6 +190,11 @@ BOOST_AUTO_TEST_CASE(batches_that_become_smaller) {
              "LSTM: x has 4 examples, the states have 3: a batch may only become smaller (sort sequences by decreasing "
              "length; reset_state() begins anew)");
   BOOST_TEST(lstm.h.is_same(before));
+  // Nor does the first call leave parameters behind.
+  nn::LSTM lazy(std::nullopt, 2);
+  lazy.set_state(lstm.c, lstm.h);
+  BOOST_CHECK_THROW(lazy(Variable(numbers({4, 3}))), catena::TypeError);
+  BOOST_TEST(!lazy.upward.W.is_initialized());
   lstm.reset_state();
   BOOST_TEST((!lstm.c && !lstm.h));
   BOOST_TEST(lstm(Variable(numbers({4, 3}))).shape() == Shape({4, 2}));
