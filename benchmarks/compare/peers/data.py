@@ -4,8 +4,9 @@ import numpy
 PERIOD = 2**24 + 43
 
 
-def _units(n, seed):
-    x = numpy.arange(n, dtype=numpy.uint32)
+def units(positions, seed):
+    """unit() of contender.h at these positions."""
+    x = positions.astype(numpy.uint32)
     x *= numpy.uint32(0x9E3779B9)
     x += numpy.uint32((seed * 0x85EBCA6B + 1) & 0xFFFFFFFF)
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
@@ -13,6 +14,10 @@ def _units(n, seed):
         x *= numpy.uint32(factor)
     x ^= x >> numpy.uint32(16)
     return (x >> numpy.uint32(8)) * 2.0**-24
+
+
+def _units(n, seed):
+    return units(numpy.arange(n, dtype=numpy.uint32), seed)
 
 
 def uniform(shape, seed, low=0.0, high=1.0):

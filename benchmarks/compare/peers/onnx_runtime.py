@@ -1,4 +1,4 @@
-"""ONNX Runtime: the cases of inference, with the networks of pytorch.py."""
+"""ONNX Runtime: the cases of inference, with the networks of torch_training.py."""
 import os
 import tempfile
 import warnings
@@ -7,7 +7,7 @@ import onnxruntime
 import torch
 
 import data
-import pytorch
+import torch_training as networks
 from protocol import rotating, serve
 
 
@@ -24,11 +24,11 @@ def session(model, example):
 
 def outputs(build):
     def setup(p):
-        shape = pytorch.input_shape(build, p["batch"])
+        shape = networks.input_shape(build, p["batch"])
         network = session(build(p).eval(), torch.zeros(shape))
         return rotating(p, lambda seed: data.uniform(shape, seed), lambda x: network.run(None, {"x": x})[0])
     return {"default": setup}
 
 
-serve({"inference/mlp": outputs(pytorch.mlp), "inference/cnn": outputs(pytorch.cnn), "inference/resnet18": outputs(pytorch.resnet18)},
+serve({"inference/mlp": outputs(networks.mlp), "inference/cnn": outputs(networks.cnn), "inference/resnet18": outputs(networks.resnet18)},
       data.fingerprint, lambda: None, f"ONNX Runtime {onnxruntime.__version__}")

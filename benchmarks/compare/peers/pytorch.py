@@ -1,37 +1,13 @@
 """PyTorch with its defaults, and as its documentation recommends for speed."""
-import argparse
-import math
-
 import numpy
 import torch
 import torch.nn.functional as F
 
 import data
+import torch_training
 from protocol import Case, rotating, serve
-
-parser = argparse.ArgumentParser()
-parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-device = parser.parse_args().device
-synchronize = torch.cuda.synchronize if device == "cuda" else (lambda: None)
-
-
-def uniform(*arguments):
-    return torch.from_numpy(data.uniform(*arguments)).to(device)
-
-
-def fingerprint(y):
-    y = y.detach() if isinstance(y, torch.Tensor) else torch.as_tensor(y)
-    return data.fingerprint(y.double().cpu().numpy(), y.element_size())
-
-
-def input(p, *arguments):
-    """From memory that is not aligned where p has an offset."""
-    x = torch.from_numpy(data.input(p, *arguments)).to(device)
-    return x.bfloat16() if data.dtype(p) == "E" else x
-
-
-def dtype(p):
-    return {"f": torch.float32, "d": torch.float64}[data.dtype(p)]
+from torch_base import device, dtype, fingerprint, input, labels, synchronize, uniform
+from torch_training import channels_last, contiguous
 
 
 def line(p, seed=0, low=0, high=1):
@@ -107,7 +83,7 @@ def where(p):
 
 
 def positions(n, seed):
-    return torch.from_numpy(data.labels(n, seed, n)).long().to(device)
+    return labels(n, seed, n)
 
 
 def masked(f):
@@ -137,7 +113,7 @@ def median(p):
 
 
 def bincount(p):
-    return rotating(p, lambda seed: torch.from_numpy(data.labels(p["n"], seed, p["classes"])).long().to(device), torch.bincount)
+    return rotating(p, lambda seed: labels(p["n"], seed, p["classes"]), torch.bincount)
 
 
 def arange(p):
@@ -330,254 +306,6 @@ def bias_gradient(p):
     return rotating(p, lambda seed: gradients(p, seed, contiguous), lambda gy: gy.sum((0, 2, 3)))
 
 
-# ---- training ---------------------------------------------------------------------------------------------------------------------
-def adam(**options):
-    def setup(p):
-        shape = p["rows"], p["columns"]
-        parameters = []
-        for i in range(p["tensors"]):
-            parameters.append(uniform(shape, 2 * i, -1).requires_grad_())
-            parameters[-1].grad = uniform(shape, 2 * i + 1, -1)
-        optimizer = torch.optim.Adam(parameters, lr=0.001, **options)
-
-        def result():
-            optimizer.step()
-            return parameters[0]
-        return Case(optimizer.step, result=result)
-    return setup
-
-
-def initialize(layer, seed):
-    with torch.no_grad():
-        bound = math.sqrt(3 / (layer.weight.numel() // layer.weight.shape[0]))
-        layer.weight.copy_(uniform(tuple(layer.weight.shape), seed, -bound, bound))
-        if layer.bias is not None:
-            layer.bias.zero_()
-    return layer
-
-
-def mlp(p):
-    n = p["units"]
-    linear = [torch.nn.Linear(i, o) for i, o in ((784, n), (n, n), (n, 10))]
-    l1, l2, l3 = (initialize(layer.to(device), 1000 + i) for i, layer in enumerate(linear))
-    return torch.nn.Sequential(l1, torch.nn.ReLU(), l2, torch.nn.ReLU(), l3)
-
-
-def cnn(p):
-    layers = torch.nn.Conv2d(1, 16, 5), torch.nn.Conv2d(16, 32, 5), torch.nn.Linear(512, 128), torch.nn.Linear(128, 10)
-    conv1, conv2, fc1, fc2 = (initialize(layer.to(device), 1000 + i) for i, layer in enumerate(layers))
-    norm = torch.nn.BatchNorm2d(16, eps=2e-5, momentum=0.1).to(device)
-    relu, pool = torch.nn.ReLU(), torch.nn.MaxPool2d(2)
-    return torch.nn.Sequential(torch.nn.Unflatten(1, (1, 28, 28)), conv1, norm, relu, pool, conv2, relu, pool, torch.nn.Flatten(), fc1,
-                               relu, fc2)
-
-
-class BasicBlock(torch.nn.Module):
-    def __init__(self, n_in, out, stride, seed):
-        super().__init__()
-        self.conv1 = initialize(torch.nn.Conv2d(n_in, out, 3, stride, 1, bias=False), seed)
-        self.conv2 = initialize(torch.nn.Conv2d(out, out, 3, 1, 1, bias=False), seed + 1)
-        self.bn1, self.bn2 = batch_norm(out), batch_norm(out)
-        self.shortcut = torch.nn.Identity()
-        if n_in != out or stride != 1:
-            self.shortcut = torch.nn.Sequential(initialize(torch.nn.Conv2d(n_in, out, 1, stride, bias=False), seed + 2), batch_norm(out))
-
-    def forward(self, x):
-        h = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(h + self.shortcut(x))
-
-
-def batch_norm(n):
-    return torch.nn.BatchNorm2d(n, eps=2e-5, momentum=0.1)
-
-
-def resnet18(p):
-    width = p["width"]
-    conv1 = initialize(torch.nn.Conv2d(3, width, 3, 1, 1, bias=False), 1000)
-    fc = initialize(torch.nn.Linear(8 * width, 10), 1001)
-    blocks, n_in = [], width
-    for i, out in enumerate((width, 2 * width, 4 * width, 8 * width)):
-        for j, stride in enumerate((1 if i == 0 else 2, 1)):
-            blocks.append(BasicBlock(n_in, out, stride, 1002 + 3 * (2 * i + j)))
-            n_in = out
-    return torch.nn.Sequential(conv1, batch_norm(width), torch.nn.ReLU(), *blocks, torch.nn.AvgPool2d(4), torch.nn.Flatten(), fc).to(device)
-
-
-def input_shape(build, batch):
-    return (batch, 3, 32, 32) if build is resnet18 else (batch, 784)
-
-
-def outputs(build, layout=torch.contiguous_format):
-    def setup(p):
-        model = build(p).to(memory_format=layout).eval()
-        call = rotating(p, lambda seed: uniform(input_shape(build, p["batch"]), seed), model)
-        return Case(call, around=torch.inference_mode)
-    return setup
-
-
-def steps(build, layout=torch.contiguous_format, compiled=False, **options):
-    def setup(p):
-        model = build(p).to(memory_format=layout)
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.001, **options)
-        forward = torch.compile(model) if compiled else model
-
-        def batch(seed):
-            t = torch.from_numpy(data.labels(p["batch"], 2 * seed + 1, 10)).long().to(device)
-            return uniform(input_shape(build, p["batch"]), 2 * seed), t
-
-        def step(batch):
-            x, t = batch
-            loss = F.cross_entropy(forward(x), t)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            return loss
-        call = rotating(p, batch, step)
-
-        def result():
-            call()
-            return call()
-        return Case(call, result=result)
-    return setup
-
-
-def word2vec(sparse=False, **options):
-    def setup(p):
-        words, units, pairs, sampled = p["vocabulary"], p["units"], p["pairs"], p["samples"]
-        embed, output = (torch.nn.Embedding(words, units, sparse=sparse, device=device) for _ in range(2))
-        with torch.no_grad():
-            for seed, layer in enumerate((embed, output)):
-                layer.weight.copy_(uniform((words, units), 1000 + seed, -0.5, 0.5))
-        parameters = [embed.weight, output.weight]
-        optimizer = torch.optim.SparseAdam(parameters, lr=0.001) if sparse else torch.optim.Adam(parameters, lr=0.001, **options)
-        weights = torch.tensor([1000000 // (k + 1) + 1 for k in range(words)], dtype=torch.float32, device=device) ** 0.75
-        preset = []
-
-        def numbers(n, seed):
-            return torch.from_numpy(data.labels(n, seed, words)).long().to(device)
-
-        def step(batch):
-            context, word = batch
-            samples = preset[0] if preset else torch.multinomial(weights, pairs * sampled, replacement=True).view(pairs, sampled)
-            e = embed(context)
-            known = (e * output(word)).sum(1)
-            others = torch.bmm(output(samples), e.unsqueeze(2)).squeeze(2)
-            loss = F.softplus(-known).sum() + F.softplus(others).sum()
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            return loss
-        call = rotating(p, lambda seed: (numbers(pairs, 2 * seed), numbers(pairs, 2 * seed + 1)), step)
-
-        def result():
-            preset.append(numbers(pairs * sampled, 9000).view(pairs, sampled))
-            call()
-            loss = call()
-            preset.clear()
-            return loss
-        return Case(call, result=result)
-    return setup
-
-
-# ---- recurrent networks -----------------------------------------------------------------------------------------------------------
-def hashed(parameter, p, layer, which):
-    """The parameters of benchmarks/cases/recurrent.cpp."""
-    bound = 1 / math.sqrt(p["units"])
-    with torch.no_grad():
-        parameter.copy_(uniform(tuple(parameter.shape), 1000 + 4 * layer + which, -bound, bound))
-
-
-def sequence(p):
-    return lambda seed: uniform((p["times"], p["batch"], p["inputs"]), seed, -1)
-
-
-PARTS = "weight_ih", "weight_hh", "bias_ih", "bias_hh"
-
-
-def passes(module):
-    def setup(p):
-        model = module(p["inputs"], p["units"], p["layers"]).to(device)
-        for layer in range(p["layers"]):
-            for which, part in enumerate(PARTS):
-                hashed(getattr(model, f"{part}_l{layer}"), p, layer, which)
-
-        def step(x):
-            model.zero_grad()
-            y, _ = model(x)
-            y.sum().backward()
-            return model.weight_hh_l0.grad[:p["units"]]
-        return Case(rotating(p, sequence(p), step))
-    return setup
-
-
-def lstm_cells(p):
-    n = p["units"]
-    cells = torch.nn.ModuleList(torch.nn.LSTMCell(p["inputs"] if k == 0 else n, n) for k in range(p["layers"])).to(device)
-    for layer, cell in enumerate(cells):
-        for which, part in enumerate(PARTS[:3]):
-            hashed(getattr(cell, part), p, layer, which)
-        torch.nn.init.zeros_(cell.bias_hh)
-
-    def step(xs):
-        cells.zero_grad()
-        states, ys = [None] * len(cells), []
-        for x in xs:
-            for k, cell in enumerate(cells):
-                states[k] = cell(x, states[k])
-                x = states[k][0]
-            ys.append(x)
-        torch.cat(ys).sum().backward()
-        return cells[0].weight_hh.grad[:n]
-    return Case(rotating(p, sequence(p), step))
-
-
-class LanguageModel(torch.nn.Module):
-    def __init__(self, p):
-        super().__init__()
-        self.embed = torch.nn.Embedding(p["words"], p["inputs"])
-        self.lstm = torch.nn.LSTM(p["inputs"], p["units"], p["layers"])
-        self.out = torch.nn.Linear(p["units"], p["words"])
-        for layer in range(p["layers"]):
-            for which, part in enumerate(PARTS):
-                hashed(getattr(self.lstm, f"{part}_l{layer}"), p, layer, which)
-        hashed(self.embed.weight, p, -2, 0)
-        hashed(self.out.weight, p, -1, 0)
-        torch.nn.init.zeros_(self.out.bias)
-
-    def forward(self, words):
-        return self.out(self.lstm(self.embed(words))[0]).flatten(0, 1)
-
-
-def language_model(**options):
-    def setup(p):
-        model = LanguageModel(p).to(device)
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.001, **options)
-        shape = p["times"], p["batch"]
-
-        def batch(seed):
-            words, t = (torch.from_numpy(data.labels(math.prod(shape), 2 * seed + i, p["words"])).long().to(device) for i in (0, 1))
-            return words.reshape(shape), t
-
-        def step(batch):
-            loss = F.cross_entropy(model(batch[0]), batch[1])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            return loss
-        call = rotating(p, batch, step)
-
-        def result():
-            call()
-            return call()
-        return Case(call, result=result)
-    return setup
-
-
-def best_of(setup, **options):
-    return {"default": setup(**options), "fused": setup(fused=True, **options), "foreach": setup(foreach=True, **options)}
-
-
-channels_last, contiguous = torch.channels_last, torch.contiguous_format
 table = {
     "overhead/add": small(lambda a, b: a + b, 2),
     "overhead/add_out": small(lambda a, b, c=None: torch.add(a, b, out=c), 3),
@@ -661,23 +389,8 @@ table = {
     "random/choice": {"default": choice},
     "random/uniform": sampler(torch.rand),
     "random/normal": sampler(torch.randn),
-    "optimizer/adam_200x64x64": best_of(adam),
-    "optimizer/adam_25600000": best_of(adam),
-    "training/mlp": best_of(steps, build=mlp),
-    "training/cnn": {**best_of(steps, build=cnn), "channels_last_fused": steps(cnn, channels_last, fused=True)},
-    "training/resnet18": {"fused": steps(resnet18, fused=True), "channels_last_fused": steps(resnet18, channels_last, fused=True)},
-    "training/word2vec": {**best_of(word2vec), "sparse": word2vec(sparse=True)},
-    "recurrent/lstm": {"default": passes(torch.nn.LSTM)},
-    "recurrent/gru": {"default": passes(torch.nn.GRU)},
-    "recurrent/lstm_cells": {"default": lstm_cells},
-    "recurrent/language_model": best_of(language_model),
-    "inference/mlp": {"default": outputs(mlp)},
-    "inference/cnn": {"default": outputs(cnn), "channels_last": outputs(cnn, channels_last)},
-    "inference/resnet18": {"default": outputs(resnet18), "channels_last": outputs(resnet18, channels_last)},
+    **torch_training.table,
 }
-if device == "cuda":
-    table["training/mlp"]["compile_fused"] = steps(mlp, compiled=True, fused=True)
-    table["training/cnn"]["compile_fused"] = steps(cnn, compiled=True, fused=True)
 
 if __name__ == "__main__":
     serve(table, fingerprint, synchronize, f"PyTorch {torch.__version__}")
