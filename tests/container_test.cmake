@@ -10,9 +10,10 @@ cmake_policy(SET CMP0054 NEW)
 cmake_policy(SET CMP0057 NEW)
 
 set(problems "")
-macro(problem)
-  list(APPEND problems "${ARGN}")
-endmacro()
+function(problem text)
+  list(APPEND problems "${text}")
+  set(problems "${problems}" PARENT_SCOPE)
+endfunction()
 
 # read_dockerfile(<file>): sets `steps`, a list of "<INSTRUCTION> <arguments>" with continued lines joined, and `comments`, one text. Semicolons
 # are replaced by the character 1, for CMake's lists.
