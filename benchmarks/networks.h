@@ -30,11 +30,17 @@ struct MLP : nn::Chain {
   static nd::Shape input(std::int64_t batch) { return {batch, 784}; }
 };
 
+// Of images of `size` x `size` (28) and `channels` (1).
 struct CNN : nn::Chain {
-  nn::Convolution2D conv1{1, 16, 5}, conv2{16, 32, 5};
+  int channels, size;
+  nn::Convolution2D conv1, conv2{16, 32, 5};
   nn::BatchNormalization bn1{16, {.initial_avg_var = 1.0}};
-  nn::Linear fc1{512, 128}, fc2{128, 10};
-  explicit CNN(const Parameters&) {
+  nn::Linear fc1, fc2{128, 10};
+  explicit CNN(const Parameters& p)
+      : channels(int(get(p, "channels", 1))),
+        size(int(get(p, "size", 28))),
+        conv1(channels, 16, 5),
+        fc1(32 * (size / 4 - 3) * (size / 4 - 3), 128) {
     initialize(conv1, 1000);
     initialize(conv2, 1001);
     initialize(fc1, 1002);
@@ -42,7 +48,7 @@ struct CNN : nn::Chain {
   }
   NN_MEMBERS(conv1, bn1, conv2, fc1, fc2)
   autograd::Variable operator()(const autograd::Variable& x) {
-    autograd::Variable h = nn::max_pooling_2d(nn::relu(bn1(conv1(x.reshape(-1, 1, 28, 28)))), 2);
+    autograd::Variable h = nn::max_pooling_2d(nn::relu(bn1(conv1(x.reshape(-1, channels, size, size)))), 2);
     h = nn::max_pooling_2d(nn::relu(conv2(h)), 2);
     return fc2(nn::relu(fc1(h)));
   }

@@ -1,6 +1,11 @@
-// Catena as a contender of compare.sh (requests: contender.h). --device cpu|cuda selects the device.
+// Catena as a contender of compare.sh (requests: contender.h). --device cpu|cuda selects the device. With --instead
+// CASE=OTHER (may be repeated) it is a peer that has these cases alone, each as another case with the parameters of
+// CASE: two ways to do the same are compared in turns.
+#include <cstring>
+#include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <catena/benchmarks/cases.h>
 
@@ -8,6 +13,7 @@ namespace {
 
 class Ours : public bench::Contender {
  public:
+  explicit Ours(std::map<std::string, std::string> instead) : instead_(std::move(instead)) {}
   std::string cases(bool tiny) override {
     std::ostringstream out;
     for (const bench::Case& c : bench::Cases::all()) write(out, c, c.parameters(tiny));
@@ -27,11 +33,15 @@ class Ours : public bench::Contender {
     }
     return std::to_string(lines) + out.str();
   }
+  std::string variants(const std::string& name) override {
+    return instead_.empty() || instead_.contains(name) ? "default" : "";
+  }
   std::string versions() override { return CATENA_BENCHMARK_VERSION; }
   void setup(std::istream& words) override {
     ready_ = {};
     std::string name, variant;
     words >> name;
+    if (const auto other = instead_.find(name); other != instead_.end()) name = other->second;
     // As a peer of another build, this program is asked for its one variant by name.
     if (const auto parameters_at = words.tellg(); words >> variant && variant != "default") words.seekg(parameters_at);
     for (const bench::Case& c : bench::Cases::all()) {
@@ -56,6 +66,7 @@ class Ours : public bench::Contender {
     return ready_;
   }
 
+  std::map<std::string, std::string> instead_;
   bench::Ready ready_;
 };
 
@@ -63,5 +74,16 @@ class Ours : public bench::Contender {
 
 int main(int argc, char** argv) {
   bench::choose_device(argc, argv);
-  Ours().serve();
+  std::map<std::string, std::string> instead;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = i + 1 < argc ? argv[i + 1] : "";
+    const std::size_t equals = word.find('=');
+    if (std::strcmp(argv[i], "--instead") != 0 || equals == word.npos) {
+      std::cerr << "worker: " << argv[i] << ' ' << word << ": expected --device cpu|cuda or --instead CASE=OTHER\n";
+      return 2;
+    }
+    instead.emplace(word.substr(0, equals), word.substr(equals + 1));
+    ++i;
+  }
+  Ours(std::move(instead)).serve();
 }

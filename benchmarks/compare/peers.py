@@ -20,7 +20,7 @@ class Peer:
 
 PEERS = {
     "numpy": Peer("numpy", "arrays.py", "current", (("numpy",),), ("cpu",), "import numpy as np; print((np.ones(3) + 1).sum())"),
-    "torch": Peer("torch", "pytorch.py", "current", (("numpy", "torch"),), ("cpu", "cuda"),
+    "torch": Peer("torch", "pytorch.py", "current", (("numpy", "torch", "pillow"),), ("cpu", "cuda"),
                   "import torch; print((torch.ones(3, device={device!r}) + 1).sum().item())"),
     "onnxruntime": Peer("onnxruntime", "onnx_runtime.py", "current", (("numpy", "torch", "onnx", "onnxruntime"),), ("cpu",), ""),
     # Chainer's set-up script needs a module that newer versions of setuptools lack, and Chainer needs NumPy 1.

@@ -52,7 +52,11 @@ class WholeRuns(unittest.TestCase):
             self.assertGreater(row["ours_us"], 0, row["case"])
             self.assertEqual((row["peer"], row["peer_us"], row["ratio"]), ("", None, None))
             self.assertIn(row["case"], table)
-        self.assertEqual(bars.BARS.keys() - {*cases, "cold_start/first_result"}, set())
+        missing = bars.BARS.keys() - {*cases, "cold_start/first_result"}
+        if missing == {"training/png_feed"}:
+            print("this build reads no PNG files: it has no case training/png_feed")
+        else:
+            self.assertEqual(missing, set())
 
     def test_a_peer_is_compared(self):
         peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
@@ -69,6 +73,34 @@ class WholeRuns(unittest.TestCase):
         self.assertIn("fake 1.0", table)
         self.assertIn("A TRIAL", table)
         self.assertEqual(xml.etree.ElementTree.fromstring(plot).tag, "{http://www.w3.org/2000/svg}svg")
+
+    def worker_instead(self, *cases):
+        return shlex.join([arguments.worker, "--device", arguments.device, *(word for case in cases for word in ("--instead", case))])
+
+    def test_two_cases_are_compared_as_two_ways_to_do_the_same(self):
+        pairs = {"training/trainer_cost": "training/loop_cost", "training/png_feed": "training/memory_feed"}
+        peer = self.worker_instead(*map("=".join, pairs.items()))
+        status, rows, _, log, _ = compare("--peer", f"other={peer}", "--case", "training/*_cost", "--case", "training/*_feed")
+        self.assertEqual(status, 0, log)
+        found = {row["case"]: row["peer"] for row in rows}
+        if "training/png_feed" not in found:
+            print("this build reads no PNG files: training from files was not compared with training from memory")
+            del pairs["training/png_feed"]
+        self.assertEqual(found, {**dict.fromkeys(pairs, "other"), **dict.fromkeys(pairs.values(), "")})
+
+    def test_another_case_has_another_result(self):
+        peer = self.worker_instead("elementwise/exp=elementwise/tanh", "reduction/sum=nowhere")
+        status, rows, _, log, _ = compare("--peer", f"other={peer}", "--case", "elementwise/exp", "--case", "reduction/sum")
+        self.assertEqual(status, 1)
+        self.assertIn("elementwise/exp: WRONG RESULT", log)
+        self.assertIn("reduction/sum: other (default) is left out: worker: there is no case 'nowhere'", log)
+        self.assertEqual({row["peer"] for row in rows}, {""})
+
+    def test_arguments_of_the_worker(self):
+        for words in (["--instead"], ["--instead", "a"], ["--other", "a=b"]):
+            done = subprocess.run([arguments.worker, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn("expected --device cpu|cuda or --instead CASE=OTHER", done.stderr)
 
     def test_wrong_results_and_failures_are_told(self):
         peer = f"fake={shlex.join([sys.executable, '-B', os.path.join(HERE, 'fake_peer.py')])}"
