@@ -79,4 +79,19 @@ Variables Function::backward(const Targets& targets, const Variables& grad_outpu
   return result;
 }
 
+// ---- Outputs ------------------------------------------------------------------------------------
+
+const Variable& Outputs::only() const {
+  catena::check<catena::ValueError>(num_outputs() == 1, "Function", "the result is a list of ", num_outputs(),
+                                    " outputs, not one; take an output by its index");
+  return front();
+}
+
+const Variable& Outputs::at(std::size_t i) const {
+  catena::check<catena::IndexError>(i < num_outputs(), "Function", "there is no output ", i, " of ", num_outputs());
+  return Variables::operator[](i);
+}
+
+std::ostream& operator<<(std::ostream& out, const Outputs& y) { return out << Variable(y); }
+
 }  // namespace autograd

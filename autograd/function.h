@@ -16,7 +16,11 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
+#include <iosfwd>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <catena/autograd/function_node.h>
@@ -42,18 +46,78 @@ class CATENA_EXPORT Function : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };
 
-// What a function object returns: a list, which is the output itself if there is one: `Variable y = f(x)`, `Variables
-// ys = f(x)`.
-class Outputs : public Variables {
+// What a function object returns: the output, if there is one, else a list of them.
+//
+//   auto y = f(x);  y.backward(); y.data(); y.shape(); y * 2      Variable y = f(x);
+//   auto ys = f(x);  ys[0]; for (const Variable& y : ys) ...      Variables ys = f(x);
+//
+// The members of Variable are those of the only output, ValueError if there are several. A list, of one output, too,
+// are [i], begin() and end(), num_outputs() and what this converts to as Variables; size() is the number of elements of
+// the only output, or that of the outputs.
+class CATENA_EXPORT Outputs : public Variables {
  public:
   Outputs(Variables list) noexcept : Variables(std::move(list)) {}
-  // ValueError unless there is one output.
-  operator Variable() const {
-    catena::check<catena::ValueError>(size() == 1, "Function", "the result is a list of ", size(),
-                                      " outputs, not one; take an output by its index");
-    return front();
+  operator Variable() const { return only(); }
+
+  std::size_t num_outputs() const noexcept { return Variables::size(); }
+  // IndexError if there is no output i.
+  const Variable& operator[](std::size_t i) const { return at(i); }
+  Variable& operator[](std::size_t i) { return const_cast<Variable&>(at(i)); }
+  std::int64_t size() const { return num_outputs() == 1 ? only().size() : std::int64_t(num_outputs()); }
+
+  // clang-format off
+#define CATENA_FORWARD(name)                                                         \
+  template <class... X> decltype(auto) name(X&&... x) const { return std::as_const(only()).name(std::forward<X>(x)...); }
+#define CATENA_FORWARD_CHANGE(name)                                                  \
+  template <class... X> decltype(auto) name(X&&... x) { return only().name(std::forward<X>(x)...); }
+  CATENA_FORWARD(data) CATENA_FORWARD(grad) CATENA_FORWARD(grad_variable) CATENA_FORWARD(creator) CATENA_FORWARD(rank)
+  CATENA_FORWARD(volatile_flag) CATENA_FORWARD(requires_grad) CATENA_FORWARD(name) CATENA_FORWARD(is_same)
+  CATENA_FORWARD(id) CATENA_FORWARD(shape) CATENA_FORWARD(ndim) CATENA_FORWARD(len) CATENA_FORWARD(dtype)
+  CATENA_FORWARD(device) CATENA_FORWARD(label) CATENA_FORWARD(to_string) CATENA_FORWARD(repr)
+  CATENA_FORWARD(debug_print) CATENA_FORWARD(astype) CATENA_FORWARD(T)
+  CATENA_FORWARD_CHANGE(set_data) CATENA_FORWARD_CHANGE(set_grad) CATENA_FORWARD_CHANGE(set_grad_variable)
+  CATENA_FORWARD_CHANGE(set_volatile) CATENA_FORWARD_CHANGE(set_requires_grad) CATENA_FORWARD_CHANGE(set_name)
+  CATENA_FORWARD_CHANGE(to_device) CATENA_FORWARD_CHANGE(to_cpu) CATENA_FORWARD_CHANGE(to_gpu)
+  CATENA_FORWARD_CHANGE(cleargrad) CATENA_FORWARD_CHANGE(zerograd) CATENA_FORWARD_CHANGE(copydata)
+  CATENA_FORWARD_CHANGE(addgrad) CATENA_FORWARD_CHANGE(set_creator) CATENA_FORWARD_CHANGE(unset_creator)
+  CATENA_FORWARD_CHANGE(unchain) CATENA_FORWARD_CHANGE(unchain_backward)
+#undef CATENA_FORWARD
+#undef CATENA_FORWARD_CHANGE
+      // clang-format on
+      // Those whose calls may contain a braced list.
+      void backward(const BackwardOptions& options = {}) {
+    only().backward(options);
   }
+  void backward(bool retain_grad) { only().backward(retain_grad); }
+  Variable reshape(const Shape& shape) const { return only().reshape(shape); }
+  template <class... I> Variable reshape(std::int64_t first, I... rest) const { return only().reshape(first, rest...); }
+  Variable transpose() const { return only().transpose(); }
+  Variable transpose(const Dims& axes) const { return only().transpose(axes); }
+  template <class... I> Variable transpose(std::int64_t first, I... rest) const {
+    return only().transpose(first, rest...);
+  }
+#define CATENA_REDUCTION(name) \
+  Variable name(const Axes& axes = {}, bool keepdims = false) const { return only().name(axes, keepdims); }
+  CATENA_VARIABLE_REDUCTIONS(CATENA_REDUCTION)
+#undef CATENA_REDUCTION
+  template <class E> E item() const { return only().template item<E>(); }
+  template <class E>
+  requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) explicit operator E() const { return item<E>(); }
+  // Elements of the only output, as of any Variable: y(0), y(Slice(1, 3)), y({0, 2}).
+  template <class... K>
+  requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) Variable operator()(
+      const K&... keys) const {
+    return only()(keys...);
+  }
+  Variable operator()(std::initializer_list<catena::Integer> list) const { return only()(list); }
+
+ private:
+  const Variable& at(std::size_t i) const;
+  const Variable& only() const;  // ValueError unless there is one output
+  Variable& only() { return const_cast<Variable&>(std::as_const(*this).only()); }
 };
+
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Outputs& y);
 
 // A function object; the graph shares its ownership. f(x), f(x, y), or a list: f(xs).
 template <class F> class FunctionPtr : public NodePtr<F> {
@@ -71,3 +135,6 @@ template <class F, class... A> FunctionPtr<F> make_function(A&&... a) {
 }
 
 }  // namespace autograd
+
+// Its length as a range is not its size().
+template <> inline constexpr bool std::ranges::disable_sized_range<autograd::Outputs> = true;

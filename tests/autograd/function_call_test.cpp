@@ -87,6 +87,95 @@ BOOST_AUTO_TEST_CASE(one_output_is_the_variable_itself) {
   BOOST_TEST(to_vector<float>(mixed.data()) == (std::vector<float>{2, 3}), boost::test_tools::per_element());
 }
 
+// auto y = f(x) has the members of a Variable.
+BOOST_AUTO_TEST_CASE(members_of_the_only_output) {
+  Variable x(array<float>({1, 2, 3, 4}, {2, 2}));
+  auto y = make_function<Watcher>()(x);
+  const Variable same = y;
+  BOOST_TEST(to_vector<float>(y.data()) == (std::vector<float>{2, 3, 4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(y.shape() == (Shape{2, 2}));
+  BOOST_TEST(y.shape(1) == 2);
+  BOOST_TEST(y.ndim() == 2);
+  BOOST_TEST(y.size() == 4);
+  BOOST_TEST(y.len() == 4);
+  BOOST_TEST(y.num_outputs() == 1u);
+  BOOST_CHECK(y.dtype() == Dtype::float32);
+  BOOST_CHECK(y.device() == x.device());
+  BOOST_TEST(y.label() == "(2, 2), float32");
+  BOOST_TEST(y.creator() == same.creator());
+  BOOST_TEST(y.rank() == 1);
+  BOOST_CHECK(y.requires_grad());
+  BOOST_CHECK(y.volatile_flag() == OFF || y.volatile_flag() == AUTO);
+  BOOST_TEST(y.is_same(same));
+  BOOST_TEST(y.id() == same.id());
+  y.set_name("y");
+  BOOST_TEST(same.name() == "y");
+  BOOST_TEST(y.name() == "y");
+  BOOST_TEST(y.repr() == "<variable y>");
+  BOOST_TEST(y.to_string() == "y");
+  BOOST_CHECK(y.debug_print().starts_with("<variable y>"));
+  BOOST_TEST(catena::concat(y) == catena::concat(same));
+  BOOST_TEST(to_vector<float>(y.reshape({4}).data()) == to_vector<float>(y.reshape(4).data()));
+  BOOST_TEST(y.transpose().data().shape() == (Shape{2, 2}));
+  BOOST_TEST(to_vector<float>(y.T().data()) == to_vector<float>(y.transpose({1, 0}).data()));
+  BOOST_TEST(to_vector<float>(y.transpose(1, 0).data()) == (std::vector<float>{2, 4, 3, 5}),
+             boost::test_tools::per_element());
+  BOOST_CHECK(y.astype(Dtype::float64).dtype() == Dtype::float64);
+  BOOST_TEST(y.sum().item<float>() == 14);
+  BOOST_TEST(to_vector<float>(y.max({0}, true).data()) == (std::vector<float>{4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<float>(y(1).data()) == (std::vector<float>{4, 5}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<float>(y({1, 0}).data()) == (std::vector<float>{4, 5, 2, 3}), boost::test_tools::per_element());
+  // As a list it is one of one.
+  BOOST_CHECK(y[0].is_same(same));
+  BOOST_CHECK_THROW(y[1], catena::IndexError);
+  std::size_t count = 0;
+  for (const Variable& v : y) count += v.is_same(same);
+  BOOST_TEST(count == 1u);
+  BOOST_TEST(Variables(y).size() == 1u);
+  BOOST_TEST(std::span<const Variable>(y).size() == 1u);
+
+  y.set_grad(full({2, 2}, 3));
+  BOOST_TEST(to_vector<float>(y.grad()) == to_vector<float>(same.grad()));
+  y.backward();
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 3, 3, 3}), boost::test_tools::per_element());
+  y.cleargrad();
+  BOOST_CHECK(!same.grad());
+  auto loss = make_function<Watcher>()(sum(y * 2));
+  x.cleargrad();
+  loss.backward({.retain_grad = true});
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{2, 2, 2, 2}), boost::test_tools::per_element());
+  BOOST_TEST(double(loss) == 29);
+  BOOST_TEST(to_vector<float>(y.grad()) == (std::vector<float>{2, 2, 2, 2}), boost::test_tools::per_element());
+  loss.unchain_backward();
+  BOOST_CHECK(loss.creator() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(several_outputs_have_no_members_of_one) {
+  Variable x(array<float>({1, 2}, {2})), z(array<float>({3, 4}, {2}));
+  auto ys = make_function<SumAndProduct>()(x, z);
+  const auto fails = [](const auto& call) {
+    BOOST_CHECK_EXCEPTION(call(), catena::ValueError, [](const auto& e) {
+      return std::string(e.what()) ==
+             "Function: the result is a list of 2 outputs, not one; take an output by its index";
+    });
+  };
+  fails([&] { ys.backward(); });
+  fails([&] { ys.data(); });
+  fails([&] { ys.shape(); });
+  fails([&] { ys.grad(); });
+  fails([&] { ys.cleargrad(); });
+  fails([&] { ys.reshape({2, 1}); });
+  fails([&] { ys.sum(); });
+  fails([&] { ys(0); });
+  fails([&] { static_cast<void>(ys * 2); });
+  BOOST_TEST(ys.size() == 2);
+  BOOST_TEST(ys.num_outputs() == 2u);
+  BOOST_CHECK_THROW(ys[2], catena::IndexError);
+  ys[1].set_grad(ones({2}));
+  ys[1].backward();
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 4}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(the_device_of_the_input_is_current, *test::gpu()) {
   const Device before = current();
   Variable x(ones({3}, Dtype::float32, test::kCuda));
