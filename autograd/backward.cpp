@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -296,15 +297,15 @@ internal::CurrentDevice device_of_rule(const FunctionNode& f, const Variables& g
 }  // namespace
 
 Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, const Variables& gy) {
-  std::vector<FunctionHook*> hooks;
-  Arrays in, out_grad;
   const bool hooked =
       !internal::modes().in_backward_rule && (internal::thread_hooks() != nullptr || !f.local_function_hooks().empty());
+  std::optional<internal::HookedCall> hooks;
+  Arrays in, out_grad;
   if (hooked) [[unlikely]] {
-    hooks = internal::merged_hooks(f.local_function_hooks());
+    hooks.emplace(f, internal::merged_hooks(f.local_function_hooks()));
     in = live_inputs(f);
     out_grad = arrays_of(gy);
-    for (FunctionHook* h : hooks) h->backward_preprocess(f, in, out_grad);
+    hooks->before([&](FunctionHook& h) { h.backward_preprocess(f, in, out_grad); });
   }
   Variables gx;
   {
@@ -313,7 +314,8 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
     const internal::CurrentDevice current = device_of_rule(f, gy);
     gx = f.backward(targets, gy);
   }
-  for (FunctionHook* h : hooks) h->backward_postprocess(f, in, out_grad);
+  if (hooked) [[unlikely]]
+    hooks->after([&](FunctionHook& h) { h.backward_postprocess(f, in, out_grad); });
   // The label is a string, so it is only built on failure.
   if (gx.size() != targets.size()) [[unlikely]]
     catena::fail<catena::AssertionError>(f.label(), "backward returned ", gx.size(), " gradients for ", targets.size(),

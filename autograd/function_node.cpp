@@ -230,10 +230,10 @@ bool contains_nan(const Array& a) { return a && catena::is_floating(a.dtype()) &
 }  // namespace
 
 Arrays FunctionNode::run_forward_with_hooks(const Arrays& in) {
-  const std::vector<FunctionHook*> hooks = internal::merged_hooks(local_function_hooks());
-  for (FunctionHook* h : hooks) h->forward_preprocess(*this, in);
+  internal::HookedCall call(*this, internal::merged_hooks(local_function_hooks()));
+  call.before([&](FunctionHook& h) { h.forward_preprocess(*this, in); });
   Arrays out = forward(in);
-  for (FunctionHook* h : hooks) h->forward_postprocess(*this, in);
+  call.after([&](FunctionHook& h) { h.forward_postprocess(*this, in); });
   return out;
 }
 

@@ -21,6 +21,7 @@ void FunctionHook::forward_preprocess(const FunctionNode&, const Arrays&) {}
 void FunctionHook::forward_postprocess(const FunctionNode&, const Arrays&) {}
 void FunctionHook::backward_preprocess(const FunctionNode&, const Arrays&, const Arrays&) {}
 void FunctionHook::backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) {}
+void FunctionHook::failed(const FunctionNode&) noexcept {}
 
 HookScope::HookScope(FunctionHook& hook) : hook_(&hook) {
   const std::string name = hook.name();
@@ -83,15 +84,17 @@ void TimerHook::backward_preprocess(const FunctionNode&, const Arrays& in_data, 
   started_.push_back(nanoseconds());
 }
 void TimerHook::stop(const FunctionNode& function, const Arrays& arrays) {
+  const std::int64_t started = started_.back();
+  started_.pop_back();  // first: waiting for the device may throw what its work has led to
   finish(arrays);
-  const std::int64_t elapsed = nanoseconds() - started_.back();
-  started_.pop_back();
+  const std::int64_t elapsed = nanoseconds() - started;
   call_history_.emplace_back(function.label(), 1e-9 * static_cast<double>(elapsed));
 }
 void TimerHook::forward_postprocess(const FunctionNode& function, const Arrays& in_data) { stop(function, in_data); }
 void TimerHook::backward_postprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) {
   stop(function, out_grad);
 }
+void TimerHook::failed(const FunctionNode&) noexcept { started_.pop_back(); }
 
 double TimerHook::total_time() const noexcept {
   double sum = 0;
@@ -114,6 +117,7 @@ void CUDAProfileHook::backward_preprocess(const FunctionNode& function, const Ar
   ranges_->range_push(function.label() + ".backward");
 }
 void CUDAProfileHook::backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) { ranges_->range_pop(); }
+void CUDAProfileHook::failed(const FunctionNode&) noexcept { ranges_->range_pop(); }
 
 // ---- PrintHook ----------------------------------------------------------------------------------
 

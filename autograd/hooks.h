@@ -36,6 +36,10 @@ class CATENA_EXPORT FunctionHook {
   virtual void forward_postprocess(const FunctionNode& function, const Arrays& in_data);
   virtual void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad);
   virtual void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad);
+  // In place of the postprocess of a forward or backward whose preprocess has returned, when an exception leaves it: a
+  // hook ends here what it began there. Functions inside of others are reported first, and of one function the hooks in
+  // the reverse order.
+  virtual void failed(const FunctionNode& function) noexcept;
 };
 
 // Registers a hook for the calling thread until the end of the scope, under its name. KeyError when the name is taken.
@@ -53,7 +57,8 @@ class CATENA_EXPORT HookScope {
 // The calling thread's hooks, in the order of registration.
 CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> function_hooks();
 
-// Measures every forward and backward with the host's clock, until the device of the inputs has finished.
+// Measures every forward and backward with the host's clock, until the device of the inputs has finished. Those that an
+// exception leaves are not in the history.
 class CATENA_EXPORT TimerHook : public FunctionHook {
  public:
   std::string name() const override { return "TimerHook"; }
@@ -61,6 +66,7 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
   void forward_postprocess(const FunctionNode& function, const Arrays& in_data) override;
   void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
   void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+  void failed(const FunctionNode& function) noexcept override;
 
   // Label of the function and seconds, in order of execution.
   const std::vector<std::pair<std::string, double>>& call_history() const noexcept { return call_history_; }
@@ -73,7 +79,7 @@ class CATENA_EXPORT TimerHook : public FunctionHook {
 };
 
 // Shows every forward and backward on the timeline of a profiler as a range LABEL.forward or LABEL.backward (NVTX). The
-// ranges are those of the host: of work on a GPU they cover the launches.
+// ranges are those of the host: of work on a GPU they cover the launches. An exception ends its ranges.
 class CATENA_EXPORT CUDAProfileHook : public FunctionHook {
  public:
   CUDAProfileHook();  // RuntimeError if the default backend has no such ranges
@@ -82,6 +88,7 @@ class CATENA_EXPORT CUDAProfileHook : public FunctionHook {
   void forward_postprocess(const FunctionNode& function, const Arrays& in_data) override;
   void backward_preprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
   void backward_postprocess(const FunctionNode& function, const Arrays& in_data, const Arrays& out_grad) override;
+  void failed(const FunctionNode& function) noexcept override;
 
  private:
   ProfileExtension* ranges_;
@@ -108,6 +115,30 @@ namespace internal {
 CATENA_EXPORT const std::vector<std::pair<std::string, FunctionHook*>>* thread_hooks() noexcept;
 // The thread's hooks, then the function's; a hook of the function replaces one of the thread with the same name.
 std::vector<FunctionHook*> merged_hooks(const NamedHooks& local);
+
+// The hooks around one forward or backward: step(hook) is a preprocess in before(), a postprocess in after(). The hooks
+// whose postprocess was not reached hear of it in the destructor.
+class HookedCall {
+ public:
+  HookedCall(const FunctionNode& function, std::vector<FunctionHook*> hooks)
+      : function_(function), hooks_(std::move(hooks)) {}
+  ~HookedCall() {
+    while (begun_ > ended_) hooks_[--begun_]->failed(function_);
+  }
+  HookedCall(const HookedCall&) = delete;
+  HookedCall& operator=(const HookedCall&) = delete;
+  template <class Step> void before(const Step& step) {
+    for (; begun_ < hooks_.size(); ++begun_) step(*hooks_[begun_]);
+  }
+  template <class Step> void after(const Step& step) {
+    while (ended_ < begun_) step(*hooks_[ended_++]);
+  }
+
+ private:
+  const FunctionNode& function_;
+  const std::vector<FunctionHook*> hooks_;
+  std::size_t begun_ = 0, ended_ = 0;
+};
 }  // namespace internal
 
 }  // namespace autograd

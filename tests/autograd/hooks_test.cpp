@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include <catena/autograd/function.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 
@@ -25,6 +26,7 @@ struct Recorder : FunctionHook {
   void backward_postprocess(const FunctionNode& f, const Arrays& in, const Arrays&) override {
     note("backwarded ", f, in);
   }
+  void failed(const FunctionNode& f) noexcept override { log.push_back(own_name + " failed " + f.label()); }
   void note(const char* what, const FunctionNode& f, const Arrays& in) {
     BOOST_CHECK(!in.empty());
     log.push_back(own_name + " " + what + f.label());
@@ -35,6 +37,43 @@ struct Recorder : FunctionHook {
 
 using Log = std::vector<std::string>;
 #define CHECK_LOG(log, ...) BOOST_TEST(log == (Log __VA_ARGS__), boost::test_tools::per_element())
+
+struct Broken : Function {
+  explicit Broken(bool in_forward) : in_forward(in_forward) {}
+  Arrays forward(const Arrays& x) override {
+    catena::check<catena::RuntimeError>(!in_forward, "Broken", "forward fails");
+    return {x[0] * 2};
+  }
+  Arrays backward(const Arrays&, const Arrays&) override {
+    catena::fail<catena::RuntimeError>("Broken", "backward fails");
+  }
+  bool in_forward;
+};
+// Calls another function in forward, and goes on without it if that fails.
+struct Outer : Function {
+  explicit Outer(bool catches) : catches(catches) {}
+  Arrays forward(const Arrays& x) override {
+    try {
+      return {Variable(make_function<Broken>(true)(Variable(x[0]))).data()};
+    } catch (const catena::RuntimeError&) {
+      if (!catches) throw;
+    }
+    return {x[0]};
+  }
+  Arrays backward(const Arrays&, const Arrays& gy) override { return gy; }
+  bool catches;
+};
+// Fails itself, in the step of this name.
+struct FailingHook : FunctionHook {
+  explicit FailingHook(std::string step) : step(std::move(step)) {}
+  std::string name() const override { return "FailingHook"; }
+  void forward_preprocess(const FunctionNode&, const Arrays&) override { run("forward_preprocess"); }
+  void forward_postprocess(const FunctionNode&, const Arrays&) override { run("forward_postprocess"); }
+  void run(const std::string& now) const {
+    catena::check<catena::RuntimeError>(now != step, "FailingHook", now, " fails");
+  }
+  std::string step;
+};
 
 }  // namespace
 
@@ -137,6 +176,70 @@ BOOST_AUTO_TEST_CASE(timer) {
   }
   BOOST_TEST(timer.total_time() == total);
   BOOST_TEST(total < elapsed.count());
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_ends_what_hooks_began) {
+  Log log;
+  Recorder a("a", log), b("b", log);
+  Variable x(ones({}));
+  {
+    const HookScope first(a), second(b);
+    BOOST_CHECK_THROW(make_function<Broken>(true)(x), catena::RuntimeError);
+    CHECK_LOG(log, {"a forward Broken", "b forward Broken", "b failed Broken", "a failed Broken"});
+    log.clear();
+    Variable y = make_function<Broken>(false)(x);
+    CHECK_LOG(log, {"a forward Broken", "b forward Broken", "a forwarded Broken", "b forwarded Broken"});
+    log.clear();
+    BOOST_CHECK_THROW(y.backward(), catena::RuntimeError);
+    CHECK_LOG(log, {"a backward Broken", "b backward Broken", "b failed Broken", "a failed Broken"});
+  }
+  const HookScope scope(a);
+  log.clear();
+  BOOST_CHECK_THROW(make_function<Outer>(false)(x), catena::RuntimeError);
+  CHECK_LOG(log, {"a forward Outer", "a forward Broken", "a failed Broken", "a failed Outer"});
+  log.clear();
+  make_function<Outer>(true)(x);
+  CHECK_LOG(log, {"a forward Outer", "a forward Broken", "a failed Broken", "a forwarded Outer"});
+}
+
+// The hooks that have begun and not ended hear of it, and no others.
+BOOST_AUTO_TEST_CASE(exceptions_of_hooks) {
+  Log log;
+  Recorder before("before", log), behind("behind", log);
+  const Variable x(ones({}));
+  for (const std::string step : {"forward_preprocess", "forward_postprocess"}) {
+    FailingHook failing(step);
+    const HookScope first(before), second(failing), third(behind);
+    log.clear();
+    BOOST_CHECK_THROW(tanh(x), catena::RuntimeError);
+    if (step == "forward_preprocess") CHECK_LOG(log, {"before forward Tanh", "before failed Tanh"});
+    else CHECK_LOG(log, {"before forward Tanh", "behind forward Tanh", "before forwarded Tanh", "behind failed Tanh"});
+  }
+}
+
+// The time of a function is that since its own start: none that an exception left open is taken for it.
+BOOST_AUTO_TEST_CASE(timer_of_functions_that_fail) {
+  TimerHook timer;
+  Variable x(ones({}));
+  const HookScope scope(timer);
+  BOOST_CHECK_THROW(make_function<Broken>(true)(x), catena::RuntimeError);
+  BOOST_TEST(timer.call_history().empty());
+  Variable y = make_function<Broken>(false)(x);
+  BOOST_CHECK_THROW(y.backward(), catena::RuntimeError);
+  BOOST_TEST(timer.call_history().size() == 1u);
+  // The outer function sleeps before it calls the one that fails.
+  struct Sleeper final : Outer {
+    Sleeper() : Outer(true) {}
+    Arrays forward(const Arrays& in) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      return Outer::forward(in);
+    }
+  };
+  make_function<Sleeper>()(x);
+  const auto& history = timer.call_history();
+  BOOST_REQUIRE(history.size() == 2u);
+  BOOST_TEST(history[1].first == "Sleeper");
+  BOOST_TEST(history[1].second >= 0.03);
 }
 
 // What the ranges are is in integration/profile_hook.
