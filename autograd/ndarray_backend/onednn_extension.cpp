@@ -2,7 +2,9 @@
 
 #if CATENA_HAS_ONEDNN
 #include <catena/autograd/array.h>
+#include <catena/autograd/ndarray_backend/depthwise.h>
 #include <catena/autograd/ndarray_backend/modules/onednn.h>
+#include <catena/autograd/ndarray_backend/winograd.h>
 #include <catena/kernels/base/module.h>
 #endif
 
@@ -45,22 +47,34 @@ class OnednnExtension final : public NnExtension {
   Array do_convolution(const Array& x, const Array& w, const Array& b, const ConvolutionSpec& spec,
                        const Dims& out) override {
     const Shape y_shape = shape_of(x.shape(0), w.shape(0), out);
-    const Array y = takes(x, w, y_shape) ? onednn().convolution(x, w, b, y_shape, spec) : Array();
-    return y ? y : NnExtension::do_convolution(x, w, b, spec, out);
+    if (takes(x, w, y_shape)) {
+      if (const Array y = depthwise_convolution(x, w, b, y_shape, spec)) return y;
+      if (const Array y = winograd_convolution(x, w, b, y_shape, spec)) return y;
+      if (const Array y = onednn().convolution(x, w, b, y_shape, spec)) return y;
+    }
+    return NnExtension::do_convolution(x, w, b, spec, out);
   }
 
   Array do_convolution_backward_data(const Array& w, const Array& gy, const Dims& spatial,
                                      const ConvolutionSpec& spec) override {
     const Shape x_shape = shape_of(gy.shape(0), w.shape(1) * spec.groups, spatial);
-    const Array gx = takes(gy, w, x_shape) ? onednn().backward_data(w, gy, x_shape, spec) : Array();
-    return gx ? gx : NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
+    if (takes(gy, w, x_shape)) {
+      if (const Array gx = depthwise_convolution_backward_data(w, gy, x_shape, spec)) return gx;
+      if (const Array gx = winograd_convolution_backward_data(w, gy, x_shape, spec)) return gx;
+      if (const Array gx = onednn().backward_data(w, gy, x_shape, spec)) return gx;
+    }
+    return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
   }
 
   Array do_convolution_backward_filter(const Array& x, const Array& gy, const Dims& kernel,
                                        const ConvolutionSpec& spec) override {
     const Shape w_shape = shape_of(gy.shape(1), x.shape(1) / spec.groups, kernel);
-    const Array gw = takes(x, gy, w_shape) ? onednn().backward_filter(x, gy, w_shape, spec) : Array();
-    return gw ? gw : NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
+    if (takes(x, gy, w_shape)) {
+      if (const Array gw = depthwise_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
+      if (const Array gw = winograd_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
+      if (const Array gw = onednn().backward_filter(x, gy, w_shape, spec)) return gw;
+    }
+    return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);
   }
 
  private:

@@ -70,7 +70,7 @@ void compare(const Case& c) {
   const Array x = random(c.x), w = random(c.w), b = random({c.w[0]});
   NnExtension &fast = nn_extension(x), &portable = portable_nn_extension();
   const Array y = fast.convolution(x, w, b, c.spec);
-  BOOST_TEST(last_implementation() == "onednn");
+  BOOST_TEST(last_implementation() != "portable");  // oneDNN's, or one of ours in its stead
   check_close(y, portable.convolution(x, w, b, c.spec), "forward");
   BOOST_TEST(last_implementation() == "portable");
   check_close(fast.convolution(x, w, {}, c.spec), portable.convolution(x, w, {}, c.spec), "forward without bias");
@@ -78,9 +78,9 @@ void compare(const Case& c) {
   check_close(fast.convolution_backward_data(w, gy, spatial(c.x), c.spec),
               portable.convolution_backward_data(w, gy, spatial(c.x), c.spec), "data");
   fast.convolution_backward_data(w, gy, spatial(c.x), c.spec);
-  BOOST_TEST(last_implementation() == "onednn");
+  BOOST_TEST(last_implementation() != "portable");
   const Array gw = fast.convolution_backward_filter(x, gy, spatial(c.w), Dtype::float32, c.spec);
-  BOOST_TEST(last_implementation() == "onednn");
+  BOOST_TEST(last_implementation() != "portable");
   BOOST_TEST(gw.is_c_contiguous());
   check_close(gw, portable.convolution_backward_filter(x, gy, spatial(c.w), Dtype::float32, c.spec), "filter");
 }

@@ -361,7 +361,9 @@ memory::format_tag preferred_layout(const Problem& p, Pass pass, algorithm how) 
   constexpr std::int64_t kLanes = 16;
   const std::int64_t in = p.src[1] / p.groups, out = p.dst[1] / p.groups;
   if (how == algorithm::convolution_winograd) return any;
-  if (p.groups > 1) return in < kLanes || out < kLanes ? any : channels_last_tag(p.rank());
+  const bool depthwise = in == 1 && out == 1;  // a channel per lane
+  if (p.groups > 1 && !depthwise) return in < kLanes || out < kLanes ? any : channels_last_tag(p.rank());
+  if (p.groups > 1) return channels_last_tag(p.rank());
   if (pass == Pass::data && (p.window() == 1 ? in < kLanes : in <= 4 && out >= 8 * in)) return plain_tag(p.rank());
   const bool forward = pass == Pass::forward || pass == Pass::forward_bias;
   return forward && p.window() > 1 && in <= 2 && out <= 2 * kLanes ? any : channels_last_tag(p.rank());

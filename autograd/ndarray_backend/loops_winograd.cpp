@@ -1,0 +1,299 @@
+// The loops of winograd.h: transformations are vectors of channels, products are blocks of 6 x 16 or 4 x 16 sums.
+#include <algorithm>
+#include <cstring>
+
+#include <catena/autograd/ndarray_backend/winograd.h>
+#include <catena/kernels/rows/multiarch.h>
+
+#define CATENA_INLINE inline __attribute__((always_inline))
+
+namespace autograd::internal {
+namespace {
+
+#ifdef CATENA_HAS_MULTIARCH
+
+using Int = std::int64_t;
+
+constexpr int kBytes = 32, kFloats = kBytes / int(sizeof(float));
+constexpr Int kLanes = kWinogradLanes;
+typedef float V __attribute__((vector_size(kBytes)));
+
+#define CATENA_AVX2 __attribute__((target("arch=x86-64-v3")))
+
+CATENA_INLINE void load(V& v, const float* from) { std::memcpy(&v, from, kBytes); }
+CATENA_INLINE void store(float* to, const V& v) { std::memcpy(to, &v, kBytes); }
+
+// ---- transformations ------------------------------------------------------------------------------
+// One-dimensional ones, on elements `step` apart. Names as in Lavin & Gray: B transforms the input, G the filter, A the
+// output.
+template <int step, int to_step> CATENA_INLINE void times_b(const V* d, V* t) {
+  const V a = d[4 * step] - 4 * d[2 * step], b = d[3 * step] - 4 * d[1 * step];
+  const V c = d[4 * step] - d[2 * step], e = 2 * (d[3 * step] - d[1 * step]);
+  t[0] = 4 * d[0] - 5 * d[2 * step] + d[4 * step];
+  t[1 * to_step] = a + b;
+  t[2 * to_step] = a - b;
+  t[3 * to_step] = c + e;
+  t[4 * to_step] = c - e;
+  t[5 * to_step] = 4 * d[1 * step] - 5 * d[3 * step] + d[5 * step];
+}
+template <int step, int to_step> CATENA_INLINE void times_a(const V* m, V* y) {
+  const V s = m[1 * step] + m[2 * step], d = m[1 * step] - m[2 * step];
+  const V p = m[3 * step] + m[4 * step], q = m[3 * step] - m[4 * step];
+  y[0] = m[0] + s + p;
+  y[1 * to_step] = d + 2 * q;
+  y[2 * to_step] = s + 4 * p;
+  y[3 * to_step] = d + 8 * q + m[5 * step];
+}
+template <int step, int to_step> CATENA_INLINE void times_a_transposed(const V* y, V* z) {
+  const V p = y[0] + y[2 * step], q = y[1 * step] + y[3 * step];
+  const V r = y[0] + 4 * y[2 * step], u = 2 * y[1 * step] + 8 * y[3 * step];
+  z[0] = y[0];
+  z[1 * to_step] = p + q;
+  z[2 * to_step] = p - q;
+  z[3 * to_step] = r + u;
+  z[4 * to_step] = r - u;
+  z[5 * to_step] = y[3 * step];
+}
+template <int step, int to_step> CATENA_INLINE void times_g(const V* g, V* u) {
+  const V s = (g[0] + g[2 * step]) * (-1.0f / 6), a = g[1 * step] * (1.0f / 6);
+  const V v = g[0] * (1.0f / 24) + g[2 * step] * (1.0f / 6), b = g[1 * step] * (1.0f / 12);
+  u[0] = g[0] * 0.25f;
+  u[1 * to_step] = s - a;
+  u[2 * to_step] = s + a;
+  u[3 * to_step] = v + b;
+  u[4 * to_step] = v - b;
+  u[5 * to_step] = g[2 * step];
+}
+template <int step, int to_step> CATENA_INLINE void times_g_transposed(const V* u, V* g) {
+  const V s = (u[1 * step] + u[2 * step]) * (-1.0f / 6), p = u[3 * step] + u[4 * step];
+  g[0] = u[0] * 0.25f + s + p * (1.0f / 24);
+  g[1 * to_step] = (u[2 * step] - u[1 * step]) * (1.0f / 6) + (u[3 * step] - u[4 * step]) * (1.0f / 12);
+  g[2 * to_step] = s + p * (1.0f / 6) + u[5 * step];
+}
+
+// The places of the side x side elements of tile t, those outside of the image at `zeros`.
+template <int side>
+CATENA_INLINE void places(const WinogradImages& s, Int t, const float* images, const float* zeros, const float** at) {
+  const Int tiles = s.tiles_y * s.tiles_x, image = t / tiles, y0 = t % tiles / s.tiles_x * 4 - s.pad_y,
+            x0 = t % s.tiles_x * 4 - s.pad_x;
+  for (int i = 0; i < side; ++i)
+    for (int j = 0; j < side; ++j) {
+      const Int y = y0 + i, x = x0 + j;
+      const bool inside = y >= 0 && y < s.h && x >= 0 && x < s.w;
+      at[i * side + j] = inside ? images + ((image * s.h + y) * s.w + x) * s.channels : zeros;
+    }
+}
+
+// Where the channels from c on of tile t lie in a matrix.
+CATENA_INLINE Int place(const WinogradTiles& tiles, Int channels, Int t, Int c) {
+  const Int row = t - tiles.first;
+  return tiles.in_panels ? (c / kLanes * tiles.count + row) * kLanes + c % kLanes : row * channels + c;
+}
+
+CATENA_AVX2 void transform_input(const WinogradImages& s, const WinogradTiles& tiles, const float* images,
+                                 const float* zeros, float* to) {
+  const float* at[36];
+  for (Int t = tiles.begin; t < tiles.end; ++t) {
+    places<6>(s, t, images, zeros, at);
+    for (Int c = 0; c < s.channels; c += kFloats) {
+      V half[36];
+#pragma GCC unroll 6
+      for (int j = 0; j < 6; ++j) {
+        V column[6];
+#pragma GCC unroll 6
+        for (int i = 0; i < 6; ++i) load(column[i], at[6 * i + j] + c);
+        times_b<1, 6>(column, half + j);
+      }
+      float* const out = to + place(tiles, s.channels, t, c);
+#pragma GCC unroll 6
+      for (int i = 0; i < 6; ++i) {
+        V row[6];
+        times_b<1, 1>(half + 6 * i, row);
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) store(out + (6 * i + j) * tiles.plane, row[j]);
+      }
+    }
+  }
+}
+
+CATENA_AVX2 void transform_gradient(const WinogradImages& s, const WinogradTiles& tiles, const float* images,
+                                    const float* zeros, float* to) {
+  const float* at[16];
+  for (Int t = tiles.begin; t < tiles.end; ++t) {
+    places<4>(s, t, images, zeros, at);
+    for (Int c = 0; c < s.channels; c += kFloats) {
+      V half[24];
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) {
+        V column[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) load(column[i], at[4 * i + j] + c);
+        times_a_transposed<1, 4>(column, half + j);
+      }
+      float* const out = to + place(tiles, s.channels, t, c);
+#pragma GCC unroll 6
+      for (int i = 0; i < 6; ++i) {
+        V row[6];
+        times_a_transposed<1, 1>(half + 4 * i, row);
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) store(out + (6 * i + j) * tiles.plane, row[j]);
+      }
+    }
+  }
+}
+
+CATENA_AVX2 void transform_output(const WinogradImages& s, const WinogradTiles& tiles, const float* from,
+                                  const float* bias, float* images) {
+  for (Int t = tiles.begin; t < tiles.end; ++t) {
+    const Int all = s.tiles_y * s.tiles_x, image = t / all, y0 = t % all / s.tiles_x * 4, x0 = t % s.tiles_x * 4;
+    const Int rows = std::min<Int>(4, s.h - y0), columns = std::min<Int>(4, s.w - x0);
+    float* const to = images + ((image * s.h + y0) * s.w + x0) * s.channels;
+    for (Int c = 0; c < s.channels; c += kFloats) {
+      const float* const in = from + place(tiles, s.channels, t, c);
+      V half[24], out[16], b = {};
+      if (bias != nullptr) load(b, bias + c);
+#pragma GCC unroll 6
+      for (int j = 0; j < 6; ++j) {
+        V column[6];
+#pragma GCC unroll 6
+        for (int i = 0; i < 6; ++i) load(column[i], in + (6 * i + j) * tiles.plane);
+        times_a<1, 6>(column, half + j);
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        times_a<1, 1>(half + 6 * i, out + 4 * i);
+        if (i >= rows) break;
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j)
+          if (j < columns) store(to + (i * s.w + j) * s.channels + c, out[4 * i + j] + b);
+      }
+    }
+  }
+}
+
+CATENA_AVX2 void transform_filter(const float* w, Int output_step, Int input_step, Int inputs, Int output, bool turned,
+                                  Int plane, float* to) {
+  to += output * inputs;
+  for (Int i = 0; i < inputs; ++i, to += kLanes) {
+    alignas(kBytes) float taps[9][kLanes];
+    for (Int lane = 0; lane < kLanes; ++lane) {
+      const float* const from = w + (output + lane) * output_step + i * input_step;
+      for (int k = 0; k < 9; ++k) taps[turned ? 8 - k : k][lane] = from[k];
+    }
+    for (Int lane = 0; lane < kLanes; lane += kFloats) {
+      V g[9], half[18];
+#pragma GCC unroll 9
+      for (int k = 0; k < 9; ++k) load(g[k], taps[k] + lane);
+#pragma GCC unroll 3
+      for (int j = 0; j < 3; ++j) times_g<3, 3>(g + j, half + j);
+#pragma GCC unroll 6
+      for (int r = 0; r < 6; ++r) {
+        V row[6];
+        times_g<1, 1>(half + 3 * r, row);
+#pragma GCC unroll 6
+        for (int j = 0; j < 6; ++j) store(to + (6 * r + j) * plane + lane, row[j]);
+      }
+    }
+  }
+}
+
+CATENA_AVX2 void transform_filter_gradient(const float* sums, Int plane, Int inputs, Int outputs, Int begin, Int end,
+                                           float* gw) {
+  for (Int i = begin; i < end; ++i)
+    for (Int o = 0; o < outputs; o += kFloats) {
+      V half[18], g[9];
+#pragma GCC unroll 6
+      for (int j = 0; j < 6; ++j) {
+        V column[6];
+#pragma GCC unroll 6
+        for (int r = 0; r < 6; ++r) load(column[r], sums + (6 * r + j) * plane + i * outputs + o);
+        times_g_transposed<1, 6>(column, half + j);
+      }
+#pragma GCC unroll 3
+      for (int r = 0; r < 3; ++r) times_g_transposed<1, 1>(half + 6 * r, g + 3 * r);
+      for (int lane = 0; lane < kFloats; ++lane)
+        for (int k = 0; k < 9; ++k) gw[((o + lane) * inputs + i) * 9 + k] = g[k][lane];
+    }
+}
+
+// ---- products -------------------------------------------------------------------------------------
+CATENA_AVX2 void multiply(const float* a, const float* b, float* c, Int rows, Int inputs, Int outputs) {
+  constexpr int kRows = 6;
+  for (Int o = 0; o < outputs; o += kLanes, b += inputs * kLanes)
+    for (Int r = 0; r < rows; r += kRows) {
+      const float* line[kRows];
+      for (int i = 0; i < kRows; ++i) line[i] = a + std::min(r + i, rows - 1) * inputs;
+      V sum[kRows][2] = {};
+      const float* panel = b;
+      for (Int p = 0; p < inputs; ++p, panel += kLanes) {
+        V low, high;
+        load(low, panel);
+        load(high, panel + kFloats);
+#pragma GCC unroll 6
+        for (int i = 0; i < kRows; ++i) {
+          const V x = line[i][p] - V{};
+          sum[i][0] += x * low;
+          sum[i][1] += x * high;
+        }
+      }
+#pragma GCC unroll 6
+      for (int i = 0; i < kRows; ++i) {
+        if (r + i >= rows) break;
+        float* const to = c + (r + i) * outputs + o;
+        store(to, sum[i][0]);
+        store(to + kFloats, sum[i][1]);
+      }
+    }
+}
+
+CATENA_AVX2 void add_products(const float* a, const float* b, float* c, Int tiles, Int begin, Int end, Int outputs,
+                              bool first) {
+  constexpr int kRows = 4;
+  for (Int i0 = begin; i0 < end; i0 += kLanes)
+    for (Int o = 0; o < outputs; o += kLanes)
+      for (Int i = i0; i < i0 + kLanes; i += kRows) {
+        V sum[kRows][2] = {};
+        const float* left = a + i0 * tiles + i - i0;
+        const float* right = b + o * tiles;
+        for (Int t = 0; t < tiles; ++t, left += kLanes, right += kLanes) {
+          V low, high;
+          load(low, right);
+          load(high, right + kFloats);
+#pragma GCC unroll 4
+          for (int r = 0; r < kRows; ++r) {
+            const V x = left[r] - V{};
+            sum[r][0] += x * low;
+            sum[r][1] += x * high;
+          }
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < kRows; ++r) {
+          float* const to = c + (i + r) * outputs + o;
+          V low = {}, high = {};
+          if (!first) {
+            load(low, to);
+            load(high, to + kFloats);
+          }
+          store(to, sum[r][0] + low);
+          store(to + kFloats, sum[r][1] + high);
+        }
+      }
+}
+
+#endif
+
+}  // namespace
+
+const WinogradKernels* winograd_kernels() {
+#ifdef CATENA_HAS_MULTIARCH
+  static constexpr WinogradKernels kernels{transform_input,  transform_gradient,        transform_output,
+                                           transform_filter, transform_filter_gradient, multiply,
+                                           add_products};
+  static const bool suits = __builtin_cpu_supports("x86-64-v3") && !__builtin_cpu_supports("x86-64-v4");
+  return suits ? &kernels : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace autograd::internal

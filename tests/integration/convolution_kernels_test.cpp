@@ -1,0 +1,241 @@
+// The CPU's own convolutions (depthwise, Winograd) against im2col and matrix products in float64: every pass, all
+// geometries, the same bits at any number of threads.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <iostream>
+
+#include <catena/autograd/nn_extension.h>
+#include <catena/catena.h>
+#include <catena/kernels/base/parallel.h>
+
+using namespace autograd;
+
+namespace {
+
+bool built_in() { return default_backend().extension<NnExtension>({}) != nullptr; }
+
+Array random(const Shape& shape) {
+  static thread_local Generator g{11, 0};
+  return random_uniform(shape, -1, 1, Dtype::float32, g, Device{});
+}
+Array channels_last(const Array& x) { return transpose(copy(transpose(x, Dims{0, 2, 3, 1})), Dims{0, 3, 1, 2}); }
+Array wide(const Array& x) { return x ? astype(x, Dtype::float64) : x; }
+Dims spatial(const Shape& s) { return Dims(std::span<const std::int64_t>(s.begin() + 2, std::size_t(s.size() - 2))); }
+
+struct Case {
+  Shape x, w;
+  ConvolutionSpec spec;
+};
+ConvolutionSpec spec_of(const Dims& stride, const Dims& pad, const Dims& dilate, std::int64_t groups,
+                        bool cover_all = false) {
+  ConvolutionSpec s;
+  s.stride = stride;
+  s.pad = pad;
+  s.dilate = dilate;
+  s.groups = groups;
+  s.cover_all = cover_all;
+  return s;
+}
+std::ostream& operator<<(std::ostream& to, const Case& c) {
+  return to << "x " << c.x << " w " << c.w << " stride " << c.spec.stride << " pad " << c.spec.pad << " dilate "
+            << c.spec.dilate << " groups " << c.spec.groups << " cover_all " << c.spec.cover_all;
+}
+
+void check_close(const Array& got, const Array& expected, double bound, const char* what) {
+  BOOST_TEST(got.shape() == expected.shape());
+  if (!(got.shape() == expected.shape())) return;
+  const std::vector<double> a = to_vector<double>(got), b = to_vector<double>(expected);
+  double worst = 0, scale = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(std::abs(a[i] - b[i]) <= worst)) worst = std::abs(a[i] - b[i]);  // also if it is not a number
+    scale = std::max(scale, std::abs(b[i]));
+  }
+  BOOST_TEST(worst <= bound * scale, what << ": " << worst << " of " << scale);
+}
+
+struct Passes {
+  Array y, plain, gx, gw;
+};
+Passes passes(NnExtension& nn, const Case& c, const Array& x, const Array& w, const Array& b, const Array& gy) {
+  return {nn.convolution(x, w, b, c.spec), nn.convolution(x, w, {}, c.spec),
+          nn.convolution_backward_data(w, gy, spatial(c.x), c.spec),
+          nn.convolution_backward_filter(x, gy, spatial(c.w), x.dtype(), c.spec)};
+}
+void check_passes(const Passes& got, const Passes& expected, double bound) {
+  check_close(got.y, expected.y, bound, "forward");
+  check_close(got.plain, expected.plain, bound, "forward without bias");
+  check_close(got.gx, expected.gx, bound, "data");
+  check_close(got.gw, expected.gw, bound, "filter");
+}
+void check_same(const Passes& got, const Passes& expected) {
+  const auto same = [](const Array& a, const Array& b) { return to_vector<float>(a) == to_vector<float>(b); };
+  BOOST_TEST(same(got.y, expected.y));
+  BOOST_TEST(same(got.plain, expected.plain));
+  BOOST_TEST(same(got.gx, expected.gx));
+  BOOST_TEST(same(got.gw, expected.gw));
+}
+
+// Who computes each pass.
+void check_who(const Case& c, const Array& x, const Array& w, const Array& gy, const char* expected) {
+  NnExtension& nn = nn_extension(x);
+  nn.convolution(x, w, {}, c.spec);
+  BOOST_TEST(last_implementation() == expected);
+  nn.convolution_backward_data(w, gy, spatial(c.x), c.spec);
+  BOOST_TEST(last_implementation() == expected);
+  nn.convolution_backward_filter(x, gy, spatial(c.w), Dtype::float32, c.spec);
+  BOOST_TEST(last_implementation() == expected);
+}
+
+void check_case(const Case& c, const char* who, double bound) {
+  BOOST_TEST_CONTEXT(c) {
+    const Array x = random(c.x), w = random(c.w), b = random({c.w[0]});
+    const Array wide_y = portable_nn_extension().convolution(wide(x), wide(w), wide(b), c.spec);
+    const Array gy = random(wide_y.shape());
+    check_who(c, x, w, gy, who);
+    const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));
+    const int before = catena::max_threads();
+    catena::set_max_threads(1);
+    const Passes got = passes(nn_extension(x), c, x, w, b, gy);
+    check_passes(got, expected, bound);
+    for (const int threads : {2, 3, 8}) {
+      catena::set_max_threads(threads);
+      BOOST_TEST_CONTEXT(threads << " threads") { check_same(passes(nn_extension(x), c, x, w, b, gy), got); }
+    }
+    catena::set_max_threads(before);
+  }
+}
+
+bool has_winograd() {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+  return __builtin_cpu_supports("x86-64-v3") && !__builtin_cpu_supports("x86-64-v4");
+#else
+  return false;
+#endif
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(convolution_kernels)
+
+BOOST_AUTO_TEST_CASE(depthwise_of_every_geometry) {
+  if (!built_in()) return;
+  const std::vector<std::array<std::int64_t, 2>> sizes = {{1, 2}, {5, 3}, {9, 17}, {16, 31}, {33, 40}};
+  std::int64_t n = 0;
+  for (const auto& [h, w] : sizes)
+    for (const std::int64_t ky : {1, 2, 3, 5})
+      for (const std::int64_t kx : {1, 3, 4})
+        for (const std::int64_t stride : {1, 2, 3}) {
+          // The other lengths take turns.
+          const std::int64_t i = n++, dy = 1 + i % 2, dx = 1 + i / 2 % 3, py = i % 4, px = i / 3 % 4, c = 2 + i % 3;
+          if (h + 2 * py < (ky - 1) * dy + 1 || w + 2 * px < (kx - 1) * dx + 1) continue;
+          check_case({{1 + i % 2, c, h, w},
+                      {c, 1, ky, kx},
+                      spec_of({1 + (stride + i) % 3, stride}, {py, px}, {dy, dx}, c, i % 5 == 0)},
+                     "depthwise", 1e-6);
+        }
+  BOOST_TEST(n == 180);
+}
+
+// Planes that are convolved in several bands of rows, many small planes, one spatial axis.
+BOOST_AUTO_TEST_CASE(depthwise_of_other_sizes) {
+  if (!built_in()) return;
+  check_case({{1, 2, 170, 190}, {2, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 2)}, "depthwise", 3e-6);
+  check_case({{2, 2, 171, 301}, {2, 1, 5, 4}, spec_of({2, 2}, {2, 3}, {1, 2}, 2)}, "depthwise", 3e-6);
+  check_case({{1, 2, 40, 900}, {2, 1, 7, 3}, spec_of({3, 1}, {3, 1}, {2, 1}, 2)}, "depthwise", 3e-6);
+  check_case({{3, 70, 7, 7}, {70, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 70)}, "depthwise", 1e-6);
+  check_case({{3, 5, 77}, {5, 1, 3}, spec_of({2}, {1}, {2}, 5)}, "depthwise", 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(depthwise_of_other_layouts) {
+  if (!built_in()) return;
+  const Case c{{2, 12, 19, 18}, {12, 1, 3, 3}, spec_of({2, 1}, {1, 1}, {1, 1}, 12)};
+  const Array x = random(c.x), w = random(c.w), b = random({12}), gy = random({2, 12, 10, 18});
+  NnExtension& nn = nn_extension(x);
+  const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));
+  check_passes(passes(nn, c, channels_last(x), w, b, channels_last(gy)), expected, 1e-5);
+  check_passes(passes(nn, c, channels_last(x), w, b, gy), expected, 1e-5);
+  check_passes(passes(nn, c, x, w, b, channels_last(gy)), expected, 1e-5);
+  const auto strided = [](const Array& a) {  // the same elements, every second one of memory
+    Shape shape = a.shape();
+    const int last = shape.size() - 1;
+    shape[last] *= 2;
+    const Array view = slice(random(shape), last, 0, shape[last], 2);
+    assign(view, a);
+    return view;
+  };
+  check_passes(passes(nn, c, strided(x), strided(w), strided(b), strided(gy)), expected, 1e-5);
+}
+
+// What is not one filter per channel is not for these kernels.
+BOOST_AUTO_TEST_CASE(depthwise_with_several_filters_per_channel) {
+  if (!built_in()) return;
+  const Case c{{2, 6, 9, 8}, {12, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 6)};
+  check_case(c, "onednn", 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(winograd_of_every_geometry) {
+  if (!built_in()) return;
+  if (!has_winograd()) {
+    std::cout << "skipped: Winograd's kernels are for processors with AVX2 and without AVX-512\n";
+    return;
+  }
+  const auto spec = [](std::int64_t py, std::int64_t px) { return spec_of({1, 1}, {py, px}, {1, 1}, 1); };
+  const std::vector<Case> cases = {
+      {{2, 32, 28, 28}, {32, 32, 3, 3}, spec(1, 1)},   {{1, 48, 29, 34}, {32, 48, 3, 3}, spec(0, 0)},
+      {{1, 32, 30, 31}, {80, 32, 3, 3}, spec(1, 0)},   {{3, 64, 20, 17}, {48, 64, 3, 3}, spec(2, 2)},
+      {{1, 32, 3, 150}, {64, 32, 3, 3}, spec(1, 1)},   {{9, 32, 7, 7}, {32, 32, 3, 3}, spec(1, 1)},
+      {{1, 32, 28, 29}, {32, 32, 3, 3}, spec(4, 3)},   {{5, 128, 14, 14}, {128, 128, 3, 3}, spec(1, 1)},
+      {{1, 112, 40, 41}, {96, 112, 3, 3}, spec(1, 1)},
+  };
+  for (const Case& c : cases) check_case(c, "winograd", 1e-5);
+}
+
+// Few positions, channels that do not fill the vectors, and other filters are left to oneDNN.
+BOOST_AUTO_TEST_CASE(winograd_where_it_pays) {
+  if (!built_in()) return;
+  const auto who = [](const Shape& x, const Shape& w, const ConvolutionSpec& spec) {
+    nn_extension(random({1})).convolution(random(x), random(w), {}, spec);
+    return last_implementation();
+  };
+  const ConvolutionSpec plain = spec_of({1, 1}, {1, 1}, {1, 1}, 1);
+  BOOST_TEST(who({1, 32, 7, 7}, {32, 32, 3, 3}, plain) != "winograd");
+  BOOST_TEST(who({1, 32, 40, 40}, {40, 32, 3, 3}, plain) != "winograd");
+  BOOST_TEST(who({1, 40, 40, 40}, {32, 40, 3, 3}, plain) != "winograd");
+  BOOST_TEST(who({1, 32, 40, 40}, {32, 32, 5, 5}, plain) != "winograd");
+  BOOST_TEST(who({1, 32, 40, 40}, {32, 32, 3, 3}, spec_of({2, 1}, {1, 1}, {1, 1}, 1)) != "winograd");
+  BOOST_TEST(who({1, 32, 40, 40}, {32, 32, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 2}, 1)) != "winograd");
+  BOOST_TEST(who({1, 64, 40, 40}, {64, 32, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 2)) != "winograd");
+}
+
+// A transformed filter is kept while w is not written, and for its own shape alone.
+BOOST_AUTO_TEST_CASE(winograd_after_the_filter_was_written) {
+  if (!built_in()) return;
+  const ConvolutionSpec spec = spec_of({1, 1}, {1, 1}, {1, 1}, 1);
+  const Array x = random({1, 32, 30, 30}), w = random({64, 32, 3, 3}), gy = random({1, 64, 30, 30});
+  NnExtension &nn = nn_extension(x), &portable = portable_nn_extension();
+  const auto check = [&](const Array& filter, const Array& image, const Array& gradient) {
+    for (int call = 0; call < 3; ++call) {
+      check_close(nn.convolution(image, filter, {}, spec), portable.convolution(wide(image), wide(filter), {}, spec),
+                  1e-5, "forward");
+      check_close(nn.convolution_backward_data(filter, gradient, {30, 30}, spec),
+                  portable.convolution_backward_data(wide(filter), wide(gradient), {30, 30}, spec), 1e-5, "data");
+    }
+  };
+  check(w, x, gy);
+  assign(w, random(w.shape()));
+  check(w, x, gy);
+  check(reshape(w, {32, 64, 3, 3}), gy, x);
+}
+
+BOOST_AUTO_TEST_CASE(winograd_takes_any_layout) {
+  if (!built_in()) return;
+  const Case c{{2, 32, 19, 18}, {48, 32, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 1)};
+  const Array x = random(c.x), w = random(c.w), b = random({48}), gy = random({2, 48, 19, 18});
+  NnExtension& nn = nn_extension(x);
+  const Passes expected = passes(nn, c, x, w, b, gy);
+  check_same(passes(nn, c, channels_last(x), channels_last(w), b, channels_last(gy)), expected);
+  const Array larger = random({2, 32, 21, 22}), cropped = slice(slice(larger, 2, 1, 20), 3, 2, 20);
+  check_same(passes(nn, c, cropped, w, b, gy), passes(nn, c, copy(cropped), w, b, gy));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
