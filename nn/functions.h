@@ -10,5 +10,6 @@
 #include <catena/nn/functions/modules.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/normalization.h>
+#include <catena/nn/functions/objects.h>
 #include <catena/nn/functions/pooling.h>
 #include <catena/nn/functions/recurrent.h>

@@ -49,7 +49,7 @@ class Inverse final : public FunctionNode {
 
 class BatchDet final : public FunctionNode {
  public:
-  std::string label() const override { return "BatchDet"; }
+  std::string label() const override { return "det"; }
   std::string_view input_names() const override { return "a"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, 3); }
   Arrays forward(const Arrays& a) override {
