@@ -48,13 +48,18 @@ std::string cusolver() { return cuda::cusolver().path; }
 std::string nccl() { return concat(cuda::nccl().version, ", ", cuda::nccl().path); }
 
 // ---- devices and kernels ----
+// Of a device that does not answer, the reason: that of a broken one is what a bug report is about.
 std::string describe(Device device) {
-  const DeviceProperties& p = properties(device);
-  std::string text = p.name;
-  if (p.arch != 0) text += concat(", compute capability ", p.arch / 10, '.', p.arch % 10);
-  const MemoryInfo memory = memory_info(device);
-  return text + concat(", ", p.processors, " processors, ", memory.free_bytes >> 20, " of ", memory.total_bytes >> 20,
-                       " MiB free");
+  try {
+    const DeviceProperties& p = properties(device);
+    std::string text = p.name;
+    if (p.arch != 0) text += concat(", compute capability ", p.arch / 10, '.', p.arch % 10);
+    const MemoryInfo memory = memory_info(device);
+    return text + concat(", ", p.processors, " processors, ", memory.free_bytes >> 20, " of ", memory.total_bytes >> 20,
+                         " MiB free");
+  } catch (const catena::Error& e) {
+    return e.what();
+  }
 }
 std::string cuda_kernels() {
   const cuda::KernelCacheStatistics s = cuda::kernel_cache_statistics();

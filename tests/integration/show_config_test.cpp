@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -18,6 +19,7 @@
 #include <catena/kernels/base/config.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/version.h>
+#include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/golden.h>
 
 namespace {
@@ -118,6 +120,32 @@ BOOST_AUTO_TEST_CASE(libraries_and_devices) {
   int devices = 0;
   for (const catena::ConfigEntry& entry : catena::config_entries()) devices += entry.section == "devices";
   BOOST_TEST(devices == 1 + nd::device_count(nd::Device::Kind::cuda));
+}
+
+// A device that does not answer has the reason in its line; all other lines are there.
+BOOST_AUTO_TEST_CASE(a_device_that_fails) {
+  if (!cuda_device::Control::available()) {
+    std::cout << "skipped: devices fail on request on the software device only\n";
+    return;
+  }
+  const auto names = [] {
+    std::set<std::string> all;
+    for (const catena::ConfigEntry& entry : catena::config_entries()) all.insert(entry.section + ": " + entry.name);
+    return all;
+  };
+  const std::set<std::string> complete = names();
+  const std::string whole = value_of("devices", "cuda:0");
+  cuda_device::Control control;
+  control.fail("cuMemGetInfo_v2", 1, 719, true);
+  const std::set<std::string> failing = names();
+  const std::string reason = value_of("devices", "cuda:0"), text = catena::config_text();
+  control.clear_faults();
+  BOOST_TEST(failing == complete, boost::test_tools::per_element());
+  BOOST_TEST(has(reason, "cuMemGetInfo"), reason);
+  BOOST_TEST(has(reason, "CUDA_ERROR_LAUNCH_FAILED"), reason);
+  BOOST_TEST(has(text, "cuda:0: " + reason), text);
+  BOOST_TEST(has(text, "cpu:0: "), text);
+  BOOST_TEST(has(whole, "MiB free"), whole);
 }
 
 // How to tell whether the cache of kernels works: what a process has found on disk, and what it has compiled.
