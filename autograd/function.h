@@ -67,7 +67,9 @@ class CATENA_EXPORT Outputs : public Variables {
 
   // clang-format off
 #define CATENA_FORWARD(name)                                                         \
-  template <class... X> decltype(auto) name(X&&... x) const { return std::as_const(only()).name(std::forward<X>(x)...); }
+  template <class... X> decltype(auto) name(X&&... x) const {                        \
+    return std::as_const(only()).name(std::forward<X>(x)...);                        \
+  }
 #define CATENA_FORWARD_CHANGE(name)                                                  \
   template <class... X> decltype(auto) name(X&&... x) { return only().name(std::forward<X>(x)...); }
   CATENA_FORWARD(data) CATENA_FORWARD(grad) CATENA_FORWARD(grad_variable) CATENA_FORWARD(creator) CATENA_FORWARD(rank)

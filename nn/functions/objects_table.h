@@ -126,7 +126,8 @@
   X(NStepRNNReLU, "NStepRNNReLU", Variables, 4, many, node, \
     (int n_layers, DropoutStates states, bool train OR(true)), \
     (n_step("NStepRNNReLU", {1, 1, 2}, n_layers, x, [&](const StepLists& l) { \
-      return n_step_rnn(n_layers, states.ratio, x[0], l.ws, l.bs, l.xs, {.train = train, .activation = "relu"}); })), ) \
+      return n_step_rnn(n_layers, states.ratio, x[0], l.ws, l.bs, l.xs, \
+                 {.train = train, .activation = "relu"}); })), ) \
   X(NStepBiRNNTanh, "NStepBiRNNTanh", Variables, 4, many, node, \
     (int n_layers, DropoutStates states, bool train OR(true)), \
     (n_step("NStepBiRNNTanh", {1, 2, 2}, n_layers, x, [&](const StepLists& l) { \
@@ -134,7 +135,8 @@
   X(NStepBiRNNReLU, "NStepBiRNNReLU", Variables, 4, many, node, \
     (int n_layers, DropoutStates states, bool train OR(true)), \
     (n_step("NStepBiRNNReLU", {1, 2, 2}, n_layers, x, [&](const StepLists& l) { \
-      return n_step_birnn(n_layers, states.ratio, x[0], l.ws, l.bs, l.xs, {.train = train, .activation = "relu"}); })), )
+      return n_step_birnn(n_layers, states.ratio, x[0], l.ws, l.bs, l.xs, \
+                 {.train = train, .activation = "relu"}); })), )
 
 #define CATENA_EVALUATION_CLASSES(X, OR) \
   X(Accuracy, "Accuracy", Variable, 2, 2, node, (std::optional<int> ignore_label OR(std::nullopt)), \
