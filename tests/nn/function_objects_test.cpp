@@ -18,6 +18,8 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions.h>
+#include <catena/nn/links/linear.h>
+#include <catena/nn/links/lstm.h>
 #include <catena/nn/walker_alias.h>
 #include <catena/tests/support/framework_derivatives.h>
 
@@ -568,6 +570,9 @@ BOOST_AUTO_TEST_CASE(ways_to_call) {
   same(stored(x), first.data());
   nn::Sequential net(F::LeakyReLU(0.1), F::Sum({0, 1}));
   same(net(x), sum(nn::leaky_relu(x, 0.1)).data());
+  // F has the classes of functions, L the links of the same name; links without one are in both.
+  static_assert(!std::is_base_of_v<nn::Link, F::LSTM> && std::is_base_of_v<nn::Link, nn::links::LSTM>);
+  static_assert(std::is_same_v<F::Linear, nn::links::Linear>);
   // Absent inputs at the end may be null.
   const Variable W(spread({4, 3}));
   same(F::LinearFunction()(x, W, Variable()), nn::linear(x, W).data());
