@@ -4,8 +4,8 @@
 //   namespace L = nn::links;       // L::Linear
 //
 // Functions and links are names of nn itself, so that either module has the links whose names the other one repeats
-// (F::EmbedID, F::Linear), too. Function classes (objects.h) are names of F alone: F::LSTM is that of the function lstm,
-// L::LSTM the link.
+// (F::EmbedID, F::Linear), too. Function classes (objects.h) are names of F alone: F::LSTM is that of the function
+// lstm, L::LSTM the link.
 #pragma once
 
 namespace autograd {}
