@@ -26,6 +26,11 @@ bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
          w[0] == spec.groups && w[1] == 1 && images.is_c_contiguous() &&
          std::max(images.shape(last), w[last]) * spec.dilate[last - 2] <= kLongest;
 }
+// The copies of the rows of small planes take longer than oneDNN's reorders, except those of the input's gradient.
+bool are_large(const Shape& outputs) {
+  constexpr std::int64_t kLeast = 700;
+  return outputs[2] * (outputs.size() > 3 ? outputs[3] : 1) >= kLeast;
+}
 
 // Runs f(call) for parts of the planes, in parallel.
 template <class F> void for_planes(const Array& near, const DepthwiseSizes& sizes, std::int64_t planes, F&& f) {
@@ -44,7 +49,7 @@ const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->
 
 Array depthwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
                             const ConvolutionSpec& spec) {
-  if (!takes(x, w.shape(), spec) || w.dtype() != x.dtype()) return {};
+  if (!takes(x, w.shape(), spec) || !are_large(y_shape) || w.dtype() != x.dtype()) return {};
   const Array filter = contiguous(w), bias = b ? contiguous(b) : b;
   const Array y = x.backend().empty(y_shape, x.dtype(), x.device());
   for_planes(x, sizes_of(x.shape(), w.shape(), y_shape, spec), y_shape[0] * y_shape[1], [&](const DepthwiseCall& call) {
@@ -67,7 +72,7 @@ Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const
 
 Array depthwise_convolution_backward_filter(const Array& x, const Array& given, const Shape& w_shape,
                                             const ConvolutionSpec& spec) {
-  if (!takes(x, w_shape, spec) || given.dtype() != x.dtype()) return {};
+  if (!takes(x, w_shape, spec) || !are_large(given.shape()) || given.dtype() != x.dtype()) return {};
   const Array gy = contiguous(given);
   Shape shape{x.shape(0)};
   for (const std::int64_t n : w_shape) shape.push_back(n);

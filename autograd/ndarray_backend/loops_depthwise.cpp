@@ -157,9 +157,11 @@ template <int bytes> struct Line {
       }
     }
     for (int t = 0; t < count; ++t) {
-      float total = 0;
-      for (int lane = 0; lane < L; ++lane) total += sum[t][lane];
-      sums[t] += total;
+      float lane[L];
+      store(lane, sum[t]);
+      for (int half = L / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+      sums[t] += lane[0];
     }
   }
   static CATENA_INLINE void products(const float* in, const Tap* taps, Int count, const float* g, Int n, float* sums,

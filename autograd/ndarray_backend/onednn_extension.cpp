@@ -3,6 +3,7 @@
 #if CATENA_HAS_ONEDNN
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/depthwise.h>
+#include <catena/autograd/ndarray_backend/direct_convolution.h>
 #include <catena/autograd/ndarray_backend/modules/onednn.h>
 #include <catena/autograd/ndarray_backend/winograd.h>
 #include <catena/kernels/base/module.h>
@@ -50,6 +51,7 @@ class OnednnExtension final : public NnExtension {
     if (takes(x, w, y_shape)) {
       if (const Array y = depthwise_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = winograd_convolution(x, w, b, y_shape, spec)) return y;
+      if (const Array y = direct_convolution(x, w, b, y_shape, spec)) return y;
       if (const Array y = onednn().convolution(x, w, b, y_shape, spec)) return y;
     }
     return NnExtension::do_convolution(x, w, b, spec, out);
@@ -61,6 +63,7 @@ class OnednnExtension final : public NnExtension {
     if (takes(gy, w, x_shape)) {
       if (const Array gx = depthwise_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = winograd_convolution_backward_data(w, gy, x_shape, spec)) return gx;
+      if (const Array gx = direct_convolution_backward_data(w, gy, x_shape, spec)) return gx;
       if (const Array gx = onednn().backward_data(w, gy, x_shape, spec)) return gx;
     }
     return NnExtension::do_convolution_backward_data(w, gy, spatial, spec);
@@ -72,6 +75,7 @@ class OnednnExtension final : public NnExtension {
     if (takes(x, gy, w_shape)) {
       if (const Array gw = depthwise_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = winograd_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
+      if (const Array gw = direct_convolution_backward_filter(x, gy, w_shape, spec)) return gw;
       if (const Array gw = onednn().backward_filter(x, gy, w_shape, spec)) return gw;
     }
     return NnExtension::do_convolution_backward_filter(x, gy, kernel, spec);

@@ -1,5 +1,5 @@
-// The CPU's own convolutions (depthwise, Winograd) against im2col and matrix products in float64: every pass, all
-// geometries, the same bits at any number of threads.
+// The CPU's own convolutions (depthwise, Winograd, direct) against im2col and matrix products in float64: every pass,
+// all geometries, the same bits at any number of threads.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <iostream>
@@ -76,17 +76,23 @@ void check_same(const Passes& got, const Passes& expected) {
 }
 
 // Who computes each pass.
-void check_who(const Case& c, const Array& x, const Array& w, const Array& gy, const char* expected) {
+struct Who {
+  std::string_view forward, data, filter;
+  bool is_ours() const { return forward != "onednn" && data != "onednn" && filter != "onednn"; }
+};
+Who all(const char* who) { return {who, who, who}; }
+void check_who(const Case& c, const Array& x, const Array& w, const Array& gy, const Who& expected) {
   NnExtension& nn = nn_extension(x);
   nn.convolution(x, w, {}, c.spec);
-  BOOST_TEST(last_implementation() == expected);
+  BOOST_TEST(last_implementation() == expected.forward);
   nn.convolution_backward_data(w, gy, spatial(c.x), c.spec);
-  BOOST_TEST(last_implementation() == expected);
+  BOOST_TEST(last_implementation() == expected.data);
   nn.convolution_backward_filter(x, gy, spatial(c.w), Dtype::float32, c.spec);
-  BOOST_TEST(last_implementation() == expected);
+  BOOST_TEST(last_implementation() == expected.filter);
 }
 
-void check_case(const Case& c, const char* who, double bound) {
+// Values of one thread; those of more have the same bits where all passes are ours.
+void check_case(const Case& c, const Who& who, double bound) {
   BOOST_TEST_CONTEXT(c) {
     const Array x = random(c.x), w = random(c.w), b = random({c.w[0]});
     const Array wide_y = portable_nn_extension().convolution(wide(x), wide(w), wide(b), c.spec);
@@ -98,6 +104,7 @@ void check_case(const Case& c, const char* who, double bound) {
     const Passes got = passes(nn_extension(x), c, x, w, b, gy);
     check_passes(got, expected, bound);
     for (const int threads : {2, 3, 8}) {
+      if (!who.is_ours()) break;
       catena::set_max_threads(threads);
       BOOST_TEST_CONTEXT(threads << " threads") { check_same(passes(nn_extension(x), c, x, w, b, gy), got); }
     }
@@ -105,7 +112,7 @@ void check_case(const Case& c, const char* who, double bound) {
   }
 }
 
-bool has_winograd() {
+bool has_avx2_kernels() {
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
   return __builtin_cpu_supports("x86-64-v3") && !__builtin_cpu_supports("x86-64-v4");
 #else
@@ -119,37 +126,45 @@ BOOST_AUTO_TEST_SUITE(convolution_kernels)
 
 BOOST_AUTO_TEST_CASE(depthwise_of_every_geometry) {
   if (!built_in()) return;
-  const std::vector<std::array<std::int64_t, 2>> sizes = {{1, 2}, {5, 3}, {9, 17}, {16, 31}, {33, 40}};
+  // Of the output; up to one column or row less than a stride of the input is not read.
+  const std::vector<std::array<std::int64_t, 2>> sizes = {{27, 26}, {41, 18}, {3, 235}, {240, 3}, {30, 33}};
   std::int64_t n = 0;
   for (const auto& [h, w] : sizes)
     for (const std::int64_t ky : {1, 2, 3, 5})
       for (const std::int64_t kx : {1, 3, 4})
-        for (const std::int64_t stride : {1, 2, 3}) {
+        for (const std::int64_t sx : {1, 2, 3}) {
           // The other lengths take turns.
-          const std::int64_t i = n++, dy = 1 + i % 2, dx = 1 + i / 2 % 3, py = i % 4, px = i / 3 % 4, c = 2 + i % 3;
-          if (h + 2 * py < (ky - 1) * dy + 1 || w + 2 * px < (kx - 1) * dx + 1) continue;
-          check_case({{1 + i % 2, c, h, w},
-                      {c, 1, ky, kx},
-                      spec_of({1 + (stride + i) % 3, stride}, {py, px}, {dy, dx}, c, i % 5 == 0)},
-                     "depthwise", 1e-6);
+          const std::int64_t i = n++, dy = 1 + i % 2, dx = 1 + i / 2 % 3, py = i % 4, px = i / 3 % 4, c = 2 + i % 2;
+          const std::int64_t sy = 1 + (sx + i) % 3;
+          const std::int64_t height = (h - 1) * sy + (ky - 1) * dy + 1 - 2 * py + i % sy;
+          const std::int64_t width = (w - 1) * sx + (kx - 1) * dx + 1 - 2 * px + i / 2 % sx;
+          if (height < 1 || width < 1) continue;
+          check_case({{1 + i % 2, c, height, width}, {c, 1, ky, kx}, spec_of({sy, sx}, {py, px}, {dy, dx}, c)},
+                     all("depthwise"), 3e-6);
         }
   BOOST_TEST(n == 180);
 }
 
-// Planes that are convolved in several bands of rows, many small planes, one spatial axis.
+// Planes that are convolved in several bands of rows, windows that extend beyond the padding, one spatial axis.
 BOOST_AUTO_TEST_CASE(depthwise_of_other_sizes) {
   if (!built_in()) return;
-  check_case({{1, 2, 170, 190}, {2, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 2)}, "depthwise", 3e-6);
-  check_case({{2, 2, 171, 301}, {2, 1, 5, 4}, spec_of({2, 2}, {2, 3}, {1, 2}, 2)}, "depthwise", 3e-6);
-  check_case({{1, 2, 40, 900}, {2, 1, 7, 3}, spec_of({3, 1}, {3, 1}, {2, 1}, 2)}, "depthwise", 3e-6);
-  check_case({{3, 70, 7, 7}, {70, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 70)}, "depthwise", 1e-6);
-  check_case({{3, 5, 77}, {5, 1, 3}, spec_of({2}, {1}, {2}, 5)}, "depthwise", 1e-6);
+  const Who own = all("depthwise");
+  check_case({{1, 2, 170, 190}, {2, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 2)}, own, 3e-6);
+  check_case({{2, 2, 171, 301}, {2, 1, 5, 4}, spec_of({2, 2}, {2, 3}, {1, 2}, 2)}, own, 3e-6);
+  check_case({{1, 2, 40, 900}, {2, 1, 7, 3}, spec_of({3, 1}, {3, 1}, {2, 1}, 2)}, own, 3e-6);
+  check_case({{1, 2, 60, 61}, {2, 1, 3, 4}, spec_of({2, 2}, {1, 1}, {1, 1}, 2, true)}, own, 3e-6);
+  check_case({{3, 5, 1477}, {5, 1, 3}, spec_of({2}, {1}, {2}, 5)}, own, 3e-6);
+  const Who small{"onednn", "depthwise", "onednn"};
+  check_case({{3, 70, 7, 7}, {70, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 70)}, small, 3e-6);
+  check_case({{2, 3, 1, 2}, {3, 1, 1, 1}, spec_of({1, 2}, {1, 0}, {1, 1}, 3)}, small, 3e-6);
+  check_case({{1, 2, 5, 3}, {2, 1, 3, 2}, spec_of({3, 2}, {2, 1}, {2, 1}, 2)}, small, 3e-6);
+  check_case({{2, 4, 17}, {4, 1, 5}, spec_of({3}, {2}, {1}, 4)}, small, 3e-6);
 }
 
 BOOST_AUTO_TEST_CASE(depthwise_of_other_layouts) {
   if (!built_in()) return;
-  const Case c{{2, 12, 19, 18}, {12, 1, 3, 3}, spec_of({2, 1}, {1, 1}, {1, 1}, 12)};
-  const Array x = random(c.x), w = random(c.w), b = random({12}), gy = random({2, 12, 10, 18});
+  const Case c{{2, 12, 59, 28}, {12, 1, 3, 3}, spec_of({2, 1}, {1, 1}, {1, 1}, 12)};
+  const Array x = random(c.x), w = random(c.w), b = random({12}), gy = random({2, 12, 30, 28});
   NnExtension& nn = nn_extension(x);
   const Passes expected = passes(portable_nn_extension(), c, wide(x), wide(w), wide(b), wide(gy));
   check_passes(passes(nn, c, channels_last(x), w, b, channels_last(gy)), expected, 1e-5);
@@ -170,12 +185,12 @@ BOOST_AUTO_TEST_CASE(depthwise_of_other_layouts) {
 BOOST_AUTO_TEST_CASE(depthwise_with_several_filters_per_channel) {
   if (!built_in()) return;
   const Case c{{2, 6, 9, 8}, {12, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 6)};
-  check_case(c, "onednn", 1e-5);
+  check_case(c, all("onednn"), 1e-5);
 }
 
 BOOST_AUTO_TEST_CASE(winograd_of_every_geometry) {
   if (!built_in()) return;
-  if (!has_winograd()) {
+  if (!has_avx2_kernels()) {
     std::cout << "skipped: Winograd's kernels are for processors with AVX2 and without AVX-512\n";
     return;
   }
@@ -187,7 +202,31 @@ BOOST_AUTO_TEST_CASE(winograd_of_every_geometry) {
       {{1, 32, 28, 29}, {32, 32, 3, 3}, spec(4, 3)},   {{5, 128, 14, 14}, {128, 128, 3, 3}, spec(1, 1)},
       {{1, 112, 40, 41}, {96, 112, 3, 3}, spec(1, 1)},
   };
-  for (const Case& c : cases) check_case(c, "winograd", 1e-5);
+  for (const Case& c : cases) check_case(c, all("winograd"), 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(direct_of_every_geometry) {
+  if (!built_in()) return;
+  if (!has_avx2_kernels()) {
+    std::cout << "skipped: the direct kernels are for processors with AVX2 and without AVX-512\n";
+    return;
+  }
+  const std::vector<Case> cases = {
+      {{2, 64, 15, 14}, {48, 64, 3, 3}, spec_of({2, 2}, {1, 1}, {1, 1}, 1)},
+      {{1, 48, 16, 13}, {64, 48, 4, 4}, spec_of({2, 2}, {1, 1}, {1, 1}, 1)},
+      {{1, 53, 19, 21}, {77, 53, 5, 3}, spec_of({3, 2}, {2, 0}, {1, 1}, 1)},  // panels that are not full
+      {{3, 48, 9, 11}, {52, 48, 2, 5}, spec_of({1, 3}, {0, 4}, {2, 1}, 1)},
+      {{1, 64, 12, 12}, {64, 64, 1, 3}, spec_of({2, 4}, {3, 2}, {1, 1}, 1)},  // residues without a tap
+      {{1, 48, 6, 7}, {48, 48, 3, 3}, spec_of({2, 2}, {1, 1}, {1, 1}, 1, true)},
+      {{1, 48, 40, 5}, {48, 48, 5, 5}, spec_of({1, 1}, {4, 2}, {1, 1}, 1)},
+      {{9, 64, 5, 5}, {80, 64, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 1)},
+      {{1, 64, 1, 300}, {64, 64, 1, 7}, spec_of({1, 2}, {0, 3}, {1, 1}, 1)},
+      {{1, 128, 24, 24}, {64, 128, 3, 3}, spec_of({2, 2}, {5, 5}, {1, 1}, 1)},  // windows of padding alone
+  };
+  for (const Case& c : cases) check_case(c, all("direct"), 1e-5);
+  // Dilated rows have no gradient of the filter of their own.
+  check_case({{2, 48, 15, 19}, {48, 48, 3, 3}, spec_of({2, 1}, {2, 3}, {1, 3}, 1)}, {"direct", "direct", "onednn"},
+             1e-5);
 }
 
 // Few positions, channels that do not fill the vectors, and other filters are left to oneDNN.
