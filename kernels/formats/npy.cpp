@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include <catena/kernels/formats/npy_parser.h>
+#include <catena/kernels/formats/npy_stream.h>
+#include <catena/kernels/formats/npz.h>
 
 namespace catena {
 namespace {
@@ -89,8 +91,9 @@ void swap_bytes(std::byte* data, std::uint64_t bytes, std::size_t width) {
 
 // The width of the unit whose bytes are swapped between byte orders; 1 where nothing is swapped.
 std::size_t swap_width(const NpyHeader& h) {
+  if (h.big_endian == kNativeBigEndian) return 1;
   const char kind = h.descr[1];
-  if (h.big_endian == kNativeBigEndian || kind == 'S' || kind == 'V') return 1;
+  if (kind == 'S' || kind == 'V') return 1;
   return kind == 'U' ? 4 : kind == 'c' ? h.itemsize / 2 : h.itemsize;
 }
 
@@ -113,11 +116,11 @@ void read_exactly(ByteSource& source, void* to, std::uint64_t done, std::uint64_
   check<ValueError>(got == n, source.context(), "data ends after ", done + got, " of ", total, " bytes");
 }
 
-void make_native(const NpyHeader& h, std::byte* data) {
+void make_native(const NpyHeader& h, std::byte* data, std::uint64_t bytes) {
   const std::size_t width = swap_width(h);
-  if (width > 1) swap_bytes(data, h.data_bytes(), width);
+  if (width > 1) swap_bytes(data, bytes, width);
   if (h.dtype == Dtype::bool_)  // a C++ bool with any other byte would be undefined
-    for (std::uint64_t i = 0; i < h.size; ++i) data[i] = std::byte(data[i] != std::byte(0));
+    for (std::uint64_t i = 0; i < bytes; ++i) data[i] = std::byte(data[i] != std::byte(0));
 }
 
 bool needs_transpose(const NpyHeader& h) { return h.fortran_order && h.shape.size() > 1 && h.size > 0; }
@@ -150,6 +153,27 @@ void check_claim(const ByteSource& source, const NpyHeader& h) {
   const auto remaining = source.remaining();
   if (remaining && *remaining < bytes)
     fail<ValueError>(source.context(), "data ends after ", *remaining, " of ", bytes, " bytes");
+}
+
+// Of pickled objects only None is known: dtype object, shape ().
+void check_no_objects(const ByteSource& source, const NpyHeader& h) {
+  if (h.is_object())
+    check<ValueError>(h.shape.empty(), source.context(), "holds pickled Python objects of shape ", h.shape,
+                      ", which are never executed");
+}
+
+// The elements that follow the header, in C order.
+NpyArray read_array(ByteSource& source, const NpyHeader& h) {
+  NpyArray a{h.descr, h.dtype, h.itemsize, h.fortran_order, h.shape, {}};
+  if (h.is_object()) return a;
+  a.data = read_raw(source, h);
+  if (needs_transpose(h)) {
+    std::vector<std::byte> c_order(a.data.size());
+    transpose(a.data.data(), c_order.data(), h.shape, h.itemsize);
+    a.data = std::move(c_order);
+  }
+  make_native(h, a.data.data(), a.data.size());
+  return a;
 }
 
 }  // namespace
@@ -188,27 +212,81 @@ void read_npy_data(ByteSource& source, const NpyHeader& header, void* to) {
   } else if (header.size > 0) {
     read_exactly(source, data, 0, header.data_bytes(), header.data_bytes());
   }
-  make_native(header, data);
+  make_native(header, data, header.data_bytes());
 }
 
 NpyArray read_npy(ByteSource& source) {
   const NpyHeader h = read_npy_header(source);
-  NpyArray a{h.descr, h.dtype, h.itemsize, h.fortran_order, h.shape, {}};
-  if (h.is_object()) {
-    check<ValueError>(h.shape.empty(), source.context(), "holds pickled Python objects of shape ", h.shape,
-                      ", which are never executed");
-    return a;
-  }
-  a.data = read_raw(source, h);
-  if (needs_transpose(h)) {
-    std::vector<std::byte> c_order(a.data.size());
-    transpose(a.data.data(), c_order.data(), h.shape, h.itemsize);
-    a.data = std::move(c_order);
-  }
-  make_native(h, a.data.data());
+  check_no_objects(source, h);
+  return read_array(source, h);
+}
+
+// ---- NpyStream ----------------------------------------------------------------------------------
+namespace {
+
+class ArraySource final : public ByteSource {
+ public:
+  ArraySource(std::string context, std::vector<std::byte> bytes)
+      : ByteSource(context), bytes_(std::move(bytes)), source_(std::move(context), bytes_) {}
+  std::size_t read(void* to, std::size_t n) override { return source_.read(to, n); }
+  std::optional<std::uint64_t> remaining() const override { return source_.remaining(); }
+
+ private:
+  const std::vector<std::byte> bytes_;
+  MemorySource source_;
+};
+
+NpyHeader header_of(const NpyArray& a) {
+  NpyHeader h;
+  h.descr = a.descr;
+  h.dtype = a.dtype;
+  h.shape = a.shape;
+  h.size = static_cast<std::uint64_t>(a.size());
+  h.itemsize = h.size > 0 ? a.data.size() / h.size : a.itemsize;
+  h.big_endian = kNativeBigEndian;
+  return h;
+}
+
+}  // namespace
+
+NpyStream::NpyStream(Owned<ByteSource> source) : header_(read_npy_header(*source)), source_(std::move(source)) {
+  check_no_objects(*source_, header_);
+}
+NpyStream::NpyStream(NpyHeader header, Owned<ByteSource> source)
+    : header_(std::move(header)), source_(std::move(source)) {
+  check_claim(*source_, header_);
+}
+NpyStream::NpyStream(std::string context, NpyArray array) : header_(header_of(array)) {
+  source_ = Owned<ByteSource>(new ArraySource(std::move(context), std::move(array.data)));
+}
+
+Shape NpyStream::shape_in_file() const {
+  Shape shape = header_.shape;
+  if (is_transposed()) std::reverse(shape.begin(), shape.end());
+  return shape;
+}
+
+void NpyStream::read(void* to, std::size_t bytes) {
+  const std::uint64_t total = header_.data_bytes();
+  check<ValueError>(bytes <= total - done_ && (bytes == 0 || bytes % header_.itemsize == 0), source_->context(), bytes,
+                    " bytes were asked for after ", done_, " of ", total);
+  if (bytes == 0) return;
+  read_exactly(*source_, to, done_, bytes, total);
+  make_native(header_, static_cast<std::byte*>(to), bytes);
+  done_ += bytes;
+}
+
+void NpyStream::finish() { finish_npy(*source_); }
+
+NpyArray NpyStream::read_all() {
+  check<ValueError>(done_ == 0, source_->context(), "read_all: ", done_, " bytes have been read before");
+  NpyArray a = read_array(*source_, header_);
+  done_ = header_.data_bytes();
+  finish();
   return a;
 }
 
+// ---- text, and writing --------------------------------------------------------------------------
 std::string npy_text(const NpyArray& array) {
   check<TypeError>(array.is_text() && array.shape.empty(), "npy_text", "elements '", array.descr, "' of shape ",
                    array.shape, " are not one text");

@@ -40,12 +40,8 @@ std::unique_ptr<ByteSource> NpzReader::open(std::string_view key) const {
   return zip_.open(*m);
 }
 
-NpyArray NpzReader::read(std::string_view key) const {
-  const auto source = open(key);
-  NpyArray array = read_npy(*source);
-  finish_npy(*source);
-  return array;
-}
+NpyStream NpzReader::stream(std::string_view key) const { return NpyStream(Owned<ByteSource>(open(key))); }
+NpyArray NpzReader::read(std::string_view key) const { return stream(key).read_all(); }
 
 void finish_npy(ByteSource& source) {
   std::vector<std::byte> rest(4096);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <catena/kernels/formats/npy.h>
+#include <catena/kernels/formats/npy_stream.h>
 #include <catena/kernels/formats/zip.h>
 
 namespace catena {
@@ -24,8 +24,10 @@ class CATENA_EXPORT NpzReader {
   bool contains(std::string_view key) const { return find(key) != nullptr; }
   // Reads one array. KeyError if there is no such key.
   NpyArray read(std::string_view key) const;
-  // The npy stream of a key, for callers that use read_npy_header and read_npy_data to read into their own memory; to
-  // be ended with finish_npy.
+  // One array whose elements the caller reads into its own memory; must not outlive the reader. KeyError.
+  NpyStream stream(std::string_view key) const;
+  // The bytes of the member of a key, for callers that use read_npy_header and read_npy_data to read into their own
+  // memory; to be ended with finish_npy.
   std::unique_ptr<ByteSource> open(std::string_view key) const;
 
  private:

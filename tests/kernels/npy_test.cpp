@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <catena/kernels/formats/npy_stream.h>
 #include <catena/kernels/numeric.h>
 #include <catena/tests/support/allocations.h>
 #include <catena/tests/support/golden.h>
@@ -177,6 +178,60 @@ BOOST_AUTO_TEST_CASE(data_goes_straight_into_given_memory) {
   read_npy_data(source, h, to);
   const std::int16_t expected[7] = {1, 2, 3, 4, 5, 6, 77};
   BOOST_TEST(std::equal(to, to + 7, expected));
+}
+
+BOOST_AUTO_TEST_CASE(elements_come_in_parts) {
+  const Bytes bytes = npy_with("{'descr': '>i2', 'fortran_order': True, 'shape': (2, 3)}",
+                               std::string("\0\1\0\4\0\2\0\5\0\3\0\6", 12) + "behind");
+  const auto stream_of = [](const Bytes& b) {
+    return NpyStream(Owned<ByteSource>(new MemorySource("load: \"m\"", b)));
+  };
+  NpyStream s = stream_of(bytes);
+  BOOST_TEST((s.shape() == Shape{2, 3} && s.shape_in_file() == Shape{3, 2} && s.is_transposed()));
+  BOOST_TEST((s.dtype() == Dtype::int16 && s.size() == 6 && !s.is_none() && !s.is_text()));
+  std::int16_t to[7] = {0, 0, 0, 0, 0, 0, 77};
+  const std::string odd = "load: \"m\": 3 bytes were asked for after 0 of 12",
+                    many = "load: \"m\": 14 bytes were asked for after 0 of 12";
+  BOOST_TEST(message_of<ValueError>([&] { s.read(to, 3); }) == odd);
+  BOOST_TEST(message_of<ValueError>([&] { s.read(to, 14); }) == many);
+  s.read(to, 4);
+  s.read(to + 2, 0);
+  BOOST_TEST(message_of<ValueError>([&] { s.read_all(); }) == "load: \"m\": read_all: 4 bytes have been read before");
+  s.read(to + 2, 8);
+  const std::int16_t in_file[7] = {1, 4, 2, 5, 3, 6, 77};
+  BOOST_TEST(to == in_file, boost::test_tools::per_element());
+  BOOST_CHECK_THROW(s.read(to, 2), ValueError);
+  s.finish();
+  const NpyArray a = stream_of(bytes).read_all();
+  const std::int16_t c_order[6] = {1, 2, 3, 4, 5, 6};
+  BOOST_TEST(a.as<std::int16_t>() == c_order, boost::test_tools::per_element());
+  BOOST_TEST(a.fortran_order);
+
+  // From memory, in the order and with the type that are given.
+  NpyStream again("load: \"m\"", a);
+  BOOST_TEST((!again.is_transposed() && again.shape_in_file() == Shape{2, 3}));
+  again.read(to, 12);
+  BOOST_TEST(std::equal(c_order, c_order + 6, to));
+  BOOST_TEST((NpyStream("load: \"m\"", a).read_all().data == a.data));
+
+  // Without a header; what is there must be enough.
+  NpyHeader h = s.header();
+  h.big_endian = h.fortran_order = false;
+  const Bytes elements = bytes_of(std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12));
+  BOOST_TEST((NpyStream(h, Owned<ByteSource>(new MemorySource("m", elements))).read_all().data == a.data));
+  const Bytes short_of = bytes_of("12345678901");
+  BOOST_TEST(message_of<ValueError>([&] { NpyStream(h, Owned<ByteSource>(new MemorySource("m", short_of))); }) ==
+             "m: data ends after 11 of 12 bytes");
+
+  const Bytes flags = npy_with("{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}", std::string("\0\2\xff", 3));
+  NpyStream b = stream_of(flags);
+  unsigned char flag[2];
+  b.read(flag, 1);
+  b.read(flag, 2);
+  BOOST_TEST((flag[0] == 1 && flag[1] == 1));
+  BOOST_TEST(stream_of(npy_with("{'descr': '|O', 'fortran_order': False, 'shape': ()}", "pickle")).is_none());
+  const Bytes objects = npy_with("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "pickle");
+  BOOST_CHECK_THROW(stream_of(objects), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(bool_bytes_become_0_or_1) {
