@@ -22,14 +22,15 @@ DepthwiseSizes sizes_of(const Shape& x, const Shape& w, const Shape& y, const Co
 bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
   constexpr std::int64_t kLongest = 4096;
   const int last = images.ndim() - 1;
-  return images.dtype() == Dtype::float32 && images.ndim() <= 4 && spec.groups == images.shape(1) && spec.groups > 1 &&
+  return images.dtype() == Dtype::float32 && images.ndim() <= 4 && spec.groups == images.shape(1) &&
          w[0] == spec.groups && w[1] == 1 && images.is_c_contiguous() &&
          std::max(images.shape(last), w[last]) * spec.dilate[last - 2] <= kLongest;
 }
-// The copies of the rows of small planes take longer than oneDNN's reorders, except those of the input's gradient.
-bool are_large(const Shape& outputs) {
-  constexpr std::int64_t kLeast = 700;
-  return outputs[2] * (outputs.size() > 3 ? outputs[3] : 1) >= kLeast;
+// The copies of the rows of small planes take longer than oneDNN's reorders, except those of the input's gradient, and
+// than its vectors of channels, if these are filled.
+bool pays(const Shape& outputs) {
+  constexpr std::int64_t kLeast = 700, kLanes = 8;
+  return outputs[1] < kLanes || outputs[2] * (outputs.size() > 3 ? outputs[3] : 1) >= kLeast;
 }
 
 // Runs f(call) for parts of the planes, in parallel.
@@ -49,7 +50,7 @@ const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->
 
 Array depthwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
                             const ConvolutionSpec& spec) {
-  if (!takes(x, w.shape(), spec) || !are_large(y_shape) || w.dtype() != x.dtype()) return {};
+  if (!takes(x, w.shape(), spec) || !pays(y_shape) || w.dtype() != x.dtype()) return {};
   const Array filter = contiguous(w), bias = b ? contiguous(b) : b;
   const Array y = x.backend().empty(y_shape, x.dtype(), x.device());
   for_planes(x, sizes_of(x.shape(), w.shape(), y_shape, spec), y_shape[0] * y_shape[1], [&](const DepthwiseCall& call) {
@@ -72,7 +73,7 @@ Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const
 
 Array depthwise_convolution_backward_filter(const Array& x, const Array& given, const Shape& w_shape,
                                             const ConvolutionSpec& spec) {
-  if (!takes(x, w_shape, spec) || !are_large(given.shape()) || given.dtype() != x.dtype()) return {};
+  if (!takes(x, w_shape, spec) || !pays(given.shape()) || given.dtype() != x.dtype()) return {};
   const Array gy = contiguous(given);
   Shape shape{x.shape(0)};
   for (const std::int64_t n : w_shape) shape.push_back(n);

@@ -73,6 +73,12 @@ std::vector<DirectSegment> segments_of(const Positions& y, const Positions& x, I
   return segments;
 }
 
+Int segments_length(const std::vector<DirectSegment>& segments) {
+  Int length = 0;
+  for (const DirectSegment& s : segments) length += s.length;
+  return length;
+}
+
 // Rows `row` to `row + rows` of an image (h, w, channels) with `width` pixels from -pad on, zeros outside.
 void gather(const float* image, Int h, Int w, Int channels, Int row, Int rows, Int pad, Int width, float* to) {
   const Int begin = std::clamp<Int>(pad, 0, width), end = std::clamp<Int>(w + pad, begin, width);
@@ -153,12 +159,17 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
   const std::vector<DirectSegment> segments = segments_of(y, x, width, l.source);
   const Array panels = panels_of_filter(w, l, y, x, w.shape(3));
   const Int result_row = result.shape(2) * l.result, row_size = width * l.source;
-  catena::parallel_for(images * bands, 1, [&](Int begin, Int end) {
+  // Where there are few bands, threads share the panels, too.
+  const Int count_panels = panels_of(l.result), depth = segments_length(segments);
+  const Int chunks = std::clamp<Int>(2 * catena::max_threads() / (images * bands), 1, count_panels);
+  catena::parallel_for(images * bands * chunks, 1, [&](Int begin, Int end) {
     const Array scratch = floats(source, most_rows * row_size);
     std::vector<const float*> from;
     std::vector<float*> to;
-    for (Int i = begin; i < end; ++i) {
-      const Int image = i / bands, first = i % bands * band, count = std::min(band, y.count - first);
+    for (Int k = begin; k < end; ++k) {
+      const Int i = k / chunks, image = i / bands, first = i % bands * band, count = std::min(band, y.count - first);
+      const Int panel = k % chunks * count_panels / chunks, last = (k % chunks + 1) * count_panels / chunks;
+      const Int channel = panel * kLanes;
       gather(data_of(source) + image * h * w_source * l.source, h, w_source, l.source, first * y.step - y.pad,
              (count - 1) * y.step + y.reach(), x.pad, width, mutable_data_of(scratch));
       from.clear();
@@ -168,10 +179,11 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
           from.push_back(data_of(scratch) + r * y.step * row_size + c * x.step * l.source);
           to.push_back(mutable_data_of(result) +
                        (image * result.shape(1) + y.first + (first + r) * y.apart) * result_row +
-                       (x.first + c * x.apart) * l.result);
+                       (x.first + c * x.apart) * l.result + channel);
         }
       direct_kernels()->multiply(from.data(), to.data(), Int(from.size()), segments.data(), Int(segments.size()),
-                                 data_of(panels), l.result, bias ? data_of(bias) : nullptr);
+                                 data_of(panels) + panel * depth * kLanes, std::min(last * kLanes, l.result) - channel,
+                                 bias ? data_of(bias) + channel : nullptr);
     }
   });
 }

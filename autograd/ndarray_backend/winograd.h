@@ -1,7 +1,7 @@
 // Convolutions of 3x3 with stride 1 by Winograd's minimal filtering F(4x4, 3x3) (Lavin & Gray 2016), on processors with
 // AVX2. (With AVX-512, oneDNN has it.) Tiles of 6x6 elements of the input and the filter are transformed, multiplied as
 // 36 matrices and transformed back: 36 products per 16 elements of the output instead of 144. Rounding errors are about
-// 1e-6 of the largest value instead of 3e-7. Results do not depend on the number of threads. Internal to this folder.
+// 2e-6 of the largest value instead of 3e-7. Results do not depend on the number of threads. Internal to this folder.
 #pragma once
 
 #include <cstdint>

@@ -156,9 +156,11 @@ BOOST_AUTO_TEST_CASE(depthwise_of_other_sizes) {
   check_case({{3, 5, 1477}, {5, 1, 3}, spec_of({2}, {1}, {2}, 5)}, own, 3e-6);
   const Who small{"onednn", "depthwise", "onednn"};
   check_case({{3, 70, 7, 7}, {70, 1, 3, 3}, spec_of({1, 1}, {1, 1}, {1, 1}, 70)}, small, 3e-6);
-  check_case({{2, 3, 1, 2}, {3, 1, 1, 1}, spec_of({1, 2}, {1, 0}, {1, 1}, 3)}, small, 3e-6);
-  check_case({{1, 2, 5, 3}, {2, 1, 3, 2}, spec_of({3, 2}, {2, 1}, {2, 1}, 2)}, small, 3e-6);
-  check_case({{2, 4, 17}, {4, 1, 5}, spec_of({3}, {2}, {1}, 4)}, small, 3e-6);
+  check_case({{2, 9, 17}, {9, 1, 5}, spec_of({3}, {2}, {1}, 9)}, small, 3e-6);
+  check_case({{2, 3, 1, 2}, {3, 1, 1, 1}, spec_of({1, 2}, {1, 0}, {1, 1}, 3)}, own, 3e-6);
+  check_case({{1, 2, 5, 3}, {2, 1, 3, 2}, spec_of({3, 2}, {2, 1}, {2, 1}, 2)}, own, 3e-6);
+  check_case({{2, 1, 19, 18}, {1, 1, 3, 3}, spec_of({1, 2}, {1, 1}, {1, 1}, 1)}, own, 3e-6);  // one channel
+  check_case({{2, 4, 17}, {4, 1, 5}, spec_of({3}, {2}, {1}, 4)}, own, 3e-6);
 }
 
 BOOST_AUTO_TEST_CASE(depthwise_of_other_layouts) {
