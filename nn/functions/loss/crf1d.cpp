@@ -1,4 +1,8 @@
 // Linear-chain conditional random fields.
+#include <limits>
+
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/functions/composed.h>
@@ -66,15 +70,45 @@ class Carried {
   Variables ended_;
 };
 
-// x[i, y[i]]
-Variable picked(const Variable& x, const Array& y) {
-  return get_item(x, {IndexItem(autograd::arange(y.size(), Dtype::int64, y.device())), IndexItem(y)});
+// x[i, y[i]]; rows: 0, 1, ..., of x or more.
+Variable picked(const Variable& x, const Array& y, const Array& rows) {
+  return get_item(x, {IndexItem(autograd::slice(rows, 0, 0, y.size())), IndexItem(y)});
 }
+Array rows_of(const Variable& x) { return autograd::arange(x.shape(0), Dtype::int64, x.data().device()); }
 
-// (B, K) and (K, K) -> (B, K, K), from and to.
-Variable with_transitions(const Variable& alpha, const Variable& cost) {
-  return reshape(alpha, {alpha.shape(0), alpha.shape(1), 1}) + reshape(cost, {1, cost.shape(0), cost.shape(1)});
-}
+// y[b, to] = logsumexp over `from` of alpha[b, from] + cost[from, to]. The sums (B, K, K), which are larger than what
+// they are made of by a factor K, are not kept from forward to backward.
+class Transitions final : public autograd::FunctionNode {
+ public:
+  std::string label() const override { return "CRF1d"; }
+  autograd::Arrays forward(const autograd::Arrays& in) override {
+    retain_inputs({0, 1});
+    retain_outputs({0});
+    const Array sums = autograd::expand_dims(in[0], 2) + autograd::expand_dims(in[1], 0),
+                greatest = autograd::amax(sums, 1, true);
+    // As in logsumexp: what is infinite is not shifted.
+    const Array shift = autograd::where(autograd::apply(catena::rows::isfinite, {greatest}), greatest, 0);
+    sums -= shift;
+    const autograd::Operand exponents[] = {sums};
+    autograd::apply_into(catena::rows::exp, exponents, {&sums, 1});
+    const Array y = autograd::apply(catena::rows::log, {autograd::sum(sums, 1, true)}) + shift;
+    return {autograd::reshape(y, in[0].shape())};
+  }
+  // Where y is -inf, the gradient is 0.
+  Variables backward(const autograd::Targets& targets, const Variables& gy) override {
+    const Variable y = retained_output(0);
+    const std::int64_t batch = y.shape(0), labels = y.shape(1);
+    const auto column = [&](const Variable& v) { return reshape(v, {batch, labels, 1}); };
+    const auto row = [&](const Variable& v) { return reshape(v, {batch, 1, labels}); };
+    const Array never = internal::equal(y.data(), -std::numeric_limits<double>::infinity());
+    const Variable finite = autograd::masked(y, autograd::apply(catena::rows::logical_not, {never}));
+    const Variable shares =
+        exp(column(retained_input(0)) + reshape(retained_input(1), {1, labels, labels}) - row(finite)) * row(gy[0]);
+    Variables gradients;
+    for (const int target : targets) gradients.push_back(target == 0 ? sum(shares, 2) : sum(shares, 0));
+    return gradients;
+  }
+};
 
 }  // namespace
 
@@ -89,13 +123,15 @@ Variable crf1d(const Variable& given_cost, const Variables& xs, const Variables&
     labels.push_back(internal::labels_of(y.data()));
   }
   const Variable cost = wide(given_cost), first = wide(xs[0]);
-  Carried alpha(first), score(picked(first, labels[0]));
+  const Array rows = rows_of(first);
+  Carried alpha(first), score(picked(first, labels[0], rows));
   for (std::size_t k = 1; k < xs.size(); ++k) {
     const Variable x = wide(xs[k]);
     const std::int64_t n = x.shape(0);
-    alpha.set(logsumexp(with_transitions(alpha.going_on(n), cost), 1) + x);
+    alpha.set(autograd::apply_node<Transitions>({alpha.going_on(n), cost})[0] + x);
     const Array before = autograd::slice(labels[k - 1], 0, 0, n);
-    score.set(score.going_on(n) + picked(x, labels[k]) + get_item(cost, {IndexItem(before), IndexItem(labels[k])}));
+    score.set(score.going_on(n) + picked(x, labels[k], rows) +
+              get_item(cost, {IndexItem(before), IndexItem(labels[k])}));
   }
   const Variable losses = logsumexp(alpha.all(), 1) - score.all();
   return internal::reduced(losses, o.reduce, double(xs[0].shape(0)), xs[0].dtype());
@@ -119,13 +155,14 @@ Crf1dPath argmax_crf1d(const Variable& given_cost, const Variables& xs) {
   }
   // The sequences that end at time k are the rows of its alphas from the number that go on.
   std::vector<Array> path(times), scores;
+  const Array rows = rows_of(xs[0]);
   for (std::size_t k = times; k-- > 0;) {
     const std::int64_t going_on = k + 1 < times ? alphas[k + 1].shape(0) : 0;
     const Array ended = autograd::slice(alphas[k], 0, going_on, alphas[k].shape(0));
     if (ended.shape(0) > 0) scores.push_back(autograd::amax(ended, 1));
     Array labels = ended.shape(0) > 0 ? best_label(ended) : autograd::empty({0}, Dtype::int32, cost.device());
     if (going_on > 0) {
-      const Array parts[] = {picked(Variable(origins[k + 1]), path[k + 1]).data(), labels};
+      const Array parts[] = {picked(Variable(origins[k + 1]), path[k + 1], rows).data(), labels};
       labels = autograd::concatenate(parts, 0);
     }
     path[k] = labels;

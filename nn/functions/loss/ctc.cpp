@@ -98,9 +98,11 @@ Array penalties(const Array& labels, int blank, Dtype dtype) {
 // differentiated.
 Array fused_alpha(const Array& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), batch = emission.shape(1), states = emission.shape(2);
-  // Two states in front that are never reached.
-  const Array alpha = autograd::full({times, batch, states + 2}, kNever, emission.dtype(), emission.device());
+  // Two states in front that are never reached. The steps write all others but those of the first time.
+  const Array alpha = autograd::empty({times, batch, states + 2}, emission.dtype(), emission.device());
   const auto at = [](const Array& a, std::int64_t t) { return autograd::squeeze(autograd::slice(a, 0, t, t + 1), 0); };
+  autograd::fill(autograd::slice(alpha, 2, 0, 2), kNever);
+  autograd::fill(at(alpha, 0), kNever);
   autograd::assign(autograd::slice(at(alpha, 0), 1, 2, std::min<std::int64_t>(states, 2) + 2),
                    autograd::slice(at(emission, 0), 1, 0, std::min<std::int64_t>(states, 2)));
   for (std::int64_t t = 1; t < times; ++t) {
@@ -187,6 +189,7 @@ class CTC final : public FunctionNode {
     const Variable emission = emissions(Variable(log_y_));
     alpha_ = alpha_of(emission, a_.labels, blank_, false).data();
     log_p_ = log_probability(Variable(alpha_), a_).data();
+    if (!options_.zero_infinity) return {-log_p_};
     return {autograd::where(ignored(log_p_), 0, -log_p_)};
   }
 
@@ -203,10 +206,8 @@ class CTC final : public FunctionNode {
   Variable emissions(const Variable& log_y) const {
     return get_item(log_y, {Slice(), IndexItem(a_.sequence), IndexItem(a_.labels)});
   }
-  Array ignored(const Array& log_p) const {
-    if (options_.zero_infinity) return internal::less(log_p, 0.1 * kNever);
-    return autograd::full({1}, false, Dtype::bool_, log_p.device());
-  }
+  // The sequences whose loss is 0 with zero_infinity.
+  static Array ignored(const Array& log_p) { return internal::less(log_p, 0.1 * kNever); }
 
   // g (y - the share of the alignments in each label), 0 behind a sequence's end. What is kept from forward is computed
   // again if the result will be differentiated.
@@ -227,8 +228,8 @@ class CTC final : public FunctionNode {
     const Array used = autograd::reshape(
         internal::less(positions(times_, {times_, 1}, a_.length), autograd::reshape(a_.length, {1, a_.batch})),
         {times_, a_.batch, 1});
-    const Variable g = autograd::masked(
-        gy, apply(catena::rows::logical_not, {autograd::broadcast_to(ignored(log_p.data()), gy.shape())}));
+    const Variable g =
+        options_.zero_infinity ? autograd::masked(gy, apply(catena::rows::logical_not, {ignored(log_p.data())})) : gy;
     const Variable gx = (exp(log_y) - occupied) * reshape(g, {1, a_.batch, 1});
     return reshape(autograd::masked(gx, autograd::broadcast_to(used, gx.shape())), x.shape());
   }

@@ -32,17 +32,22 @@ void expect_vocabulary(const TypeInfoTuple& in_types) {
   expect(in_types[3].ndim == 2, in_types[3].shape[0] == in_types[0].shape[0]);
 }
 
-// log(1 - exp(a)) for a <= 0. On each side of log(1/2) the form is used that keeps the digits there, and the other one
-// sees a constant.
-Variable log_of_complement(const Variable& a) {
-  const Array near = internal::greater(a.data(), -std::log(2.0)),
-              far = autograd::apply(catena::rows::logical_not, {near});
-  const auto only = [&](const Array& where) {
-    return autograd::masked(a, where) -
-           autograd::astype(autograd::apply(catena::rows::logical_not, {where}), a.dtype());
-  };
-  return autograd::where(near, log(-expm1(only(near))), log1p(-exp(only(far))));
-}
+// log(1 - exp(a)) for a <= 0. On each side of log(1/2) the form is used that keeps the digits there.
+class LogOfComplement final : public autograd::FunctionNode {
+ public:
+  std::string label() const override { return "log(1 - exp)"; }
+  autograd::Arrays forward(const autograd::Arrays& in) override {
+    retain_inputs({0});
+    retain_outputs({0});
+    const Array& a = in[0];
+    const Array near = autograd::apply(catena::rows::log, {-autograd::apply(catena::rows::expm1, {a})}),
+                far = autograd::apply(catena::rows::log1p, {-autograd::apply(catena::rows::exp, {a})});
+    return {autograd::where(internal::greater(a, -std::log(2.0)), near, far)};
+  }
+  autograd::Variables backward(const autograd::Targets&, const autograd::Variables& gy) override {
+    return {-gy[0] * exp(retained_input(0) - retained_output(0))};
+  }
+};
 
 }  // namespace
 
@@ -62,7 +67,8 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
   const Variable scores = internal::row_products(x, W, autograd::concatenate(ids, 1));
   const Variable log_share = scores - logsumexp(scores, 1, true);
   const Variable label = get_item(log_share, {Slice(), 0}), others = get_item(log_share, {Slice(), Slice(1, {})});
-  return internal::reduced(-(label + sum(log_of_complement(others), 1)), o.reduce, double(x.shape(0)), x.dtype());
+  return internal::reduced(-(label + sum(autograd::apply_node<LogOfComplement>({others})[0], 1)), o.reduce,
+                           double(x.shape(0)), x.dtype());
 }
 
 NegativeSamplingResult negative_sampling(const Variable& x, const Variable& t, const Variable& W,
