@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -15,20 +14,28 @@ namespace nn {
 using autograd::Array;
 using autograd::Variable;
 
-// A tree whose leaves are labels: BinaryTree tree = {{3, 1}, {2, 0}};
+// A tree whose leaves are labels: BinaryTree tree = {{3, 1}, {2, 0}}; BinaryTree copied{tree} is a copy. Trees may be
+// as deep as memory allows: nothing that is done with them recurses.
 class CATENA_EXPORT BinaryTree {
  public:
   template <std::integral I> BinaryTree(I leaf) : label_(static_cast<std::int64_t>(leaf)) {}
-  // A node; TreePaths wants two children.
-  BinaryTree(std::initializer_list<BinaryTree> children) : children_(children) {}
+  // A node. No list of trees in braces: a list of one tree could be a copy of it as well as a node with one child.
+  BinaryTree(BinaryTree left, BinaryTree right);
+  // A node of any number of children, of which TreePaths wants two; without children the leaf 0.
   explicit BinaryTree(std::vector<BinaryTree> children) : children_(std::move(children)) {}
+  BinaryTree(const BinaryTree& o);
+  BinaryTree(BinaryTree&& o) noexcept = default;
+  BinaryTree& operator=(BinaryTree o) noexcept {
+    std::swap(label_, o.label_);
+    children_.swap(o.children_);
+    return *this;
+  }
+  ~BinaryTree();
 
   bool is_leaf() const noexcept { return children_.empty(); }
   std::int64_t label() const noexcept { return label_; }  // of a leaf
   const std::vector<BinaryTree>& children() const noexcept { return children_; }
-  friend bool operator==(const BinaryTree& a, const BinaryTree& b) {
-    return a.label_ == b.label_ && a.children_ == b.children_;
-  }
+  CATENA_EXPORT friend bool operator==(const BinaryTree& a, const BinaryTree& b);
 
  private:
   std::int64_t label_ = 0;
@@ -36,8 +43,8 @@ class CATENA_EXPORT BinaryTree {
 };
 
 // The tree with the shortest paths for labels that occur so often: the two rarest subtrees become one again and again,
-// the rarer one on the left; of equally rare ones that with the entry that comes first in the list. ValueError for an
-// empty list.
+// the rarer one on the left; of equally rare ones that with the entry that comes first in the list, so that labels
+// which never occur make a chain. ValueError for an empty list and for a count that is NaN.
 CATENA_EXPORT BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>>& word_counts);
 //   create_huffman_tree(std::map<int, int>{{0, 8}, {1, 5}, {2, 6}, {3, 4}})   ((3, 1), (2, 0))
 template <class Counts>
@@ -55,7 +62,9 @@ BinaryTree create_huffman_tree(const Counts& word_counts) {
 // The paths from the root of a tree to its labels, as tables of arrays. Internal nodes are numbered in preorder.
 class CATENA_EXPORT TreePaths {
  public:
-  // ValueError for a node that has not two children, and for labels that are negative or beyond 2^31 - 1.
+  // ValueError for a node that has not two children, for labels that are negative or beyond 2^31 - 1, and for paths
+  // that have more than 2^31 - 1 nodes together, as those of a chain of 65536 labels have: counts of 1 in place of 0
+  // make a Huffman tree of short paths.
   explicit TreePaths(const BinaryTree& tree);
 
   std::int64_t num_nodes() const noexcept { return num_nodes_; }

@@ -154,7 +154,10 @@ BOOST_AUTO_TEST_CASE(hierarchical_softmax_errors) {
   BOOST_CHECK_THROW(call(x, t, Variable(autograd::ones({2, 2}))), catena::InvalidType);
   BOOST_CHECK_THROW(call(x, t, Variable(autograd::ones({2, 3}, Dtype::float64))), catena::InvalidType);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { call(x, t, Variable(autograd::ones({3, 3}))); }), "2 nodes"));
-  BOOST_TEST(has(message_of<catena::ValueError>([] { nn::TreePaths({0, {1, 2, 3}}); }), "3 children"));
+  BOOST_TEST(has(message_of<catena::ValueError>([] {
+                   nn::TreePaths({0, BinaryTree(std::vector<BinaryTree>{1, 2, 3})});
+                 }),
+                 "3 children"));
   BOOST_TEST(has(message_of<catena::ValueError>([] { nn::TreePaths({0, -1}); }), "the leaf -1"));
   if (default_device().kind != autograd::Device::Kind::cpu) {
     std::cout << "not run: labels are checked on the CPU only\n";
@@ -175,10 +178,64 @@ BOOST_AUTO_TEST_CASE(huffman_trees) {
   BOOST_TEST((nn::create_huffman_tree({{7, 2}, {1, 1}, {2, 1}}) == BinaryTree{7, {1, 2}}));
   BOOST_TEST((nn::create_huffman_tree({{4, 1.5}}) == BinaryTree(4)));
   BOOST_CHECK_THROW(tree(std::map<int, int>{}), catena::ValueError);
+  BOOST_CHECK_THROW(tree(std::map<int, double>{{0, 1}, {1, NAN}}), catena::ValueError);
   // Fibonacci counts make a chain.
   std::vector<std::pair<std::int64_t, double>> chain;
   for (double a = 1, b = 1; chain.size() < 60; b += std::exchange(a, b)) chain.emplace_back(chain.size(), a);
   BOOST_TEST(nn::TreePaths(nn::create_huffman_tree(chain)).longest() == 59);
+}
+
+// One tree in braces is that tree; two are a node.
+BOOST_AUTO_TEST_CASE(trees_in_braces) {
+  const BinaryTree other = {{3, 1}, {2, 0}};
+  const BinaryTree copied{other}, also = {other}, node{other, 4};
+  BOOST_TEST((copied == other));
+  BOOST_TEST((also == other));
+  BOOST_TEST(node.children().size() == 2u);
+  BOOST_TEST((node.children()[0] == other));
+  BOOST_TEST((node == BinaryTree{{{3, 1}, {2, 0}}, 4}));
+  BOOST_TEST((BinaryTree{5} == BinaryTree(5)));
+  BOOST_TEST(!(node == other));
+  BOOST_TEST(!(BinaryTree{1, 2} == BinaryTree{1, 3}));
+  BOOST_TEST(!(BinaryTree{1, 2} == BinaryTree(1)));
+  static_assert(!std::is_constructible_v<BinaryTree, int, int, int>);
+  BinaryTree assigned = 7;
+  assigned = {other};
+  BOOST_TEST((assigned == other));
+  assigned = assigned.children()[1];  // a part of itself
+  BOOST_TEST((assigned == BinaryTree{2, 0}));
+  const BinaryTree list(std::vector<BinaryTree>{other});
+  BOOST_TEST(list.children().size() == 1u);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { nn::TreePaths{list}; }), "1 children"));
+}
+
+// Labels that never occur make a chain, the deepest tree there is.
+BOOST_AUTO_TEST_CASE(deep_trees) {
+  constexpr std::int64_t kMany = 1'000'000;
+  std::vector<std::pair<std::int64_t, double>> zeros;
+  for (std::int64_t label = 0; label < kMany; ++label) zeros.emplace_back(label, 0);
+  BinaryTree tree = nn::create_huffman_tree(zeros);
+  std::int64_t depth = 0;
+  for (const BinaryTree* at = &tree; !at->is_leaf(); at = &at->children()[0]) ++depth;
+  BOOST_TEST(depth == kMany - 1);
+  BinaryTree copied = tree;
+  BOOST_TEST((copied == tree));
+  BinaryTree moved = std::move(tree);
+  BOOST_TEST((moved == copied));
+  copied = BinaryTree(0);
+  BOOST_TEST(!(moved == copied));
+  // Its paths would have n (n + 1) / 2 - 1 nodes.
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { nn::TreePaths{moved}; }), "500000499999"));
+  // A chain whose paths fit, from the root to the deepest labels.
+  zeros.resize(3000);
+  const nn::TreePaths paths(nn::create_huffman_tree(zeros));
+  BOOST_TEST(paths.num_nodes() == 2999);
+  BOOST_TEST(paths.longest() == 2999);
+  BOOST_TEST(paths.length(0) == 2999);
+  BOOST_TEST(paths.length(1) == 2999);
+  BOOST_TEST(paths.length(2) == 2998);
+  BOOST_TEST(paths.length(2999) == 1);
+  BOOST_TEST(paths.nodes().size() == 3000 * 3001 / 2 - 1);
 }
 
 BOOST_AUTO_TEST_CASE(hierarchical_softmax_as_a_link) {
@@ -215,6 +272,8 @@ BOOST_AUTO_TEST_CASE(negative_sampling_and_black_out) {
   const std::vector<int> counts{16, 0, 81, 1};
   nn::NegativeSampling negative(3, counts, 2);
   nn::BlackOut black(3, counts, 2);
+  BOOST_TEST(nn::NegativeSampling(3, {16, 0, 81.5}, 2).W.shape() == Shape({3, 3}));  // counts of any type
+  BOOST_TEST(nn::BlackOut(3, std::vector<std::uint16_t>{5, 2}, 2).W.shape() == Shape({2, 3}));
   BOOST_TEST(values(negative.W.data()) == Doubles(12, 0), boost::test_tools::per_element());
   BOOST_TEST(negative.W.shape() == Shape({4, 3}));
   // BlackOut starts at random, with the deviation 1 / sqrt(in_size).
@@ -241,7 +300,13 @@ BOOST_AUTO_TEST_CASE(negative_sampling_and_black_out) {
   BOOST_TEST(black(x, t, "no").shape() == Shape{2});
   BOOST_CHECK_THROW(negative(x, t, "other"), catena::ValueError);
   BOOST_CHECK_THROW(nn::NegativeSampling(3, counts, -1), catena::ValueError);
+  BOOST_TEST(message_of<catena::ValueError>([&] { nn::BlackOut(3, counts, -2); }) ==
+             "BlackOut: sample_size is -2 and must not be negative");
   BOOST_CHECK_THROW(nn::BlackOut(3, std::vector<int>{}, 1), catena::ValueError);
+  BOOST_TEST(has(message_of<catena::InvalidType>([&] {
+                   negative(Variable(floats({1}, {1, 1})), Variable(ints({0})));
+                 }),
+                 "NegativeSampling"));
   BOOST_TEST(has(message_of<catena::InvalidType>([&] {
                    black(Variable(floats({1}, {1, 1})), Variable(ints({0})));
                  }),

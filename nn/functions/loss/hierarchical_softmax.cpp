@@ -1,6 +1,7 @@
 #include <catena/nn/functions/hierarchical_softmax.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <queue>
@@ -21,6 +22,54 @@ using autograd::type_check::TypeInfoTuple;
 using catena::check;
 using catena::ValueError;
 
+// ---- trees --------------------------------------------------------------------------------------
+BinaryTree::BinaryTree(BinaryTree left, BinaryTree right) {
+  children_.reserve(2);
+  children_.push_back(std::move(left));
+  children_.push_back(std::move(right));
+}
+
+BinaryTree::BinaryTree(const BinaryTree& o) : label_(o.label_) {
+  // Nodes whose children are not copied yet. Their vectors have their final capacity before an address is taken.
+  std::vector<std::pair<const BinaryTree*, BinaryTree*>> open{{&o, this}};
+  while (!open.empty()) {
+    const auto [from, to] = open.back();
+    open.pop_back();
+    to->children_.reserve(from->children_.size());
+    for (const BinaryTree& child : from->children_) {
+      to->children_.emplace_back(child.label_);
+      if (!child.is_leaf()) open.emplace_back(&child, &to->children_.back());
+    }
+  }
+}
+
+// Takes the nodes apart from above: the trees of a list that is destroyed are leaves by then.
+BinaryTree::~BinaryTree() {
+  std::vector<std::vector<BinaryTree>> open;
+  const auto take_apart = [&open](std::vector<BinaryTree>& list) {
+    for (BinaryTree& child : list)
+      if (!child.is_leaf()) open.push_back(std::move(child.children_));
+  };
+  take_apart(children_);
+  while (!open.empty()) {
+    std::vector<BinaryTree> list = std::move(open.back());
+    open.pop_back();
+    take_apart(list);
+  }
+}
+
+bool operator==(const BinaryTree& a, const BinaryTree& b) {
+  std::vector<std::pair<const BinaryTree*, const BinaryTree*>> open{{&a, &b}};
+  while (!open.empty()) {
+    const auto [left, right] = open.back();
+    open.pop_back();
+    if (left->label_ != right->label_ || left->children_.size() != right->children_.size()) return false;
+    for (std::size_t k = 0; k < left->children_.size(); ++k)
+      open.emplace_back(&left->children_[k], &right->children_[k]);
+  }
+  return true;
+}
+
 BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>>& word_counts) {
   check<ValueError>(!word_counts.empty(), "create_huffman_tree", "there are no words");
   // `first` is the place in the list of the entry that came first of those below: it decides between equal counts.
@@ -31,7 +80,9 @@ BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>
   };
   std::vector<BinaryTree> trees;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  trees.reserve(word_counts.size());
   for (const auto& [label, count] : word_counts) {
+    check<ValueError>(!std::isnan(count), "create_huffman_tree", "the count of the word ", label, " is NaN");
     queue.push({count, trees.size(), trees.size()});
     trees.emplace_back(label);
   }
@@ -40,10 +91,7 @@ BinaryTree create_huffman_tree(const std::vector<std::pair<std::int64_t, double>
     queue.pop();
     const Entry other = queue.top();
     queue.pop();
-    std::vector<BinaryTree> children;
-    children.push_back(std::move(trees[rarer.tree]));
-    children.push_back(std::move(trees[other.tree]));
-    trees[rarer.tree] = BinaryTree(std::move(children));
+    trees[rarer.tree] = BinaryTree(std::move(trees[rarer.tree]), std::move(trees[other.tree]));
     queue.push({rarer.count + other.count, std::min(rarer.first, other.first), rarer.tree});
   }
   return std::move(trees[queue.top().tree]);
@@ -56,19 +104,32 @@ struct Path {
   std::vector<float> codes;
 };
 
-// Calls found(label, path) for every leaf, from left to right.
-template <class F> void walk(const BinaryTree& tree, Path& path, std::int32_t& next_node, F& found) {
-  if (tree.is_leaf()) return found(tree.label(), path);
-  const auto& children = tree.children();
-  check<ValueError>(children.size() == 2, "TreePaths", "a node has ", children.size(),
-                    " children; every node of a binary tree has two");
-  path.nodes.push_back(next_node++);
-  path.codes.push_back(1);
-  walk(children[0], path, next_node, found);
-  path.codes.back() = -1;
-  walk(children[1], path, next_node, found);
-  path.nodes.pop_back();
-  path.codes.pop_back();
+// Calls found(label, path) for every leaf, from left to right. Returns the number of nodes.
+template <class F> std::int32_t walk(const BinaryTree& tree, F&& found) {
+  Path path;
+  std::int32_t next_node = 0;
+  std::vector<const BinaryTree*> right;  // of the nodes whose left side is being walked through, one for each code of 1
+  const BinaryTree* at = &tree;
+  while (true) {
+    while (!at->is_leaf()) {
+      const auto& children = at->children();
+      check<ValueError>(children.size() == 2, "TreePaths", "a node has ", children.size(),
+                        " children; every node of a binary tree has two");
+      path.nodes.push_back(next_node++);
+      path.codes.push_back(1);
+      right.push_back(&children[1]);
+      at = &children[0];
+    }
+    found(at->label(), path);
+    while (!path.codes.empty() && path.codes.back() < 0) {
+      path.nodes.pop_back();
+      path.codes.pop_back();
+    }
+    if (path.codes.empty()) return next_node;
+    path.codes.back() = -1;
+    at = right.back();
+    right.pop_back();
+  }
 }
 
 void expect_tree(const TypeInfoTuple& in_types) {
@@ -82,25 +143,29 @@ void expect_tree(const TypeInfoTuple& in_types) {
 }  // namespace
 
 TreePaths::TreePaths(const BinaryTree& tree) {
-  Path path, all;
-  std::vector<std::int32_t> begins;
-  std::int32_t next_node = 0;
-  auto add = [&](std::int64_t label, const Path& to) {
-    check<ValueError>(label >= 0 && label < std::numeric_limits<std::int32_t>::max(), "TreePaths", "the leaf ", label,
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  std::int64_t largest = -1, total = 0;
+  num_nodes_ = walk(tree, [&](std::int64_t label, const Path& to) {
+    check<ValueError>(label >= 0 && label < kMost, "TreePaths", "the leaf ", label,
                       " cannot be a label: labels are numbers from 0 on");
-    if (label >= num_labels()) {
-      begins.resize(std::size_t(label) + 1, 0);
-      lengths_on_host_.resize(std::size_t(label) + 1, -1);
-    }
+    largest = std::max(largest, label);
+    total += std::int64_t(to.nodes.size());
+    longest_ = std::max(longest_, std::int64_t(to.nodes.size()));
+  });
+  check<ValueError>(total <= kMost, "TreePaths", "the paths to the labels have ", total,
+                    " nodes together, the longest ", longest_, "; at most ", kMost,
+                    " are possible (labels that never occur make a Huffman tree deep: count them once)");
+  std::vector<std::int32_t> begins(std::size_t(largest) + 1, 0);
+  lengths_on_host_.assign(begins.size(), -1);
+  Path all;
+  all.nodes.reserve(std::size_t(total));
+  all.codes.reserve(std::size_t(total));
+  walk(tree, [&](std::int64_t label, const Path& to) {
     begins[std::size_t(label)] = static_cast<std::int32_t>(all.nodes.size());
     lengths_on_host_[std::size_t(label)] = static_cast<std::int32_t>(to.nodes.size());
-    longest_ = std::max(longest_, std::int64_t(to.nodes.size()));
     all.nodes.insert(all.nodes.end(), to.nodes.begin(), to.nodes.end());
     all.codes.insert(all.codes.end(), to.codes.begin(), to.codes.end());
-  };
-  walk(tree, path, next_node, add);
-  num_nodes_ = next_node;
-  const std::int64_t total = std::int64_t(all.nodes.size());
+  });
   nodes_ = autograd::array(all.nodes, {total});
   codes_ = autograd::array(all.codes, {total});
   begins_ = autograd::array(begins, {num_labels()});
