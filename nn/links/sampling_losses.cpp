@@ -5,6 +5,25 @@
 #include <catena/nn/links/filters.h>
 
 namespace nn {
+
+// ---- what both have -----------------------------------------------------------------------------
+internal::SampledLoss::SampledLoss(const char* link, Initializer initializer, int in_size,
+                                   const std::vector<double>& weights, int samples)
+    : W(std::move(initializer), {std::int64_t(weights.size()), in_size}), alias(weights), sample_size(samples) {
+  catena::check<catena::ValueError>(samples >= 0, link, "sample_size is ", samples, " and must not be negative");
+  name_params();
+}
+
+Variable internal::SampledLoss::located(const char* link, const Variable& x,
+                                        const catena::Function<Variable()>& loss) const {
+  try {
+    return loss();
+  } catch (...) {
+    rethrow_at(*this, link, x ? dtype_detail(x, W) : std::string());
+  }
+}
+
+// ---- the losses ---------------------------------------------------------------------------------
 namespace {
 
 // In float32, as the reference computes them.
@@ -14,41 +33,26 @@ std::vector<double> powers(const std::vector<double>& counts, double power) {
   return result;
 }
 
-void check_sample_size(const char* op, int n) {
-  catena::check<catena::ValueError>(n >= 0, op, "sample_size is ", n, " and must not be negative");
-}
-
 }  // namespace
 
-NegativeSampling::NegativeSampling(int in_size, const std::vector<double>& counts, int samples, double power)
-    : W(0.0, {std::int64_t(counts.size()), in_size}), alias(powers(counts, power)), sample_size(samples) {
-  check_sample_size("NegativeSampling", samples);
-  name_params();
-}
+NegativeSampling::NegativeSampling(int in_size, const internal::Counts& counts, int samples, double power)
+    : SampledLoss("NegativeSampling", 0.0, in_size, powers(counts.values(), power), samples) {}
 
 Variable NegativeSampling::operator()(const Variable& x, const Variable& t, const Summed& o) {
-  try {
-    return negative_sampling(x, t, W, sampler ? sampler : Sampler(alias), sample_size, o);
-  } catch (...) {
-    internal::rethrow_at(*this, "NegativeSampling", x ? internal::dtype_detail(x, W) : std::string());
-  }
+  return located("NegativeSampling", x,
+                 [&] { return negative_sampling(x, t, W, sampler ? sampler : Sampler(alias), sample_size, o); });
 }
 
-BlackOut::BlackOut(int in_size, const std::vector<double>& counts, int samples)
-    : W(scaled_initializer({}, 1.0), {std::int64_t(counts.size()), in_size}), alias(counts), sample_size(samples) {
-  check_sample_size("BlackOut", samples);
-  name_params();
-}
+BlackOut::BlackOut(int in_size, const internal::Counts& counts, int samples)
+    : SampledLoss("BlackOut", scaled_initializer({}, 1.0), in_size, counts.values(), samples) {}
 
 Variable BlackOut::operator()(const Variable& x, const Variable& t, const Averaged& o) {
-  try {
+  return located("BlackOut", x, [&] {
     internal::check_ndim(x, 2);
     const Shape shape{x.shape(0), sample_size};
     const Array drawn = autograd::to_device(sampler ? sampler(shape) : alias(shape), x.device());
     return black_out(x, t, W, Variable(drawn), o);
-  } catch (...) {
-    internal::rethrow_at(*this, "BlackOut", x ? internal::dtype_detail(x, W) : std::string());
-  }
+  });
 }
 
 }  // namespace nn

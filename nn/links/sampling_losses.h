@@ -1,6 +1,8 @@
 // Losses over large vocabularies that compare each label with a few samples: negative sampling and BlackOut.
 #pragma once
 
+#include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -10,6 +12,39 @@
 
 namespace nn {
 
+namespace internal {
+
+// How often each label occurs: numbers of any type.
+class Counts {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T> Counts(const std::vector<T>& of_labels)
+      : values_(of_labels.begin(), of_labels.end()) {}
+  Counts(std::initializer_list<double> of_labels) : values_(of_labels) {}
+  const std::vector<double>& values() const noexcept { return values_; }
+
+ private:
+  std::vector<double> values_;
+};
+
+// The weights of all labels, and where samples of labels come from.
+class CATENA_EXPORT SampledLoss : public Link {
+ public:
+  Parameter W;
+  WalkerAlias alias;
+  Sampler sampler;  // draws in place of `alias` if it is set
+  int sample_size;
+
+ protected:
+  // ValueError for weights that WalkerAlias does not take, and for a negative sample_size.
+  SampledLoss(const char* link, Initializer initializer, int in_size, const std::vector<double>& weights, int samples);
+  // The loss of (x, t), with errors that name the link.
+  Variable located(const char* link, const Variable& x, const catena::Function<Variable()>& loss) const;
+  void on_device_changed() override { alias.to_device(device()); }
+};
+
+}  // namespace internal
+
 // softplus(-W[t] x) + the sum of softplus(W[s] x) over sample_size samples s, which are drawn with probabilities
 // proportional to counts^power; see negative_sampling(). W (len(counts), in_size), at first 0.
 //
@@ -17,28 +52,16 @@ namespace nn {
 //   loss(x, t)  loss(x, t, "no")                  // x (N, in_size), t (N); -1 is no label and has the loss 0
 //
 // (Mikolov et al.: Distributed Representations of Words and Phrases and their Compositionality, 2013.)
-class CATENA_EXPORT NegativeSampling : public Link {
+class CATENA_EXPORT NegativeSampling : public internal::SampledLoss {
  public:
   // ValueError for counts that WalkerAlias does not take, and for a negative sample_size.
-  NegativeSampling(int in_size, const std::vector<double>& counts, int sample_size, double power = 0.75);
-  template <class T>
-  requires std::is_arithmetic_v<T> NegativeSampling(int in_size, const std::vector<T>& counts, int sample_size_,
-                                                    double power = 0.75)
-      : NegativeSampling(in_size, std::vector<double>(counts.begin(), counts.end()), sample_size_, power) {}
+  NegativeSampling(int in_size, const internal::Counts& counts, int samples, double power = 0.75);
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x, const Variable& t, const Summed& options = {});
   template <Text T> Variable operator()(const Variable& x, const Variable& t, const T& reduce) {
     return (*this)(x, t, Summed{std::string(reduce)});
   }
-
-  Parameter W;
-  WalkerAlias alias;
-  Sampler sampler;  // draws in place of `alias` if it is set
-  int sample_size;
-
- protected:
-  void on_device_changed() override { alias.to_device(device()); }
 };
 
 // -log of softmax(W x)[t] over the label and sample_size samples, and of 1 - softmax for the samples, which are drawn
@@ -48,26 +71,16 @@ class CATENA_EXPORT NegativeSampling : public Link {
 //   loss(x, t)  loss(x, t, "no")
 //
 // (Ji et al.: BlackOut, 2016.)
-class CATENA_EXPORT BlackOut : public Link {
+class CATENA_EXPORT BlackOut : public internal::SampledLoss {
  public:
-  BlackOut(int in_size, const std::vector<double>& counts, int sample_size);
-  template <class T>
-  requires std::is_arithmetic_v<T> BlackOut(int in_size, const std::vector<T>& counts, int sample_size_)
-      : BlackOut(in_size, std::vector<double>(counts.begin(), counts.end()), sample_size_) {}
+  // ValueError as for NegativeSampling.
+  BlackOut(int in_size, const internal::Counts& counts, int samples);
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x, const Variable& t, const Averaged& options = {});
   template <Text T> Variable operator()(const Variable& x, const Variable& t, const T& reduce) {
     return (*this)(x, t, Averaged{std::string(reduce)});
   }
-
-  Parameter W;
-  WalkerAlias alias;
-  Sampler sampler;  // draws in place of `alias` if it is set
-  int sample_size;
-
- protected:
-  void on_device_changed() override { alias.to_device(device()); }
 };
 
 }  // namespace nn
