@@ -1,7 +1,6 @@
 // Functions that connect layers.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -29,7 +28,7 @@ struct ConvolutionOptions {
 };
 // Cross-correlation: x (n, c, h, w), W (m, c / groups, kh, kw), b (m) or null -> (n, m, oh, ow), oh = (h + 2 pad -
 // dilated kh) / stride + 1. InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a window
-// larger than the padded image; ValueError for fewer groups than 1.
+// larger than the padded image; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
 // convolution_2d(x, W, b, 2, 1)
@@ -52,16 +51,13 @@ struct ConvolutionNdOptions {
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 // convolution_2d over any number of spatial axes, which x has at least one of: x (n, c, d1, ..., dN), W (m, c / groups,
-// k1, ..., kN). AssertionError for options that do not have one length or N.
+// k1, ..., kN). AssertionError for options that do not have one length or N; other errors as for convolution_2d, those
+// of strides, pads, dilations and groups included.
 CATENA_EXPORT Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionNdOptions& options = {});
 // convolution_nd(x, W, b, 2), convolution_nd(x, W, b, {2, 1, 1}, 1)
-template <std::convertible_to<Lengths> Stride>
-Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const Stride& stride) {
-  return convolution_nd(x, W, b, ConvolutionNdOptions{.stride = Lengths(stride)});
-}
 inline Variable convolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
-                               const Lengths& pad) {
+                               const Lengths& pad = 0) {
   return convolution_nd(x, W, b, ConvolutionNdOptions{.stride = stride, .pad = pad});
 }
 
@@ -70,7 +66,8 @@ struct DepthwiseConvolutionOptions {
   Pair stride = 1, pad = 0, dilate = 1;
 };
 // Every channel of x (n, c, h, w) with its own d filters: W (d, c, kh, kw), b (c d) or null -> (n, c d, oh, ow), where
-// channel i d + j is that of input channel i and W[j, i]. Errors as for convolution_2d.
+// channel i d + j is that of input channel i and W[j, i]. Errors as for convolution_2d: ValueError for strides and
+// dilations below 1 and for negative pads.
 CATENA_EXPORT Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                                 const DepthwiseConvolutionOptions& options = {});
 inline Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride,
@@ -89,7 +86,7 @@ struct DeconvolutionOptions {
 // The transposed convolution: x (n, c, h, w), W (c, m / groups, kh, kw), b (m) or null -> (n, m, H, W), H = stride (h -
 // 1) + dilated kh - 2 pad, or of `outsize`, of which a convolution with this filter must have the size of x
 // (InvalidType). InvalidType for other ranks, numbers of channels or dtypes; AssertionError for a size that is not
-// positive; ValueError for fewer groups than 1.
+// positive; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionOptions& options = {});
 inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0) {
@@ -109,15 +106,12 @@ struct DeconvolutionNdOptions {
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 // deconvolution_2d over any number of spatial axes. AssertionError for options that do not have one length or as many
-// as there are spatial axes.
+// as there are spatial axes; other errors as for deconvolution_2d.
 CATENA_EXPORT Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionNdOptions& options = {});
-template <std::convertible_to<Lengths> Stride>
-Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Stride& stride) {
-  return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = Lengths(stride)});
-}
+// deconvolution_nd(x, W, b, 2), deconvolution_nd(x, W, b, {2, 1, 1}, 1)
 inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,
-                                 const Lengths& pad) {
+                                 const Lengths& pad = 0) {
   return deconvolution_nd(x, W, b, DeconvolutionNdOptions{.stride = stride, .pad = pad});
 }
 inline Variable deconvolution_nd(const Variable& x, const Variable& W, const Variable& b, const Lengths& stride,

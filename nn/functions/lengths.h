@@ -1,7 +1,7 @@
 // Lengths, strides and the like of spatial axes: of two, and of any number.
 #pragma once
 
-#include <initializer_list>
+#include <concepts>
 #include <string_view>
 
 #include <catena/kernels/base/shape.h>
@@ -20,7 +20,11 @@ struct Pair {
 class Lengths {
  public:
   Lengths(int all) : all_(true), v_{all} {}
-  Lengths(std::initializer_list<catena::Integer> each) : v_(each) {}
+  // A list of two integers or more, of any types. No std::initializer_list: {} and {.stride = 2} could be one, too, and
+  // are the options of functions that take either.
+  template <std::convertible_to<catena::Integer> I, std::convertible_to<catena::Integer> J,
+            std::convertible_to<catena::Integer>... More>
+  Lengths(I first, J second, More... more) : v_{first, second, more...} {}
   Lengths(const catena::Dims& each) : v_(each) {}
   Lengths(Pair both) : v_{both.y, both.x} {}
 

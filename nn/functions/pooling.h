@@ -4,7 +4,6 @@
 // would be empty. Functions for any number of axes take their number from x.
 #pragma once
 
-#include <concepts>
 #include <optional>
 
 #include <catena/autograd/variable.h>
@@ -17,6 +16,7 @@ using autograd::Variable;
 
 // ---- maxima -------------------------------------------------------------------------------------
 struct MaxPoolingOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;                     // padded with -infinity
   bool cover_all = true;
@@ -24,20 +24,21 @@ struct MaxPoolingOptions {
 // The gradient goes to the first maximum of a window in row-major order.
 CATENA_EXPORT Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options = {});
 // max_pooling_2d(x, 3, 2, 1)
-template <std::convertible_to<Pair> Stride>
-Variable max_pooling_2d(const Variable& x, Pair ksize, Stride stride, Pair pad = 0) {
-  return max_pooling_2d(x, ksize, MaxPoolingOptions{.stride = Pair(stride), .pad = pad});
+inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0, bool cover_all = true) {
+  return max_pooling_2d(x, ksize, MaxPoolingOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
 }
 
 struct MaxPoolingNdOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Lengths> stride = {};  // default: ksize
   Lengths pad = 0;
   bool cover_all = true;
 };
 CATENA_EXPORT Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& options = {});
-template <std::convertible_to<Lengths> Stride>
-Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Stride& stride, const Lengths& pad = 0) {
-  return max_pooling_nd(x, ksize, MaxPoolingNdOptions{.stride = Lengths(stride), .pad = pad});
+// max_pooling_nd(x, 3, {2, 1, 1}, 1)
+inline Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0,
+                               bool cover_all = true) {
+  return max_pooling_nd(x, ksize, MaxPoolingNdOptions{.stride = stride, .pad = pad, .cover_all = cover_all});
 }
 
 // auto [y, indices] = max_pooling_2d(x, 2, {}, return_indices);
@@ -54,31 +55,33 @@ CATENA_EXPORT MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& 
 
 // ---- averages -----------------------------------------------------------------------------------
 struct AveragePoolingOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;
   std::optional<double> pad_value = 0.0;  // zeros that count in the divisor kh kw; {}: the padding does not count
 };
 CATENA_EXPORT Variable average_pooling_2d(const Variable& x, Pair ksize, const AveragePoolingOptions& options = {});
 // average_pooling_2d(x, 3, 2, 1)
-template <std::convertible_to<Pair> Stride>
-Variable average_pooling_2d(const Variable& x, Pair ksize, Stride stride, Pair pad = 0) {
-  return average_pooling_2d(x, ksize, AveragePoolingOptions{.stride = Pair(stride), .pad = pad});
+inline Variable average_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0) {
+  return average_pooling_2d(x, ksize, AveragePoolingOptions{.stride = stride, .pad = pad});
 }
 
 struct AveragePoolingNdOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Lengths> stride = {};
   Lengths pad = 0;
   std::optional<double> pad_value = 0.0;  // as in two dimensions; ValueError for other numbers than 0
 };
 CATENA_EXPORT Variable average_pooling_nd(const Variable& x, const Lengths& ksize,
                                           const AveragePoolingNdOptions& options = {});
-template <std::convertible_to<Lengths> Stride>
-Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Stride& stride, const Lengths& pad = 0) {
-  return average_pooling_nd(x, ksize, AveragePoolingNdOptions{.stride = Lengths(stride), .pad = pad});
+inline Variable average_pooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride,
+                                   const Lengths& pad = 0) {
+  return average_pooling_nd(x, ksize, AveragePoolingNdOptions{.stride = stride, .pad = pad});
 }
 
 // ---- inverses -----------------------------------------------------------------------------------
 struct UnpoolingOptions {
+  [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Lengths> stride = {};  // default: ksize
   Lengths pad = 0;
   // The spatial lengths of the result, from which pooling gives those of x (else InvalidType). Default: s (n - 1) + k -
@@ -89,10 +92,36 @@ struct UnpoolingOptions {
 // Every element of x is written to its whole window; where windows overlap, they are added.
 CATENA_EXPORT Variable unpooling_2d(const Variable& x, const Lengths& ksize, const UnpoolingOptions& options = {});
 CATENA_EXPORT Variable unpooling_nd(const Variable& x, const Lengths& ksize, const UnpoolingOptions& options = {});
+// unpooling_2d(x, 3, 2, 1), unpooling_nd(x, 3, {2, 1, 1}, 0, {7, 5, 5})
+inline Variable unpooling_2d(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0) {
+  return unpooling_2d(x, ksize, UnpoolingOptions{.stride = stride, .pad = pad});
+}
+inline Variable unpooling_2d(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad,
+                             const Lengths& outsize, bool cover_all = true) {
+  return unpooling_2d(x, ksize,
+                      UnpoolingOptions{.stride = stride, .pad = pad, .outsize = outsize, .cover_all = cover_all});
+}
+inline Variable unpooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad = 0) {
+  return unpooling_nd(x, ksize, UnpoolingOptions{.stride = stride, .pad = pad});
+}
+inline Variable unpooling_nd(const Variable& x, const Lengths& ksize, const Lengths& stride, const Lengths& pad,
+                             const Lengths& outsize, bool cover_all = true) {
+  return unpooling_nd(x, ksize,
+                      UnpoolingOptions{.stride = stride, .pad = pad, .outsize = outsize, .cover_all = cover_all});
+}
 // Every element of x is written to the position in its window that max pooling has returned as its index; 0 elsewhere.
 // `indexes` has the shape of x (InvalidType).
 CATENA_EXPORT Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize,
                                      const UnpoolingOptions& options = {});
+inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize, const Lengths& stride,
+                              const Lengths& pad = 0) {
+  return upsampling_2d(x, indexes, ksize, UnpoolingOptions{.stride = stride, .pad = pad});
+}
+inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Lengths& ksize, const Lengths& stride,
+                              const Lengths& pad, const Lengths& outsize, bool cover_all = true) {
+  return upsampling_2d(x, indexes, ksize,
+                       UnpoolingOptions{.stride = stride, .pad = pad, .outsize = outsize, .cover_all = cover_all});
+}
 
 // ---- regions ------------------------------------------------------------------------------------
 // The maxima of outh x outw bins of regions of x (B, C, H, W) -> (R, C, outh, outw). rois (R, 5) are floating rows

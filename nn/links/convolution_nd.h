@@ -5,7 +5,6 @@
 // call creates W.
 #pragma once
 
-#include <concepts>
 #include <optional>
 
 #include <catena/nn/functions/connection.h>
@@ -30,11 +29,9 @@ class CATENA_EXPORT ConvolutionND : public Link {
  public:
   using Options = ConvolutionNDLinkOptions;
   ConvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
-  template <std::convertible_to<Lengths> Stride>
-  ConvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Stride& stride)
-      : ConvolutionND(ndim_, in, out, kernel, Options{.stride = Lengths(stride)}) {}
+  // ConvolutionND(3, 8, 16, 3, {2, 1, 1}, 1)
   ConvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
-                const Lengths& pad)
+                const Lengths& pad = 0)
       : ConvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
 
   NN_MEMBERS(W, b)
@@ -64,12 +61,13 @@ class CATENA_EXPORT DeconvolutionND : public Link {
  public:
   using Options = DeconvolutionNDLinkOptions;
   DeconvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
-  template <std::convertible_to<Lengths> Stride>
-  DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Stride& stride)
-      : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = Lengths(stride)}) {}
+  // DeconvolutionND(3, 16, 8, 4, {2, 1, 1}, 1, {8, 6, 6})
   DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
-                  const Lengths& pad)
+                  const Lengths& pad = 0)
       : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad}) {}
+  DeconvolutionND(int ndim_, std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
+                  const Lengths& pad, const Lengths& outsize)
+      : DeconvolutionND(ndim_, in, out, kernel, Options{.stride = stride, .pad = pad, .outsize = outsize}) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);

@@ -214,6 +214,36 @@ BOOST_AUTO_TEST_CASE(two_axes_agree_with_the_functions_for_images) {
   BOOST_TEST(nn::dilated_convolution_2d(x, W).creator()->label() == "DilatedConvolution2DFunction");
 }
 
+// Strides, pads and sizes in the places of the reference, a list in braces for all axes; {} are the default options.
+BOOST_AUTO_TEST_CASE(lengths_by_position) {
+  const Variable x(spread({1, 2, 5, 4, 3})), W(spread({4, 2, 2, 2, 2})), V(spread({2, 3, 2, 2, 2})), none;
+  const std::int64_t two = 2;
+  check_same(nn::convolution_nd(x, W, none, {2, 1, 1}), nn::convolution_nd(x, W, none, {.stride = {2, 1, 1}}));
+  check_same(nn::convolution_nd(x, W, none, {two, 1, 1u}), nn::convolution_nd(x, W, none, {.stride = {2, 1, 1}}));
+  check_same(nn::convolution_nd(x, W, none, {2, 1, 1}, {0, 1, 0}),
+             nn::convolution_nd(x, W, none, {.stride = {2, 1, 1}, .pad = {0, 1, 0}}));
+  check_same(nn::convolution_nd(x, W, none, 2), nn::convolution_nd(x, W, none, {.stride = 2}));
+  check_same(nn::convolution_nd(x, W, none, {}), nn::convolution_nd(x, W));
+  BOOST_TEST(nn::convolution_nd(x, W, none, {2, 1, 1}).shape() == (Shape{1, 4, 2, 3, 2}));
+  check_same(nn::deconvolution_nd(x, V, none, {2, 1, 1}), nn::deconvolution_nd(x, V, none, {.stride = {2, 1, 1}}));
+  check_same(nn::deconvolution_nd(x, V, none, {2, 1, 1}, 0, {11, 5, 4}),
+             nn::deconvolution_nd(x, V, none, {.stride = {2, 1, 1}, .outsize = {{11, 5, 4}}}));
+  check_same(nn::deconvolution_nd(x, V, none, 2), nn::deconvolution_nd(x, V, none, {.stride = 2}));
+  check_same(nn::deconvolution_nd(x, V, none, {}), nn::deconvolution_nd(x, V));
+  BOOST_TEST(nn::deconvolution_nd(x, V, none, {2, 1, 1}).shape() == (Shape{1, 3, 10, 5, 4}));
+
+  const auto f32 = [](const Array& a) { return Variable(astype(a, Dtype::float32)); };
+  const Variable image = f32(x.data());
+  BOOST_TEST(nn::ConvolutionND(3, 2, 4, 2, {2, 1, 1})(image).shape() == (Shape{1, 4, 2, 3, 2}));
+  BOOST_TEST(nn::ConvolutionND(3, 2, 4, 2, {2, 1, 1}, {0, 1, 0})(image).shape() == (Shape{1, 4, 2, 5, 2}));
+  BOOST_TEST(nn::ConvolutionND(3, 2, 4, {2, 1, 2}, 2)(image).shape() == (Shape{1, 4, 2, 2, 1}));
+  BOOST_TEST(nn::ConvolutionND(3, 2, 4, 2, {})(image).shape() == (Shape{1, 4, 4, 3, 2}));
+  BOOST_TEST(nn::DeconvolutionND(3, 2, 4, 2, {2, 1, 1})(image).shape() == (Shape{1, 4, 10, 5, 4}));
+  BOOST_TEST(nn::DeconvolutionND(3, 2, 4, 2, {2, 1, 1}, {0, 1, 0})(image).shape() == (Shape{1, 4, 10, 3, 4}));
+  BOOST_TEST(nn::DeconvolutionND(3, 2, 4, 2, {2, 1, 1}, 0, {11, 5, 4})(image).shape() == (Shape{1, 4, 11, 5, 4}));
+  BOOST_TEST(nn::DeconvolutionND(3, 2, 4, 2, {})(image).shape() == (Shape{1, 4, 6, 5, 4}));
+}
+
 BOOST_AUTO_TEST_CASE(without_images_and_channels) {
   const auto forward = [](const Variables& v) { return Variables{nn::convolution_nd(v[0], v[1])}; };
   const auto back = [](const Variables& v) { return Variables{nn::deconvolution_nd(v[0], v[1])}; };

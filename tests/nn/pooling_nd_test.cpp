@@ -153,6 +153,41 @@ BOOST_AUTO_TEST_CASE(two_axes_agree_with_the_functions_for_images) {
   BOOST_TEST(nn::unpooling_2d(x, 2).creator()->label() == "Unpooling2D");
 }
 
+BOOST_AUTO_TEST_CASE(lengths_by_position) {
+  const Silence silence;
+  const Variable x(spread({1, 2, 5, 4, 3}));
+  const auto same = [](const Variable& a, const Variable& b) {
+    BOOST_CHECK_NO_THROW(testing::assert_allclose(a.data(), b.data(), 0, 0));
+  };
+  same(nn::max_pooling_nd(x, 2, {2, 1, 1}), nn::max_pooling_nd(x, 2, {.stride = {{2, 1, 1}}}));
+  same(nn::max_pooling_nd(x, 2, {2, 1, 1}, {0, 1, 0}, false),
+       nn::max_pooling_nd(x, 2, {.stride = {{2, 1, 1}}, .pad = {0, 1, 0}, .cover_all = false}));
+  same(nn::max_pooling_nd(x, 2, {}), nn::max_pooling_nd(x, 2));
+  BOOST_TEST(nn::max_pooling_nd(x, 2, {2, 1, 1}).shape() == (Shape{1, 2, 3, 3, 2}));
+  BOOST_TEST(nn::max_pooling_nd(x, 2, {2, 1, 1}, 0, false).shape() == (Shape{1, 2, 2, 3, 2}));
+  same(nn::average_pooling_nd(x, 2, {2, 1, 1}), nn::average_pooling_nd(x, 2, {.stride = {{2, 1, 1}}}));
+  same(nn::average_pooling_nd(x, 2, {2, 1, 1}, {0, 1, 0}),
+       nn::average_pooling_nd(x, 2, {.stride = {{2, 1, 1}}, .pad = {0, 1, 0}}));
+  same(nn::average_pooling_nd(x, 2, {}), nn::average_pooling_nd(x, 2));
+  BOOST_TEST(nn::average_pooling_nd(x, 2, {2, 1, 1}).shape() == (Shape{1, 2, 2, 3, 2}));
+  same(nn::unpooling_nd(x, 2, {2, 1, 1}), nn::unpooling_nd(x, 2, {.stride = {{2, 1, 1}}}));
+  same(nn::unpooling_nd(x, 2, {2, 1, 1}, 0, {10, 5, 4}, false),
+       nn::unpooling_nd(x, 2, {.stride = {{2, 1, 1}}, .outsize = {{10, 5, 4}}, .cover_all = false}));
+  BOOST_TEST(nn::unpooling_nd(x, 2, {2, 1, 1}, {0, 1, 0}).shape() == (Shape{1, 2, 9, 3, 4}));
+  const Variable image(spread({1, 2, 5, 4}));
+  same(nn::unpooling_2d(image, 2, {2, 1}), nn::unpooling_2d(image, 2, {.stride = {{2, 1}}}));
+  same(nn::unpooling_2d(image, 2, {2, 1}, 0, {10, 5}),
+       nn::unpooling_2d(image, 2, {.stride = {{2, 1}}, .outsize = {{10, 5}}}));
+  // A pair in braces is the stride, not the stride and the pad of the options.
+  same(nn::max_pooling_2d(image, 3, {2, 1}), nn::max_pooling_2d(image, 3, {.stride = {{2, 1}}}));
+  same(nn::max_pooling_2d(image, 3, {2, 1}, 1, false),
+       nn::max_pooling_2d(image, 3, {.stride = {{2, 1}}, .pad = 1, .cover_all = false}));
+  same(nn::average_pooling_2d(image, 3, {2, 1}), nn::average_pooling_2d(image, 3, {.stride = {{2, 1}}}));
+  const auto [y, indices] = nn::max_pooling_2d(image, 2, {.stride = {{2, 1}}, .cover_all = false}, nn::return_indices);
+  same(nn::upsampling_2d(y, indices, 2, {2, 1}, 0, {5, 4}, false),
+       nn::upsampling_2d(y, indices, 2, {.stride = {{2, 1}}, .outsize = {{5, 4}}, .cover_all = false}));
+}
+
 BOOST_AUTO_TEST_CASE(unpooling_writes_whole_windows) {
   const Silence silence;
   for (const Geometry& g : kGeometries) BOOST_TEST_CONTEXT(g.spatial << " by " << g.ksize << g.cover_all) {
@@ -239,6 +274,9 @@ BOOST_AUTO_TEST_CASE(lengths_for_all_axes_or_for_each) {
   BOOST_CHECK(three.of("f", "pad", 4) == (Dims{3, 3, 3, 3}));
   BOOST_CHECK(each.of("f", "pad", 3) == (Dims{1, 2, 3}));
   BOOST_CHECK(nn::Lengths(nn::Pair(4, 5)).of("f", "pad", 2) == (Dims{4, 5}));
+  const std::int64_t wide = 2;
+  BOOST_CHECK((nn::Lengths{wide, 1, 3u}.of("f", "pad", 3) == Dims{2, 1, 3}));
+  BOOST_CHECK_THROW(nn::Lengths(Dims{3}).of("f", "pad", 2), catena::AssertionError);
   BOOST_CHECK_EXCEPTION(each.of("convolution_nd", "pad", 2), catena::AssertionError, [](const catena::Error& e) {
     return e.what() == std::string("convolution_nd: pad (1, 2, 3) needs one entry for each of 2 spatial axes");
   });
