@@ -16,8 +16,7 @@ FunctionSet::FunctionSet(std::initializer_list<Part> parts) {
 }
 
 Link& FunctionSet::set(const std::string& name, internal::AnyLink link) {
-  if (device() != autograd::default_backend().default_device()) link.get().to_device(device());
-  set_name(link.get(), name);
+  adopt(link.get(), name);
   const auto at = std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.name == name; });
   if (at != parts_.end()) {
     at->link = std::move(link);

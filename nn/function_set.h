@@ -13,7 +13,8 @@
 
 namespace nn {
 
-// A Chain whose children are set by name and may be replaced. The first object of the process gives a warning.
+// A Chain whose children are set by name and may be replaced. A child comes to the device to which the set was moved,
+// as with add_link; before, it stays where it is. The first object of the process gives a warning.
 //
 //   nn::FunctionSet model({{"l1", nn::Linear(784, 100)}, {"l2", nn::Linear(100, 10)}});
 //   model["l3"] = nn::Linear(10, 10);                   // another child, or in place of one

@@ -242,7 +242,19 @@ Link& Link::to_gpu(std::optional<int> id) {
   return to_device({Device::Kind::cuda, static_cast<std::int16_t>(chosen)});
 }
 
-Device Link::device() const { return device_ ? *device_ : autograd::default_backend().default_device(); }
+std::optional<Device> Link::own_device() const {
+  std::optional<Device> found = device_;
+  if (!found)
+    for_each_param([&found](std::string_view, const Variable& p) {
+      if (!found && p.data()) found = p.device();
+    });
+  return found;
+}
+
+Device Link::device() const {
+  const std::optional<Device> own = own_device();
+  return own ? *own : autograd::default_backend().default_device();
+}
 
 void Link::cleargrads() {
   for (Variable& p : params()) p.cleargrad();
@@ -453,9 +465,12 @@ Parameter& Link::add_param(const std::string& name, const Shape& shape, Initiali
 Persistent& Link::add_persistent(const std::string& name, const Array& value) {
   return added_.add(*this, name).persistent.emplace(device_ && value ? autograd::to_device(value, *device_) : value);
 }
+void Link::adopt(Link& child, std::string_view name) const {
+  if (device_) child.to_device(*device_);
+  Naming::give(child, name);
+}
 Link& Link::own_link(const std::string& name, internal::AnyLink link) {
-  if (device_) link.get().to_device(*device_);
-  Naming::give(link.get(), name);
+  adopt(link.get(), name);
   return added_.add(*this, name).link.emplace(std::move(link)).get();
 }
 

@@ -164,7 +164,7 @@ class CATENA_EXPORT Link {
   Link& to_device(Device device);
   Link& to_cpu() { return to_device({}); }
   Link& to_gpu(std::optional<int> id = {});
-  Device device() const;  // the device it was moved to; the default device before
+  Device device() const;  // the device it was moved to; before, that of its parameters; the default device without any
 
   void cleargrads();
   void zerograds();
@@ -194,6 +194,10 @@ class CATENA_EXPORT Link {
   virtual void visit_declared(MemberVisitor& v);
   Link& own_link(const std::string& name, internal::AnyLink link);
   static void set_name(Link& child, std::string_view name);
+  // Names a new child. It comes to the device to which this link was moved; a link that was not leaves it where it is.
+  void adopt(Link& child, std::string_view name) const;
+  // The device it was moved to; before, that of the first parameter with data; null where there is none.
+  std::optional<Device> own_device() const;
   // Gives the variables of the members listed so far, which have no name yet, the names of the members. For the end of
   // constructors; it is done by itself when the parameters are first listed.
   void name_params();

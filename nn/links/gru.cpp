@@ -24,7 +24,7 @@ Variable StatefulGRU::operator()(const Variable& x) {
   return h = linear_interpolate(z, tanh(W(x) + U(r * h)), h);
 }
 
-void StatefulGRU::set_state(const Variable& h_new) { h = internal::state_on(device(), h_new); }
+void StatefulGRU::set_state(const Variable& h_new) { h = internal::state_on(own_device(), h_new); }
 
 void StatefulGRU::on_device_changed() { set_state(h); }
 

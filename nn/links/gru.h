@@ -44,7 +44,7 @@ class CATENA_EXPORT StatefulGRU : public internal::GRUBase {
 
   NN_MEMBERS(W_r, U_r, W_z, U_z, W, U)
   Variable operator()(const Variable& x);
-  void set_state(const Variable& h_new);  // as a copy on the link's device, if it is elsewhere
+  void set_state(const Variable& h_new);  // as for LSTM
   void reset_state() { h = Variable(); }
 
   int state_size;

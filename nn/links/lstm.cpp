@@ -66,8 +66,8 @@ Variable LSTM::operator()(const Variable& x) {
 }
 
 void LSTM::set_state(const Variable& c_new, const Variable& h_new) {
-  c = internal::state_on(device(), c_new);
-  h = internal::state_on(device(), h_new);
+  c = internal::state_on(own_device(), c_new);
+  h = internal::state_on(own_device(), h_new);
 }
 
 void LSTM::on_device_changed() { set_state(c, h); }
@@ -92,8 +92,8 @@ Variable StatefulPeepholeLSTM::operator()(const Variable& x) {
 }
 
 void StatefulPeepholeLSTM::on_device_changed() {
-  c = internal::state_on(device(), c);
-  h = internal::state_on(device(), h);
+  c = internal::state_on(own_device(), c);
+  h = internal::state_on(own_device(), h);
 }
 
 StatefulZoneoutLSTM::StatefulZoneoutLSTM(std::optional<int> in_size, int out_size, const Options& o)
@@ -117,8 +117,8 @@ Variable StatefulZoneoutLSTM::operator()(const Variable& x) {
 }
 
 void StatefulZoneoutLSTM::set_state(const Variable& c_new, const Variable& h_new) {
-  c = internal::state_on(device(), c_new);
-  h = internal::state_on(device(), h_new);
+  c = internal::state_on(own_device(), c_new);
+  h = internal::state_on(own_device(), h_new);
 }
 
 void StatefulZoneoutLSTM::on_device_changed() { set_state(c, h); }

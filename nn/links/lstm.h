@@ -56,8 +56,9 @@ class CATENA_EXPORT LSTM : public internal::LSTMBase {
 
   NN_MEMBERS(upward, lateral)
   Variable operator()(const Variable& x);
-  void set_state(const Variable& c_new,
-                 const Variable& h_new);  // as copies on the link's device, if they are elsewhere
+  // As copies on the link's device, if they are elsewhere. The device of a link that was never moved is that of its
+  // parameters.
+  void set_state(const Variable& c_new, const Variable& h_new);
   void reset_state() { c = h = Variable(); }
 
   Variable c, h;  // (B, S) with the largest batch since reset_state(), null before the first call
@@ -102,7 +103,7 @@ class CATENA_EXPORT StatefulZoneoutLSTM : public Chain {
 
   NN_MEMBERS(upward, lateral)
   Variable operator()(const Variable& x);
-  void set_state(const Variable& c_new, const Variable& h_new);
+  void set_state(const Variable& c_new, const Variable& h_new);  // as for LSTM
   void reset_state() { c = h = Variable(); }
 
   Linear upward, lateral;

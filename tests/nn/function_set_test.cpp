@@ -1,6 +1,8 @@
 // FunctionSet: children by name, which may be replaced, and lists of the parameters' arrays.
 #include <catena/nn/function_set.h>
 
+#include <iostream>
+
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 
@@ -75,6 +77,31 @@ BOOST_AUTO_TEST_CASE(lists_of_arrays) {
   BOOST_CHECK_THROW(set.copy_parameters_from({autograd::zeros({3, 2}), autograd::zeros({3}), autograd::zeros({3, 1})}),
                     catena::ValueError);
   BOOST_TEST(values(set.parameters()[0])[0] != 0);
+}
+
+// A set that was moved takes its children along, also back to the current device; before, a child stays where it is.
+BOOST_AUTO_TEST_CASE(children_come_to_the_device_of_the_set) {
+  const Warnings warnings;
+  const auto other = other_device();
+  if (!other) {
+    std::cout << "not run: there is one device only\n";
+    return;
+  }
+  const autograd::Device home = default_device();
+  nn::Linear there(2, 3);
+  there.to_device(*other);
+  nn::FunctionSet set({{"l1", there}});
+  nn::Linear& kept = set["l2"] = nn::Linear(3, 1);
+  BOOST_TEST((set.params()[0].device() == *other));
+  BOOST_TEST((kept.W.device() == home));
+  set.to_device(home);
+  nn::Linear& moved = set["l1"] = there;
+  BOOST_TEST((moved.W.device() == home));
+  BOOST_TEST((there.W.device() == *other));
+  set.to_device(*other);
+  nn::Linear& late = set["l3"] = nn::Linear(1);
+  late.W.initialize({1, 1});
+  BOOST_TEST((late.W.device() == *other));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_before_there_are_parameters) {

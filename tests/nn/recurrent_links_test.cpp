@@ -1,7 +1,9 @@
 // LSTM, GRU and NStepLSTM with their relatives: the cases of the reference, states, initial values, copies and files.
 #include <array>
 #include <cmath>
+#include <iostream>
 
+#include <catena/autograd/current_device.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -246,6 +248,46 @@ BOOST_AUTO_TEST_CASE(states_move_with_the_link) {
   BOOST_TEST((c.grad() && c.grad().device() == default_device()));
   gru.set_state(own);
   BOOST_TEST((gru.h.device() == *other));
+}
+
+// The current device at the time of the call says nothing about where a link is.
+BOOST_AUTO_TEST_CASE(states_of_links_that_were_never_moved) {
+  const std::optional<autograd::Device> other = other_device();
+  if (!other) {
+    std::cout << "not run: there is one device only\n";
+    return;
+  }
+  nn::LSTM lstm(3, 2);
+  nn::StatefulGRU gru(3, 2);
+  nn::StatefulZoneoutLSTM zoneout(3, 2);
+  nn::StatefulPeepholeLSTM peephole(3, 2);
+  const Variable c(autograd::to_device(numbers({2, 2}), *other)), h(numbers({2, 2}, 1));
+  const autograd::Device home = default_device();
+  BOOST_TEST((c.device() == *other && h.device() == home));
+  {
+    const autograd::internal::DefaultDeviceScope elsewhere(autograd::default_backend(), *other);
+    for (nn::Link* link : std::initializer_list<nn::Link*>{&lstm, &gru, &zoneout, &peephole})
+      BOOST_TEST((link->device() == home));
+    BOOST_TEST((nn::Chain().device() == *other));  // without parameters
+    lstm.set_state(c, h);
+    zoneout.set_state(c, h);
+    gru.set_state(c);
+  }
+  for (const Variable& v : {lstm.c, lstm.h, zoneout.c, zoneout.h, gru.h}) BOOST_TEST((v.device() == home));
+  BOOST_TEST(lstm.h.is_same(h));
+  BOOST_TEST(values(lstm.c.data()) == values(c.data()), boost::test_tools::per_element());
+  // A link that was moved keeps its device whatever is current.
+  lstm.to_device(*other);
+  BOOST_TEST((lstm.device() == *other));
+  lstm.set_state(c, h);
+  BOOST_TEST((lstm.c.device() == *other && lstm.h.device() == *other));
+  // Parameters that were moved one by one take their link along.
+  nn::LSTM by_parameters(3, 2);
+  for (nn::Link* child : by_parameters.links(true)) child->param("W").to_device(*other);
+  by_parameters.upward.b->to_device(*other);
+  by_parameters.set_state(c, h);
+  BOOST_TEST((by_parameters.c.device() == *other && by_parameters.h.device() == *other));
+  BOOST_CHECK_NO_THROW(by_parameters(Variable(autograd::to_device(numbers({2, 3}), *other))));
 }
 
 BOOST_AUTO_TEST_CASE(copies_and_files) {
