@@ -1,6 +1,7 @@
 // Batch normalization layer.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/nn/functions/normalization.h>
@@ -31,6 +32,10 @@ class CATENA_EXPORT BatchNormalization : public Link {
 
   NN_MEMBERS(gamma, beta, avg_mean, avg_var, N)
   Variable operator()(const Variable& x, const BatchNormalizationCallOptions& options = {});
+  // link(x, true), link(x, false, true)
+  template <std::same_as<bool> B> Variable operator()(const Variable& x, B test, bool finetune = false) {
+    return (*this)(x, BatchNormalizationCallOptions{.test = test, .finetune = finetune});
+  }
   void start_finetuning() { N = 0; }
 
   std::optional<Parameter> gamma, beta;

@@ -1,6 +1,7 @@
 // The modules of GoogLeNet: Inception and InceptionBN.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,6 +63,9 @@ class CATENA_EXPORT InceptionBN : public Chain {
   NN_MEMBERS(proj3, conv3, proj33, conv33a, conv33b, proj3n, conv3n, proj33n, conv33an, conv33bn, conv1, conv1n, poolp,
              poolpn)
   Variable operator()(const Variable& x, const InceptionBNCallOptions& options = {});
+  template <std::same_as<bool> B> Variable operator()(const Variable& x, B test) {  // link(x, true)
+    return (*this)(x, InceptionBNCallOptions{.test = test});
+  }
 
   Convolution2D proj3, conv3, proj33, conv33a, conv33b;
   BatchNormalization proj3n, conv3n, proj33n, conv33an, conv33bn;

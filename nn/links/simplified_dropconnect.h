@@ -33,6 +33,10 @@ class CATENA_EXPORT SimplifiedDropconnect : public Link {
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x, const SimplifiedDropconnectCallOptions& options = {});
+  // link(x, false), link(x, true, mask)
+  template <std::same_as<bool> B> Variable operator()(const Variable& x, B train, const Array& mask = {}) {
+    return (*this)(x, SimplifiedDropconnectCallOptions{.train = train, .mask = mask});
+  }
 
   Parameter W;
   std::optional<Parameter> b;

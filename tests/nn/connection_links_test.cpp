@@ -277,6 +277,20 @@ BOOST_AUTO_TEST_CASE(simplified_dropconnect) {
     const auto testing = autograd::train_mode(false);
     BOOST_TEST(values(filled(x).data()) == (Doubles{7, 7}), boost::test_tools::per_element());
   }
+  // The flag and the mask in the places of the reference: the flag of a call goes before the mode.
+  {
+    const auto testing = autograd::train_mode(false);
+    const Array mask = floats({1, 0, 1, 0, 1, 0}, {1, 2, 3});
+    BOOST_TEST(values(filled(x, true, mask).data()) == (Doubles{9, 5}), boost::test_tools::per_element());
+    BOOST_TEST(values(filled(x, false, mask).data()) == (Doubles{5, 3}), boost::test_tools::per_element());
+    const Variable ones(autograd::ones({1, 400}));
+    nn::SimplifiedDropconnect many(400, 1, {.initialW = 1.0});
+    const double kept = values(many(ones, true).data())[0];
+    BOOST_TEST(kept != 400);
+    BOOST_TEST(std::fabs(kept - 400) < 200);
+    const auto training = autograd::train_mode(true);
+    BOOST_TEST(values(many(ones, false).data()) == Doubles{400}, boost::test_tools::per_element());
+  }
   // Each connection is kept with the probability 1 - ratio: 2 x at every connection that is.
   autograd::seed(9);
   nn::SimplifiedDropconnect wide(100, 50, {.ratio = 0.5, .nobias = true, .initialW = 1.0});

@@ -300,21 +300,28 @@ BOOST_AUTO_TEST_CASE(errors) {
 BOOST_AUTO_TEST_CASE(inception_bn_in_training_and_test) {
   const Variable x = images({2, 2, 4, 4});
   nn::InceptionBN link(2, 1, 1, 1, 1, 1, "avg", 1);
-  const auto moved = [&](const nn::InceptionBNCallOptions& o) {
+  const auto moved = [&](const auto&... flag) {
     const double before = values(link.conv1n->avg_var.array())[0];
-    link(x, o);
+    link(x, flag...);
     return values(link.conv1n->avg_var.array())[0] != before;
   };
-  BOOST_TEST(moved({}));
-  BOOST_TEST(!moved({.test = true}));
+  using Options = nn::InceptionBNCallOptions;
+  BOOST_TEST(moved());
+  BOOST_TEST(moved(Options{}));
+  BOOST_TEST(!moved(true));  // test, as in the reference
+  BOOST_TEST(moved(false));
+  BOOST_TEST(!moved(Options{.test = true}));
   link.train = false;
-  BOOST_TEST(!moved({}));
-  BOOST_TEST(moved({.test = false}));
+  BOOST_TEST(!moved());
+  BOOST_TEST(moved(Options{.test = false}));
+  BOOST_TEST(moved(false));
   const auto testing = autograd::train_mode(false);
   link.train = true;
-  BOOST_TEST(moved({}));
+  BOOST_TEST(moved());
+  BOOST_TEST(!moved(true));
   link.train.reset();
-  BOOST_TEST(!moved({}));
+  BOOST_TEST(!moved());
+  BOOST_TEST(moved(false));
 }
 
 // Convolutions and pooling agree about the size of the result.

@@ -156,6 +156,25 @@ BOOST_AUTO_TEST_CASE(finetuning_starts_anew) {
   BOOST_TEST(mean()[0] == 33.0, boost::test_tools::tolerance(1e-6));
 }
 
+// link(x, test, finetune)
+BOOST_AUTO_TEST_CASE(batch_normalization_takes_its_flags_by_position) {
+  nn::BatchNormalization bn(2, {.decay = 0.5, .eps = 0.0});
+  const Variable x(floats({1, 2, 3, 6, 5, 7}, {3, 2}));
+  const auto mean = [&] { return values(bn.avg_mean.array())[0]; };
+  bn(x, false);
+  BOOST_TEST(mean() == 1.5, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(bn.N == 0);
+  bn(x, false, true);
+  BOOST_TEST(mean() == 3.0, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(bn.N == 1);
+  check_close(bn(x, true).data(), bn(x, {.test = true}).data(), 0, 0, "with the running statistics");
+  BOOST_TEST(mean() == 3.0, boost::test_tools::tolerance(1e-6));
+  const auto testing = autograd::train_mode(false);
+  check_close(bn(x, true).data(), bn(x).data(), 0, 0, "with the running statistics");
+  bn(Variable(floats({7, 8, 9, 12, 11, 13}, {3, 2})), false);
+  BOOST_TEST(mean() == 6.0, boost::test_tools::tolerance(1e-6));  // of 3 and 9
+}
+
 BOOST_AUTO_TEST_CASE(running_statistics_start_as_asked) {
   const auto testing = autograd::train_mode(false);
   const Variable x(floats({1, 10, 3, 30}, {2, 2}));
