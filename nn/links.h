@@ -3,6 +3,7 @@
 // header.
 #pragma once
 
+#include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/modules.h>
 #include <catena/nn/links/batch_normalization.h>

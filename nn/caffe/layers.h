@@ -1,0 +1,52 @@
+// The types of layers of Caffe: from the message of a layer to the function that computes it. Internal.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <catena/nn/caffe/caffe_function.h>
+#include <catena/nn/caffe/caffe_model.h>
+
+namespace nn::links::caffe::internal {
+
+// The children of a CaffeFunction, for functions of layers: they name a child by its index, so that they work for
+// copies of the CaffeFunction, too.
+struct ChildLinks {
+  template <class L> static std::size_t add(CaffeFunction& net, const std::string& name, L link) {
+    CaffeFunction::set_name(link, name);
+    net.children_.push_back({name, nn::internal::AnyLink(std::move(link))});
+    return net.children_.size() - 1;
+  }
+  static Link& at(CaffeFunction& net, std::size_t i) { return net.children_[i].link.get(); }
+};
+
+// What is counted over the layers of a file.
+struct SetUpState {
+  std::set<std::string> children;    // names
+  std::int64_t grouped_weights = 0;  // elements of the dense weights of grouped convolutions
+};
+
+// What the set-up of a layer works on.
+struct LayerSetup {
+  CaffeFunction& net;
+  LayerParameter& layer;  // whose weights are taken
+  const CaffeFunctionOptions& options;
+  const std::string& context;  // begins errors: CaffeFunction: "file": the layer conv1 (Convolution)
+  SetUpState& state;
+};
+
+// Makes what the layer computes, and its child where it has one. Null: the layer computes nothing (Data, Split).
+using SetUp = CaffeFunction::Forward (*)(const LayerSetup& setup);
+
+struct LayerType {
+  std::string_view name;
+  std::int32_t v1_type;  // -1: unknown to V1 files
+  SetUp set_up;
+};
+// Null for a type that is not supported.
+const LayerType* find_layer_type(const LayerParameter& layer, bool v1) noexcept;
+
+}  // namespace nn::links::caffe::internal
