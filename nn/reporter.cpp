@@ -146,8 +146,15 @@ constexpr std::size_t kMaxPending = 4096;
 
 void DictSummary::add(const std::string& key, const Observed& value, std::int64_t weight) {
   if (!value.is_scalar()) return;
-  // The value is copied without its graph, so that the graph's memory can be released before the summary is read.
-  pending_.push_back({key, value.is_constant() ? value : Observed(autograd::copy(value.variable().data())), weight});
+  // The value is taken without its graph, so that the graph's memory can be released before the summary is read: as a
+  // number where reading waits for nothing, else as a copy on its device.
+  const auto taken = [&]() -> Observed {
+    if (value.is_constant()) return value;
+    const autograd::Array& data = value.variable().data();
+    if (data.device().kind == autograd::Device::Kind::cpu) return value.value();
+    return autograd::copy(data);
+  };
+  pending_.push_back({key, taken(), weight});
   if (pending_.size() >= kMaxPending) flush();
 }
 

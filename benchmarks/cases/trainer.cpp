@@ -91,8 +91,8 @@ struct Epochs {
     }
     printed << means.loss << ' ' << means.validation_loss << ' ' << accuracy / double(size) << ' '
             << means.validation_accuracy << std::endl;
-    nn::serializers::save_npz(folder.path() + "/model", model);
-    nn::serializers::save_npz(folder.path() + "/optimizer", adam);
+    nn::serializers::save_npz(folder.path() + "/model", model, false);
+    nn::serializers::save_npz(folder.path() + "/optimizer", adam, false);
     return means;
   }
 };

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <set>
 
+#include <catena/kernels/formats/zip.h>
 #include <catena/tests/support/fake_updater.h>
 #include <catena/tests/support/training_run.h>
 
@@ -74,6 +75,11 @@ BOOST_AUTO_TEST_CASE(names_and_triggers) {
   BOOST_TEST(
       has(message_of<catena::ValueError>([] { Snapshot({.filename = "{.updater.nothing}"}); }), ".updater.nothing"));
   BOOST_CHECK_THROW(snapshot_object(run.model, "{x}"), catena::ValueError);
+  for (const char* name : {"snapshot_iter_6", "model_5"}) {
+    const catena::ZipReader file("test", folder / name);
+    for (const catena::ZipMember& member : file.members())
+      BOOST_TEST(member.method == std::uint16_t(catena::ZipMethod::stored), member.name);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(savers_of_ones_own) {

@@ -44,7 +44,8 @@ Snapshot::Snapshot(Options options) : options_(std::move(options)) {
 void Snapshot::operator()(Trainer& trainer) {
   if (options_.savefun)
     return save_whole(trainer, options_.filename, [&](const std::string& path) { options_.savefun(path, trainer); });
-  nn::serializers::save_npz((fs::path(trainer.out()) / format_trainer(options_.filename, trainer)).string(), trainer);
+  nn::serializers::save_npz((fs::path(trainer.out()) / format_trainer(options_.filename, trainer)).string(), trainer,
+                            false);
 }
 
 SnapshotObject::SnapshotObject(catena::Function<void(const std::string&)> save, std::string filename, Options options)
