@@ -26,12 +26,13 @@ bool takes(const Array& images, const Shape& w, const ConvolutionSpec& spec) {
          w[0] == spec.groups && w[1] == 1 && images.is_c_contiguous() &&
          std::max(images.shape(last), w[last]) * spec.dilate[last - 2] <= kLongest;
 }
-// The copies of the rows of small planes take longer than oneDNN's reorders, except those of the input's gradient, and
-// than its vectors of channels, if these are filled.
-bool pays(const Shape& outputs) {
-  constexpr std::int64_t kLeast = 700, kLanes = 8;
-  return outputs[1] < kLanes || outputs[2] * (outputs.size() > 3 ? outputs[3] : 1) >= kLeast;
+// Whether planes are large enough: the copies of the rows of small ones take longer than oneDNN's reorders, if its
+// vectors of channels are filled.
+bool pays(const Shape& outputs, std::int64_t least) {
+  constexpr std::int64_t kLanes = 8;
+  return outputs[1] < kLanes || outputs[2] * (outputs.size() > 3 ? outputs[3] : 1) >= least;
 }
+constexpr std::int64_t kLeast = 1500, kLeastOfData = 200;  // elements
 
 // Runs f(call) for parts of the planes, in parallel.
 template <class F> void for_planes(const Array& near, const DepthwiseSizes& sizes, std::int64_t planes, F&& f) {
@@ -50,7 +51,7 @@ const float* data_of(const Array& a) { return reinterpret_cast<const float*>(a->
 
 Array depthwise_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
                             const ConvolutionSpec& spec) {
-  if (!takes(x, w.shape(), spec) || !pays(y_shape) || w.dtype() != x.dtype()) return {};
+  if (!takes(x, w.shape(), spec) || !pays(y_shape, kLeast) || w.dtype() != x.dtype()) return {};
   const Array filter = contiguous(w), bias = b ? contiguous(b) : b;
   const Array y = x.backend().empty(y_shape, x.dtype(), x.device());
   for_planes(x, sizes_of(x.shape(), w.shape(), y_shape, spec), y_shape[0] * y_shape[1], [&](const DepthwiseCall& call) {
@@ -62,7 +63,7 @@ Array depthwise_convolution(const Array& x, const Array& w, const Array& b, cons
 
 Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
                                           const ConvolutionSpec& spec) {
-  if (!takes(gy, w.shape(), spec) || w.dtype() != gy.dtype()) return {};
+  if (!takes(gy, w.shape(), spec) || !pays(gy.shape(), kLeastOfData) || w.dtype() != gy.dtype()) return {};
   const Array filter = contiguous(w), gx = gy.backend().empty(x_shape, gy.dtype(), gy.device());
   for_planes(gy, sizes_of(x_shape, w.shape(), gy.shape(), spec), x_shape[0] * x_shape[1],
              [&](const DepthwiseCall& call) {
@@ -73,7 +74,7 @@ Array depthwise_convolution_backward_data(const Array& w, const Array& gy, const
 
 Array depthwise_convolution_backward_filter(const Array& x, const Array& given, const Shape& w_shape,
                                             const ConvolutionSpec& spec) {
-  if (!takes(x, w_shape, spec) || !pays(given.shape()) || given.dtype() != x.dtype()) return {};
+  if (!takes(x, w_shape, spec) || !pays(given.shape(), kLeast) || given.dtype() != x.dtype()) return {};
   const Array gy = contiguous(given);
   Shape shape{x.shape(0)};
   for (const std::int64_t n : w_shape) shape.push_back(n);

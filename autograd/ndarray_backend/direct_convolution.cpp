@@ -197,10 +197,11 @@ void convolve(const Array& source, const Array& w, const Layers& l, const Array&
 //   128 -> 128, 5x5, 28 x 28              28 28 43       29 42 46
 //
 // but not with filters of one element, which are plain products, and not with few channels.
-bool takes(const Array& a, const Array& b, const Shape& w, const ConvolutionSpec& spec) {
-  constexpr Int kLeast = 48;
+bool takes(const Array& a, const Array& b, const Shape& w, const Shape& y, const ConvolutionSpec& spec) {
+  constexpr Int kLeastChannels = 48, kLeastPositions = 128;
   return direct_kernels() != nullptr && a.ndim() == 4 && spec.groups == 1 && a.dtype() == Dtype::float32 &&
-         b.dtype() == Dtype::float32 && std::min(w[0], w[1]) >= kLeast && w[2] * w[3] > 1;
+         b.dtype() == Dtype::float32 && std::min(w[0], w[1]) >= kLeastChannels &&
+         y[0] * y[2] * y[3] >= kLeastPositions && w[2] * w[3] > 1;
 }
 
 Array as_channels_first(const Array& images) {
@@ -212,7 +213,7 @@ Array as_channels_first(const Array& images) {
 
 Array direct_convolution(const Array& x, const Array& w, const Array& b, const Shape& y_shape,
                          const ConvolutionSpec& spec) {
-  if (!takes(x, w, w.shape(), spec) || !fills_panels(w.shape(0))) return {};
+  if (!takes(x, w, w.shape(), y_shape, spec) || !fills_panels(w.shape(0))) return {};
   const Int taps = w.shape(2) * w.shape(3);
   const Layers layers{w.shape(1), w.shape(0), taps, w.shape(1) * taps, taps};
   const Array y = x.backend().empty({y_shape[0], y_shape[2], y_shape[3], y_shape[1]}, Dtype::float32, x.device());
@@ -224,7 +225,7 @@ Array direct_convolution(const Array& x, const Array& w, const Array& b, const S
 
 Array direct_convolution_backward_data(const Array& w, const Array& gy, const Shape& x_shape,
                                        const ConvolutionSpec& spec) {
-  if (!takes(gy, w, w.shape(), spec) || !fills_panels(w.shape(1))) return {};
+  if (!takes(gy, w, w.shape(), gy.shape(), spec) || !fills_panels(w.shape(1))) return {};
   const Int taps = w.shape(2) * w.shape(3);
   const Layers layers{w.shape(0), w.shape(1), w.shape(1) * taps, taps, taps};
   const Array gx = gy.backend().empty({x_shape[0], x_shape[2], x_shape[3], x_shape[1]}, Dtype::float32, gy.device());
@@ -240,7 +241,7 @@ Array direct_convolution_backward_data(const Array& w, const Array& gy, const Sh
 // gradient. Blocks of positions are added in their order; threads share the products.
 Array direct_convolution_backward_filter(const Array& x, const Array& gy, const Shape& w_shape,
                                          const ConvolutionSpec& spec) {
-  if (!takes(x, gy, w_shape, spec) || !fills_panels(w_shape[0])) return {};
+  if (!takes(x, gy, w_shape, gy.shape(), spec) || !fills_panels(w_shape[0])) return {};
   const Int inputs = w_shape[1], outputs = w_shape[0];
   const Axis ay = axis_of(0, x.shape(), w_shape, gy.shape(), spec),
              ax = axis_of(1, x.shape(), w_shape, gy.shape(), spec);
