@@ -280,7 +280,7 @@ bool BackwardEngine::leads_to_kept(FunctionNode* f) {
 namespace {
 
 // A rule runs with the device of the first input, or of the first gradient, that is not in host memory.
-internal::CurrentDevice device_of_rule(const FunctionNode& f, const Variables& gy) {
+internal::DefaultDeviceScope scope_of_rule(const FunctionNode& f, const Variables& gy) {
   const Array* some = nullptr;
   Device of_gradients;
   for (const Variable& g : gy) {
@@ -290,8 +290,9 @@ internal::CurrentDevice device_of_rule(const FunctionNode& f, const Variables& g
   }
   if (some == nullptr) return {};
   for (std::size_t i = 0; i < f.num_inputs(); ++i)
-    if (const Device device = f.input_node(i)->device; device.kind != Device::Kind::cpu) return {*some, device};
-  return {*some, of_gradients};
+    if (const Device device = f.input_node(i)->device; device.kind != Device::Kind::cpu)
+      return internal::scope_of(*some, device);
+  return internal::scope_of(*some, of_gradients);
 }
 
 }  // namespace
@@ -311,7 +312,7 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   {
     const RuleModes modes(double_);
     const Spare spare(f.gradient_is_spare_, made_here_ && holds_alone(Access::node(gy[0])));
-    const internal::CurrentDevice current = device_of_rule(f, gy);
+    const internal::DefaultDeviceScope current = scope_of_rule(f, gy);
     gx = f.backward(targets, gy);
   }
   if (hooked) [[unlikely]]

@@ -1,45 +1,40 @@
-// The device that is current while user code of a function runs: new arrays are made there.
+// The device that is current in a library of arrays while a piece of code runs: new arrays are made there.
 #pragma once
 
 #include <catena/autograd/backend/backend.h>
 
 namespace autograd::internal {
 
-// Makes a device current in the library of `some` until the end of the scope, also when an exception leaves it. Nothing
-// changes for host memory, whose arrays need no current device.
-class CurrentDevice {
+// Makes a device current in the library of `backend` until the end of the scope, also when an exception leaves it.
+class DefaultDeviceScope {
  public:
-  CurrentDevice() noexcept = default;
-  CurrentDevice(const Array& some, Device device) {
-    if (device.kind == Device::Kind::cpu) [[likely]]
-      return;
-    backend_ = &some.backend();
-    before_ = backend_->exchange_default_device(device);
-  }
-  // The first of the arrays that is not in host memory.
-  explicit CurrentDevice(const Arrays& arrays) : CurrentDevice(first_of(arrays)) {}
-  ~CurrentDevice() {
+  DefaultDeviceScope() noexcept = default;  // changes nothing
+  DefaultDeviceScope(Backend& backend, Device device)
+      : backend_(&backend), before_(backend.exchange_default_device(device)) {}
+  ~DefaultDeviceScope() {
     if (backend_ != nullptr) [[unlikely]]
       backend_->exchange_default_device(before_);
   }
-  CurrentDevice(const CurrentDevice&) = delete;
-  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  DefaultDeviceScope(const DefaultDeviceScope&) = delete;
+  DefaultDeviceScope& operator=(const DefaultDeviceScope&) = delete;
 
  private:
-  explicit CurrentDevice(const Array* a) {
-    if (a == nullptr) [[likely]]
-      return;
-    backend_ = &a->backend();
-    before_ = backend_->exchange_default_device(a->device());
-  }
-  static const Array* first_of(const Arrays& arrays) noexcept {
-    for (const Array& a : arrays)
-      if (a && a.device().kind != Device::Kind::cpu) return &a;
-    return nullptr;
-  }
-
   Backend* backend_ = nullptr;
   Device before_;
 };
+
+// The scopes of a function's user code. Nothing changes for host memory, whose arrays need no current device.
+inline DefaultDeviceScope scope_of(const Array& some, Device device) {
+  if (device.kind == Device::Kind::cpu) [[likely]]
+    return {};
+  return {some.backend(), device};
+}
+// With the device of the first of the arrays that is not in host memory.
+inline DefaultDeviceScope scope_of(const Arrays& arrays) {
+  for (const Array& a : arrays)
+    if (a && a.device().kind != Device::Kind::cpu) [[unlikely]]
+      return {a.backend(), a.device()};
+  return {};
+}
 
 }  // namespace autograd::internal

@@ -1,5 +1,7 @@
 #include <catena/autograd/external_function.h>
 
+#include <catena/autograd/current_device.h>
+
 namespace autograd::internal {
 namespace {
 
@@ -8,19 +10,9 @@ using catena::check;
 constexpr Device kHost{};
 
 // The callables make their arrays on the host, too.
-class HostScope {
- public:
-  explicit HostScope(const Arrays& arrays)
-      : backend_(arrays.empty() ? default_backend() : arrays[0].backend()),
-        before_(backend_.exchange_default_device(kHost)) {}
-  ~HostScope() { backend_.exchange_default_device(before_); }
-  HostScope(const HostScope&) = delete;
-  HostScope& operator=(const HostScope&) = delete;
-
- private:
-  Backend& backend_;
-  Device before_;
-};
+DefaultDeviceScope host_scope(const Arrays& arrays) {
+  return {arrays.empty() ? default_backend() : arrays[0].backend(), kHost};
+}
 
 class ExternalFunction final : public Function {
  public:
@@ -28,7 +20,7 @@ class ExternalFunction final : public Function {
       : forward_(std::move(forward)), backward_(std::move(backward)) {}
 
   Arrays forward(const Arrays& inputs) override {
-    const HostScope scope(inputs);
+    const DefaultDeviceScope scope = host_scope(inputs);
     device_ = device_of(inputs);
     outputs_.clear();
     Arrays out;
@@ -42,7 +34,7 @@ class ExternalFunction final : public Function {
   }
 
   Arrays backward(const Arrays& inputs, const Arrays& grad_outputs) override {
-    const HostScope scope(inputs);
+    const DefaultDeviceScope scope = host_scope(inputs);
     Arrays gy;
     for (std::size_t k = 0; k < grad_outputs.size(); ++k)
       gy.push_back(grad_outputs[k] ? to_device(grad_outputs[k], kHost)

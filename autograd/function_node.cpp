@@ -243,7 +243,7 @@ Arrays FunctionNode::run_forward(const Arrays& in) {
   if (internal::checks_types(modes)) check_types(type_check::TypeInfoTuple(in));
   const bool hooked =
       !modes.in_backward_rule && (internal::thread_hooks() != nullptr || !local_function_hooks().empty());
-  const internal::CurrentDevice current(in);
+  const internal::DefaultDeviceScope current = internal::scope_of(in);
   Arrays out = hooked ? run_forward_with_hooks(in) : forward(in);
   if (is_debug() && !modes.in_backward_rule && std::any_of(out.begin(), out.end(), contains_nan)) fail_nan("forward");
   return out;

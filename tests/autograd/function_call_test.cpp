@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/autograd/current_device.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -199,6 +200,40 @@ BOOST_AUTO_TEST_CASE(the_device_of_the_input_is_current, *test::gpu()) {
   BOOST_CHECK_THROW(make_function<Watcher>(true)(ones({3}, Dtype::float32, test::kCpu)), catena::RuntimeError);
   BOOST_CHECK(Watcher::forward_device == test::kCuda);
   default_backend().exchange_default_device(before);
+}
+
+BOOST_AUTO_TEST_CASE(scopes_of_the_current_device) {
+  using internal::DefaultDeviceScope;
+  const auto other = test::other_device();
+  if (!other) {
+    std::cout << "not run: there is one device only\n";
+    return;
+  }
+  const Device before = current();
+  try {
+    const DefaultDeviceScope outer(default_backend(), *other);
+    BOOST_CHECK(current() == *other);
+    {
+      const DefaultDeviceScope inner(default_backend(), before), nothing;
+      BOOST_CHECK(current() == before);
+    }
+    BOOST_CHECK(current() == *other);
+    throw catena::RuntimeError("an exception leaves the scope");
+  } catch (const catena::RuntimeError&) {
+    BOOST_CHECK(current() == before);
+  }
+  // Of arrays, the first one counts that is not in host memory.
+  const Arrays arrays{Array(), ones({1}, Dtype::float32, test::kCpu), ones({1}, Dtype::float32, test::kCuda)};
+  for (const Device caller : {test::kCpu, test::kCuda}) {
+    const DefaultDeviceScope scope(default_backend(), caller);
+    {
+      const DefaultDeviceScope all = internal::scope_of(arrays);
+      BOOST_CHECK(current() == test::kCuda);
+    }
+    const DefaultDeviceScope host = internal::scope_of({arrays[1]});
+    BOOST_CHECK(current() == caller);
+  }
+  BOOST_CHECK(current() == before);
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_over_two_devices, *test::multi_gpu(2)) {

@@ -1,27 +1,13 @@
 #include <catena/training/parallel/replica_step.h>
 
+#include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
 #include <catena/kernels/random.h>
 #include <catena/training/parallel/batch_loader.h>
 
 namespace training::internal {
-namespace {
 
-class DefaultDevice {
- public:
-  explicit DefaultDevice(std::optional<Device> device)
-      : before_(device ? std::optional(autograd::default_backend().exchange_default_device(*device)) : std::nullopt) {}
-  ~DefaultDevice() {
-    if (before_) autograd::default_backend().exchange_default_device(*before_);
-  }
-  DefaultDevice(const DefaultDevice&) = delete;
-  DefaultDevice& operator=(const DefaultDevice&) = delete;
-
- private:
-  std::optional<Device> before_;
-};
-
-}  // namespace
+using autograd::internal::DefaultDeviceScope;
 
 bool has_pending_params(const Link& model) {
   bool pending = false;
@@ -31,7 +17,7 @@ bool has_pending_params(const Link& model) {
 
 Variable compute_gradients(Link& model, const ReplicaLoss& loss_func, const Example& batch,
                            std::optional<Device> device) {
-  const DefaultDevice scope(device);
+  const auto scope = device ? DefaultDeviceScope(autograd::default_backend(), *device) : DefaultDeviceScope();
   model.cleargrads();  // their memory is free for the forward pass
   Variable loss;
   {
