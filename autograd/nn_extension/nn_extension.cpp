@@ -313,6 +313,12 @@ Arrays NnExtension::max_pooling(const Array& x, const PoolingSpec& spec) {
   return y;
 }
 
+Array NnExtension::max_pooling_values(const Array& x, const PoolingSpec& spec) {
+  const Dims out = pooling_outsize("max_pooling", x, spec);
+  if (!needs_wider(x)) return do_max_pooling_values(x, spec, out);
+  return astype(do_max_pooling_values(astype(x, Dtype::float32), spec, out), x.dtype());
+}
+
 Array NnExtension::max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial,
                                         const PoolingSpec& spec) {
   constexpr const char* op = "max_pooling_backward";

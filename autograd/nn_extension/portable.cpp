@@ -174,6 +174,12 @@ Arrays NnExtension::do_max_pooling(const Array& x, const PoolingSpec& spec, cons
   return y;
 }
 
+Array NnExtension::do_max_pooling_values(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  if (!internal::has_window_program(x, lengths_of(x, 2, out.size()), spec, out)) return do_max_pooling(x, spec, out)[0];
+  ran();
+  return internal::max_pooling_values_program(x, spec, out);
+}
+
 Array NnExtension::do_max_pooling_backward(const Array& gy, const Array& indexes, const Dims& spatial,
                                            const PoolingSpec& spec) {
   if (internal::has_window_program_backward(gy, spatial, spec, lengths_of(gy, 2, spatial.size()))) {

@@ -72,7 +72,7 @@ class Steps {
 
  private:
   catena::SmallVector<Step, kMostPositions + 1> steps_;
-  catena::SmallVector<Dtype, kMostPositions + 4> slots_;
+  catena::SmallVector<Dtype, 2 * kMostPositions> slots_;
 };
 
 struct Windows {
@@ -124,6 +124,17 @@ void add_position(const Array& gy, const Array& indexes, std::int64_t k, const A
   steps.run(inputs, {&gx, 1});
 }
 
+// The image, and around it what windows beyond it read.
+Array padded_for_maxima(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  const Dims spatial = spatial_of(x);
+  const Windows w = arranged(spatial, spec, out);
+  if (w.inside) return x;
+  const Array images = empty_images(x, w.lengths, x.dtype());
+  fill(images, -std::numeric_limits<double>::infinity());
+  assign(image_of(images, spatial, spec), x);
+  return images;
+}
+
 }  // namespace
 
 bool has_window_program(const Array& x, const Dims& spatial, const PoolingSpec& spec, const Dims& out) {
@@ -138,14 +149,7 @@ bool has_window_program_backward(const Array& gy, const Dims& spatial, const Poo
 Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& out) {
   const std::int64_t n = catena::size_of(spec.size);
   const Dtype dtype = x.dtype();
-  const Dims spatial = spatial_of(x);
-  const Windows w = arranged(spatial, spec, out);
-  Array images = x;
-  if (!w.inside) {
-    images = empty_images(x, w.lengths, dtype);
-    fill(images, -std::numeric_limits<double>::infinity());
-    assign(image_of(images, spatial, spec), x);
-  }
+  const Array images = padded_for_maxima(x, spec, out);
   Steps steps;
   Arrays views;
   catena::SmallVector<Input, kMostPositions + 1> inputs;
@@ -164,6 +168,31 @@ Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& 
   const Arrays results{empty_images(x, out, dtype), empty_images(x, out, Dtype::int32)};
   steps.run(inputs, results);
   return results;
+}
+
+// `maximum` takes its first operand where both are equal or NaN, so that the same elements win.
+Array max_pooling_values_program(const Array& x, const PoolingSpec& spec, const Dims& out) {
+  const std::int64_t n = catena::size_of(spec.size);
+  const Dtype dtype = x.dtype();
+  const Array images = padded_for_maxima(x, spec, out), result = empty_images(x, out, dtype);
+  Steps steps;
+  Arrays views;
+  catena::SmallVector<Input, kMostPositions> inputs;
+  for (std::int64_t k = 0; k < n; ++k) {
+    views.push_back(position(images, k, spec, out));
+    inputs.emplace_back(*views.back().get());
+    steps.slot(dtype);
+  }
+  const std::uint8_t y = steps.slot(dtype);
+  if (n == 1) steps.add(catena::rows::copy, dtype, {0, y});
+  std::uint8_t best = 0;
+  for (std::int64_t k = 1; k < n; ++k) {
+    const std::uint8_t next = k + 1 < n ? steps.slot(dtype) : y;
+    steps.add(catena::rows::maximum, dtype, {best, static_cast<std::uint8_t>(k), next});
+    best = next;
+  }
+  steps.run(inputs, {&result, 1});
+  return result;
 }
 
 Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial,

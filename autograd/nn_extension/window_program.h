@@ -17,6 +17,8 @@ bool has_window_program_backward(const Array& gy, const Dims& spatial, const Poo
 
 // {y, indexes}
 Arrays max_pooling_program(const Array& x, const PoolingSpec& spec, const Dims& out);
+// y alone
+Array max_pooling_values_program(const Array& x, const PoolingSpec& spec, const Dims& out);
 // gx, in the memory layout of `indexes`.
 Array max_pooling_backward_program(const Array& gy, const Array& indexes, const Dims& spatial, const PoolingSpec& spec);
 

@@ -83,9 +83,12 @@ Variables MaxPoolingSpread::backward(const Targets&, const Variables& ggx) {
 
 class MaxPooling final : public Pooling {
  public:
-  using Pooling::Pooling;
+  // Without `indexes` the maxima alone are computed, for calls that have no graph.
+  MaxPooling(const PoolingSpec& spec, Family family, bool indexes = true)
+      : Pooling(spec, family), has_indexes_(indexes) {}
   std::string label() const override { return labelled("MaxPooling"); }
   Arrays forward(const Arrays& x) override {
+    if (!has_indexes_) return {nn_extension(x[0]).max_pooling_values(x[0], spec_)};
     const Arrays result = nn_extension(x[0]).max_pooling(x[0], spec_);
     indexes_ = result[1];
     return {result[0]};
@@ -96,6 +99,7 @@ class MaxPooling final : public Pooling {
   }
 
  private:
+  bool has_indexes_;
   Array indexes_;
 };
 
@@ -140,6 +144,10 @@ template <class Options> PoolingSpec spec_of(const char* op, int axes, const Len
           .pad = o.pad.of(op, "pad", axes)};
 }
 
+Variable maxima(const Variable& x, const PoolingSpec& spec, Family family) {
+  return apply_node<MaxPooling>({x}, spec, family, autograd::internal::plan_of({&x, 1}).graph)[0];
+}
+
 MaxPoolingResult with_indices(const Variable& x, const PoolingSpec& spec, Family family) {
   const auto node = autograd::make_node<MaxPooling>(spec, family);
   const Variable y = node->apply({x})[0];
@@ -162,7 +170,7 @@ Variable average(const char* op, const Variable& x, const PoolingSpec& spec, Fam
 }  // namespace
 
 Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o) {
-  return apply_node<MaxPooling>({x}, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two)[0];
+  return maxima(x, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two);
 }
 MaxPoolingResult max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& o, ReturnIndices) {
   return with_indices(x, spec_of(ksize, o.stride, o.pad, o.cover_all), Family::two);
@@ -178,7 +186,7 @@ PoolingSpec spec_of_max(const Variable& x, const Lengths& ksize, const MaxPoolin
 }  // namespace
 
 Variable max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o) {
-  return apply_node<MaxPooling>({x}, spec_of_max(x, ksize, o), Family::any)[0];
+  return maxima(x, spec_of_max(x, ksize, o), Family::any);
 }
 MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& ksize, const MaxPoolingNdOptions& o, ReturnIndices) {
   return with_indices(x, spec_of_max(x, ksize, o), Family::any);

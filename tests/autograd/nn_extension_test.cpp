@@ -338,6 +338,7 @@ void check_pooling(bool last) {
         BOOST_TEST((y[0].dtype() == t));
         BOOST_TEST((y[1].dtype() == Dtype::int32));
         check_close(y[0], top, 0, "max");
+        check_close(nn.max_pooling_values(x, c.spec), top, 0, "max alone");
         check_close(y[1], which, 0, "indexes");
         check_close(mean, average, tolerance, "average");
         check_close(nn.max_pooling_backward(gy, y[1], tail(c.x, 2), c.spec), g_top, tolerance, "gradient of max");
@@ -357,6 +358,21 @@ BOOST_AUTO_TEST_CASE(ties_and_nan_in_max_pooling) {
   const Arrays y = nn.max_pooling(array<float>({1, NAN, 5, NAN}, {1, 1, 2, 2}), spec);
   BOOST_TEST(std::isnan(to_vector<float>(y[0])[0]));
   BOOST_TEST(to_vector<int>(y[1])[0] == 1);
+  // Without indexes the same elements win: zeros of both signs and NaN with a sign, in every order of four.
+  const std::vector<float> some{0.0f, -0.0f, -1, std::copysign(float(NAN), -1.0f), float(NAN), -INFINITY};
+  std::vector<float> all;
+  for (std::size_t k = 0; k < some.size() * some.size() * some.size() * some.size(); ++k)
+    for (std::size_t place = 0, rest = k; place < 4; ++place, rest /= some.size())
+      all.push_back(some[rest % some.size()]);
+  const auto bits = [](const Array& a) {
+    std::vector<std::pair<float, bool>> result;
+    for (const float v : to_vector<float>(a)) result.emplace_back(std::isnan(v) ? 7.0f : v, std::signbit(v));
+    return result;
+  };
+  const Array windows = array(all, {std::int64_t(all.size() / 4), 1, 2, 2});
+  BOOST_TEST((bits(nn.max_pooling_values(windows, spec)) == bits(nn.max_pooling(windows, spec)[0])));
+  BOOST_CHECK_THROW(nn.max_pooling_values(ones({1, 1, 1, 1}), spec), AssertionError);
+  BOOST_CHECK_THROW(nn.max_pooling_values(ones({1, 1, 4, 4}, Dtype::int32), spec), TypeError);
   BOOST_CHECK_THROW(nn.max_pooling(ones({1, 1, 1, 1}), spec), AssertionError);
   BOOST_CHECK_THROW(nn.max_pooling(ones({1, 1, 4, 4}), PoolingSpec{{2}, {2}, {0}, false}), ValueError);
   BOOST_CHECK_THROW(nn.average_pooling(ones({1, 1, 4, 4}, Dtype::int32), spec), TypeError);

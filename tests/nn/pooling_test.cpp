@@ -110,6 +110,28 @@ BOOST_AUTO_TEST_CASE(indices_are_returned_and_the_caller_may_write_them) {
              boost::test_tools::per_element());
 }
 
+// No graph will ask where the maxima were.
+BOOST_AUTO_TEST_CASE(the_same_maxima_without_a_graph) {
+  const auto mode = no_backprop_mode();
+  for (const Geometry& g : kGeometries)
+    for (const Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64})
+      BOOST_TEST_CONTEXT(g.h << "x" << g.w << " by " << g.ksize.y << "x" << g.ksize.x << " " << t) {
+        const Array x = astype(spread({2, 3, g.h, g.w}), t),
+                    wide = slice(astype(spread({2, 3, g.h, 2 * g.w}), t), 3, 0, 2 * g.w, 2);
+        const nn::MaxPoolingOptions o{.stride = g.stride, .pad = g.pad, .cover_all = g.cover_all};
+        for (const Array& a : {x, wide}) {
+          const Variable y = nn::max_pooling_2d(Variable(a), g.ksize, o);
+          BOOST_CHECK(y.dtype() == t);
+          BOOST_CHECK(y.creator() == nullptr);
+          BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), naive_pooling(a, g, true), 0, 0));
+        }
+      }
+  const auto [y, indices] =
+      nn::max_pooling_2d(Variable(array<float>({1, 5, 2, 0}, {1, 1, 2, 2})), 2, {}, nn::return_indices);
+  BOOST_TEST(to_vector<int>(indices) == std::vector<int>{1});
+  BOOST_TEST(nn::max_pooling_2d(Variable(empty({0, 2, 4, 4})), 2).shape() == (Shape{0, 2, 2, 2}));
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::max_pooling_2d(Variable(ones({3, 4, 4})), 2), catena::InvalidType);
   BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(ones({1, 1, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
