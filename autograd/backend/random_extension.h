@@ -18,6 +18,8 @@ class CATENA_EXPORT RandomExtension {
   struct State {
     Device device;
     std::uint64_t seed = 0, offset = 0;
+    // Changes with each draw that restore() cannot take back, as of a generator of cuRAND; restore() ignores it.
+    std::uint64_t unrepeatable_draws = 0;
   };
   // Seeds the generators of all devices, those that are made later included.
   virtual void seed(std::uint64_t seed) = 0;

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
+#include <catena/autograd/backend/reader_extension.h>
 #include <catena/autograd/ndarray_backend/comm_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn_extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
@@ -13,6 +14,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/profile/nvtx.h>
+#include <catena/ndarray/routines/array_reader.h>
 #include <catena/ndarray/routines/random_states.h>
 
 namespace autograd {
@@ -84,13 +86,21 @@ class NdarrayRandom final : public RandomExtension {
   void seed(std::uint64_t seed) override { nd::random::seed_all(seed); }
   std::vector<State> states() const override {
     std::vector<State> result;
-    for (const nd::random::DeviceState& s : nd::random::get_states()) result.push_back({s.device, s.seed, s.offset});
+    for (const nd::random::DeviceState& s : nd::random::get_states())
+      result.push_back({s.device, s.seed, s.offset, s.unrepeatable_draws});
     return result;
   }
   void restore(std::span<const State> states) override {
     std::vector<nd::random::DeviceState> wanted;
     for (const State& s : states) wanted.push_back({s.device, s.seed, s.offset});
     nd::random::set_states(wanted);
+  }
+};
+
+class NdarrayReader final : public ReaderExtension {
+ public:
+  Array array_from_reader(const Shape& shape, Dtype dtype, Device device, const ByteReader& read) override {
+    return Array(nd::internal::array_from_reader(shape, dtype, device, read).release());
   }
 };
 
@@ -105,8 +115,10 @@ class NvtxRanges final : public ProfileExtension {
 void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   static NdarrayRandom random;
   static NvtxRanges ranges;
+  static NdarrayReader reader;
   if (name == ProfileExtension::kName) return static_cast<ProfileExtension*>(&ranges);
   if (name == RandomExtension::kName) return static_cast<RandomExtension*>(&random);
+  if (name == ReaderExtension::kName) return static_cast<ReaderExtension*>(&reader);
   if (name == DeviceExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_device_extension() : nullptr;
   if (name == CommExtension::kName) return device.kind == Device::Kind::cuda ? &nccl_comm_extension() : nullptr;
   if (name == NnExtension::kName) {

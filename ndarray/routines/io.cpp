@@ -11,6 +11,7 @@
 #include <catena/kernels/formats/npz.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/routines/array_reader.h>
 
 namespace nd {
 
@@ -40,19 +41,20 @@ class HostElements {
   std::span<const std::byte> bytes_;
 };
 
-Array read_array(catena::ByteSource& source) {
-  if (!source.remaining()) {  // the size in the header is an unchecked claim: memory grows with the data
-    const catena::NpyArray n = catena::read_npy(source);
-    check<ValueError>(n.dtype.has_value(), source.context(), "element type '", n.descr, "' is not supported");
-    const Array a(internal::new_array(n.shape, *n.dtype, current_device()));
-    internal::from_host(a, n.data.data());
-    return a;
-  }
-  const catena::NpyHeader header = catena::read_npy_header(source);
-  const Dtype dtype = catena::npy_dtype(source, header);
-  const Array host(internal::new_array(header.shape, dtype, cpu_device));
-  catena::read_npy_data(source, header, host->data);
-  return host.to_device(current_device());
+// Of a source whose length is unknown, the size in the header is an unchecked claim: memory grows with the data.
+Array read_growing(catena::ByteSource& source) {
+  const catena::NpyArray n = catena::read_npy(source);
+  check<ValueError>(n.dtype.has_value(), source.context(), "element type '", n.descr, "' is not supported");
+  const Array a(internal::new_array(n.shape, *n.dtype, current_device()));
+  internal::from_host(a, n.data.data());
+  return a;
+}
+
+// The elements go to the array's memory as they come; on a GPU, through pinned buffers.
+Array read_array(catena::NpyStream& stream) {
+  const Array a = internal::array_from_reader(stream.shape_in_file(), stream.dtype(), current_device(),
+                                              [&](void* to, std::size_t bytes) { stream.read(to, bytes); });
+  return stream.is_transposed() ? a.transpose().copy() : a;
 }
 
 void write_array(catena::ByteSink& sink, const Array& a) {
@@ -119,10 +121,12 @@ void check_mmap_mode(std::optional<std::string_view> mode) {
 
 LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode) {
   check_mmap_mode(mmap_mode);
-  catena::FileSource file("load", path);
-  const bool regular = file.remaining().has_value();
-  if (regular && is_archive(path)) return {NpzFile(path), file.context()};
-  return {read_array(file), file.context()};
+  catena::Owned<catena::ByteSource> file(new catena::FileSource("load", path));
+  const std::string context = file->context();
+  if (!file->remaining()) return {read_growing(*file), context};  // a pipe
+  if (is_archive(path)) return {NpzFile(path), context};
+  catena::NpyStream stream(std::move(file));
+  return {read_array(stream), context};
 }
 
 LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode) {
@@ -130,7 +134,7 @@ LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode) {
   const std::string context = catena::io_context("load", "stream");
   if (in.peek() == 'P') return {NpzFile(in), context};  // an npy file begins with \x93
   catena::StreamSource source(context, in);
-  return {read_array(source), context};
+  return {read_growing(source), context};
 }
 
 Array LoadedFile::single_output() const {
@@ -284,9 +288,9 @@ std::vector<std::string> NpzFile::keys() const { return reader().keys(); }
 bool NpzFile::contains(std::string_view key) const { return reader().contains(key); }
 
 Array NpzFile::at(std::string_view key) const {
-  const auto source = reader().open(key);
-  const Array a = read_array(*source);
-  catena::finish_npy(*source);
+  catena::NpyStream stream = reader().stream(key);
+  const Array a = read_array(stream);
+  stream.finish();
   return a;
 }
 

@@ -41,7 +41,8 @@ CATENA_EXPORT void savez_compressed(const std::string& path, const std::vector<A
                                     const NamedArrays& named = {});
 CATENA_EXPORT void savez_compressed(std::ostream& out, const NamedArrays& arrays);
 
-// An npz archive. Each access reads an array from the file to the current device. Copies share the open file.
+// An npz archive. Each access reads an array from the file to the current device: to a GPU by way of two buffers of
+// pinned memory, one of which is filled while the other one is copied. Copies share the open file.
 //
 // Thread safety: several threads may read from one NpzFile.
 class CATENA_EXPORT NpzFile {
@@ -97,7 +98,8 @@ class CATENA_EXPORT LoadedFile : public Array {
 };
 // Reads an array of any layout and byte order to the current device, or opens an npz archive. mmap_mode, one of NumPy's
 // "r", "r+", "w+" and "c" (ValueError for others), is accepted: how the file gets into host memory on the way to the
-// device makes no difference to the result, and the file is never written.
+// device makes no difference to the result, and the file is never written. It is read, not mapped: a file that another
+// process shortens meanwhile is an IOError.
 CATENA_EXPORT LoadedFile load(const std::string& path, std::optional<std::string_view> mmap_mode = {});
 // Reads from the current position of the stream to the end of the array; an archive, to the end of the stream.
 CATENA_EXPORT LoadedFile load(std::istream& in, std::optional<std::string_view> mmap_mode = {});

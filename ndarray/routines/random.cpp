@@ -203,7 +203,11 @@ std::vector<DeviceState> get_states() {
   States& all = states();
   const std::lock_guard lock(all.mutex);
   std::vector<DeviceState> result;
-  for (const auto& [key, state] : all.list) result.push_back({device_of(key), state->initial_seed(), state->offset()});
+  for (const auto& [key, state] : all.list) {
+    const Device device = device_of(key);
+    const std::uint64_t unrepeatable = state->method() ? CurandSource::draws(device) : 0;
+    result.push_back({device, state->initial_seed(), state->offset(), unrepeatable});
+  }
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include <catena/ndarray/routines/random_curand.h>
 
+#include <atomic>
 #include <bit>
 #include <limits>
 
@@ -12,6 +13,18 @@
 #include <catena/ndarray/routines/sorting.h>
 
 namespace nd::random {
+namespace {
+
+// Devices that share a counter see each other's draws.
+std::atomic<std::uint64_t>& draws_of(Device device) {
+  constexpr int kCounters = 64;
+  static std::atomic<std::uint64_t> counters[2][kCounters];
+  return counters[device.kind == Device::Kind::cpu ? 0 : 1][device.id % kCounters];
+}
+
+}  // namespace
+
+std::uint64_t CurandSource::draws(Device device) noexcept { return draws_of(device).load(std::memory_order_acquire); }
 
 CurandSource::CurandSource(std::uint64_t seed, cuda::CurandMethod method, Device device)
     : generator_(method, {.seed = seed}, device), last_{device, nullptr} {
@@ -31,6 +44,7 @@ template <class F> void CurandSource::fill(F&& f) {
   const StreamRef stream = current_stream(device());
   Runtime& b = runtime(stream.device.kind);
   if (!(stream == last_)) b.wait_event(stream, filled_->ptr());
+  draws_of(device()).fetch_add(1, std::memory_order_acq_rel);
   f();
   b.record_event(filled_->ptr(), stream);
   last_ = stream;

@@ -26,6 +26,9 @@ class CurandSource {
   // Starts the sequence of that seed.
   void reseed(std::uint64_t seed);
 
+  // How often generators of cuRAND on a device have been drawn from, in this program.
+  static std::uint64_t draws(Device device) noexcept;
+
   // Fills a C-contiguous array as a catena::bound::Random does, except that rounding may turn uniform numbers into 1.
   // ValueError if the array is not on the generator's device, RuntimeError during the capture of a CUDA graph.
   void draw(catena::RandomKind kind, const Array& out, std::int64_t low, std::int64_t high);

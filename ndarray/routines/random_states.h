@@ -13,6 +13,9 @@ namespace nd::random {
 struct DeviceState {
   Device device;
   std::uint64_t seed = 0, offset = 0;
+  // Of a cuRAND generator, whose position cannot be set again: how often those of its device have been drawn from.
+  // set_states ignores it.
+  std::uint64_t unrepeatable_draws = 0;
 };
 
 // The generators that exist: get_random_state() makes that of a device. Of a cuRAND generator this is the seed; its

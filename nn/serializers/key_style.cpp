@@ -9,6 +9,7 @@ namespace nn::internal {
 
 using catena::check;
 using catena::NpyArray;
+using catena::NpyStream;
 using catena::ValueError;
 using serializers::DictionarySerializer;
 using Entry = DictionarySerializer::Entry;
@@ -197,18 +198,20 @@ std::vector<std::string> styled_names(const LoadOptions& options, const std::str
   return result;
 }
 
-std::optional<NpyArray> fetch_styled(const LoadOptions& options, const std::string& key, const Fetch& fetch) {
+catena::Owned<NpyStream> open_styled(const LoadOptions& options, const std::string& key, const Open& open) {
   std::string_view parent;
   if (const std::optional<GateEntry> gates = gates_of(options.style, options.rename, key, parent)) {
-    if (std::optional<NpyArray> found = fetch(gates->name)) {
-      if (!found->dtype) return found;  // no array can hold it: the error is the caller's
+    if (catena::Owned<NpyStream> found = open(gates->name)) {
+      if (!found->header().dtype) return found;  // no array can hold it: the error is the caller's
+      NpyArray array = found->read_all();
       if (!gates->added.empty())
-        if (const std::optional<NpyArray> other = fetch(gates->added)) *found = sum(gates->added, *found, *other);
-      found->data = reordered(key, found->shape, catena::itemsize(*found->dtype), found->data, false);
-      return found;
+        if (const catena::Owned<NpyStream> other = open(gates->added))
+          array = sum(gates->added, array, other->read_all());
+      array.data = reordered(key, array.shape, catena::itemsize(*array.dtype), array.data, false);
+      return catena::Owned<NpyStream>(new NpyStream(gates->name, std::move(array)));
     }
   }
-  return fetch(name_of(options.style, options.rename, key));
+  return open(name_of(options.style, options.rename, key));
 }
 
 bool may_be_missing(const LoadOptions& options, const std::string& key) {

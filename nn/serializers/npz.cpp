@@ -34,9 +34,9 @@ NpzDeserializer::NpzDeserializer(catena::Shared<const catena::NpzReader> npz, st
 catena::Owned<Serializer> NpzDeserializer::child(std::string path) const {
   return catena::Owned<Serializer>(new NpzDeserializer(npz_, filename_, std::move(path), is_strict()));
 }
-std::optional<catena::NpyArray> NpzDeserializer::fetch(const std::string& path) const {
+catena::Owned<catena::NpyStream> NpzDeserializer::open(const std::string& path) const {
   if (!npz_->contains(path)) return {};
-  return npz_->read(path);
+  return catena::Owned<catena::NpyStream>(new catena::NpyStream(npz_->stream(path)));
 }
 std::vector<std::string> NpzDeserializer::keys() const {
   std::vector<std::string> below;

@@ -58,7 +58,7 @@ class CATENA_EXPORT NpzDeserializer : public Serializer {
  protected:
   NpzDeserializer(catena::Shared<const catena::NpzReader> npz, std::string filename, std::string path, bool strict);
   catena::Owned<Serializer> child(std::string path) const override;
-  std::optional<catena::NpyArray> fetch(const std::string& path) const override;
+  catena::Owned<catena::NpyStream> open(const std::string& path) const override;
   std::string source() const override { return "load_npz: \"" + filename_ + "\""; }
 
  private:

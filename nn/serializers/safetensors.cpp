@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/formats/npy_stream.h>
 #include <catena/nn/serializers/key_style.h>
 
 namespace nn::serializers {
@@ -19,18 +20,18 @@ catena::Owned<Serializer> SafetensorsDeserializer::child(std::string path) const
   return catena::Owned<Serializer>(new SafetensorsDeserializer(file_, std::move(path), is_strict()));
 }
 
-std::optional<catena::NpyArray> SafetensorsDeserializer::fetch(const std::string& path) const {
+catena::Owned<catena::NpyStream> SafetensorsDeserializer::open(const std::string& path) const {
   const SafetensorsFile::Tensor* const t = file_.find(path);
   if (t == nullptr) return {};
-  catena::NpyArray a;
-  a.descr = t->dtype ? std::string(catena::npy_descr(*t->dtype)) : t->dtype_name;
-  a.dtype = t->dtype;
-  a.itemsize = t->dtype ? catena::itemsize(*t->dtype) : 0;
-  a.shape = t->shape;
-  a.data.assign(t->bytes.begin(), t->bytes.end());
-  if (a.dtype == catena::Dtype::bool_)  // a C++ bool with any other byte would be undefined
-    for (std::byte& b : a.data) b = std::byte(b != std::byte(0));
-  return a;
+  catena::NpyHeader h;
+  h.descr = t->dtype ? std::string(catena::npy_descr(*t->dtype)) : t->dtype_name;
+  h.dtype = t->dtype;
+  h.shape = t->shape;
+  h.size = static_cast<std::uint64_t>(catena::size_of(t->shape));
+  h.itemsize = t->dtype ? catena::itemsize(*t->dtype) : 0;  // the elements of other types are not read
+  return catena::Owned<catena::NpyStream>(
+      new catena::NpyStream(std::move(h), catena::Owned<catena::ByteSource>(new catena::MemorySource(
+                                              catena::concat(source(), " tensor ", t->name), t->bytes))));
 }
 
 std::vector<std::string> SafetensorsDeserializer::keys() const {

@@ -41,7 +41,7 @@ class CATENA_EXPORT SafetensorsDeserializer : public Serializer {
  protected:
   SafetensorsDeserializer(SafetensorsFile file, std::string path, bool strict);
   catena::Owned<Serializer> child(std::string path) const override;
-  std::optional<catena::NpyArray> fetch(const std::string& path) const override;
+  catena::Owned<catena::NpyStream> open(const std::string& path) const override;
   std::string source() const override { return file_.context(); }
 
  private:

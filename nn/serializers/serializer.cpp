@@ -5,7 +5,9 @@
 #include <sstream>
 #include <unordered_set>
 
+#include <catena/autograd/array_reader.h>
 #include <catena/kernels/base/scalar.h>
+#include <catena/kernels/formats/npy_stream.h>
 #include <catena/nn/parameter.h>
 #include <catena/nn/serializers/key_style.h>
 
@@ -26,6 +28,8 @@ using autograd::Dtype;
 using catena::check;
 using catena::KeyError;
 using catena::NpyArray;
+using catena::NpyStream;
+using catena::Owned;
 using catena::TypeError;
 using catena::ValueError;
 
@@ -38,6 +42,11 @@ std::vector<std::string> Serializer::keys() const { return {}; }
 void Serializer::store(const std::string&, Dtype, const autograd::Shape&, std::span<const std::byte>) {}
 void Serializer::store_text(const std::string&, std::string_view) {}
 std::optional<NpyArray> Serializer::fetch(const std::string&) const { return {}; }
+Owned<NpyStream> Serializer::open(const std::string& path) const {
+  std::optional<NpyArray> found = fetch(path);
+  if (!found) return {};
+  return Owned<NpyStream>(new NpyStream(source(), *std::move(found)));
+}
 
 std::string Serializer::join(std::string_view key) const {
   while (!key.empty() && key.front() == '/') key.remove_prefix(1);
@@ -62,22 +71,24 @@ bool Serializer::ignores(const std::string& path) const { return options_ && opt
 
 bool Serializer::contains(std::string_view key) const {
   const std::string full = join(key);
-  return !is_writer() && !ignores(full) && fetch_named(full, false).has_value();
+  return !is_writer() && !ignores(full) && open_named(full, false);
 }
 std::optional<NpyArray> Serializer::stored(std::string_view key) const {
-  return is_writer() ? std::nullopt : fetch_and_note(key);
+  const Owned<NpyStream> found = is_writer() ? Owned<NpyStream>() : open_and_note(key);
+  if (!found) return {};
+  return found->read_all();
 }
 
-std::optional<NpyArray> Serializer::fetch_named(const std::string& path, bool note) const {
+Owned<NpyStream> Serializer::open_named(const std::string& path, bool note) const {
   const auto by_name = [&](const std::string& name) {
-    std::optional<NpyArray> found = fetch(name);
+    Owned<NpyStream> found = open(name);
     if (found && note && state_) state_->asked.push_back(name);
     return found;
   };
-  return has_names_of_its_own() ? internal::fetch_styled(*options_, path, by_name) : by_name(path);
+  return has_names_of_its_own() ? internal::open_styled(*options_, path, by_name) : by_name(path);
 }
 
-std::optional<NpyArray> Serializer::fetch_and_note(std::string_view key) const {
+Owned<NpyStream> Serializer::open_and_note(std::string_view key) const {
   const std::string full = join(key);
   if (ignores(full)) {
     if (state_) {
@@ -88,13 +99,13 @@ std::optional<NpyArray> Serializer::fetch_and_note(std::string_view key) const {
     }
     return {};
   }
-  std::optional<NpyArray> found = fetch_named(full, true);
+  Owned<NpyStream> found = open_named(full, true);
   if (found && state_) state_->report.loaded.push_back(full);
   return found;
 }
 
-std::optional<NpyArray> Serializer::require(std::string_view key) const {
-  std::optional<NpyArray> found = fetch_and_note(key);
+Owned<NpyStream> Serializer::require(std::string_view key) const {
+  Owned<NpyStream> found = open_and_note(key);
   if (found) return found;
   const std::string full = join(key);
   if (ignores(full) || (options_ && internal::may_be_missing(*options_, full))) return found;
@@ -109,6 +120,13 @@ std::optional<NpyArray> Serializer::require(std::string_view key) const {
   }
   if (state_) state_->report.missing.push_back(full);
   return found;
+}
+
+// With its elements, for values on the host; None is as good as no entry.
+std::optional<NpyArray> Serializer::require_array(std::string_view key) const {
+  const Owned<NpyStream> found = require(key);
+  if (!found || found->is_none()) return {};
+  return found->read_all();
 }
 
 // ---- loads as a whole ---------------------------------------------------------------------------
@@ -182,6 +200,14 @@ bool broadcasts_to(const autograd::Shape& from, const autograd::Shape& to) {
   return true;
 }
 
+// All elements of an entry, on a device.
+Array read_array(NpyStream& entry, autograd::Backend& backend, autograd::Device device) {
+  const Array a = autograd::array_from_reader(backend, entry.shape_in_file(), entry.dtype(), device,
+                                              [&](void* to, std::size_t bytes) { entry.read(to, bytes); });
+  entry.finish();
+  return entry.is_transposed() ? autograd::transpose(a) : a;
+}
+
 void convert_bytes(Dtype from, const std::byte* in, Dtype to, std::byte* out, std::int64_t n) {
   catena::visit_dtype(from, [&](auto f) {
     catena::visit_dtype(to, [&](auto t) {
@@ -208,32 +234,25 @@ void Serializer::operator()(std::string_view key, Array& value) {
     store(full, value.dtype(), value.shape(), bytes);
     return;
   }
-  const std::optional<NpyArray> found = require(key);
+  const Owned<NpyStream> found = require(key);
   if (!found || found->is_none()) return;
   const std::string where = this->where(key);
-  check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
+  check<TypeError>(found->header().dtype.has_value(), where, "it has the element type ", found->header().descr,
                    ", which no array can hold");
   if (value) load_array(where, *found, value);
-  else value = autograd::from_host(found->data.data(), found->shape, *found->dtype, autograd::Device{});
+  else value = autograd::contiguous(read_array(*found, autograd::default_backend(), autograd::Device{}));
 }
 
-// The contents of an entry into an array that is there.
-void Serializer::load_array(const std::string& where, const NpyArray& found, const Array& value) {
-  const bool same = found.shape == value.shape();
-  const bool broadcasts = !same && broadcasts_to(found.shape, value.shape());
+// The contents of an entry into an array that is there, which changes when all of the entry has been read.
+void Serializer::load_array(const std::string& where, NpyStream& found, const Array& value) {
+  const bool same = found.shape() == value.shape();
+  const bool broadcasts = !same && broadcasts_to(found.shape(), value.shape());
   const bool allowed = same || (broadcasts && options_ && options_->allow_broadcast);
-  check<ValueError>(allowed, where, "its shape is ", found.shape, ", but ", value.shape(), " is needed",
+  check<ValueError>(allowed, where, "its shape is ", found.shape(), ", but ", value.shape(), " is needed",
                     broadcasts ? " (LoadOptions::allow_broadcast repeats its elements)" : "");
-  check_load_cast(where, *found.dtype, value.dtype());
-  const std::byte* bytes = found.data.data();
-  std::vector<std::byte> converted;
-  if (*found.dtype != value.dtype()) {
-    converted.resize(static_cast<std::size_t>(found.size()) * catena::itemsize(value.dtype()));
-    convert_bytes(*found.dtype, bytes, value.dtype(), converted.data(), found.size());
-    bytes = converted.data();
-  }
-  Array stored = value.backend().from_host(bytes, found.shape, value.dtype(), value.device());
-  if (!same) stored = autograd::copy(autograd::broadcast_to(stored, value.shape()));
+  check_load_cast(where, found.dtype(), value.dtype());
+  Array stored = autograd::astype(read_array(found, value.backend(), value.device()), value.dtype());
+  if (!same) stored = autograd::broadcast_to(stored, value.shape());
   if (in_transaction()) {  // the old contents wait on the host, where memory is less scarce
     const autograd::Device host{};
     const Array before = value.device() == host ? autograd::copy(value) : autograd::to_device(value, host);
@@ -248,8 +267,8 @@ template <class T> void Serializer::number(std::string_view key, T& value) {
     store(join(key), dtype, {}, std::as_bytes(std::span<const T>(&value, 1)));
     return;
   }
-  const std::optional<NpyArray> found = require(key);
-  if (!found || found->is_none()) return;
+  const std::optional<NpyArray> found = require_array(key);
+  if (!found) return;
   const std::string where = this->where(key);
   check<TypeError>(found->dtype.has_value(), where, "it has the element type ", found->descr,
                    ", but a number is needed");
@@ -275,8 +294,8 @@ void Serializer::operator()(std::string_view key, std::uint64_t& value) {
 
 void Serializer::operator()(std::string_view key, std::string& value) {
   if (is_writer()) return store_text(join(key), value);
-  const std::optional<NpyArray> found = require(key);
-  if (!found || found->is_none()) return;
+  const std::optional<NpyArray> found = require_array(key);
+  if (!found) return;
   check<TypeError>(found->is_text(), where(key), "it has the element type ", found->descr, ", but a text is needed");
   value = catena::npy_text(*found);
 }
@@ -286,8 +305,8 @@ void Serializer::operator()(std::string_view key, std::vector<std::int64_t>& val
     store(join(key), Dtype::int64, {std::int64_t(value.size())}, std::as_bytes(std::span<const std::int64_t>(value)));
     return;
   }
-  const std::optional<NpyArray> found = require(key);
-  if (!found || found->is_none()) return;
+  const std::optional<NpyArray> found = require_array(key);
+  if (!found) return;
   const std::string where = this->where(key);
   check<TypeError>(found->dtype && !catena::is_floating(*found->dtype), where, "it has the element type ", found->descr,
                    ", but integers are needed");

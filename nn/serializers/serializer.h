@@ -27,6 +27,10 @@ namespace autograd {
 class Variable;
 }
 
+namespace catena {
+class NpyStream;
+}
+
 namespace nn {
 
 class Parameter;
@@ -165,18 +169,22 @@ class CATENA_EXPORT Serializer {
   virtual void store(const std::string& path, autograd::Dtype dtype, const autograd::Shape& shape,
                      std::span<const std::byte> bytes);
   virtual void store_text(const std::string& path, std::string_view text);
+  // A format overrides one of the two. fetch() reads an entry; empty when it is missing. open() reads only what comes
+  // before the elements, which then go straight to where they are wanted; null when it is missing.
   virtual std::optional<catena::NpyArray> fetch(const std::string& path) const;
+  virtual catena::Owned<catena::NpyStream> open(const std::string& path) const;
   virtual std::string source() const = 0;  // for messages: the file's name
 
  private:
   // A leading "/" of a key is removed, so serializer["/l1"]("/W") and serializer("l1/W") name the same entry.
   std::string join(std::string_view key) const;
   template <class T> void number(std::string_view key, T& value);
-  std::optional<catena::NpyArray> require(std::string_view key) const;
-  std::optional<catena::NpyArray> fetch_and_note(std::string_view key) const;
-  std::optional<catena::NpyArray> fetch_named(const std::string& path, bool note) const;
+  catena::Owned<catena::NpyStream> require(std::string_view key) const;
+  std::optional<catena::NpyArray> require_array(std::string_view key) const;
+  catena::Owned<catena::NpyStream> open_and_note(std::string_view key) const;
+  catena::Owned<catena::NpyStream> open_named(const std::string& path, bool note) const;
   bool ignores(const std::string& path) const;
-  void load_array(const std::string& where, const catena::NpyArray& found, const autograd::Array& value);
+  void load_array(const std::string& where, catena::NpyStream& found, const autograd::Array& value);
   std::string where(std::string_view key) const;
   bool in_transaction() const noexcept { return state_ && state_->transactions > 0; }
   LoadReport report() const;

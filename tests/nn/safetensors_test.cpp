@@ -469,6 +469,54 @@ BOOST_AUTO_TEST_CASE(renamed_arrays_of_an_lstm) {
           "there is no entry weight_ih_l0 or upward.weight (for upward/W)"));
 }
 
+// Names that are none of nn.LSTM's arrays, or of one of its biases alone: rows are reordered for the latter only, and
+// nothing is added.
+BOOST_AUTO_TEST_CASE(renames_that_are_none_of_an_lstm) {
+  const TemporaryFolder folder("no_gates");
+  Recurrent saved, loaded;
+  fill_all(saved);
+  save_safetensors(folder / "plain", saved, {.style = KeyStyle::pytorch});
+  const nn::KeyRenames renames[] = {
+      {{"upward", "child"}}, {{"upward/W", "child.weight"}, {"upward/b", "child.bias"}}, {{"upward/b", "bias_hh_l3"}}};
+  for (const nn::KeyRenames& rename : renames) {
+    save_safetensors(folder / "m", saved, {.style = KeyStyle::pytorch, .rename = rename});
+    const SafetensorsFile file(folder / "m"), plain(folder / "plain");
+    const bool is_bias = rename[0].second == "bias_hh_l3";
+    if (is_bias) {
+      BOOST_TEST(same_bits(get_tensor(file, "bias_hh_l3"), get_tensor(plain, "bias_ih_l0")));
+    } else {
+      BOOST_TEST(same_bits(get_tensor(file, "child.weight"), autograd::to_device(saved.upward.W.data(), {})));
+      BOOST_TEST(same_bits(get_tensor(file, "child.bias"), autograd::to_device(saved.upward.b->data(), {})));
+    }
+    BOOST_TEST(file.keys().size() == 3u);
+    const nn::LoadReport report =
+        load_safetensors(folder / "m", loaded, {.style = KeyStyle::pytorch, .rename = rename});
+    BOOST_TEST(same_bits(loaded.upward.W.data(), saved.upward.W.data()));
+    BOOST_TEST(same_bits(loaded.upward.b->data(), saved.upward.b->data()));
+    BOOST_TEST(report.unexpected.empty());
+  }
+}
+
+// A format that hands out fewer bytes than the shape of an entry has.
+BOOST_AUTO_TEST_CASE(entries_of_too_few_bytes) {
+  struct Short : nn::Serializer {
+    Short(const nn::LoadOptions& options) : Serializer(options) {}
+    bool is_writer() const noexcept override { return false; }
+    catena::Owned<Serializer> child(std::string) const override { return {}; }
+    std::optional<catena::NpyArray> fetch(const std::string&) const override {
+      return catena::NpyArray{"<f4", Dtype::float32, 4, false, {8}, std::vector<std::byte>(24)};
+    }
+    std::string source() const override { return "Short"; }
+  };
+  Array a = autograd::ones({8});
+  Short gates({.style = KeyStyle::pytorch}), plain({});
+  BOOST_TEST(message_of<catena::ValueError>([&] { gates("lateral/W", a); }) ==
+             "LSTM: the entry lateral/W has 24 bytes, which is not the size of shape (8,)");
+  BOOST_TEST(message_of<catena::ValueError>([&] { plain("lateral/W", a); }) ==
+             "Short: 32 bytes were asked for after 0 of 24");
+  BOOST_TEST(values(a) == std::vector<double>(8, 1), boost::test_tools::per_element());
+}
+
 // Ignored arrays are no unexpected ones, whatever the file calls them.
 BOOST_AUTO_TEST_CASE(ignored_names_of_pytorch) {
   const TemporaryFolder folder("ignored");

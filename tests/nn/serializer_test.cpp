@@ -186,6 +186,65 @@ BOOST_AUTO_TEST_CASE(shapes_and_dtypes_are_checked) {
   BOOST_TEST(integer == 0);
 }
 
+// Every layout that a file may have, into arrays of its own dtype and of others.
+BOOST_AUTO_TEST_CASE(layouts_of_files) {
+  const TemporaryFolder folder("layouts");
+  const std::vector<double> in_c_order = {1, 2, 3, 4, 5, 6};
+  const std::pair<std::string, std::string> cases[] = {
+      {"'>i2', 'fortran_order': True, 'shape': (2, 3)", std::string("\0\1\0\4\0\2\0\5\0\3\0\6", 12)},
+      {"'<i2', 'fortran_order': False, 'shape': (2, 3)", std::string("\1\0\2\0\3\0\4\0\5\0\6\0", 12)},
+      {"'|u1', 'fortran_order': True, 'shape': (2, 3)", std::string("\1\4\2\5\3\6", 6)}};
+  for (const auto& [what, data] : cases)
+    for (const catena::ZipMethod method : {catena::ZipMethod::stored, catena::ZipMethod::deflated}) {
+      std::string file = "\x93NUMPY\1";
+      const std::string dictionary = "{'descr': " + what + "}";
+      file += {'\0', static_cast<char>(dictionary.size()), '\0'};
+      file += dictionary + data;
+      catena::MemorySink archive;
+      catena::ZipWriter zip(archive);
+      zip.begin("a.npy", method).write(file.data(), file.size());
+      zip.end();
+      zip.finish();
+      const std::string content(reinterpret_cast<const char*>(archive.bytes().data()), archive.bytes().size());
+      write_file(folder / "a.npz", content);
+      const NpzDeserializer s(folder / "a.npz");
+      for (const Dtype t : {Dtype::int16, Dtype::uint8, Dtype::int64, Dtype::float16, Dtype::float32, Dtype::float64,
+                            Dtype::bfloat16, Dtype::complex64}) {
+        Array target = autograd::zeros({2, 3}, t);
+        NpzDeserializer reader(folder / "a.npz");
+        reader("a", target);
+        BOOST_TEST((target.dtype() == t));
+        const Array real = t == Dtype::complex64 ? target : autograd::astype(target, Dtype::float64);
+        if (t != Dtype::complex64) BOOST_TEST(values(real) == in_c_order, boost::test_tools::per_element());
+        else BOOST_TEST(autograd::to_vector<catena::complex64>(real)[5].re == 6);
+        Array strided = autograd::transpose(autograd::zeros({3, 2}, Dtype::float32));
+        reader("a", strided);
+        BOOST_TEST(values(strided) == in_c_order, boost::test_tools::per_element());
+      }
+      Array absent;
+      NpzDeserializer reader(folder / "a.npz");
+      reader("a", absent);
+      BOOST_TEST(values(autograd::astype(absent, Dtype::float64)) == in_c_order, boost::test_tools::per_element());
+      BOOST_TEST(absent.is_c_contiguous());
+      BOOST_TEST(s.contains("a"));
+      BOOST_TEST((s.stored("a")->shape == Shape{2, 3}));
+
+      // One byte of the elements, or of what stands for them, is another one: nothing is written.
+      std::string damaged = content;
+      const std::size_t end = content.find("PK\1\2");
+      damaged[end - 5] = static_cast<char>(damaged[end - 5] ^ 0x10);
+      write_file(folder / "bad.npz", damaged);
+      NpzDeserializer bad(folder / "bad.npz");
+      Array untouched = autograd::ones({2, 3});
+      BOOST_CHECK_THROW(bad("a", untouched), catena::ValueError);
+      BOOST_TEST(values(untouched) == std::vector<double>(6, 1), boost::test_tools::per_element());
+    }
+  // A file that is cut is no archive.
+  const std::string content = file_content(folder / "a.npz");
+  write_file(folder / "cut.npz", content.substr(0, content.size() / 2));
+  BOOST_CHECK_THROW(NpzDeserializer(folder / "cut.npz"), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(missing_keys) {
   const TemporaryFolder folder("missing");
   TinyMLP half;

@@ -1,0 +1,7 @@
+#include <catena/autograd/backend/reader_extension.h>
+
+namespace autograd {
+
+ReaderExtension::~ReaderExtension() = default;
+
+}  // namespace autograd
