@@ -1,7 +1,6 @@
 // Mistakes that would train nothing, or something else, without a word.
 #include <functional>
 
-#include <catena/autograd/config.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/forget.h>
 #include <catena/autograd/functions/reduction.h>
@@ -62,7 +61,6 @@ BOOST_AUTO_TEST_CASE(a_model_without_parameters) {
 }
 
 BOOST_AUTO_TEST_CASE(a_parameter_that_nothing_updates) {
-  const auto scope = autograd::using_config({.use_cudnn = false});  // no warning where it is missing
   const Warnings warnings;
   Forgetful model;
   SGD sgd;

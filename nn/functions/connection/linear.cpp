@@ -67,7 +67,8 @@ class LinearFunction final : public FunctionNode {
     retain_inputs({0, 1});
     const Array x = autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}), W = autograd::astype(in[1], x.dtype());
     if (in.size() == 3 && catena::itemsize(x.dtype()) == 2) return {biased_product(x, W, in[2])};
-    if (!has_graph_) return {nn_extension(x).linear(x, W, in.size() == 3 ? in[2] : Array())};
+    // Not by cuDNN, which has no products of matrices and would only be loaded here.
+    if (!has_graph_) return {nn_extension(x, false).linear(x, W, in.size() == 3 ? in[2] : Array())};
     Array y = autograd::matmul(x, W, false, true);
     if (in.size() == 3) y += in[2];
     return {y};
