@@ -180,8 +180,10 @@ BOOST_AUTO_TEST_CASE(lengths_by_position) {
        nn::unpooling_2d(image, 2, {.stride = {{2, 1}}, .outsize = {{10, 5}}}));
   // A pair in braces is the stride, not the stride and the pad of the options.
   same(nn::max_pooling_2d(image, 3, {2, 1}), nn::max_pooling_2d(image, 3, {.stride = {{2, 1}}}));
-  same(nn::max_pooling_2d(image, 3, {2, 1}, 1, false),
-       nn::max_pooling_2d(image, 3, {.stride = {{2, 1}}, .pad = 1, .cover_all = false}));
+  same(nn::max_pooling_2d(image, 2, {2, 1}, {0, 1}, false),
+       nn::max_pooling_2d(image, 2, {.stride = {{2, 1}}, .pad = {0, 1}, .cover_all = false}));
+  BOOST_TEST(nn::max_pooling_2d(image, 2, {2, 1}, {0, 1}, false).shape() == (Shape{1, 2, 2, 5}));
+  BOOST_TEST(nn::max_pooling_2d(image, 2, {2, 1}, {0, 1}).shape() == (Shape{1, 2, 3, 5}));
   same(nn::average_pooling_2d(image, 3, {2, 1}), nn::average_pooling_2d(image, 3, {.stride = {{2, 1}}}));
   const auto [y, indices] = nn::max_pooling_2d(image, 2, {.stride = {{2, 1}}, .cover_all = false}, nn::return_indices);
   same(nn::upsampling_2d(y, indices, 2, {2, 1}, 0, {5, 4}, false),

@@ -1,6 +1,7 @@
 // ParallelUpdater: equal to the same steps by hand, parts of batches, reports, snapshots, errors.
 #include <catena/training/parallel/parallel_updater.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -80,6 +81,29 @@ BOOST_AUTO_TEST_CASE(gradients_are_summed) {
   parallel.update();
   const auto p = one.params(), q = two.params();
   for (std::size_t k = 0; k < p.size(); ++k) check_close(q[k].grad(), p[k].grad(), 1e-5, 1e-5, "gradient");
+}
+
+// Losses make their arrays on the device of their model, and leave the caller's current device as it was.
+BOOST_AUTO_TEST_CASE(the_device_of_a_model_is_current_in_its_loss) {
+  const Device home = default_device();
+  for (const std::vector<Device>& devices : replica_devices()) {
+    const DatasetPtr data = host_examples(12, true);
+    nn::Classifier model{TinyMLP()};
+    SGD sgd(0.1);
+    sgd.setup(model);
+    SerialIterator it(data, 6);
+    std::atomic<int> calls = 0, elsewhere = 0;
+    const auto loss = [&](Link& replica, const Variables& x) {
+      ++calls;
+      if (default_device() != replica.params()[0].device()) ++elsewhere;
+      return replica.call(x);
+    };
+    ParallelUpdater updater(it, sgd, model, {.devices = named(devices), .loss_func = loss});
+    updater.update();
+    BOOST_TEST(calls == int(devices.size()));
+    BOOST_TEST(elsewhere == 0);
+    BOOST_TEST((default_device() == home));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(one_model_is_a_standard_updater) {
