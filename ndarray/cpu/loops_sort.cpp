@@ -229,6 +229,86 @@ template <class Item, class B> void sort_rows(const RowsToSort& call, const Orde
   });
 }
 
+// ---- positions of elements of one or two digits ----------------------------------------------------
+// Rows whose elements lie close together: the last digit moves the positions to where they belong, and the first of two
+// reads the elements where they are. Others are copied first (sort_rows).
+template <class B, class P> class DigitPositions {
+ public:
+  DigitPositions(const RowsToSort& call, const Order<B>& order) : call_(call), order_(order), n_(call.length) {}
+
+  static bool suits(const RowsToSort& call) {
+    return std::llabs(call.in_step) < kCacheLine && std::llabs(call.out_step) < kCacheLine;
+  }
+  void run() const {
+    call_.share([&](std::int64_t begin, std::int64_t end) {
+      const Workspace memory(kDigits == 1 ? 1 : std::size_t(n_) * sizeof(Place<B, P>));
+      auto* const places = reinterpret_cast<Place<B, P>*>(memory.data());
+      call_.each_block(begin, end, 1, [&](const Block& b) { sort_row(b, places); });
+    });
+  }
+
+ private:
+  static constexpr int kDigits = sizeof(B);
+  // Two halves of a row have counters of their own: one that was just written cannot be read at once.
+  using Counters = std::int64_t[2][256];
+
+  static int digit_of(B number, int d) { return (number >> (8 * d)) & 255; }
+  // Counts become the places where the first element with each digit belongs.
+  static void start(Counters& next) {
+    std::int64_t place = 0;
+    for (int v = 0; v < 256; ++v)
+      for (std::int64_t(&half)[256] : next) place += std::exchange(half[v], place);
+  }
+  // Calls f(position, half) for the halves of a row in turns.
+  template <class F> static void each(std::int64_t n, F&& f) {
+    const std::int64_t half = n / 2;
+    for (std::int64_t i = 0; i < half; ++i) {
+      f(i, 0);
+      f(half + i, 1);
+    }
+    if (n % 2 != 0) f(n - 1, 1);
+  }
+
+  // Not inlined, because every kind of walk would have a copy of it. What it uses is local: the positions that it
+  // writes might be the members.
+  [[gnu::noinline]] void sort_row(const Block& b, Place<B, P>* places) const {
+    const std::int64_t n = n_, in_step = call_.in_step, out_step = call_.out_step;
+    const auto load = [order = order_, in = b.in, in_step](std::int64_t i) {
+      return order(load_bits<B>(in + i * in_step));
+    };
+    const auto put = [out = b.out, out_step](std::int64_t place, std::int64_t position) {
+      std::memcpy(out + place * out_step, &position, sizeof(position));
+    };
+    Counters next[kDigits] = {};
+    each(n, [&](std::int64_t i, int half) {
+      const B number = load(i);
+      for (int d = 0; d < kDigits; ++d) ++next[d][half][digit_of(number, d)];
+    });
+    // A digit that all elements have in common moves nothing.
+    const auto moves = [&](int d) {
+      const int first = digit_of(load(0), d);
+      return next[d][0][first] + next[d][1][first] != n;
+    };
+    const int last = kDigits > 1 && moves(kDigits - 1) ? kDigits - 1 : 0;
+    const bool two = last > 0 && moves(0);
+    for (int d = 0; d < kDigits; ++d) start(next[d]);
+    if (!two) {
+      each(n, [&](std::int64_t i, int half) { put(next[last][half][digit_of(load(i), last)]++, i); });
+      return;
+    }
+    each(n, [&](std::int64_t i, int half) {
+      const B number = load(i);
+      places[next[0][half][digit_of(number, 0)]++] = {number, P(i)};
+    });
+    for (std::int64_t i = 0; i < n; ++i)  // in the order of the first digit: the halves follow each other
+      put(next[last][0][digit_of(places[i].order, last)]++, places[i].position);
+  }
+
+  const RowsToSort& call_;
+  const Order<B> order_;
+  const std::int64_t n_;
+};
+
 // ---- networks and partitions ----------------------------------------------------------------------
 // The number in which networks and partitions sort an element. They are not stable, so equal numbers must stand for the
 // same element: an integer is its own number, that of a position holds the element above the position. The bits of a
@@ -451,6 +531,9 @@ template <class E> void sort_as(const RowsToSort& call, bool positions) {
   constexpr std::int64_t most_positions = std::numeric_limits<std::uint32_t>::max();
   if constexpr (sizeof(E) <= 4)
     if (call.length <= std::min(keys_to, most_positions)) return KeySort<PositionKeys<E>>(call).run();
+  if constexpr (sizeof(E) <= 2)
+    if (call.length <= most_positions && DigitPositions<B, std::uint32_t>::suits(call))
+      return DigitPositions<B, std::uint32_t>(call, order).run();
   if (call.length <= most_positions) return sort_rows<Place<B, std::uint32_t>>(call, order);
   sort_rows<Place<B, std::int64_t>>(call, order);
 }

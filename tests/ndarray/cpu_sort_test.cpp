@@ -146,6 +146,28 @@ BOOST_AUTO_TEST_CASE(hard_rows_of_every_dtype) {
         compare_with_stable_sort<std::int64_t>(name, numbers, special);
         compare_with_stable_sort<std::uint64_t>(name, numbers, special);
         compare_with_stable_sort<std::int16_t>(name, numbers, special);
+        std::vector<double> bytes = numbers;
+        for (double& v : bytes) v = double(std::int64_t(v) & 255);
+        compare_with_stable_sort<std::uint8_t>(name, bytes, special);
+        for (double& v : bytes) v -= 128;
+        compare_with_stable_sort<std::int8_t>(name, bytes, special);
+      }
+}
+
+// Rows of elements of two digits that differ in one of them alone, or in none, and rows read and written backwards.
+BOOST_AUTO_TEST_CASE(positions_by_digits) {
+  std::mt19937_64 random(4);
+  for (const std::int64_t n : {2049, 5003})
+    for (const int low : {0, 1, 255})
+      for (const int high : {0, 1, 127}) {
+        std::vector<double> numbers;
+        for (std::int64_t i = 0; i < n; ++i)
+          numbers.push_back(double(random() % std::uint64_t(low + 1)) +
+                            256 * double(random() % std::uint64_t(high + 1)));
+        compare_with_stable_sort<std::uint16_t>("two digits", numbers, false);
+        compare_with_stable_sort<std::int16_t>("two digits", numbers, false);
+        const Array a = nd::array(numbers).astype(nd::uint16), reversed = a(nd::Slice({}, {}, -1));
+        BOOST_TEST(test::same_bits(nd::argsort(reversed), nd::argsort(reversed.copy())), "backwards " << low << high);
       }
 }
 
