@@ -106,12 +106,14 @@ class Forget final : public FunctionNode {
       xs.push_back(Variable(in[i]));
     }
     random_ = RandomState();
+    const bool has_graph = modes().enable_backprop;
     const ModeScope no_graph = no_backprop_mode();
     const Variables ys = func_(xs);
     check_outputs(ys);
     Arrays out;
     for (const Variable& y : ys) out.push_back(y.data());
     random_.keep_what_changed();
+    if (has_graph) random_.check_repeatable(kOp);
     const Device device = out[0].device();
     const bool draws = random_.has_changed() || random_.has_generator_of(device);
     check<RuntimeError>(!is_capturing() || !draws || device.kind == Device::Kind::cpu, kOp,

@@ -14,7 +14,7 @@
 // must be alive in backward, and must compute the same values; running averages are updated by both calls.
 //
 // RuntimeError: func returns a null Variable; the second call returns other outputs than the first; random numbers are
-// drawn inside of captured work on a GPU, where they cannot be repeated.
+// drawn inside of captured work on a GPU, or from a generator of cuRAND, where they cannot be repeated.
 #pragma once
 
 #include <concepts>

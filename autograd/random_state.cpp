@@ -12,21 +12,50 @@ std::vector<RandomExtension::State> states_of_library() {
 
 bool is_among(const RandomExtension::State& s, const std::vector<RandomExtension::State>& list) {
   return std::any_of(list.begin(), list.end(), [&](const RandomExtension::State& t) {
-    return t.device == s.device && t.seed == s.seed && t.offset == s.offset;
+    return t.device == s.device && t.seed == s.seed && t.offset == s.offset &&
+           t.unrepeatable_draws == s.unrepeatable_draws;
   });
+}
+
+const RandomExtension::State* state_of(Device device, const std::vector<RandomExtension::State>& list) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& s) { return s.device == device; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+[[noreturn]] void fail_unrepeatable(std::string_view op, Device device) {
+  catena::fail<catena::RuntimeError>(
+      op, "numbers were drawn from the generator of cuRAND on ", device,
+      ", whose place in its sequence cannot be set again: give the device a generator "
+      "of the library, as nd::random::get_random_state() = nd::random::RandomState(seed)");
 }
 
 }  // namespace
 
 RandomState::RandomState() : generator_(default_generator()), others_(states_of_library()) {}
 
+void RandomState::check_repeatable(std::string_view op) const {
+  const std::vector<RandomExtension::State> now = states_of_library();
+  for (const RandomExtension::State& s : others_) {
+    const RandomExtension::State* const t = state_of(s.device, now);
+    if (t != nullptr && t->unrepeatable_draws != s.unrepeatable_draws) fail_unrepeatable(op, s.device);
+  }
+}
+
 void RandomState::restore() const {
+  check_repeatable("random numbers");
+  restore_what_can_be();
+}
+
+void RandomState::restore_what_can_be() const {
   default_generator() = generator_;
   // The library's generators belong to all threads: those that are as they were are left alone.
   const std::vector<RandomExtension::State> now = states_of_library();
   std::vector<RandomExtension::State> changed;
-  for (const RandomExtension::State& s : others_)
-    if (!is_among(s, now)) changed.push_back(s);
+  for (const RandomExtension::State& s : others_) {
+    const RandomExtension::State* const t = state_of(s.device, now);
+    const bool repeatable = s.unrepeatable_draws == 0 && (t == nullptr || t->unrepeatable_draws == 0);
+    if (repeatable && !is_among(s, now)) changed.push_back(s);
+  }
   if (!changed.empty()) find_random_extension()->restore(changed);
 }
 
@@ -36,7 +65,8 @@ void RandomState::keep_what_changed() {
   for (const RandomExtension::State& s : others_)
     if (!is_among(s, now)) changed.push_back(s);
   for (const RandomExtension::State& s : now)
-    if (s.offset != 0 && !has_generator_of(s.device)) changed.push_back({s.device, s.seed, 0});
+    if ((s.offset != 0 || s.unrepeatable_draws != 0) && !has_generator_of(s.device))
+      changed.push_back({s.device, s.seed, 0});
   others_ = std::move(changed);
 }
 

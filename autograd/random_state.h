@@ -2,6 +2,7 @@
 // times with the same random numbers.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include <catena/autograd/array.h>
@@ -10,11 +11,14 @@
 namespace autograd {
 
 // The state of the calling thread's default generator and of the array library's generators, at construction. restore()
-// sets them to that state; generators that were first used later keep theirs.
+// sets them to that state; generators that were first used later keep theirs. RuntimeError, with nothing changed, if
+// numbers have been drawn since from a generator whose place in its sequence cannot be set again, as one of cuRAND.
 class CATENA_EXPORT RandomState {
  public:
   RandomState();
   void restore() const;
+  // The RuntimeError of restore(), with a message that begins with `op`.
+  void check_repeatable(std::string_view op) const;
   // Whether the thread's default generator has drawn numbers since, or has got another seed.
   bool has_changed() const noexcept;
   // Keeps, of the library's generators, only those that have drawn numbers since or have got another seed: these belong
@@ -26,15 +30,19 @@ class CATENA_EXPORT RandomState {
   RandomState now() const;
 
  private:
+  friend class ReplayedRandom;
+  void restore_what_can_be() const;
+
   Generator generator_;
   std::vector<RandomExtension::State> others_;
 };
 
-// Sets the generators to `then` until the end of the scope, after which they go on from where they were.
+// Sets the generators to `then` until the end of the scope, after which they go on from where they were. RuntimeError
+// of RandomState::restore().
 class CATENA_EXPORT ReplayedRandom {
  public:
   explicit ReplayedRandom(const RandomState& then) : now_(then.now()) { then.restore(); }
-  ~ReplayedRandom() { now_.restore(); }
+  ~ReplayedRandom() { now_.restore_what_can_be(); }
   ReplayedRandom(const ReplayedRandom&) = delete;
   ReplayedRandom& operator=(const ReplayedRandom&) = delete;
 

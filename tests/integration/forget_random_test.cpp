@@ -1,10 +1,15 @@
 // forget and the generators of the array library, which belong to all threads.
 #include <boost/test/unit_test.hpp>
 
+#include <iostream>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include <catena/autograd/random_state.h>
 #include <catena/catena.h>
+#include <catena/ndarray/cuda/vendor/curand.h>
+#include <catena/ndarray/cuda/vendor/curand_library.h>
 
 using autograd::Variable;
 
@@ -51,6 +56,106 @@ BOOST_AUTO_TEST_CASE(what_other_threads_draw_is_not_rewound) {
   BOOST_TEST(calls == 2);
   BOOST_TEST(of_thread == expected[1], boost::test_tools::per_element());
   BOOST_TEST(draw() == expected[2], boost::test_tools::per_element());
+}
+
+// Of captured work on a GPU each replay draws other numbers, so what func draws there cannot be drawn again. Elsewhere
+// a replay is another call.
+BOOST_AUTO_TEST_CASE(captured_work) {
+  const auto expected = sequence(2);
+  nd::random::seed(7);
+  Variable x(nd::ones({4}, nd::float64));
+  const auto step = [&] {
+    x.cleargrad();
+    autograd::sum(autograd::forget([](const Variable& v) { return v * Variable(nd::random::random_sample({4})); }, x))
+        .backward();
+  };
+  if (nd::current_device().kind == nd::Device::Kind::cuda) {
+    BOOST_CHECK_THROW(autograd::CapturedWork{step}, catena::RuntimeError);  // of the library itself
+    BOOST_TEST(!autograd::is_capturing());
+  } else {
+    autograd::CapturedWork work(step);
+    BOOST_TEST(autograd::to_vector<double>(x.grad()) == expected[0], boost::test_tools::per_element());
+    work.replay();
+    BOOST_TEST(autograd::to_vector<double>(x.grad()) == expected[1], boost::test_tools::per_element());
+  }
+  // The device works as before.
+  nd::random::seed(7);
+  step();
+  BOOST_TEST(autograd::to_vector<double>(x.grad()) == expected[0], boost::test_tools::per_element());
+}
+
+// The place of a generator of cuRAND in its sequence cannot be set again.
+BOOST_AUTO_TEST_CASE(generators_of_curand) {
+  try {
+    nd::cuda::curand();
+  } catch (const catena::RuntimeError& e) {
+    std::cout << "skipped: " << e.what() << "\n";
+    return;
+  }
+  struct Restored {
+    ~Restored() { nd::random::reset_states(); }
+  } restored;
+  nd::random::get_random_state() = nd::random::RandomState(3, nd::cuda::CurandMethod::philox4_32_10);
+  Variable x(nd::ones({4}, nd::float64));
+  int calls = 0, draws_from = 1;
+  const auto func = [&](const Variable& v) {
+    return ++calls >= draws_from ? v * Variable(nd::random::random_sample({4})) : v * 2;
+  };
+  const auto refused = [](const catena::RuntimeError& e) {
+    const std::string text = e.what();
+    return text.starts_with("forget: numbers were drawn from the generator of cuRAND on ") &&
+           text.find("nd::random::RandomState(seed)") != text.npos;
+  };
+  BOOST_CHECK_EXCEPTION(autograd::forget(func, x), catena::RuntimeError, refused);
+  BOOST_CHECK_EXCEPTION(autograd::forget(func, x), catena::RuntimeError, refused);  // numbers have been drawn before
+  {
+    const auto no_graph = autograd::no_backprop_mode();
+    BOOST_TEST(bool(autograd::forget(func, x)));  // nothing is drawn again
+  }
+
+  // Nothing is drawn: the generator goes on from where it is.
+  calls = 0, draws_from = 3;
+  nd::random::seed(5);
+  const std::vector<double> first = draw(), second = draw();
+  nd::random::seed(5);
+  BOOST_TEST(draw() == first, boost::test_tools::per_element());
+  autograd::sum(autograd::forget(func, x)).backward();
+  BOOST_TEST(calls == 2);
+  BOOST_TEST(autograd::to_vector<double>(x.grad()) == std::vector<double>(4, 2), boost::test_tools::per_element());
+  BOOST_TEST(draw() == second, boost::test_tools::per_element());
+
+  const autograd::RandomState state;
+  const autograd::Generator before = autograd::default_generator();
+  draw();
+  autograd::default_generator().offset += 8;
+  BOOST_CHECK_EXCEPTION(state.restore(), catena::RuntimeError, [](const catena::RuntimeError& e) {
+    return std::string(e.what()).starts_with("random numbers: numbers were drawn from the generator of cuRAND");
+  });
+  BOOST_TEST(autograd::default_generator().offset == before.offset + 8);
+  autograd::default_generator() = before;
+}
+
+// What is drawn while the numbers of before are drawn again is drawn for good.
+BOOST_AUTO_TEST_CASE(draws_within_a_replay) {
+  try {
+    nd::cuda::curand();
+  } catch (const catena::RuntimeError& e) {
+    std::cout << "skipped: " << e.what() << "\n";
+    return;
+  }
+  nd::random::get_random_state() = nd::random::RandomState(5, nd::cuda::CurandMethod::philox4_32_10);
+  const std::vector<double> first = draw(), second = draw(), third = draw();
+  for (const bool fresh : {true, false}) {
+    nd::random::seed(5);
+    if (!fresh) BOOST_TEST(draw() == first, boost::test_tools::per_element());
+    const autograd::RandomState state;
+    {
+      const autograd::ReplayedRandom replayed(state);
+      BOOST_TEST(draw() == (fresh ? first : second), boost::test_tools::per_element());
+    }
+    BOOST_TEST(draw() == (fresh ? second : third), boost::test_tools::per_element());
+  }
+  nd::random::reset_states();
 }
 
 BOOST_AUTO_TEST_SUITE_END()
