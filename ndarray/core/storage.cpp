@@ -83,7 +83,8 @@ Storage* wrap_storage(void* data, std::size_t bytes, Device device, catena::Func
   return s;
 }
 
-bool is_wrapped(const Storage& s) noexcept { return s.destroy == &destroy_foreign; }
+// Another thread may be making the storage a watched one (watch_release).
+bool is_wrapped(const Storage& s) noexcept { return __atomic_load_n(&s.destroy, __ATOMIC_RELAXED) == &destroy_foreign; }
 
 // The highest bit of a version, which counting does not reach.
 static constexpr std::uint64_t kExposed = std::uint64_t(1) << 63;

@@ -5,9 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/device/arena.h>
+#include <catena/ndarray/device/release_watch.h>
 #include <catena/ndarray/device/runtime.h>
 
 namespace nd {
@@ -232,6 +236,43 @@ void free_block(catena::Storage* s) {
   free_slow(b);
 }
 
+// ---- watched blocks -------------------------------------------------------------------------------
+struct Watches {
+  std::mutex mutex;
+  std::unordered_map<catena::Storage*, std::vector<ReleaseWatch>> of;
+  std::vector<CacheRelease> caches;
+};
+// Never destroyed, because arrays in static variables may be destroyed later.
+Watches& watches() {
+  static Watches& w = *new Watches;
+  return w;
+}
+
+void free_watched_block(catena::Storage* s) {
+  std::vector<ReleaseWatch> told;
+  {
+    const std::lock_guard lock(watches().mutex);
+    told = std::move(watches().of.extract(s).mapped());
+  }
+  for (const ReleaseWatch watch : told) watch(*s);
+  free_block(s);
+}
+
+// Blocks become watched while other threads use them.
+bool is_block(const catena::Storage& s) {
+  const auto destroy = __atomic_load_n(&s.destroy, __ATOMIC_RELAXED);
+  return destroy == &free_block || destroy == &free_watched_block;
+}
+
+void release_caches(Device::Kind kind, int device) {
+  std::vector<CacheRelease> caches;
+  {
+    const std::lock_guard lock(watches().mutex);
+    caches = watches().caches;
+  }
+  for (const CacheRelease release : caches) release(kind, device);
+}
+
 catena::Storage* hand_out(Block* b, std::size_t bytes) {
   b->refs.store(1, catena::MemoryOrder::relaxed);
   b->version.store(0, catena::MemoryOrder::relaxed);
@@ -445,6 +486,7 @@ void PoolState::empty_caches() {
 }
 
 void PoolState::free_all_blocks(int device) {
+  release_caches(backend.kind(), device);
   empty_caches();
   std::vector<Arena*> arenas;
   {
@@ -597,7 +639,7 @@ StorageKeeper::~StorageKeeper() = default;
 StorageKeeper* MemoryPool::set_keeper(StorageKeeper* k) noexcept { return std::exchange(keeper, k); }
 
 void MemoryPool::record_stream(catena::Storage& storage, StreamRef stream) {
-  const bool pooled = storage.destroy == &internal::free_block && storage.device == stream.device;
+  const bool pooled = internal::is_block(storage) && storage.device == stream.device;
   auto& b = static_cast<internal::Block&>(storage);
   if (pooled && b.arena->stream == stream.handle) return;
   if (keeper != nullptr) [[unlikely]]
@@ -614,6 +656,23 @@ void MemoryPool::release_stream(int device, void* stream) {
   state_->retain();
   arena.release_free_segments();
   state_->release();
+}
+
+// ---- caches -------------------------------------------------------------------------------------
+bool watch_release(catena::Storage& storage, ReleaseWatch watch) {
+  if (!internal::is_block(storage)) return false;
+  internal::Watches& w = internal::watches();
+  const std::lock_guard lock(w.mutex);
+  std::vector<ReleaseWatch>& told = w.of[&storage];
+  if (std::find(told.begin(), told.end(), watch) == told.end()) told.push_back(watch);
+  __atomic_store_n(&storage.destroy, &internal::free_watched_block, __ATOMIC_RELAXED);
+  return true;
+}
+
+void add_cache(CacheRelease release) {
+  internal::Watches& w = internal::watches();
+  const std::lock_guard lock(w.mutex);
+  if (std::find(w.caches.begin(), w.caches.end(), release) == w.caches.end()) w.caches.push_back(release);
 }
 
 // ---- hooks --------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include <catena/ndarray/cuda/runtime/graph.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 #include <unordered_set>
@@ -61,6 +62,7 @@ namespace {
 
 // The graph that is being captured on this thread.
 constinit thread_local Graph::State* recording = nullptr;
+std::atomic<std::uint64_t> launches{0};
 
 // A failed end can leave the stream in capture, where it would break every call that waits for the device; a second
 // call ends it.
@@ -145,6 +147,8 @@ void Graph::State::launch(StreamRef on) {
     last = launched.insert(last, {on.handle, event});
   }
   enqueue(api::DriverNames::graph_launch, on, {}, [&] { CATENA_CU(graph_launch, exec, stream_of(on)); });
+  // Behind the launch: who sees the number enqueues behind the graph's writes.
+  launches.fetch_add(1, std::memory_order_release);
   runtime(Device::Kind::cuda).record_event(last->second, on);
 }
 
@@ -181,6 +185,8 @@ void Graph::replay() {
 }
 
 std::size_t Graph::n_nodes() const noexcept { return state_->nodes; }
+
+std::uint64_t graph_launches() noexcept { return launches.load(std::memory_order_acquire); }
 
 bool is_recording() noexcept { return recording != nullptr; }
 

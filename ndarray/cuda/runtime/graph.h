@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -40,6 +41,10 @@ class CATENA_EXPORT Graph {
  private:
   std::unique_ptr<State> state_;
 };
+
+// The number of launches of graphs of this process, counted when the launch is on its stream. What a graph writes
+// raises no version: between two equal numbers only counted writes have changed an array that graphs use.
+CATENA_EXPORT std::uint64_t graph_launches() noexcept;
 
 // True while a graph is captured on this thread.
 CATENA_EXPORT bool is_recording() noexcept;
